@@ -85,6 +85,52 @@ def _exact_steps(claim, effort: int) -> Finding:
     )
 
 
+def _start_forgotten(**facts: float) -> float:
+    """As if both worlds started from one point."""
+    return exact_steps.gdp(**{**facts, "apart": 0.0})
+
+
+@statement(
+    "S.exact-solved",
+    "the same from starts z_0 apart: μ(T, K; z_0) ≤ μ(T, K; 0) + z_0 c^t/√S_t, t = T + K; from two solvers' answers z_0 = Δ/(nm) + 2γ/m, "
+    "and 2γ/m of a record that is gone",
+    evidence=(RIGOROUS, ADVERSARIAL),
+    claim=exact_steps.gdp,
+    fault=("the starts are taken for one", _start_forgotten),
+    licenses=("bounds.exact_steps:gdp",),
+    scope="Linear losses that round apart by E at every step from starts z_0 apart: Gaussian laws, equal to the bound but for the grid; shifts "
+    "worked out step by step are feasible and cost what is stated. That two answers are so far apart is S.sharp's; laws of a coarse machine under an adversary are in "
+    "`tests/bounds/test_exact_steps.py`.",
+)
+def _exact_solved(claim, effort: int) -> Finding:
+    generator, closest = np.random.default_rng(172), math.inf
+    for _ in range(200 * effort):
+        eta, m = math.exp(generator.uniform(-4, 0)), math.exp(generator.uniform(-4, -0.5))
+        c, n, tau = 1 - eta * m, int(generator.integers(1, 500)), math.exp(generator.uniform(-5, 2))
+        h, delta = math.ldexp(tau, -20), math.exp(generator.uniform(-5, 1))
+        error, solved = tau * math.exp(generator.uniform(-14, -2)), tau * math.exp(generator.uniform(-10, 1))
+        t, k = int(generator.integers(0, 40)), int(generator.integers(0, 30))
+        k = k or int(t == 0)
+        apart = solved + (delta / (n * m) if t else 0.0)
+        found = claim(
+            sensitivity=delta, step_size=eta, strong_convexity=m, noise=tau, grid=h, records=n, gap=2 * error + h,
+            steps_with_record=t, steps_without_record=k, apart=apart,
+        )  # fmt: skip
+        gaps = [eta * delta / n + 2 * error + h] * t + [2 * error + h] * k
+        power = c ** np.arange(t + k - 1, -1, -1)
+        total, left, cost = float(np.dot(gaps, power)) + apart * c ** (t + k), apart, 0.0
+        for gap, share in zip(gaps, power, strict=True):
+            shift = total * share / float((power**2).sum())
+            left = c * left + gap - shift
+            require(left >= -1e-9 * total, f"a distance below 0: {left}")
+            cost += shift**2 / (tau**2 - 144 * h**2)
+        close(found, math.sqrt(cost), f"T = {t}, K = {k}, z_0 = {apart}", 1e-6)
+        true = (total - h * float(power.sum())) / (tau * math.sqrt(float((power**2).sum())))
+        require(true <= found * (1 + 1e-12), f"two machines are {true} apart, stated {found}")
+        closest = min(closest, 1 - true / found)
+    return Finding(f"two rounding machines from two answers at most {closest:.1e} below")
+
+
 def _one_step(claim, generator) -> float:
     """A step in float64 against the same in twice the precision, over what is charged; and δ by its letters."""
     d, eta = int(generator.integers(1, 60)), math.exp(generator.uniform(-3, 1))

@@ -18,6 +18,10 @@ chain whose gap is δ at every step are feasible side by side, both a_k ∝ c^{t
 Linear loss, rounding one way in one world and the other way in the other: equality but for h. Two worlds from one observed point in which no
 row differs run the same function of the same words: 0, where rows keep their places. Where they need not, each world may add them in
 an order of its own at any step: a record that is gone costs μ_real(∞, 0; gap δ), and so does that of every other stretch.
+
+Worlds that start z_0 apart (a solver's two answers) have a third feasible family beside these two, shifts again ∝ c^{t−k}:
+
+    μ(T, K; z_0) ≤ μ(T, K; 0) + z_0 c^t/√S_t,       S_t = (τ² − 144h²)(1 − c^{2t})/(1 − c²),   t = T + K ≥ 1
 """
 
 from __future__ import annotations
@@ -100,12 +104,14 @@ def gdp(
     steps_with_record: float,
     steps_without_record: float = 0,
     in_place: bool = True,
+    apart: float = 0.0,
 ) -> float:
     """μ(T, K), rounded up; infinite where τ is no more than twelve steps of the grid. `math.inf` steps: the supremum over any number.
 
     Unless rows keep their places (`in_place`) steps without the record cost their roundings too, as many as there may have been.
+    Where both worlds may start `apart` (z_0), T + K is all the steps there were, and each costs its roundings.
     """
-    if steps_with_record == 0 and (in_place or not steps_without_record):
+    if steps_with_record == 0 and not apart and (in_place or not steps_without_record):
         return 0.0
     variance, slower = noise**2 - (SMOOTHING * grid) ** 2, strong_convexity - _STEEPER / step_size
     if not (variance > 0 and slower > 0):
@@ -124,7 +130,12 @@ def gdp(
     )
     rounded = shifted_interpolation.gdp(
         sensitivity=gap * records / step_size,
-        steps_with_record=steps_with_record + steps_without_record if in_place else math.inf,
+        steps_with_record=steps_with_record + steps_without_record if in_place or apart else math.inf,
         **chain,
     )
-    return (real + rounded) * (1 + 1e-9)
+    started = 0.0
+    if apart:
+        started = shifted_interpolation.minimiser_deletion_gdp(
+            steps=steps_with_record + steps_without_record, gradient_tolerance=apart * slower / 2, **chain
+        )
+    return (real + rounded + started) * (1 + 1e-9)

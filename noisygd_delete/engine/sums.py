@@ -86,8 +86,8 @@ def rows_here(records: CurrentRecords) -> Records:
     """
     if isinstance(records, RowsElsewhere):
         raise InvalidParameter(
-            "this needs rows, and those of this table lie elsewhere, where they answer sums alone. Plan with method 'perturbed' or "
-            "'sharp-exact', whose runs ask for sums"
+            "this needs rows, and those of this table lie elsewhere, where they answer sums alone. Plan with method 'perturbed', "
+            "'sharp-exact' or 'minimiser' with exact=True, whose runs ask for sums"
         )
     return records
 

@@ -206,14 +206,18 @@ class NoisySteps(Mechanism):
     def rows(self) -> int:
         return self.rows_per_subject
 
+    @property
+    def noise_scale(self) -> float:
+        """τ = σ√(2η), of one step."""
+        return math.sqrt(2 * self.step_size * self.noise_variance)
+
     def sensitivity(self, worlds: str) -> float:
         """Δ between the two worlds: 2L for x or x′, L against the null record, times rows per subject."""
         return Worlds(worlds).sensitivity(self.lipschitz, self.rows_per_subject)
 
     def noisy_step(self, worlds: Worlds) -> tuple[float, float]:
-        """σ√(2η) / (ηΔ/n), of all rows."""
-        noise = math.sqrt(2 * self.step_size * self.noise_variance)
-        return noise * self.records / (self.step_size * self.sensitivity(worlds)), 1.0
+        """τ / (ηΔ/n), of all rows."""
+        return self.noise_scale * self.records / (self.step_size * self.sensitivity(worlds)), 1.0
 
     def contradicts(self, other: Mechanism) -> bool:
         stated = {self.objective_smoothness, getattr(other, "objective_smoothness", None)} - {None}
@@ -234,8 +238,8 @@ class NoisySteps(Mechanism):
 
 def _told(facts: Any) -> dict[str, Any]:
     """Its fields, without those that came later where they are as things always were: such facts read as they always did."""
-    later = {"in_place": True, "chain": 1}
-    return {name: value for name, value in asdict(facts).items() if name not in later or value != later[name]}
+    later = {"in_place": (True,), "chain": (1,), "exact": (None, False)}
+    return {name: value for name, value in asdict(facts).items() if value not in later.get(name, ())}
 
 
 @lru_cache(maxsize=1024)

@@ -27,13 +27,15 @@ def calibrate(
     asked: float | str | None,
     complete: Complete,
     affordable: Callable[[Guarantee], bool],
+    *,
+    closed: bool = True,
 ) -> Plan:
-    """The plan with the least σ², starting from `single`, the σ² that one release of any length needs.
+    """The plan with the least σ², starting from `single`, the σ² that one release of any length needs, or (not `closed`) about that.
 
     `asked` is the caller's σ², if any. `complete` fills in the steps for a given σ². More noise never costs more privacy (each step costs less, and fewer
     steps are needed), so the search brackets the crossing and returns the last value checked affordable.
     """
-    if problem.releases == 1:
+    if problem.releases == 1 and closed:
         plan = complete(single)
         least = single
     else:

@@ -11,12 +11,13 @@ from ..bounds import shifted_interpolation
 from ..bounds.arithmetic import gradient_error
 from ..bounds.search import first_whole, least_whole
 from ..bounds.solver_steps import proven_steps, sample_rows
-from ..errors import AssumptionViolated, InvalidParameter, choice, count, non_negative, positive
+from ..errors import AssumptionViolated, InvalidParameter, PlanInfeasible, choice, count, non_negative, positive
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
 from ..privacy.worlds import Worlds
 from . import procedure
 from .base import Condition, Cost, Method
 from .calibration import calibrate
+from .exact_steps import ROOM, ExactSteps, check_exact, check_precise, exact_conditions, exact_steps_of, words_of
 from .forecast import forecast_excess_risk
 from .plan import Plan
 from .problem import Problem
@@ -27,6 +28,8 @@ SOLVERS = ("warm", "cold", "fixed")
 
 _SHARE = 0.01  # of one record's influence: what the solver's tolerance may add to it
 _ROUNDING_ROOM = 10  # γ is at least this many times the rounding of a measured gradient
+_OTHERWISE = "leave exact out"
+_ATTEMPTS = 60
 _MOST_DIFFUSION = 1 << 16  # steps
 _DIFFUSION_SHARE = 5 / 3  # of the forecast solver passes: the most that diffusion takes unless the caller chooses K
 
@@ -40,6 +43,7 @@ class MinimiserRun(SharpRun):
 
     gradient_tolerance  γ: the solver stops where the gradient's norm is certainly at most this
     warm                whether the solver of a request starts from the published model (else from 0)
+    exact               facts of the steps where they are exact to the last bit; None: bounds over the real numbers
     """
 
     method: ClassVar[str] = "minimiser"
@@ -48,14 +52,21 @@ class MinimiserRun(SharpRun):
 
     gradient_tolerance: float = 0.0
     warm: bool = False
+    exact: ExactSteps | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         non_negative("gradient_tolerance", self.gradient_tolerance)
+        if self.exact is not None:
+            self.exact.check(self)
 
     @property
     def shows_start(self) -> bool:
         return self.warm
+
+    @property
+    def shows_order(self) -> bool:
+        return self.exact is not None and not self.exact.in_place
 
     def check_steps(self, steps: int) -> None:
         if not steps:
@@ -64,17 +75,28 @@ class MinimiserRun(SharpRun):
             )
 
     def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:
-        facts = {
+        if steps_without and not (self.shows_start or self.shows_order):
+            return {"gdp_squared": 0.0}  # the same rows, the same words
+        steps = steps_without or steps_with
+        if self.exact is not None:
+            return {"gdp_squared": self._exact_gdp(self.exact, worlds, steps, erased=bool(steps_without)) ** 2}
+        mu = shifted_interpolation.minimiser_dp_gdp(
             **self._chain(),
-            "strong_convexity": self.strong_convexity,
-            "gradient_tolerance": self.gradient_tolerance,
-        }
-        if not steps_without:
-            delta = self.sensitivity(worlds)
-            mu = shifted_interpolation.minimiser_dp_gdp(sensitivity=delta, steps=steps_with, **facts)
-        else:
-            mu = shifted_interpolation.minimiser_deletion_gdp(steps=steps_without, **facts) if self.warm else 0.0
+            sensitivity=0.0 if steps_without else self.sensitivity(worlds),
+            strong_convexity=self.strong_convexity,
+            gradient_tolerance=self.gradient_tolerance,
+            steps=steps,
+        )
         return {"gdp_squared": mu**2}
+
+    def _exact_gdp(self, exact: ExactSteps, worlds: Worlds, steps: float, *, erased: bool) -> float:
+        """Both solvers' answers lie within γ/m of minimisers that are Δ/(nm) apart, or one where the record is gone; each step is rounded."""
+        m, room = self.strong_convexity, 1 + 2.0**-40  # of the float operations here
+        solved = 2 * self.gradient_tolerance / m * room
+        if erased:
+            return exact.gdp(self, worlds, steps_with=0, steps_without=steps, apart=solved)
+        moved = self.sensitivity(worlds) * ROOM / (self.records * m) * room
+        return exact.gdp(self, worlds, steps_with=steps, apart=moved + solved)
 
     def noisy_step(self, worlds: Worlds) -> tuple[float, float]:
         raise InvalidParameter(
@@ -84,7 +106,8 @@ class MinimiserRun(SharpRun):
     def conditions(self) -> tuple[Condition, ...]:
         own = {"method": self.method}
         solved = ("solver-tolerance", {**own, "tolerance": self.gradient_tolerance})
-        return (*super().conditions(), solved, ("time-unseen", own))
+        steps = super().conditions() if self.exact is None else exact_conditions(self, self.exact)
+        return (*steps, solved, ("time-unseen", own))
 
 
 @dataclass(frozen=True)
@@ -97,6 +120,10 @@ class Minimiser(Method):
     gradient_tolerance  γ; None takes a hundredth of what one record can do. A plan states the one it took
     step_size           η; None takes 1/(λ+β)
     noise_variance      σ²; None takes the calibrated one, a larger value is allowed
+    exact               whether every noisy step ends on a public grid by exact noise, its roundings charged, so that no bound speaks of
+                        real numbers; for convex losses, with sums in float64
+    in_place            whether rows keep their places. Rows of a source or a cluster need not: their steps are exact, and what an
+                        order may tell of a record that is gone is charged
     """
 
     name: ClassVar[str] = "minimiser"
@@ -107,18 +134,47 @@ class Minimiser(Method):
     solver: str = "warm"
     diffusion_steps: int | None = None
     gradient_tolerance: float | None = None
+    any_order: ClassVar[bool] = True  # by exact steps
+
     step_size: float | None = None
     noise_variance: float | None = None
+    exact: bool = False
+    in_place: bool = True
 
     def __post_init__(self) -> None:
         choice("solver", self.solver, SOLVERS)
+        if not (self.exact or self.in_place):
+            raise InvalidParameter("needs exact=True: only its roundings are bounded in any order", in_place=False)
         if self.diffusion_steps is not None:
             count("diffusion_steps", self.diffusion_steps)
         for name in ("gradient_tolerance", "step_size", "noise_variance"):
             if getattr(self, name) is not None:
                 positive(name, getattr(self, name))
 
+    def in_any_order(self) -> Minimiser:
+        """By exact steps; γ is chosen anew, as it may show in a deleted record's figure."""
+        return self if not self.in_place else replace(self, exact=True, in_place=False, gradient_tolerance=None)
+
     def plan(self, problem: Problem) -> Plan:
+        if not self.exact:
+            return self._plan(problem)
+        check_exact(problem, method=self.name, otherwise=_OTHERWISE)
+        problem = replace(problem, dtype="float64")
+        plan = self._plan(problem)
+        for _ in range(_ATTEMPTS):  # roundings come on top of what the tolerance leaves of a deleted record
+            if plan.budget.affords(plan.deletion):
+                return plan
+            if self.gradient_tolerance is not None or plan.gradient_tolerance <= least_tolerance(problem):
+                break
+            smaller = max(least_tolerance(problem), 0.9 * plan.gradient_tolerance)
+            plan = replace(self, gradient_tolerance=smaller)._plan(problem)
+        raise PlanInfeasible(
+            "what the solver's tolerance and the roundings leave of a deleted record costs more than the deletion budget: raise λ or "
+            "that budget, or use solver 'cold' where rows keep their places, or method 'perturbed'",
+            plan=plan,
+        )
+
+    def _plan(self, problem: Problem) -> Plan:
         _check_one_minimiser(problem)
         eta = contracting_step_size(problem, self.step_size)
         chain = {"step_size": eta, "strong_convexity": problem.strong_convexity}
@@ -126,7 +182,7 @@ class Minimiser(Method):
         tolerance = _tolerance(problem, self, eta, steps)
         passes = solver_passes(problem, self.solver, tolerance)
         stated = replace(problem, method=replace(self, diffusion_steps=steps, gradient_tolerance=tolerance))
-        budget_dp = problem.dp_gdp()
+        budget_dp = problem.budget.dp_gdp() if self.exact else problem.dp_gdp()
 
         def complete(noise_variance: float) -> Plan:
             return Plan(
@@ -154,11 +210,14 @@ class Minimiser(Method):
             **chain,
         )
         single *= 1 + 1e-14  # rounding, to the safe side
-        return calibrate(problem, single, self.noise_variance, complete, affordable)
+        return calibrate(problem, single, self.noise_variance, complete, affordable, closed=not self.exact)
 
     def check_plan(self, plan: Plan) -> None:
         super().check_plan(plan)
         _check_one_minimiser(plan.problem)
+        if self.exact:
+            check_exact(plan.problem, method=self.name, otherwise=_OTHERWISE)
+            check_precise(plan.problem)
         least = gradient_error(**_rounding_facts(plan.problem))
         if not plan.gradient_tolerance >= least:
             raise InvalidParameter(
@@ -166,11 +225,17 @@ class Minimiser(Method):
             )
 
     def mechanism(self, plan: Plan) -> MinimiserRun:
+        chain = {"step_size": plan.step_size, "noise_variance": plan.noise_variance}
+        facts, exact = plan.problem.run(**chain), None
+        if self.exact:
+            facts, exact = {**facts, "slack": 0.0}, exact_steps_of(plan.problem, **chain, in_place=self.in_place)
         return MinimiserRun(
-            **plan.problem.run(step_size=plan.step_size, noise_variance=plan.noise_variance),
-            gradient_tolerance=plan.gradient_tolerance,
-            warm=self.solver == "warm",
+            **facts, gradient_tolerance=plan.gradient_tolerance, warm=self.solver == "warm", exact=exact
         )
+
+    def exactness(self, plan: Plan) -> procedure.Exactness | None:
+        exact = self.mechanism(plan).exact
+        return None if exact is None else exact.as_run
 
     def start(self, plan: Plan, *, learning: bool) -> procedure.Start:
         return procedure.Solved(plan.gradient_tolerance, self.solver)
@@ -219,7 +284,8 @@ class Minimiser(Method):
         return plan if enough is None else diffused(enough)
 
     def words(self, plan: Plan) -> tuple[str, ...]:
-        return (self._solving(plan), self._diffusing(plan))
+        exact = self.mechanism(plan).exact
+        return (self._solving(plan), self._diffusing(plan), *(() if exact is None else (words_of(exact),)))
 
     def _solving(self, plan: Plan) -> str:
         kind = {
@@ -227,6 +293,8 @@ class Minimiser(Method):
             "cold": "always starting from 0, so that a deleted record leaves exactly nothing",
             "fixed": "in a number of passes fixed in advance, always from 0, so that neither the result nor the number of passes shows a deleted record",
         }[self.solver]
+        if not self.in_place:
+            kind = kind.partition(", so that")[0] + ", over rows in any order, which within the tolerance may show"
         expected = "exactly" if self.solver == "fixed" else "a forecast of"
         slow = (
             ""
@@ -261,18 +329,18 @@ def _tolerance(problem: Problem, method: Minimiser, step_size: float, steps: int
         math.exp(steps * math.log1p(-eta * problem.strong_convexity)) if eta * problem.strong_convexity < 1 else 0
     )
     most = math.inf
-    if method.solver == "warm" and forgotten:
+    if (method.solver == "warm" or not method.in_place) and forgotten:
         # μ_dd/μ_dp = 2γnc^K/(Δ + 2γnc^K) must not exceed the ratio of the budgets
         ratio = problem.deletion_gdp() / problem.dp_gdp()
         most = math.inf if ratio >= 1 else ratio / (1 - ratio) * delta / (2 * n * forgotten) * (1 - 1e-9)
-    least = _ROUNDING_ROOM * gradient_error(**_rounding_facts(problem))
+    least = least_tolerance(problem)
     tolerance = method.gradient_tolerance
     if tolerance is None:
         tolerance = max(least, min(_SHARE * delta / (2 * n), most))
+    otherwise = "solver 'cold', which forgets exactly" if method.in_place else "method 'perturbed'"
     if not tolerance <= most:
         raise InvalidParameter(
-            f"must be at most {most:g} for this deletion budget; lower it, raise the budget, or use solver 'cold', "
-            "which forgets exactly",
+            f"must be at most {most:g} for this deletion budget; lower it, raise the budget, or use {otherwise}",
             gradient_tolerance=tolerance,
         )
     if not tolerance >= least:
@@ -282,6 +350,11 @@ def _tolerance(problem: Problem, method: Minimiser, step_size: float, steps: int
             gradient_tolerance=tolerance,
         )
     return tolerance
+
+
+def least_tolerance(problem: Problem) -> float:
+    """The least γ that a plan may take."""
+    return _ROUNDING_ROOM * gradient_error(**_rounding_facts(problem))
 
 
 def _check_one_minimiser(problem: Problem) -> None:

@@ -152,7 +152,8 @@ class Plan:
             return self
         problem = replace(self.problem, method=method)
         charged = replace(self, problem=problem)
-        return charged if self.budget.affords(charged.deletion) else method.plan(problem)
+        same_steps = method.exactness(charged) == self.method.exactness(self)
+        return charged if same_steps and self.budget.affords(charged.deletion) else method.plan(problem)
 
     @property
     def procedure(self) -> Procedure:

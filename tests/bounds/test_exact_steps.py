@@ -98,6 +98,40 @@ def test_a_rounding_that_is_not_charged_is_seen(fault: str, truths: dict) -> Non
     assert seen >= 2
 
 
+APART = [
+    (which, t, k, z) for which in ("linear", "logistic") for t, k in ((1, 0), (3, 0), (0, 3), (0, 1)) for z in (8, 30)
+]
+
+
+@pytest.fixture(scope="module")
+def truths_apart() -> dict[tuple[str, int, int, int], float]:
+    """Both worlds start at a solver's answer of their own; where the record is gone they differ in that alone."""
+    machine, found = Machine(HALF, TAU), {}
+    tests = machine.tests(1.5 * TAU)
+    for which, t, k, z in APART:
+        one, two, _ = histories(which, t, k, -3.3)
+        found[which, t, k, z] = machine.apart(one, two, 0.5, (5 + z, 5), tests)
+        found[which, t, k, z] = max(found[which, t, k, z], machine.apart(one, two, 0.5, (5, 5 + z), tests))
+    return found
+
+
+@pytest.mark.parametrize(
+    "fault", ["none", "starts taken for one", "a step more forgets it", "reals alone", "half of the distance"]
+)
+def test_starts_that_are_apart_are_charged_and_a_fault_is_seen(fault: str, truths_apart: dict) -> None:
+    closest = 0.0
+    for (which, t, k, z), truth in truths_apart.items():
+        start = {"starts taken for one": 0.0, "a step more forgets it": C * z, "half of the distance": z / 2}
+        claimed = exact_steps.gdp(
+            sensitivity=histories(which, t, k, 0.0)[2], step_size=STEP, strong_convexity=STRENGTH, noise=TAU, grid=1.0,
+            records=1, gap=0.0 if fault == "reals alone" else 2.0, steps_with_record=t, steps_without_record=k,
+            apart=start.get(fault, z),
+        )  # fmt: skip
+        closest = max(closest, truth / claimed if claimed else math.inf)
+    assert (closest <= 1) == (fault == "none"), closest
+    assert closest > 0.85
+
+
 def test_the_closed_form_is_the_taut_string_where_every_gap_is_there() -> None:
     rng = np.random.default_rng(2)
     for _ in range(200):

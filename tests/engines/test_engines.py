@@ -131,8 +131,9 @@ def test_noisy_steps_down_to_the_last_bit_ask_workers_for_sums_alone(table: Tabl
         for held in (table.memory, table.records)
     ]
     mechanism = asked.mechanism
+    grid = mechanism.exact.grid(mechanism)
     gone = mechanism.interval("deletion", "definition-4.1", steps_with=0, steps_without=asked.learn_steps).gdp
-    assert 0 < np.linalg.norm(models[0] - models[1]) + mechanism.grid <= gone * mechanism.noise_scale + mechanism.grid
+    assert 0 < np.linalg.norm(models[0] - models[1]) + grid <= gone * mechanism.noise_scale + grid
 
 
 def test_two_killed_workers_change_no_bit_of_a_release(table: Table) -> None:

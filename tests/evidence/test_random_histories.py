@@ -30,7 +30,12 @@ from ..oracles import linear_history, owed
 from ..papers.histories import METHODS, plan_by
 from .reading_papers import said
 
-IN_ANY_ORDER = ["perturbed", "sharp-exact"]  # what rows in a source can be planned with
+IN_ANY_ORDER = [
+    "perturbed",
+    "sharp-exact",
+    "minimiser, cold",
+    "minimiser, exact",
+]  # what rows in a source can be planned with
 MIXED = [name for name in METHODS if name != "near-gibbs"]
 ALONE = ("sharp", "theorem", "perturbed", "composition", "ladder", "interleaved", "minimiser, cold")
 

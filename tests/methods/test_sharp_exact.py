@@ -163,7 +163,7 @@ def test_a_measured_gradient_is_within_its_error_in_every_order_of_the_rows(dtyp
                 shuffled = Records(sparse.csr_array(shuffled.features), shuffled.labels)
             found = PreciseObjective(shuffled, loss, regularization=0.05).gradient(weights, dtype)[0]
             off = math.sqrt(sum(float(Fraction(float(one)) - two) ** 2 for one, two in zip(found, exact, strict=True)))
-            worst = max(worst, off / mechanism.measured_error)
+            worst = max(worst, off / mechanism.exact.measured_error(mechanism))
     assert (worst <= 1) == (dtype == "float64")
 
 
@@ -247,8 +247,8 @@ def test_every_point_lies_on_the_grid_and_every_step_begins_inside_the_ball(monk
     monkeypatch.setattr(learning, "PreciseObjective", Seen)
     curator = Curator(records, plan)
     for release in (curator.learn(), curator.delete([3])):
-        steps = release.model.weights / plan.mechanism.grid
-        assert (np.rint(steps) * plan.mechanism.grid == release.model.weights).all(), (
+        steps = release.model.weights / plan.mechanism.exact.grid(plan.mechanism)
+        assert (np.rint(steps) * plan.mechanism.exact.grid(plan.mechanism) == release.model.weights).all(), (
             "the float of a whole number of grid steps"
         )
         assert release.model.certified
@@ -364,9 +364,9 @@ def off_the_true_step(plan: Any, records: Records, step_size: float, point: np.n
         true = [w - mpmath.mpf(plan.step_size) * g for w, g in zip(inside, slope, strict=True)]
         off = mpmath.sqrt(sum((mpmath.mpf(float(one)) - two) ** 2 for one, two in zip(found[0], true, strict=True)))
     facts = {"lipschitz": 1 + 2.0**-19, "regularization": plan.regularization, "step_size": plan.step_size}
-    d, h = point.size, mechanism.grid
+    d, h = point.size, mechanism.exact.grid(mechanism)
     charged = exact_steps.gap(
-        gradient_error=mechanism.measured_error, strong_convexity=plan.problem.strong_convexity,
+        gradient_error=mechanism.exact.measured_error(mechanism), strong_convexity=plan.problem.strong_convexity,
         radius=mechanism.radius, dimension=d, grid=h, **facts,
     )  # fmt: skip
     return float(off) / ((charged - h * math.sqrt(d)) / 2)
@@ -385,7 +385,7 @@ def test_a_step_is_within_what_is_charged_of_the_same_step_in_160_bits(
     for place in range(24):
         point = rng.standard_normal((1, 5))
         point *= mechanism.radius * (1.0, 0.2, 1.5, 1 + 1e-9)[place % 4] / np.linalg.norm(point)
-        point = np.rint(point / mechanism.grid) * mechanism.grid
+        point = np.rint(point / mechanism.exact.grid(mechanism)) * mechanism.exact.grid(mechanism)
         worst = max(worst, off_the_true_step(plan, records, step_size, point))
     assert (worst <= 1) == (fault == "none"), worst
 
@@ -402,7 +402,10 @@ def test_low_bits_of_a_release_do_not_name_the_table(fault: bool, monkeypatch: p
     one = table()
     other = one.copy().apply(EditRequest.delete([7]))
     objectives = [PreciseObjective(held, plan.loss, regularization=0.1) for held in (one, other)]
-    centres = [np.rint((start - plan.step_size * each.gradient(start)) / mechanism.grid)[0, 0] for each in objectives]
+    centres = [
+        np.rint((start - plan.step_size * each.gradient(start)) / mechanism.exact.grid(mechanism))[0, 0]
+        for each in objectives
+    ]
     assert centres[0] % 1024 != centres[1] % 1024
     run = {"step_size": plan.step_size, "noise_variance": plan.noise_variance, "radius": mechanism.radius, "steps": 1}
     told = 0
@@ -411,5 +414,5 @@ def test_low_bits_of_a_release_do_not_name_the_table(fault: bool, monkeypatch: p
             point = engine.run_exactly(
                 start, objective.gradient, grid_bits=mechanism.grid_bits, noise=ResearchNoise(rng), **run
             )
-            told += (point[0, 0] / mechanism.grid) % 1024 == centres[world] % 1024
+            told += (point[0, 0] / mechanism.exact.grid(mechanism)) % 1024 == centres[world] % 1024
     assert (told < 20) != fault, "one residue in 1,024 by chance"

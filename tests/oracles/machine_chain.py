@@ -46,14 +46,19 @@ class Machine:
         return float(test[start - int(self.points[0])])
 
     def apart(
-        self, one: Sequence[Map], two: Sequence[Map], error: float, start: int, tests: Sequence[np.ndarray]
+        self,
+        one: Sequence[Map],
+        two: Sequence[Map],
+        error: float,
+        start: int | tuple[int, int],
+        tests: Sequence[np.ndarray],
     ) -> float:
-        """sup over the tests, and both orders of the worlds, of Φ⁻¹(P₁) − Φ⁻¹(P₂)."""
-        worst = 0.0
-        for first, second in ((one, two), (two, one)):
+        """sup over the tests, and both orders of the worlds, of Φ⁻¹(P₁) − Φ⁻¹(P₂); `start` of both worlds, or of each."""
+        worst, (here, there) = 0.0, (start, start) if isinstance(start, int) else start
+        for first, begun, second, other in ((one, here, two, there), (two, there, one, here)):
             for test in tests:
-                most = self.largest(test, first, error, start)
-                least = 1 - self.largest(1 - test, second, error, start)
+                most = self.largest(test, first, error, begun)
+                least = 1 - self.largest(1 - test, second, error, other)
                 if 1e-7 < most < 1 - 1e-7 and 1e-7 < least < 1 - 1e-7:
                     worst = max(worst, float(norm.ppf(most) - norm.ppf(least)))
         return worst

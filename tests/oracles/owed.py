@@ -42,14 +42,14 @@ def owed(releases: list[dict[str, Any]], facts: dict[str, Any]) -> set[tuple[str
     runs = [part for release in releases for part in parts(release["mechanism"])]
     due = {("curator-trusted", ""), ("rows-per-person", ""), ("slots-public", ""), ("not-anonymous", "")}
     for run in runs:
-        method = run["method"]
-        if method in REAL:
+        method, exact = run["method"], run.get("exact") is not None
+        if method in REAL and not exact:
             due |= {("real-arithmetic", method), ("gaussian-noise", method), ("gradient-norm", "")}
         if method in SOLVED:
             due |= {("time-unseen", method), ("solver-tolerance", method)}
         if method in EXACT:
             due |= {("exact-noise", method), ("machine-trusted", ""), ("gradient-norm", "")}
-        if method in STEPS:
+        if method in STEPS or exact:
             due |= {("exact-steps", method), ("machine-trusted", ""), ("gradient-norm", "")}
         if run.get("kept"):
             due |= {("left.base", ""), ("stages-published", "")}

@@ -11,6 +11,7 @@ covered) it does not look at. Formulas: Bok, Su & Altschuler, "Shifted interpola
     s = ηΔ/n, τ² = 2ησ²                   how far one record's presence moves a step; its noise
     μ²(T, K) = (s²/τ²) c^{2K} (1 − c^T)² (1 − c²) / ((1 − c)² (1 − c^{2(T+K)}))     after T steps with the record and K without, from one start
     minimiser, K steps from a solver's answer within γ:  μ = (Δ + 2γnc^K) √((1 − ηm/2) / (m(1 − c^{2K}))) / (σn)     deletion, warm: Δ = 0
+    the same in exact steps (`exact`), rows in place: gaps s + δ at every step from z_0 = Δ/(nm) + 2γ/m (erased: 0 + δ, 2γ/m), against τ² − 144h²
     releases that are seen start both worlds at one point: μ² adds.   Δ = 2L between two records, L against none, times the rows of a person
 """
 
@@ -23,7 +24,6 @@ import math
 import sys
 from itertools import pairwise
 from pathlib import Path
-from statistics import NormalDist
 from typing import Any
 
 from cryptography.exceptions import InvalidSignature
@@ -31,7 +31,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 FORMAT = "noisygd-delete/erasure-certificate/4"
 ROOM = 1e-9  # relative: another machine's last digits
-NORMAL = NormalDist()
+LONGER = 1 + 2.0**-19  # than they should be, stored rows may be
 
 
 class Refused(Exception):
@@ -131,9 +131,42 @@ class Run:
         need(self.lipschitz >= radius * (1 - ROOM), "the gradient bound of the logistic loss is its radius")
         need(self.m <= lam * (1 + ROOM), "a logistic objective is no more strongly convex than its regulariser")
         need(self.eta <= 2 / (2 * lam + radius**2 / 4) * (1 + ROOM), "a step that may carry two runs apart")
-        need(self.slack >= slack_of(self.n, problem["dtype"]), "less slack than the machine's rounding needs")
+        self.exact = facts.get("exact")
+        if self.exact is None:
+            need(self.slack >= slack_of(self.n, problem["dtype"]), "less slack than the machine's rounding needs")
         need(self.proven is True and self.gamma >= 0, "a fact out of its range")
         self.c = 1 - self.eta * self.m
+        self.rounding = self.variance_left = 0.0
+        if self.exact is not None:
+            self.check_exact(self.exact, problem)
+
+    def check_exact(self, exact: dict[str, Any], problem: dict[str, Any]) -> None:
+        """Facts of exact steps; δ: what the roundings of one step may move two runs apart, and τ² − 144h²."""
+        need(
+            self.method == "minimiser" and exact.get("in_place", True) is True,
+            "exact steps that are none of this file's",
+        )
+        radius, lam, bits = exact["radius"], problem["regularization"], exact["grid_bits"]
+        need(type(radius) in (int, float) and 0 < radius < math.inf, "a fact out of its range")
+        need(type(bits) is int and 12 <= bits <= 24 and problem["dtype"] == "float64", "a fact out of its range")
+        d, beta = exact["features"], exact["curvature"] * LONGER**2
+        need(exact["outputs"] == 1 and d == problem["features"], "another number of weights")
+        need(exact["regularization"] == lam == self.m, "another regulariser")
+        need(
+            exact["curvature"] >= problem["loss"]["radius"] ** 2 / 4 * (1 - ROOM), "the curvature of the logistic loss"
+        )
+        need(self.eta <= 2 / (2 * lam + beta), "a step that may carry two runs apart")
+        length, unit, tau = 1.001 * radius, 2.0**-53, math.sqrt(2 * self.eta * self.variance)
+        steepest, h = self.lipschitz * LONGER + lam * length, tau / 2**bits
+        need(
+            length + self.eta * (self.lipschitz * LONGER + lam * radius) <= 2**51 * h,
+            "points that are no whole numbers",
+        )
+        added = min(2048, self.n) + math.ceil(math.log2(-(-self.n // 256))) + 128
+        measured = 2 * unit * (beta * (d + 2) * length + (28 + added) * self.lipschitz * LONGER + 4 * lam * length)
+        centre = 1.01 * (self.eta * measured + unit * (3 * self.eta * steepest + 2 * length)) + h * math.sqrt(d) / 2
+        self.rounding = 2 * (centre + self.c * 1.01 * (d + 9) * unit * length) + h * math.sqrt(d)
+        self.variance_left = tau**2 - 144 * h**2
 
     def delta(self, between: bool) -> float:
         return (2 if between else 1) * self.lipschitz * self.rows * (1 + self.slack)
@@ -154,6 +187,15 @@ class Run:
         if not with_record and not self.warm:
             return 0.0
         far = self.delta(between) if with_record else 0.0
+        if self.exact is not None:
+            far *= LONGER / (1 + self.slack)
+            step, apart, left = self.eta * far / self.n, far / (self.n * self.m) + 2 * self.gamma / self.m, 0.0
+            for _ in range(
+                steps
+            ):  # what a record, its start and every rounding carry to the end, and what noise is there
+                apart = self.c * apart + step + self.rounding
+                left = self.c**2 * left + self.variance_left
+            return (apart * (1 + self.slack)) ** 2 / left
         spread = (1 - self.eta * self.m / 2) / (self.m * (1 - self.c ** (2 * steps)))
         mu = (
             (far + 2 * self.gamma * self.n * self.c**steps * (1 + self.slack))
@@ -225,8 +267,13 @@ def advantage(mu: float) -> float:
     return math.erf(mu / 2 / math.sqrt(2))
 
 
+def below(score: float) -> float:
+    """Φ, to its last digits far below 0, too."""
+    return math.erfc(-score / math.sqrt(2)) / 2
+
+
 def log_delta(mu: float, epsilon: float) -> float:
-    first, second = NORMAL.cdf(-epsilon / mu + mu / 2), math.exp(epsilon) * NORMAL.cdf(-epsilon / mu - mu / 2)
+    first, second = below(-epsilon / mu + mu / 2), math.exp(epsilon) * below(-epsilon / mu - mu / 2)
     return math.log(first - second) if first > second else -math.inf
 
 
@@ -330,13 +377,13 @@ def check(paper: dict[str, Any]) -> str:
         )
         need(claim["values"]["unit"] == unit, f"{key}: another unit")
     said = {(claim["key"], claim["values"].get("method")) for claim in paper["claims"]}
-    for method in {release.run.method for release in releases}:
+    for method, exact in {(release.run.method, release.run.exact is not None) for release in releases}:
         for key in (
-            "real-arithmetic",
-            "gaussian-noise",
+            *(("exact-steps", "rows-in-place") if exact else ("real-arithmetic", "gaussian-noise")),
             *(("time-unseen", "solver-tolerance") if method == "minimiser" else ()),
         ):
             need((key, method) in said, f"{key} of {method} is not said")
+        need(not exact or "machine-trusted" in by_key, "that the machine is trusted is not said")
     columns = paper["evidence"]["from_data"]
     ranges = "ranges-unknown" if columns is None else "ranges-from-data" if columns else "ranges-public"
     need({key for key in by_key if key.startswith("ranges-")} == {ranges}, "what is known of the ranges is not said")

@@ -22,6 +22,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "sharp-exact": {"loss": losses.Logistic(radius=1.0), "method": "sharp-exact", "budget": RENYI},
     "minimiser, cold": {"loss": losses.Logistic(radius=1.0), "method": Minimiser(solver="cold"), "budget": RENYI},
     "minimiser, warm": {"loss": losses.Logistic(radius=1.0), "method": Minimiser(solver="warm"), "budget": RENYI},
+    "minimiser, exact": {"loss": losses.Logistic(radius=1.0), "method": Minimiser(exact=True), "budget": PAIRS},
     "perturbed": {"loss": losses.Logistic(radius=1.0), "method": "perturbed", "budget": PAIRS, "utility": False},
     "perturbed, in a row": {"loss": losses.Logistic(radius=1.0), "method": Perturbed(chain=3), "budget": PAIRS, "utility": False},
     "interleaved": {"loss": losses.PseudoHuber(radius=1.0), "method": "interleaved", "budget": RENYI, "releases": 8},

@@ -10,7 +10,7 @@ from typing import Any
 from noisygd_delete import Budget, losses, make_plan, methods
 from noisygd_delete.accountant import Event
 from noisygd_delete.evidence import Erasure, erasure_certificate, new_key, sign, verify_certificate
-from noisygd_delete.methods import Perturbed, Stage
+from noisygd_delete.methods import Minimiser, Perturbed, Stage
 from noisygd_delete.papers.checker import page_script
 from noisygd_delete.records import EditCounts, bounded
 from tools.page import checker, script, verifier
@@ -27,6 +27,8 @@ PLANS: dict[str, dict[str, Any]] = {
     "sharp, down to the last bit": {"loss": losses.Softmax(radius=1.0, classes=3), "method": "sharp-exact", "budget": PAIRS},
     "the same, rows in any order": {"loss": losses.Softmax(radius=1.0, classes=3), "method": methods.METHODS["sharp-exact"](in_place=False), "budget": PAIRS},
     "minimiser": {"loss": losses.Softmax(radius=1.0, classes=3), "method": "minimiser", "budget": RENYI},
+    "minimiser, down to the last bit": {"loss": losses.Logistic(radius=1.0), "method": Minimiser(exact=True), "budget": PAIRS},
+    "that, rows in any order": {"loss": losses.Softmax(radius=1.0, classes=3), "method": Minimiser(solver="fixed", exact=True, in_place=False), "budget": RENYI},
     "perturbed, in (ε, δ)": {"loss": losses.OneVsRest(radius=1.0, classes=3), "method": "perturbed", "budget": PAIRS},
     "perturbed, of very many rows": {"loss": losses.Logistic(radius=1.0), "method": "perturbed", "budget": RENYI, "records": 10**9},
     "perturbed, three in a row": {"loss": losses.clip(losses.Logistic(radius=1.0), 0.6), "method": Perturbed(chain=3), "budget": PAIRS},

@@ -66,7 +66,7 @@ def test_a_plan_in_any_order_is_charged_within_its_budgets_and_survives_json(sol
     assert mechanism_from_dict(charged.mechanism.to_dict()) == charged.mechanism
     assert "in_place" not in plan.mechanism.to_dict(), "facts of rows that keep their places read as they always did"
     assert "exactly nothing" not in " ".join(charged.method.words(charged))
-    for method in ("sharp", "minimiser"):
+    for method in ("sharp", "theorem"):
         other = make_plan(
             losses.Logistic(1.0),
             **{"records": N, "features": D, "regularization": 0.05},

@@ -14,7 +14,7 @@ from noisygd_delete.engine import Objective
 from noisygd_delete.errors import InvalidParameter, InvalidRecords, InvalidRequest, SourceError, StoreError
 from noisygd_delete.evidence import erasure_certificate, verify_certificate
 from noisygd_delete.evidence.erasure import erasure_in
-from noisygd_delete.methods import CountedRecords
+from noisygd_delete.methods import CountedRecords, Minimiser
 from noisygd_delete.store import Store, status, verify
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.position import covers
@@ -182,6 +182,29 @@ def test_the_same_law_as_from_a_file(store: Store, tmp_path: Path) -> None:
         assert -1e-9 <= ours[erased]["renyi"] - theirs[erased]["renyi"] <= ball * (1 + 1e-6)
     assert ours != theirs
     assert store.plan == plan().in_any_order()
+
+
+@pytest.mark.parametrize("solver", ["cold", "warm"])
+def test_steps_from_the_minimiser_over_a_database_are_exact(solver: str, database: str, tmp_path: Path) -> None:
+    """Planned over the reals, taken in exact steps, as the rows may come in any order."""
+    source = source_at(database, id="id", table="people")
+    with Store.create_over(tmp_path / "store", source, SCHEMA, plan(method=Minimiser(solver=solver))) as store:
+        store.learn()
+        store.serve(EditRequest.delete([name(3)], request_id="r"))
+        statement(database, "UPDATE people SET a = 0.5 WHERE id = %s", name(0))
+        store.serve(EditRequest.delete([name(4)]))
+        found, accountant = paper(store), store.accountant
+        assert store.plan.method == Minimiser(
+            solver=solver,
+            exact=True,
+            in_place=False,
+            **{key: getattr(store.plan.method, key) for key in ("diffusion_steps", "gradient_tolerance")},
+        )
+        assert accountant.deletion(1, 2, [2, 3]).gdp_squared > accountant.deletion(1, 2, [2]).gdp_squared > 0
+    assert {check.name for check in verify_certificate(found).checks if not check.passed} == {"signature"}
+    keys = {claim["key"] for claim in found["claims"]}
+    assert keys >= {"exact-steps", "machine-trusted", "solver-tolerance", "time-unseen"}
+    assert not keys & {"real-arithmetic", "gaussian-noise", "rows-in-place"}
 
 
 def test_noisy_steps_down_to_the_last_bit_over_a_database(database: str, tmp_path: Path) -> None:
