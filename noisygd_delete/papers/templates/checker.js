@@ -3001,6 +3001,9 @@ return positive(["objective_smoothness", $.ga(self, "objective_smoothness")]);
 $ns.rows = $.property($.fn("rows", ["self"], {}, function (self) {
 return $.ga(self, "rows_per_subject");
 }));
+$ns.noise_scale = $.property($.fn("noise_scale", ["self"], {}, function (self) {
+return $.libraries["math"].sqrt([$.mul($.mul(2n, $.ga(self, "step_size")), $.ga(self, "noise_variance"))]);
+}));
 $ns.sensitivity = $.fn("sensitivity", ["self", "worlds"], {}, function (self, worlds) {
 return $.cm(Worlds([worlds]), "sensitivity", [$.ga(self, "lipschitz"), $.ga(self, "rows_per_subject")]);
 });
@@ -7165,6 +7168,158 @@ return $.tuple([$.b.max([1n, $.b.min([$.b.int([rows]), records, $.floordiv(MOST_
 });
 return {PER_FEATURE, MOST_CELLS, _QUICK, _SIDE, _SOLVED, _DECOMPOSED, _LEAST_SHARE, _MOST_SHARE, sample_rows};
 })();
+$.modules["bounds.exact_steps"] = (() => {
+let MOST_BITS, LEAST_BITS, _HEADROOM, _OUTSIDE, _SECOND_ORDER, _STEEPER, _UNUSUAL, radius, grid_bits, gap, gdp;
+const math = $.libraries["math"];
+const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
+const SMOOTHING = $.modules["bounds.objective_perturbation_gdp"]["SMOOTHING"];
+const UNIT = $.modules["bounds.rounding"]["UNIT"];
+{const $v1 = [24n, 12n];MOST_BITS = $v1[0];LEAST_BITS = $v1[1];}
+_HEADROOM = 51n;
+_OUTSIDE = 1.001;
+_SECOND_ORDER = 1.01;
+_STEEPER = $.mul(16n, UNIT);
+_UNUSUAL = 37.0;
+radius = $.fn("radius", ["*", "lipschitz", "regularization", "gap_at_zero", "dimension", "noise", "step_size", "strong_convexity"], {}, function (lipschitz, regularization, gap_at_zero, dimension, noise, step_size, strong_convexity) {
+let contraction, far, spread;
+far = $.b.min([$.div(lipschitz, regularization), $.libraries["math"].sqrt([$.div($.mul(2n, gap_at_zero), regularization)])]);
+contraction = $.sub(1n, $.mul(step_size, strong_convexity));
+spread = $.div($.mul($.add($.libraries["math"].sqrt([dimension]), _UNUSUAL), noise), $.libraries["math"].sqrt([$.sub(1n, $.pow(contraction, 2n))]));
+return $.libraries["math"].ldexp([1.0, $.gi($.libraries["math"].frexp([$.add(far, spread)]), 1n)]);
+});
+grid_bits = $.fn("grid_bits", ["*", "radius", "lipschitz", "regularization", "step_size", "noise"], {}, function (radius, lipschitz, regularization, step_size, noise) {
+let reach;
+reach = $.add($.mul(_OUTSIDE, radius), $.mul(step_size, $.add(lipschitz, $.mul(regularization, radius))));
+return $.b.min([MOST_BITS, $.sub(_HEADROOM, $.gi($.libraries["math"].frexp([$.div(reach, noise)]), 1n))]);
+});
+gap = $.fn("gap", ["*", "gradient_error", "step_size", "strong_convexity", "lipschitz", "regularization", "radius", "dimension", "grid"], {}, function (gradient_error, step_size, strong_convexity, lipschitz, regularization, radius, dimension, grid) {
+let centre, contraction, outside, point, root, steepest;
+{const $v2 = [$.mul(_OUTSIDE, radius), $.libraries["math"].sqrt([dimension])];outside = $v2[0];root = $v2[1];}
+steepest = $.add(lipschitz, $.mul(regularization, outside));
+centre = $.add($.mul(_SECOND_ORDER, $.add($.mul(step_size, gradient_error), $.mul(UNIT, $.add($.mul($.mul(3n, step_size), steepest), $.mul(2n, outside))))), $.div($.mul(grid, root), 2n));
+point = $.mul($.mul($.mul(_SECOND_ORDER, $.add(dimension, 9n)), UNIT), outside);
+contraction = $.add($.sub(1n, $.mul(step_size, strong_convexity)), _STEEPER);
+return $.mul($.add($.mul(2n, $.add(centre, $.mul(contraction, point))), $.mul(grid, root)), $.add(1n, 1e-09));
+});
+gdp = $.fn("gdp", ["*", "sensitivity", "step_size", "strong_convexity", "noise", "grid", "records", "gap", "steps_with_record", "steps_without_record", "in_place", "apart"], {"steps_without_record": 0n, "in_place": true, "apart": 0.0}, function (sensitivity, step_size, strong_convexity, noise, grid, records, gap, steps_with_record, steps_without_record, in_place, apart) {
+let chain, real, rounded, slower, started, variance;
+if (($.t($.eq(steps_with_record, 0n)) && !$.t(apart) && ($.t(in_place) || !$.t(steps_without_record)))) {
+return 0.0;
+}
+{const $v3 = [$.sub($.pow(noise, 2n), $.pow($.mul(SMOOTHING, grid), 2n)), $.sub(strong_convexity, $.div(_STEEPER, step_size))];variance = $v3[0];slower = $v3[1];}
+if (!($.t($.lt(0n, variance)) && $.t($.lt(0n, slower)))) {
+return $.libraries["math"].inf;
+}
+chain = $.dict([["step_size", step_size], ["strong_convexity", slower], ["noise_variance", $.div(variance, $.mul(2n, step_size))], ["records", records]]);
+real = $.modules["bounds.shifted_interpolation"].gdp([], {"sensitivity": sensitivity, "steps_with_record": steps_with_record, "steps_without_record": steps_without_record, ...$.named(chain)});
+rounded = $.modules["bounds.shifted_interpolation"].gdp([], {"sensitivity": $.div($.mul(gap, records), step_size), "steps_with_record": (($.t(in_place) || $.t(apart)) ? $.add(steps_with_record, steps_without_record) : $.libraries["math"].inf), ...$.named(chain)});
+started = 0.0;
+if ($.t(apart)) {
+started = $.modules["bounds.shifted_interpolation"].minimiser_deletion_gdp([], {"steps": $.add(steps_with_record, steps_without_record), "gradient_tolerance": $.div($.mul(apart, slower), 2n), ...$.named(chain)});
+}
+return $.mul($.add($.add(real, rounded), started), $.add(1n, 1e-09));
+});
+return {MOST_BITS, LEAST_BITS, _HEADROOM, _OUTSIDE, _SECOND_ORDER, _STEEPER, _UNUSUAL, radius, grid_bits, gap, gdp, SMOOTHING, UNIT};
+})();
+$.modules["methods.exact_steps"] = (() => {
+let ROOM, ExactSteps, exact_conditions, exact_steps_of, check_exact, check_precise;
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const exact_steps = $.modules["bounds.exact_steps"];
+const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
+const NORM_TOLERANCE = $.modules["bounds.arithmetic"]["NORM_TOLERANCE"];
+const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
+const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const count = $.modules["errors"]["count"];
+const non_negative = $.modules["errors"]["non_negative"];
+const positive = $.modules["errors"]["positive"];
+const bounded_gradients = $.modules["methods.base"]["bounded_gradients"];
+ROOM = $.add(1n, $.mul(2n, NORM_TOLERANCE));
+ExactSteps = $.dataclass($.cls("ExactSteps", [], ($ns) => {
+$ns.in_place = true;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let name;
+for (const $v1 of $.each($.tuple(["regularization", "radius"]))) {
+name = $v1;
+positive([name, $.b.getattr([self, name])]);
+}
+non_negative(["curvature", $.ga(self, "curvature")]);
+for (const $v2 of $.each($.tuple(["features", "outputs"]))) {
+name = $v2;
+count([name, $.b.getattr([self, name])]);
+}
+count(["grid_bits", $.ga(self, "grid_bits")], {"minimum": $.modules["bounds.exact_steps"].LEAST_BITS, "maximum": $.modules["bounds.exact_steps"].MOST_BITS});
+return null;
+});
+$ns.check = $.fn("check", ["self", "run"], {}, function (self, run) {
+let finest, limit;
+limit = $.cm(self, "largest_step_size", [run]);
+if ($.t($.lt(limit, $.ga(run, "step_size")))) {
+throw $.raised(InvalidParameter([("" + "must be at most " + $.formatted(limit, "", ("" + ".17g")) + ": beyond it a step may carry two models apart")], {"step_size": $.ga(run, "step_size")}));
+}
+if ($.t(!$.eq($.ga(run, "strong_convexity"), $.ga(self, "regularization")))) {
+throw $.raised(InvalidParameter([("" + "must be regularization=" + $.formatted($.ga(self, "regularization"), "", ("" + ".17g")) + ": the losses covered are convex")], {"strong_convexity": $.ga(run, "strong_convexity")}));
+}
+finest = $.modules["bounds.exact_steps"].grid_bits([], {"radius": $.ga(self, "radius"), "noise": $.ga(run, "noise_scale"), ...$.named($.cm(self, "_reach", [run]))});
+if ($.t($.lt(finest, $.ga(self, "grid_bits")))) {
+throw $.raised(InvalidParameter([("" + "is too fine for weights up to radius=" + $.formatted($.ga(self, "radius"), "", ("" + "g")) + ": they would be no whole numbers of float64")], {"grid_bits": $.ga(self, "grid_bits")}));
+}
+return null;
+});
+$ns.largest_step_size = $.fn("largest_step_size", ["self", "run"], {}, function (self, run) {
+let steepest;
+steepest = $.add($.ga(self, "regularization"), $.mul($.ga(self, "curvature"), $.pow(ROOM, 2n)));
+return $.modules["bounds.shifted_interpolation"].largest_step_size([], {"strong_convexity": $.ga(run, "strong_convexity"), "objective_smoothness": steepest});
+});
+$ns.dimension = $.property($.fn("dimension", ["self"], {}, function (self) {
+return $.mul($.ga(self, "features"), $.ga(self, "outputs"));
+}));
+$ns.grid = $.fn("grid", ["self", "run"], {}, function (self, run) {
+return $.libraries["math"].ldexp([$.ga(run, "noise_scale"), $.neg($.ga(self, "grid_bits"))]);
+});
+$ns.measured_error = $.fn("measured_error", ["self", "run"], {}, function (self, run) {
+return gradient_error([], {"lipschitz": $.mul($.ga(run, "lipschitz"), ROOM), "curvature": $.mul($.ga(self, "curvature"), $.pow(ROOM, 2n)), "outputs": $.ga(self, "outputs"), "records": $.ga(run, "records"), "features": $.ga(self, "features"), "regularization": $.ga(self, "regularization"), "weights_norm": $.mul(1.001, $.ga(self, "radius"))});
+});
+$ns.gdp = $.fn("gdp", ["self", "run", "worlds", "*", "steps_with", "steps_without", "in_place", "apart"], {"steps_without": 0n, "in_place": true, "apart": 0.0}, function (self, run, worlds, steps_with, steps_without, in_place, apart) {
+let gap;
+gap = $.modules["bounds.exact_steps"].gap([], {"gradient_error": $.cm(self, "measured_error", [run]), "strong_convexity": $.ga(run, "strong_convexity"), "radius": $.ga(self, "radius"), "dimension": $.ga(self, "dimension"), "grid": $.cm(self, "grid", [run]), ...$.named($.cm(self, "_reach", [run]))});
+return $.modules["bounds.exact_steps"].gdp([], {"sensitivity": $.mul($.cm(run, "sensitivity", [worlds]), ROOM), "step_size": $.ga(run, "step_size"), "strong_convexity": $.ga(run, "strong_convexity"), "noise": $.ga(run, "noise_scale"), "grid": $.cm(self, "grid", [run]), "records": $.ga(run, "records"), "gap": gap, "steps_with_record": steps_with, "steps_without_record": steps_without, "in_place": in_place, "apart": apart});
+});
+$ns._reach = $.fn("_reach", ["self", "run"], {}, function (self, run) {
+return $.dict([["lipschitz", $.mul($.ga(run, "lipschitz"), ROOM)], ["regularization", $.ga(self, "regularization")], ["step_size", $.ga(run, "step_size")]]);
+});
+}), [["regularization", () => ["is", $.b.float]], ["curvature", () => ["is", $.b.float]], ["features", () => ["is", $.b.int]], ["outputs", () => ["is", $.b.int]], ["radius", () => ["is", $.b.float]], ["grid_bits", () => ["is", $.b.int]], ["in_place", () => ["is", $.b.bool]]], {frozen: true, kw_only: true});
+exact_conditions = $.fn("exact_conditions", ["run", "exact"], {}, function (run, exact) {
+let own;
+own = $.dict([["method", $.ga(run, "method")]]);
+return $.tuple([...$.each(bounded_gradients([$.ga(run, "lipschitz")], {"proven": $.ga(run, "proven")})), $.tuple(["slots-public", $.dict([["records", $.ga(run, "records")]])]), ...$.each(($.t($.ga(exact, "in_place")) ? $.tuple([$.tuple(["rows-in-place", own])]) : $.tuple([]))), $.tuple(["exact-steps", own]), $.tuple(["machine-trusted", $.dict([])])]);
+});
+exact_steps_of = $.fn("exact_steps_of", ["problem", "*", "step_size", "noise_variance", "in_place"], {}, function (problem, step_size, noise_variance, in_place) {
+let bits, constants, noise, radius, reach;
+{const $v3 = [$.ga($.ga(problem, "loss"), "constants"), $.libraries["math"].sqrt([$.mul($.mul(2n, step_size), noise_variance)])];constants = $v3[0];noise = $v3[1];}
+reach = $.dict([["lipschitz", $.mul($.ga(constants, "lipschitz"), ROOM)], ["regularization", $.ga(problem, "regularization")], ["step_size", step_size], ["noise", noise]]);
+radius = $.modules["bounds.exact_steps"].radius([], {"gap_at_zero": $.ga($.ga(problem, "loss"), "gap_at_zero"), "dimension": $.ga(problem, "dimension"), "strong_convexity": $.ga(problem, "strong_convexity"), ...$.named(reach)});
+bits = $.modules["bounds.exact_steps"].grid_bits([], {"radius": radius, ...$.named(reach)});
+if ($.t($.lt(bits, $.modules["bounds.exact_steps"].LEAST_BITS))) {
+throw $.raised(InvalidParameter([("" + "at n=" + $.formatted($.ga(problem, "records"), "", "") + " and \u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " a step's noise is too fine beside weights up to " + $.formatted(radius, "", ("" + "g")) + " for float64; raise \u03bb, or use method 'perturbed'")]));
+}
+return ExactSteps([], {"regularization": $.ga(problem, "regularization"), "curvature": $.ga(constants, "curvature"), "features": $.ga(problem, "features"), "outputs": $.ga($.ga(problem, "loss"), "outputs"), "radius": radius, "grid_bits": bits, "in_place": in_place});
+});
+check_exact = $.fn("check_exact", ["problem", "*", "method", "otherwise"], {}, function (problem, method, otherwise) {
+if ((!$.t($.ga($.ga($.ga(problem, "loss"), "constants"), "convex")) || $.t($.ga($.ga(problem, "loss"), "clips_each")))) {
+throw $.raised(AssumptionViolated([("" + "is proven for convex losses, not for " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + "; " + $.formatted(otherwise, "", ""))], {"method": method}));
+}
+return null;
+});
+check_precise = $.fn("check_precise", ["problem"], {}, function (problem) {
+if ($.t(!$.eq($.ga(problem, "dtype"), "float64"))) {
+throw $.raised(InvalidParameter(["must be 'float64': the bound counts roundings of that alone"], {"dtype": $.ga(problem, "dtype")}));
+}
+return null;
+});
+return {ROOM, ExactSteps, exact_conditions, exact_steps_of, check_exact, check_precise, InvalidParameter, AssumptionViolated, bounded_gradients, count, non_negative, positive, NORM_TOLERANCE, gradient_error};
+})();
 $.modules["bounds.gibbs"] = (() => {
 let FORMS, Gibbs;
 const math = $.libraries["math"];
@@ -7408,7 +7563,7 @@ return SharpRun([], {...$.named($.cm($.ga(plan, "problem"), "run", [], {"step_si
 return {SharpRun, Sharp, ClassVar, Method, NoisySteps, positive, AssumptionViolated};
 })();
 $.modules["methods.minimiser"] = (() => {
-let SOLVERS, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, forecast_passes, diffusion_steps;
+let SOLVERS, _OTHERWISE, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, forecast_passes, diffusion_steps;
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
@@ -7424,9 +7579,16 @@ const non_negative = $.modules["errors"]["non_negative"];
 const positive = $.modules["errors"]["positive"];
 const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
 const Method = $.modules["methods.base"]["Method"];
+const ROOM = $.modules["methods.exact_steps"]["ROOM"];
+const ExactSteps = $.modules["methods.exact_steps"]["ExactSteps"];
+const check_exact = $.modules["methods.exact_steps"]["check_exact"];
+const check_precise = $.modules["methods.exact_steps"]["check_precise"];
+const exact_conditions = $.modules["methods.exact_steps"]["exact_conditions"];
+const exact_steps_of = $.modules["methods.exact_steps"]["exact_steps_of"];
 const forecast_excess_risk = $.modules["methods.forecast"]["forecast_excess_risk"];
 const SharpRun = $.modules["methods.sharp"]["SharpRun"];
 SOLVERS = $.tuple(["warm", "cold", "fixed"]);
+_OTHERWISE = "leave exact out";
 _DIFFUSION_SHARE = $.div(5n, 3n);
 MinimiserRun = $.dataclass($.cls("MinimiserRun", [SharpRun], ($ns) => {
 $ns.method = "minimiser";
@@ -7434,13 +7596,20 @@ $ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD fro
 $ns.fresh = true;
 $ns.gradient_tolerance = 0.0;
 $ns.warm = false;
+$ns.exact = null;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 $.sup(MinimiserRun, self, "__post_init__")([]);
 non_negative(["gradient_tolerance", $.ga(self, "gradient_tolerance")]);
+if ($.t(!$.is($.ga(self, "exact"), null))) {
+$.cm($.ga(self, "exact"), "check", [self]);
+}
 return null;
 });
 $ns.shows_start = $.property($.fn("shows_start", ["self"], {}, function (self) {
 return $.ga(self, "warm");
+}));
+$ns.shows_order = $.property($.fn("shows_order", ["self"], {}, function (self) {
+return $.both(!$.is($.ga(self, "exact"), null), () => !$.t($.ga($.ga(self, "exact"), "in_place")));
 }));
 $ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
 if (!$.t(steps)) {
@@ -7449,39 +7618,57 @@ throw $.raised(InvalidParameter(["steps=0: a release from the minimiser without 
 return null;
 });
 $ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-let delta, facts, mu;
-facts = $.dict([...$.pairs($.cm(self, "_chain", [])), ["strong_convexity", $.ga(self, "strong_convexity")], ["gradient_tolerance", $.ga(self, "gradient_tolerance")]]);
-if (!$.t(steps_without)) {
-delta = $.cm(self, "sensitivity", [worlds]);
-mu = $.modules["bounds.shifted_interpolation"].minimiser_dp_gdp([], {"sensitivity": delta, "steps": steps_with, ...$.named(facts)});
-} else {
-mu = ($.t($.ga(self, "warm")) ? $.modules["bounds.shifted_interpolation"].minimiser_deletion_gdp([], {"steps": steps_without, ...$.named(facts)}) : 0.0);
+let mu, steps;
+if (($.t(steps_without) && !($.t($.ga(self, "shows_start")) || $.t($.ga(self, "shows_order"))))) {
+return $.dict([["gdp_squared", 0.0]]);
 }
+steps = $.either(steps_without, () => steps_with);
+if ($.t(!$.is($.ga(self, "exact"), null))) {
+return $.dict([["gdp_squared", $.pow($.cm(self, "_exact_gdp", [$.ga(self, "exact"), worlds, steps], {"erased": $.b.bool([steps_without])}), 2n)]]);
+}
+mu = $.modules["bounds.shifted_interpolation"].minimiser_dp_gdp([], {...$.named($.cm(self, "_chain", [])), "sensitivity": ($.t(steps_without) ? 0.0 : $.cm(self, "sensitivity", [worlds])), "strong_convexity": $.ga(self, "strong_convexity"), "gradient_tolerance": $.ga(self, "gradient_tolerance"), "steps": steps});
 return $.dict([["gdp_squared", $.pow(mu, 2n)]]);
 });
+$ns._exact_gdp = $.fn("_exact_gdp", ["self", "exact", "worlds", "steps", "*", "erased"], {}, function (self, exact, worlds, steps, erased) {
+let m, moved, room, solved;
+{const $v1 = [$.ga(self, "strong_convexity"), $.add(1n, $.pow(2.0, $.neg(40n)))];m = $v1[0];room = $v1[1];}
+solved = $.mul($.div($.mul(2n, $.ga(self, "gradient_tolerance")), m), room);
+if ($.t(erased)) {
+return $.cm(exact, "gdp", [self, worlds], {"steps_with": 0n, "steps_without": steps, "apart": solved});
+}
+moved = $.mul($.div($.mul($.cm(self, "sensitivity", [worlds]), ROOM), $.mul($.ga(self, "records"), m)), room);
+return $.cm(exact, "gdp", [self, worlds], {"steps_with": steps, "apart": $.add(moved, solved)});
+});
 $ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
-let own, solved;
+let own, solved, steps;
 own = $.dict([["method", $.ga(self, "method")]]);
 solved = $.tuple(["solver-tolerance", $.dict([...$.pairs(own), ["tolerance", $.ga(self, "gradient_tolerance")]])]);
-return $.tuple([...$.each($.sup(MinimiserRun, self, "conditions")([])), solved, $.tuple(["time-unseen", own])]);
+steps = ($.t($.is($.ga(self, "exact"), null)) ? $.sup(MinimiserRun, self, "conditions")([]) : exact_conditions([self, $.ga(self, "exact")]));
+return $.tuple([...$.each(steps), solved, $.tuple(["time-unseen", own])]);
 });
-}), [["gradient_tolerance", () => ["is", $.b.float]], ["warm", () => ["is", $.b.bool]]], {frozen: true, kw_only: true});
+}), [["gradient_tolerance", () => ["is", $.b.float]], ["warm", () => ["is", $.b.bool]], ["exact", () => ["or", ["is", ExactSteps], ["none"]]]], {frozen: true, kw_only: true});
 Minimiser = $.dataclass($.cls("Minimiser", [Method], ($ns) => {
 $ns.name = "minimiser";
 $ns.summary = "solve for the minimiser of the current records, then diffuse: nothing but noise to wait for";
 $ns.solver = "warm";
 $ns.diffusion_steps = null;
 $ns.gradient_tolerance = null;
+$ns.any_order = true;
 $ns.step_size = null;
 $ns.noise_variance = null;
+$ns.exact = false;
+$ns.in_place = true;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 let name;
 choice(["solver", $.ga(self, "solver"), SOLVERS]);
+if (!($.t($.ga(self, "exact")) || $.t($.ga(self, "in_place")))) {
+throw $.raised(InvalidParameter(["needs exact=True: only its roundings are bounded in any order"], {"in_place": false}));
+}
 if ($.t(!$.is($.ga(self, "diffusion_steps"), null))) {
 count(["diffusion_steps", $.ga(self, "diffusion_steps")]);
 }
-for (const $v1 of $.each($.tuple(["gradient_tolerance", "step_size", "noise_variance"]))) {
-name = $v1;
+for (const $v2 of $.each($.tuple(["gradient_tolerance", "step_size", "noise_variance"]))) {
+name = $v2;
 if ($.t(!$.is($.b.getattr([self, name]), null))) {
 positive([name, $.b.getattr([self, name])]);
 }
@@ -7492,6 +7679,10 @@ $ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) 
 let least;
 $.sup(Minimiser, self, "check_plan")([plan]);
 _check_one_minimiser([$.ga(plan, "problem")]);
+if ($.t($.ga(self, "exact"))) {
+check_exact([$.ga(plan, "problem")], {"method": $.ga(self, "name"), "otherwise": _OTHERWISE});
+check_precise([$.ga(plan, "problem")]);
+}
 least = gradient_error([], {...$.named(_rounding_facts([$.ga(plan, "problem")]))});
 if (!$.t($.le(least, $.ga(plan, "gradient_tolerance")))) {
 throw $.raised(InvalidParameter([("" + "is below " + $.formatted(least, "", ("" + "g")) + ", the rounding of a gradient in float64")], {"gradient_tolerance": $.ga(plan, "gradient_tolerance")}));
@@ -7499,7 +7690,13 @@ throw $.raised(InvalidParameter([("" + "is below " + $.formatted(least, "", ("" 
 return null;
 });
 $ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-return MinimiserRun([], {...$.named($.cm($.ga(plan, "problem"), "run", [], {"step_size": $.ga(plan, "step_size"), "noise_variance": $.ga(plan, "noise_variance")})), "gradient_tolerance": $.ga(plan, "gradient_tolerance"), "warm": $.eq($.ga(self, "solver"), "warm")});
+let chain, exact, facts;
+chain = $.dict([["step_size", $.ga(plan, "step_size")], ["noise_variance", $.ga(plan, "noise_variance")]]);
+{const $v3 = [$.cm($.ga(plan, "problem"), "run", [], {...$.named(chain)}), null];facts = $v3[0];exact = $v3[1];}
+if ($.t($.ga(self, "exact"))) {
+{const $v4 = [$.dict([...$.pairs(facts), ["slack", 0.0]]), exact_steps_of([$.ga(plan, "problem")], {...$.named(chain), "in_place": $.ga(self, "in_place")})];facts = $v4[0];exact = $v4[1];}
+}
+return MinimiserRun([], {...$.named(facts), "gradient_tolerance": $.ga(plan, "gradient_tolerance"), "warm": $.eq($.ga(self, "solver"), "warm"), "exact": exact});
 });
 $ns.dp = $.fn("dp", ["self", "plan"], {}, function (self, plan) {
 let interval, longest;
@@ -7507,7 +7704,7 @@ longest = $.b.max([$.ga(plan, "learn_steps"), $.ga(plan, "delete_steps")]);
 interval = $.cm($.ga(plan, "mechanism"), "interval", ["dp", $.ga($.ga(plan, "problem"), "adjacency")], {"steps_with": longest});
 return $.cm(interval, "assuming", [NON_ADAPTIVE]);
 });
-}), [["solver", () => ["is", $.b.str]], ["diffusion_steps", () => ["or", ["is", $.b.int], ["none"]]], ["gradient_tolerance", () => ["or", ["is", $.b.float], ["none"]]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
+}), [["solver", () => ["is", $.b.str]], ["diffusion_steps", () => ["or", ["is", $.b.int], ["none"]]], ["gradient_tolerance", () => ["or", ["is", $.b.float], ["none"]]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["is", $.b.float], ["none"]]], ["exact", () => ["is", $.b.bool]], ["in_place", () => ["is", $.b.bool]]], {frozen: true});
 _check_one_minimiser = $.fn("_check_one_minimiser", ["problem"], {}, function (problem) {
 if (!$.t($.lt(0n, $.ga(problem, "strong_convexity")))) {
 throw $.raised(AssumptionViolated([("" + "\u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " must exceed the weak convexity \u03b2\u208b=" + $.formatted($.ga($.ga($.ga(problem, "loss"), "constants"), "weak_convexity"), "", ("" + "g")) + " of the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss: only then is there one minimiser, close for neighbouring tables")]));
@@ -7521,7 +7718,7 @@ forecast_passes = $.fn("forecast_passes", ["problem"], {}, function (problem) {
 let _, kappa, narrow, outputs;
 kappa = $.div($.ga(problem, "objective_smoothness"), $.ga(problem, "strong_convexity"));
 outputs = $.ga($.ga(problem, "loss"), "outputs");
-{const $v2 = $.unpack(sample_rows([], {"records": $.ga(problem, "records"), "features": $.ga(problem, "features"), "outputs": outputs, "condition_number": kappa}), 2, -1);_ = $v2[0];narrow = $v2[1];}
+{const $v5 = $.unpack(sample_rows([], {"records": $.ga(problem, "records"), "features": $.ga(problem, "features"), "outputs": outputs, "condition_number": kappa}), 2, -1);_ = $v5[0];narrow = $v5[1];}
 if (($.t(narrow) && $.t($.eq(outputs, 1n)))) {
 return $.add(1n, $.libraries["math"].ceil([$.mul(2n, $.libraries["math"].pow([kappa, 0.25]))]));
 }
@@ -7537,7 +7734,7 @@ most = $.b.max([1n, $.b.round([$.mul(_DIFFUSION_SHARE, forecast_passes([problem]
 enough = $.mul(1.01, risk([most]));
 return first_whole([$.fn("<lambda>", ["steps"], {}, (steps) => $.le(risk([steps]), enough)), 0n, most]);
 });
-return {SOLVERS, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, forecast_passes, diffusion_steps, ClassVar, Method, SharpRun, first_whole, forecast_excess_risk, positive, count, choice, InvalidParameter, gradient_error, NON_ADAPTIVE, non_negative, sample_rows, AssumptionViolated};
+return {SOLVERS, _OTHERWISE, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, forecast_passes, diffusion_steps, ClassVar, Method, ExactSteps, SharpRun, first_whole, forecast_excess_risk, positive, count, InvalidParameter, choice, gradient_error, check_precise, check_exact, exact_steps_of, NON_ADAPTIVE, non_negative, exact_conditions, sample_rows, AssumptionViolated, ROOM};
 })();
 $.modules["methods.perturbed_run"] = (() => {
 let ROOM, PerturbedRun;
@@ -8342,133 +8539,50 @@ return LadderRun([], {"records": $.ga(plan, "records"), "proven": $.ga($.ga($.ga
 }), [["stages", () => ["of", $.b.tuple, ["is", Stage]]], ["level", () => ["is", $.b.int]]], {frozen: true});
 return {Ladder, Stage, NETWORK, ClassVar, Method, InvalidParameter, MOST_STAGES, of_stage, LadderRun, Staged};
 })();
-$.modules["bounds.exact_steps"] = (() => {
-let MOST_BITS, LEAST_BITS, _HEADROOM, _OUTSIDE, _SECOND_ORDER, _STEEPER, _UNUSUAL, radius, grid_bits, gap, gdp;
-const math = $.libraries["math"];
-const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
-const SMOOTHING = $.modules["bounds.objective_perturbation_gdp"]["SMOOTHING"];
-const UNIT = $.modules["bounds.rounding"]["UNIT"];
-{const $v1 = [24n, 12n];MOST_BITS = $v1[0];LEAST_BITS = $v1[1];}
-_HEADROOM = 51n;
-_OUTSIDE = 1.001;
-_SECOND_ORDER = 1.01;
-_STEEPER = $.mul(16n, UNIT);
-_UNUSUAL = 37.0;
-radius = $.fn("radius", ["*", "lipschitz", "regularization", "gap_at_zero", "dimension", "noise", "step_size", "strong_convexity"], {}, function (lipschitz, regularization, gap_at_zero, dimension, noise, step_size, strong_convexity) {
-let contraction, far, spread;
-far = $.b.min([$.div(lipschitz, regularization), $.libraries["math"].sqrt([$.div($.mul(2n, gap_at_zero), regularization)])]);
-contraction = $.sub(1n, $.mul(step_size, strong_convexity));
-spread = $.div($.mul($.add($.libraries["math"].sqrt([dimension]), _UNUSUAL), noise), $.libraries["math"].sqrt([$.sub(1n, $.pow(contraction, 2n))]));
-return $.libraries["math"].ldexp([1.0, $.gi($.libraries["math"].frexp([$.add(far, spread)]), 1n)]);
-});
-grid_bits = $.fn("grid_bits", ["*", "radius", "lipschitz", "regularization", "step_size", "noise"], {}, function (radius, lipschitz, regularization, step_size, noise) {
-let reach;
-reach = $.add($.mul(_OUTSIDE, radius), $.mul(step_size, $.add(lipschitz, $.mul(regularization, radius))));
-return $.b.min([MOST_BITS, $.sub(_HEADROOM, $.gi($.libraries["math"].frexp([$.div(reach, noise)]), 1n))]);
-});
-gap = $.fn("gap", ["*", "gradient_error", "step_size", "strong_convexity", "lipschitz", "regularization", "radius", "dimension", "grid"], {}, function (gradient_error, step_size, strong_convexity, lipschitz, regularization, radius, dimension, grid) {
-let centre, contraction, outside, point, root, steepest;
-{const $v2 = [$.mul(_OUTSIDE, radius), $.libraries["math"].sqrt([dimension])];outside = $v2[0];root = $v2[1];}
-steepest = $.add(lipschitz, $.mul(regularization, outside));
-centre = $.add($.mul(_SECOND_ORDER, $.add($.mul(step_size, gradient_error), $.mul(UNIT, $.add($.mul($.mul(3n, step_size), steepest), $.mul(2n, outside))))), $.div($.mul(grid, root), 2n));
-point = $.mul($.mul($.mul(_SECOND_ORDER, $.add(dimension, 9n)), UNIT), outside);
-contraction = $.add($.sub(1n, $.mul(step_size, strong_convexity)), _STEEPER);
-return $.mul($.add($.mul(2n, $.add(centre, $.mul(contraction, point))), $.mul(grid, root)), $.add(1n, 1e-09));
-});
-gdp = $.fn("gdp", ["*", "sensitivity", "step_size", "strong_convexity", "noise", "grid", "records", "gap", "steps_with_record", "steps_without_record", "in_place"], {"steps_without_record": 0n, "in_place": true}, function (sensitivity, step_size, strong_convexity, noise, grid, records, gap, steps_with_record, steps_without_record, in_place) {
-let chain, real, rounded, slower, variance;
-if (($.t($.eq(steps_with_record, 0n)) && ($.t(in_place) || !$.t(steps_without_record)))) {
-return 0.0;
-}
-{const $v3 = [$.sub($.pow(noise, 2n), $.pow($.mul(SMOOTHING, grid), 2n)), $.sub(strong_convexity, $.div(_STEEPER, step_size))];variance = $v3[0];slower = $v3[1];}
-if (!($.t($.lt(0n, variance)) && $.t($.lt(0n, slower)))) {
-return $.libraries["math"].inf;
-}
-chain = $.dict([["step_size", step_size], ["strong_convexity", slower], ["noise_variance", $.div(variance, $.mul(2n, step_size))], ["records", records]]);
-real = $.modules["bounds.shifted_interpolation"].gdp([], {"sensitivity": sensitivity, "steps_with_record": steps_with_record, "steps_without_record": steps_without_record, ...$.named(chain)});
-rounded = $.modules["bounds.shifted_interpolation"].gdp([], {"sensitivity": $.div($.mul(gap, records), step_size), "steps_with_record": ($.t(in_place) ? $.add(steps_with_record, steps_without_record) : $.libraries["math"].inf), ...$.named(chain)});
-return $.mul($.add(real, rounded), $.add(1n, 1e-09));
-});
-return {MOST_BITS, LEAST_BITS, _HEADROOM, _OUTSIDE, _SECOND_ORDER, _STEEPER, _UNUSUAL, radius, grid_bits, gap, gdp, SMOOTHING, UNIT};
-})();
 $.modules["methods.sharp_exact"] = (() => {
-let _ROOM, SharpExactRun, SharpExact, _check_covered;
-const math = $.libraries["math"];
+let _OTHERWISE, SharpExactRun, SharpExact;
+const asdict = $.libraries["dataclasses"]["asdict"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
+const fields = $.libraries["dataclasses"]["fields"];
 const Any = $.libraries["typing"]["Any"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
-const exact_steps = $.modules["bounds.exact_steps"];
-const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
-const NORM_TOLERANCE = $.modules["bounds.arithmetic"]["NORM_TOLERANCE"];
-const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
-const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const count = $.modules["errors"]["count"];
-const positive = $.modules["errors"]["positive"];
-const bounded_gradients = $.modules["methods.base"]["bounded_gradients"];
+const ExactSteps = $.modules["methods.exact_steps"]["ExactSteps"];
+const check_exact = $.modules["methods.exact_steps"]["check_exact"];
+const check_precise = $.modules["methods.exact_steps"]["check_precise"];
+const exact_conditions = $.modules["methods.exact_steps"]["exact_conditions"];
+const exact_steps_of = $.modules["methods.exact_steps"]["exact_steps_of"];
 const Sharp = $.modules["methods.sharp"]["Sharp"];
 const SharpRun = $.modules["methods.sharp"]["SharpRun"];
-_ROOM = $.add(1n, $.mul(2n, NORM_TOLERANCE));
+_OTHERWISE = "use method 'sharp' or 'composition'";
 SharpExactRun = $.dataclass($.cls("SharpExactRun", [SharpRun], ($ns) => {
 $ns.method = "sharp-exact";
 $ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD whose every step is an exact discrete Gaussian, roundings charged";
 $ns.in_place = true;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let name;
 $.sup(SharpExactRun, self, "__post_init__")([]);
-if ($.t($.lt($.ga(self, "largest_step_size"), $.ga(self, "step_size")))) {
-throw $.raised(InvalidParameter([("" + "must be at most " + $.formatted($.ga(self, "largest_step_size"), "", ("" + ".17g")) + ": beyond it a step may carry two models apart")], {"step_size": $.ga(self, "step_size")}));
-}
-for (const $v1 of $.each($.tuple(["regularization", "radius"]))) {
-name = $v1;
-positive([name, $.b.getattr([self, name])]);
-}
-for (const $v2 of $.each($.tuple(["features", "outputs", "dimension"]))) {
-name = $v2;
-count([name, $.b.getattr([self, name])]);
-}
-if ($.t(!$.eq($.ga(self, "strong_convexity"), $.ga(self, "regularization")))) {
-throw $.raised(InvalidParameter([("" + "must be regularization=" + $.formatted($.ga(self, "regularization"), "", ("" + ".17g")) + ": the losses covered are convex")], {"strong_convexity": $.ga(self, "strong_convexity")}));
-}
-if ($.t(!$.eq($.ga(self, "dimension"), $.mul($.ga(self, "outputs"), $.ga(self, "features"))))) {
+$.cm($.ga(self, "exact"), "check", [self]);
+if ($.t(!$.eq($.ga(self, "dimension"), $.ga($.ga(self, "exact"), "dimension")))) {
 throw $.raised(InvalidParameter([("" + "must be outputs \u00d7 features, " + $.formatted($.ga(self, "outputs"), "", "") + " \u00d7 " + $.formatted($.ga(self, "features"), "", ""))], {"dimension": $.ga(self, "dimension")}));
-}
-count(["grid_bits", $.ga(self, "grid_bits")], {"minimum": $.modules["bounds.exact_steps"].LEAST_BITS, "maximum": $.modules["bounds.exact_steps"].MOST_BITS});
-if ($.t($.lt($.modules["bounds.exact_steps"].grid_bits([], {"radius": $.ga(self, "radius"), "noise": $.ga(self, "noise_scale"), ...$.named($.cm(self, "_reach", []))}), $.ga(self, "grid_bits")))) {
-throw $.raised(InvalidParameter([("" + "is too fine for weights up to radius=" + $.formatted($.ga(self, "radius"), "", ("" + "g")) + ": they would be no whole numbers of float64")], {"grid_bits": $.ga(self, "grid_bits")}));
 }
 return null;
 });
+$ns.exact = $.property($.fn("exact", ["self"], {}, function (self) {
+return ExactSteps([], {...$.named($.dict((function* ($first) { for (const $v1 of $.each($first)) { let fact; fact = $v1; yield [$.ga(fact, "name"), $.b.getattr([self, $.ga(fact, "name")])]; } })(fields([ExactSteps]))))});
+}));
 $ns.shows_order = $.property($.fn("shows_order", ["self"], {}, function (self) {
 return !$.t($.ga(self, "in_place"));
 }));
-$ns.noise_scale = $.property($.fn("noise_scale", ["self"], {}, function (self) {
-return $.libraries["math"].sqrt([$.mul($.mul(2n, $.ga(self, "step_size")), $.ga(self, "noise_variance"))]);
-}));
-$ns.grid = $.property($.fn("grid", ["self"], {}, function (self) {
-return $.libraries["math"].ldexp([$.ga(self, "noise_scale"), $.neg($.ga(self, "grid_bits"))]);
-}));
-$ns.measured_error = $.property($.fn("measured_error", ["self"], {}, function (self) {
-return gradient_error([], {"lipschitz": $.mul($.ga(self, "lipschitz"), _ROOM), "curvature": $.mul($.ga(self, "curvature"), $.pow(_ROOM, 2n)), "outputs": $.ga(self, "outputs"), "records": $.ga(self, "records"), "features": $.ga(self, "features"), "regularization": $.ga(self, "regularization"), "weights_norm": $.mul(1.001, $.ga(self, "radius"))});
-}));
 $ns.largest_step_size = $.property($.fn("largest_step_size", ["self"], {}, function (self) {
-let steepest;
-steepest = $.add($.ga(self, "regularization"), $.mul($.ga(self, "curvature"), $.pow(_ROOM, 2n)));
-return $.modules["bounds.shifted_interpolation"].largest_step_size([], {"strong_convexity": $.ga(self, "strong_convexity"), "objective_smoothness": steepest});
+return $.cm($.ga(self, "exact"), "largest_step_size", [self]);
 }));
-$ns._reach = $.fn("_reach", ["self"], {}, function (self) {
-return $.dict([["lipschitz", $.mul($.ga(self, "lipschitz"), _ROOM)], ["regularization", $.ga(self, "regularization")], ["step_size", $.ga(self, "step_size")]]);
-});
 $ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-let gap, mu;
-gap = $.modules["bounds.exact_steps"].gap([], {"gradient_error": $.ga(self, "measured_error"), "strong_convexity": $.ga(self, "strong_convexity"), "radius": $.ga(self, "radius"), "dimension": $.ga(self, "dimension"), "grid": $.ga(self, "grid"), ...$.named($.cm(self, "_reach", []))});
-mu = $.modules["bounds.exact_steps"].gdp([], {"sensitivity": $.mul($.cm(self, "sensitivity", [worlds]), _ROOM), "step_size": $.ga(self, "step_size"), "strong_convexity": $.ga(self, "strong_convexity"), "noise": $.ga(self, "noise_scale"), "grid": $.ga(self, "grid"), "records": $.ga(self, "records"), "gap": gap, "steps_with_record": steps_with, "steps_without_record": steps_without, "in_place": $.ga(self, "in_place")});
-return $.dict([["gdp_squared", $.pow(mu, 2n)]]);
+let steps;
+steps = $.dict([["steps_with", steps_with], ["steps_without", steps_without]]);
+return $.dict([["gdp_squared", $.pow($.cm($.ga(self, "exact"), "gdp", [self, worlds], {...$.named(steps), "in_place": $.ga(self, "in_place")}), 2n)]]);
 });
 $ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
-let own;
-own = $.dict([["method", $.ga(self, "method")]]);
-return $.tuple([...$.each(bounded_gradients([$.ga(self, "lipschitz")], {"proven": $.ga(self, "proven")})), $.tuple(["slots-public", $.dict([["records", $.ga(self, "records")]])]), ...$.each(($.t($.ga(self, "in_place")) ? $.tuple([$.tuple(["rows-in-place", own])]) : $.tuple([]))), $.tuple(["exact-steps", own]), $.tuple(["machine-trusted", $.dict([])])]);
+return exact_conditions([self, $.ga(self, "exact")]);
 });
 }), [["regularization", () => ["is", $.b.float]], ["curvature", () => ["is", $.b.float]], ["features", () => ["is", $.b.int]], ["outputs", () => ["is", $.b.int]], ["dimension", () => ["is", $.b.int]], ["radius", () => ["is", $.b.float]], ["grid_bits", () => ["is", $.b.int]], ["in_place", () => ["is", $.b.bool]]], {frozen: true, kw_only: true});
 SharpExact = $.dataclass($.cls("SharpExact", [Sharp], ($ns) => {
@@ -8478,33 +8592,20 @@ $ns.any_order = true;
 $ns.in_place = true;
 $ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
 $.sup(SharpExact, self, "check_plan")([plan]);
-_check_covered([$.ga(plan, "problem")]);
-if ($.t(!$.eq($.ga($.ga(plan, "problem"), "dtype"), "float64"))) {
-throw $.raised(InvalidParameter(["must be 'float64': the bound counts roundings of that alone"], {"dtype": $.ga($.ga(plan, "problem"), "dtype")}));
-}
+check_exact([$.ga(plan, "problem")], {"method": $.ga(self, "name"), "otherwise": _OTHERWISE});
+check_precise([$.ga(plan, "problem")]);
 return null;
 });
 $ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-let bits, facts, noise, problem, radius, reach;
+let chain, facts, problem, steps;
 problem = $.ga(plan, "problem");
-facts = $.cm(problem, "run", [], {"step_size": $.ga(plan, "step_size"), "noise_variance": $.ga(plan, "noise_variance")});
-noise = $.libraries["math"].sqrt([$.mul($.mul(2n, $.ga(plan, "step_size")), $.ga(plan, "noise_variance"))]);
-reach = $.dict([["lipschitz", $.mul($.ga($.ga($.ga(problem, "loss"), "constants"), "lipschitz"), _ROOM)], ["regularization", $.ga(problem, "regularization")], ["step_size", $.ga(plan, "step_size")], ["noise", noise]]);
-radius = $.modules["bounds.exact_steps"].radius([], {"gap_at_zero": $.ga($.ga(problem, "loss"), "gap_at_zero"), "dimension": $.ga(problem, "dimension"), "strong_convexity": $.ga(problem, "strong_convexity"), ...$.named(reach)});
-bits = $.modules["bounds.exact_steps"].grid_bits([], {"radius": radius, ...$.named(reach)});
-if ($.t($.lt(bits, $.modules["bounds.exact_steps"].LEAST_BITS))) {
-throw $.raised(InvalidParameter([("" + "at n=" + $.formatted($.ga(problem, "records"), "", "") + " and \u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " a step's noise is too fine beside weights up to " + $.formatted(radius, "", ("" + "g")) + " for float64; raise \u03bb, or use method 'perturbed'")]));
-}
-return SharpExactRun([], {...$.named($.dict([...$.pairs(facts), ["slack", 0.0]])), "regularization": $.ga(problem, "regularization"), "curvature": $.ga($.ga($.ga(problem, "loss"), "constants"), "curvature"), "features": $.ga(problem, "features"), "outputs": $.ga($.ga(problem, "loss"), "outputs"), "dimension": $.ga(problem, "dimension"), "radius": radius, "grid_bits": bits, "in_place": $.ga(self, "in_place")});
+chain = $.dict([["step_size", $.ga(plan, "step_size")], ["noise_variance", $.ga(plan, "noise_variance")]]);
+steps = exact_steps_of([problem], {...$.named(chain), "in_place": $.ga(self, "in_place")});
+facts = $.dict([...$.pairs($.cm(problem, "run", [], {...$.named(chain)})), ["slack", 0.0], ...$.pairs(asdict([steps])), ["dimension", $.ga(problem, "dimension")]]);
+return SharpExactRun([], {...$.named(facts)});
 });
 }), [["in_place", () => ["is", $.b.bool]]], {frozen: true});
-_check_covered = $.fn("_check_covered", ["problem"], {}, function (problem) {
-if ((!$.t($.ga($.ga($.ga(problem, "loss"), "constants"), "convex")) || $.t($.ga($.ga(problem, "loss"), "clips_each")))) {
-throw $.raised(AssumptionViolated([("" + "is proven for convex losses, not for " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + "; use method 'sharp' or 'composition'")], {"method": "sharp-exact"}));
-}
-return null;
-});
-return {_ROOM, SharpExactRun, SharpExact, _check_covered, ClassVar, Sharp, SharpRun, InvalidParameter, Any, count, positive, bounded_gradients, AssumptionViolated, NORM_TOLERANCE, gradient_error};
+return {_OTHERWISE, SharpExactRun, SharpExact, ClassVar, Sharp, SharpRun, check_precise, check_exact, Any, asdict, exact_steps_of, InvalidParameter, exact_conditions, ExactSteps, fields};
 })();
 $.modules["methods.theorem"] = (() => {
 let TheoremRun, Theorem, _check_covered;
