@@ -12,7 +12,8 @@ except ImportError as error:
 from .base import DeletionEstimator
 from .models import NoisyGDClassifier, NoisyGDRegressor
 from .pipeline import RecordWisePipeline, check_record_wise
-from .public import MappedRows, TableRows, for_table, mapped
+from .public import for_table, mapped
+from .rows import MappedRows, TableRows
 from .scaling import RowScaling
 
 __all__ = [

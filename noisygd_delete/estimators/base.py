@@ -9,12 +9,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from ..accountant import Accountant
 from ..curator.curator import Curator, Release
 from ..curator.learning import Model
-from ..errors import InvalidParameter, InvalidRecords, NothingPromised, NotLearned
+from ..errors import InvalidParameter, InvalidRecords, NoisyGDDeleteError, NothingPromised, NotLearned
+from ..features.maps import Shapes
 from ..losses.base import Loss
 from ..methods import Method
 from ..methods.base import AUTO
@@ -29,6 +30,7 @@ from .blocks import count_clipped, per_row, scaled_table
 from .copies import Copies
 from .index import ids_of
 from .refusals import NO_PARTIAL_FIT, check_preprocessing, refuse, warn_clipped
+from .rows import TableRows, table_columns
 from .scaling import RowScaling, public_bounds
 
 Array = NDArray[np.float64]
@@ -40,7 +42,9 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
 
     Args:
         feature_bounds: required. (low, high) of every raw feature, as two numbers, two sequences, or
-            {column: (low, high)}: public knowledge, never read off the data. Values outside are clipped to them.
+            {column: (low, high)}: public knowledge, never read off the data. Values outside are clipped to them. Of a DataFrame with
+            categories {column: what is public of it}: (low, high), a list of its values, or all that a schema may say ({"bounds": [0, 9],
+            "missing": "column"}); two classes and method "auto" then get a curve for each column (`explain`) where sizes and budget speak for it.
         row_norm: how a row is brought to norm ≤ R: "unit", "bounds" or a number (see `RowScaling`).
         fit_intercept: append a constant column (it counts in R and is regularised).
         method: "auto" takes what `advise` does, from sizes and budget alone; or a method, by name or as an object.
@@ -96,6 +100,7 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
     model_: Model
     release_: Release
     n_features_in_: int
+    _raw: TableRows | None = None  # of a DataFrame that is read by what is public of its columns
 
     # -- what a subclass supplies ------------------------------------------------------------------------------------
 
@@ -119,6 +124,16 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
         Copies.warn(self)
         ids = ids_of(X, y, ids)
         self._rows_named = ids is not None
+        named = table_columns(self.feature_bounds) if hasattr(X, "columns") else None
+        features, labels = self._begin(X, y) if named is None else self._begin_table(X, y, named)
+        slots = usual_slots(features.shape[0]) if self.slots is None else self.slots
+        records = self._table(features, labels, ids, subjects, slots)
+        self._curator = Curator(records, self._make_plan(records.slots))
+        self._published(self._curator.learn(self._generator()))
+
+    def _begin(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Numbers and labels, and how rows are made of them."""
+        self._raw = None
         features, labels = validate_data(self, X, y, dtype=np.float64, accept_sparse="csr")
         self._learn_labels(labels)
         if not hasattr(self, "_follows_public_steps"):
@@ -127,14 +142,48 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
         self._scaling = RowScaling(
             *public_bounds("feature_bounds", self.feature_bounds, columns), self.row_norm, self.fit_intercept
         )
-        slots = usual_slots(features.shape[0]) if self.slots is None else self.slots
         self._count_clipped(features, labels)
-        records = self._table(features, labels, ids, subjects, slots)
-        self._curator = Curator(records, self._make_plan(records.slots))
-        self._published(self._curator.learn(self._generator()))
+        return features, labels
+
+    def _begin_table(self, X: Any, y: Any, named: dict[str, dict[str, Any]]) -> tuple[Any, Any]:
+        """The same of a DataFrame whose columns are named with what is public of them: on curves where sizes and budget speak for them."""
+        validate_data(self, X, skip_check_array=True)
+        check_consistent_length(X, y)
+        labels = column_or_1d(y, warn=True)
+        self._learn_labels(labels)
+        self._raw = TableRows(named)
+        if not self._bears_curves(self.slots if isinstance(self.slots, int) else usual_slots(len(X))):
+            self._raw = TableRows(named, "columns")
+        self._feature_map = self._raw.schema.feature_map
+        self._scaling = _taken_as_they_are(self._raw.schema.features)
+        features = self._raw.transform(X)
+        self._count_clipped(features, labels)
+        return features, labels
+
+    def _bears_curves(self, slots: int) -> bool:
+        assert self._raw is not None
+        if self.method != AUTO or len(getattr(self, "classes_", ())) != 2:
+            return False
+        self._scaling = _taken_as_they_are(self._raw.schema.features)
+        try:
+            return self._advice(self._loss(self._scaling.radius), self._facts(slots)).bears_curves
+        except NoisyGDDeleteError:  # no plan on so many columns
+            return False
+
+    def _features(self, X: Any) -> Any:
+        """Raw rows as `_scaling` takes them."""
+        if self._raw is None:
+            return validate_data(self, X, dtype=np.float64, reset=False, accept_sparse="csr")
+        if not hasattr(X, "columns"):
+            raise InvalidRecords("give a DataFrame with the columns that it was fitted on: they are read by name")
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return self._raw.transform(X)
 
     def _count_clipped(self, features: Any, labels: Any) -> None:
-        """Count what lies beyond its public bounds, and warn where that is much."""
+        """Count what lies beyond its public bounds, and warn where that is much: of numbers alone, for rows of a table are within theirs."""
+        if self._raw is not None:
+            self.clipped_ = {}
+            return
         counts = count_clipped(features, self._scaling)
         columns = list(getattr(self, "feature_names_in_", range(self.n_features_in_)))
         self.clipped_ = {column: int(count) for column, count in zip(columns, counts, strict=True)}
@@ -153,10 +202,7 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
         return Records(table, self._encode(labels), ids, subjects, slots)
 
     def _make_plan(self, slots: int) -> Plan:
-        sizes = {"records": slots, "features": self._scaling.columns}
-        names = ("adjacency", "deletion_notion", "releases", "batch", "rows_per_subject", "utility", "dtype")
-        facts = {**sizes, **{name: getattr(self, name) for name in names}}
-        loss = self._loss(self._scaling.radius)
+        facts, loss = self._facts(slots), self._loss(self._scaling.radius)
         plan = self._advised(loss, facts) if self.method == AUTO else self._named(loss, facts)
         plan = plan.of_map(getattr(self, "_feature_map", None))
         doubt = self.advice_.doubt if self.method == AUTO else worth(plan)
@@ -164,8 +210,20 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
             warnings.warn(doubt, NothingPromised, stacklevel=4)
         return plan
 
+    def _facts(self, slots: int) -> dict[str, Any]:
+        names = ("adjacency", "deletion_notion", "releases", "batch", "rows_per_subject", "utility", "dtype")
+        return {
+            "records": slots,
+            "features": self._scaling.columns,
+            **{name: getattr(self, name) for name in names},
+        }
+
     def _advised(self, loss: Loss, facts: dict[str, Any]) -> Plan:
         """The plan that the advice takes; the advice stays for whoever asks."""
+        self.advice_ = self._advice(loss, facts)
+        return advised_plan(self.advice_, self.total)
+
+    def _advice(self, loss: Loss, facts: dict[str, Any]) -> Advice:
         if self.ridge is not None:
             raise InvalidParameter(
                 "cannot be had beside method 'auto', which chooses λ; give the regularization to have it as it is, or name a method",
@@ -174,8 +232,7 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
         if self.model_norm is not None:
             facts["model_norm"] = self.model_norm
         budget = usual_budget(facts["records"]) if self.budget is None else self.budget
-        self.advice_ = advise(loss, **facts, regularization=self.regularization, budget=budget, proof=self.proof)
-        return advised_plan(self.advice_, self.total)
+        return advise(loss, **facts, regularization=self.regularization, budget=budget, proof=self.proof)
 
     def _named(self, loss: Loss, facts: dict[str, Any]) -> Plan:
         """The plan of the method that was named, with the paper's defaults."""
@@ -246,14 +303,31 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
     def _per_row(self, X: Any, of: Callable[[Model, Array], Array]) -> Array:
         """What the published model says of each raw row, a block at a time."""
         check_is_fitted(self)
-        features = validate_data(self, X, dtype=np.float64, reset=False, accept_sparse="csr")
-        model = self._current_model()
+        features, model = self._features(X), self._current_model()
         return per_row(features, self._scaling, lambda rows: of(model, rows))
 
     def _linear(self) -> tuple[Array, Array]:
         """(outputs, features) and (outputs,): scores of raw features within their bounds are linear in them."""
         check_is_fitted(self)
+        if self._raw is not None:
+            raise AttributeError(
+                "a table of numbers and categories has no coefficients by column: ask explain() for its curves"
+            )
         return self._scaling.in_raw_features(np.atleast_2d(self._current_model().weights))
+
+    def explain(self) -> Shapes:
+        """Curves of a table that was learned by them; see `RecordWisePipeline.explain`.
+
+        Raises:
+            InvalidParameter: it was not.
+        """
+        check_is_fitted(self)
+        if self._raw is None or self._raw.kind != "additive":
+            raise InvalidParameter(
+                "there is no curve for each column: fit a DataFrame by estimators.for_table(columns, estimator)"
+            )
+        noise = self.plan_.method.weight_deviation(self.plan_)
+        return self._raw.shapes(self._current_model().weights, noise, getattr(self, "classes_", None))
 
     # -- requests ----------------------------------------------------------------------------------------------------
 
@@ -280,7 +354,7 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
         curator = self._attached()
         coded = {}
         for name, (row, label) in replacements.items():
-            raw = self._raw_rows(row if hasattr(row, "toarray") else [row])
+            raw = self._raw_rows(row if hasattr(row, "toarray") or hasattr(row, "columns") else [row])
             scaled = scaled_table(raw[:1], self._scaling, 1)
             if not hasattr(scaled, "tocsr"):
                 scaled = scaled[0]
@@ -311,6 +385,8 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
         return self._published(curator.relearn(self._make_plan(curator.records.slots), rng=self._generator()))
 
     def _raw_rows(self, rows: Any) -> Any:
+        if self._raw is not None:
+            return self._features(rows)
         if hasattr(rows, "columns"):
             features = validate_data(self, rows, dtype=np.float64, reset=False)
         else:
@@ -353,7 +429,10 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         ids = ids_of(X, y, ids)
-        features, labels = validate_data(self, X, y, dtype=np.float64, reset=False, accept_sparse="csr")
+        if self._raw is None:
+            features, labels = validate_data(self, X, y, dtype=np.float64, reset=False, accept_sparse="csr")
+        else:
+            features, labels = self._features(X), column_or_1d(y)
         if features.shape[0] != self.n_records_:
             raise InvalidRecords(
                 f"{features.shape[0]} records were given; the last release covered {self.n_records_}. Leave erased records out "
@@ -375,3 +454,8 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
             pending_edits=self._pending,
         )
         return self
+
+
+def _taken_as_they_are(columns: int) -> RowScaling:
+    """Rows that public facts have brought to norm at most 1 already, a constant column included."""
+    return RowScaling(np.full(columns, -1.0), np.ones(columns), 1.0, False)

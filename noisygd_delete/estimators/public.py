@@ -1,57 +1,15 @@
-"""A public map as a step of a pipeline."""
+"""A public map, or the public columns of a DataFrame, as a step of a pipeline."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any
 
-import numpy as np
-from scipy.sparse import csr_array
-from sklearn.base import BaseEstimator, TransformerMixin
-
-from ..errors import InvalidParameter, InvalidRecords, choice
-from ..features.maps import Additive, PublicMap, Shapes
-from ..features.maps.shapes import score_unit
-from ..features.schema import Schema, Table
-from ..features.schema.shapes import named_shapes
-from ..features.schema.text import FloatColumn, write_text
+from ..errors import InvalidParameter
+from ..features.maps import PublicMap
 from .base import DeletionEstimator
 from .pipeline import RecordWisePipeline
-
-
-class MappedRows(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Raw records to the map's rows of norm at most 1, a constant column included. Nothing is fitted.
-
-    Args:
-        map: a `maps.PublicMap`, chosen before the records were read.
-    """
-
-    def __init__(self, map: PublicMap) -> None:
-        self.map = map
-
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Does nothing: the map was fixed beforehand."""
-        return self
-
-    def transform(self, X: Any) -> Any:
-        """(records, width + 1) float32; of an additive map as a csr_array."""
-        if isinstance(self.map, Additive):
-            return self.map.sparse_rows(np.asarray(X))
-        return self.map.rows(list(X) if self.map.inputs is None else np.asarray(X))
-
-    def shapes(self, weights: Any, noise: float, classes: Any) -> Shapes:
-        """What a head with these weights says of each column, by number."""
-        assert isinstance(self.map, Additive)
-        return Shapes.of(self.map, weights, noise=noise, unit=score_unit(classes))
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.requires_fit = False
-        tags.input_tags.string = tags.input_tags.two_d_array = True
-        return tags
+from .rows import MappedRows, TableRows
 
 
 def mapped(map: PublicMap, estimator: DeletionEstimator) -> RecordWisePipeline:
@@ -70,57 +28,6 @@ def _before(name: str, rows: MappedRows, estimator: DeletionEstimator) -> Record
         )
     estimator.set_params(feature_bounds=(-1, 1), row_norm=1.0, fit_intercept=False)
     return RecordWisePipeline([(name, rows), ("model", estimator)])
-
-
-class TableRows(MappedRows):
-    """Rows of a DataFrame, numbers and categories as they are, to rows of norm at most 1. Nothing is fitted.
-
-    Args:
-        columns: what is public of each column that is read, as a schema has it: {"age": {"bounds": [0, 120]}, "town": {"categories":
-            ["a", "b"]}}. See docs/schema.md for all that can stand there.
-        kind: "additive", a curve for each column (`maps.Additive`), or "columns", as they are.
-    """
-
-    def __init__(self, columns: Mapping[str, Mapping[str, Any]], kind: str = "additive") -> None:
-        self.columns = columns
-        self.kind = kind
-
-    @property
-    def schema(self) -> Schema:
-        fields: dict[str, Any] = {"label": {"column": "(label)", "classes": ["no", "yes"]}, "columns": self.columns}
-        own = {"map": {"kind": "additive"}} if choice("kind", self.kind, ("additive", "columns")) == "additive" else {}
-        return Schema.from_dict({**fields, **own, "rows": "unit", "intercept": True, "confirmed": True}, "columns")
-
-    @property
-    def map(self) -> PublicMap | None:  # type: ignore[override]
-        return self.schema.map
-
-    def transform(self, X: Any) -> Any:
-        """(records, width + 1) float32; of an additive map as a csr_array."""
-        if not hasattr(X, "columns"):
-            raise InvalidRecords("give a DataFrame, whose columns have names")
-        schema = self.schema
-        missing = [name for name in schema.columns if name not in X.columns]
-        if missing:
-            raise InvalidRecords(
-                f"the table has no column {missing[0]!r}; it has {', '.join(str(name) for name in X.columns)}"
-            )
-        texts = {name: _texts(X[name]) for name in schema.columns}
-        rows = schema.encode(Table("the table", texts, range(len(X))), labelled=False).rows
-        return rows if schema.map is None else csr_array(rows)
-
-    def shapes(self, weights: Any, noise: float, classes: Any) -> Shapes:
-        """What a head with these weights says of each column, in its own unit."""
-        return named_shapes(self.schema, weights, noise=noise, unit=score_unit(classes))
-
-
-def _texts(column: Any) -> Any:
-    """Cells as a file of text would have them; a missing one is ""."""
-    if column.dtype.kind == "f":
-        values = np.asarray(column, np.float64)
-        return FloatColumn(np.nan_to_num(values), np.isnan(values))
-    empty = column.isna().to_numpy()
-    return ["" if none else write_text(value) for value, none in zip(column.tolist(), empty, strict=True)]
 
 
 def for_table(

@@ -1,0 +1,74 @@
+"""An estimator on a DataFrame of numbers and categories, by what is public of each column: curves where sizes bear them."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from noisygd_delete import NoisyGDClassifier, NoisyGDRegressor
+from noisygd_delete.errors import InvalidParameter, InvalidRecords
+
+BOUNDS = {"age": (0, 100), "town": ["north", "south"], "sum": {"bounds": [0, 1000], "missing": "column"}}
+
+
+def people(rows: int, seed: int = 0) -> tuple[pd.DataFrame, pd.Series]:
+    generator = np.random.default_rng(seed)
+    table = pd.DataFrame(
+        {
+            "age": generator.integers(18, 90, rows),
+            "town": generator.choice(["north", "south", "elsewhere"], rows),
+            "sum": np.where(generator.random(rows) < 0.1, np.nan, generator.uniform(0, 1000, rows)),
+        },
+        index=[f"id{number}" for number in range(rows)],
+    )
+    return table, pd.Series(np.where((table["age"] - 50).abs() < 15, "yes", "no"), index=table.index)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    table, labels = people(30_000)
+    return NoisyGDClassifier(feature_bounds=BOUNDS).fit(table, labels), table, labels
+
+
+def test_a_table_that_bears_curves_gets_them(fitted) -> None:
+    model, _, _ = fitted
+    fresh, truth = people(2000, 9)
+    assert model.score(fresh, truth) > 0.9  # a bump, which columns cannot say
+    assert {shape.name for shape in model.explain().shapes} == set(BOUNDS)
+    assert model.plan_.problem.feature_map == model._raw.map.digest
+    assert model._curator.records.sparse is not None
+    assert list(model.feature_names_in_) == list(BOUNDS)
+    with pytest.raises(AttributeError, match="explain"):
+        _ = model.coef_
+    with pytest.raises(InvalidRecords, match="DataFrame"):
+        model.predict([[1, 2, 3]])
+
+
+def test_every_verb_takes_rows_of_the_table(fitted) -> None:
+    model, table, labels = fitted
+    before = model.n_records_
+    assert model.delete(["id7", "id8"]).status == "published"
+    model.replace({"id9": (table.iloc[:1].assign(age=33), "yes")})
+    model.insert(table.iloc[7:8], labels.iloc[7:8], ids=["new"])
+    assert model.n_records_ == before - 1
+    copy = pickle.loads(pickle.dumps(model))
+    assert (copy.predict(table[:50]) == model.predict(table[:50])).all()
+    kept = [name for name in table.index if name not in ("id7", "id8", "id9")]
+    rows = pd.concat([table.loc[kept], table.iloc[7:8].rename({"id7": "new"}), table.loc[["id9"]].assign(age=33)])
+    answers = pd.concat([labels.loc[kept], labels.iloc[7:8], pd.Series(["yes"])])
+    copy.attach(rows, answers, ids=[*kept, "new", "id9"])
+    assert copy.delete(["id10"]).status == "published"
+
+
+def test_elsewhere_the_columns_are_read_as_they_are() -> None:
+    table, labels = people(8000)
+    few = NoisyGDClassifier(feature_bounds=BOUNDS).fit(table[:2500], labels[:2500])
+    named = NoisyGDClassifier(feature_bounds=BOUNDS, method="perturbed").fit(table, labels)
+    target = NoisyGDRegressor(feature_bounds=BOUNDS, target_bounds=(0, 100)).fit(table, table["age"].to_numpy() * 1.0)
+    assert {len(model.model_.weights.reshape(-1)) for model in (few, named, target)} == {1 + 3 + 2 + 1}
+    assert target.score(table, table["age"]) > 0.5
+    with pytest.raises(InvalidParameter, match="for_table"):
+        few.explain()
