@@ -52,14 +52,14 @@ def draw(script: str, picture: Path) -> None:
 
 
 def page() -> str:
-    """Every example with its line and, of a script, its picture."""
+    """Every example with its line and, of a script, its picture; the line says what is drawn, so nobody hears it twice."""
     out = [HEAD]
     for heading, rows in listed():
         out.append(f"## {heading[0].upper()}{heading[1:]}\n")
         for script, line in rows:
             out.append(f"**`examples/{script}`**: {line}.\n")
             if script.endswith(".py"):
-                out.append(f"![{line}](pictures/{Path(script).stem}.svg){{ .picture }}\n")
+                out.append(f"![](pictures/{Path(script).stem}.svg){{ .picture }}\n")
     return "\n".join(out)
 
 

@@ -21,11 +21,14 @@ TABLES = {
 _BLOCK = re.compile(r"(<!-- keys: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
-def table(keys: dict[str, dict[str, Any]]) -> str:
+def table(keys: dict[str, dict[str, Any]], said: set[str]) -> str:
+    """One table; what an earlier one `said` of the same key is not said again."""
     rows = []
     for name, form in keys.items():
         default = f"`{json.dumps(form['default'])}`" if "default" in form else ""
-        rows.append(f"| `{name}` | {_words(form).replace('|', chr(92) + '|')} | {default} | {form['description']} |")
+        row = f"| `{name}` | {_words(form).replace('|', chr(92) + '|')} | {default} | {form['description']} |"
+        rows.append(f"| `{name}` | as above | | |" if row in said else row)
+        said.add(row)
     return "\n".join(["", "| key | value | default | meaning |", "|---|---|---|---|", *rows, "", ""])
 
 
@@ -46,7 +49,8 @@ def _words(form) -> str:
 
 def page(text: str) -> str:
     """The page with its tables as the code has them."""
-    return _BLOCK.sub(lambda found: found[1] + table(TABLES[found[2]]) + found[3], text)
+    said: set[str] = set()
+    return _BLOCK.sub(lambda found: found[1] + table(TABLES[found[2]], said) + found[3], text)
 
 
 if __name__ == "__main__":
