@@ -1,0 +1,107 @@
+"""docs/conformance.md: every row can be looked up, every source says how far it was read, and no text offers a figure in place of deletion."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from noisygd_delete.cli import parser
+from tests.docs import options
+from tests.docs.prose import ROOT
+
+PAGE = (ROOT / "docs" / "conformance.md").read_text()
+HEAD = ["asked", "here", "look at", "the operator's"]
+# a text that we write, in either language; the page of standards quotes what the authorities object to
+TEXTS = [
+    *ROOT.glob("*.md"),
+    *(page for page in (ROOT / "docs").rglob("*.md") if page.name != "conformance.md"),
+    *(ROOT / "noisygd_delete" / "papers" / "catalogue").glob("*.toml"),
+    *(ROOT / "noisygd_delete" / "papers" / "templates").rglob("*.*"),
+]
+DELETION = r"(?:the )?(?:delet|eras)(?:e|es|ing|ion|ions|ure|ures)\b"
+OFFERS = re.compile(
+    rf"(?<!never )(?<!not )\b(?:instead of|in place of|rather than|without|as an alternative to|replaces?|saves?) {DELETION}"
+    r"|\b(?:no need|need not|needn't|not necessary) to (?:delete|erase)\b|\bneed not be (?:deleted|erased)\b"
+    r"|\b(?:statt|anstatt|anstelle|ersetzt) (?:(?:der|die|einer|eine|zu) )?(?:Löschung|löschen)|\bohne zu löschen",
+    re.IGNORECASE,
+)
+
+
+def sections(page: str) -> list[str]:
+    return page.split("\n## ")[1:]
+
+
+def rows(page: str) -> list[list[str]]:
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines() if line.startswith("| ")]
+    return [row for row in cells if row != HEAD]
+
+
+def faults(page: str) -> list[str]:
+    """Rows that cannot be looked up or leave a cell open, and sections that do not say how far their source was read."""
+    found = []
+    known = options.children(parser())
+    for section in sections(page):
+        if not re.search(r"read in\s+the\s+original", section, re.IGNORECASE):
+            found.append(f"{section.splitlines()[0]}: was it read?")
+    for row in rows(page):
+        if len(row) != 4 or not all(row):
+            found.append(f"{row[0]}: a cell is missing")
+            continue
+        places = re.findall(r"`([^`]+)`", row[2])
+        if not places:
+            found.append(f"{row[0]}: nothing to look at")
+        for place in places:
+            path, _, name = place.partition("::")
+            if place.startswith("noisygd-delete "):
+                found += [] if place.split()[1] in known else [f"{row[0]}: no command {place}"]
+            elif not (ROOT / path).exists() or (name and f"def {name}(" not in (ROOT / path).read_text()):
+                found.append(f"{row[0]}: no {place}")
+    return found
+
+
+def offers(text: str) -> list[str]:
+    """Phrases that set something in the place of a deletion."""
+    return [match[0] for match in OFFERS.finditer(re.sub(r"\s+", " ", text))]
+
+
+def test_every_row_can_be_looked_up() -> None:
+    assert len(sections(PAGE)) == 4
+    assert len(rows(PAGE)) >= 15
+    assert faults(PAGE) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("`noisygd-delete budget`", "`noisygd-delete bugdet`"),
+        ("test_what_is_late_is_said`", "test_what_is_early_is_said`"),
+        ("| the cap; who is woken; tuning on the data is not counted |", "| |"),
+        ("was not read in the original", "was skimmed"),
+    ],
+)
+def test_a_row_without_ground_is_seen(old: str, new: str) -> None:
+    assert old in PAGE
+    assert len(faults(PAGE.replace(old, new, 1))) == 1
+
+
+def test_no_text_offers_a_figure_in_place_of_deletion() -> None:
+    assert len(TEXTS) > 60
+    assert {str(path.relative_to(ROOT)): found for path in TEXTS if (found := offers(path.read_text()))} == {}
+    assert "beside an erasure and never instead of deletion" in PAGE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "publish a figure instead of deleting",
+        "the bound saves\nerasing the row",
+        "a certificate replaces the deletion",
+        "rows need not be erased",
+        "ein Nachweis statt der Löschung",
+        "ohne zu löschen",
+    ],
+)
+def test_a_text_that_does_is_seen(text: str) -> None:
+    assert offers(text)
+    assert offers("never instead of deletion; not rather than erasing") == []
