@@ -297,12 +297,12 @@ def test_papers_of_random_stores_say_what_is_so() -> None:
 
 @pytest.mark.long
 def test_papers_of_many_random_stores_say_what_is_so(record_property: Callable[[str, str], None]) -> None:
-    found = {seed: judged(seed, 20) for seed in range(1000, 1400)}
+    found = {seed: judged(seed, 20) for seed in range(1000, 1120)}
     wrong = {seed: faults for seed, (faults, _) in found.items() if faults}
     refused = sum(refused for _, refused in found.values())
     record_property(
         "evidence",
-        f"400 random stores, {refused} times what was put back was refused: {len(wrong)} with a false sentence",
+        f"120 random stores, {refused} times what was put back was refused: {len(wrong)} with a false sentence",
     )
     assert wrong == {}
 
