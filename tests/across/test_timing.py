@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -155,14 +156,20 @@ def passes(records: Records, plan: Plan, releases: int = 150) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    ("method", "solver"), [("perturbed", "warm"), ("perturbed", "cold"), ("minimiser", "warm"), ("perturbed", "fixed")]
+    ("method", "solver"),
+    [
+        *(("perturbed", "warm"), ("perturbed", "cold"), ("minimiser", "warm"), ("perturbed", "fixed")),
+        *(("minimiser, exact", "warm"), ("minimiser, exact", "fixed")),
+    ],
 )
 def test_what_the_passes_of_a_solver_tell_of_one_record(method: str, solver: str, record_property) -> None:
     """One record there or not, on an ordinary table and on the hard one, which all others have left: `docs/claims.md` says what comes out.
 
     The certified advantage speaks of the models. It is no bound here, and the assumptions of every such guarantee say so.
     """
-    kind = {"perturbed": Perturbed, "minimiser": Minimiser}[method]
+    kind: Any = {"perturbed": Perturbed, "minimiser": Minimiser, "minimiser, exact": partial(Minimiser, exact=True)}[
+        method
+    ]
     facts = {"records": 2000, "features": 20, "regularization": 0.01, "budget": Budget(order=10, dp=0.1, deletion=0.01)}
     plan = make_plan(losses.Logistic(1.0), **facts, method=kind(solver=solver), utility=False)
     rng = np.random.default_rng(1)

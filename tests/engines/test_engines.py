@@ -10,12 +10,14 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from noisygd_delete import Budget, Curator, Execution, Records, learn, losses, make_plan
 from noisygd_delete.engine.objective_float64 import PreciseObjective
+from noisygd_delete.methods import Minimiser
 from noisygd_delete.store.clusters.questions import Answer, GradientSum, PartitionQuestion
 from noisygd_delete.store.clusters.table import ClusterRecords
 from noisygd_delete.store.sources import source_at
@@ -122,10 +124,11 @@ def test_the_same_plan_gives_the_same_release_and_the_same_numbers(table: Table)
     assert told[0] == told[1]
 
 
-def test_noisy_steps_down_to_the_last_bit_ask_workers_for_sums_alone(table: Table) -> None:
+@pytest.mark.parametrize("method", ["sharp-exact", Minimiser(solver="cold")], ids=["sharp-exact", "minimiser"])
+def test_noisy_steps_down_to_the_last_bit_ask_workers_for_sums_alone(table: Table, method: Any) -> None:
     """The same words: as near to a release from memory as the roundings that are charged; the same figures of who is still there."""
     facts = {"records": SLOTS, "features": SCHEMA.features, "regularization": 0.1, "utility": False}
-    asked = make_plan(LOSS, **facts, budget=Budget(order=4, dp=2.0, deletion=0.5), method="sharp-exact").in_any_order()
+    asked = make_plan(LOSS, **facts, budget=Budget(order=4, dp=2.0, deletion=0.5), method=method).in_any_order()
     models = [
         learn(held, asked, execution=Execution(rng=np.random.default_rng(1))).weights
         for held in (table.memory, table.records)
