@@ -15,8 +15,9 @@ from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.privacy.guarantee import Guarantee
 from noisygd_delete.records import EditCounts
 
+from ..bank import PROBLEMS, plan_by
 from ..oracles import tallies as oracle
-from ..papers.histories import METHODS, history, plan_by
+from ..papers.histories import history
 
 SEEDS = range(12)
 
@@ -48,7 +49,7 @@ def cost(guarantee: Guarantee) -> tuple:
     )
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", PROBLEMS)
 def test_every_figure_is_that_of_the_releases_one_by_one(method: str) -> None:
     for seed in SEEDS:
         plan, events, number = history(method, seed)
@@ -62,7 +63,7 @@ def test_every_figure_is_that_of_the_releases_one_by_one(method: str) -> None:
         assert cost(alone.dp()) == cost(one_by_one.dp())
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", PROBLEMS)
 def test_an_oracle_reads_the_same_facts_from_both(method: str) -> None:
     for seed in SEEDS:
         _, events, number = history(method, seed)

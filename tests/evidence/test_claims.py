@@ -14,7 +14,7 @@ from noisygd_delete.privacy.sentences import catalogue, languages
 from noisygd_delete.register.terms import Reasons
 from noisygd_delete.store.position import COUNTED_BY
 
-from ..papers.histories import METHODS, plan_by
+from ..bank import PROBLEMS, plan_by
 
 RESULTS = Path(__file__).parents[2] / "proofs_check" / "RESULTS.md"
 SAMPLES: dict[str, Any] = {
@@ -97,7 +97,7 @@ def test_numbers_are_written_rounded_up_and_days_as_people_write_them() -> None:
     assert re.search(r"\bage, pay\b", sentence(Claim("ranges-from-data", {"radius": 1.0, "columns": ["age", "pay"]})))
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", PROBLEMS)
 def test_a_guarantee_assumes_in_words_what_papers_claim_by_keys(method: str) -> None:
     """One catalogue: a plan's answer, `budget --json` and papers say the same sentences."""
     plan = plan_by(method)

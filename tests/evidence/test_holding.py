@@ -25,7 +25,8 @@ from noisygd_delete.methods import minimiser, perturbed_noise, perturbed_run
 from noisygd_delete.privacy.guarantee import Guarantee
 from noisygd_delete.records import EditCounts, bounded
 
-from ..papers.histories import history, plan_by
+from ..bank import plan_by
+from ..papers.histories import history
 from .reading_papers import figure, keys, said
 
 FOLDER = Path(__file__).parents[1] / "samples" / "version-0.2" / "certificates"

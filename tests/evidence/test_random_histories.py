@@ -26,8 +26,8 @@ from noisygd_delete.methods.sampled_gaussian import SampledGaussian
 from noisygd_delete.privacy.guarantee import Guarantee
 from noisygd_delete.records import EditCounts
 
+from ..bank import PROBLEMS, plan_by
 from ..oracles import linear_history, owed
-from ..papers.histories import METHODS, plan_by
 from .reading_papers import said
 
 IN_ANY_ORDER = [
@@ -36,7 +36,7 @@ IN_ANY_ORDER = [
     "minimiser, cold",
     "minimiser, exact",
 ]  # what rows in a source can be planned with
-MIXED = [name for name in METHODS if name != "near-gibbs"]
+MIXED = [name for name in PROBLEMS if name != "near-gibbs"]
 ALONE = ("sharp", "theorem", "perturbed", "composition", "ladder", "interleaved", "minimiser, cold")
 
 

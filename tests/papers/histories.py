@@ -4,39 +4,14 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from functools import cache
-from typing import Any
 
-from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.accountant import Event
-from noisygd_delete.methods import CountedRecords, Mechanism, Minimiser, Perturbed
+from noisygd_delete.methods import CountedRecords, Mechanism
 from noisygd_delete.methods.plan import Plan
 from noisygd_delete.methods.sampled_gaussian import SampledGaussian
 from noisygd_delete.records import EditCounts
 
-RENYI, PAIRS = Budget(order=8, dp=1.0, deletion=0.1), Budget.from_epsilon_delta(dp=(2.0, 1e-6), deletion=(0.2, 1e-6))
-ROWS = {"records": 2000, "features": 6, "regularization": 1e-2}
-METHODS: dict[str, dict[str, Any]] = {
-    "theorem": {"loss": losses.Logistic(radius=1.0), "method": "theorem", "budget": RENYI},
-    "sharp": {"loss": losses.Logistic(radius=1.0), "method": "sharp", "budget": PAIRS},
-    "sharp-exact": {"loss": losses.Logistic(radius=1.0), "method": "sharp-exact", "budget": RENYI},
-    "minimiser, cold": {"loss": losses.Logistic(radius=1.0), "method": Minimiser(solver="cold"), "budget": RENYI},
-    "minimiser, warm": {"loss": losses.Logistic(radius=1.0), "method": Minimiser(solver="warm"), "budget": RENYI},
-    "minimiser, exact": {"loss": losses.Logistic(radius=1.0), "method": Minimiser(exact=True), "budget": PAIRS},
-    "perturbed": {"loss": losses.Logistic(radius=1.0), "method": "perturbed", "budget": PAIRS, "utility": False},
-    "perturbed, in a row": {"loss": losses.Logistic(radius=1.0), "method": Perturbed(chain=3), "budget": PAIRS, "utility": False},
-    "interleaved": {"loss": losses.PseudoHuber(radius=1.0), "method": "interleaved", "budget": RENYI, "releases": 8},
-    "composition": {"loss": losses.Sigmoid(radius=1.0), "method": "composition", "budget": RENYI},
-    "ladder": {"loss": losses.MultilayerPerceptron(radius=1.0, classes=2, hidden=4), "method": "ladder", "budget": RENYI},
-    "near-gibbs": {"loss": losses.Sigmoid(radius=1.0), "method": "theorem", "budget": Budget(order=2, dp=1.9, deletion=0.5),
-                   "records": 10, "features": 2, "regularization": 0.05},
-}  # fmt: skip
-
-
-@cache
-def plan_by(method: str) -> Plan:
-    facts = {**ROWS, **METHODS[method]}
-    return make_plan(facts.pop("loss"), **facts)
+from ..bank import plan_by
 
 
 def history(method: str, seed: int, most: int = 40) -> tuple[Plan, list[Event], int]:

@@ -10,18 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.accountant import Event
 from noisygd_delete.bounds import conversion
 from noisygd_delete.evidence import Erasure, erasure_certificate, new_key, sign, verification, verify_certificate
 from noisygd_delete.evidence.checks import Check
-from noisygd_delete.methods.plan import Plan
 from noisygd_delete.records import EditCounts, bounded
 
+from ..bank import plan_by
 from ..evidence.reading_papers import at
 from .certificate_mutations import dumped, leaves, mixtures, mutants, place, verdicts, with_value
 from .test_format_1 import FOLDER, earlier
-from .test_page_methods import PLANS, ROWS
 
 STATED = {
     "request_id": "5b0c7e",
@@ -36,7 +34,7 @@ STATED = {
 # how many of ten thousand are of each kind: certificates of every method; of a mix, whose figures take longest to convert, the fewest
 KINDS = {
     ("published", "sharp"): 900, ("withheld", "sharp"): 900, ("pending", "theorem"): 900, ("published", "theorem"): 900,
-    ("published", "perturbed"): 900, ("published", "minimiser"): 900, ("withheld", "minimiser"): 900, ("published", "interleaved"): 900,
+    ("published", "perturbed"): 900, ("published", "minimiser, warm"): 900, ("withheld", "minimiser, warm"): 900, ("published", "interleaved"): 900,
     ("published", "composition"): 900, ("published", "ladder"): 900, ("pending", "ladder with a head"): 900, ("published", "mixed"): 100,
 }  # fmt: skip
 PUBLISHED = {"edited": "2026-04-01T10:00:00Z", "served": "2026-04-02T10:00:00Z", "model_after": "2" * 64}
@@ -55,23 +53,12 @@ def remembered(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(conversion, name, cache(getattr(conversion, name)))
 
 
-@cache
-def planned(method: str) -> Plan:
-    if method in PLANS:
-        facts = dict(PLANS[method])
-        return make_plan(facts.pop("loss"), **ROWS, **facts)
-    return make_plan(
-        losses.Logistic(radius=1.0), records=2000, features=12, regularization=1e-2, method=method,
-        budget=Budget(order=8, dp=1.0, deletion=0.1),
-    )  # fmt: skip
-
-
 def papers(status: str, method: str) -> dict:
     """A certificate of this status. "mixed": its releases before were made by other methods, one of them by a solver."""
-    plan = planned("sharp" if method == "mixed" else method)
+    plan = plan_by("sharp" if method == "mixed" else method)
     edits = (EditCounts(deleted=1), EditCounts(deleted=2, replaced=1, inserted=1), EditCounts(inserted=2))
     events = []
-    for former in (planned("theorem"), planned("perturbed")) if method == "mixed" else ():
+    for former in (plan_by("theorem"), plan_by("perturbed")) if method == "mixed" else ():
         events += [
             Event("relearn" if events else "learn", former.learn_steps, 0, former.mechanism),
             Event("unlearn", former.delete_steps, 1, former.mechanism, EditCounts(replaced=1)),
@@ -120,7 +107,7 @@ def test_no_mutant_claims_more_than_follows_from_the_facts(key: Path) -> None:
     wrong, passed = tried(300, 7, key, ("published", "sharp"))
     others = (
         ("published", "perturbed"),
-        ("published", "minimiser"),
+        ("published", "minimiser, warm"),
         ("published", "interleaved"),
         ("published", "ladder"),
     )

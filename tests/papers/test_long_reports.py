@@ -12,10 +12,11 @@ from noisygd_delete.papers.catalogue import language
 from noisygd_delete.privacy.guarantee import Guarantee
 from noisygd_delete.records import EditCounts
 
-from .histories import METHODS, history, plan_by
+from ..bank import PROBLEMS, plan_by
+from .histories import history
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", PROBLEMS)
 def test_the_dearest_erasure_is_that_of_a_walk_through_all(method: str) -> None:
     for seed in range(2 if method == "interleaved" else 6):
         plan, events, _ = history(method, seed, most=20)
@@ -38,7 +39,7 @@ def test_what_nothing_was_erased_from_is_told_of_the_next_release() -> None:
     assert erased_figures(accountant, plan)["later"] == ahead.deletion_of_each()[0]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", PROBLEMS)
 def test_an_erased_record_that_waits_for_its_release_has_all_models_against_it(method: str) -> None:
     """Withheld or pending: whoever kept every model has those of after the last erasure that was published, too."""
     plan, events, _ = history(method, 1, most=12)

@@ -5,47 +5,26 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
 
-from noisygd_delete import Budget, losses, make_plan, methods
 from noisygd_delete.accountant import Event
 from noisygd_delete.evidence import Erasure, erasure_certificate, new_key, sign, verify_certificate
-from noisygd_delete.methods import Minimiser, Perturbed, Stage
 from noisygd_delete.papers.checker import page_script
 from noisygd_delete.records import EditCounts, bounded
 from tools.page import checker, script, verifier
 from tools.page.__main__ import DIGESTS, listed
 
+from ..bank import FURTHER, PROBLEMS, plan_by
 from .browser import dom, in_a_browser, judged
 
-NETWORK = losses.MultilayerPerceptron(radius=1.0, classes=2, hidden=8)
-ROWS = {"records": 20_000, "features": 12, "regularization": 1e-2}
 PLACES = ({"kind": "s3", "release": 2, "oldest": 1}, {"kind": "folder", "release": None, "oldest": None})
-RENYI, PAIRS = Budget(order=8, dp=1.0, deletion=0.1), Budget.from_epsilon_delta(dp=(2.0, 1e-6), deletion=(0.2, 1e-6))
-PLANS: dict[str, dict[str, Any]] = {
-    "sharp, in (ε, δ)": {"loss": losses.Logistic(radius=1.0), "method": "sharp", "budget": PAIRS},
-    "sharp, down to the last bit": {"loss": losses.Softmax(radius=1.0, classes=3), "method": "sharp-exact", "budget": PAIRS},
-    "the same, rows in any order": {"loss": losses.Softmax(radius=1.0, classes=3), "method": methods.METHODS["sharp-exact"](in_place=False), "budget": PAIRS},
-    "minimiser": {"loss": losses.Softmax(radius=1.0, classes=3), "method": "minimiser", "budget": RENYI},
-    "minimiser, down to the last bit": {"loss": losses.Logistic(radius=1.0), "method": Minimiser(exact=True), "budget": PAIRS},
-    "that, rows in any order": {"loss": losses.Softmax(radius=1.0, classes=3), "method": Minimiser(solver="fixed", exact=True, in_place=False), "budget": RENYI},
-    "perturbed, in (ε, δ)": {"loss": losses.OneVsRest(radius=1.0, classes=3), "method": "perturbed", "budget": PAIRS},
-    "perturbed, of very many rows": {"loss": losses.Logistic(radius=1.0), "method": "perturbed", "budget": RENYI, "records": 10**9},
-    "perturbed, three in a row": {"loss": losses.clip(losses.Logistic(radius=1.0), 0.6), "method": Perturbed(chain=3), "budget": PAIRS},
-    "perturbed, of weighted classes": {"loss": losses.weigh(losses.Softmax(radius=1.0, classes=3), [1.0, 0.5, 1.0]), "method": "perturbed", "budget": PAIRS},
-    "interleaved": {"loss": losses.PseudoHuber(radius=1.0), "method": "interleaved", "budget": RENYI, "releases": 8},
-    "composition": {"loss": losses.Sigmoid(radius=1.0), "method": "composition", "budget": RENYI},
-    "ladder": {"loss": NETWORK, "method": "ladder", "budget": RENYI},
-    "ladder with a head": {"loss": NETWORK, "method": "ladder", "budget": PAIRS, "stages": (Stage("network", 20), Stage("head"))},
-}  # fmt: skip
 
 
 @in_a_browser
 def test_a_certificate_of_every_method_holds_in_the_page(tmp_path: Path) -> None:
     new_key(tmp_path / "controller.pem")
-    texts = []
-    for facts in PLANS.values():
-        plan = make_plan(**{**ROWS, **facts})
+    texts, names = [], (*PROBLEMS, *FURTHER)
+    for name in names:
+        plan = plan_by(name)
         counts = EditCounts(deleted=1, replaced=1)
         events = [
             Event("learn", plan.learn_steps, 0, plan.mechanism),
@@ -54,9 +33,9 @@ def test_a_certificate_of_every_method_holds_in_the_page(tmp_path: Path) -> None
         erasure = Erasure(rows=2, replaced=1, release=2, publishers=PLACES)
         paper = erasure_certificate(erasure, plan=plan, events=events)
         texts.append(json.dumps(sign(paper, tmp_path / "controller.pem"), indent=2))
-    assert [verify_certificate(bounded.parsed(text)).passed for text in texts] == [True] * len(PLANS)
+    assert [verify_certificate(bounded.parsed(text)).passed for text in texts] == [True] * len(names)
     found = judged(texts, None, checker(), tmp_path)
-    assert [name for name, held in zip(PLANS, found, strict=True) if not held] == []
+    assert [name for name, held in zip(names, found, strict=True) if not held] == []
 
 
 @in_a_browser

@@ -30,7 +30,8 @@ from noisygd_delete.store import Store, onward
 from noisygd_delete.store.onward import Destination
 from tests.store.conftest import SCHEMA, name, plan, records
 
-from .histories import METHODS, history, plan_by
+from ..bank import PROBLEMS, plan_by
+from .histories import history
 from .test_certificate_languages import FORBIDDEN, a_paper, shown_text
 from .test_register_page import CLAIMS, ENGLISH, asked_in
 
@@ -137,7 +138,7 @@ def test_a_figure_that_only_one_language_has_is_seen() -> None:
 
 
 @pytest.mark.parametrize("code", OTHERS)
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", PROBLEMS)
 def test_the_sheets_of_every_method_are_in_the_language(
     method: str, code: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,9 +15,10 @@ from noisygd_delete.papers import certificate_html
 from noisygd_delete.records import EditCounts, bounded
 from tools.page import checker
 
+from ..bank import PROBLEMS, plan_by
 from ..oracles import tallies as oracle
 from .browser import in_a_browser, judged
-from .histories import METHODS, history, plan_by
+from .histories import history
 
 MANY = 100_000
 
@@ -42,7 +43,7 @@ def listing(paper: dict, events: list[Event], key: Path) -> dict:
     return sign(changed, key)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", PROBLEMS)
 def test_the_figures_are_those_of_the_list(method: str, key: Path) -> None:
     for seed in range(3 if method in ("sharp", "near-gibbs") else 1):
         plan, events, number = history(method, seed)
@@ -135,6 +136,6 @@ def test_the_page_answers_for_a_hundred_thousand_releases(key: Path, tmp_path: P
 
 @in_a_browser
 def test_the_page_reads_tallies_of_every_method(key: Path, tmp_path: Path) -> None:
-    papers = [paper_of(*history(method, seed), key) for seed, method in enumerate(METHODS, 3)]
+    papers = [paper_of(*history(method, seed), key) for seed, method in enumerate(PROBLEMS, 3)]
     found = judged([json.dumps(paper) for paper in papers], None, checker(), tmp_path)
-    assert [name for name, held in zip(METHODS, found, strict=True) if not held] == []
+    assert [name for name, held in zip(PROBLEMS, found, strict=True) if not held] == []

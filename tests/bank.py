@@ -1,0 +1,52 @@
+"""The bank of problems: what tests of every method go through. A new method adds one row to `PROBLEMS`."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from noisygd_delete import Budget, losses, make_plan
+from noisygd_delete.methods import Minimiser, Perturbed, Stage
+from noisygd_delete.methods.plan import Plan
+from noisygd_delete.methods.sharp_exact import SharpExact
+
+RENYI, PAIRS = Budget(order=8, dp=1.0, deletion=0.1), Budget.from_epsilon_delta(dp=(2.0, 1e-6), deletion=(0.2, 1e-6))
+NETWORK = losses.MultilayerPerceptron(radius=1.0, classes=2, hidden=8)
+USUAL = {"loss": losses.Logistic(radius=1.0), "records": 2000, "features": 6, "regularization": 1e-2}
+LARGER = {"records": 20_000, "features": 12}
+
+# of every method, and of every way in which its releases differ, a small one
+PROBLEMS: dict[str, dict[str, Any]] = {
+    "theorem": {"method": "theorem", "budget": RENYI},
+    "sharp": {"method": "sharp", "budget": PAIRS},
+    "sharp-exact": {"method": "sharp-exact", "budget": RENYI},
+    "minimiser, cold": {"method": Minimiser(solver="cold"), "budget": RENYI},
+    "minimiser, warm": {"method": Minimiser(solver="warm"), "budget": RENYI},
+    "minimiser, exact": {"method": Minimiser(exact=True), "budget": PAIRS},
+    "perturbed": {"method": "perturbed", "budget": PAIRS, "utility": False},
+    "perturbed, in a row": {"method": Perturbed(chain=3), "budget": PAIRS, "utility": False},
+    "interleaved": {"loss": losses.PseudoHuber(radius=1.0), "method": "interleaved", "budget": RENYI, "releases": 8},
+    "composition": {"loss": losses.Sigmoid(radius=1.0), "method": "composition", "budget": RENYI},
+    "ladder": {"loss": losses.MultilayerPerceptron(radius=1.0, classes=2, hidden=4), "method": "ladder", "budget": RENYI},
+    "near-gibbs": {"loss": losses.Sigmoid(radius=1.0), "method": "theorem", "budget": Budget(order=2, dp=1.9, deletion=0.5),
+                   "records": 10, "features": 2, "regularization": 0.05},
+}  # fmt: skip
+# other losses, budgets and sizes, where a paper or a page may take another path
+FURTHER: dict[str, dict[str, Any]] = {
+    "sharp-exact, of three classes": {**LARGER, "loss": losses.Softmax(radius=1.0, classes=3), "method": "sharp-exact", "budget": PAIRS},
+    "sharp-exact, rows in any order": {**LARGER, "loss": losses.Softmax(radius=1.0, classes=3), "method": SharpExact(in_place=False), "budget": PAIRS},
+    "minimiser, of three classes": {**LARGER, "loss": losses.Softmax(radius=1.0, classes=3), "method": "minimiser", "budget": RENYI},
+    "minimiser, exact, rows in any order": {**LARGER, "loss": losses.Softmax(radius=1.0, classes=3), "method": Minimiser(solver="fixed", exact=True, in_place=False), "budget": RENYI},
+    "perturbed, one against the rest": {**LARGER, "loss": losses.OneVsRest(radius=1.0, classes=3), "method": "perturbed", "budget": PAIRS},
+    "perturbed, of very many rows": {**LARGER, "method": "perturbed", "budget": RENYI, "records": 10**9},
+    "perturbed, clipped": {**LARGER, "loss": losses.clip(losses.Logistic(radius=1.0), 0.6), "method": Perturbed(chain=3), "budget": PAIRS},
+    "perturbed, of weighted classes": {**LARGER, "loss": losses.weigh(losses.Softmax(radius=1.0, classes=3), [1.0, 0.5, 1.0]), "method": "perturbed", "budget": PAIRS},
+    "ladder of eight units": {**LARGER, "loss": NETWORK, "method": "ladder", "budget": RENYI},
+    "ladder with a head": {**LARGER, "loss": NETWORK, "method": "ladder", "budget": PAIRS, "stages": (Stage("network", 20), Stage("head"))},
+}  # fmt: skip
+
+
+@cache
+def plan_by(name: str) -> Plan:
+    """The plan of a row of the bank."""
+    return make_plan(**{**USUAL, **{**PROBLEMS, **FURTHER}[name]})
