@@ -316,7 +316,9 @@ def test_tests_stand_in_folders_as_the_rooms_do() -> None:
     here = Path(__file__).parent
     assert {path.name for path in here.glob("*.py")} == {
         "__init__.py",
+        "bank.py",
         "conftest.py",
+        "fingerprint.py",
         "rooms.py",
         "slow.py",
         "trips.py",
