@@ -62,7 +62,7 @@ def counted(present: np.ndarray, absent: np.ndarray, comparisons: int) -> Counts
 def releases(chains: int = 20_000) -> None:
     """The victim is x = +1 or −1. The adversary sees `number` releases from the deletion on, by itself."""
     numbers = [1, 2, 4, 8, 16, 32, 64, 128, 256]
-    example = runpy.run_path(str(ROOT / "examples" / "attacks" / "count_with_secret_state.py"))
+    example = runpy.run_path(str(ROOT / "examples" / "attacks" / "counterexamples.py"))
     series: dict[str, list[Counts]] = {
         "count, printed secret state": pick(
             example["measured"](example["printed_shifts"](numbers[-1]), epsilon=1.0, runs=chains), numbers

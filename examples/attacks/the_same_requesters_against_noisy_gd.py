@@ -1,9 +1,7 @@
-"""The requesters of the other examples here against the engine: what they learn stays under the certified bound.
+"""The requesters of `counterexamples.py` against the engine: what they learn stays under the certified bound.
 
 The worst case of the certificate: linear loss, one feature, a victim at +1 or −1 among null records. Each requester sees what
 it saw there, writes its finding into other records, and an adversary reads the releases from the deletion on. The bound comes
-import os
-
 from the accountant, told only which releases were shown: the requester's and the adversary's.
 """
 
