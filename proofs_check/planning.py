@@ -82,6 +82,7 @@ def _published(plan: Plan, way: str, delta: float, steps: list[int]) -> float:
         "planner.make:make_plan",
         "methods.sharp:Sharp.plan",
         "methods.minimiser:Minimiser.plan",
+        "methods.minimiser:Minimiser._plan",
         "methods.calibration:calibrate",
         "methods.resuming:contraction_risk",
     ),
