@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 from ..bounds import shifted_interpolation
 from ..bounds.arithmetic import gradient_error
 from ..bounds.search import first_whole, least_whole
-from ..bounds.solver_steps import proven_steps, sample_rows
 from ..errors import AssumptionViolated, InvalidParameter, PlanInfeasible, choice, count, non_negative, positive
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
 from ..privacy.worlds import Worlds
@@ -22,9 +21,8 @@ from .forecast import forecast_excess_risk
 from .plan import Plan
 from .problem import Problem
 from .sharp import SharpRun, contracting_step_size
+from .solving import SOLVERS, forecast_passes, solver_passes
 from .words import condition_number
-
-SOLVERS = ("warm", "cold", "fixed")
 
 _SHARE = 0.01  # of one record's influence: what the solver's tolerance may add to it
 _ROUNDING_ROOM = 10  # γ is at least this many times the rounding of a measured gradient
@@ -376,29 +374,6 @@ def _rounding_facts(problem: Problem) -> dict[str, Any]:
         "regularization": problem.regularization,
         "weights_norm": 2 * problem.loss.constants.lipschitz / problem.regularization,
     }
-
-
-def solver_passes(problem: Problem, solver: str, tolerance: float) -> int:
-    """Gradient passes of one solve: the proven number for solver="fixed", else the forecast."""
-    if solver == "fixed":
-        steps = proven_steps(
-            distance=problem.loss.constants.lipschitz / problem.strong_convexity,
-            tolerance=tolerance,
-            strong_convexity=problem.strong_convexity,
-            objective_smoothness=problem.objective_smoothness,
-        )
-        return steps + 1
-    return forecast_passes(problem)
-
-
-def forecast_passes(problem: Problem) -> int:
-    """An empirical rule over κ, the sample's work included; benchmarks/solver.py prints it beside what was measured."""
-    kappa = problem.objective_smoothness / problem.strong_convexity
-    outputs = problem.loss.outputs
-    _, narrow = sample_rows(records=problem.records, features=problem.features, outputs=outputs, condition_number=kappa)
-    if narrow and outputs == 1:
-        return 1 + math.ceil(2 * math.pow(kappa, 0.25))
-    return math.ceil(4 * math.pow(kappa, 0.27))
 
 
 def diffusion_steps(problem: Problem, step_size: float) -> int:

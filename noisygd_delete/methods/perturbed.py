@@ -25,7 +25,6 @@ from ..privacy.shown import shown
 from . import procedure
 from .base import PROOFS, Method
 from .calibration import published_together
-from .minimiser import SOLVERS, forecast_passes
 from .perturbed_noise import (
     form_of,
     hessian_trace,
@@ -39,6 +38,7 @@ from .perturbed_noise import (
 from .perturbed_run import PerturbedRun
 from .plan import MOST_STAGES, Plan
 from .problem import Problem
+from .solving import SOLVERS, forecast_passes
 
 _CHAIN, _CLIPPED = 3, 0.6  # chosen on Adult
 _RAISED, _TRIED = (
@@ -180,8 +180,7 @@ class Perturbed(Method):
         """Three minimisers with slopes clipped at .6 of what they could be, at the λ that the forecast gives to the smaller noise.
 
         It pays where the forecast had to raise λ, which shortens the model: a chain undoes that. So λ is raised further until κ ≤ 1/4 in each,
-        beyond which the noise of three grows faster than by √3: on 7 tables (benchmarks/results/additive_default.md) that cost less than one
-        minimiser did. (Adult, an additive map: 1 to 3 points at 3,000 to 26,000 rows, ε of .25 to 4.)
+        beyond which the noise of three grows faster than by √3.
         """
         problem, lipschitz = plan.problem, plan.loss.constants.lipschitz
         asked = problem.asked_regularization
