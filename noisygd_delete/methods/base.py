@@ -19,7 +19,7 @@ from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
 from ..privacy.sentences import condition
 from ..privacy.worlds import DELETION_NOTIONS, Worlds
 from .forecast import forecast_excess_risk
-from .procedure import Exactness, Prior, Published, Sampling, Start
+from .procedure import Prior, Published, Start
 
 if TYPE_CHECKING:
     from .plan import Plan
@@ -281,14 +281,9 @@ class Method(ABC):
         """Whether a fresh learn is run where it is due, not asked for."""
         return False
 
-    @property
-    def sampling(self) -> Sampling | None:
-        """The samples that its steps are taken on; None: on all rows."""
-        return None
-
-    def exactness(self, plan: Plan) -> Exactness | None:
-        """How its steps are taken down to the last bit; None: in floating point."""
-        return None
+    def step_parts(self, plan: Plan) -> dict[str, Any]:
+        """Parts of the plan's `Procedure` that say how its steps are taken: on samples, or down to the last bit."""
+        return {}
 
     @abstractmethod
     def plan(self, problem: Problem) -> Plan:

@@ -231,9 +231,9 @@ class Minimiser(Method):
             **facts, gradient_tolerance=plan.gradient_tolerance, warm=self.solver == "warm", exact=exact
         )
 
-    def exactness(self, plan: Plan) -> procedure.Exactness | None:
+    def step_parts(self, plan: Plan) -> dict[str, Any]:
         exact = self.mechanism(plan).exact
-        return None if exact is None else exact.as_run
+        return {} if exact is None else {"exactness": exact.as_run}
 
     def start(self, plan: Plan, *, learning: bool) -> procedure.Start:
         return procedure.Solved(plan.gradient_tolerance, self.solver)

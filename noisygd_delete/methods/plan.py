@@ -152,7 +152,7 @@ class Plan:
             return self
         problem = replace(self.problem, method=method)
         charged = replace(self, problem=problem)
-        same_steps = method.exactness(charged) == self.method.exactness(self)
+        same_steps = method.step_parts(charged) == self.method.step_parts(self)
         return charged if same_steps and self.budget.affords(charged.deletion) else method.plan(problem)
 
     @property
@@ -176,8 +176,7 @@ class Plan:
             linear_term=self.linear_term if solved else 0.0,
             output_noise=self.output_noise if solved else 0.0,
             shape=self.noise_shape if solved else None,
-            sampling=self.method.sampling,
-            exactness=self.method.exactness(self),
+            **self.method.step_parts(self),
         )
 
     @property

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ..bounds import subsampled
 from ..bounds.search import least_safe
@@ -102,9 +102,8 @@ class SampledStage(Method):
             draws=self.draws,
         )
 
-    @property
-    def sampling(self) -> Sampling:
-        return Sampling(self.sampling_rate, self.draws)
+    def step_parts(self, plan: Plan) -> dict[str, Any]:
+        return {"sampling": Sampling(self.sampling_rate, self.draws)}
 
     def excess_risk(self, plan: Plan) -> float:
         return math.inf

@@ -12,7 +12,6 @@ from .calibration import published_together
 from .exact_steps import ExactSteps, check_exact, check_precise, exact_conditions, exact_steps_of, words_of
 from .plan import Plan
 from .problem import Problem
-from .procedure import Exactness
 from .sharp import Sharp, SharpRun
 
 _OTHERWISE = "use method 'sharp' or 'composition'"
@@ -149,8 +148,8 @@ class SharpExact(Sharp):
         facts: dict[str, Any] = {**problem.run(**chain), "slack": 0.0, **asdict(steps), "dimension": problem.dimension}
         return SharpExactRun(**facts)
 
-    def exactness(self, plan: Plan) -> Exactness:
-        return self.mechanism(plan).exact.as_run
+    def step_parts(self, plan: Plan) -> dict[str, Any]:
+        return {"exactness": self.mechanism(plan).exact.as_run}
 
     def words(self, plan: Plan) -> tuple[str, ...]:
         return (*super().words(plan), words_of(self.mechanism(plan).exact))
