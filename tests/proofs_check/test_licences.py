@@ -52,8 +52,8 @@ UNNAMED = {
     "a constant of another module": ("rounding:UNIT", "UNIT = 2.0**-53", "UNIT = 0.0", {"S.gdp", "S.optimal"}),
     "a method": (
         "minimiser:MinimiserRun._cost",
-        "if not steps_without:",
-        "if steps_without:",
+        "if steps_without and not (",
+        "if not steps_without and not (",
         {"S.history"},
     ),
     "a property": (
