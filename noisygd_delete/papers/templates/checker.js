@@ -7168,157 +7168,251 @@ return $.tuple([$.b.max([1n, $.b.min([$.b.int([rows]), records, $.floordiv(MOST_
 });
 return {PER_FEATURE, MOST_CELLS, _QUICK, _SIDE, _SOLVED, _DECOMPOSED, _LEAST_SHARE, _MOST_SHARE, sample_rows};
 })();
-$.modules["bounds.exact_steps"] = (() => {
-let MOST_BITS, LEAST_BITS, _HEADROOM, _OUTSIDE, _SECOND_ORDER, _STEEPER, _UNUSUAL, radius, grid_bits, gap, gdp;
-const math = $.libraries["math"];
-const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
-const SMOOTHING = $.modules["bounds.objective_perturbation_gdp"]["SMOOTHING"];
-const UNIT = $.modules["bounds.rounding"]["UNIT"];
-{const $v1 = [24n, 12n];MOST_BITS = $v1[0];LEAST_BITS = $v1[1];}
-_HEADROOM = 51n;
-_OUTSIDE = 1.001;
-_SECOND_ORDER = 1.01;
-_STEEPER = $.mul(16n, UNIT);
-_UNUSUAL = 37.0;
-radius = $.fn("radius", ["*", "lipschitz", "regularization", "gap_at_zero", "dimension", "noise", "step_size", "strong_convexity"], {}, function (lipschitz, regularization, gap_at_zero, dimension, noise, step_size, strong_convexity) {
-let contraction, far, spread;
-far = $.b.min([$.div(lipschitz, regularization), $.libraries["math"].sqrt([$.div($.mul(2n, gap_at_zero), regularization)])]);
-contraction = $.sub(1n, $.mul(step_size, strong_convexity));
-spread = $.div($.mul($.add($.libraries["math"].sqrt([dimension]), _UNUSUAL), noise), $.libraries["math"].sqrt([$.sub(1n, $.pow(contraction, 2n))]));
-return $.libraries["math"].ldexp([1.0, $.gi($.libraries["math"].frexp([$.add(far, spread)]), 1n)]);
-});
-grid_bits = $.fn("grid_bits", ["*", "radius", "lipschitz", "regularization", "step_size", "noise"], {}, function (radius, lipschitz, regularization, step_size, noise) {
-let reach;
-reach = $.add($.mul(_OUTSIDE, radius), $.mul(step_size, $.add(lipschitz, $.mul(regularization, radius))));
-return $.b.min([MOST_BITS, $.sub(_HEADROOM, $.gi($.libraries["math"].frexp([$.div(reach, noise)]), 1n))]);
-});
-gap = $.fn("gap", ["*", "gradient_error", "step_size", "strong_convexity", "lipschitz", "regularization", "radius", "dimension", "grid"], {}, function (gradient_error, step_size, strong_convexity, lipschitz, regularization, radius, dimension, grid) {
-let centre, contraction, outside, point, root, steepest;
-{const $v2 = [$.mul(_OUTSIDE, radius), $.libraries["math"].sqrt([dimension])];outside = $v2[0];root = $v2[1];}
-steepest = $.add(lipschitz, $.mul(regularization, outside));
-centre = $.add($.mul(_SECOND_ORDER, $.add($.mul(step_size, gradient_error), $.mul(UNIT, $.add($.mul($.mul(3n, step_size), steepest), $.mul(2n, outside))))), $.div($.mul(grid, root), 2n));
-point = $.mul($.mul($.mul(_SECOND_ORDER, $.add(dimension, 9n)), UNIT), outside);
-contraction = $.add($.sub(1n, $.mul(step_size, strong_convexity)), _STEEPER);
-return $.mul($.add($.mul(2n, $.add(centre, $.mul(contraction, point))), $.mul(grid, root)), $.add(1n, 1e-09));
-});
-gdp = $.fn("gdp", ["*", "sensitivity", "step_size", "strong_convexity", "noise", "grid", "records", "gap", "steps_with_record", "steps_without_record", "in_place", "apart"], {"steps_without_record": 0n, "in_place": true, "apart": 0.0}, function (sensitivity, step_size, strong_convexity, noise, grid, records, gap, steps_with_record, steps_without_record, in_place, apart) {
-let chain, real, rounded, slower, started, variance;
-if (($.t($.eq(steps_with_record, 0n)) && !$.t(apart) && ($.t(in_place) || !$.t(steps_without_record)))) {
-return 0.0;
-}
-{const $v3 = [$.sub($.pow(noise, 2n), $.pow($.mul(SMOOTHING, grid), 2n)), $.sub(strong_convexity, $.div(_STEEPER, step_size))];variance = $v3[0];slower = $v3[1];}
-if (!($.t($.lt(0n, variance)) && $.t($.lt(0n, slower)))) {
-return $.libraries["math"].inf;
-}
-chain = $.dict([["step_size", step_size], ["strong_convexity", slower], ["noise_variance", $.div(variance, $.mul(2n, step_size))], ["records", records]]);
-real = $.modules["bounds.shifted_interpolation"].gdp([], {"sensitivity": sensitivity, "steps_with_record": steps_with_record, "steps_without_record": steps_without_record, ...$.named(chain)});
-rounded = $.modules["bounds.shifted_interpolation"].gdp([], {"sensitivity": $.div($.mul(gap, records), step_size), "steps_with_record": (($.t(in_place) || $.t(apart)) ? $.add(steps_with_record, steps_without_record) : $.libraries["math"].inf), ...$.named(chain)});
-started = 0.0;
-if ($.t(apart)) {
-started = $.modules["bounds.shifted_interpolation"].minimiser_deletion_gdp([], {"steps": $.add(steps_with_record, steps_without_record), "gradient_tolerance": $.div($.mul(apart, slower), 2n), ...$.named(chain)});
-}
-return $.mul($.add($.add(real, rounded), started), $.add(1n, 1e-09));
-});
-return {MOST_BITS, LEAST_BITS, _HEADROOM, _OUTSIDE, _SECOND_ORDER, _STEEPER, _UNUSUAL, radius, grid_bits, gap, gdp, SMOOTHING, UNIT};
-})();
-$.modules["methods.exact_steps"] = (() => {
-let ROOM, ExactSteps, exact_conditions, exact_steps_of, check_exact, check_precise;
+$.modules["methods.perturbed_run"] = (() => {
+let ROOM, PerturbedRun;
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
-const exact_steps = $.modules["bounds.exact_steps"];
-const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const flow = $.modules["bounds.objective_perturbation_gdp"];
+const GRID_BITS = $.modules["bounds.arithmetic"]["GRID_BITS"];
 const NORM_TOLERANCE = $.modules["bounds.arithmetic"]["NORM_TOLERANCE"];
-const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
-const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
+const UNIT = $.modules["bounds.rounding"]["UNIT"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const choice = $.modules["errors"]["choice"];
 const count = $.modules["errors"]["count"];
 const non_negative = $.modules["errors"]["non_negative"];
 const positive = $.modules["errors"]["positive"];
+const FORMS = $.modules["privacy.curve"]["FORMS"];
+const ONE_DIRECTION = $.modules["privacy.curve"]["ONE_DIRECTION"];
+const WEAKLY_CONVEX = $.modules["privacy.curve"]["WEAKLY_CONVEX"];
+const Curve = $.modules["privacy.curve"]["Curve"];
+const Mechanism = $.modules["methods.base"]["Mechanism"];
 const bounded_gradients = $.modules["methods.base"]["bounded_gradients"];
 ROOM = $.add(1n, $.mul(2n, NORM_TOLERANCE));
-ExactSteps = $.dataclass($.cls("ExactSteps", [], ($ns) => {
+PerturbedRun = $.dataclass($.cls("PerturbedRun", [Mechanism], ($ns) => {
+$ns.method = "perturbed";
+$ns.source = "objective perturbation with an exact discrete Gaussian on the output (tilted densities in R\u00e9nyi DP; a flow of densities in Gaussian DP)";
+$ns.fresh = true;
+$ns.weak_convexity = 0.0;
+$ns.blocks = 1n;
+$ns.rows_per_subject = 1n;
+$ns.warm = false;
+$ns.shaped = false;
 $ns.in_place = true;
+$ns.chain = 1n;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 let name;
-for (const $v1 of $.each($.tuple(["regularization", "radius"]))) {
+$.sup(PerturbedRun, self, "__post_init__")([]);
+for (const $v1 of $.each($.tuple(["linear_term", "output_noise", "gradient_tolerance", "strong_convexity", "lipschitz"]))) {
 name = $v1;
 positive([name, $.b.getattr([self, name])]);
 }
-non_negative(["curvature", $.ga(self, "curvature")]);
-for (const $v2 of $.each($.tuple(["features", "outputs"]))) {
+for (const $v2 of $.each($.tuple(["smoothness", "weak_convexity"]))) {
 name = $v2;
+non_negative([name, $.b.getattr([self, name])]);
+}
+for (const $v3 of $.each($.tuple(["dimension", "blocks", "rows_per_subject", "chain"]))) {
+name = $v3;
 count([name, $.b.getattr([self, name])]);
 }
-count(["grid_bits", $.ga(self, "grid_bits")], {"minimum": $.modules["bounds.exact_steps"].LEAST_BITS, "maximum": $.modules["bounds.exact_steps"].MOST_BITS});
-return null;
-});
-$ns.check = $.fn("check", ["self", "run"], {}, function (self, run) {
-let finest, limit;
-limit = $.cm(self, "largest_step_size", [run]);
-if ($.t($.lt(limit, $.ga(run, "step_size")))) {
-throw $.raised(InvalidParameter([("" + "must be at most " + $.formatted(limit, "", ("" + ".17g")) + ": beyond it a step may carry two models apart")], {"step_size": $.ga(run, "step_size")}));
+choice(["form", $.ga(self, "form"), FORMS]);
+if ($.t(!$.eq($.gi($.libraries["math"].frexp([$.ga(self, "output_noise")]), 0n), 0.5))) {
+throw $.raised(InvalidParameter(["must be a power of two: only then is its grid exact on a machine"], {"output_noise": $.ga(self, "output_noise")}));
 }
-if ($.t(!$.eq($.ga(run, "strong_convexity"), $.ga(self, "regularization")))) {
-throw $.raised(InvalidParameter([("" + "must be regularization=" + $.formatted($.ga(self, "regularization"), "", ("" + ".17g")) + ": the losses covered are convex")], {"strong_convexity": $.ga(run, "strong_convexity")}));
+if ($.t(!$.eq($.eq($.ga(self, "form"), WEAKLY_CONVEX), $.lt(0n, $.ga(self, "weak_convexity"))))) {
+throw $.raised(InvalidParameter([("" + "and weak_convexity=" + $.formatted($.ga(self, "weak_convexity"), "", ("" + "g")) + " contradict each other")], {"form": $.ga(self, "form")}));
 }
-finest = $.modules["bounds.exact_steps"].grid_bits([], {"radius": $.ga(self, "radius"), "noise": $.ga(run, "noise_scale"), ...$.named($.cm(self, "_reach", [run]))});
-if ($.t($.lt(finest, $.ga(self, "grid_bits")))) {
-throw $.raised(InvalidParameter([("" + "is too fine for weights up to radius=" + $.formatted($.ga(self, "radius"), "", ("" + "g")) + ": they would be no whole numbers of float64")], {"grid_bits": $.ga(self, "grid_bits")}));
+if (!$.t($.lt(0n, $.ga(self, "_least_curvature")))) {
+throw $.raised(InvalidParameter(["is too near 0 beside the curvature of a row"], {"strong_convexity": $.ga(self, "strong_convexity")}));
 }
 return null;
 });
-$ns.largest_step_size = $.fn("largest_step_size", ["self", "run"], {}, function (self, run) {
-let steepest;
-steepest = $.add($.ga(self, "regularization"), $.mul($.ga(self, "curvature"), $.pow(ROOM, 2n)));
-return $.modules["bounds.shifted_interpolation"].largest_step_size([], {"strong_convexity": $.ga(run, "strong_convexity"), "objective_smoothness": steepest});
-});
-$ns.dimension = $.property($.fn("dimension", ["self"], {}, function (self) {
-return $.mul($.ga(self, "features"), $.ga(self, "outputs"));
+$ns.shows_start = $.property($.fn("shows_start", ["self"], {}, function (self) {
+return $.ga(self, "warm");
 }));
-$ns.grid = $.fn("grid", ["self", "run"], {}, function (self, run) {
-return $.libraries["math"].ldexp([$.ga(run, "noise_scale"), $.neg($.ga(self, "grid_bits"))]);
+$ns.shows_order = $.property($.fn("shows_order", ["self"], {}, function (self) {
+return !$.t($.ga(self, "in_place"));
+}));
+$ns.rows = $.property($.fn("rows", ["self"], {}, function (self) {
+return $.ga(self, "rows_per_subject");
+}));
+$ns.grid = $.property($.fn("grid", ["self"], {}, function (self) {
+return $.libraries["math"].ldexp([$.ga(self, "output_noise"), $.neg(GRID_BITS)]);
+}));
+$ns._least_curvature = $.property($.fn("_least_curvature", ["self"], {}, function (self) {
+return $.sub($.ga(self, "strong_convexity"), $.mul($.mul($.ga(self, "weak_convexity"), $.sub($.pow(ROOM, 2n), 1n)), 2n));
+}));
+$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
+return 1n;
 });
-$ns.measured_error = $.fn("measured_error", ["self", "run"], {}, function (self, run) {
-return gradient_error([], {"lipschitz": $.mul($.ga(run, "lipschitz"), ROOM), "curvature": $.mul($.ga(self, "curvature"), $.pow(ROOM, 2n)), "outputs": $.ga(self, "outputs"), "records": $.ga(run, "records"), "features": $.ga(self, "features"), "regularization": $.ga(self, "regularization"), "weights_norm": $.mul(1.001, $.ga(self, "radius"))});
+$ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
+if ($.t(steps)) {
+throw $.raised(InvalidParameter([("" + "must be 0: a release by " + $.formatted($.ga(self, "method"), "r", "") + " has no noisy steps; its noise is drawn at once")], {"steps": steps}));
+}
+return null;
 });
-$ns.gdp = $.fn("gdp", ["self", "run", "worlds", "*", "steps_with", "steps_without", "in_place", "apart"], {"steps_without": 0n, "in_place": true, "apart": 0.0}, function (self, run, worlds, steps_with, steps_without, in_place, apart) {
-let gap;
-gap = $.modules["bounds.exact_steps"].gap([], {"gradient_error": $.cm(self, "measured_error", [run]), "strong_convexity": $.ga(run, "strong_convexity"), "radius": $.ga(self, "radius"), "dimension": $.ga(self, "dimension"), "grid": $.cm(self, "grid", [run]), ...$.named($.cm(self, "_reach", [run]))});
-return $.modules["bounds.exact_steps"].gdp([], {"sensitivity": $.mul($.cm(run, "sensitivity", [worlds]), ROOM), "step_size": $.ga(run, "step_size"), "strong_convexity": $.ga(run, "strong_convexity"), "noise": $.ga(run, "noise_scale"), "grid": $.cm(self, "grid", [run]), "records": $.ga(run, "records"), "gap": gap, "steps_with_record": steps_with, "steps_without_record": steps_without, "in_place": in_place, "apart": apart});
+$ns.ratios = $.fn("ratios", ["self"], {}, function (self) {
+let below, weak, world;
+world = $.dict([["strong_convexity", $.ga(self, "_least_curvature")], ["records", $.ga(self, "records")]]);
+weak = $.dict([["weak_convexity", $.mul($.ga(self, "weak_convexity"), $.pow(ROOM, 2n))]]);
+below = $.modules["bounds.objective_perturbation"].curvature_ratio([], {"smoothness": $.mul($.ga(self, "weak_convexity"), $.pow(ROOM, 2n)), ...$.named(weak), ...$.named(world)});
+return $.tuple([$.modules["bounds.objective_perturbation"].curvature_ratio([], {"smoothness": $.mul($.ga(self, "smoothness"), $.pow(ROOM, 2n)), ...$.named(weak), ...$.named(world)}), below]);
 });
-$ns._reach = $.fn("_reach", ["self", "run"], {}, function (self, run) {
-return $.dict([["lipschitz", $.mul($.ga(run, "lipschitz"), ROOM)], ["regularization", $.ga(self, "regularization")], ["step_size", $.ga(run, "step_size")]]);
+$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
+return ($.t(steps_without) ? $.cm(self, "_erased", [worlds]) : $.dict([["curves", $.tuple([$.tuple([$.cm(self, "curve", [worlds]), $.b.float([$.ga(self, "chain")])])])]]));
 });
-}), [["regularization", () => ["is", $.b.float]], ["curvature", () => ["is", $.b.float]], ["features", () => ["is", $.b.int]], ["outputs", () => ["is", $.b.int]], ["radius", () => ["is", $.b.float]], ["grid_bits", () => ["is", $.b.int]], ["in_place", () => ["is", $.b.bool]]], {frozen: true, kw_only: true});
-exact_conditions = $.fn("exact_conditions", ["run", "exact"], {}, function (run, exact) {
+$ns.curve = $.fn("curve", ["self", "worlds"], {}, function (self, worlds) {
+let below, delta, exact, inexact, mu, ratio, spread;
+{const $v4 = $.unpack($.cm(self, "ratios", []), 2, -1);ratio = $v4[0];below = $v4[1];}
+delta = $.cm(worlds, "sensitivity", [$.mul($.ga(self, "lipschitz"), ROOM), $.ga(self, "rows")]);
+spread = $.modules["bounds.objective_perturbation_gdp"].spread([], {...$.named($.cm(self, "_ball", []))});
+inexact = $.modules["bounds.objective_perturbation_gdp"].inexact_rate([], {"spread": spread, "output_noise": $.ga(self, "output_noise")});
+mu = $.libraries["math"].inf;
+if ($.t($.eq($.ga(self, "form"), ONE_DIRECTION))) {
+exact = $.modules["bounds.objective_perturbation_gdp"].gdp([], {"lipschitz": $.div($.mul($.ga(self, "lipschitz"), ROOM), $.libraries["math"].sqrt([$.ga(self, "blocks")])), "noise": $.ga(self, "linear_term"), "ratio": ratio, "rows": $.ga(self, "rows"), "worlds": ($.t($.ga(worlds, "between_records")) ? 2n : 1n), "blocks": $.ga(self, "blocks")});
+mu = $.mul($.libraries["math"].hypot([exact, $.cm(self, "_inexact_gdp", [spread])]), $.add(1n, $.mul(4n, UNIT)));
+}
+return Curve([], {"rate": $.mul($.add($.div($.pow(delta, 2n), $.mul(2n, $.pow($.ga(self, "linear_term"), 2n))), inexact), $.add(1n, $.mul(8n, UNIT))), "form": $.ga(self, "form"), "between_records": $.ga(worlds, "between_records"), "ratio": ratio, "below": below, "rows": $.ga(self, "rows"), "blocks": $.ga(self, "blocks"), "gdp_squared": ($.t($.lt(mu, $.libraries["math"].inf)) ? $.pow(mu, 2n) : null)});
+});
+$ns._erased = $.fn("_erased", ["self", "worlds"], {}, function (self, worlds) {
+let apart;
+if ((!$.t($.ga(self, "warm")) && $.t($.ga(self, "in_place")))) {
+return $.dict([]);
+}
+apart = ($.t($.ga(worlds, "between_records")) ? $.modules["bounds.objective_perturbation_gdp"].spread : $.modules["bounds.objective_perturbation_gdp"].deletion_spread);
+return $.dict([["gdp_squared", $.mul($.mul($.ga(self, "chain"), $.pow($.cm(self, "_inexact_gdp", [apart([], {...$.named($.cm(self, "_ball", []))})]), 2n)), $.add(1n, $.mul(4n, UNIT)))]]);
+});
+$ns._ball = $.fn("_ball", ["self"], {}, function (self) {
+return $.dict([["gradient_tolerance", $.ga(self, "gradient_tolerance")], ["strong_convexity", $.ga(self, "_least_curvature")], ["grid", $.ga(self, "grid")], ["dimension", $.ga(self, "dimension")]]);
+});
+$ns._inexact_gdp = $.fn("_inexact_gdp", ["self", "spread"], {}, function (self, spread) {
+return $.modules["bounds.objective_perturbation_gdp"].inexact_gdp([], {"spread": spread, "output_noise": $.ga(self, "output_noise"), "grid": $.ga(self, "grid")});
+});
+$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
 let own;
-own = $.dict([["method", $.ga(run, "method")]]);
-return $.tuple([...$.each(bounded_gradients([$.ga(run, "lipschitz")], {"proven": $.ga(run, "proven")})), $.tuple(["slots-public", $.dict([["records", $.ga(run, "records")]])]), ...$.each(($.t($.ga(exact, "in_place")) ? $.tuple([$.tuple(["rows-in-place", own])]) : $.tuple([]))), $.tuple(["exact-steps", own]), $.tuple(["machine-trusted", $.dict([])])]);
+own = $.dict([["method", $.ga(self, "method")]]);
+return $.tuple([...$.each(bounded_gradients([$.ga(self, "lipschitz")], {"proven": $.ga(self, "proven")})), ...$.each($.sup(PerturbedRun, self, "conditions")([])), ...$.each(($.t($.ga(self, "shaped")) ? $.tuple([$.tuple(["row-shape", own])]) : $.tuple([]))), ...$.each(($.t($.ga(self, "in_place")) ? $.tuple([$.tuple(["rows-in-place", own])]) : $.tuple([]))), $.tuple(["solver-tolerance", $.dict([...$.pairs(own), ["tolerance", $.ga(self, "gradient_tolerance")]])]), $.tuple(["time-unseen", own]), $.tuple(["exact-noise", own]), $.tuple(["machine-trusted", $.dict([])])]);
 });
-exact_steps_of = $.fn("exact_steps_of", ["problem", "*", "step_size", "noise_variance", "in_place"], {}, function (problem, step_size, noise_variance, in_place) {
-let bits, constants, noise, radius, reach;
-{const $v3 = [$.ga($.ga(problem, "loss"), "constants"), $.libraries["math"].sqrt([$.mul($.mul(2n, step_size), noise_variance)])];constants = $v3[0];noise = $v3[1];}
-reach = $.dict([["lipschitz", $.mul($.ga(constants, "lipschitz"), ROOM)], ["regularization", $.ga(problem, "regularization")], ["step_size", step_size], ["noise", noise]]);
-radius = $.modules["bounds.exact_steps"].radius([], {"gap_at_zero": $.ga($.ga(problem, "loss"), "gap_at_zero"), "dimension": $.ga(problem, "dimension"), "strong_convexity": $.ga(problem, "strong_convexity"), ...$.named(reach)});
-bits = $.modules["bounds.exact_steps"].grid_bits([], {"radius": radius, ...$.named(reach)});
-if ($.t($.lt(bits, $.modules["bounds.exact_steps"].LEAST_BITS))) {
-throw $.raised(InvalidParameter([("" + "at n=" + $.formatted($.ga(problem, "records"), "", "") + " and \u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " a step's noise is too fine beside weights up to " + $.formatted(radius, "", ("" + "g")) + " for float64; raise \u03bb, or use method 'perturbed'")]));
+}), [["linear_term", () => ["is", $.b.float]], ["output_noise", () => ["is", $.b.float]], ["gradient_tolerance", () => ["is", $.b.float]], ["strong_convexity", () => ["is", $.b.float]], ["lipschitz", () => ["is", $.b.float]], ["smoothness", () => ["is", $.b.float]], ["form", () => ["is", $.b.str]], ["dimension", () => ["is", $.b.int]], ["weak_convexity", () => ["is", $.b.float]], ["blocks", () => ["is", $.b.int]], ["rows_per_subject", () => ["is", $.b.int]], ["warm", () => ["is", $.b.bool]], ["shaped", () => ["is", $.b.bool]], ["in_place", () => ["is", $.b.bool]], ["chain", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
+return {ROOM, PerturbedRun, ClassVar, Mechanism, InvalidParameter, WEAKLY_CONVEX, FORMS, choice, count, non_negative, positive, bounded_gradients, NORM_TOLERANCE, UNIT, Curve, ONE_DIRECTION, GRID_BITS};
+})();
+$.modules["methods.perturbed_noise"] = (() => {
+let _UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, _usual_pull;
+const math = $.libraries["math"];
+const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
+const WEAKLY_CONVEX = $.modules["privacy.curve"]["WEAKLY_CONVEX"];
+_UNUSUAL = 9.0;
+form_of = $.fn("form_of", ["problem"], {}, function (problem) {
+return ($.t($.ga($.ga($.ga(problem, "loss"), "constants"), "convex")) ? $.ga($.ga(problem, "loss"), "curving") : WEAKLY_CONVEX);
+});
+row_facts = $.fn("row_facts", ["problem"], {}, function (problem) {
+let constants;
+constants = $.ga($.ga(problem, "loss"), "constants");
+return $.dict([["records", $.ga(problem, "records")], ["strong_convexity", $.ga(problem, "strong_convexity")], ["lipschitz", $.ga(constants, "lipschitz")], ["smoothness", $.ga(constants, "smoothness")], ["weak_convexity", $.ga(constants, "weak_convexity")], ["form", form_of([problem])], ["blocks", $.ga($.ga(problem, "loss"), "blocks")], ["dimension", $.ga(problem, "dimension")], ["rows_per_subject", $.ga(problem, "rows_per_subject")], ["proven", $.ga(constants, "proven")], ["shaped", !$.is($.ga(problem, "noise_shape"), null)]]);
+});
+rounding_of_gradient = $.fn("rounding_of_gradient", ["problem", "noise", "chain"], {"chain": 1n}, function (problem, noise, chain) {
+let constants, longest, pull;
+{const $v1 = [$.ga($.ga(problem, "loss"), "constants"), _usual_pull([problem, noise])];constants = $v1[0];pull = $v1[1];}
+longest = $.div($.add($.ga(constants, "lipschitz"), pull), $.ga(problem, "regularization"));
+return $.add($.mul($.pow(2.0, $.neg(40n)), pull), gradient_error([], {"lipschitz": $.ga(constants, "lipschitz"), "curvature": $.ga(constants, "curvature"), "outputs": $.ga($.ga(problem, "loss"), "outputs"), "records": $.ga(problem, "records"), "features": $.ga(problem, "features"), "regularization": $.ga(problem, "regularization"), "weights_norm": $.add($.mul(2n, $.b.min([longest, longest_from_zero([problem, pull])])), $.mul($.mul($.mul(2n, $.sub(chain, 1n)), 2n), longest))}));
+});
+longest_from_zero = $.fn("longest_from_zero", ["problem", "pull"], {}, function (problem, pull) {
+let gap, regularization;
+{const $v2 = [$.ga($.ga(problem, "loss"), "gap_at_zero"), $.ga(problem, "regularization")];gap = $v2[0];regularization = $v2[1];}
+return $.div($.add(pull, $.libraries["math"].sqrt([$.add($.pow(pull, 2n), $.mul($.mul(2n, regularization), gap))])), regularization);
+});
+_usual_pull = $.fn("_usual_pull", ["problem", "noise"], {}, function (problem, noise) {
+let widest;
+widest = $.libraries["math"].sqrt([$.b.max([$.either($.ga(problem, "noise_shape"), () => $.tuple([1.0]))])]);
+return $.div($.mul(noise, $.add($.libraries["math"].sqrt([$.ga(problem, "noise_trace")]), $.mul(_UNUSUAL, widest))), $.ga(problem, "records"));
+});
+return {_UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, _usual_pull, gradient_error, WEAKLY_CONVEX};
+})();
+$.modules["methods.solving"] = (() => {
+let SOLVERS, forecast_passes;
+const math = $.libraries["math"];
+const sample_rows = $.modules["bounds.solver_steps"]["sample_rows"];
+SOLVERS = $.tuple(["warm", "cold", "fixed"]);
+forecast_passes = $.fn("forecast_passes", ["problem"], {}, function (problem) {
+let _, kappa, narrow, outputs;
+kappa = $.div($.ga(problem, "objective_smoothness"), $.ga(problem, "strong_convexity"));
+outputs = $.ga($.ga(problem, "loss"), "outputs");
+{const $v1 = $.unpack(sample_rows([], {"records": $.ga(problem, "records"), "features": $.ga(problem, "features"), "outputs": outputs, "condition_number": kappa}), 2, -1);_ = $v1[0];narrow = $v1[1];}
+if (($.t(narrow) && $.t($.eq(outputs, 1n)))) {
+return $.add(1n, $.libraries["math"].ceil([$.mul(2n, $.libraries["math"].pow([kappa, 0.25]))]));
 }
-return ExactSteps([], {"regularization": $.ga(problem, "regularization"), "curvature": $.ga(constants, "curvature"), "features": $.ga(problem, "features"), "outputs": $.ga($.ga(problem, "loss"), "outputs"), "radius": radius, "grid_bits": bits, "in_place": in_place});
+return $.libraries["math"].ceil([$.mul(4n, $.libraries["math"].pow([kappa, 0.27]))]);
 });
-check_exact = $.fn("check_exact", ["problem", "*", "method", "otherwise"], {}, function (problem, method, otherwise) {
-if ((!$.t($.ga($.ga($.ga(problem, "loss"), "constants"), "convex")) || $.t($.ga($.ga(problem, "loss"), "clips_each")))) {
-throw $.raised(AssumptionViolated([("" + "is proven for convex losses, not for " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + "; " + $.formatted(otherwise, "", ""))], {"method": method}));
+return {SOLVERS, forecast_passes, sample_rows};
+})();
+$.modules["methods.perturbed"] = (() => {
+let Perturbed, _check_covered;
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const Any = $.libraries["typing"]["Any"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const losses = $.modules["losses"];
+const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const choice = $.modules["errors"]["choice"];
+const count = $.modules["errors"]["count"];
+const Measures = $.modules["privacy.budget"]["Measures"];
+const ONE_DIRECTION = $.modules["privacy.curve"]["ONE_DIRECTION"];
+const PROOFS = $.modules["methods.base"]["PROOFS"];
+const Method = $.modules["methods.base"]["Method"];
+const form_of = $.modules["methods.perturbed_noise"]["form_of"];
+const rounding_of_gradient = $.modules["methods.perturbed_noise"]["rounding_of_gradient"];
+const row_facts = $.modules["methods.perturbed_noise"]["row_facts"];
+const PerturbedRun = $.modules["methods.perturbed_run"]["PerturbedRun"];
+const MOST_STAGES = $.modules["methods.plan"]["MOST_STAGES"];
+const SOLVERS = $.modules["methods.solving"]["SOLVERS"];
+Perturbed = $.dataclass($.cls("Perturbed", [Method], ($ns) => {
+$ns.name = "perturbed";
+$ns.summary = "objective perturbation: minimise under a random linear term; few passes, exact on a machine";
+$ns.proof = $.gi(PROOFS, 1n);
+$ns.any_order = true;
+$ns.solver = "warm";
+$ns.in_place = true;
+$ns.chain = 1n;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+choice(["solver", $.ga(self, "solver"), SOLVERS]);
+count(["chain", $.ga(self, "chain")], {"maximum": MOST_STAGES});
+return null;
+});
+$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
+let least;
+$.sup(Perturbed, self, "check_plan")([plan]);
+_check_covered([$.ga(plan, "problem")]);
+least = rounding_of_gradient([$.ga(plan, "problem"), $.ga(plan, "linear_term"), $.ga(self, "chain")]);
+if (!$.t($.le(least, $.ga(plan, "gradient_tolerance")))) {
+throw $.raised(InvalidParameter([("" + "is below " + $.formatted(least, "", ("" + "g")) + ", the rounding of a gradient in float64")], {"gradient_tolerance": $.ga(plan, "gradient_tolerance")}));
 }
 return null;
 });
-check_precise = $.fn("check_precise", ["problem"], {}, function (problem) {
-if ($.t(!$.eq($.ga(problem, "dtype"), "float64"))) {
-throw $.raised(InvalidParameter(["must be 'float64': the bound counts roundings of that alone"], {"dtype": $.ga(problem, "dtype")}));
+$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
+let facts, own;
+facts = $.dict([["linear_term", $.ga(plan, "linear_term")], ["output_noise", $.ga(plan, "output_noise")], ["gradient_tolerance", $.ga(plan, "gradient_tolerance")]]);
+own = $.dict([["warm", $.eq($.ga(self, "solver"), "warm")], ["in_place", $.ga(self, "in_place")], ["chain", $.ga(self, "chain")]]);
+return PerturbedRun([], {...$.named(facts), ...$.named(row_facts([$.ga(plan, "problem")])), ...$.named(own)});
+});
+}), [["solver", () => ["is", $.b.str]], ["in_place", () => ["is", $.b.bool]], ["chain", () => ["is", $.b.int]]], {frozen: true});
+_check_covered = $.fn("_check_covered", ["problem"], {}, function (problem) {
+let constants, loss;
+{const $v1 = [$.ga(problem, "loss"), $.ga($.ga(problem, "loss"), "constants")];loss = $v1[0];constants = $v1[1];}
+if (!$.t($.ga(loss, "curving"))) {
+throw $.raised(AssumptionViolated([("" + "is proven for losses of one or of several known directions per row (logistic, softmax, one-vs-rest, pseudo-Huber, linear, clipped, sigmoid), not for " + $.formatted($.ga(loss, "name"), "", "") + "; use method 'sharp' or 'composition'")], {"method": "perturbed"}));
+}
+if (!$.t($.lt(0n, $.ga(problem, "strong_convexity")))) {
+throw $.raised(AssumptionViolated([("" + "\u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " must exceed the weak convexity \u03b2\u208b=" + $.formatted($.ga(constants, "weak_convexity"), "", ("" + "g")) + " of the " + $.formatted($.ga(loss, "name"), "", "") + " loss: only then is there one minimiser, with a density")]));
+}
+if ((!$.t($.ga(constants, "convex")) && $.t($.lt(1n, $.ga(problem, "rows_per_subject"))))) {
+throw $.raised(AssumptionViolated([("" + "is more than one: for the " + $.formatted($.ga(loss, "name"), "", "") + " loss, which is not convex, method 'perturbed' is proven for one row per data subject; use method 'sharp', or a convex loss")], {"rows_per_subject": $.ga(problem, "rows_per_subject")}));
+}
+if (($.t($.is($.ga($.ga(problem, "budget"), "measure"), $.ga(Measures, "GDP"))) && $.t(!$.eq(form_of([problem]), ONE_DIRECTION)))) {
+throw $.raised(InvalidParameter([("" + "a Gaussian-DP budget needs a convex loss with one gradient direction per row, not " + $.formatted($.ga(loss, "name"), "", "") + ": method 'perturbed' has a R\u00e9nyi curve for it. Give the budget as (q, \u03b5) or (\u03b5, \u03b4)")]));
 }
 return null;
 });
-return {ROOM, ExactSteps, exact_conditions, exact_steps_of, check_exact, check_precise, InvalidParameter, AssumptionViolated, bounded_gradients, count, non_negative, positive, NORM_TOLERANCE, gradient_error};
+return {Perturbed, _check_covered, ClassVar, PROOFS, Method, MOST_STAGES, count, SOLVERS, choice, InvalidParameter, rounding_of_gradient, row_facts, PerturbedRun, Any, ONE_DIRECTION, form_of, Measures, AssumptionViolated};
 })();
 $.modules["bounds.gibbs"] = (() => {
 let FORMS, Gibbs;
@@ -7561,409 +7655,6 @@ return SharpRun([], {...$.named($.cm($.ga(plan, "problem"), "run", [], {"step_si
 });
 }), [["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["or", ["is", $.b.float], ["is", $.b.str]], ["none"]]], ["excess_risk_target", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
 return {SharpRun, Sharp, ClassVar, Method, NoisySteps, positive, AssumptionViolated};
-})();
-$.modules["methods.minimiser"] = (() => {
-let SOLVERS, _OTHERWISE, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, forecast_passes, diffusion_steps;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
-const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
-const first_whole = $.modules["bounds.search"]["first_whole"];
-const sample_rows = $.modules["bounds.solver_steps"]["sample_rows"];
-const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const choice = $.modules["errors"]["choice"];
-const count = $.modules["errors"]["count"];
-const non_negative = $.modules["errors"]["non_negative"];
-const positive = $.modules["errors"]["positive"];
-const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
-const Method = $.modules["methods.base"]["Method"];
-const ROOM = $.modules["methods.exact_steps"]["ROOM"];
-const ExactSteps = $.modules["methods.exact_steps"]["ExactSteps"];
-const check_exact = $.modules["methods.exact_steps"]["check_exact"];
-const check_precise = $.modules["methods.exact_steps"]["check_precise"];
-const exact_conditions = $.modules["methods.exact_steps"]["exact_conditions"];
-const exact_steps_of = $.modules["methods.exact_steps"]["exact_steps_of"];
-const forecast_excess_risk = $.modules["methods.forecast"]["forecast_excess_risk"];
-const SharpRun = $.modules["methods.sharp"]["SharpRun"];
-SOLVERS = $.tuple(["warm", "cold", "fixed"]);
-_OTHERWISE = "leave exact out";
-_DIFFUSION_SHARE = $.div(5n, 3n);
-MinimiserRun = $.dataclass($.cls("MinimiserRun", [SharpRun], ($ns) => {
-$ns.method = "minimiser";
-$ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD from the minimiser";
-$ns.fresh = true;
-$ns.gradient_tolerance = 0.0;
-$ns.warm = false;
-$ns.exact = null;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(MinimiserRun, self, "__post_init__")([]);
-non_negative(["gradient_tolerance", $.ga(self, "gradient_tolerance")]);
-if ($.t(!$.is($.ga(self, "exact"), null))) {
-$.cm($.ga(self, "exact"), "check", [self]);
-}
-return null;
-});
-$ns.shows_start = $.property($.fn("shows_start", ["self"], {}, function (self) {
-return $.ga(self, "warm");
-}));
-$ns.shows_order = $.property($.fn("shows_order", ["self"], {}, function (self) {
-return $.both(!$.is($.ga(self, "exact"), null), () => !$.t($.ga($.ga(self, "exact"), "in_place")));
-}));
-$ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
-if (!$.t(steps)) {
-throw $.raised(InvalidParameter(["steps=0: a release from the minimiser without a noisy step is the minimiser itself, which no bound covers"]));
-}
-return null;
-});
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-let mu, steps;
-if (($.t(steps_without) && !($.t($.ga(self, "shows_start")) || $.t($.ga(self, "shows_order"))))) {
-return $.dict([["gdp_squared", 0.0]]);
-}
-steps = $.either(steps_without, () => steps_with);
-if ($.t(!$.is($.ga(self, "exact"), null))) {
-return $.dict([["gdp_squared", $.pow($.cm(self, "_exact_gdp", [$.ga(self, "exact"), worlds, steps], {"erased": $.b.bool([steps_without])}), 2n)]]);
-}
-mu = $.modules["bounds.shifted_interpolation"].minimiser_dp_gdp([], {...$.named($.cm(self, "_chain", [])), "sensitivity": ($.t(steps_without) ? 0.0 : $.cm(self, "sensitivity", [worlds])), "strong_convexity": $.ga(self, "strong_convexity"), "gradient_tolerance": $.ga(self, "gradient_tolerance"), "steps": steps});
-return $.dict([["gdp_squared", $.pow(mu, 2n)]]);
-});
-$ns._exact_gdp = $.fn("_exact_gdp", ["self", "exact", "worlds", "steps", "*", "erased"], {}, function (self, exact, worlds, steps, erased) {
-let m, moved, room, solved;
-{const $v1 = [$.ga(self, "strong_convexity"), $.add(1n, $.pow(2.0, $.neg(40n)))];m = $v1[0];room = $v1[1];}
-solved = $.mul($.div($.mul(2n, $.ga(self, "gradient_tolerance")), m), room);
-if ($.t(erased)) {
-return $.cm(exact, "gdp", [self, worlds], {"steps_with": 0n, "steps_without": steps, "apart": solved});
-}
-moved = $.mul($.div($.mul($.cm(self, "sensitivity", [worlds]), ROOM), $.mul($.ga(self, "records"), m)), room);
-return $.cm(exact, "gdp", [self, worlds], {"steps_with": steps, "apart": $.add(moved, solved)});
-});
-$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
-let own, solved, steps;
-own = $.dict([["method", $.ga(self, "method")]]);
-solved = $.tuple(["solver-tolerance", $.dict([...$.pairs(own), ["tolerance", $.ga(self, "gradient_tolerance")]])]);
-steps = ($.t($.is($.ga(self, "exact"), null)) ? $.sup(MinimiserRun, self, "conditions")([]) : exact_conditions([self, $.ga(self, "exact")]));
-return $.tuple([...$.each(steps), solved, $.tuple(["time-unseen", own])]);
-});
-}), [["gradient_tolerance", () => ["is", $.b.float]], ["warm", () => ["is", $.b.bool]], ["exact", () => ["or", ["is", ExactSteps], ["none"]]]], {frozen: true, kw_only: true});
-Minimiser = $.dataclass($.cls("Minimiser", [Method], ($ns) => {
-$ns.name = "minimiser";
-$ns.summary = "solve for the minimiser of the current records, then diffuse: nothing but noise to wait for";
-$ns.solver = "warm";
-$ns.diffusion_steps = null;
-$ns.gradient_tolerance = null;
-$ns.any_order = true;
-$ns.step_size = null;
-$ns.noise_variance = null;
-$ns.exact = false;
-$ns.in_place = true;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let name;
-choice(["solver", $.ga(self, "solver"), SOLVERS]);
-if (!($.t($.ga(self, "exact")) || $.t($.ga(self, "in_place")))) {
-throw $.raised(InvalidParameter(["needs exact=True: only its roundings are bounded in any order"], {"in_place": false}));
-}
-if ($.t(!$.is($.ga(self, "diffusion_steps"), null))) {
-count(["diffusion_steps", $.ga(self, "diffusion_steps")]);
-}
-for (const $v2 of $.each($.tuple(["gradient_tolerance", "step_size", "noise_variance"]))) {
-name = $v2;
-if ($.t(!$.is($.b.getattr([self, name]), null))) {
-positive([name, $.b.getattr([self, name])]);
-}
-}
-return null;
-});
-$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
-let least;
-$.sup(Minimiser, self, "check_plan")([plan]);
-_check_one_minimiser([$.ga(plan, "problem")]);
-if ($.t($.ga(self, "exact"))) {
-check_exact([$.ga(plan, "problem")], {"method": $.ga(self, "name"), "otherwise": _OTHERWISE});
-check_precise([$.ga(plan, "problem")]);
-}
-least = gradient_error([], {...$.named(_rounding_facts([$.ga(plan, "problem")]))});
-if (!$.t($.le(least, $.ga(plan, "gradient_tolerance")))) {
-throw $.raised(InvalidParameter([("" + "is below " + $.formatted(least, "", ("" + "g")) + ", the rounding of a gradient in float64")], {"gradient_tolerance": $.ga(plan, "gradient_tolerance")}));
-}
-return null;
-});
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-let chain, exact, facts;
-chain = $.dict([["step_size", $.ga(plan, "step_size")], ["noise_variance", $.ga(plan, "noise_variance")]]);
-{const $v3 = [$.cm($.ga(plan, "problem"), "run", [], {...$.named(chain)}), null];facts = $v3[0];exact = $v3[1];}
-if ($.t($.ga(self, "exact"))) {
-{const $v4 = [$.dict([...$.pairs(facts), ["slack", 0.0]]), exact_steps_of([$.ga(plan, "problem")], {...$.named(chain), "in_place": $.ga(self, "in_place")})];facts = $v4[0];exact = $v4[1];}
-}
-return MinimiserRun([], {...$.named(facts), "gradient_tolerance": $.ga(plan, "gradient_tolerance"), "warm": $.eq($.ga(self, "solver"), "warm"), "exact": exact});
-});
-$ns.dp = $.fn("dp", ["self", "plan"], {}, function (self, plan) {
-let interval, longest;
-longest = $.b.max([$.ga(plan, "learn_steps"), $.ga(plan, "delete_steps")]);
-interval = $.cm($.ga(plan, "mechanism"), "interval", ["dp", $.ga($.ga(plan, "problem"), "adjacency")], {"steps_with": longest});
-return $.cm(interval, "assuming", [NON_ADAPTIVE]);
-});
-}), [["solver", () => ["is", $.b.str]], ["diffusion_steps", () => ["or", ["is", $.b.int], ["none"]]], ["gradient_tolerance", () => ["or", ["is", $.b.float], ["none"]]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["is", $.b.float], ["none"]]], ["exact", () => ["is", $.b.bool]], ["in_place", () => ["is", $.b.bool]]], {frozen: true});
-_check_one_minimiser = $.fn("_check_one_minimiser", ["problem"], {}, function (problem) {
-if (!$.t($.lt(0n, $.ga(problem, "strong_convexity")))) {
-throw $.raised(AssumptionViolated([("" + "\u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " must exceed the weak convexity \u03b2\u208b=" + $.formatted($.ga($.ga($.ga(problem, "loss"), "constants"), "weak_convexity"), "", ("" + "g")) + " of the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss: only then is there one minimiser, close for neighbouring tables")]));
-}
-return null;
-});
-_rounding_facts = $.fn("_rounding_facts", ["problem"], {}, function (problem) {
-return $.dict([["lipschitz", $.ga($.ga($.ga(problem, "loss"), "constants"), "lipschitz")], ["curvature", $.ga($.ga($.ga(problem, "loss"), "constants"), "curvature")], ["outputs", $.ga($.ga(problem, "loss"), "outputs")], ["records", $.ga(problem, "records")], ["features", $.ga(problem, "features")], ["regularization", $.ga(problem, "regularization")], ["weights_norm", $.div($.mul(2n, $.ga($.ga($.ga(problem, "loss"), "constants"), "lipschitz")), $.ga(problem, "regularization"))]]);
-});
-forecast_passes = $.fn("forecast_passes", ["problem"], {}, function (problem) {
-let _, kappa, narrow, outputs;
-kappa = $.div($.ga(problem, "objective_smoothness"), $.ga(problem, "strong_convexity"));
-outputs = $.ga($.ga(problem, "loss"), "outputs");
-{const $v5 = $.unpack(sample_rows([], {"records": $.ga(problem, "records"), "features": $.ga(problem, "features"), "outputs": outputs, "condition_number": kappa}), 2, -1);_ = $v5[0];narrow = $v5[1];}
-if (($.t(narrow) && $.t($.eq(outputs, 1n)))) {
-return $.add(1n, $.libraries["math"].ceil([$.mul(2n, $.libraries["math"].pow([kappa, 0.25]))]));
-}
-return $.libraries["math"].ceil([$.mul(4n, $.libraries["math"].pow([kappa, 0.27]))]);
-});
-diffusion_steps = $.fn("diffusion_steps", ["problem", "step_size"], {}, function (problem, step_size) {
-let chain, enough, most, risk;
-chain = $.dict([["step_size", step_size], ["strong_convexity", $.ga(problem, "strong_convexity")]]);
-risk = $.fn("risk", ["steps"], {}, function (steps) {
-return forecast_excess_risk([problem], {"step_size": step_size, "noise_variance": $.modules["bounds.shifted_interpolation"].noise_inflation([], {"steps": steps, ...$.named(chain)}), "steps": steps});
-});
-most = $.b.max([1n, $.b.round([$.mul(_DIFFUSION_SHARE, forecast_passes([problem]))])]);
-enough = $.mul(1.01, risk([most]));
-return first_whole([$.fn("<lambda>", ["steps"], {}, (steps) => $.le(risk([steps]), enough)), 0n, most]);
-});
-return {SOLVERS, _OTHERWISE, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, forecast_passes, diffusion_steps, ClassVar, Method, ExactSteps, SharpRun, first_whole, forecast_excess_risk, positive, count, InvalidParameter, choice, gradient_error, check_precise, check_exact, exact_steps_of, NON_ADAPTIVE, non_negative, exact_conditions, sample_rows, AssumptionViolated, ROOM};
-})();
-$.modules["methods.perturbed_run"] = (() => {
-let ROOM, PerturbedRun;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const flow = $.modules["bounds.objective_perturbation_gdp"];
-const GRID_BITS = $.modules["bounds.arithmetic"]["GRID_BITS"];
-const NORM_TOLERANCE = $.modules["bounds.arithmetic"]["NORM_TOLERANCE"];
-const UNIT = $.modules["bounds.rounding"]["UNIT"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const choice = $.modules["errors"]["choice"];
-const count = $.modules["errors"]["count"];
-const non_negative = $.modules["errors"]["non_negative"];
-const positive = $.modules["errors"]["positive"];
-const FORMS = $.modules["privacy.curve"]["FORMS"];
-const ONE_DIRECTION = $.modules["privacy.curve"]["ONE_DIRECTION"];
-const WEAKLY_CONVEX = $.modules["privacy.curve"]["WEAKLY_CONVEX"];
-const Curve = $.modules["privacy.curve"]["Curve"];
-const Mechanism = $.modules["methods.base"]["Mechanism"];
-const bounded_gradients = $.modules["methods.base"]["bounded_gradients"];
-ROOM = $.add(1n, $.mul(2n, NORM_TOLERANCE));
-PerturbedRun = $.dataclass($.cls("PerturbedRun", [Mechanism], ($ns) => {
-$ns.method = "perturbed";
-$ns.source = "objective perturbation with an exact discrete Gaussian on the output (tilted densities in R\u00e9nyi DP; a flow of densities in Gaussian DP)";
-$ns.fresh = true;
-$ns.weak_convexity = 0.0;
-$ns.blocks = 1n;
-$ns.rows_per_subject = 1n;
-$ns.warm = false;
-$ns.shaped = false;
-$ns.in_place = true;
-$ns.chain = 1n;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let name;
-$.sup(PerturbedRun, self, "__post_init__")([]);
-for (const $v1 of $.each($.tuple(["linear_term", "output_noise", "gradient_tolerance", "strong_convexity", "lipschitz"]))) {
-name = $v1;
-positive([name, $.b.getattr([self, name])]);
-}
-for (const $v2 of $.each($.tuple(["smoothness", "weak_convexity"]))) {
-name = $v2;
-non_negative([name, $.b.getattr([self, name])]);
-}
-for (const $v3 of $.each($.tuple(["dimension", "blocks", "rows_per_subject", "chain"]))) {
-name = $v3;
-count([name, $.b.getattr([self, name])]);
-}
-choice(["form", $.ga(self, "form"), FORMS]);
-if ($.t(!$.eq($.gi($.libraries["math"].frexp([$.ga(self, "output_noise")]), 0n), 0.5))) {
-throw $.raised(InvalidParameter(["must be a power of two: only then is its grid exact on a machine"], {"output_noise": $.ga(self, "output_noise")}));
-}
-if ($.t(!$.eq($.eq($.ga(self, "form"), WEAKLY_CONVEX), $.lt(0n, $.ga(self, "weak_convexity"))))) {
-throw $.raised(InvalidParameter([("" + "and weak_convexity=" + $.formatted($.ga(self, "weak_convexity"), "", ("" + "g")) + " contradict each other")], {"form": $.ga(self, "form")}));
-}
-if (!$.t($.lt(0n, $.ga(self, "_least_curvature")))) {
-throw $.raised(InvalidParameter(["is too near 0 beside the curvature of a row"], {"strong_convexity": $.ga(self, "strong_convexity")}));
-}
-return null;
-});
-$ns.shows_start = $.property($.fn("shows_start", ["self"], {}, function (self) {
-return $.ga(self, "warm");
-}));
-$ns.shows_order = $.property($.fn("shows_order", ["self"], {}, function (self) {
-return !$.t($.ga(self, "in_place"));
-}));
-$ns.rows = $.property($.fn("rows", ["self"], {}, function (self) {
-return $.ga(self, "rows_per_subject");
-}));
-$ns.grid = $.property($.fn("grid", ["self"], {}, function (self) {
-return $.libraries["math"].ldexp([$.ga(self, "output_noise"), $.neg(GRID_BITS)]);
-}));
-$ns._least_curvature = $.property($.fn("_least_curvature", ["self"], {}, function (self) {
-return $.sub($.ga(self, "strong_convexity"), $.mul($.mul($.ga(self, "weak_convexity"), $.sub($.pow(ROOM, 2n), 1n)), 2n));
-}));
-$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
-return 1n;
-});
-$ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
-if ($.t(steps)) {
-throw $.raised(InvalidParameter([("" + "must be 0: a release by " + $.formatted($.ga(self, "method"), "r", "") + " has no noisy steps; its noise is drawn at once")], {"steps": steps}));
-}
-return null;
-});
-$ns.ratios = $.fn("ratios", ["self"], {}, function (self) {
-let below, weak, world;
-world = $.dict([["strong_convexity", $.ga(self, "_least_curvature")], ["records", $.ga(self, "records")]]);
-weak = $.dict([["weak_convexity", $.mul($.ga(self, "weak_convexity"), $.pow(ROOM, 2n))]]);
-below = $.modules["bounds.objective_perturbation"].curvature_ratio([], {"smoothness": $.mul($.ga(self, "weak_convexity"), $.pow(ROOM, 2n)), ...$.named(weak), ...$.named(world)});
-return $.tuple([$.modules["bounds.objective_perturbation"].curvature_ratio([], {"smoothness": $.mul($.ga(self, "smoothness"), $.pow(ROOM, 2n)), ...$.named(weak), ...$.named(world)}), below]);
-});
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-return ($.t(steps_without) ? $.cm(self, "_erased", [worlds]) : $.dict([["curves", $.tuple([$.tuple([$.cm(self, "curve", [worlds]), $.b.float([$.ga(self, "chain")])])])]]));
-});
-$ns.curve = $.fn("curve", ["self", "worlds"], {}, function (self, worlds) {
-let below, delta, exact, inexact, mu, ratio, spread;
-{const $v4 = $.unpack($.cm(self, "ratios", []), 2, -1);ratio = $v4[0];below = $v4[1];}
-delta = $.cm(worlds, "sensitivity", [$.mul($.ga(self, "lipschitz"), ROOM), $.ga(self, "rows")]);
-spread = $.modules["bounds.objective_perturbation_gdp"].spread([], {...$.named($.cm(self, "_ball", []))});
-inexact = $.modules["bounds.objective_perturbation_gdp"].inexact_rate([], {"spread": spread, "output_noise": $.ga(self, "output_noise")});
-mu = $.libraries["math"].inf;
-if ($.t($.eq($.ga(self, "form"), ONE_DIRECTION))) {
-exact = $.modules["bounds.objective_perturbation_gdp"].gdp([], {"lipschitz": $.div($.mul($.ga(self, "lipschitz"), ROOM), $.libraries["math"].sqrt([$.ga(self, "blocks")])), "noise": $.ga(self, "linear_term"), "ratio": ratio, "rows": $.ga(self, "rows"), "worlds": ($.t($.ga(worlds, "between_records")) ? 2n : 1n), "blocks": $.ga(self, "blocks")});
-mu = $.mul($.libraries["math"].hypot([exact, $.cm(self, "_inexact_gdp", [spread])]), $.add(1n, $.mul(4n, UNIT)));
-}
-return Curve([], {"rate": $.mul($.add($.div($.pow(delta, 2n), $.mul(2n, $.pow($.ga(self, "linear_term"), 2n))), inexact), $.add(1n, $.mul(8n, UNIT))), "form": $.ga(self, "form"), "between_records": $.ga(worlds, "between_records"), "ratio": ratio, "below": below, "rows": $.ga(self, "rows"), "blocks": $.ga(self, "blocks"), "gdp_squared": ($.t($.lt(mu, $.libraries["math"].inf)) ? $.pow(mu, 2n) : null)});
-});
-$ns._erased = $.fn("_erased", ["self", "worlds"], {}, function (self, worlds) {
-let apart;
-if ((!$.t($.ga(self, "warm")) && $.t($.ga(self, "in_place")))) {
-return $.dict([]);
-}
-apart = ($.t($.ga(worlds, "between_records")) ? $.modules["bounds.objective_perturbation_gdp"].spread : $.modules["bounds.objective_perturbation_gdp"].deletion_spread);
-return $.dict([["gdp_squared", $.mul($.mul($.ga(self, "chain"), $.pow($.cm(self, "_inexact_gdp", [apart([], {...$.named($.cm(self, "_ball", []))})]), 2n)), $.add(1n, $.mul(4n, UNIT)))]]);
-});
-$ns._ball = $.fn("_ball", ["self"], {}, function (self) {
-return $.dict([["gradient_tolerance", $.ga(self, "gradient_tolerance")], ["strong_convexity", $.ga(self, "_least_curvature")], ["grid", $.ga(self, "grid")], ["dimension", $.ga(self, "dimension")]]);
-});
-$ns._inexact_gdp = $.fn("_inexact_gdp", ["self", "spread"], {}, function (self, spread) {
-return $.modules["bounds.objective_perturbation_gdp"].inexact_gdp([], {"spread": spread, "output_noise": $.ga(self, "output_noise"), "grid": $.ga(self, "grid")});
-});
-$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
-let own;
-own = $.dict([["method", $.ga(self, "method")]]);
-return $.tuple([...$.each(bounded_gradients([$.ga(self, "lipschitz")], {"proven": $.ga(self, "proven")})), ...$.each($.sup(PerturbedRun, self, "conditions")([])), ...$.each(($.t($.ga(self, "shaped")) ? $.tuple([$.tuple(["row-shape", own])]) : $.tuple([]))), ...$.each(($.t($.ga(self, "in_place")) ? $.tuple([$.tuple(["rows-in-place", own])]) : $.tuple([]))), $.tuple(["solver-tolerance", $.dict([...$.pairs(own), ["tolerance", $.ga(self, "gradient_tolerance")]])]), $.tuple(["time-unseen", own]), $.tuple(["exact-noise", own]), $.tuple(["machine-trusted", $.dict([])])]);
-});
-}), [["linear_term", () => ["is", $.b.float]], ["output_noise", () => ["is", $.b.float]], ["gradient_tolerance", () => ["is", $.b.float]], ["strong_convexity", () => ["is", $.b.float]], ["lipschitz", () => ["is", $.b.float]], ["smoothness", () => ["is", $.b.float]], ["form", () => ["is", $.b.str]], ["dimension", () => ["is", $.b.int]], ["weak_convexity", () => ["is", $.b.float]], ["blocks", () => ["is", $.b.int]], ["rows_per_subject", () => ["is", $.b.int]], ["warm", () => ["is", $.b.bool]], ["shaped", () => ["is", $.b.bool]], ["in_place", () => ["is", $.b.bool]], ["chain", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
-return {ROOM, PerturbedRun, ClassVar, Mechanism, InvalidParameter, WEAKLY_CONVEX, FORMS, choice, count, non_negative, positive, bounded_gradients, NORM_TOLERANCE, UNIT, Curve, ONE_DIRECTION, GRID_BITS};
-})();
-$.modules["methods.perturbed_noise"] = (() => {
-let _UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, _usual_pull;
-const math = $.libraries["math"];
-const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
-const WEAKLY_CONVEX = $.modules["privacy.curve"]["WEAKLY_CONVEX"];
-_UNUSUAL = 9.0;
-form_of = $.fn("form_of", ["problem"], {}, function (problem) {
-return ($.t($.ga($.ga($.ga(problem, "loss"), "constants"), "convex")) ? $.ga($.ga(problem, "loss"), "curving") : WEAKLY_CONVEX);
-});
-row_facts = $.fn("row_facts", ["problem"], {}, function (problem) {
-let constants;
-constants = $.ga($.ga(problem, "loss"), "constants");
-return $.dict([["records", $.ga(problem, "records")], ["strong_convexity", $.ga(problem, "strong_convexity")], ["lipschitz", $.ga(constants, "lipschitz")], ["smoothness", $.ga(constants, "smoothness")], ["weak_convexity", $.ga(constants, "weak_convexity")], ["form", form_of([problem])], ["blocks", $.ga($.ga(problem, "loss"), "blocks")], ["dimension", $.ga(problem, "dimension")], ["rows_per_subject", $.ga(problem, "rows_per_subject")], ["proven", $.ga(constants, "proven")], ["shaped", !$.is($.ga(problem, "noise_shape"), null)]]);
-});
-rounding_of_gradient = $.fn("rounding_of_gradient", ["problem", "noise", "chain"], {"chain": 1n}, function (problem, noise, chain) {
-let constants, longest, pull;
-{const $v1 = [$.ga($.ga(problem, "loss"), "constants"), _usual_pull([problem, noise])];constants = $v1[0];pull = $v1[1];}
-longest = $.div($.add($.ga(constants, "lipschitz"), pull), $.ga(problem, "regularization"));
-return $.add($.mul($.pow(2.0, $.neg(40n)), pull), gradient_error([], {"lipschitz": $.ga(constants, "lipschitz"), "curvature": $.ga(constants, "curvature"), "outputs": $.ga($.ga(problem, "loss"), "outputs"), "records": $.ga(problem, "records"), "features": $.ga(problem, "features"), "regularization": $.ga(problem, "regularization"), "weights_norm": $.add($.mul(2n, $.b.min([longest, longest_from_zero([problem, pull])])), $.mul($.mul($.mul(2n, $.sub(chain, 1n)), 2n), longest))}));
-});
-longest_from_zero = $.fn("longest_from_zero", ["problem", "pull"], {}, function (problem, pull) {
-let gap, regularization;
-{const $v2 = [$.ga($.ga(problem, "loss"), "gap_at_zero"), $.ga(problem, "regularization")];gap = $v2[0];regularization = $v2[1];}
-return $.div($.add(pull, $.libraries["math"].sqrt([$.add($.pow(pull, 2n), $.mul($.mul(2n, regularization), gap))])), regularization);
-});
-_usual_pull = $.fn("_usual_pull", ["problem", "noise"], {}, function (problem, noise) {
-let widest;
-widest = $.libraries["math"].sqrt([$.b.max([$.either($.ga(problem, "noise_shape"), () => $.tuple([1.0]))])]);
-return $.div($.mul(noise, $.add($.libraries["math"].sqrt([$.ga(problem, "noise_trace")]), $.mul(_UNUSUAL, widest))), $.ga(problem, "records"));
-});
-return {_UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, _usual_pull, gradient_error, WEAKLY_CONVEX};
-})();
-$.modules["methods.perturbed"] = (() => {
-let Perturbed, _check_covered;
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const Any = $.libraries["typing"]["Any"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const losses = $.modules["losses"];
-const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const choice = $.modules["errors"]["choice"];
-const count = $.modules["errors"]["count"];
-const Measures = $.modules["privacy.budget"]["Measures"];
-const ONE_DIRECTION = $.modules["privacy.curve"]["ONE_DIRECTION"];
-const PROOFS = $.modules["methods.base"]["PROOFS"];
-const Method = $.modules["methods.base"]["Method"];
-const SOLVERS = $.modules["methods.minimiser"]["SOLVERS"];
-const form_of = $.modules["methods.perturbed_noise"]["form_of"];
-const rounding_of_gradient = $.modules["methods.perturbed_noise"]["rounding_of_gradient"];
-const row_facts = $.modules["methods.perturbed_noise"]["row_facts"];
-const PerturbedRun = $.modules["methods.perturbed_run"]["PerturbedRun"];
-const MOST_STAGES = $.modules["methods.plan"]["MOST_STAGES"];
-Perturbed = $.dataclass($.cls("Perturbed", [Method], ($ns) => {
-$ns.name = "perturbed";
-$ns.summary = "objective perturbation: minimise under a random linear term; few passes, exact on a machine";
-$ns.proof = $.gi(PROOFS, 1n);
-$ns.any_order = true;
-$ns.solver = "warm";
-$ns.in_place = true;
-$ns.chain = 1n;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-choice(["solver", $.ga(self, "solver"), SOLVERS]);
-count(["chain", $.ga(self, "chain")], {"maximum": MOST_STAGES});
-return null;
-});
-$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
-let least;
-$.sup(Perturbed, self, "check_plan")([plan]);
-_check_covered([$.ga(plan, "problem")]);
-least = rounding_of_gradient([$.ga(plan, "problem"), $.ga(plan, "linear_term"), $.ga(self, "chain")]);
-if (!$.t($.le(least, $.ga(plan, "gradient_tolerance")))) {
-throw $.raised(InvalidParameter([("" + "is below " + $.formatted(least, "", ("" + "g")) + ", the rounding of a gradient in float64")], {"gradient_tolerance": $.ga(plan, "gradient_tolerance")}));
-}
-return null;
-});
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-let facts, own;
-facts = $.dict([["linear_term", $.ga(plan, "linear_term")], ["output_noise", $.ga(plan, "output_noise")], ["gradient_tolerance", $.ga(plan, "gradient_tolerance")]]);
-own = $.dict([["warm", $.eq($.ga(self, "solver"), "warm")], ["in_place", $.ga(self, "in_place")], ["chain", $.ga(self, "chain")]]);
-return PerturbedRun([], {...$.named(facts), ...$.named(row_facts([$.ga(plan, "problem")])), ...$.named(own)});
-});
-}), [["solver", () => ["is", $.b.str]], ["in_place", () => ["is", $.b.bool]], ["chain", () => ["is", $.b.int]]], {frozen: true});
-_check_covered = $.fn("_check_covered", ["problem"], {}, function (problem) {
-let constants, loss;
-{const $v1 = [$.ga(problem, "loss"), $.ga($.ga(problem, "loss"), "constants")];loss = $v1[0];constants = $v1[1];}
-if (!$.t($.ga(loss, "curving"))) {
-throw $.raised(AssumptionViolated([("" + "is proven for losses of one or of several known directions per row (logistic, softmax, one-vs-rest, pseudo-Huber, linear, clipped, sigmoid), not for " + $.formatted($.ga(loss, "name"), "", "") + "; use method 'sharp' or 'composition'")], {"method": "perturbed"}));
-}
-if (!$.t($.lt(0n, $.ga(problem, "strong_convexity")))) {
-throw $.raised(AssumptionViolated([("" + "\u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " must exceed the weak convexity \u03b2\u208b=" + $.formatted($.ga(constants, "weak_convexity"), "", ("" + "g")) + " of the " + $.formatted($.ga(loss, "name"), "", "") + " loss: only then is there one minimiser, with a density")]));
-}
-if ((!$.t($.ga(constants, "convex")) && $.t($.lt(1n, $.ga(problem, "rows_per_subject"))))) {
-throw $.raised(AssumptionViolated([("" + "is more than one: for the " + $.formatted($.ga(loss, "name"), "", "") + " loss, which is not convex, method 'perturbed' is proven for one row per data subject; use method 'sharp', or a convex loss")], {"rows_per_subject": $.ga(problem, "rows_per_subject")}));
-}
-if (($.t($.is($.ga($.ga(problem, "budget"), "measure"), $.ga(Measures, "GDP"))) && $.t(!$.eq(form_of([problem]), ONE_DIRECTION)))) {
-throw $.raised(InvalidParameter([("" + "a Gaussian-DP budget needs a convex loss with one gradient direction per row, not " + $.formatted($.ga(loss, "name"), "", "") + ": method 'perturbed' has a R\u00e9nyi curve for it. Give the budget as (q, \u03b5) or (\u03b5, \u03b4)")]));
-}
-return null;
-});
-return {Perturbed, _check_covered, ClassVar, PROOFS, Method, MOST_STAGES, count, SOLVERS, choice, InvalidParameter, rounding_of_gradient, row_facts, PerturbedRun, Any, ONE_DIRECTION, form_of, Measures, AssumptionViolated};
 })();
 $.modules["methods.interleaved"] = (() => {
 let _FEWEST_RESUMED, InterleavedRun, Interleaved;
@@ -8412,6 +8103,321 @@ return MomentsRun([], {"records": $.ga(plan, "records"), "proven": $.ga($.ga($.g
 });
 }), [["deviation", () => ["is", $.b.float]]], {frozen: true});
 return {GRID, MOST_COORDINATES, MomentsRun, Moments, ClassVar, Method, Mechanism, count, positive, InvalidParameter, GRID_BITS};
+})();
+$.modules["bounds.exact_steps"] = (() => {
+let MOST_BITS, LEAST_BITS, _HEADROOM, _OUTSIDE, _SECOND_ORDER, _STEEPER, _UNUSUAL, radius, grid_bits, gap, gdp;
+const math = $.libraries["math"];
+const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
+const SMOOTHING = $.modules["bounds.objective_perturbation_gdp"]["SMOOTHING"];
+const UNIT = $.modules["bounds.rounding"]["UNIT"];
+{const $v1 = [24n, 12n];MOST_BITS = $v1[0];LEAST_BITS = $v1[1];}
+_HEADROOM = 51n;
+_OUTSIDE = 1.001;
+_SECOND_ORDER = 1.01;
+_STEEPER = $.mul(16n, UNIT);
+_UNUSUAL = 37.0;
+radius = $.fn("radius", ["*", "lipschitz", "regularization", "gap_at_zero", "dimension", "noise", "step_size", "strong_convexity"], {}, function (lipschitz, regularization, gap_at_zero, dimension, noise, step_size, strong_convexity) {
+let contraction, far, spread;
+far = $.b.min([$.div(lipschitz, regularization), $.libraries["math"].sqrt([$.div($.mul(2n, gap_at_zero), regularization)])]);
+contraction = $.sub(1n, $.mul(step_size, strong_convexity));
+spread = $.div($.mul($.add($.libraries["math"].sqrt([dimension]), _UNUSUAL), noise), $.libraries["math"].sqrt([$.sub(1n, $.pow(contraction, 2n))]));
+return $.libraries["math"].ldexp([1.0, $.gi($.libraries["math"].frexp([$.add(far, spread)]), 1n)]);
+});
+grid_bits = $.fn("grid_bits", ["*", "radius", "lipschitz", "regularization", "step_size", "noise"], {}, function (radius, lipschitz, regularization, step_size, noise) {
+let reach;
+reach = $.add($.mul(_OUTSIDE, radius), $.mul(step_size, $.add(lipschitz, $.mul(regularization, radius))));
+return $.b.min([MOST_BITS, $.sub(_HEADROOM, $.gi($.libraries["math"].frexp([$.div(reach, noise)]), 1n))]);
+});
+gap = $.fn("gap", ["*", "gradient_error", "step_size", "strong_convexity", "lipschitz", "regularization", "radius", "dimension", "grid"], {}, function (gradient_error, step_size, strong_convexity, lipschitz, regularization, radius, dimension, grid) {
+let centre, contraction, outside, point, root, steepest;
+{const $v2 = [$.mul(_OUTSIDE, radius), $.libraries["math"].sqrt([dimension])];outside = $v2[0];root = $v2[1];}
+steepest = $.add(lipschitz, $.mul(regularization, outside));
+centre = $.add($.mul(_SECOND_ORDER, $.add($.mul(step_size, gradient_error), $.mul(UNIT, $.add($.mul($.mul(3n, step_size), steepest), $.mul(2n, outside))))), $.div($.mul(grid, root), 2n));
+point = $.mul($.mul($.mul(_SECOND_ORDER, $.add(dimension, 9n)), UNIT), outside);
+contraction = $.add($.sub(1n, $.mul(step_size, strong_convexity)), _STEEPER);
+return $.mul($.add($.mul(2n, $.add(centre, $.mul(contraction, point))), $.mul(grid, root)), $.add(1n, 1e-09));
+});
+gdp = $.fn("gdp", ["*", "sensitivity", "step_size", "strong_convexity", "noise", "grid", "records", "gap", "steps_with_record", "steps_without_record", "in_place", "apart"], {"steps_without_record": 0n, "in_place": true, "apart": 0.0}, function (sensitivity, step_size, strong_convexity, noise, grid, records, gap, steps_with_record, steps_without_record, in_place, apart) {
+let chain, real, rounded, slower, started, variance;
+if (($.t($.eq(steps_with_record, 0n)) && !$.t(apart) && ($.t(in_place) || !$.t(steps_without_record)))) {
+return 0.0;
+}
+{const $v3 = [$.sub($.pow(noise, 2n), $.pow($.mul(SMOOTHING, grid), 2n)), $.sub(strong_convexity, $.div(_STEEPER, step_size))];variance = $v3[0];slower = $v3[1];}
+if (!($.t($.lt(0n, variance)) && $.t($.lt(0n, slower)))) {
+return $.libraries["math"].inf;
+}
+chain = $.dict([["step_size", step_size], ["strong_convexity", slower], ["noise_variance", $.div(variance, $.mul(2n, step_size))], ["records", records]]);
+real = $.modules["bounds.shifted_interpolation"].gdp([], {"sensitivity": sensitivity, "steps_with_record": steps_with_record, "steps_without_record": steps_without_record, ...$.named(chain)});
+rounded = $.modules["bounds.shifted_interpolation"].gdp([], {"sensitivity": $.div($.mul(gap, records), step_size), "steps_with_record": (($.t(in_place) || $.t(apart)) ? $.add(steps_with_record, steps_without_record) : $.libraries["math"].inf), ...$.named(chain)});
+started = 0.0;
+if ($.t(apart)) {
+started = $.modules["bounds.shifted_interpolation"].minimiser_deletion_gdp([], {"steps": $.add(steps_with_record, steps_without_record), "gradient_tolerance": $.div($.mul(apart, slower), 2n), ...$.named(chain)});
+}
+return $.mul($.add($.add(real, rounded), started), $.add(1n, 1e-09));
+});
+return {MOST_BITS, LEAST_BITS, _HEADROOM, _OUTSIDE, _SECOND_ORDER, _STEEPER, _UNUSUAL, radius, grid_bits, gap, gdp, SMOOTHING, UNIT};
+})();
+$.modules["methods.exact_steps"] = (() => {
+let ROOM, ExactSteps, exact_conditions, exact_steps_of, check_exact, check_precise;
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const exact_steps = $.modules["bounds.exact_steps"];
+const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
+const NORM_TOLERANCE = $.modules["bounds.arithmetic"]["NORM_TOLERANCE"];
+const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
+const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const count = $.modules["errors"]["count"];
+const non_negative = $.modules["errors"]["non_negative"];
+const positive = $.modules["errors"]["positive"];
+const bounded_gradients = $.modules["methods.base"]["bounded_gradients"];
+ROOM = $.add(1n, $.mul(2n, NORM_TOLERANCE));
+ExactSteps = $.dataclass($.cls("ExactSteps", [], ($ns) => {
+$ns.in_place = true;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let name;
+for (const $v1 of $.each($.tuple(["regularization", "radius"]))) {
+name = $v1;
+positive([name, $.b.getattr([self, name])]);
+}
+non_negative(["curvature", $.ga(self, "curvature")]);
+for (const $v2 of $.each($.tuple(["features", "outputs"]))) {
+name = $v2;
+count([name, $.b.getattr([self, name])]);
+}
+count(["grid_bits", $.ga(self, "grid_bits")], {"minimum": $.modules["bounds.exact_steps"].LEAST_BITS, "maximum": $.modules["bounds.exact_steps"].MOST_BITS});
+return null;
+});
+$ns.check = $.fn("check", ["self", "run"], {}, function (self, run) {
+let finest, limit;
+limit = $.cm(self, "largest_step_size", [run]);
+if ($.t($.lt(limit, $.ga(run, "step_size")))) {
+throw $.raised(InvalidParameter([("" + "must be at most " + $.formatted(limit, "", ("" + ".17g")) + ": beyond it a step may carry two models apart")], {"step_size": $.ga(run, "step_size")}));
+}
+if ($.t(!$.eq($.ga(run, "strong_convexity"), $.ga(self, "regularization")))) {
+throw $.raised(InvalidParameter([("" + "must be regularization=" + $.formatted($.ga(self, "regularization"), "", ("" + ".17g")) + ": the losses covered are convex")], {"strong_convexity": $.ga(run, "strong_convexity")}));
+}
+finest = $.modules["bounds.exact_steps"].grid_bits([], {"radius": $.ga(self, "radius"), "noise": $.ga(run, "noise_scale"), ...$.named($.cm(self, "_reach", [run]))});
+if ($.t($.lt(finest, $.ga(self, "grid_bits")))) {
+throw $.raised(InvalidParameter([("" + "is too fine for weights up to radius=" + $.formatted($.ga(self, "radius"), "", ("" + "g")) + ": they would be no whole numbers of float64")], {"grid_bits": $.ga(self, "grid_bits")}));
+}
+return null;
+});
+$ns.largest_step_size = $.fn("largest_step_size", ["self", "run"], {}, function (self, run) {
+let steepest;
+steepest = $.add($.ga(self, "regularization"), $.mul($.ga(self, "curvature"), $.pow(ROOM, 2n)));
+return $.modules["bounds.shifted_interpolation"].largest_step_size([], {"strong_convexity": $.ga(run, "strong_convexity"), "objective_smoothness": steepest});
+});
+$ns.dimension = $.property($.fn("dimension", ["self"], {}, function (self) {
+return $.mul($.ga(self, "features"), $.ga(self, "outputs"));
+}));
+$ns.grid = $.fn("grid", ["self", "run"], {}, function (self, run) {
+return $.libraries["math"].ldexp([$.ga(run, "noise_scale"), $.neg($.ga(self, "grid_bits"))]);
+});
+$ns.measured_error = $.fn("measured_error", ["self", "run"], {}, function (self, run) {
+return gradient_error([], {"lipschitz": $.mul($.ga(run, "lipschitz"), ROOM), "curvature": $.mul($.ga(self, "curvature"), $.pow(ROOM, 2n)), "outputs": $.ga(self, "outputs"), "records": $.ga(run, "records"), "features": $.ga(self, "features"), "regularization": $.ga(self, "regularization"), "weights_norm": $.mul(1.001, $.ga(self, "radius"))});
+});
+$ns.gdp = $.fn("gdp", ["self", "run", "worlds", "*", "steps_with", "steps_without", "in_place", "apart"], {"steps_without": 0n, "in_place": true, "apart": 0.0}, function (self, run, worlds, steps_with, steps_without, in_place, apart) {
+let gap;
+gap = $.modules["bounds.exact_steps"].gap([], {"gradient_error": $.cm(self, "measured_error", [run]), "strong_convexity": $.ga(run, "strong_convexity"), "radius": $.ga(self, "radius"), "dimension": $.ga(self, "dimension"), "grid": $.cm(self, "grid", [run]), ...$.named($.cm(self, "_reach", [run]))});
+return $.modules["bounds.exact_steps"].gdp([], {"sensitivity": $.mul($.cm(run, "sensitivity", [worlds]), ROOM), "step_size": $.ga(run, "step_size"), "strong_convexity": $.ga(run, "strong_convexity"), "noise": $.ga(run, "noise_scale"), "grid": $.cm(self, "grid", [run]), "records": $.ga(run, "records"), "gap": gap, "steps_with_record": steps_with, "steps_without_record": steps_without, "in_place": in_place, "apart": apart});
+});
+$ns._reach = $.fn("_reach", ["self", "run"], {}, function (self, run) {
+return $.dict([["lipschitz", $.mul($.ga(run, "lipschitz"), ROOM)], ["regularization", $.ga(self, "regularization")], ["step_size", $.ga(run, "step_size")]]);
+});
+}), [["regularization", () => ["is", $.b.float]], ["curvature", () => ["is", $.b.float]], ["features", () => ["is", $.b.int]], ["outputs", () => ["is", $.b.int]], ["radius", () => ["is", $.b.float]], ["grid_bits", () => ["is", $.b.int]], ["in_place", () => ["is", $.b.bool]]], {frozen: true, kw_only: true});
+exact_conditions = $.fn("exact_conditions", ["run", "exact"], {}, function (run, exact) {
+let own;
+own = $.dict([["method", $.ga(run, "method")]]);
+return $.tuple([...$.each(bounded_gradients([$.ga(run, "lipschitz")], {"proven": $.ga(run, "proven")})), $.tuple(["slots-public", $.dict([["records", $.ga(run, "records")]])]), ...$.each(($.t($.ga(exact, "in_place")) ? $.tuple([$.tuple(["rows-in-place", own])]) : $.tuple([]))), $.tuple(["exact-steps", own]), $.tuple(["machine-trusted", $.dict([])])]);
+});
+exact_steps_of = $.fn("exact_steps_of", ["problem", "*", "step_size", "noise_variance", "in_place"], {}, function (problem, step_size, noise_variance, in_place) {
+let bits, constants, noise, radius, reach;
+{const $v3 = [$.ga($.ga(problem, "loss"), "constants"), $.libraries["math"].sqrt([$.mul($.mul(2n, step_size), noise_variance)])];constants = $v3[0];noise = $v3[1];}
+reach = $.dict([["lipschitz", $.mul($.ga(constants, "lipschitz"), ROOM)], ["regularization", $.ga(problem, "regularization")], ["step_size", step_size], ["noise", noise]]);
+radius = $.modules["bounds.exact_steps"].radius([], {"gap_at_zero": $.ga($.ga(problem, "loss"), "gap_at_zero"), "dimension": $.ga(problem, "dimension"), "strong_convexity": $.ga(problem, "strong_convexity"), ...$.named(reach)});
+bits = $.modules["bounds.exact_steps"].grid_bits([], {"radius": radius, ...$.named(reach)});
+if ($.t($.lt(bits, $.modules["bounds.exact_steps"].LEAST_BITS))) {
+throw $.raised(InvalidParameter([("" + "at n=" + $.formatted($.ga(problem, "records"), "", "") + " and \u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " a step's noise is too fine beside weights up to " + $.formatted(radius, "", ("" + "g")) + " for float64; raise \u03bb, or use method 'perturbed'")]));
+}
+return ExactSteps([], {"regularization": $.ga(problem, "regularization"), "curvature": $.ga(constants, "curvature"), "features": $.ga(problem, "features"), "outputs": $.ga($.ga(problem, "loss"), "outputs"), "radius": radius, "grid_bits": bits, "in_place": in_place});
+});
+check_exact = $.fn("check_exact", ["problem", "*", "method", "otherwise"], {}, function (problem, method, otherwise) {
+if ((!$.t($.ga($.ga($.ga(problem, "loss"), "constants"), "convex")) || $.t($.ga($.ga(problem, "loss"), "clips_each")))) {
+throw $.raised(AssumptionViolated([("" + "is proven for convex losses, not for " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + "; " + $.formatted(otherwise, "", ""))], {"method": method}));
+}
+return null;
+});
+check_precise = $.fn("check_precise", ["problem"], {}, function (problem) {
+if ($.t(!$.eq($.ga(problem, "dtype"), "float64"))) {
+throw $.raised(InvalidParameter(["must be 'float64': the bound counts roundings of that alone"], {"dtype": $.ga(problem, "dtype")}));
+}
+return null;
+});
+return {ROOM, ExactSteps, exact_conditions, exact_steps_of, check_exact, check_precise, InvalidParameter, AssumptionViolated, bounded_gradients, count, non_negative, positive, NORM_TOLERANCE, gradient_error};
+})();
+$.modules["methods.minimiser"] = (() => {
+let _OTHERWISE, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps;
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
+const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
+const first_whole = $.modules["bounds.search"]["first_whole"];
+const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const choice = $.modules["errors"]["choice"];
+const count = $.modules["errors"]["count"];
+const non_negative = $.modules["errors"]["non_negative"];
+const positive = $.modules["errors"]["positive"];
+const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
+const Method = $.modules["methods.base"]["Method"];
+const ROOM = $.modules["methods.exact_steps"]["ROOM"];
+const ExactSteps = $.modules["methods.exact_steps"]["ExactSteps"];
+const check_exact = $.modules["methods.exact_steps"]["check_exact"];
+const check_precise = $.modules["methods.exact_steps"]["check_precise"];
+const exact_conditions = $.modules["methods.exact_steps"]["exact_conditions"];
+const exact_steps_of = $.modules["methods.exact_steps"]["exact_steps_of"];
+const forecast_excess_risk = $.modules["methods.forecast"]["forecast_excess_risk"];
+const SharpRun = $.modules["methods.sharp"]["SharpRun"];
+const SOLVERS = $.modules["methods.solving"]["SOLVERS"];
+const forecast_passes = $.modules["methods.solving"]["forecast_passes"];
+_OTHERWISE = "leave exact out";
+_DIFFUSION_SHARE = $.div(5n, 3n);
+MinimiserRun = $.dataclass($.cls("MinimiserRun", [SharpRun], ($ns) => {
+$ns.method = "minimiser";
+$ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD from the minimiser";
+$ns.fresh = true;
+$ns.gradient_tolerance = 0.0;
+$ns.warm = false;
+$ns.exact = null;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.sup(MinimiserRun, self, "__post_init__")([]);
+non_negative(["gradient_tolerance", $.ga(self, "gradient_tolerance")]);
+if ($.t(!$.is($.ga(self, "exact"), null))) {
+$.cm($.ga(self, "exact"), "check", [self]);
+}
+return null;
+});
+$ns.shows_start = $.property($.fn("shows_start", ["self"], {}, function (self) {
+return $.ga(self, "warm");
+}));
+$ns.shows_order = $.property($.fn("shows_order", ["self"], {}, function (self) {
+return $.both(!$.is($.ga(self, "exact"), null), () => !$.t($.ga($.ga(self, "exact"), "in_place")));
+}));
+$ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
+if (!$.t(steps)) {
+throw $.raised(InvalidParameter(["steps=0: a release from the minimiser without a noisy step is the minimiser itself, which no bound covers"]));
+}
+return null;
+});
+$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
+let mu, steps;
+if (($.t(steps_without) && !($.t($.ga(self, "shows_start")) || $.t($.ga(self, "shows_order"))))) {
+return $.dict([["gdp_squared", 0.0]]);
+}
+steps = $.either(steps_without, () => steps_with);
+if ($.t(!$.is($.ga(self, "exact"), null))) {
+return $.dict([["gdp_squared", $.pow($.cm(self, "_exact_gdp", [$.ga(self, "exact"), worlds, steps], {"erased": $.b.bool([steps_without])}), 2n)]]);
+}
+mu = $.modules["bounds.shifted_interpolation"].minimiser_dp_gdp([], {...$.named($.cm(self, "_chain", [])), "sensitivity": ($.t(steps_without) ? 0.0 : $.cm(self, "sensitivity", [worlds])), "strong_convexity": $.ga(self, "strong_convexity"), "gradient_tolerance": $.ga(self, "gradient_tolerance"), "steps": steps});
+return $.dict([["gdp_squared", $.pow(mu, 2n)]]);
+});
+$ns._exact_gdp = $.fn("_exact_gdp", ["self", "exact", "worlds", "steps", "*", "erased"], {}, function (self, exact, worlds, steps, erased) {
+let m, moved, room, solved;
+{const $v1 = [$.ga(self, "strong_convexity"), $.add(1n, $.pow(2.0, $.neg(40n)))];m = $v1[0];room = $v1[1];}
+solved = $.mul($.div($.mul(2n, $.ga(self, "gradient_tolerance")), m), room);
+if ($.t(erased)) {
+return $.cm(exact, "gdp", [self, worlds], {"steps_with": 0n, "steps_without": steps, "apart": solved});
+}
+moved = $.mul($.div($.mul($.cm(self, "sensitivity", [worlds]), ROOM), $.mul($.ga(self, "records"), m)), room);
+return $.cm(exact, "gdp", [self, worlds], {"steps_with": steps, "apart": $.add(moved, solved)});
+});
+$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
+let own, solved, steps;
+own = $.dict([["method", $.ga(self, "method")]]);
+solved = $.tuple(["solver-tolerance", $.dict([...$.pairs(own), ["tolerance", $.ga(self, "gradient_tolerance")]])]);
+steps = ($.t($.is($.ga(self, "exact"), null)) ? $.sup(MinimiserRun, self, "conditions")([]) : exact_conditions([self, $.ga(self, "exact")]));
+return $.tuple([...$.each(steps), solved, $.tuple(["time-unseen", own])]);
+});
+}), [["gradient_tolerance", () => ["is", $.b.float]], ["warm", () => ["is", $.b.bool]], ["exact", () => ["or", ["is", ExactSteps], ["none"]]]], {frozen: true, kw_only: true});
+Minimiser = $.dataclass($.cls("Minimiser", [Method], ($ns) => {
+$ns.name = "minimiser";
+$ns.summary = "solve for the minimiser of the current records, then diffuse: nothing but noise to wait for";
+$ns.solver = "warm";
+$ns.diffusion_steps = null;
+$ns.gradient_tolerance = null;
+$ns.any_order = true;
+$ns.step_size = null;
+$ns.noise_variance = null;
+$ns.exact = false;
+$ns.in_place = true;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let name;
+choice(["solver", $.ga(self, "solver"), SOLVERS]);
+if (!($.t($.ga(self, "exact")) || $.t($.ga(self, "in_place")))) {
+throw $.raised(InvalidParameter(["needs exact=True: only its roundings are bounded in any order"], {"in_place": false}));
+}
+if ($.t(!$.is($.ga(self, "diffusion_steps"), null))) {
+count(["diffusion_steps", $.ga(self, "diffusion_steps")]);
+}
+for (const $v2 of $.each($.tuple(["gradient_tolerance", "step_size", "noise_variance"]))) {
+name = $v2;
+if ($.t(!$.is($.b.getattr([self, name]), null))) {
+positive([name, $.b.getattr([self, name])]);
+}
+}
+return null;
+});
+$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
+let least;
+$.sup(Minimiser, self, "check_plan")([plan]);
+_check_one_minimiser([$.ga(plan, "problem")]);
+if ($.t($.ga(self, "exact"))) {
+check_exact([$.ga(plan, "problem")], {"method": $.ga(self, "name"), "otherwise": _OTHERWISE});
+check_precise([$.ga(plan, "problem")]);
+}
+least = gradient_error([], {...$.named(_rounding_facts([$.ga(plan, "problem")]))});
+if (!$.t($.le(least, $.ga(plan, "gradient_tolerance")))) {
+throw $.raised(InvalidParameter([("" + "is below " + $.formatted(least, "", ("" + "g")) + ", the rounding of a gradient in float64")], {"gradient_tolerance": $.ga(plan, "gradient_tolerance")}));
+}
+return null;
+});
+$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
+let chain, exact, facts;
+chain = $.dict([["step_size", $.ga(plan, "step_size")], ["noise_variance", $.ga(plan, "noise_variance")]]);
+{const $v3 = [$.cm($.ga(plan, "problem"), "run", [], {...$.named(chain)}), null];facts = $v3[0];exact = $v3[1];}
+if ($.t($.ga(self, "exact"))) {
+{const $v4 = [$.dict([...$.pairs(facts), ["slack", 0.0]]), exact_steps_of([$.ga(plan, "problem")], {...$.named(chain), "in_place": $.ga(self, "in_place")})];facts = $v4[0];exact = $v4[1];}
+}
+return MinimiserRun([], {...$.named(facts), "gradient_tolerance": $.ga(plan, "gradient_tolerance"), "warm": $.eq($.ga(self, "solver"), "warm"), "exact": exact});
+});
+$ns.dp = $.fn("dp", ["self", "plan"], {}, function (self, plan) {
+let interval, longest;
+longest = $.b.max([$.ga(plan, "learn_steps"), $.ga(plan, "delete_steps")]);
+interval = $.cm($.ga(plan, "mechanism"), "interval", ["dp", $.ga($.ga(plan, "problem"), "adjacency")], {"steps_with": longest});
+return $.cm(interval, "assuming", [NON_ADAPTIVE]);
+});
+}), [["solver", () => ["is", $.b.str]], ["diffusion_steps", () => ["or", ["is", $.b.int], ["none"]]], ["gradient_tolerance", () => ["or", ["is", $.b.float], ["none"]]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["is", $.b.float], ["none"]]], ["exact", () => ["is", $.b.bool]], ["in_place", () => ["is", $.b.bool]]], {frozen: true});
+_check_one_minimiser = $.fn("_check_one_minimiser", ["problem"], {}, function (problem) {
+if (!$.t($.lt(0n, $.ga(problem, "strong_convexity")))) {
+throw $.raised(AssumptionViolated([("" + "\u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " must exceed the weak convexity \u03b2\u208b=" + $.formatted($.ga($.ga($.ga(problem, "loss"), "constants"), "weak_convexity"), "", ("" + "g")) + " of the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss: only then is there one minimiser, close for neighbouring tables")]));
+}
+return null;
+});
+_rounding_facts = $.fn("_rounding_facts", ["problem"], {}, function (problem) {
+return $.dict([["lipschitz", $.ga($.ga($.ga(problem, "loss"), "constants"), "lipschitz")], ["curvature", $.ga($.ga($.ga(problem, "loss"), "constants"), "curvature")], ["outputs", $.ga($.ga(problem, "loss"), "outputs")], ["records", $.ga(problem, "records")], ["features", $.ga(problem, "features")], ["regularization", $.ga(problem, "regularization")], ["weights_norm", $.div($.mul(2n, $.ga($.ga($.ga(problem, "loss"), "constants"), "lipschitz")), $.ga(problem, "regularization"))]]);
+});
+diffusion_steps = $.fn("diffusion_steps", ["problem", "step_size"], {}, function (problem, step_size) {
+let chain, enough, most, risk;
+chain = $.dict([["step_size", step_size], ["strong_convexity", $.ga(problem, "strong_convexity")]]);
+risk = $.fn("risk", ["steps"], {}, function (steps) {
+return forecast_excess_risk([problem], {"step_size": step_size, "noise_variance": $.modules["bounds.shifted_interpolation"].noise_inflation([], {"steps": steps, ...$.named(chain)}), "steps": steps});
+});
+most = $.b.max([1n, $.b.round([$.mul(_DIFFUSION_SHARE, forecast_passes([problem]))])]);
+enough = $.mul(1.01, risk([most]));
+return first_whole([$.fn("<lambda>", ["steps"], {}, (steps) => $.le(risk([steps]), enough)), 0n, most]);
+});
+return {_OTHERWISE, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps, ClassVar, Method, ExactSteps, SharpRun, first_whole, forecast_passes, forecast_excess_risk, positive, count, InvalidParameter, SOLVERS, choice, gradient_error, check_precise, check_exact, exact_steps_of, NON_ADAPTIVE, non_negative, exact_conditions, AssumptionViolated, ROOM};
 })();
 $.modules["methods.stages"] = (() => {
 let MOMENTS, STAGE_KINDS, Stage, of_stage;
