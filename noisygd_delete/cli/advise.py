@@ -10,7 +10,7 @@ from ..errors import InvalidParameter
 from .arguments import whole
 from .plan import ADVISED
 from .problem import HEAD, add_plan_file, command, take, written
-from .shared import add_common, show
+from .shared import MORE, add_common, show
 
 
 def register(commands: Any) -> None:
@@ -39,7 +39,6 @@ def _run(parsed: argparse.Namespace) -> int:
     from ..features.schema import Schema
     from .chosen import advised, advised_problem
     from .creating import additive_where_it_pays, may_be_additive, sizes_of
-    from .planning import MORE
 
     take(parsed, ADVISED)
     target = None if parsed.out is None else output("--out", parsed.out, begins=HEAD.encode(), inputs=[parsed.schema])

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from ..errors import NoisyGDDeleteError, written
 from .streams import AnswerLost, complain, tell
 
 _LARGEST = 10**12  # slots, steps, releases
+_SHOWN = 40  # letters of a word in a message
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
@@ -48,6 +50,38 @@ class Intermixed(argparse.ArgumentParser):
             return self.parse_known_intermixed_args(args, namespace)
         finally:
             self._mixing = False
+
+
+def check_words(parser: argparse.ArgumentParser, arguments: Sequence[str], elsewhere: Mapping[str, str]) -> None:
+    """Refuse the first command or option that there is not, and name the one that comes nearest.
+
+    Args:
+        elsewhere: options of other commands -> where they are said.
+    """
+    for text in arguments:
+        if text == "--":
+            return
+        if any(action.nargs == argparse.PARSER and action.choices is None for action in parser._actions):
+            return  # the rest is another program's
+        commands = next((action.choices for action in parser._actions if isinstance(action.choices, dict)), {})
+        if text.startswith("--"):
+            name = text.partition("=")[0]
+            if name not in parser._option_string_actions:
+                known = [*parser._option_string_actions, *elsewhere]
+                near = name if name in elsewhere else _nearest(name, known)
+                hint = f"; did you mean {near}?" if near else ""
+                hint += f" It is {elsewhere[near]}" if near in elsewhere else ""
+                parser.error(f"no option {name[:_SHOWN]}{hint}")
+        elif commands and not text.startswith("-"):
+            if text not in commands:
+                near = _nearest(text, commands)
+                hint = f"; did you mean {near!r}?" if near else ""
+                parser.error(f"no command {text[:_SHOWN]!r} (invalid choice){hint}")
+            parser = commands[text]
+
+
+def _nearest(word: str, known: Iterable[str]) -> str:
+    return next(iter(difflib.get_close_matches(word, known, 1)), "")
 
 
 def whole(text: str) -> int:

@@ -12,8 +12,8 @@ from typing import Any
 
 from ..errors import BudgetExceeded, NoisyGDDeleteError, StoreCorrupt, StoreLocked
 from ..version import __version__
-from .arguments import Intermixed, options_of, told
-from .former import respelled
+from .arguments import Intermixed, check_words, options_of, told
+from .former import respelled, said_to_plan
 from .overview import COMMON, LINES
 from .streams import complain, flushed, written_out
 
@@ -115,7 +115,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     written_out()
     arguments = sys.argv[1:] if arguments is None else arguments
     arguments, asked, note = respelled(arguments)
-    parsed = _parser_for(arguments[0] if arguments else "--help").parse_args(arguments)
+    known = _parser_for(arguments[0] if arguments else "--help")
+    check_words(known, arguments, said_to_plan(arguments[0]) if arguments else {})
+    parsed = known.parse_args(arguments)
     if asked:
         parsed.asked = asked
         parsed.options |= {dest: f"--{dest.replace('_', '-')}" for dest in asked}

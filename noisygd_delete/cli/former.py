@@ -70,6 +70,14 @@ def respelled(arguments: Sequence[str]) -> Respelled:
     return Respelled([name, *kept], asked, note)
 
 
+def said_to_plan(command: str) -> dict[str, str]:
+    """Options that this command has no longer, or never had, and that a file of `plan` says for it."""
+    if command not in _PLANNING or command == "plan":
+        return {}
+    where = f"said to `noisygd-delete plan --out plan.toml`, which `{command}` reads with --plan plan.toml"
+    return dict.fromkeys(_parser(command)._option_string_actions, where)
+
+
 def _parser(command: str) -> argparse.ArgumentParser:
     """What knows every option of a plan that the command has no longer."""
     from .arguments import Intermixed

@@ -9,18 +9,20 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ..errors import StoreCorrupt, StoreLocked
+from ..privacy.guarantee import FIXED_SCHEDULE, NON_ADAPTIVE
 from ..privacy.shown import shown
 from ..records import EditCounts
 from ..store.status import budget, status
 from .arguments import number, whole
 from .left import left_text
 from .places import sentence
-from .shared import add_common, read_certificate, show, store_command
+from .shared import MORE, add_common, read_certificate, show, store_command
 
 if TYPE_CHECKING:
     from ..store import Soundness
 
 _INTEGRITY = 5
+_FROM, _REQUESTS = 1, 30
 _OPTIONS = {"status": " --json", "budget": " --delta 1e-6", "verify": " --absent erased-ids.txt"}
 
 
@@ -45,8 +47,9 @@ def register(commands: Any) -> None:
             parser.add_argument("--order", type=number, help="Rényi order; default: the plan's, or 10")
             parser.add_argument("--delta", type=number, help="δ; default: the plan's, or 1e-6")
             parser.add_argument(
-                "--last", type=whole, default=50, metavar="N", help="list the last N releases (default 50)"
+                "--last", type=whole, default=10, metavar="N", help="list the last N releases (default 10)"
             )
+            add_common(parser, "explain")
             _add_questions(parser)
         if name == "verify":
             add_common(parser, "tombstones", "tombstone-key")
@@ -62,7 +65,7 @@ def register(commands: Any) -> None:
 def _add_questions(parser: argparse.ArgumentParser) -> None:
     asked = parser.add_argument_group("questions (each answered for the worst case unless told otherwise)")
     asked.add_argument(
-        "--present-from", type=whole, default=1, metavar="A", help="first release with the record (default 1)"
+        "--present-from", type=whole, default=_FROM, metavar="A", help="first release with the record (default 1)"
     )
     asked.add_argument(
         "--erased-at", type=whole, metavar="B", help="release that erased it; default: the last with an edit"
@@ -71,7 +74,9 @@ def _add_questions(parser: argparse.ArgumentParser) -> None:
         "--observed", type=_numbers, metavar="1,4-9", help="releases the observer saw; default: every one"
     )
     asked.add_argument("--models-seen", type=whole, metavar="P", help="requests depend on at most P earlier models")
-    asked.add_argument("--requests", type=whole, default=30, metavar="R", help="cost of R more requests (default 30)")
+    asked.add_argument(
+        "--requests", type=whole, default=_REQUESTS, metavar="R", help="cost of R more requests (default 30)"
+    )
     asked.add_argument(
         "--attack-advantage", type=number, metavar="X", help="reached by attacks: Theorem 4.5's lower bound"
     )
@@ -164,12 +169,24 @@ def _budget(parsed: argparse.Namespace) -> int:
         )
     lines.append(f"{'all':>7}  {'':<8}{'':>8}{'':>7}{_measures(total)}")
     lines.append(f"publications left: {_left(answer)}")
-    if answer["statement"] is not None:
+    lines.append(
+        f"a release: who saw no other model, if {NON_ADAPTIVE}; all: who kept every model, if {FIXED_SCHEDULE}"
+    )
+    if answer["statement"] is not None and not _asks(parsed):
+        lines.append(f"{MORE}: what is told of an erased record, and of requests to come")
+    elif answer["statement"] is not None:
         from ..accountant import statement_text
 
         lines += ["", statement_text(answer["statement"], releases=False)]
     show(parsed, answer, "\n".join(lines))
     return 0
+
+
+def _asks(parsed: argparse.Namespace) -> bool:
+    """Whether a question is put, or all of them."""
+    asked = ("erased_at", "observed", "models_seen", "attack_advantage")
+    put = any(getattr(parsed, name) is not None for name in asked)
+    return put or parsed.explain or (parsed.present_from, parsed.requests) != (_FROM, _REQUESTS)
 
 
 def _measures(values: Mapping[str, Any]) -> str:

@@ -18,9 +18,7 @@ from ..privacy.total import Total
 from .left import warning
 from .plan import ADVISED, PAPER_METHOD, PAPER_REGULARIZATION, PLANNED, SIZES, STREAM
 from .problem import HEAD, take, written
-from .shared import show
-
-MORE = "more: --explain"
+from .shared import MORE, show
 
 
 def method_from(parsed: argparse.Namespace) -> Method:

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import InvalidParameter
 from .arguments import number, size
-from .streams import tell
+from .streams import fitted, tell
 
 if TYPE_CHECKING:
     from ..engine.noisygd import Progress
 
+MORE = "more: --explain"
 _HOW: dict[str, dict[str, Any]] = {
     **{name: {"action": "store_true"} for name in ("json", "explain", "dry-run")},
     "wait": {"type": number, "default": 0.0, "metavar": "SECONDS"},
@@ -58,8 +59,10 @@ def store_command(
 
 
 def show(parsed: argparse.Namespace, answer: Mapping[str, Any], text: str) -> None:
-    """The answer as JSON when asked for, else as text."""
-    if parsed.json:
+    """The answer as JSON when asked for, else as text, as wide as the terminal."""
+    if not parsed.json:
+        text = fitted(text)
+    else:
         unicode = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().startswith("utf")
         text = json.dumps(answer, ensure_ascii=not unicode, indent=2, allow_nan=False)
     tell(text)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 import sys
+import textwrap
 from contextlib import suppress
 from typing import BinaryIO
 
@@ -49,6 +51,20 @@ def tell(text: str) -> None:
         raise AnswerLost(
             f"the answer could not be written to standard output ({error.strerror}); what the command did stands"
         ) from error
+
+
+def fitted(text: str) -> str:
+    """Lines broken between words where a terminal would break them within; anywhere else as they are."""
+    if sys.stdout is None or not sys.stdout.isatty():
+        return text
+    width = shutil.get_terminal_size().columns
+    lines = text.split("\n")
+    return "\n".join(line if len(line) <= width else _broken(line, width) for line in lines)
+
+
+def _broken(line: str, width: int) -> str:
+    indent = " " * (len(line) - len(line.lstrip()))
+    return textwrap.fill(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def complain(text: str, status: int) -> int:

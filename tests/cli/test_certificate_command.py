@@ -230,7 +230,7 @@ def test_one_figure_has_one_form_in_every_paper(store: Path, capsys: pytest.Capt
     """The sum over all releases, as `budget`, the report and the certificate print it: the same digits."""
     run("delete", "store", "customer-0001", "--request-id", "one")
     capsys.readouterr()
-    run("budget", "store")
+    run("budget", "store", "--explain")
     budget = capsys.readouterr().out
     (epsilon,) = {line.split()[-1] for line in budget.splitlines() if line.split()[:1] == ["all"]}
     run("certificate", "store", "--request-id", "one", "--html", "paper.html")

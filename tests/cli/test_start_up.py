@@ -87,7 +87,7 @@ def test_status_loads_no_array_and_no_library(store: Path) -> None:
 
 def test_budget_loads_no_array_and_no_library(store: Path) -> None:
     status, _ = loaded("status", str(store))
-    said, modules = loaded("budget", str(store))
+    said, modules = loaded("budget", str(store), "--explain")
     assert "publications left" in said
     spent = re.search(r"spent so far: (ε=[\d.]+)", status)
     assert spent is not None
