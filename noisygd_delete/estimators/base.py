@@ -322,7 +322,7 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
             InvalidParameter: it was not.
         """
         check_is_fitted(self)
-        if self._raw is None or self._raw.kind != "additive":
+        if self._raw is None or self._raw.map is None:
             raise InvalidParameter(
                 "there is no curve for each column: fit a DataFrame by estimators.for_table(columns, estimator)"
             )
