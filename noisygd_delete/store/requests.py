@@ -219,7 +219,8 @@ def _write(disk: Disk, layout: Layout, rows: Sequence[tuple[str, bytes, str | No
             for table in _TABLES:
                 connection.execute(table)
             connection.executemany(
-                "INSERT INTO requests VALUES (?, ?, ?) ON CONFLICT (token) DO UPDATE SET body = excluded.body", rows
+                "INSERT INTO requests VALUES (?, ?, ?) ON CONFLICT (token) DO UPDATE SET body = COALESCE(excluded.body, body)",
+                rows,
             )
             connection.execute(f"PRAGMA user_version = {changes}")
     except UnicodeEncodeError as error:

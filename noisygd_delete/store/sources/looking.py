@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from urllib.parse import urlsplit
 
 from ...errors import InvalidParameter
+from .mysql import MySQL
 from .residue_files import in_files, published_of, source_of
 from .residue_postgres import in_postgres
-from .verdicts import Needles, Place, Residue
+from .verdicts import Needles, Place, Residue, not_covered
+
+_OF_MYSQL = "tables, tablespaces, undo, redo and binary logs, query logs, replicas and backups"
+_BY_ITS_MEANS = (
+    "ask the server itself: count the ids in its tables, let binary logs expire (binlog_expire_logs_seconds), rebuild the table (OPTIMIZE TABLE), "
+    "and look at replicas and backups"
+)
 
 
 def residue(tokens: Sequence[str], *addresses: str) -> Residue:
-    """The texts looked for at every address: `postgresql://...`, a Delta table, a store (with the source that its ledger names, and what it publishes to on this machine), any
+    """The texts looked for at every address: `postgresql://...`, `mysql://...` (only named as not covered), a Delta table, a store (with the source that its ledger names, and what it publishes to on this machine), any
     other folder or file.
 
     Raises:
@@ -28,6 +36,10 @@ def residue(tokens: Sequence[str], *addresses: str) -> Residue:
         if address in seen:
             continue
         seen.add(address)
+        if MySQL.recognises(address):
+            server = urlsplit(address)
+            places.append(not_covered(f"{server.scheme}://{server.hostname}{server.path}: {_OF_MYSQL}", _BY_ITS_MEANS))
+            continue
         if "://" in address:
             places += in_postgres(address, needles)
             continue

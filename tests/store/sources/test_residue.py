@@ -261,3 +261,10 @@ def test_a_registry_of_models_has_a_remedy_of_its_own(tmp_path: Path) -> None:
     (version / "input_example.json").write_text(json.dumps({"data": [[FIRST, 1.0]]}))
     (remedy,) = residual(residue([FIRST], str(tmp_path))).values()
     assert "mlflow gc" in remedy
+
+
+def test_a_server_that_is_not_looked_through_is_named_without_its_password() -> None:
+    found = residue(["abc-17"], "mysql://clerk:secret@127.0.0.1:1/people", "mariadb://127.0.0.1/other")
+    assert [place.verdict for place in found.places] == ["NOT COVERED"] * 2
+    assert all("binary logs" in place.place for place in found.places)
+    assert "secret" not in repr(found)
