@@ -310,7 +310,16 @@ def test_slots_stay_public(store: Store, database: str) -> None:
     assert store.publish(erased=ROWS + SLOTS).release == 2, "deleting everybody is a valid request"
 
 
-@pytest.mark.parametrize("method", ["theorem", "sharp", "minimiser"])
+def test_a_minimiser_over_a_source_takes_exact_steps_in_any_order(database: str, tmp_path: Path) -> None:
+    source = source_at(database, id="id", table="people")
+    with Store.create_over(tmp_path / "store", source, SCHEMA, plan(method="minimiser")) as store:
+        run = store.plan.mechanism
+        assert run.exact is not None
+        assert not run.exact.in_place
+        assert run.shows_order
+
+
+@pytest.mark.parametrize("method", ["theorem", "sharp"])
 def test_only_plans_whose_proof_holds_in_any_order_are_taken(database: str, tmp_path: Path, method: str) -> None:
     with pytest.raises(InvalidParameter, match="rows that stay in their places"):
         Store.create_over(tmp_path / "store", source_at(database, id="id", table="people"), SCHEMA, plan(method=method))
