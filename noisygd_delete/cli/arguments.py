@@ -58,7 +58,8 @@ def check_words(parser: argparse.ArgumentParser, arguments: Sequence[str], elsew
     Args:
         elsewhere: options of other commands -> where they are said.
     """
-    for text in arguments:
+    words = iter(arguments)
+    for text in words:
         if text == "--":
             return
         if any(action.nargs == argparse.PARSER and action.choices is None for action in parser._actions):
@@ -72,6 +73,8 @@ def check_words(parser: argparse.ArgumentParser, arguments: Sequence[str], elsew
                 hint = f"; did you mean {near}?" if near else ""
                 hint += f" It is {elsewhere[near]}" if near in elsewhere else ""
                 parser.error(f"no option {name[:_SHOWN]}{hint}")
+            if parser._option_string_actions[name].nargs is None and text == name:
+                next(words, None)  # its value
         elif commands and not text.startswith("-"):
             if text not in commands:
                 near = _nearest(text, commands)
