@@ -35,8 +35,6 @@ Vector = NDArray[np.float64]
 NEWTON_PASSES = 500
 _FLOOR = 2.0**-22  # of L: gradient norms that float32 can measure
 _STALLED = 16  # times that: where it may be float32 that no step helps
-_ASKED = 1024  # rows that say whether a start is near
-_NEARER = 0.4  # of the gradient at the centre: a start of a larger one was measured to take more passes than the centre
 _MOST_GAINED = 0.1  # what a step leaves of the gradient's norm, at best
 
 
@@ -130,15 +128,14 @@ def solve(
     Raises:
         AssumptionViolated: the tolerance was not reached, so the loss is not as smooth or convex as it was declared.
     """
-    measured, sample = _Measured(objective, tolerance), None
-    origin = start
-    if fixed or origin is None or _is_far(objective, origin):
-        origin = objective.centre
+    measured, sample, origin = _Measured(objective, tolerance), None, objective.centre
     curvature = {"strong_convexity": strong_convexity, "objective_smoothness": objective_smoothness}
     slope = objective.loss.constants.lipschitz + objective.pull_norm  # of the objective there, whatever the records
     try:
         if not fixed:
             sample = Sample(objective, objective_smoothness / strong_convexity, known)
+            if start is not None and sample.is_nearer(start):
+                origin = start
             steer(sample, measured.quick, origin, objective.loss.constants.lipschitz)
             origin = measured.point
             slope = certified_norm(objective, origin, objective.gradient(origin))
@@ -155,18 +152,6 @@ def solve(
         f"the solver did not reach gradient norm {tolerance:.3g} within its proven number of steps, so the loss does not "
         "have the constants it states; nothing was published"
     )
-
-
-def _is_far(objective: PreciseObjective, start: Vector) -> bool:
-    """Whether some rows say that `start`, a model with noise, is hardly nearer to the minimiser than the centre is: then it is slower."""
-    rows, labels = objective.strided(_ASKED)
-
-    def slope(weights: Vector) -> float:
-        scores = np.asfortranarray(rows @ weights.T.astype(np.float32))
-        mean = objective.loss.derivative(scores, labels, np).T @ rows / len(labels)
-        return float(np.linalg.norm(mean + objective.regular_gradient(weights)))
-
-    return slope(start) > _NEARER * slope(objective.centre)
 
 
 def _run_accelerated(

@@ -64,6 +64,7 @@ class SparseSums(HeldSums):
     def __init__(self, rows: SparseRows, labels: NDArray[np.float64], loss: Loss) -> None:
         whole: Any = rows
         super().__init__(whole, labels, loss)
+        self._numbers = rows.filled
 
     def _tasks(self) -> Iterator[slice]:
         for start in range(0, self.slots, SPAN):

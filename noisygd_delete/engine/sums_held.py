@@ -43,6 +43,7 @@ class HeldSums:
         self._short = self._labels if loss.label_kind == "class" else labels.astype(np.float32)
         self.slots, self.width = rows.shape
         self._own = group.rows(self.slots, CHUNK)
+        self._numbers = self.slots * self.width
 
     def _tasks(self) -> Iterator[slice]:
         """Whole chunks, so many that a thread is worth waking for them."""
@@ -86,7 +87,7 @@ class HeldSums:
                 begun = (begun + len(labels)) % CHUNK
             return sums
 
-        parts = chain.from_iterable(side_by_side(add, self._tasks(), self.slots * self.width))
+        parts = chain.from_iterable(side_by_side(add, self._tasks(), self._numbers))
         return self._group.total(in_a_tree(parts, weights.shape))
 
     def strided(self, rows: int) -> tuple[NDArray[np.float32], NDArray[Any]]:

@@ -213,9 +213,10 @@ def test_a_start_that_is_mostly_noise_is_not_used() -> None:
     noise = 100 * np.random.default_rng(2).standard_normal(objective.shape)
     cold = solve(objective, start=None, tolerance=1e-7, **curvature)
     warm = solve(objective, start=noise, tolerance=1e-7, **curvature)
-    assert warm.gradient_passes == cold.gradient_passes
+    np.testing.assert_array_equal(warm.weights, cold.weights)
+    assert warm.gradient_passes <= cold.gradient_passes + 2  # to see that it is: of this table the sample is the whole
     again = solve(objective, start=cold.weights, tolerance=1e-7, **curvature)
-    assert again.gradient_passes <= 2
+    assert again.gradient_passes <= 4
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.3, 3.0, 30.0])
@@ -232,7 +233,7 @@ def test_a_warm_start_costs_about_no_more_than_a_cold_one(loss, noise: float, mo
     warm = [solve(objective, start=cold.weights + size * draw, tolerance=1e-7, **curvature) for draw in draws]
     assert max(one.gradient_passes for one in warm) <= 1.2 * cold.gradient_passes
     if noise > 10:
-        monkeypatch.setattr(solver, "_is_far", lambda *_: False)
+        monkeypatch.setattr(solver.Sample, "is_nearer", lambda *_: True)
         taken = solve(objective, start=cold.weights + size * draws[0], tolerance=1e-7, **curvature)
         assert taken.gradient_passes > 1.5 * cold.gradient_passes
 
