@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
@@ -14,8 +15,8 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 from ..accountant import Accountant
 from ..curator.curator import Curator, Release
 from ..curator.learning import Model
-from ..errors import InvalidParameter, InvalidRecords, NoisyGDDeleteError, NothingPromised, NotLearned
-from ..features.maps import Shapes
+from ..errors import InvalidParameter, InvalidRecords, NoisyGDDeleteError, NothingPromised, NotLearned, count
+from ..features.maps import PublicMap, Shapes
 from ..losses.base import Loss
 from ..methods import Method
 from ..methods.base import AUTO
@@ -101,6 +102,10 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
     release_: Release
     n_features_in_: int
     _raw: TableRows | None = None  # of a DataFrame that is read by what is public of its columns
+    _maps_before: Sequence[PublicMap] | None = (
+        None  # maps of the public steps before it, while `fit` takes rows from them
+    )
+    _feature_map: str | None = None
 
     # -- what a subclass supplies ------------------------------------------------------------------------------------
 
@@ -125,18 +130,30 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
         ids = ids_of(X, y, ids)
         self._rows_named = ids is not None
         named = table_columns(self.feature_bounds) if hasattr(X, "columns") else None
-        features, labels = self._begin(X, y) if named is None else self._begin_table(X, y, named)
-        slots = usual_slots(features.shape[0]) if self.slots is None else self.slots
-        records = self._table(features, labels, ids, subjects, slots)
-        self._curator = Curator(records, self._make_plan(records.slots))
+        advice = None
+        if named is None:
+            features, labels = self._begin(X, y)
+        else:
+            features, labels, advice = self._begin_table(X, y, named)
+        records = self._table(features, labels, ids, subjects, self._slots(features.shape[0]))
+        self._curator = Curator(records, self._make_plan(records.slots, advice))
         self._published(self._curator.learn(self._generator()))
+
+    @contextmanager
+    def _behind(self, maps: Sequence[PublicMap]) -> Iterator[None]:
+        """Within it `fit` takes rows as public steps made them, with these maps, at most one, among them: see `RecordWisePipeline`."""
+        self._maps_before = maps
+        try:
+            yield
+        finally:
+            del self._maps_before
 
     def _begin(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Numbers and labels, and how rows are made of them."""
-        self._raw = None
+        self._raw, self._feature_map = None, self._maps_before[0].digest if self._maps_before else None
         features, labels = validate_data(self, X, y, dtype=np.float64, accept_sparse="csr")
         self._learn_labels(labels)
-        if not hasattr(self, "_follows_public_steps"):
+        if self._maps_before is None:
             check_preprocessing(features)
         columns = list(getattr(self, "feature_names_in_", range(self.n_features_in_)))
         self._scaling = RowScaling(
@@ -145,30 +162,37 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
         self._count_clipped(features, labels)
         return features, labels
 
-    def _begin_table(self, X: Any, y: Any, named: dict[str, dict[str, Any]]) -> tuple[Any, Any]:
-        """The same of a DataFrame whose columns are named with what is public of them: on curves where sizes and budget speak for them."""
+    def _begin_table(self, X: Any, y: Any, named: dict[str, dict[str, Any]]) -> tuple[Any, Any, Advice | None]:
+        """The same of a DataFrame whose columns are named with what is public of them: on curves, with their advice, where sizes and budget
+        speak for them."""
         validate_data(self, X, skip_check_array=True)
         check_consistent_length(X, y)
         labels = column_or_1d(y, warn=True)
         self._learn_labels(labels)
-        self._raw = TableRows(named)
-        if not self._bears_curves(self.slots if isinstance(self.slots, int) else usual_slots(len(X))):
-            self._raw = TableRows(named, "columns")
-        self._feature_map = self._raw.schema.feature_map
-        self._scaling = _taken_as_they_are(self._raw.schema.features)
-        features = self._raw.transform(X)
+        self._read_by(TableRows(named))
+        advice = self._advice_for_curves(self._slots(len(X)))
+        if advice is None:
+            self._read_by(TableRows(named, "columns"))
+        features = self._features(X)
         self._count_clipped(features, labels)
-        return features, labels
+        return features, labels, advice
 
-    def _bears_curves(self, slots: int) -> bool:
-        assert self._raw is not None
+    def _read_by(self, rows: TableRows) -> None:
+        self._raw, schema = rows, rows.schema
+        self._feature_map, self._scaling = schema.feature_map, _taken_as_they_are(schema.features)
+
+    def _advice_for_curves(self, slots: int) -> Advice | None:
+        """Where it is to take them."""
         if self.method != AUTO or len(getattr(self, "classes_", ())) != 2:
-            return False
-        self._scaling = _taken_as_they_are(self._raw.schema.features)
+            return None
         try:
-            return self._advice(self._loss(self._scaling.radius), self._facts(slots)).bears_curves
+            advice = self._advice(slots)
         except NoisyGDDeleteError:  # no plan on so many columns
-            return False
+            return None
+        return advice if advice.bears_curves else None
+
+    def _slots(self, rows: int) -> int:
+        return usual_slots(rows) if self.slots is None else count("slots", self.slots)
 
     def _features(self, X: Any) -> Any:
         """Raw rows as `_scaling` takes them."""
@@ -195,17 +219,20 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
         labels: Any,
         ids: Iterable[Id] | None,
         subjects: Iterable[Id] | None,
-        slots: int | None,
+        slots: int,
     ) -> Records:
-        room = slots if isinstance(slots, int) else 0  # what else it may be is refused by the table
-        table = scaled_table(features, self._scaling, max(features.shape[0], room))
+        table = scaled_table(features, self._scaling, max(features.shape[0], slots))
         return Records(table, self._encode(labels), ids, subjects, slots)
 
-    def _make_plan(self, slots: int) -> Plan:
-        facts, loss = self._facts(slots), self._loss(self._scaling.radius)
-        plan = self._advised(loss, facts) if self.method == AUTO else self._named(loss, facts)
-        plan = plan.of_map(getattr(self, "_feature_map", None))
-        doubt = self.advice_.doubt if self.method == AUTO else worth(plan)
+    def _make_plan(self, slots: int, advice: Advice | None = None) -> Plan:
+        """By this advice, where there is one already."""
+        if self.method == AUTO:
+            self.advice_ = self._advice(slots) if advice is None else advice
+            plan, doubt = advised_plan(self.advice_, self.total), self.advice_.doubt
+        else:
+            plan = self._named(slots)
+            doubt = worth(plan)
+        plan = plan.of_map(self._feature_map)
         if doubt:
             warnings.warn(doubt, NothingPromised, stacklevel=4)
         return plan
@@ -214,31 +241,27 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
         names = ("adjacency", "deletion_notion", "releases", "batch", "rows_per_subject", "utility", "dtype")
         return {
             "records": slots,
+            "loss": self._loss(self._scaling.radius),
             "features": self._scaling.columns,
             **{name: getattr(self, name) for name in names},
         }
 
-    def _advised(self, loss: Loss, facts: dict[str, Any]) -> Plan:
-        """The plan that the advice takes; the advice stays for whoever asks."""
-        self.advice_ = self._advice(loss, facts)
-        return advised_plan(self.advice_, self.total)
-
-    def _advice(self, loss: Loss, facts: dict[str, Any]) -> Advice:
+    def _advice(self, slots: int) -> Advice:
         if self.ridge is not None:
             raise InvalidParameter(
                 "cannot be had beside method 'auto', which chooses λ; give the regularization to have it as it is, or name a method",
                 ridge=self.ridge,
             )
+        facts = self._facts(slots)
         if self.model_norm is not None:
             facts["model_norm"] = self.model_norm
-        budget = usual_budget(facts["records"]) if self.budget is None else self.budget
-        return advise(loss, **facts, regularization=self.regularization, budget=budget, proof=self.proof)
+        budget = usual_budget(slots) if self.budget is None else self.budget
+        return advise(**facts, regularization=self.regularization, budget=budget, proof=self.proof)
 
-    def _named(self, loss: Loss, facts: dict[str, Any]) -> Plan:
+    def _named(self, slots: int) -> Plan:
         """The plan of the method that was named, with the paper's defaults."""
         plan = make_plan(
-            loss,
-            **facts,
+            **self._facts(slots),
             regularization=1e-3 if self.regularization is None else self.regularization,
             budget=Budget(order=10, dp=1.0, deletion=0.1) if self.budget is None else self.budget,
             method=self.method,

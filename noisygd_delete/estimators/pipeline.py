@@ -71,17 +71,16 @@ class RecordWisePipeline(Pipeline):  # type: ignore[misc]
         maps = [step.map for _, step in self.steps[:-1] if isinstance(getattr(step, "map", None), PublicMap)]
         if len(maps) > 1:
             raise AssumptionViolated("a plan names one public map; give one step with maps.Chain of them")
-        self.steps[-1][1]._feature_map = maps[0].digest if maps else None
-        named = f"{self.steps[-1][0]}__ids"
-        learner = isinstance(self.steps[-1][1], DeletionEstimator)  # not where the probe fits the steps before it
-        if learner and "ids" not in parameters and (ids := ids_of(X, y, parameters.get(named))) is not None:
+        name, learner = self.steps[-1]
+        if not isinstance(learner, DeletionEstimator):  # as where the probe fits the steps before it
+            super().fit(X, y, **parameters)
+            return self
+        named = f"{name}__ids"
+        if "ids" not in parameters and (ids := ids_of(X, y, parameters.get(named))) is not None:
             parameters[named] = ids  # a step may lose the index on the way
-        self.steps[-1][1]._follows_public_steps = True
-        try:
-            fitted: Self = super().fit(X, y, **parameters)
-        finally:
-            del self.steps[-1][1]._follows_public_steps
-        return fitted
+        with learner._behind(maps):
+            super().fit(X, y, **parameters)
+        return self
 
     def _probe(self, X: Any, y: Any) -> None:
         """Transform the first records together and one by one, on copies of the steps: nothing is learned if they differ."""

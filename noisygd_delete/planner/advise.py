@@ -25,9 +25,6 @@ _GOOD = 1 / 20  # of what guessing loses: the forecast that a way should reach
 _DEAR = 1 / 4  # from here on what is lost may well be seen
 _CURVES = (
     1 / 8
-)  # below it rows of an additive map gained more than they lost, on 13 tables (benchmarks/results/additive_default.md)
-_CURVES = (
-    1 / 8
 )  # below it an additive map lost at most half a point on 13 tables (benchmarks/results/additive_default.md)
 _HOPELESS = 1.0  # from here on no useful model can be expected: as much is lost as by saying nothing
 _ALIKE = 2.0  # a forecast is an upper estimate, more so for some methods than for others: passes weigh more than such a factor

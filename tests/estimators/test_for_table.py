@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from noisygd_delete import Budget, NoisyGDClassifier, NoisyGDRegressor
-from noisygd_delete.errors import InvalidParameter, InvalidRecords
+from noisygd_delete.errors import InvalidParameter, InvalidRecords, PrivatePreprocessing
 from noisygd_delete.estimators import for_table
 
 COLUMNS = {
@@ -106,3 +106,18 @@ def test_a_target_has_curves_too() -> None:
 def test_what_is_no_estimator_of_this_package_is_refused_by_name(other) -> None:
     with pytest.raises(InvalidParameter, match=f"a {type(other).__name__} erases nothing; give a NoisyGDClassifier"):
         for_table(COLUMNS, other)
+
+
+def test_a_learner_that_leaves_its_pipeline_names_no_map(fitted) -> None:
+    """Its next rows are not the map's, and the next plan must not say so; nor are they spared the look for a fitted scaler."""
+    table, labels = people(400)
+    model = for_table(COLUMNS, NoisyGDClassifier(method="perturbed", regularization=0.02, total=None)).fit(
+        table, labels
+    )
+    learner = model[-1].set_params(feature_bounds=(-100, 100))
+    learner.relearn()
+    assert learner.plan_.problem.feature_map
+    numbers = table[["age", "age"]].to_numpy(float)
+    assert learner.fit(numbers, labels.to_numpy()).plan_.problem.feature_map is None
+    with pytest.warns(PrivatePreprocessing, match="StandardScaler"):
+        learner.fit((numbers - numbers.mean(0)) / numbers.std(0), labels.to_numpy())

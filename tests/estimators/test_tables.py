@@ -72,3 +72,20 @@ def test_elsewhere_the_columns_are_read_as_they_are() -> None:
     assert target.score(table, table["age"]) > 0.5
     with pytest.raises(InvalidParameter, match="for_table"):
         few.explain()
+
+
+def test_advice_is_sought_once_for_curves_that_are_taken(monkeypatch) -> None:
+    from noisygd_delete.estimators import base
+
+    sought, right = [], base.advise
+    monkeypatch.setattr(
+        base, "advise", lambda *given, **facts: sought.append(facts["features"]) or right(*given, **facts)
+    )
+    table, labels = people(30_000)
+    model = NoisyGDClassifier(feature_bounds=BOUNDS).fit(table, labels)
+    assert sought == [model.model_.weights.size]
+    sought.clear()
+    model.relearn()
+    assert len(sought) == 1  # under the parameters of now
+    NoisyGDClassifier(feature_bounds=BOUNDS).fit(table[:2500], labels[:2500])
+    assert sought[1] > sought[2]
