@@ -86,7 +86,9 @@ def advised(parsed: argparse.Namespace, **sizes: Any) -> Advice:
         raise InvalidParameter(
             "--ridge: the advice chooses λ; give --regularization λ to have it as it is, or name a --method"
         )
-    facts = {name: value for name, value in compared(parsed).items() if name != "model_norm" or value is not None}
+    facts = compared(parsed)
+    if facts["model_norm"] is None and parsed.regularization is None:
+        facts["model_norm"] = getattr(parsed, "usual_norm", None)  # of a schema
     releases: dict[str, Any] = {} if requests is not None else {"releases": asked_releases(parsed)}
     return advise(
         **facts,

@@ -278,6 +278,7 @@ def sizes_of(parsed: argparse.Namespace, schema: Schema, slots: int) -> dict[str
     fill_loss(parsed, schema)
     if parsed.rows_per_subject is None:
         parsed.rows_per_subject = schema.rows_per_subject or 1
+    parsed.usual_norm = schema.target_norm if schema.classes is None else None
     return {"records": slots, "features": schema.features, "one_hot_blocks": schema.one_hot_blocks}
 
 

@@ -106,6 +106,7 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
         None  # maps of the public steps before it, while `fit` takes rows from them
     )
     _feature_map: str | None = None
+    _target_norm: float | None = None
 
     # -- what a subclass supplies ------------------------------------------------------------------------------------
 
@@ -150,7 +151,8 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _begin(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Numbers and labels, and how rows are made of them."""
-        self._raw, self._feature_map = None, self._maps_before[0].digest if self._maps_before else None
+        self._raw, map = None, self._maps_before[0] if self._maps_before else None
+        self._feature_map, self._target_norm = (None, None) if map is None else (map.digest, map.target_norm)
         features, labels = validate_data(self, X, y, dtype=np.float64, accept_sparse="csr")
         self._learn_labels(labels)
         if self._maps_before is None:
@@ -179,7 +181,8 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _read_by(self, rows: TableRows) -> None:
         self._raw, schema = rows, rows.schema
-        self._feature_map, self._scaling = schema.feature_map, _taken_as_they_are(schema.features)
+        self._feature_map, self._target_norm = schema.feature_map, schema.target_norm
+        self._scaling = _taken_as_they_are(schema.features)
 
     def _advice_for_curves(self, slots: int) -> Advice | None:
         """Where it is to take them."""
@@ -253,8 +256,9 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
                 ridge=self.ridge,
             )
         facts = self._facts(slots)
-        if self.model_norm is not None:
-            facts["model_norm"] = self.model_norm
+        facts["model_norm"] = self.model_norm
+        if self.model_norm is None and self.regularization is None and not hasattr(self, "classes_"):
+            facts["model_norm"] = self._target_norm
         budget = usual_budget(slots) if self.budget is None else self.budget
         return advise(**facts, regularization=self.regularization, budget=budget, proof=self.proof)
 

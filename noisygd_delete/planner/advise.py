@@ -292,6 +292,8 @@ def guessing_loss(loss: Loss) -> float:
 
 
 def _percent(share: float) -> str:
+    if share > 1:
+        return "more than all"
     return f"{brief(100 * share, 2)} %" if share < 0.1 else f"{100 * share:.0f} %"
 
 

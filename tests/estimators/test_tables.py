@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from noisygd_delete import NoisyGDClassifier, NoisyGDRegressor
-from noisygd_delete.errors import InvalidParameter, InvalidRecords
+from noisygd_delete import Budget, NoisyGDClassifier, NoisyGDRegressor
+from noisygd_delete.errors import InvalidParameter, InvalidRecords, NothingWorthHaving
+from noisygd_delete.estimators import for_table
 
 BOUNDS = {"age": (0, 100), "town": ["north", "south"], "sum": {"bounds": [0, 1000], "missing": "column"}}
+AMPLE = Budget.from_epsilon_delta(dp=(20.0, 1e-5), deletion=(2.0, 1e-5))
 
 
 def people(rows: int, seed: int = 0) -> tuple[pd.DataFrame, pd.Series]:
@@ -89,3 +92,22 @@ def test_advice_is_sought_once_for_curves_that_are_taken(monkeypatch) -> None:
     assert len(sought) == 1  # under the parameters of now
     NoisyGDClassifier(feature_bounds=BOUNDS).fit(table[:2500], labels[:2500])
     assert sought[1] > sought[2]
+
+
+@pytest.mark.filterwarnings("ignore::noisygd_delete.errors.NothingPromised")
+def test_a_target_has_its_ridge_from_the_columns_of_the_table_not_from_those_of_its_rows() -> None:
+    """60 towns are one column: weights that tell by it are short, and so guessed the ridge leaves a model where there was none."""
+    generator = np.random.default_rng(4)
+    towns = [f"town {number}" for number in range(60)]
+    table = pd.DataFrame({"age": generator.uniform(0, 100, 2000), "town": generator.choice(towns, 2000)})
+    target = (table["age"] / 100 + generator.normal(0, 0.1, 2000)).clip(0, 1)
+    named = {"feature_bounds": {"age": (0, 100), "town": towns}, "target_bounds": (0, 1), "random_state": 0}
+    model = NoisyGDRegressor(**named).fit(table, target)
+    assert model.plan_.problem.model_norm == pytest.approx(math.sqrt(3))
+    assert model.score(table, target) > 0.7
+    with pytest.raises(NothingWorthHaving, match="more than all of what guessing loses"):
+        NoisyGDRegressor(**named, model_norm=math.sqrt(62)).fit(table, target)
+    curves = for_table({"age": {"bounds": [0, 100]}}, NoisyGDRegressor(target_bounds=(0, 1), budget=AMPLE))
+    assert curves.fit(table, target)[-1].plan_.problem.model_norm == pytest.approx(2 * math.sqrt(2))
+    given = NoisyGDRegressor(**named, regularization=0.01).fit(table, target)
+    assert given.plan_.regularization == 0.01

@@ -135,8 +135,10 @@ def test_a_way_of_hundreds_of_thousands_of_passes_is_not_the_first_one() -> None
     assert found.caution
 
 
-@pytest.mark.parametrize(("share", "said"), [(0.00123, "0.12 %"), (0.0451, "4.5 %"), (0.996, "100 %"), (1.2, "120 %")])
-def test_a_share_is_written_in_digits(monkeypatch: pytest.MonkeyPatch, share: float, said: str) -> None:
+@pytest.mark.parametrize(
+    ("share", "said"), [(0.00123, "0.12 %"), (0.0451, "4.5 %"), (0.996, "100 %"), (1.2, "more than all")]
+)
+def test_a_share_is_written_in_digits_up_to_all_of_it(monkeypatch: pytest.MonkeyPatch, share: float, said: str) -> None:
     """Planted: two digits of 99.6 as a power of ten, which a warning said."""
     advice = advise(
         losses.Logistic(1.0),

@@ -109,6 +109,11 @@ class Additive(PublicMap):
         return self.blocks[-1].stop
 
     @property
+    def target_norm(self) -> float:  # type: ignore[override]
+        """Of weights that take a prediction from end to end by one column, twice: bins share what they say."""
+        return 2 * math.sqrt(len(self.columns) + 1)
+
+    @property
     def entries(self) -> int:
         """The most features of a row that are not 0."""
         own = sum(1 if width or place in self.signs else self.levels for place, width in enumerate(self.columns))

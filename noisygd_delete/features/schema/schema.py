@@ -36,6 +36,7 @@ not read.
 from __future__ import annotations
 
 import hashlib
+import math
 import tomllib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -171,6 +172,13 @@ class Schema:
     def features(self) -> int:
         columns = sum(kind.width for kind in self.columns.values())
         return (columns if self.map is None else self.map.width) + self.intercept
+
+    @property
+    def target_norm(self) -> float | None:
+        """B of a ridge for a target: the norm of weights with which one column, of norm R/√columns, takes the prediction from end to end;
+        None for maps whose features are of no one column."""
+        norm = math.sqrt(len(self.columns) + self.intercept) if self.map is None else self.map.target_norm
+        return None if norm is None else norm / self.radius
 
     @property
     def feature_map(self) -> str | None:
