@@ -97,14 +97,7 @@ class ExactSteps:
         )
 
     def gdp(
-        self,
-        run: NoisySteps,
-        worlds: Worlds,
-        *,
-        steps_with: float,
-        steps_without: float = 0,
-        in_place: bool = True,
-        apart: float = 0.0,
+        self, run: NoisySteps, worlds: Worlds, *, steps_with: float, steps_without: float = 0, apart: float = 0.0
     ) -> float:
         """μ of a run: `bounds.exact_steps.gdp` with its facts and these."""
         gap = exact_steps.gap(
@@ -125,7 +118,7 @@ class ExactSteps:
             gap=gap,
             steps_with_record=steps_with,
             steps_without_record=steps_without,
-            in_place=in_place,
+            in_place=self.in_place,
             apart=apart,
         )
 

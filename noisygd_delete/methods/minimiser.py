@@ -128,12 +128,11 @@ class Minimiser(Method):
     summary: ClassVar[str] = (
         "solve for the minimiser of the current records, then diffuse: nothing but noise to wait for"
     )
+    any_order: ClassVar[bool] = True  # by exact steps
 
     solver: str = "warm"
     diffusion_steps: int | None = None
     gradient_tolerance: float | None = None
-    any_order: ClassVar[bool] = True  # by exact steps
-
     step_size: float | None = None
     noise_variance: float | None = None
     exact: bool = False

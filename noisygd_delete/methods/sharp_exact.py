@@ -62,8 +62,8 @@ class SharpExactRun(SharpRun):
         )
 
     def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:
-        steps = {"steps_with": steps_with, "steps_without": steps_without}
-        return {"gdp_squared": self.exact.gdp(self, worlds, **steps, in_place=self.in_place) ** 2}
+        mu = self.exact.gdp(self, worlds, steps_with=steps_with, steps_without=steps_without)
+        return {"gdp_squared": mu**2}
 
     def conditions(self) -> tuple[Condition, ...]:
         return exact_conditions(self, self.exact)

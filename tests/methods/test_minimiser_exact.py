@@ -149,6 +149,8 @@ def test_rows_in_another_order_are_apart_within_what_is_charged(solver: str) -> 
     assert apart / mechanism.noise_scale <= gone
     observed = mechanism.interval("deletion", "pairwise", steps_with=0, steps_without=plan.delete_steps).gdp
     assert observed == gone, "given the model before, too"
+    rounded = replace(mechanism, gradient_tolerance=0.0)
+    assert rounded.interval("deletion", "pairwise", steps_with=1, steps_without=plan.delete_steps).gdp > 0
 
 
 def test_releases_lie_on_the_grid_and_their_law_is_that_of_the_chain(record_property: Any) -> None:

@@ -8217,10 +8217,10 @@ return $.libraries["math"].ldexp([$.ga(run, "noise_scale"), $.neg($.ga(self, "gr
 $ns.measured_error = $.fn("measured_error", ["self", "run"], {}, function (self, run) {
 return gradient_error([], {"lipschitz": $.mul($.ga(run, "lipschitz"), ROOM), "curvature": $.mul($.ga(self, "curvature"), $.pow(ROOM, 2n)), "outputs": $.ga(self, "outputs"), "records": $.ga(run, "records"), "features": $.ga(self, "features"), "regularization": $.ga(self, "regularization"), "weights_norm": $.mul(1.001, $.ga(self, "radius"))});
 });
-$ns.gdp = $.fn("gdp", ["self", "run", "worlds", "*", "steps_with", "steps_without", "in_place", "apart"], {"steps_without": 0n, "in_place": true, "apart": 0.0}, function (self, run, worlds, steps_with, steps_without, in_place, apart) {
+$ns.gdp = $.fn("gdp", ["self", "run", "worlds", "*", "steps_with", "steps_without", "apart"], {"steps_without": 0n, "apart": 0.0}, function (self, run, worlds, steps_with, steps_without, apart) {
 let gap;
 gap = $.modules["bounds.exact_steps"].gap([], {"gradient_error": $.cm(self, "measured_error", [run]), "strong_convexity": $.ga(run, "strong_convexity"), "radius": $.ga(self, "radius"), "dimension": $.ga(self, "dimension"), "grid": $.cm(self, "grid", [run]), ...$.named($.cm(self, "_reach", [run]))});
-return $.modules["bounds.exact_steps"].gdp([], {"sensitivity": $.mul($.cm(run, "sensitivity", [worlds]), ROOM), "step_size": $.ga(run, "step_size"), "strong_convexity": $.ga(run, "strong_convexity"), "noise": $.ga(run, "noise_scale"), "grid": $.cm(self, "grid", [run]), "records": $.ga(run, "records"), "gap": gap, "steps_with_record": steps_with, "steps_without_record": steps_without, "in_place": in_place, "apart": apart});
+return $.modules["bounds.exact_steps"].gdp([], {"sensitivity": $.mul($.cm(run, "sensitivity", [worlds]), ROOM), "step_size": $.ga(run, "step_size"), "strong_convexity": $.ga(run, "strong_convexity"), "noise": $.ga(run, "noise_scale"), "grid": $.cm(self, "grid", [run]), "records": $.ga(run, "records"), "gap": gap, "steps_with_record": steps_with, "steps_without_record": steps_without, "in_place": $.ga(self, "in_place"), "apart": apart});
 });
 $ns._reach = $.fn("_reach", ["self", "run"], {}, function (self, run) {
 return $.dict([["lipschitz", $.mul($.ga(run, "lipschitz"), ROOM)], ["regularization", $.ga(self, "regularization")], ["step_size", $.ga(run, "step_size")]]);
@@ -8343,10 +8343,10 @@ return $.tuple([...$.each(steps), solved, $.tuple(["time-unseen", own])]);
 Minimiser = $.dataclass($.cls("Minimiser", [Method], ($ns) => {
 $ns.name = "minimiser";
 $ns.summary = "solve for the minimiser of the current records, then diffuse: nothing but noise to wait for";
+$ns.any_order = true;
 $ns.solver = "warm";
 $ns.diffusion_steps = null;
 $ns.gradient_tolerance = null;
-$ns.any_order = true;
 $ns.step_size = null;
 $ns.noise_variance = null;
 $ns.exact = false;
@@ -8583,9 +8583,9 @@ $ns.largest_step_size = $.property($.fn("largest_step_size", ["self"], {}, funct
 return $.cm($.ga(self, "exact"), "largest_step_size", [self]);
 }));
 $ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-let steps;
-steps = $.dict([["steps_with", steps_with], ["steps_without", steps_without]]);
-return $.dict([["gdp_squared", $.pow($.cm($.ga(self, "exact"), "gdp", [self, worlds], {...$.named(steps), "in_place": $.ga(self, "in_place")}), 2n)]]);
+let mu;
+mu = $.cm($.ga(self, "exact"), "gdp", [self, worlds], {"steps_with": steps_with, "steps_without": steps_without});
+return $.dict([["gdp_squared", $.pow(mu, 2n)]]);
 });
 $ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
 return exact_conditions([self, $.ga(self, "exact")]);
