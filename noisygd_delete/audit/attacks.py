@@ -44,8 +44,9 @@ class LinearLikelihoodRatio:
             tables = [world.before if first else world.after for world in (self.absent, self.present)]
             totals = [float(table.features.sum(dtype=np.float64)) / engine.slots for table in tables]
             if engine.from_minimiser:  # nothing of the release before is carried over
-                means = [-total / engine.regularization for total in totals]
-                variance = (engine.linear_term / (engine.slots * engine.regularization)) ** 2
+                means = [-engine.chain * total / engine.regularization for total in totals]
+                variance = engine.chain * (engine.linear_term / (engine.slots * engine.regularization)) ** 2
+                variance += (engine.chain - 1) * engine.output_noise**2
                 carried = np.zeros(len(score))
             for _ in range(engine.learn_steps if first else engine.delete_steps):
                 means = [

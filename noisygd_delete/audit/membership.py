@@ -18,6 +18,7 @@ from ..accountant import Accountant, Event, EventKinds
 from ..errors import AssumptionViolated, count, positive, probability
 from ..losses import Linear
 from ..methods.plan import Plan
+from ..methods.procedure import Solved
 from ..privacy.guarantee import Guarantee
 from ..records import Records
 from .attacks import Attack, LinearLikelihoodRatio, ShadowLikelihoodRatio, counts
@@ -51,7 +52,7 @@ def linear_engine(plan: Plan, *, later_releases: int = 1, learn_steps: int | Non
             f"method {plan.method.name!r} publishes {len(plan.stages)} stages in a row, and the audit runs one: its figure would be about "
             "another algorithm. Use audit_releases or audit_one_run (`--by releases`, `--by one-run`), which run the product itself"
         )
-    run = plan.problem.run(step_size=plan.step_size, noise_variance=plan.noise_variance)
+    run, start = plan.problem.run(step_size=plan.step_size, noise_variance=plan.noise_variance), plan.learning.start
     return SimulatedNoisyGD(
         loss=Linear(radius=run["lipschitz"] * plan.problem.rows_per_subject),
         slots=plan.records,
@@ -65,6 +66,7 @@ def linear_engine(plan: Plan, *, later_releases: int = 1, learn_steps: int | Non
         from_minimiser=plan.mechanism.fresh,
         linear_term=plan.linear_term,
         output_noise=plan.output_noise,
+        chain=start.chain if isinstance(start, Solved) else 1,
     )
 
 

@@ -40,7 +40,8 @@ class SimulatedNoisyGD:
 
     Holds a plan's numbers one by one, so that an audit can run a shorter learning phase, and a test a planted fault. With
     `from_minimiser` every release starts from the minimiser of its own table (linear loss: −(b + Σx)/(nλ), with b of standard
-    deviation `linear_term`), drawn and published by the product's own samplers.
+    deviation `linear_term`), drawn and published by the product's own samplers: the last of `chain` in a row, each after the first with the
+    one before at the centre of its regulariser.
     """
 
     loss: Loss
@@ -55,6 +56,7 @@ class SimulatedNoisyGD:
     from_minimiser: bool = False
     linear_term: float = 0.0
     output_noise: float = 0.0
+    chain: int = 1
 
     def __call__(self, world: World, chains: int, generator: np.random.Generator) -> list[Chains]:
         noise = ResearchNoise(generator)
@@ -74,11 +76,17 @@ class SimulatedNoisyGD:
         if not self.from_minimiser:
             return published
         mean = np.broadcast_to(records.features.sum(axis=0, dtype=np.float64) / self.slots, published.shape)
+        centre = self._minimiser(mean, np.zeros(published.shape), noise)
+        for _ in range(self.chain - 1):
+            centre = self._minimiser(mean, self.publish(centre, noise), noise)
+        return centre
+
+    def _minimiser(self, mean: Chains, centre: Chains, noise: Noise) -> Chains:
         if self.linear_term:
-            flat = (math.prod(published.shape[:-1]), published.shape[-1])
+            flat = (math.prod(mean.shape[:-1]), mean.shape[-1])
             term = draw_linear_term(flat, noise, deviation=self.linear_term)
-            mean = mean + term.per_record(self.slots).reshape(published.shape)
-        return -mean / self.regularization
+            mean = mean + term.per_record(self.slots).reshape(mean.shape)
+        return centre - mean / self.regularization
 
     def descend(self, start: Chains, records: Records, steps: int, noise: Noise) -> Chains:
         objective = Objective(records, self.loss, regularization=self.regularization, dtype="float64", slots=self.slots)
