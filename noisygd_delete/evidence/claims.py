@@ -72,6 +72,8 @@ KEYS: dict[str, Claimable] = {
     "replaced": Claimable("done", {"rows": "count"}),
     "inserted": Claimable("done", {"rows": "count"}),
     "edited": Claimable("done", {"day": "day"}),
+    "set-aside": Claimable("done", {"rows": "count", "day": "day"}, "the register"),
+    "put-back": Claimable("done", {"rows": "count", "day": "day"}, "the register"),
     "person-gone": Claimable("done", {"rows_per_person": "count"}, "rows of the same persons that remain: none"),
     "published.fresh": Claimable("done", {"rows": "count", "release": "count"}, _LEDGER),
     "published.warm": Claimable("done", {"rows": "count", "release": "count"}, _LEDGER),

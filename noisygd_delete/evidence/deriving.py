@@ -129,6 +129,9 @@ def _done(erasure: Erasure, plan: Plan, served: Event | None, left: tuple[str, .
             yield Claim(key, {"rows": rows})
     if erasure.edited is not None:
         yield Claim("edited", {"day": erasure.edited})
+    for key, when in (("set-aside", erasure.notices.set_aside), ("put-back", erasure.notices.put_back)):
+        if when is not None:
+            yield Claim(key, {"rows": erasure.rows, "day": when.isoformat()})
     most = plan.problem.rows_per_subject
     if whole_persons(erasure, most):
         yield Claim("person-gone", {"rows_per_person": most})

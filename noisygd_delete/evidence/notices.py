@@ -36,6 +36,7 @@ class Notices:
     publish_by          until when a release is promised, where one is still to come
     extended_until      the later deadline of Article 12(3), `extension_reason` why
     holidays            the public holidays by which the deadline moved, and no others
+    set_aside           when the rows were taken out to be kept aside, where processing is restricted; put_back: when they came back
     """
 
     purposes: str | None = None
@@ -51,6 +52,8 @@ class Notices:
     extended_until: date | None = None
     extension_reason: Reasons | None = None
     holidays: tuple[date, ...] = ()
+    set_aside: date | None = None
+    put_back: date | None = None
 
     def __post_init__(self) -> None:
         for name in TEXTS:
@@ -62,6 +65,8 @@ class Notices:
             count("recipients", self.recipients, minimum=0, maximum=10**6)
         if (self.extended_until is None) != (self.extension_reason is None):
             raise InvalidParameter("extended_until and extension_reason belong together; give both")
+        if self.put_back is not None and (self.set_aside is None or self.put_back < self.set_aside):
+            raise InvalidParameter("lies before the rows were set aside", put_back=self.put_back)
         if self.extension_reason is not None:
             object.__setattr__(self, "extension_reason", Reasons(self.extension_reason))
         object.__setattr__(self, "holidays", days("holidays", self.holidays))
@@ -111,12 +116,15 @@ class Notices:
                 )
 
     def to_dict(self) -> dict[str, Any]:
-        """In JSON's own types, every part of it."""
+        """In JSON's own types, every part of it; of a restriction only where there was one."""
         found = {part.name: getattr(self, part.name) for part in fields(self)}
-        return {name: _in_json(value) for name, value in found.items()}
+        return {name: _in_json(value) for name, value in found.items() if value is not None or name not in _RESTRICTED}
 
 
-_NOTICED = ("informed", "recipients_told", "backups_until", "withdrawn", "publish_by", "extended_until")
+_RESTRICTED = ("set_aside", "put_back")
+_NOTICED = (
+    "informed", "recipients_told", "backups_until", "withdrawn", "publish_by", "extended_until", *_RESTRICTED,
+)  # fmt: skip
 
 
 def _in_json(value: Any) -> Any:

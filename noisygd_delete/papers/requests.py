@@ -145,6 +145,7 @@ def notices_of(line: Line | None, practice: Practice, received: str | None) -> N
     waits = served is not None and served.published is None
     stated: dict[str, Any] = {"informed": line.answered, **_after(line)}
     stated |= {name: getattr(case, name) for name in ("extended_until", "extension_reason")} if received else {}
+    stated |= {"set_aside": case.restricted, "put_back": case.lifted}
     return Notices(
         **texts, **stated, withdrawn=withdrawn, publish_by=case.publish_by if waits else None, holidays=moved
     )

@@ -45,7 +45,7 @@ def test_one_command_ends_in_a_certificate_that_verifies(folder: Path, capsys) -
     said = capsys.readouterr().out
     shown = [line for text in said.splitlines() for line in textwrap.wrap(text, 80) or [""]]
     assert len(shown) <= 25, "an answer fits a screen"
-    assert "2 records were erased from the training data" in said
+    assert "2 records were erased from the table that models are made from" in said
     assert "the data's own (y, size, town)" in said
     assert main(["verify-certificate", "people/certificate.json", "--public-key", "people/key.pem.pub"]) == 0
     with Store.open("people/store") as store:

@@ -54,6 +54,10 @@ def test_out_of_the_table_and_back_as_it_was(folder: Path, capsys) -> None:
     run("register", "show", "store", "t", "--json")
     shown = json.loads(capsys.readouterr().out)
     assert (shown["right"], shown["restricted"], shown["lifted"]) == ("restriction", date.today().isoformat(), None)
+    run("certificate", "store", "--request-id", "t")
+    said = capsys.readouterr().out
+    assert "keeps the record aside" in said
+    assert "was put back" not in said
     lift = ["lift", "store", "t", "--from", "aside.bin", *ASIDE, "--told", date.today().isoformat()]
     run(*lift)
     assert held(NAME) == before
@@ -62,6 +66,8 @@ def test_out_of_the_table_and_back_as_it_was(folder: Path, capsys) -> None:
     run("register", "show", "store", "t", "--json")
     shown = json.loads(capsys.readouterr().out)
     assert (shown["lifted"], shown["informed"]) == (date.today().isoformat(),) * 2
+    run("certificate", "store", "--request-id", "t")
+    assert "the record was put back" in capsys.readouterr().out
     with Store.open("store") as store:
         counts = [event.counts.to_dict() for event in store.accountant.events][-2:]
         assert [(one["deleted"], one["inserted"]) for one in counts] == [(1, 0), (0, 1)]  # both are charged edits

@@ -21,6 +21,7 @@ from noisygd_delete.accountant import Event
 from noisygd_delete.errors import BudgetExceeded, InvalidParameter, NoisyGDDeleteError, NotLearned, StoreCorrupt
 from noisygd_delete.evidence import deriving, erasure, erasure_certificate
 from noisygd_delete.evidence.erasure import erasure_in, ledger_of
+from noisygd_delete.methods.plan import Plan
 from noisygd_delete.papers.requests import line_of, notices_of, practice_of, register_lines
 from noisygd_delete.records import Records
 from noisygd_delete.store import Store, onward, tie, verify
@@ -32,6 +33,7 @@ from ..store.conftest import SCHEMA, memory_folder, name, person, plan, records,
 from ..store.test_put_back import in_parts, put_back, same
 
 ROWS, SLOTS = 9, 12
+METHODS = ("sharp", "sharp", "sharp-exact", "theorem", "minimiser", "perturbed", "interleaved")
 
 
 class History:
@@ -43,9 +45,13 @@ class History:
         self.desk = desk.Desk({name(k): person(k) for k in range(ROWS)})
         self.places: dict[str, bool] = {}  # by name: whether it answers
         self.copies: list[tuple[Path, desk.Desk]] = []
-        with Store.create(self.path, records(), SCHEMA, plan(releases=self.chance.choice((2, 4, 9)))) as store:
+        with Store.create(self.path, records(), SCHEMA, self.plan(self.chance.choice((2, 4, 9)))) as store:
             store.learn()
         self.desk.release()
+
+    def plan(self, releases: int, **changes: Budget) -> Plan:
+        shared = METHODS if releases > 2 else METHODS[:-1]  # interleaved is for more than two
+        return plan(releases=releases, method=self.chance.choice(shared), **changes)
 
     # --- what is asked ---
 
@@ -123,7 +129,7 @@ class History:
         budget = Budget(order=4, dp=2.0 * len(self.desk.releases), deletion=0.5)
         before = store.ledger.releases
         with suppress(BudgetExceeded, InvalidParameter):
-            store.relearn(plan(releases=9, budget=budget))
+            store.relearn(self.plan(9, budget=budget))
         self.released(store, before)
 
     def withdraw(self, store: Store) -> None:
