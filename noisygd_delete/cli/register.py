@@ -311,35 +311,35 @@ def _receive(parsed: argparse.Namespace) -> int:
 
 def _refuse(parsed: argparse.Namespace) -> int:
     how = Decisions.REFUSED_IN_PART if parsed.in_part else Decisions.REFUSED
-    return _stated(parsed, lambda line: decided(line, how, _today(parsed), ground=parsed.ground))
+    return _stated(parsed, lambda line: decided(line, how, _day_of(parsed, line), ground=parsed.ground))
 
 
 def _not_found(parsed: argparse.Namespace) -> int:
-    return _stated(parsed, lambda line: decided(line, Decisions.NOT_FOUND, _today(parsed)))
+    return _stated(parsed, lambda line: decided(line, Decisions.NOT_FOUND, _day_of(parsed, line)))
 
 
 def _opted_out(parsed: argparse.Namespace) -> int:
-    return _stated(parsed, lambda line: decided(line, Decisions.OPTED_OUT, _today(parsed)))
+    return _stated(parsed, lambda line: decided(line, Decisions.OPTED_OUT, _day_of(parsed, line)))
 
 
 def _extend(parsed: argparse.Namespace) -> int:
     return _stated(
         parsed,
         lambda line: line.case.extended(
-            parsed.until, parsed.reason, told=_today(parsed), holidays=line.practice.holidays
+            parsed.until, parsed.reason, told=_day_of(parsed, line), holidays=line.practice.holidays
         ),
     )
 
 
 def _acknowledge(parsed: argparse.Namespace) -> int:
-    return _stated(parsed, lambda line: acknowledged(line, _today(parsed)))
+    return _stated(parsed, lambda line: acknowledged(line, _day_of(parsed, line)))
 
 
 def _inform(parsed: argparse.Namespace) -> int:
     digest = None
     if parsed.certificate is not None:
         digest = hashlib.sha256(bounded.content(parsed.certificate, bounded.DOCUMENT)).hexdigest()
-    return _stated(parsed, lambda line: informed(line, _today(parsed), certificate=digest))
+    return _stated(parsed, lambda line: informed(line, _day_of(parsed, line), certificate=digest))
 
 
 def _letter(parsed: argparse.Namespace) -> int:
@@ -356,7 +356,7 @@ def _letter(parsed: argparse.Namespace) -> int:
 
 
 def _recipients(parsed: argparse.Namespace) -> int:
-    return _stated(parsed, lambda line: recipients_told(line, parsed.count, _today(parsed)))
+    return _stated(parsed, lambda line: recipients_told(line, parsed.count, _day_of(parsed, line)))
 
 
 def _backups(parsed: argparse.Namespace) -> int:
@@ -438,8 +438,9 @@ def _opened(parsed: argparse.Namespace) -> Store:
     return Store.open(parsed.store, wait=parsed.wait)
 
 
-def _today(parsed: argparse.Namespace) -> date:
-    return date.today() if parsed.on is None else day("--on", parsed.on)
+def _day_of(parsed: argparse.Namespace, line: Line) -> date:
+    """The day that was said, or the one that it is now where the request came in."""
+    return line.today if parsed.on is None else day("--on", parsed.on)
 
 
 def _day(when: date | None) -> str:

@@ -14,7 +14,7 @@ from ..errors import InvalidParameter, InvalidRequest
 from ..evidence.outputs import output, outside
 from ..records import EditRequest
 from ..register import Rights
-from ..register.dates import day
+from ..register.dates import day, day_now
 from ..store import Store
 from ..store.aside import BEGINS, Aside, read_key
 from .changing import open_store, released
@@ -31,7 +31,8 @@ def restrict(parsed: argparse.Namespace) -> int:
     request = with_token(EditRequest.delete(parsed.ids, subjects=parsed.subject, request_id=token))
     with open_store(parsed) as store:
         _own_rows(store)
-        case = replace(case_from(parsed, store, request, _RIGHTS[parsed.command]), restricted=date.today())
+        case = case_from(parsed, store, request, _RIGHTS[parsed.command])
+        case = replace(case, restricted=day_now(case.received))
 
         def run(execution: Execution) -> Release:
             try:
@@ -77,7 +78,9 @@ def lift(parsed: argparse.Namespace) -> int:
         def run(execution: Execution) -> Release:
             release = store.serve(aside.back(back), publish=not parsed.later, execution=execution)
             if case.lifted is None:
-                store.register.state(parsed.token, replace(case, lifted=date.today(), informed=case.informed or told))
+                store.register.state(
+                    parsed.token, replace(case, lifted=day_now(case.received), informed=case.informed or told)
+                )
             return release
 
         return released(parsed, parsed.command, store.plan, run, store)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from datetime import date, datetime
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from ..errors import InvalidParameter
 from ..evidence.notices import TEXTS, Notices
 from ..records import EditCounts
 from ..register import Case, Line, Practice, Served, in_order_of_need
-from ..register.dates import local_day, moment, moved_by
+from ..register.dates import day_now, local_day, moment, moved_by
 from ..store import onward, presence
 from ..store.entry import EntryKinds, Outline
 from ..store.layout import Layout
@@ -41,11 +41,11 @@ def lines_of(ledger: Ledger, register: Register, *, today: date | None = None) -
     practice, known = register.practice, register.cases()
     served = dict(_served(ledger.outline, onward.destinations(Layout(ledger.path.parent))))
     found = [
-        Line(token, case, served.get(committed) or served.get(token), practice, today or _day_at(case))
+        Line(token, case, served.get(committed) or served.get(token), practice, today or day_now(case.received))
         for token, (committed, case) in known.items()
     ]
     before = dict.fromkeys(entry.request_id for entry in ledger.outline if entry.request_id is not None)
-    nothing, here = Case(), today or _day_at(Case())
+    nothing, here = Case(), today or day_now(None)
     found += [Line(token, nothing, served.get(token), practice, here) for token in before if token not in known]
     return in_order_of_need(found)
 
@@ -65,12 +65,6 @@ def line_of(store: str | Path, token: str) -> Line:
 def practice_of(store: str | Path) -> Practice:
     """What the operator of a store stated for every request."""
     return Register(Layout.at(store)).practice
-
-
-def _day_at(case: Case) -> date:
-    """The day it is now at the place where a request came in."""
-    zone = None if case.received is None else datetime.fromisoformat(case.received).tzinfo
-    return datetime.now(zone).date()
 
 
 def _served(entries: list[Outline], destinations: Sequence[onward.Destination]) -> Iterator[tuple[str, Served]]:

@@ -85,6 +85,11 @@ def moved_by(received: str | date, *, months: int = 1, holidays: Iterable[date] 
     return tuple(one for one in sorted(known) if plain <= one < last and one.weekday() < _SATURDAY)
 
 
+def day_now(received: str | None) -> date:
+    """The calendar day that it is now at the place where the request came in; without one, here."""
+    return datetime.now(None if received is None else datetime.fromisoformat(received).tzinfo).date()
+
+
 def local_day(when: str, received: str | None) -> date:
     """The calendar day of a time in UTC, at the place where the request came in."""
     zone = UTC if received is None else datetime.fromisoformat(received).tzinfo

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -316,6 +316,15 @@ def test_a_person_told_before_the_edit_was_not_told_of_it(folder: Path, capsys) 
         assert paper["request"]["notices"]["informed"] is None
         assert "in-time" not in {one["key"] for one in paper["claims"]}
     assert told(capsys, "register", "inform", "store", "t")["late"] == "told late"
+
+
+@pytest.mark.parametrize("zone", ["+14:00", "-12:00"])  # at any hour it is another day in one of them
+def test_a_day_that_nobody_says_is_that_of_the_place_where_the_request_came_in(zone: str, folder: Path, capsys) -> None:
+    run("register", "receive", "store", "--request-id", "t", "--received", f"2020-05-04T09:30{zone}")
+    run("delete", "store", "identifier-002", "--request-id", "t")
+    here = datetime.now(datetime.fromisoformat(f"2020-05-04T09:30{zone}").tzinfo).date()
+    assert told(capsys, "register", "inform", "store", "t")["informed"] == here.isoformat()
+    run("certificate", "store", "--request-id", "t")
 
 
 def test_who_was_told_that_a_model_follows_is_told_when_it_has(folder: Path, capsys) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 
 import numpy as np
@@ -53,7 +53,8 @@ def test_out_of_the_table_and_back_as_it_was(folder: Path, capsys) -> None:
     assert Path("aside.bin").read_bytes() == kept
     run("register", "show", "store", "t", "--json")
     shown = json.loads(capsys.readouterr().out)
-    assert (shown["right"], shown["restricted"], shown["lifted"]) == ("restriction", date.today().isoformat(), None)
+    here = datetime.now(timezone(timedelta(hours=2))).date().isoformat()
+    assert (shown["right"], shown["restricted"], shown["lifted"]) == ("restriction", here, None)
     run("certificate", "store", "--request-id", "t")
     said = capsys.readouterr().out
     assert "keeps the record aside" in said
@@ -65,7 +66,7 @@ def test_out_of_the_table_and_back_as_it_was(folder: Path, capsys) -> None:
     assert "answered before" in capsys.readouterr().out
     run("register", "show", "store", "t", "--json")
     shown = json.loads(capsys.readouterr().out)
-    assert (shown["lifted"], shown["informed"]) == (date.today().isoformat(),) * 2
+    assert (shown["lifted"], shown["informed"]) == (here, date.today().isoformat())
     run("certificate", "store", "--request-id", "t")
     assert "the record was put back" in capsys.readouterr().out
     with Store.open("store") as store:
