@@ -137,7 +137,11 @@ def test_the_timing_tests_see_a_gradient_that_skips_what_is_not_there(monkeypatc
     monkeypatch.setattr(learning_module, "Objective", Skipping)
     full = tables()["full"]
     few = full.apply(EditRequest.delete(range(ROWS - 10)))
-    measured = max(advantage(full, few) for _ in range(5))
+    measured = 0.0
+    for _ in range(20):  # on a machine with other work a few of these see little
+        measured = max(measured, advantage(full, few))
+        if measured > 0.8:
+            break
     record_property("evidence", f"planted shortcut: advantage of the best threshold {measured:.2f}")
     assert measured > 0.8
 
