@@ -120,7 +120,15 @@ def main(arguments: list[str]) -> None:
         lines.append([f"{left:,}", f"{forecast(plan, left):.3f}", cells[2], *cells[:2], *cells[3:]])
     header = ["rows left", "forecast loss", "measured loss, at random"]
     header += [f"{who}, {order}" for order in found for who in ("right", "right without noise")]
-    within = f"{capacity(plan):,} of {LEARNT:,}"
+    most = SHARE * guessing
+    losses_of = found["at random"][:, :, 0, 1] - found["at random"][:, :, 1, 1]
+    stands = [left for left, loss in zip(LEFT, losses_of.mean(axis=0), strict=True) if loss <= most]
+    said = (
+        f"{capacity(plan):,} rows may leave"
+        if forecast(plan, LEARNT) <= most
+        else "the full table is beyond it already"
+    )
+    measure = f"{LEARNT - min(stands):,} have left at random" if stands else "none has left"
     body = f"""\
 {PUBLICATIONS} publications by `perturbed` under one (ε, {DELTA:g}); slots stay n and nobody comes. "Loss" is in nats per row, over what a model loses
 that is fitted without noise to the rows that are left; a model that guesses loses {guessing:.3f}.
@@ -130,7 +138,8 @@ alone for curvature, so it is an upper estimate.
 
 {report.table(["slots", *(f"ε = {epsilon:g}" for epsilon in EPSILONS)], public)}
 
-Measured: wages, {LEARNT:,} rows, {found["at random"].shape[0]} draws, ε = {parsed.epsilon:g}; tested on 6,155 rows of everybody. By forecast {within} rows may leave.
+Measured: wages, {LEARNT:,} rows, {found["at random"].shape[0]} draws, ε = {parsed.epsilon:g}; tested on 6,155 rows of everybody. The share is
+{most:.3f} nats: by forecast {said}; as measured a model is within it after {measure}.
 
 {report.table(header, lines)}"""
     print(
