@@ -1,7 +1,7 @@
 """Histories over sources, drawn at random: requests, an application that writes too, batches, dumps and files put back.
 
 The oracle keeps the table itself and who was erased. After every release it says which rows must have been read, to the bit, and it says beforehand which
-releases must be refused.
+releases must be refused; and of every paper what must stand in it (`oracles.desk`, `oracles.owed`).
 """
 
 from __future__ import annotations
@@ -18,13 +18,16 @@ import numpy as np
 import pytest
 
 from noisygd_delete import EditRequest
-from noisygd_delete.errors import InvalidRequest, SourceError
+from noisygd_delete.errors import InvalidParameter, InvalidRequest, SourceError
+from noisygd_delete.evidence import deriving, erasure, erasure_certificate
+from noisygd_delete.evidence.erasure import erasure_in, ledger_of
 from noisygd_delete.features.schema import Table
 from noisygd_delete.store import Store, Tombstones, verify
 from noisygd_delete.store.group import GroupRun
 from noisygd_delete.store.sources import by_sql, source_at
 from noisygd_delete.store.sources.table import TableInSource
 
+from ...oracles import desk, owed
 from .conftest import SCHEMA, plan
 from .test_lake import COLUMNS, arrow, deltalake, duckdb
 from .test_rows_of_a_person import the_first_by_id
@@ -123,10 +126,12 @@ class History:
         self.rows: dict[str, Row] = {}
         self.erased: set[str] = set()
         self.fresh, self.releases, self.refused, self.read = 0, 0, 0, list[Counter[bytes]]()
+        self.desk, self.judged, self.false = desk.Desk({}), 0, list[str]()
         self.insert(12)
         source = source_at(id="id", subject="person", rows_per_subject=MOST, **table.facts)
         with Store.create_over(folder / "store", source, PERSONS, plan(slots=SLOTS, rows_per_subject=MOST)) as store:
             store.learn()
+        self.desk.release()
         self.list = Tombstones.create(folder / "list", folder / "key")
         self.deletions = 0
 
@@ -145,8 +150,13 @@ class History:
                     ("no", "yes")[k % 3 == 0],
                 )
             )
-        self.rows |= {row[0]: row for row in rows}
+        self.appear(rows)
         self.table.insert(rows)
+
+    def appear(self, rows: list[Row]) -> None:
+        """They are there, and nobody told the store."""
+        self.rows |= {row[0]: row for row in rows}
+        self.desk.people |= {row[0]: row[1] for row in rows}
 
     @property
     def expected(self) -> Counter[bytes]:
@@ -174,20 +184,25 @@ class History:
 
     def check(self) -> None:
         self.releases += 1
+        self.desk.release()
         assert self.read[-1] == self.expected
         assert not self.erased & set(self.rows)
 
     def request(self) -> EditRequest:
-        names = list(self.rows)
+        names, token = list(self.rows), f"t{self.deletions}"
         if self.draw.random() < 0.4:
-            return EditRequest.delete(subjects=[self.rows[self.draw.choice(names)][1]])
-        return EditRequest.delete(self.draw.sample(names, min(len(names), self.draw.randint(1, 2))))
+            return EditRequest.delete(subjects=[self.rows[self.draw.choice(names)][1]], request_id=token)
+        return EditRequest.delete(self.draw.sample(names, min(len(names), self.draw.randint(1, 2))), request_id=token)
 
     def gone(self, request: EditRequest) -> None:
         names = {row[0] for row in self.rows.values() if row[0] in request.deletions or row[1] in request.subjects}
         self.erased |= names
-        self.rows = {name: row for name, row in self.rows.items() if name not in names}
+        self.vanish(str(request.request_id), names)
         self.deletions += 1
+
+    def vanish(self, token: str, names: set[str]) -> None:
+        self.rows = {name: row for name, row in self.rows.items() if name not in names}
+        self.desk.edit(token, sorted(names), [], {})
 
     def step(self, store: Store) -> None:
         choice = self.draw.choice(["insert", "serve", "serve", "later", "batch", "application", "redo", "dump", "file"])
@@ -211,7 +226,7 @@ class History:
         elif choice == "application":
             name = self.draw.choice(list(self.rows))
             self.table.delete(name)
-            del self.rows[name]
+            self.vanish(f"application {name}", {name})
             self.publish(store, erased=1)
         elif choice == "redo":
             self.publish(store)
@@ -227,10 +242,10 @@ class History:
         store.serve(request)
         self.gone(request)
         self.check()
-        self.rows = then
+        self.appear(list(then.values()))
         self.table.write(list(then.values()))
         self.publish(store)
-        again = EditRequest.delete(store.returned())
+        again = EditRequest.delete(store.returned(), request_id=f"t{self.deletions}")
         assert set(again.deletions) == self.erased & set(then)
         store.serve(again)
         self.gone(again)
@@ -254,6 +269,31 @@ class History:
         self.rows = now
         self.publish(store)
 
+    def judge(self) -> None:
+        """Every paper that the store issues now."""
+        ledger = ledger_of(self.folder / "store")
+        for token, asked in self.desk.requests.items():
+            if token.startswith("application"):
+                continue
+            stated, held, events = erasure_in(ledger, request_id=token)
+            paper = erasure_certificate(stated, plan=held, events=events)
+            released = [{kind: getattr(event.counts, kind) for kind in desk.NONE} for event in events]
+            found = list[str]()
+            status, read = self.desk.status(token), stated.read_at
+            facts = {
+                "rows_per_person": MOST, "remaining": None, "from_data": (), "delta": paper["public_facts"]["delta"], "slots": SLOTS,
+                "status": status, "release": asked.release, "publishers": [], "by_calendar": False, "read_at": read, "counted": stated.counted,
+            }  # fmt: skip
+            if isinstance(self.table, Delta):  # it counts what everybody wrote, as often as it was written
+                told = self.desk.releases
+                less = [one for one, due in zip(released, told, strict=True) if one["deleted"] < due["deleted"]]
+                found, released = [f"fewer deletions than were asked for: {less}"] * bool(less), told
+            found += desk.faults(paper, released, self.desk, token, [])
+            found += owed.faults(paper, [event.to_dict() for event in events], facts)
+            found += ["published, and nothing says when it was read"] * (status == "published" and read is None)
+            self.false += [f"{token}: {one}" for one in found]
+            self.judged += 1
+
 
 @contextmanager
 def watched(history: History, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
@@ -276,6 +316,7 @@ def run_history(table: Duckdb, folder: Path, seed: int, monkeypatch: pytest.Monk
             with Store.open(folder / "store", tombstones=history.list) as store:
                 for _ in range(4):
                     history.step(store)
+            history.judge()
     assert verify(folder / "store").passed
     return history
 
@@ -292,6 +333,8 @@ def test_every_release_reads_exactly_whom_it_may(kind: str, seed: int, tmp_path:
     history = run_history(table_of(kind, tmp_path, request), tmp_path, seed, monkeypatch)
     assert history.releases >= 8
     assert history.refused >= 1
+    assert history.judged >= 20
+    assert history.false == []
 
 
 @pytest.mark.parametrize("fault", ["the first by id", "no list", "no mark"])
@@ -305,6 +348,24 @@ def test_the_oracle_sees_planted_faults(fault: str, tmp_path: Path, monkeypatch)
         monkeypatch.setattr(TableInSource, "_reached", lambda _: [])
     with pytest.raises((AssertionError, pytest.fail.Exception)):
         run_some(tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize("fault", ["whole persons", "waiting is withheld", "uncounted unsaid", "the release before"])
+def test_a_false_paper_is_seen(fault: str, tmp_path: Path, monkeypatch) -> None:
+    if fault == "whole persons":
+        monkeypatch.setattr(deriving, "whole_persons", lambda stated, rows: True)
+    elif fault == "waiting is withheld":
+        said = {True: erasure.Statuses.WITHHELD, False: erasure.Statuses.PUBLISHED}
+        monkeypatch.setattr(erasure, "_status", lambda ledger, published: said[published is None])
+    elif fault == "uncounted unsaid":
+        right = deriving._source
+        monkeypatch.setattr(
+            deriving, "_source", lambda *given: (c for c in right(*given) if c.key != "source.uncounted")
+        )
+    else:
+        monkeypatch.setattr(erasure, "_releases", lambda entries: max(1, sum(e.event is not None for e in entries) - 1))
+    with pytest.raises((AssertionError, InvalidParameter)):  # a release of other edits is refused
+        assert run_history(Duckdb(tmp_path), tmp_path, 1, monkeypatch).false == []
 
 
 def run_some(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
