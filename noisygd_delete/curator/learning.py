@@ -241,20 +241,21 @@ def _solved(
     execution: Execution,
 ) -> tuple[Weights, int]:
     """The minimiser, or the last of several in a row, and the passes that were taken. What is between them stays in here."""
-    centre, known, passes, start = None, None, 0, published if begin.solver == "warm" else None
+    known, passes, start = None, 0, published if begin.solver == "warm" else None
     if isinstance(records, Records) and execution.group is ALONE and begin.solver != "fixed":
         records = read_sparsely(records)  # where it is quicker: as long as it may be seen how full the rows are
-    for _ in range(begin.chain):
-        if centre is not None:
+    objective = PreciseObjective(records, plan.loss, group=execution.group, regularization=plan.regularization)
+    centre = np.zeros(plan.shape)
+    for link in range(begin.chain):
+        if link:
             centre, start = _released(centre, procedure, noise), None
         linear = None  # drawn afresh for every stage, gone when it ends
         if procedure.linear_term:
             shape = None if procedure.shape is None else np.array(procedure.shape)
             linear = draw_linear_term(plan.shape, noise, deviation=procedure.linear_term, variances=shape)
-        facts: dict[str, Any] = {"regularization": plan.regularization, "linear": linear, "centre": centre}
         with limit_threads(numbers_of(records) * plan.loss.outputs):
             solution = solve(
-                PreciseObjective(records, plan.loss, group=execution.group, **facts),
+                objective.pulled(linear, centre),
                 start=start,
                 known=known,
                 tolerance=begin.tolerance,
@@ -262,8 +263,7 @@ def _solved(
                 objective_smoothness=plan.problem.objective_smoothness,
                 fixed=begin.solver == "fixed",
             )
-        centre, known, passes = solution.weights, solution.inverse, passes + solution.gradient_passes
-    assert centre is not None
+        centre, known, passes = solution.weights, solution.known, passes + solution.gradient_passes
     return centre, passes
 
 

@@ -7,6 +7,7 @@ thing: the gradient's true size. So what is measured is measured in float64, fro
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,15 @@ class PreciseObjective:
         self.regularization = regularization
         self.slots = self._sums.slots
         self.shape = (loss.outputs, self._sums.width)
+        self._pull_by(linear, centre)
+
+    def pulled(self, linear: LinearTerm | None, centre: NDArray[np.float64]) -> PreciseObjective:
+        """The same of these records with another linear term and centre."""
+        other = copy(self)
+        other._pull_by(linear, centre)
+        return other
+
+    def _pull_by(self, linear: LinearTerm | None, centre: NDArray[np.float64] | None) -> None:
         self.linear = linear
         self.centre = np.zeros(self.shape) if centre is None else centre
         self._pull = np.zeros(self.shape) if linear is None else linear.per_record(self.slots)

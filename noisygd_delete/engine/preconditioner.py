@@ -16,7 +16,7 @@ nothing here is proven, and nothing of it enters a certificate.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from .objective_float64 import PreciseObjective
 
 Vector = NDArray[np.float64]
 Operator = Callable[[Vector], Vector]
+Pair = tuple[Vector, Vector, float]  # a step, what it changed of the gradient, 1/⟨step, change⟩
 
 _COUPLING = 200  # rows from which Ā is found
 _MOST_CLASSES = 256  # outputs whose Ā is found in full
@@ -36,15 +37,23 @@ _NEARER = 0.4  # of the gradient at the centre: a start of a larger one was meas
 _STEP = 2.5e-3  # of the differences, in units of the scores over which a slope changes
 
 
+class Curvature(NamedTuple):
+    """What one solution found out of how the objective of these records curves, for another that differs by a linear term: about the inverse
+    of the Hessian, and the pairs of L-BFGS."""
+
+    inverse: Operator
+    pairs: list[Pair]
+
+
 class Sample:
     """Every so-manyth slot of an objective's table, with the objective of those rows alone.
 
     Args:
-        known: about the inverse of the Hessian, taken before; `last` is that or a newer one.
+        known: taken before; `known` is that or a newer one.
     """
 
-    def __init__(self, objective: PreciseObjective, condition_number: float, known: Operator | None = None) -> None:
-        self.last = known
+    def __init__(self, objective: PreciseObjective, condition_number: float, known: Curvature | None = None) -> None:
+        self.known, self.pairs = known, [] if known is None else known.pairs
         outputs, features = objective.shape
         size: dict[str, Any] = {
             "records": objective.slots,
@@ -90,8 +99,9 @@ class Sample:
         scores: NDArray[Any] = self._scores(weights)
         if self._objective.loss.label_kind == "target":  # residuals of large labels lose their digits in float32
             scores = scores.astype(np.float64)
-        self.last = self._one_output(scores) if scores.shape[1] == 1 else self._several_outputs(scores)
-        return self.last
+        made = self._one_output(scores) if scores.shape[1] == 1 else self._several_outputs(scores)
+        self.known = Curvature(made, self.pairs)
+        return made
 
     def _change(self, scores: NDArray[Any], labels: NDArray[Any], direction: NDArray[Any]) -> NDArray[Any]:
         """A_i v_i by a central difference."""

@@ -13,18 +13,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import count
 
 import numpy as np
 from numpy.linalg import LinAlgError
 from numpy.typing import NDArray
 
-from .preconditioner import Operator, Sample
+from .preconditioner import Operator, Pair, Sample
 
 Vector = NDArray[np.float64]
 Gradient = Callable[[Vector], Vector]
 
 MEMORY = 20  # pairs that L-BFGS keeps
 RENEWED = 6  # evaluations after which the Hessian is taken again
+_KEPT = 4  # times that a Hessian which is known is not taken again
 PATIENCE = 50  # evaluations in which the gradient must fall by half
 _OVERSHOT = 0.8  # of the derivative at the start of a step: one as large in the other direction is too far
 _NEARLY = 0.1  # of the first gradient: to here the sample's own problem is solved
@@ -36,29 +38,34 @@ _FLOOR = 2.0**-23  # of L: what float32 can tell from 0
 def steer(sample: Sample, gradient: Gradient, start: Vector, lipschitz: float) -> None:
     """Minimise the measured objective of which `sample` is one; `gradient` raises when it is content.
 
-    Where an inverse is known already, L-BFGS begins with it: to take another costs more than the passes that it would save.
+    Where the inverse of a Hessian is known already, L-BFGS goes on from it: to take another costs more than the passes that it would save.
     """
     try:
         begun = gradient(start)
-        if (before := sample.last) is not None:
-            descend(gradient, start, begun, lambda weights: before if weights is start else sample.inverse(weights))
+        if (known := sample.known) is not None:
+            asked = count()
+
+            def going_on(weights: Vector) -> Operator:
+                return known.inverse if next(asked) < _KEPT else sample.inverse(weights)
+
+            descend(gradient, start, begun, going_on, pairs=known.pairs)
             return
         tilt = begun - sample.gradient(start)
-        known = sample.inverse(start)
+        at_start = sample.inverse(start)
 
         def tilted(weights: Vector) -> Vector:
             return sample.gradient(weights) + tilt
 
         def near_start(weights: Vector) -> Operator:
-            return known if weights is start else sample.inverse(weights)
+            return at_start if weights is start else sample.inverse(weights)
 
         until = max(_NEARLY * float(np.linalg.norm(begun)), _FLOOR * lipschitz)
         near, taken = descend(tilted, start, begun, near_start, until=until, most=_INNER)
 
         def on_the_way(weights: Vector) -> Operator:
-            return known if weights is near and taken <= 1 else sample.inverse(weights)
+            return at_start if weights is near and taken <= 1 else sample.inverse(weights)
 
-        descend(gradient, start, begun, on_the_way, first=near)
+        descend(gradient, start, begun, on_the_way, first=near, pairs=sample.pairs)
     except LinAlgError:  # the loss curves as it said it would not: the caller goes on from what was measured
         return
 
@@ -70,6 +77,7 @@ def descend(
     inverse: Callable[[Vector], Operator],
     *,
     first: Vector | None = None,
+    pairs: list[Pair] | None = None,
     until: float = 0.0,
     most: float = math.inf,
 ) -> tuple[Vector, int]:
@@ -80,8 +88,9 @@ def descend(
 
     Args:
         first: where the first step leads, if not where L-BFGS would go.
+        pairs: of the same Hessian, from before; those of this descent come to stand there.
     """
-    pairs: list[tuple[Vector, Vector, float]] = []
+    pairs = [] if pairs is None else pairs
     norm = least = checked = float(np.linalg.norm(gradient))
     evaluations, renew, check = 0, 0, PATIENCE
     initial: Operator = np.copy
@@ -98,12 +107,14 @@ def descend(
             step = _two_loops(gradient, pairs, initial)
         slope = float(np.vdot(gradient, step))
         if not 0 < slope < math.inf:
-            step, slope, pairs = gradient, norm**2, []
+            step, slope = gradient, norm**2
+            pairs.clear()
         moved, bent, used = search_along(function, point, step, slope)
         evaluations += used
         change, bend = moved - point, bent - gradient
         if (curved := float(np.vdot(change, bend))) > 0:
-            pairs = [*pairs[1 - MEMORY :], (change, bend, 1 / curved)]
+            pairs.append((change, bend, 1 / curved))
+            del pairs[:-MEMORY]
         point, gradient, norm = moved, bent, float(np.linalg.norm(bent))
         least = min(least, norm)
     return point, evaluations
@@ -125,7 +136,7 @@ def search_along(function: Gradient, point: Vector, step: Vector, slope: float) 
         length *= max(0.1, slope / (slope - left))  # where the derivative is 0 if it is linear
 
 
-def _two_loops(gradient: Vector, pairs: list[tuple[Vector, Vector, float]], initial: Operator) -> Vector:
+def _two_loops(gradient: Vector, pairs: list[Pair], initial: Operator) -> Vector:
     """The step of L-BFGS: newest pair first, the initial inverse, then back (Nocedal 1980)."""
     step, shares = gradient, []
     for change, bend, weight in reversed(pairs):

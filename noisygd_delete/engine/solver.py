@@ -27,7 +27,7 @@ from ..bounds.solver_steps import condition, growth, proven_steps
 from ..errors import AssumptionViolated
 from .newton import newton
 from .objective_float64 import PreciseObjective
-from .preconditioner import Operator, Sample
+from .preconditioner import Curvature, Sample
 from .quasi_newton import steer
 
 Vector = NDArray[np.float64]
@@ -44,7 +44,7 @@ class Solution:
 
     weights: Vector = field(repr=False)
     gradient_passes: int
-    inverse: Operator | None = field(default=None, repr=False)
+    known: Curvature | None = field(default=None, repr=False)
 
 
 class _Reached(Exception):
@@ -114,7 +114,7 @@ def solve(
     strong_convexity: float,
     objective_smoothness: float,
     fixed: bool = False,
-    known: Operator | None = None,
+    known: Curvature | None = None,
 ) -> Solution:
     """A point with ‖∇L_D‖ ≤ `tolerance`.
 
@@ -123,7 +123,7 @@ def solve(
         start: (outputs, features), finite, for example the published model; None, or not much nearer than the centre of the
             regulariser, 0 as a rule: that.
         fixed: take a number of passes that no record can change, from that centre.
-        known: about the inverse of the Hessian, as another solution on these records has it.
+        known: of another solution on these records.
 
     Raises:
         AssumptionViolated: the tolerance was not reached, so the loss is not as smooth or convex as it was declared.
@@ -147,7 +147,7 @@ def solve(
         measured(_run_accelerated(objective.gradient, origin, steps, **curvature))
     except _Reached:
         beside = 0 if sample is None else math.ceil(sample.passes)
-        return Solution(measured.point, measured.passes + beside, None if sample is None else sample.last)
+        return Solution(measured.point, measured.passes + beside, None if sample is None else sample.known)
     raise AssumptionViolated(
         f"the solver did not reach gradient norm {tolerance:.3g} within its proven number of steps, so the loss does not "
         "have the constants it states; nothing was published"

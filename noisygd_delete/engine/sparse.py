@@ -8,7 +8,6 @@ in which order. And a score depends on its own row alone, a block's sum on that 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -64,7 +63,7 @@ class SparseSums(HeldSums):
     def __init__(self, rows: SparseRows, labels: NDArray[np.float64], loss: Loss) -> None:
         whole: Any = rows
         super().__init__(whole, labels, loss)
-        self._numbers = rows.filled
+        self._numbers, self._views = rows.filled, dict[tuple[int, int], Any]()
 
     def _tasks(self) -> Iterator[slice]:
         for start in range(0, self.slots, SPAN):
@@ -72,14 +71,15 @@ class SparseSums(HeldSums):
 
     def _pieces(self, part: slice, dtype: str) -> Iterator[tuple[Any, NDArray[Any]]]:
         labels = self._labels if dtype == "float64" else self._short
-        for start in range(part.start, part.stop, CHUNK):
-            yield self._chunks[start // CHUNK].astype(dtype, copy=False), labels[start : start + CHUNK]
+        most = SPAN if dtype == "float32" and self._loss.outputs == 1 else CHUNK
+        for start in range(part.start, part.stop, most):
+            yield self._view(start, most).astype(dtype, copy=False), labels[start : start + most]
 
-    @cached_property
-    def _chunks(self) -> list[Any]:
-        """Views, made once: to make one costs as much as many products with it."""
-        starts = range(0, self.slots, CHUNK)
-        return [self._rows.part(start, min(start + CHUNK, self.slots)) for start in starts]
+    def _view(self, start: int, most: int) -> Any:
+        """Made once: to make one costs as much as many products with it."""
+        if (start, most) not in self._views:
+            self._views[start, most] = self._rows.part(start, min(start + most, self.slots))
+        return self._views[start, most]
 
     def every(self, step: int, first: int = 0) -> tuple[Any, NDArray[Any]]:
         return self._rows.part(0, self.slots)[first::step], self._short[first::step]

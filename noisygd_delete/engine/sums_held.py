@@ -100,7 +100,7 @@ class HeldSums:
 
 def _sums_of_chunks(slopes: NDArray[Any], rows: Any) -> list[NDArray[np.float64]]:
     """Σ g_i ⊗ x_i of each chunk of these rows, and of what is left; slopes (outputs, rows)."""
-    if slopes.shape[1] <= CHUNK:
+    if slopes.shape[1] <= CHUNK or not isinstance(rows, np.ndarray):
         return [(slopes @ rows).astype(np.float64, copy=False)]
     chunks = slopes.shape[1] // CHUNK
     whole = chunks * CHUNK

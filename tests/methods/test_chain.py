@@ -152,6 +152,32 @@ def test_every_link_draws_noise_of_its_own_and_begins_at_the_one_before(monkeypa
         assert np.array_equal(np.round(centre / grid) * grid, centre)  # as it would be published
 
 
+def test_later_links_go_on_from_what_the_first_found_out_of_how_the_rows_curve(monkeypatch) -> None:
+    """And minimise an objective of their own: the same as one made afresh."""
+    taken, right = [], learning.solve
+
+    def noted(objective, **facts):
+        solution = right(objective, **facts)
+        known = facts["known"]
+        fresh = right(objective, **{**facts, "known": None}).gradient_passes
+        taken.append((None if known is None else len(known.pairs), solution.gradient_passes, fresh))
+        made = PreciseObjective(
+            records, LOSS, regularization=plan.regularization, linear=objective.linear, centre=objective.centre
+        )
+        np.testing.assert_array_equal(objective.gradient(solution.weights), made.gradient(solution.weights))
+        return solution
+
+    monkeypatch.setattr(learning, "solve", noted)
+    records, plan = (
+        table(3000),
+        planned(records=3000, regularization=1e-3, budget=Budget.from_gdp(dp=5.0, deletion=0.5)),
+    )
+    learn(records, plan, np.random.default_rng(0))
+    assert [pairs is None for pairs, _, _ in taken] == [True, False, False]
+    assert all(pairs for pairs, _, _ in taken[1:])
+    assert all(passes < fresh for _, passes, fresh in taken[1:])
+
+
 def test_a_table_that_is_mostly_zeros_is_read_sparsely_and_gives_the_same() -> None:
     generator = np.random.default_rng(2)
     rows = np.zeros((600, 400), np.float32)
