@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
 
 from ...accountant import Accountant
@@ -12,6 +12,7 @@ from ...methods.plan import Plan
 from ...privacy.guarantee import FIXED_SCHEDULE, NON_ADAPTIVE
 from ...privacy.shown import shown
 from ...records import NO_EDITS, EditCounts, EditRequest, Records
+from ..learning import check_edit
 from .batching import Batching
 
 
@@ -33,8 +34,8 @@ class Foreseeing(Protocol):
 
 @dataclass(frozen=True)
 class StreamForecast:
-    """Judged against the table as it is now: a request that an earlier one of the stream makes possible counts as refused;
-    one that an earlier deletion or the same request_id makes moot is seen to be so.
+    """Judged against the table as it is now: a request that an earlier one of the stream makes possible counts as refused, and so does
+    another one under a request_id that the stream used; one that an earlier deletion or the same request_id makes moot is seen to be so.
 
     releases  publications the budget allows; `withheld` says whether it ends before the stream does
     epsilon_before, epsilon_after   at `delta`, of a record still there, over all releases
@@ -123,19 +124,24 @@ def forecast(
             if repeats(request):
                 repeated += 1
                 continue
-            found = curator.records.resolve(request)
+            found = check_edit(curator.records, plan, request)
         except InvalidRequest:
             refused += 1
             continue
-        slots = found.slots.tolist()
-        if erased.intersection(slots):
+        slots, deleted = found.slots.tolist(), found.counts.deleted
+        named = slots[: len(request.deletions)] + slots[deleted:]
+        people = [check_edit(curator.records, plan, EditRequest.delete(subjects=[one])) for one in request.subjects]
+        if erased.intersection(named) or any(erased.issuperset(one.slots.tolist()) for one in people):
             refused += 1
             continue
         if request.request_id is not None:
             told[request.request_id] = _named(request)
-        if found.counts.deleted:
-            erased.update(slots)
-        edits, waiting = edits + found.counts, waiting + found.counts
+        gone = set(slots[:deleted])
+        counts = replace(
+            found.counts, deleted=len(gone - erased)
+        )  # rows of a person that went before are not erased again
+        erased |= gone
+        edits, waiting = edits + counts, waiting + counts
         if batching.size is not None and waiting.total >= batching.size:
             publish()
     if waiting.total:
