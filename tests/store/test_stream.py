@@ -179,7 +179,8 @@ def drawn(seed: int) -> Iterator[EditRequest | InvalidRequest]:
             request = EditRequest(replacements={who: (new, 1.0)}, request_id=token)
         else:
             request = EditRequest.delete([who], request_id=token)
-        told.append(request)
+        if not request.replacements:  # edited again since, one is refused: its content is kept nowhere
+            told.append(request)
         yield request
 
 
