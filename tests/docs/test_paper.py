@@ -1,0 +1,171 @@
+"""paper/: every number is one of a committed result or is computed here, figures are of those results, citations and keys exist."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from benchmarks import paper
+from noisygd_delete.bounds.conversion import gdp_for
+from noisygd_delete.bounds.waiting import charged_steps, steps_worth_waiting
+from tests.docs.prose import ROOT, words
+from tests.docs.test_claims import verdicts
+
+PAPER, NOTE = ((ROOT / "paper" / name).read_text() for name in ("paper.md", "note.md"))
+
+
+def cost(method: str, column: str) -> str:
+    for row in paper.rows("cost", ""):
+        if row[""] == method:
+            return row[column]
+    raise KeyError(method)
+
+
+def additive(method: str) -> str:
+    (row,) = (
+        row
+        for row in paper.rows("additive", "table")
+        if (row["table"], row["method"], row["ε"]) == ("Adult", method, "1")
+    )
+    return row["AUC"].split(" ")[0]
+
+
+def in_paper() -> Iterator[str]:
+    """What paper.md says, by the results: phrases with numbers in them."""
+    attack, slots = paper.attack(), {row["slots"]: row["ε = 1"] for row in paper.rows("capacity", "slots")}
+    rounds = sum(len(one["exact"]["right"]) for one in paper.demonstration()["people"])
+    exact, ours, most = (attack[name] for name in ("exact retraining", "noisygd-delete", "certified bound"))
+    yield f"{exact[1]:.0%} of {rounds} rounds after exact retraining"
+    assert set(exact[1:]) == {exact[1]}
+    yield f"he was right in {ours[1]:.0%}, with ten old models in {ours[10]:.0%}; the certified bound is {most[1]:.0%} and {most[10]:.0%}"
+    yield f"Every point is {rounds} rounds"
+    yield (
+        f"AUC is {additive('DP-EBM')} by default and {additive('DP-EBM, best of grid')} at the best of its grid, against {additive('additive, ours')} here"
+    )
+    right = {
+        cost(name, "right, mean")
+        for name in ("`perturbed`", "scikit-learn, float32, from nothing", "scikit-learn, float32, warm")
+    }
+    (same,) = right
+    yield f"all three are right on {same} of held-out rows"
+    yield f"takes {cost('`perturbed`', 'passes')} passes over the table, {cost('`perturbed`', 'time / refit float32, from nothing')} of the time"
+    yield f"{cost('`perturbed`', 'time / refit float32, warm')} of one from the coefficients it had"
+    yield f"takes {cost('`theorem`', 'passes')} passes"
+    yield "On Adult (26,000 rows)"
+    assert "Adult, 26,000 rows" in (ROOT / "benchmarks" / "results" / "cost.md").read_text()
+    yield f"of the statements checked {sum(verdict == 'fails' for verdict in verdicts().values())} fail"
+    assert slots["10,000"] == "0.0%"
+    yield "no row of 10,000 may leave"
+    yield "Current Population Survey of 1988"
+    yield "deletion lists every 45 days"
+
+
+def in_note() -> Iterator[str]:
+    """What note.md says."""
+    noise, capacity = paper.noise(), {row["rows left"]: row for row in paper.rows("capacity", "rows left")}
+    place = noise["across"].index(0.1)
+    yield f"noise needed is {noise['exact tilt'][place]:.3f} times the lower bound (what a linear loss needs), against {noise['Redberg et al. (2023)'][place]:.3f}"
+    yield "at order 10. Lower is better; 1 cannot be beaten"
+    ladder = {row["way"]: row for row in paper.rows("ladder", "way")}
+    short, cold, whole = (
+        ladder[name]
+        for name in (
+            "ladder: base, then 20 steps",
+            "cold start with a fifth of its passes",
+            "one whole run, a deletion learns afresh",
+        )
+    )
+    after = [row["after a deletion"].split(" ")[0] for row in (short, cold, whole)]
+    assert short["passes per deletion"] == cold["passes per deletion"]
+    yield (
+        f"a base and 20 steps is right on {after[0]} after a deletion in {short['passes per deletion']} passes, against {after[1]} for a cold start of "
+        f"the same passes and {after[2]} for learning afresh in {whole['passes per deletion']}."
+    )
+    worse = norm.cdf(norm.ppf(0.02) + gdp_for(epsilon=1.0, delta=1e-5))
+    yield f"an error of 2 % from the trained start means at most {100 * worse:.1f} % from the public one"
+    worth = [steps_worth_waiting(expansion=c) for c in (1.1, 1.01)]
+    yield f"worth {worth[0]:.2f} steps"
+    yield f"and {worth[1]:.1f} at"
+    half, full = capacity["11,000"], capacity["22,000"]
+    assert full["rows left"] == "22,000"
+    yield (
+        f"With 11,000 of 22,000 rows left at random the loss is {half['measured loss, at random']} nats by measurement and {half['forecast loss']} by forecast."
+    )
+    yield f"accuracy at that point is {half['right, longest schooled first']}, against {half['right, at random']} at random"
+
+
+def test_the_last_inequality_of_theorem_4_holds_and_the_room_is_used_up() -> None:
+    """g(x) ≤ ln 2 − ½ for 1/(c+1) ≤ x ≤ 1; and the package's optimum of finite chains keeps to it."""
+    closest = 1.0
+    for log_c in (1e-3, 0.01, 0.1, 0.5, 1.0, 3.0, 8.0):
+        c = np.exp(log_c)
+        x = np.linspace(1 / (c + 1), 1, 20_001)
+        g = -np.log(x) - (1 - x) ** 2 * (c + 1) * log_c / (c - 1)
+        room = np.log(2) - 0.5 - g.max()
+        assert room >= -1e-9
+        closest = min(closest, room)
+        for steps, clean in ((1, 5), (40, 3), (400, 4_000)):
+            assert (
+                steps - charged_steps(expansion=c, steps_with=steps, steps_without=clean)
+                <= (np.log(2) - 0.5) / log_c + 1e-9
+            )
+    assert closest < 1e-4
+
+
+def plain(text: str) -> str:
+    """A page in one line, without its front matter, formulas, code, citations and addresses; names of statements stay out too."""
+    text = re.sub(r"\A---\n.*?\n---\n", "", text, flags=re.DOTALL)
+    text = re.sub(r"\$\$.*?\$\$|\$[^$]+\$", "", text, flags=re.DOTALL)
+    text = re.sub(r"`[^`]*`|\[@[^\]]*\]|@\w+|\]\([^)]*\)|\\\w+\{[^}]*\}|\{ ?width=\d+% ?\}", "", text)
+    text = re.sub(r"(?:Theorem|Lemma|Corollary|Proposition) \d|^# \d\.|\(\d\)", "", text, flags=re.MULTILINE)
+    return re.sub(r"\s+", " ", text)
+
+
+def numbers_left(text: str, phrases: list[str]) -> list[str]:
+    """Numbers of a page that no phrase accounts for; and phrases that it does not have."""
+    page, found = plain(text), []
+    for phrase in phrases:
+        found += [] if phrase in page else [f"not there: {phrase}"]
+        page = page.replace(phrase, " ")
+    page = re.sub(r"(?<![\d.,])[01](?![\d%]|[.,]\d)", "", page)  # of proofs: at least 0, to 1
+    return [*found, *re.findall(r"[^ ]* ?[\d][\d.,%]*[^ ]*", page)]
+
+
+@pytest.mark.parametrize(("text", "said"), [(PAPER, in_paper), (NOTE, in_note)], ids=["paper", "note"])
+def test_every_number_is_looked_up(text: str, said) -> None:
+    assert numbers_left(text, [plain(phrase) for phrase in said()]) == []
+
+
+def test_a_number_that_is_not_looked_up_is_seen() -> None:
+    assert numbers_left(PAPER.replace("8 passes", "7 passes"), [plain(phrase) for phrase in in_paper()])
+    assert numbers_left(NOTE + "\nFaster by 12%.", [plain(phrase) for phrase in in_note()]) == ["by 12%."]
+
+
+def test_the_paper_is_as_long_as_the_journal_wants() -> None:
+    body = re.sub(r"\A---\n.*?\n---\n", "", PAPER, flags=re.DOTALL)
+    assert 250 <= words(body) <= 1000
+
+
+@pytest.mark.parametrize("name", sorted(paper.FIGURES))
+def test_a_figure_is_of_the_results_that_are_committed(name: str) -> None:
+    drawn, _ = paper.FIGURES[name]
+    assert paper.fingerprint(drawn()).encode() in (ROOT / "paper" / f"{name}.png").read_bytes()
+    assert f"({name}.png)" in PAPER + NOTE
+
+
+def test_whoever_is_cited_is_in_the_bibliography_and_the_other_way_round() -> None:
+    entries = set(re.findall(r"^@\w+\{(\w+),", (ROOT / "paper" / "paper.bib").read_text(), re.MULTILINE))
+    assert set(re.findall(r"@(\w+)", re.sub(r"`[^`]*`", "", PAPER + NOTE))) == entries
+
+
+def test_every_statement_of_the_note_has_a_check_of_its_verdict() -> None:
+    keys = re.findall(r"\[`([^`]+)`\]|; `([^`]+)`\]", NOTE)
+    known = verdicts()
+    named = {first or second for first, second in keys}
+    assert len(named) >= 12
+    assert {key for key in named if known.get(key) != "holds"} == {"4.3"}
+    assert known["4.3"] == "fails"
