@@ -9,6 +9,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -123,6 +124,16 @@ def test_the_picture_shows_what_was_measured() -> None:
     assert alternative
     counts = [max(found["retrain"]) // 5, max(found[picture.DEFAULT]) // 5, 1]
     assert re.findall(r"\d+(?= of 20)", alternative[1]) == [str(count) for count in counts]
+
+
+def test_who_trusts_what_is_on_the_first_page_for_those_who_cannot_see_it_too() -> None:
+    drawn = (ROOT / "docs" / "trust.svg").read_text()
+    alternative = re.search(r"!\[([^\]]*)\]\(trust.svg\)", (ROOT / "docs" / "index.md").read_text())
+    assert alternative
+    assert ElementTree.fromstring(drawn).get("aria-label") == alternative[1]
+    for who in ("curator", "reader", "attacker"):
+        assert f"The {who}" in drawn
+        assert f"The {who}" in alternative[1]
 
 
 def test_the_example_of_the_first_page_prints_what_its_comments_say(capsys: pytest.CaptureFixture[str]) -> None:
