@@ -36,6 +36,7 @@ GROUPS = (
     "interleaved",
     "ladder",
     "stages",
+    "markov_sums",
     "waiting",
     "networks",
     "accounting",

@@ -119,6 +119,12 @@ def of(method: str | Method, **options: Any) -> Method:
                 f"{type(method).__name__}(...), or name the method by a string"
             )
         return method
+    if method == "sums":
+        raise InvalidParameter(
+            "runs in memory only: no store keeps the order of writing that it needs. In Python take plan_sums of "
+            "noisygd_delete.methods.markov_sums and SumsCurator of noisygd_delete.curator.markov_sums; for a store, method 'perturbed'",
+            method="sums",
+        )
     kind = METHODS[choice("method", method, tuple(METHODS))]
     known = [field.name for field in fields(kind)]
     unknown = sorted(set(options) - set(known))

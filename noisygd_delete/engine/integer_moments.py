@@ -1,0 +1,109 @@
+"""Second moments and label sums of a table as whole numbers, their noise, and the least squares that they give: for Markov sums.
+
+Rows are put on a public grid of 2^−bits, towards 0, number by number, so that a row's integers do not depend on any other row and sums
+of them are exact in any order.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..bounds.arithmetic import NORM_TOLERANCE
+from ..errors import AssumptionViolated
+from ..records import Records
+from .noise import Noise
+from .rational_gaussian import rational_gaussian
+
+Integers = NDArray[np.int64]
+EXACT = 1 << 53  # whole numbers below it are exact in float64, and so are their sums in any order
+_BLOCK = 4096
+
+
+@dataclass(frozen=True)
+class IntegerMoments:
+    """How rows become whole numbers: public, and never changed while their sums are carried on.
+
+    features, outputs  D and k: one column of labels ±1, or one for each class
+    norm_squared       R² in steps²: no row may be longer
+    bits               of the grid: a number x becomes 2^bits x
+    """
+
+    features: int
+    outputs: int
+    norm_squared: int
+    bits: int
+
+    @property
+    def size(self) -> int:
+        """Numbers published: the matrix from its diagonal up, and the label sums."""
+        return self.features * (self.features + 1) // 2 + self.features * self.outputs
+
+    def of(self, rows: ArrayLike, labels: ArrayLike) -> Integers:
+        """(size,) exact sums over (rows, D) and their labels: the matrix from its diagonal up, row by row, then the labels' sums.
+
+        Raises:
+            AssumptionViolated: a row is longer than R.
+        """
+        held, answers = np.asarray(rows, np.float64), np.asarray(labels, np.float64)
+        square = np.zeros((self.features, self.features))
+        first = np.zeros((self.outputs, self.features))
+        shorter = math.ldexp(1 - NORM_TOLERANCE, self.bits)  # what float32 may have lengthened a row by
+        for start in range(0, len(held), _BLOCK):
+            steps = np.trunc(held[start : start + _BLOCK] * shorter)
+            if not (np.square(steps).sum(axis=1) <= self.norm_squared).all():
+                raise AssumptionViolated("a row is longer than the radius; scale the rows, or plan for a larger one")
+            column = answers[start : start + _BLOCK, None]
+            sign = column if self.outputs == 1 else column == np.arange(self.outputs)
+            square += steps.T @ steps
+            first += np.asarray(sign, np.float64).T @ steps
+        both = np.concatenate([square[np.triu_indices(self.features)], first.ravel()])
+        return both.astype(np.int64)
+
+    def of_table(self, records: Records) -> Integers:
+        """The same over the records in force; free slots add nothing."""
+        used = records.occupied
+        return self.of(records.features[used], records.labels[used])
+
+    def noise(self, noise: Noise, *, variance: int, label_weight: int) -> Integers:
+        """Exact discrete Gaussians: σ² on the diagonal, σ²/2 above it, σ²/β² on a label sum."""
+        rows, places = np.triu_indices(self.features)
+        drawn = np.empty(self.size, np.int64)
+        diagonal = rows == places
+        matrix = drawn[: len(rows)]
+        matrix[diagonal] = rational_gaussian(int(diagonal.sum()), noise, variance=Fraction(variance))
+        matrix[~diagonal] = rational_gaussian(int((~diagonal).sum()), noise, variance=Fraction(variance, 2))
+        labels = Fraction(variance, label_weight**2)
+        drawn[len(rows) :] = rational_gaussian(self.size - len(rows), noise, variance=labels)
+        return drawn
+
+    def least_squares(self, published: Integers, *, ridge: float) -> NDArray[np.float64]:
+        """(outputs, D) weights for the rows as they are, from one publication; `ridge`: added to the matrix, in its steps.
+
+        Eigenvalues of the noisy matrix below 0 are taken as 0. Scaled by the number of classes, as `moments.least_squares`.
+        """
+        from .moments import least_squares
+
+        above = np.triu_indices(self.features)
+        square = np.zeros((self.features, self.features))
+        square[above] = published[: len(above[0])]
+        square += np.triu(square, 1).T
+        first = published[len(above[0]) :].reshape(self.outputs, self.features).astype(np.float64)
+        return least_squares(first, square, ridge=ridge) * 2.0**self.bits
+
+
+def carried(rest: Integers, carry: Fraction, bits: int) -> Integers:
+    """c · rest rounded to whole numbers, halves up; c a multiple of 2^−bits.
+
+    Raises:
+        OverflowError: a number is too large for 64 bits: then it is not the noise of a draw.
+    """
+    scaled = carry * (1 << bits)
+    if scaled.denominator != 1 or not np.abs(rest).max(initial=0) < 1 << (62 - bits):
+        raise OverflowError("what is carried on is no noise of a draw, or c is not on its grid")
+    product = rest * np.int64(int(scaled)) + np.int64(1 << (bits - 1))
+    return product >> np.int64(bits)

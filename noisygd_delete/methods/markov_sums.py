@@ -1,0 +1,164 @@
+"""The plan of a stream of Markov sums: least squares from noisy second moments, many releases on one budget.
+
+No `Method`: what it carries on from one release to the next needs the table before an edit beside the one after it, so it has a curator of
+its own (`curator.markov_sums`), in memory alone.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from ..bounds import markov_sums
+from ..bounds.arithmetic import MOST_PARTITIONS
+from ..errors import InvalidParameter, count, positive, scale
+from ..losses.base import Loss
+from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
+from ..privacy.worlds import Worlds
+
+BITS = 14  # of the grid of rows: its rounding costs about a hundredth of a percent of the budget
+_LABEL_RATIO = 0.6  # β/R, chosen on Adult
+_EXACT = 1 << 53  # sums below it are exact in float64
+_TRIES = 64
+_SOURCE = "Markov sums: a chain of exact discrete Gaussian releases, the noise of each recomputed from the one before"
+_CONDITIONS = (
+    "every edit of the table went through the curator, and each model was made from one release",
+    "it is about a record: a person who returns under a new id is another",
+)
+
+
+@dataclass(frozen=True)
+class SumsPlan:
+    """T releases that are μ-GDP together, of the second moments and label sums of a table. `plan_sums` makes it.
+
+    loss              what the weights predict by; its radius bounds every row
+    records           n, slots; features: D, the constant column included
+    releases          T, the learn among them
+    gdp               μ of all releases together, between the `adjacency` worlds
+    variance          V, in steps² of the grid
+    joiners           whether rows may be inserted; else the budget covers those there from the first, and is worth more
+    rows_per_subject  m rows of one person count as one record, rows that were erased included
+    label_weight      β, in steps
+    regularization    λ of the least squares, per slot
+    """
+
+    loss: Loss
+    records: int
+    features: int
+    releases: int
+    gdp: float
+    variance: int
+    adjacency: Worlds
+    joiners: bool
+    rows_per_subject: int
+    label_weight: int
+    regularization: float
+    bits: int = BITS
+
+    @cached_property
+    def draws(self) -> list[tuple[Fraction, int]]:
+        """(c, σ²) of each release; c = 0 for the first."""
+        return markov_sums.equaliser(releases=self.releases, variance=self.variance)
+
+    @property
+    def outputs(self) -> int:
+        return self.loss.outputs
+
+    @property
+    def norm_squared(self) -> int:
+        """R² in steps², rounded down."""
+        return math.floor(Fraction(self.loss.radius) ** 2 * Fraction(4) ** self.bits)
+
+    @property
+    def ridge(self) -> float:
+        """Added to the noisy matrix: nλ, and as much as its noise can move it by (the norm of a symmetric Gaussian matrix)."""
+        return self.records * self.regularization * 4.0**self.bits + math.sqrt(2.0 * self.variance * self.features)
+
+    def apart(self, worlds: Worlds) -> Fraction:
+        """Δ of one row, in steps²."""
+        return markov_sums.sensitivity(
+            norm_squared=self.norm_squared, label_weight=self.label_weight, between_records=worlds.between_records
+        )
+
+    @property
+    def rounded(self) -> Fraction:
+        """What rounding to the grid adds to a shift."""
+        return markov_sums.rounding(features=self.features, outputs=self.outputs, label_weight=self.label_weight)
+
+    def charges(self, worlds: Worlds) -> list[Fraction]:
+        """μ² after each release, of the record that costs most, every release observed; a cap whatever the requests depend on."""
+        known = self._charges.get(worlds)
+        if known is None:
+            least = min(variance for _, variance in self.draws)
+            factor = markov_sums.gaussian_factor(variance=least, label_weight=self.label_weight)
+            facts: dict[str, Any] = {"apart": self.apart(worlds), "rounded": self.rounded, "joiners": self.joiners}
+            worst = markov_sums.worst_charges(draws=self.draws, **facts)
+            known = self._charges[worlds] = [each * factor * self.rows_per_subject**2 for each in worst]
+        return known
+
+    @cached_property
+    def _charges(self) -> dict[Worlds, list[Fraction]]:
+        return {}
+
+    def observed(self, worlds: Worlds, releases: int) -> Guarantee:
+        """Of the first so many releases together."""
+        squared = float(self.charges(worlds)[releases - 1])
+        return self._guarantee(worlds, math.nextafter(squared, math.inf))
+
+    def later(self, worlds: Worlds = Worlds.DEFINITION_4_1) -> Guarantee:
+        """An erased record, all later releases and none before: exactly nothing, if requests did not depend on earlier models."""
+        return self._guarantee(worlds, 0.0).assuming(NON_ADAPTIVE)
+
+    def _guarantee(self, worlds: Worlds, squared: float) -> Guarantee:
+        kept: dict[str, Any] = {"rows": self.rows_per_subject, "source": _SOURCE, "assumptions": _CONDITIONS}
+        return Guarantee(about=worlds.about, adjacency=worlds, gdp_squared=squared, **kept)
+
+
+def plan_sums(
+    loss: Loss,
+    *,
+    records: int,
+    features: int,
+    releases: int,
+    gdp: float = 1.0,
+    adjacency: str = Worlds.REPLACE,
+    joiners: bool = True,
+    rows_per_subject: int = 1,
+    regularization: float = 1e-3,
+) -> SumsPlan:
+    """The least noise with which so many releases are `gdp`-GDP together, whenever a record comes and goes.
+
+    Args:
+        loss: `Logistic` (labels ±1) or `Softmax` (classes), whose radius bounds the rows' norm.
+        joiners: False where no row will ever be inserted: about a third less noise.
+
+    Raises:
+        InvalidParameter: a value is outside its range, or the sums would not be exact.
+    """
+    if loss.label_kind not in ("binary", "class") or not math.isfinite(loss.radius):
+        raise InvalidParameter(f"sums are for classes: take losses.Logistic or losses.Softmax, not {loss.name}")
+    sizes = {"records": records, "features": features, "releases": releases, "rows_per_subject": rows_per_subject}
+    for name, value in sizes.items():
+        count(name, value, maximum=MOST_PARTITIONS if name in ("features", "releases") else 2**53)
+    allowed = Fraction(positive("gdp", gdp)) ** 2
+    weight = max(1, round(_LABEL_RATIO * loss.radius * 2**BITS))
+    plan = SumsPlan(
+        loss=loss, **sizes, gdp=float(gdp), variance=1, adjacency=Worlds(adjacency), joiners=bool(joiners),
+        label_weight=weight, regularization=scale("regularization", regularization),
+    )  # fmt: skip
+    if not records * plan.norm_squared < _EXACT:
+        raise InvalidParameter(
+            f"is more than {_EXACT // plan.norm_squared}, up to which sums of rows of norm {loss.radius:g} are exact; scale the rows down",
+            records=records,
+        )
+    variance = max(math.ceil(plan.apart(plan.adjacency) ** 2 / allowed), 1000 * weight**2)
+    for _ in range(_TRIES):
+        plan = replace(plan, variance=variance)
+        spent = plan.charges(plan.adjacency)[-1]
+        if spent <= allowed:
+            return plan
+        variance = math.ceil(variance * spent / allowed * (1 + Fraction(1, 1 << 30)))
+    raise InvalidParameter("leaves no room for the rounding of the grid; raise it", gdp=gdp)

@@ -1,0 +1,182 @@
+"""The account of Markov sums against the joint law of random trees, worked out by inverting its covariance."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from noisygd_delete.accountant.markov_sums import Draw, DrawTree
+from noisygd_delete.bounds import markov_sums
+from noisygd_delete.errors import InvalidParameter
+from tests.oracles import sums_tree
+
+TREES = 6000
+
+
+def random_tree(rng: np.random.Generator):
+    """(draws as the oracle takes them, what each holds of a person's rows)."""
+    number, rows = int(rng.integers(2, 7)), int(rng.integers(1, 4))
+    draws, held, version = [], [], itertools.count(rows)
+    for j in range(number):
+        root = j == 0 or rng.random() < 0.15
+        parent = None if root else int(rng.integers(0, j)) if rng.random() < 0.3 else j - 1
+        carry = Fraction(0) if root else Fraction(int(rng.integers(1, 13)), 10)
+        draws.append((parent, carry, Fraction(int(rng.integers(1, 5)))))
+        before = set(range(rows)) if j == 0 else set(held[parent if parent is not None else j - 1])
+        now = {row if rng.random() < 0.9 else next(version) for row in before if rng.random() < 0.8}
+        if rng.random() < 0.2:
+            now.add(next(version))
+        held.append(now)
+    return draws, held
+
+
+def account(draws, held, fault=None) -> Fraction:
+    tree = DrawTree(Fraction(1))
+    for parent, carry, deviation in draws:
+        kept = carry**2 if fault == "c² for c" else carry
+        tree.record(Draw(parent, kept, int(deviation**2 if fault != "σ for σ²" else deviation)))
+    if fault == "exit dropped":
+        held = [now | (held[draw[0]] if draw[0] is not None else set()) for now, draw in zip(held, draws, strict=True)]
+    return tree.charge(held)
+
+
+def law(draws, held) -> Fraction:
+    """Of all rows together, which share one statistic."""
+    moved = [[Fraction(len(now))] for now in held]
+    return sums_tree.divergence(draws, moved, list(range(len(draws))))
+
+
+def of_one_row(draws, held, row):
+    return [{row} & now for now in held]
+
+
+def test_account_is_the_joint_law_on_random_trees() -> None:
+    """Of one row it is the law itself; of a person's rows together, never below it."""
+    rng, worst, several = np.random.default_rng(34), 0.0, 0
+    for _ in range(TREES):
+        draws, held = random_tree(rng)
+        rows = sorted(set().union(*held))
+        if rows:
+            row = rows[int(rng.integers(0, len(rows)))]
+            alone = of_one_row(draws, held, row)
+            exact = sums_tree.divergence(draws, [[Fraction(len(now))] for now in alone], list(range(len(draws))))
+            stated = account(draws, alone)
+            worst = max(worst, float(abs(stated - exact) / (exact or 1)))
+        together = law(draws, held)
+        assert account(draws, held) >= together
+        several += len(rows) > 1
+    assert worst <= 1e-12
+    assert several > TREES // 2
+
+
+@pytest.mark.parametrize("fault", ["exit dropped", "c² for c", "σ for σ²"])
+def test_a_planted_fault_of_the_account_is_seen(fault: str) -> None:
+    rng, seen = np.random.default_rng(35), 0
+    for _ in range(200):
+        draws, held = random_tree(rng)
+        for row in set().union(*held):
+            alone = of_one_row(draws, held, row)
+            seen += abs(account(draws, alone, fault) - account(draws, alone)) > Fraction(1, 10**6)
+    assert seen > 20
+
+
+def test_rows_of_a_person_that_go_different_ways_attain_the_bound() -> None:
+    """One row comes where another of the opposite statistic goes: |1 + c|, which is what joined + c · left says."""
+    draws = [(None, Fraction(0), Fraction(1)), (0, Fraction(9, 10), Fraction(1))]
+    exact = sums_tree.divergence(draws, [[Fraction(1)], [Fraction(-1)]], [0, 1])
+    assert account(draws, [{0}, {1}]) == pytest.approx(float(exact), rel=1e-15)
+    assert exact == 1 + Fraction(19, 10) ** 2
+
+
+def test_later_draws_alone_owe_an_erased_row_exactly_nothing() -> None:
+    rng = np.random.default_rng(36)
+    for _ in range(300):
+        draws, held = random_tree(rng)
+        for row in set().union(*held):
+            without = [j for j, now in enumerate(held) if row not in now]
+            moved = [[Fraction(row in now)] for now in held]
+            assert not without or sums_tree.divergence(draws, moved, without) == 0
+
+
+def test_who_missed_draws_of_a_chain() -> None:
+    rng, worst = np.random.default_rng(37), 0.0
+    for _ in range(400):
+        number = int(rng.integers(2, 8))
+        chain = [(None, Fraction(0), Fraction(int(rng.integers(1, 4))))]
+        chain += [
+            (j - 1, Fraction(int(rng.integers(0, 13)), 10), Fraction(int(rng.integers(1, 4)))) for j in range(1, number)
+        ]
+        moved = [Fraction(int(rng.integers(0, 2))) for _ in range(number)]
+        seen = sorted(rng.choice(number, int(rng.integers(1, number + 1)), replace=False).tolist())
+        exact = float(sums_tree.divergence(chain, [[value] for value in moved], seen))
+        facts = [(float(carry), float(deviation**2)) for _, carry, deviation in chain]
+        stated = markov_sums.seen_charge(draws=facts, moved=[float(value) for value in moved], seen=seen)
+        worst = max(worst, abs(stated - exact) / (exact or 1))
+    assert worst <= 1e-12
+
+
+@pytest.mark.parametrize(("releases", "starts"), [(10, 2.640), (100, 7.531), (1000, 22.845)])
+def test_equaliser_charges_the_same_whenever_a_row_leaves(releases: int, starts: float) -> None:
+    scale = 10**12
+    draws = markov_sums.equaliser(releases=releases, variance=scale)
+    facts = {"apart": Fraction(10**6), "rounded": Fraction(0)}
+    assert float(markov_sums.worst_charges(draws=draws, joiners=False, **facts)[-1]) == pytest.approx(starts, abs=6e-4)
+    assert starts < 1 + math.sqrt(releases / 2)
+    tree = DrawTree(Fraction(10**6))
+    for number, (carry, variance) in enumerate(draws):
+        tree.record(Draw(number - 1 if number else None, carry, variance))
+    erased_at = {1, 2, releases // 2, releases - 1, releases}
+    charged = {float(tree.charge([{0} if j < e else set() for j in range(releases)])) for e in erased_at}
+    assert max(charged) - min(charged) < 1e-3
+    assert draws[-1][0] == Fraction(1, 2)
+
+
+@pytest.mark.parametrize(("releases", "joins"), [(10, 4.16), (100, 14.03), (1000, 44.7)])
+def test_price_of_those_who_join_later(releases: int, joins: float) -> None:
+    draws = markov_sums.equaliser(releases=releases, variance=10**12)
+    stated = float(markov_sums.worst_charges(draws=draws, apart=Fraction(10**6), rounded=Fraction(0), joiners=True)[-1])
+    assert stated == pytest.approx(joins, abs=0.06)
+
+
+def test_stationary_chain_has_the_printed_price() -> None:
+    releases, carry = 100, Fraction(9, 10)
+    draws = markov_sums.stationary(releases=releases, variance=10**12, carry=carry)
+    stated = markov_sums.worst_charges(draws=draws, apart=Fraction(10**6), rounded=Fraction(0), joiners=False)[-1]
+    staying, leaving = (1 - 0.9) / (1 + 0.9), 0.81 / (1 - 0.81)
+    assert float(stated) == pytest.approx(1 + (releases - 2) * staying + max(staying, leaving), rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("events", "observed"),
+    [
+        ("right order", 5.26 + 0.05),
+        ("drawn again after publication", 9.58),
+    ],
+)
+def test_table_of_events(events: str, observed: float) -> None:
+    """c = .9, s = 1, one row there in draws 0 and 1 and erased at 2: the design's table of events."""
+    step = int(Fraction(19, 100) * 10**12)
+    carry = Fraction(9, 10)
+    tree = DrawTree(Fraction(10**6))
+    tree.record(Draw(None, Fraction(0), 10**12))
+    tree.record(Draw(0, carry, step))
+    held = [{0}, {0}, set()]
+    tree.record(Draw(1, carry, step))
+    if events == "drawn again after publication":
+        tree.record(Draw(1, carry, step))
+        held.append(set())
+    assert float(tree.charge(held)) == pytest.approx(observed, abs=0.02)
+
+
+def test_tree_refuses_what_is_no_tree() -> None:
+    tree = DrawTree(Fraction(1))
+    with pytest.raises(InvalidParameter, match="earlier draw"):
+        tree.record(Draw(0, Fraction(1, 2), 1))
+    with pytest.raises(InvalidParameter, match="root"):
+        Draw(None, Fraction(1, 2), 1)
+    with pytest.raises(InvalidParameter, match="what each of"):
+        tree.charge([set()])
