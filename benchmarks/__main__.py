@@ -32,6 +32,7 @@ MEASUREMENTS = {
     "adaptive": "adaptive streams: advantage over releases, claimed against measured, 1,000 requests on Adult",
     "maps": "public maps under a convex head: images, digits, Adult, texts at one (ε_dp, ε_dd); cost of a deletion",
     "additive": "additive maps and columns beside DP-EBM at equal (ε, δ), five splits of Adult; boosting and logistic",
+    "additive_stream": "additive models under one total while rows leave, at random or all of one group; DP-EBM retrained, and never updated",
     "additive_default": "when an additive map pays over the columns: forecasts of advise beside scores, on 13 tables",
     "adult_map": "Adult by a public map that leaves out what most people answer, chosen on rows that are tested nowhere",
     "mnist_extractor": "DP-trained extractor and certified head on MNIST: accuracy, ε of both parts, time of a deletion",
