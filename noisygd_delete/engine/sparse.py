@@ -27,6 +27,7 @@ Weights = NDArray[np.float64]
 _WIDE, _MOSTLY = 256, 8  # features from which rows are looked at; the part of them that may not be 0
 _LOOKED_AT = 256  # rows
 _MOST = 1 << 27  # values held: a GiB
+_KEPT = 1 << 24  # values of a table whose parts are kept in float64 too: 128 MiB
 
 
 def read_sparsely(records: Records) -> Records:
@@ -55,15 +56,30 @@ def numbers_of(records: CurrentRecords) -> int:
     return records.slots * records.width if thin is None else thin.filled
 
 
+class BothWays:
+    """Some rows, and the same turned: scipy would make that for every product."""
+
+    __array_ufunc__ = None  # products from the left are its own
+
+    def __init__(self, rows: Any) -> None:
+        self.rows, self.turned = rows, rows.T
+
+    def __matmul__(self, other: NDArray[Any]) -> NDArray[Any]:
+        return self.rows @ other  # type: ignore[no-any-return]
+
+    def __rmatmul__(self, other: NDArray[Any]) -> NDArray[Any]:
+        return (self.turned @ other.T).T  # type: ignore[no-any-return]
+
+
 class SparseSums(HeldSums):
-    """`HeldSums` over sparse rows, a chunk of which is widened at a time."""
+    """`HeldSums` over sparse rows, widened a chunk at a time, and once where they are few."""
 
     _rows: Any  # SparseRows
 
     def __init__(self, rows: SparseRows, labels: NDArray[np.float64], loss: Loss) -> None:
         whole: Any = rows
         super().__init__(whole, labels, loss)
-        self._numbers, self._views = rows.filled, dict[tuple[int, int], Any]()
+        self._numbers, self._parts = rows.filled, dict[tuple[int, int, str], BothWays]()
 
     def _tasks(self) -> Iterator[slice]:
         for start in range(0, self.slots, SPAN):
@@ -73,13 +89,16 @@ class SparseSums(HeldSums):
         labels = self._labels if dtype == "float64" else self._short
         most = SPAN if dtype == "float32" and self._loss.outputs == 1 else CHUNK
         for start in range(part.start, part.stop, most):
-            yield self._view(start, most).astype(dtype, copy=False), labels[start : start + most]
+            yield self._part(start, min(start + most, part.stop), dtype), labels[start : start + most]
 
-    def _view(self, start: int, most: int) -> Any:
-        """Made once: to make one costs as much as many products with it."""
-        if (start, most) not in self._views:
-            self._views[start, most] = self._rows.part(start, min(start + most, self.slots))
-        return self._views[start, most]
+    def _part(self, start: int, stop: int, dtype: str) -> BothWays:
+        """Kept, of a large table in float32 alone: to make one costs as much as many products with it."""
+        place = start, stop, dtype
+        if (made := self._parts.get(place)) is None:
+            made = BothWays(self._rows.part(start, stop, dtype))
+            if dtype == "float32" or self._numbers <= _KEPT:
+                self._parts[place] = made
+        return made
 
     def every(self, step: int, first: int = 0) -> tuple[Any, NDArray[Any]]:
         return self._rows.part(0, self.slots)[first::step], self._short[first::step]

@@ -19,7 +19,7 @@ from noisygd_delete.engine.objective import Objective
 from noisygd_delete.engine.objective_float64 import PreciseObjective
 from noisygd_delete.engine.preconditioner import Sample
 from noisygd_delete.engine.solver import solve
-from noisygd_delete.engine.sparse import SparseObjective, SparseSums
+from noisygd_delete.engine.sparse import BothWays, SparseObjective, SparseSums
 
 LOSSES = [
     losses.Logistic(1.0),
@@ -122,8 +122,9 @@ class Faulty(SparseSums):
 
     def _pieces(self, part, dtype):
         for rows, labels in super()._pieces(part, dtype):
-            rows.data = np.roll(rows.data, 1)
-            yield rows, labels
+            moved = rows.rows.copy()
+            moved.data = np.roll(moved.data, 1)
+            yield BothWays(moved), labels
 
 
 class Forgetful(SparseSums):
