@@ -31,9 +31,7 @@ class PublicMap(ABC):
 
     kind: ClassVar[str]  # its word in a schema
     version: ClassVar[int] = 1  # of the code: raised whenever some input gets other features
-    target_norm: float | None = (
-        None  # of the weights of a good regression on rows of norm 1, where that can be said beforehand
-    )
+    target_norm: float | None = None  # of the weights of a good regression on rows of norm 1, if that can be said
 
     @property
     @abstractmethod
