@@ -43,9 +43,8 @@ def in_paper() -> Iterator[str]:
     assert set(exact[1:]) == {exact[1]}
     yield f"he was right in {ours[1]:.0%}, with ten old models in {ours[10]:.0%}; the certified bound is {most[1]:.0%} and {most[10]:.0%}"
     yield f"Every point is {rounds} rounds"
-    yield (
-        f"AUC is {additive('DP-EBM')} by default and {additive('DP-EBM, best of grid')} at the best of its grid, against {additive('additive, ours')} here"
-    )
+    assert float(additive("DP-EBM, best of grid")) < float(additive("additive, ours"))
+    yield f"its AUC is {additive('DP-EBM')} against {additive('additive, ours')} here"
     right = {
         cost(name, "right, mean")
         for name in ("`perturbed`", "scikit-learn, float32, from nothing", "scikit-learn, float32, warm")
