@@ -11,6 +11,7 @@ from scipy.stats import norm
 
 from benchmarks import paper
 from noisygd_delete.bounds.conversion import gdp_for
+from noisygd_delete.bounds.markov_sums import reserves
 from noisygd_delete.bounds.waiting import charged_steps, steps_worth_waiting
 from tests.docs.prose import ROOT, words
 from tests.docs.test_claims import verdicts
@@ -89,6 +90,8 @@ def in_note() -> Iterator[str]:
     worth = [steps_worth_waiting(expansion=c) for c in (1.1, 1.01)]
     yield f"worth {worth[0]:.2f} steps"
     yield f"and {worth[1]:.1f} at"
+    (reserve, *_) = reserves(1_000)
+    yield f"For 1,000 releases the charge is {1 + reserve:.1f} times that of one; fresh noise pays 1,000 times."
     half, full = capacity["11,000"], capacity["22,000"]
     assert full["rows left"] == "22,000"
     yield (
@@ -97,7 +100,7 @@ def in_note() -> Iterator[str]:
     yield f"accuracy at that point is {half['right, longest schooled first']}, against {half['right, at random']} at random"
 
 
-def test_the_last_inequality_of_theorem_4_holds_and_the_room_is_used_up() -> None:
+def test_the_last_inequality_of_theorem_5_holds_and_the_room_is_used_up() -> None:
     """g(x) ≤ ln 2 − ½ for 1/(c+1) ≤ x ≤ 1; and the package's optimum of finite chains keeps to it."""
     closest = 1.0
     for log_c in (1e-3, 0.01, 0.1, 0.5, 1.0, 3.0, 8.0):
