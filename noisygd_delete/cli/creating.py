@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -67,13 +67,14 @@ def create(parsed: argparse.Namespace, held_out: HeldOut | None = None) -> int:
         require_free(Layout.at(parsed.store), address)
     schema = _schema(parsed)
     source = source_from(parsed, schema)
-    schema = _on_its_map(parsed, schema, source)
     if source is not None and parsed.engine != "local":
-        return _create_on_engine(parsed, schema, source)
+        return _create_on_engine(parsed, _on_its_map(parsed, schema, None), source)
     if source is None:
+        schema = _on_its_map(parsed, schema, lambda: _rows_in_file(parsed, schema))
         found = _create_from(parsed, schema, held_out)
     else:
         seen = surveyed(source, schema)
+        schema = _on_its_map(parsed, schema, lambda: seen.rows)
         choice, plan = _planned(parsed, schema, usual_slots(seen.rows) if parsed.slots is None else parsed.slots)
         _create_over(parsed, source, schema, plan)
         found = _Found(seen.rows, seen.clipped, seen.unknown, seen.left_out, choice, plan)
@@ -235,14 +236,14 @@ def _schema(parsed: argparse.Namespace) -> Schema:
     return schema
 
 
-def _on_its_map(parsed: argparse.Namespace, schema: Schema, source: Source | None) -> Schema:
-    """The schema with the map that --map names, or that its sizes speak for: then the rows of a file are counted first."""
-    if schema.map is None and parsed.map == AUTO and source is None and may_be_additive(parsed, schema):
-        slots = parsed.slots
-        if slots is None:
-            blocks = read_blocks(parsed.data, parsed.delimiter, columns=schema.reads())
-            slots = usual_slots(sum(len(block) for block in blocks))
-        return additive_where_it_pays(parsed, schema, slots)
+def _rows_in_file(parsed: argparse.Namespace, schema: Schema) -> int:
+    return sum(len(block) for block in read_blocks(parsed.data, parsed.delimiter, columns=schema.reads()))
+
+
+def _on_its_map(parsed: argparse.Namespace, schema: Schema, rows: Callable[[], int] | None) -> Schema:
+    """The schema with the map that --map names, or that its sizes speak for: then the rows are counted first, where that can be done here."""
+    if rows is not None and schema.map is None and parsed.map == AUTO and may_be_additive(parsed, schema):
+        return additive_where_it_pays(parsed, schema, usual_slots(rows()) if parsed.slots is None else parsed.slots)
     return schema.additive() if schema.map is None and parsed.map == "additive" else schema
 
 

@@ -190,6 +190,25 @@ def test_a_table_of_numbers_gets_curves_where_its_sizes_bear_them(
         assert ("--map additive" in told) == (map == "additive")
 
 
+def test_a_source_of_numbers_gets_curves_where_its_sizes_bear_them(folder: Path, capsys) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    write_people(20_000)
+    base = duckdb.connect("many.duckdb")
+    base.execute("create table people as select row_number() over () as record, * from read_csv('many.csv')")
+    base.execute("alter table people add primary key (record)")
+    base.close()
+    init = ["init", "many", "--source", "many.duckdb", "--table", "people", "--schema", "many.toml", "--id", "record"]
+    assert main([*init, "--dry-run", "--map", "columns", "--json"]) == 0
+    plain = json.loads(capsys.readouterr().out)
+    assert main(init) == main(["learn", "many"]) == 0
+    with Store.open("many") as store:
+        assert store.schema.map is not None
+        assert store.schema.map.kind == "additive"
+        assert store.plan.features > plain["features"]
+    assert main(["delete", "many", "17"]) == main(["evaluate", "many", "--data", "many.csv"]) == 0
+    assert float(re.findall(r"right +([0-9.]+)%", capsys.readouterr().out)[0]) > 95  # a bump, which columns cannot say
+
+
 def test_a_store_on_curves_takes_every_request(folder: Path, capsys) -> None:
     write_people(20_000)
     assert main(["init", "many", "--data", "many.csv", "--schema", "many.toml"]) == main(["learn", "many"]) == 0
