@@ -33,6 +33,7 @@ MEASUREMENTS = {
     "maps": "public maps under a convex head: images, digits, Adult, texts at one (ε_dp, ε_dd); cost of a deletion",
     "additive": "additive maps and columns beside DP-EBM at equal (ε, δ), five splits of Adult; boosting and logistic",
     "additive_stream": "additive models under one total while rows leave, at random or all of one group; DP-EBM retrained, and never updated",
+    "sums": "101 and 1,001 releases of Adult on one budget: Markov sums, fresh sums, perturbed",
     "additive_default": "when an additive map pays over the columns: forecasts of advise beside scores, on 13 tables",
     "additive_others": "the same for numbers and several classes as labels, on 17 tables",
     "adult_map": "Adult by a public map that leaves out what most people answer, chosen on rows that are tested nowhere",

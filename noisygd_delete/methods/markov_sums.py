@@ -20,7 +20,7 @@ from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
 from ..privacy.worlds import Worlds
 
 BITS = 14  # of the grid of rows: its rounding costs about a hundredth of a percent of the budget
-_LABEL_RATIO = 0.6  # β/R, chosen on Adult
+_LABEL_RATIO, _RIDGE_SHARE = 0.6, 0.25  # β/R, and of the noise in the ridge: chosen on Adult
 _EXACT = 1 << 53  # sums below it are exact in float64
 _TRIES = 64
 _SOURCE = "Markov sums: a chain of exact discrete Gaussian releases, the noise of each recomputed from the one before"
@@ -74,8 +74,9 @@ class SumsPlan:
 
     @property
     def ridge(self) -> float:
-        """Added to the noisy matrix: nλ, and as much as its noise can move it by (the norm of a symmetric Gaussian matrix)."""
-        return self.records * self.regularization * 4.0**self.bits + math.sqrt(2.0 * self.variance * self.features)
+        """Added to the noisy matrix: nλ, and a share of what its noise moves it by (the norm of a symmetric Gaussian matrix)."""
+        noise = math.sqrt(2.0 * self.variance * self.features)
+        return self.records * self.regularization * 4.0**self.bits + _RIDGE_SHARE * noise
 
     def apart(self, worlds: Worlds) -> Fraction:
         """Δ of one row, in steps²."""
