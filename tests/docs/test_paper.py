@@ -155,7 +155,8 @@ def test_the_paper_is_as_long_as_the_journal_wants() -> None:
 @pytest.mark.parametrize("name", sorted(paper.FIGURES))
 def test_a_figure_is_of_the_results_that_are_committed(name: str) -> None:
     drawn, _ = paper.FIGURES[name]
-    assert paper.fingerprint(drawn()).encode() in (ROOT / "paper" / f"{name}.png").read_bytes()
+    made_of = paper.fingerprint(drawn()).encode()
+    assert made_of in (ROOT / "paper" / f"{name}.png").read_bytes(), "python -m benchmarks paper draws it anew"
     assert f"({name}.png)" in PAPER + NOTE
 
 
