@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from benchmarks import paper
+from benchmarks import capacity, paper
 from noisygd_delete.bounds.conversion import gdp_for
 from noisygd_delete.bounds.markov_sums import reserves
 from noisygd_delete.bounds.waiting import charged_steps, steps_worth_waiting
@@ -44,6 +44,9 @@ def in_paper() -> Iterator[str]:
     assert set(exact[1:]) == {exact[1]}
     yield f"he was right in {ours[1]:.0%}, with ten old models in {ours[10]:.0%}; the certified bound is {most[1]:.0%} and {most[10]:.0%}"
     yield f"Every point is {rounds} rounds"
+    assert (paper.demonstration()["epsilon"], paper.demonstration()["delta"]) == (1.0, 1e-6), "the formulas say so"
+    assert (capacity.DELTA, capacity.FEATURES, capacity.PUBLICATIONS) == (1e-6, 20, 10)
+    assert "One release at (ε, 1e-05), zero-out" in (ROOT / "benchmarks" / "results" / "additive.md").read_text()
     assert float(additive("DP-EBM, best of grid")) < float(additive("additive, ours"))
     yield f"its AUC is {additive('DP-EBM')} against {additive('additive, ours')} here"
     right = {
@@ -55,8 +58,10 @@ def in_paper() -> Iterator[str]:
     yield f"takes {cost('`perturbed`', 'passes')} passes over the table, {cost('`perturbed`', 'time / refit float32, from nothing')} of the time"
     yield f"{cost('`perturbed`', 'time / refit float32, warm')} of one from the coefficients it had"
     yield f"takes {cost('`theorem`', 'passes')} passes"
-    yield "On Adult (26,000 rows)"
-    assert "Adult, 26,000 rows" in (ROOT / "benchmarks" / "results" / "cost.md").read_text()
+    yield "On Adult (26,000 rows"
+    assert (
+        "Adult, 26,000 rows, λ = 0.001, (q = 10, ε_dp = 1," in (ROOT / "benchmarks" / "results" / "cost.md").read_text()
+    )
     yield f"of the statements checked {sum(verdict == 'fails' for verdict in verdicts().values())} fail"
     assert slots["10,000"] == "0.0%"
     yield "no row of 10,000 may leave"
@@ -66,10 +71,14 @@ def in_paper() -> Iterator[str]:
 
 def in_note() -> Iterator[str]:
     """What note.md says."""
-    noise, capacity = paper.noise(), {row["rows left"]: row for row in paper.rows("capacity", "rows left")}
+    noise, left = paper.noise(), {row["rows left"]: row for row in paper.rows("capacity", "rows left")}
     place = noise["across"].index(0.1)
     yield f"noise needed is {noise['exact tilt'][place]:.3f} times the lower bound (what a linear loss needs), against {noise['Redberg et al. (2023)'][place]:.3f}"
     yield "at order 10. Lower is better; 1 cannot be beaten"
+    assert (
+        "(q, ε_dp) = (10, 1) for every release of every row, ε_dd = 0.1 where"
+        in (ROOT / "benchmarks" / "results" / "ladder.md").read_text()
+    )
     ladder = {row["way"]: row for row in paper.rows("ladder", "way")}
     short, cold, whole = (
         ladder[name]
@@ -92,7 +101,7 @@ def in_note() -> Iterator[str]:
     yield f"and {worth[1]:.1f} at"
     (reserve, *_) = reserves(1_000)
     yield f"For 1,000 releases the charge is {1 + reserve:.1f} times that of one; fresh noise pays 1,000 times."
-    half, full = capacity["11,000"], capacity["22,000"]
+    half, full = left["11,000"], left["22,000"]
     assert full["rows left"] == "22,000"
     yield (
         f"With 11,000 of 22,000 rows left at random the loss is {half['measured loss, at random']} nats by measurement and {half['forecast loss']} by forecast."
