@@ -16,7 +16,7 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..accountant import EventKinds
+from ..accountant import EventKinds, Statuses
 from ..bounds.markov_sums import CARRY_BITS
 from ..engine import Execution, check_records, rows_here
 from ..engine.integer_moments import IntegerMoments, Integers, carried
@@ -77,7 +77,8 @@ class SumsCurator:
             NotLearned: before `learn`.
         """
         if self._published is None:
-            raise NotLearned("there is no release yet: call learn() first")
+            spent = "the last model was withdrawn with rows that no release of the plan was left for"
+            raise NotLearned(spent if self._releases else "there is no release yet: call learn() first")
         return self._published
 
     @property
@@ -93,7 +94,7 @@ class SumsCurator:
         Raises:
             InvalidRequest: it was made already.
         """
-        if self._published is not None:
+        if self._releases:
             raise InvalidRequest(
                 "was learned already; a fresh start is another plan and curator, and its budget adds to this one's"
             )
@@ -131,11 +132,11 @@ class SumsCurator:
     def serve(
         self, request: EditRequest, *, rng: np.random.Generator | None = None, execution: Execution | None = None
     ) -> Release:
-        """Carry out one request and publish.
+        """Carry out one request and publish. Where every release of the plan was made the rows are erased all the same; the publication is
+        withheld, and the old model withdrawn.
 
         Raises:
             InvalidRequest, AssumptionViolated: with nothing changed.
-            BudgetExceeded: every release of the plan was made; nothing was changed.
         """
         if request.replacements:
             raise InvalidRequest(
@@ -143,15 +144,22 @@ class SumsCurator:
             )
         if request.insertion is not None and not self.plan.joiners:
             raise InvalidRequest("the plan covers no inserted row: plan with joiners=True")
-        self.published  # noqa: B018 - there is something to carry on
         self._finish()
+        if not self._releases:
+            raise NotLearned(
+                "there is no model to delete from yet: call learn() first, or build Records without the rows"
+            )
         edits = self._records.resolve(request)
         self._check_persons(self._records.most_rows_after(edits))
         check_records(Records.from_slots(edits.rows, edits.labels, edits.ids, None), self.plan.loss)
         return self._release(edits, request.request_id, Execution.of(execution, rng))
 
     def publish(self, *, rng: np.random.Generator | None = None, execution: Execution | None = None) -> Release:
-        """One more release of the same table: new noise, charged like any."""
+        """One more release of the same table: new noise, charged like any.
+
+        Raises:
+            BudgetExceeded: every release of the plan was made.
+        """
         self.published  # noqa: B018 - there is something to carry on
         return self._release(None, None, Execution.of(execution, rng))
 
@@ -166,10 +174,7 @@ class SumsCurator:
         began = time.perf_counter()
         self._finish()
         if self._releases == self.plan.releases:
-            raise BudgetExceeded(
-                f"all {self.plan.releases} releases of the plan were made; erase the rows and learn afresh by a new plan, whose budget adds to "
-                "this one's"
-            )
+            return self._withhold(edits, request_id)
         if len(self._records) != self._held:
             raise InvalidRecords(
                 "the table was edited elsewhere since the last release; what its noise was is lost: learn afresh"
@@ -189,6 +194,27 @@ class SumsCurator:
             model=self.model,
             request_id=request_id,
             seconds=time.perf_counter() - began,
+        )
+
+    def _withhold(self, edits: SlotEdits | None, request_id: str | None) -> Release:
+        """Erase what no release is left for."""
+        if edits is None:
+            raise BudgetExceeded(
+                f"all {self.plan.releases} releases of the plan were made; learn afresh by a new plan, whose budget adds to this one's"
+            )
+        self._records.write(edits)
+        self._published, self._held = None, len(self._records)
+        return Release(
+            release=self._releases,
+            kind=EventKinds.UNLEARN,
+            steps=0,
+            gradient_passes=0,
+            edits=edits.counts.total,
+            counts=edits.counts,
+            guarantees={"dp_cumulative": self.plan.observed(self.plan.adjacency, self._releases)},
+            model=None,
+            status=Statuses.WITHHELD,
+            request_id=request_id,
         )
 
     def _draw(self, edits: SlotEdits | None, noise: Noise) -> Integers:

@@ -13,15 +13,16 @@ from functools import cached_property
 from typing import Any
 
 from ..bounds import markov_sums
-from ..bounds.arithmetic import MOST_PARTITIONS
 from ..errors import InvalidParameter, count, positive, scale
 from ..losses.base import Loss
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
 from ..privacy.worlds import Worlds
 
-BITS = 14  # of the grid of rows: its rounding costs about a hundredth of a percent of the budget
+BITS = 14  # of the grid, for rows of norm 1: its rounding costs about a percent of the noise at 200 columns
+MOST_FEATURES, MOST_RELEASES = 1 << 12, 1 << 16  # numbers that get noise, and draws planned, one by one
 _LABEL_RATIO, _RIDGE_SHARE = 0.6, 0.25  # β/R, and of the noise in the ridge: chosen on Adult
 _EXACT = 1 << 53  # sums below it are exact in float64
+_WIDEST = 1 << 72  # of σ²: what a draw carries on then fits into 64 bits, whatever is drawn
 _TRIES = 64
 _SOURCE = "Markov sums: a chain of exact discrete Gaussian releases, the noise of each recomputed from the one before"
 _CONDITIONS = (
@@ -56,7 +57,7 @@ class SumsPlan:
     rows_per_subject: int
     label_weight: int
     regularization: float
-    bits: int = BITS
+    bits: int  # of the grid: numbers of a row are multiples of 2^−bits
 
     @cached_property
     def draws(self) -> list[tuple[Fraction, int]]:
@@ -142,13 +143,15 @@ def plan_sums(
     if loss.label_kind not in ("binary", "class") or not math.isfinite(loss.radius):
         raise InvalidParameter(f"sums are for classes: take losses.Logistic or losses.Softmax, not {loss.name}")
     sizes = {"records": records, "features": features, "releases": releases, "rows_per_subject": rows_per_subject}
+    most = {"features": MOST_FEATURES, "releases": MOST_RELEASES}
     for name, value in sizes.items():
-        count(name, value, maximum=MOST_PARTITIONS if name in ("features", "releases") else 2**53)
+        count(name, value, maximum=most.get(name, 2**53))
     allowed = Fraction(positive("gdp", gdp)) ** 2
-    weight = max(1, round(_LABEL_RATIO * loss.radius * 2**BITS))
+    bits = BITS + 1 - math.frexp(loss.radius)[1]
+    weight = round(_LABEL_RATIO * math.ldexp(loss.radius, bits))
     plan = SumsPlan(
         loss=loss, **sizes, gdp=float(gdp), variance=1, adjacency=Worlds(adjacency), joiners=bool(joiners),
-        label_weight=weight, regularization=scale("regularization", regularization),
+        label_weight=weight, regularization=scale("regularization", regularization), bits=bits,
     )  # fmt: skip
     if not records * plan.norm_squared < _EXACT:
         raise InvalidParameter(
@@ -157,9 +160,11 @@ def plan_sums(
         )
     variance = max(math.ceil(plan.apart(plan.adjacency) ** 2 / allowed), 1000 * weight**2)
     for _ in range(_TRIES):
+        if variance > _WIDEST:
+            break
         plan = replace(plan, variance=variance)
         spent = plan.charges(plan.adjacency)[-1]
         if spent <= allowed:
             return plan
         variance = math.ceil(variance * spent / allowed * (1 + Fraction(1, 1 << 30)))
-    raise InvalidParameter("leaves no room for the rounding of the grid; raise it", gdp=gdp)
+    raise InvalidParameter("takes more noise than the grid carries; raise it, or ask for fewer releases", gdp=gdp)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from noisygd_delete import Records, errors, losses
+from noisygd_delete import Records, errors, losses, methods
 from noisygd_delete.bounds import markov_sums
 from noisygd_delete.curator.markov_sums import SumsCurator
 from noisygd_delete.engine.integer_moments import IntegerMoments, carried
@@ -181,11 +181,53 @@ def test_what_the_plan_does_not_cover_is_refused_and_changes_nothing() -> None:
             call()
         assert curator.published is before
         assert curator.releases == 1
+
+
+def test_a_spent_budget_never_keeps_a_row() -> None:
+    curator = SumsCurator(table(), plan(releases=2, joiners=False))
+    curator.learn()
     curator.delete([0])
-    curator.delete([1])
-    with pytest.raises(errors.BudgetExceeded, match="all 3 releases"):
-        curator.delete([2])
-    assert 2 in curator._records
+    with pytest.raises(errors.BudgetExceeded, match="all 2 releases"):
+        curator.publish()
+    assert curator.model
+    for row in (1, 2):
+        withheld = curator.delete([row])
+        assert (withheld.status, withheld.model, withheld.release) == ("withheld", None, 2)
+        assert row not in curator._records
+        with pytest.raises(errors.NotLearned, match="withdrawn"):
+            _ = curator.model
+    with pytest.raises(errors.InvalidRequest, match="learned already"):
+        curator.learn()
+
+
+@pytest.mark.parametrize("radius", [1e-3, 0.3, 1.0, 7.5, 300.0])
+def test_the_grid_follows_the_radius(radius: float) -> None:
+    """Rows of any length cost the same noise beside it, and the model is the same up to the scale."""
+    chosen = plan_sums(losses.Logistic(radius=radius), records=SLOTS, features=COLUMNS, releases=6)
+    assert 2**28 <= chosen.norm_squared < 2**30
+    assert chosen.variance / float(chosen.apart(Worlds.REPLACE)) ** 2 == pytest.approx(
+        plan().variance / float(plan().apart(Worlds.REPLACE)) ** 2, rel=2e-3
+    )
+    features, labels = rows()
+    curator = SumsCurator(Records(features * radius * 0.999, labels, slots=SLOTS), chosen)
+    assert curator.learn().model.certified
+
+
+def test_what_no_grid_carries_is_refused_at_once() -> None:
+    for options, words in (
+        ({"gdp": 1e-6}, "more noise"),
+        ({"records": 2**40}, "exact"),
+        ({"features": 10**6}, "features"),
+    ):
+        with pytest.raises(errors.InvalidParameter, match=words):
+            plan(**options)
+    with pytest.raises(errors.InvalidParameter, match="classes"):
+        plan_sums(losses.PseudoHuber(radius=1.0), records=9, features=2, releases=2)
+
+
+def test_sums_are_no_method_of_a_store() -> None:
+    with pytest.raises(errors.InvalidParameter, match="in memory only"):
+        methods.of("sums")
 
 
 def test_long_rows_and_persons_of_many_rows_are_refused() -> None:
