@@ -101,6 +101,17 @@ def in_note() -> Iterator[str]:
     yield f"and {worth[1]:.1f} at"
     (reserve, *_) = reserves(1_000)
     yield f"For 1,000 releases the charge is {1 + reserve:.1f} times that of one; fresh noise pays 1,000 times."
+    many = {
+        row["what"]: row["accuracy"].split(" ")[0]
+        for row in paper.rows("sums", "releases")
+        if row["releases"] == "1001"
+    }
+    assert (
+        "All releases together are 1-GDP between two records"
+        in (ROOT / "benchmarks" / "results" / "sums.md").read_text()
+    )
+    yield "with 1,001 releases"
+    yield f"is right on {many['Markov sums, deletions only']}, on fresh sums on {many['fresh sums']}."
     half, full = left["11,000"], left["22,000"]
     assert full["rows left"] == "22,000"
     yield (
