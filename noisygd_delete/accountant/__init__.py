@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from .ahead import Ahead, Outlook, Remaining
     from .ancestors import Presence, StageRun, ancestor_guarantee, stage_runs
     from .events import Event, EventKinds, Statuses, label
-    from .export import to_dp_accounting
     from .filter import PrivacyFilter
     from .history import Past
     from .intervals import within
@@ -39,7 +38,6 @@ __all__ = [
     "report",
     "stage_runs",
     "statement_text",
-    "to_dp_accounting",
     "within",
 ]
 
@@ -51,7 +49,6 @@ __getattr__ = on_first_use(
         **dict.fromkeys(("Ahead", "Outlook", "Remaining"), "ahead"),
         **dict.fromkeys(("Presence", "StageRun", "ancestor_guarantee", "stage_runs"), "ancestors"),
         **dict.fromkeys(("Event", "EventKinds", "Statuses", "label"), "events"),
-        "to_dp_accounting": "export",
         "PrivacyFilter": "filter",
         "Past": "history",
         "within": "intervals",

@@ -153,7 +153,7 @@ def stage_runs(events: Iterable[Event]) -> list[StageRun]:
     current: dict[int, int] = {}  # stage -> its last run, whose output is in the published model
     for number, event in enumerate(events, start=1):
         mechanism, afresh = event.mechanism, event.kind is not EventKinds.UNLEARN
-        if mechanism.carried:
+        if event.kind is EventKinds.EXTRACTOR:
             raise InvalidParameter(
                 "an extractor trained beforehand is a run of its own: give it as a StageRun that the others read"
             )

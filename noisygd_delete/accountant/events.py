@@ -66,8 +66,8 @@ class Event:
         object.__setattr__(self, "counts", self.counts.among(self.edits))
         self.mechanism.check_steps(self.steps)
         self.mechanism.check_start(self.steps, fresh=self.fresh)
-        facts = self.mechanism.carried, self.mechanism.tells
-        if (self.kind is EventKinds.EXTRACTOR, self.kind is EventKinds.STATISTIC) != facts:
+        published = self.kind if self.kind in (EventKinds.EXTRACTOR, EventKinds.STATISTIC) else "model"
+        if published != self.mechanism.publishes:
             raise InvalidParameter(
                 f"does not go with the facts of method {self.mechanism.method!r}; an extractor is described by a "
                 "SampledGaussian, a statistic by CountedRecords, every other release by the mechanism of its plan",

@@ -46,8 +46,7 @@ class Mechanism(ABC):
     method: ClassVar[str]  # the name of the method, by which a ledger tells mechanisms apart
     source: ClassVar[str]  # where the bound is proven
     fresh: ClassVar[bool] = False  # whether every release starts anew, not from the model published before
-    carried: ClassVar[bool] = False  # whether every later model carries what this run published
-    tells: ClassVar[bool] = False  # whether what it published is numbers about the records, no model
+    publishes: ClassVar[str] = "model"  # "extractor": every later model carries it; "statistic": numbers about records
     forgets_unobserved: ClassVar[bool] = False  # whether `forgets_at` speaks of a past that nobody observed
     notes: ClassVar[tuple[str, ...]] = ()  # what a statement of account must say where such a run took part
     nested: ClassVar[tuple[str, ...]] = ()  # fields that hold mechanisms of its own: what runs one after the other
@@ -144,16 +143,6 @@ class Mechanism(ABC):
         """Whether two runs that count as equal cannot both be described rightly."""
         return False
 
-    def noisy_step(self, worlds: Worlds) -> tuple[float, float]:
-        """(noise multiplier, sampling rate) of one step as a subsampled Gaussian mechanism, for accountants that compose steps.
-
-        Raises:
-            InvalidParameter: the run is not a composition of such steps.
-        """
-        raise InvalidParameter(
-            f"a release by {self.method!r} is not a composition of noisy steps; it has no such export"
-        )
-
     def to_dict(self) -> dict[str, Any]:
         return {"method": self.method, **_told(self)}
 
@@ -214,10 +203,6 @@ class NoisySteps(Mechanism):
     def sensitivity(self, worlds: str) -> float:
         """Δ between the two worlds: 2L for x or x′, L against the null record, times rows per subject."""
         return Worlds(worlds).sensitivity(self.lipschitz, self.rows_per_subject)
-
-    def noisy_step(self, worlds: Worlds) -> tuple[float, float]:
-        """τ / (ηΔ/n), of all rows."""
-        return self.noise_scale * self.records / (self.step_size * self.sensitivity(worlds)), 1.0
 
     def contradicts(self, other: Mechanism) -> bool:
         stated = {self.objective_smoothness, getattr(other, "objective_smoothness", None)} - {None}

@@ -29,7 +29,7 @@ class CountedRecords(Mechanism):
 
     method: ClassVar[str] = "counted-records"
     source: ClassVar[str] = "counts of the records with an exact discrete Gaussian (Canonne, Kamath & Steinke 2020)"
-    tells: ClassVar[bool] = True
+    publishes: ClassVar[str] = "statistic"
     notes: ClassVar[tuple[str, ...]] = (
         "Counts of the records were published too: a deletion takes nothing back of those that were made before it.",
     )
@@ -73,6 +73,3 @@ class CountedRecords(Mechanism):
         grid = self.deviation * 2.0**-GRID_BITS
         mu = inexact_gdp(spread=self.apart(worlds), output_noise=self.deviation, grid=grid)
         return {"gdp_squared": steps_with * mu**2}
-
-    def noisy_step(self, worlds: Worlds) -> tuple[float, float]:
-        return self.deviation / self.apart(worlds), 1.0

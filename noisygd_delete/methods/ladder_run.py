@@ -56,7 +56,7 @@ class LadderRun(Mechanism):
             *zip(self.later, self.later_steps, strict=True),
         ):
             stage.check_steps(count("steps of a stage", steps))
-            if stage.nested or stage.carried or stage.shows_start or stage.records != self.records:
+            if stage.nested or stage.publishes != "model" or stage.shows_start or stage.records != self.records:
                 raise InvalidParameter(
                     f"a run by {stage.method!r} on {stage.records} slots is no stage of this ladder of {self.records}: a stage starts at "
                     "a kept stage or at a public point, never where the last published model was"

@@ -96,11 +96,6 @@ class MinimiserRun(SharpRun):
         moved = self.sensitivity(worlds) * ROOM / (self.records * m) * room
         return exact.gdp(self, worlds, steps_with=steps, apart=moved + solved)
 
-    def noisy_step(self, worlds: Worlds) -> tuple[float, float]:
-        raise InvalidParameter(
-            "a release from the minimiser is not a composition of noisy steps; it has no such export"
-        )
-
     def conditions(self) -> tuple[Condition, ...]:
         own = {"method": self.method}
         solved = ("solver-tolerance", {**own, "tolerance": self.gradient_tolerance})

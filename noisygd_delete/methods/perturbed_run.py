@@ -170,15 +170,6 @@ class PerturbedRun(Mechanism):
     def _inexact_gdp(self, spread: float) -> float:
         return flow.inexact_gdp(spread=spread, output_noise=self.output_noise, grid=self.grid)
 
-    def noisy_step(self, worlds: Worlds) -> tuple[float, float]:
-        """A Gaussian mechanism with the same μ is at least as easy to tell apart."""
-        squared = self.curve(worlds).gdp_squared
-        if squared is None:
-            raise InvalidParameter(
-                f"a release by {self.method!r} under these facts has a Rényi curve but no μ; it has no such export"
-            )
-        return 1 / math.sqrt(self.chain * squared), 1.0
-
     def conditions(self) -> tuple[Condition, ...]:
         own = {"method": self.method}
         return (

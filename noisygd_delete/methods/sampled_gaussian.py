@@ -27,7 +27,7 @@ class SampledGaussian(Mechanism):
 
     method: ClassVar[str] = "sampled-gaussian"
     source: ClassVar[str] = "Rényi DP of the sampled Gaussian mechanism (Mironov, Talwar & Zhang 2019)"
-    carried: ClassVar[bool] = True
+    publishes: ClassVar[str] = "extractor"
     notes: ClassVar[tuple[str, ...]] = (
         "A deleted record's part in a published extractor is not taken back by later releases.",
     )
@@ -53,8 +53,3 @@ class SampledGaussian(Mechanism):
         bound = subsampled.replace_renyi if worlds.between_records else subsampled.zero_out_renyi
         facts = {"sampling_rate": self.sampling_rate, "noise_multiplier": self.noise_multiplier, "steps": steps_with}
         return {"points": tuple((float(order), bound(order=order, **facts)) for order in ORDERS)}
-
-    def noisy_step(self, worlds: Worlds) -> tuple[float, float]:
-        if worlds != Worlds.ZERO_OUT:
-            raise InvalidParameter("an extractor is exported for adjacency 'zero-out' only")
-        return self.noise_multiplier, self.sampling_rate

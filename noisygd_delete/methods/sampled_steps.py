@@ -30,7 +30,7 @@ class SampledSteps(SampledGaussian):
     """
 
     method: ClassVar[str] = "sampled-steps"
-    carried: ClassVar[bool] = False
+    publishes: ClassVar[str] = "model"
     notes: ClassVar[tuple[str, ...]] = ()
 
     draws: int

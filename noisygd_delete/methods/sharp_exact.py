@@ -56,11 +56,6 @@ class SharpExactRun(SharpRun):
     def largest_step_size(self) -> float:
         return self.exact.largest_step_size(self)
 
-    def noisy_step(self, worlds: Worlds) -> tuple[float, float]:
-        raise InvalidParameter(
-            f"the roundings of a step by {self.method!r} are no part of a Gaussian mechanism; it has no such export"
-        )
-
     def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:
         mu = self.exact.gdp(self, worlds, steps_with=steps_with, steps_without=steps_without)
         return {"gdp_squared": mu**2}

@@ -76,7 +76,7 @@ def costs(accountant: Accountant, plan: Plan) -> Costs:
         if id(event) not in known:
             solver = plan.learn_solver_passes if event.fresh else plan.delete_solver_passes
             passed = event.steps + (solver if event.mechanism == own else 0)
-            known[id(event)] = passed, event.steps if event.mechanism.tells else learn
+            known[id(event)] = passed, event.steps if event.mechanism.publishes == "statistic" else learn
     each = np.array([known[id(event)] for event in events], float).reshape(-1, 2)
     passes, learning = each.T
     numbers = np.array(shown(len(passes)))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 
 import pytest
 
 from noisygd_delete import Accountant, Budget, losses, make_plan
 from noisygd_delete.accountant import Event, PrivacyFilter, report
-from noisygd_delete.accountant.export import to_dp_accounting
-from noisygd_delete.errors import BudgetExceeded, InvalidParameter, MissingDependency
+from noisygd_delete.errors import BudgetExceeded, InvalidParameter
 from noisygd_delete.methods.sampled_gaussian import SampledGaussian
 from tests.accountant import checks
 
@@ -47,12 +45,6 @@ def test_a_lifetime_runs_forwards() -> None:
         accountant.deletion(present_from=3, erased_at=3)
     for seen, words in ((range(3, 16), "13 releases from 3 to 15"), ((2, 4), "[2, 4]")):
         assert any(words in line for line in accountant.dp_cumulative(seen).assumptions)
-
-
-def test_the_export_says_what_it_lacks(monkeypatch) -> None:
-    monkeypatch.setitem(sys.modules, "dp_accounting", None)
-    with pytest.raises(MissingDependency, match="pip install"):
-        to_dp_accounting(Accountant(plan()))
 
 
 def test_a_filter_admits_events_only_and_idle_ones_for_free() -> None:

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from noisygd_delete import Accountant, Budget, Curator, Plan, Records, learn, losses, make_plan, resume
 from noisygd_delete.accountant import Event
-from noisygd_delete.accountant.export import to_dp_accounting
 from noisygd_delete.accountant.filter import PrivacyFilter
 from noisygd_delete.curator import learning
 from noisygd_delete.engine.objective_float64 import PreciseObjective
@@ -274,13 +273,6 @@ def test_the_filter_and_the_exporter_take_it() -> None:
     guard.admit(Event("learn", 0, 0, steep.mechanism))
     with pytest.raises(BudgetExceeded):
         guard.admit(Event("unlearn", 0, 1, steep.mechanism))
-    account = Accountant(plan, [Event("learn", 0, 0, plan.mechanism), event])
-    with pytest.raises(InvalidParameter, match="no such export"):
-        to_dp_accounting(Accountant(steep, [Event("learn", 0, 0, steep.mechanism)]))
-    rdp = pytest.importorskip("dp_accounting.rdp")
-    accountant = rdp.RdpAccountant()
-    accountant.compose(to_dp_accounting(account))
-    assert accountant.get_epsilon(1e-6) >= account.dp_cumulative().epsilon(1e-6) * (1 - 1e-6)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from noisygd_delete import Budget, losses, make_plan, methods
 from noisygd_delete.errors import InvalidParameter, PlanInfeasible
 from noisygd_delete.methods.reading import mechanism_from_dict, plan_from_dict, problem_from_dict
 from noisygd_delete.methods.sampled_gaussian import SampledGaussian
-from noisygd_delete.privacy import Worlds
 
 SIZES = {"records": 300, "features": 4, "regularization": 0.05, "budget": Budget(order=10, dp=1.0, deletion=0.1)}
 
@@ -27,20 +26,6 @@ def test_a_method_that_is_one_takes_no_options_beside_it() -> None:
         methods.of("sharp", speed="high")
     with pytest.raises(InvalidParameter, match="one word"):
         methods.of("sharp", certificate="theorem")
-
-
-@pytest.mark.parametrize("method", ["theorem", "sharp", "minimiser"])
-def test_a_release_is_exported_as_noisy_steps_only_where_it_is_one(method) -> None:
-    facts = make_plan(losses.Logistic(1.0), method=method, **SIZES).mechanism
-    worlds = Worlds("zero-out")
-    if method == "minimiser":
-        with pytest.raises(InvalidParameter, match="no such export"):
-            facts.noisy_step(worlds)
-    else:
-        multiplier, rate = facts.noisy_step(worlds)
-        noise = math.sqrt(2 * facts.step_size * facts.noise_variance)
-        assert rate == 1
-        assert multiplier == pytest.approx(noise * 300 / (facts.step_size * 1.0), rel=1e-12)
 
 
 @pytest.mark.parametrize("junk", [None, 3, "plan", [1, 2], [["records", 3]]])
