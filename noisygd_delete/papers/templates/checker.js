@@ -2910,8 +2910,7 @@ const Worlds = $.modules["privacy.worlds"]["Worlds"];
 PROOFS = $.tuple(["by-hand", "computer-checked"]);
 Mechanism = $.dataclass($.cls("Mechanism", [], ($ns) => {
 $ns.fresh = false;
-$ns.carried = false;
-$ns.tells = false;
+$ns.publishes = "model";
 $ns.forgets_unobserved = false;
 $ns.notes = $.tuple([]);
 $ns.nested = $.tuple([]);
@@ -3898,7 +3897,7 @@ $ns.PENDING = "pending";
 Event = $.dataclass($.cls("Event", [], ($ns) => {
 $ns.counts = NO_EDITS;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let facts;
+let published;
 $.cm($.b.object, "__setattr__", [self, "kind", EventKinds([$.ga(self, "kind")])]);
 count(["steps", $.ga(self, "steps")], {"minimum": 0n});
 count(["edits", $.ga(self, "edits")], {"minimum": 0n});
@@ -3908,8 +3907,8 @@ throw $.raised(InvalidParameter([("" + "is less than the sum of its kinds: " + $
 $.cm($.b.object, "__setattr__", [self, "counts", $.cm($.ga(self, "counts"), "among", [$.ga(self, "edits")])]);
 $.cm($.ga(self, "mechanism"), "check_steps", [$.ga(self, "steps")]);
 $.cm($.ga(self, "mechanism"), "check_start", [$.ga(self, "steps")], {"fresh": $.ga(self, "fresh")});
-facts = $.tuple([$.ga($.ga(self, "mechanism"), "carried"), $.ga($.ga(self, "mechanism"), "tells")]);
-if ($.t(!$.eq($.tuple([$.is($.ga(self, "kind"), $.ga(EventKinds, "EXTRACTOR")), $.is($.ga(self, "kind"), $.ga(EventKinds, "STATISTIC"))]), facts))) {
+published = ($.t($.has($.tuple([$.ga(EventKinds, "EXTRACTOR"), $.ga(EventKinds, "STATISTIC")]), $.ga(self, "kind"))) ? $.ga(self, "kind") : "model");
+if ($.t(!$.eq(published, $.ga($.ga(self, "mechanism"), "publishes")))) {
 throw $.raised(InvalidParameter([("" + "does not go with the facts of method " + $.formatted($.ga($.ga(self, "mechanism"), "method"), "r", "") + "; an extractor is described by a SampledGaussian, a statistic by CountedRecords, every other release by the mechanism of its plan")], {"kind": $.b.str([$.ga(self, "kind")])}));
 }
 if (($.t($.is($.ga(self, "kind"), $.ga(EventKinds, "STATISTIC"))) && $.t($.ga(self, "edits")))) {
@@ -7118,7 +7117,7 @@ _MOST = $.pow(2.0, 24n);
 CountedRecords = $.dataclass($.cls("CountedRecords", [Mechanism], ($ns) => {
 $ns.method = "counted-records";
 $ns.source = "counts of the records with an exact discrete Gaussian (Canonne, Kamath & Steinke 2020)";
-$ns.tells = true;
+$ns.publishes = "statistic";
 $ns.notes = $.tuple(["Counts of the records were published too: a deletion takes nothing back of those that were made before it."]);
 $ns.rows_per_subject = 1n;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
@@ -7859,7 +7858,7 @@ throw $.raised(InvalidParameter(["every stage of a ladder states its steps: as m
 for (const $v2 of $.each($.tuple([...$.each($.b.zip([$.ga(self, "kept"), $.ga(self, "kept_steps")], {"strict": true})), ...$.each($.b.zip([$.ga(self, "later"), $.ga(self, "later_steps")], {"strict": true}))]))) {
 {const $v3 = $.unpack($v2, 2, -1);stage = $v3[0];steps = $v3[1];}
 $.cm(stage, "check_steps", [count(["steps of a stage", steps])]);
-if (($.t($.ga(stage, "nested")) || $.t($.ga(stage, "carried")) || $.t($.ga(stage, "shows_start")) || $.t(!$.eq($.ga(stage, "records"), $.ga(self, "records"))))) {
+if (($.t($.ga(stage, "nested")) || $.t(!$.eq($.ga(stage, "publishes"), "model")) || $.t($.ga(stage, "shows_start")) || $.t(!$.eq($.ga(stage, "records"), $.ga(self, "records"))))) {
 throw $.raised(InvalidParameter([("" + "a run by " + $.formatted($.ga(stage, "method"), "r", "") + " on " + $.formatted($.ga(stage, "records"), "", "") + " slots is no stage of this ladder of " + $.formatted($.ga(self, "records"), "", "") + ": a stage starts at a kept stage or at a public point, never where the last published model was")]));
 }
 }
@@ -7944,7 +7943,7 @@ ORDERS = $.tuple([...$.each($.b.range([2n, 33n])), 48n, 64n, 128n, 256n, 512n]);
 SampledGaussian = $.dataclass($.cls("SampledGaussian", [Mechanism], ($ns) => {
 $ns.method = "sampled-gaussian";
 $ns.source = "R\u00e9nyi DP of the sampled Gaussian mechanism (Mironov, Talwar & Zhang 2019)";
-$ns.carried = true;
+$ns.publishes = "extractor";
 $ns.notes = $.tuple(["A deleted record's part in a published extractor is not taken back by later releases."]);
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 $.sup(SampledGaussian, self, "__post_init__")([]);
@@ -7981,7 +7980,7 @@ const Method = $.modules["methods.base"]["Method"];
 const SampledGaussian = $.modules["methods.sampled_gaussian"]["SampledGaussian"];
 SampledSteps = $.dataclass($.cls("SampledSteps", [SampledGaussian], ($ns) => {
 $ns.method = "sampled-steps";
-$ns.carried = false;
+$ns.publishes = "model";
 $ns.notes = $.tuple([]);
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 $.sup(SampledSteps, self, "__post_init__")([]);
