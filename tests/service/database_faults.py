@@ -387,33 +387,55 @@ def odd(world: World, hurry: bool) -> Counter[str]:
 
 
 def put_back(world: World, hurry: bool) -> Counter[str]:
-    """A backup from before a deletion is put in the place of the server's folder: no release and no new paper comes of it."""
+    """A backup from before a deletion is put in the place of the server's folder."""
     world.server.stop()
     backup = world.folder / "backup"
     shutil.rmtree(backup, ignore_errors=True)
     subprocess.run(["cp", "-a", str(world.server.data), str(backup)], check=True)
     world.server.start()
+
+    def restore() -> None:
+        world.server.stop()
+        world.server.data.rename(world.server.folder / "right")
+        subprocess.run(["cp", "-a", str(backup), str(world.server.data)], check=True)
+        world.server.start()
+
+    return an_older_one(world, restore)
+
+
+def cut_off(world: World, hurry: bool) -> Counter[str]:
+    """A standby that was cut off before a deletion takes over at the server's address."""
+    follower = world.server.standby()
+    world.server.wait_for(follower)
+    follower.stop()
+    return an_older_one(world, lambda: world.server.fail_over(follower, "right"))
+
+
+def an_older_one(world: World, take_its_place: Callable[[], None]) -> Counter[str]:
+    """An older state answers at the server's address: no release and no new paper comes of it. When the right one is back, what waited goes on."""
     tokens = world.ask(6)
-    states = world.settled(tokens)
-    found = world.judged(tokens, [], states)
+    found = world.judged(tokens, [], world.settled(tokens))
     releases = Ledger.read(Layout.at(world.path).ledger).releases
-    world.server.stop()
-    shutil.rmtree(world.server.data)
-    subprocess.run(["cp", "-a", str(backup), str(world.server.data)], check=True)
-    world.server.start()
+    take_its_place()
     for _ in range(40):  # its counter runs past the one of the history that was lost
         world.run("SELECT pg_current_xact_id()")
     later = world.ask(3)
     states = world.settled(later, 12.0)
-    found["tried"] += len(later)
     found["false papers"] += sum(state == "published" for state in states.values())
     found["false papers"] += Ledger.read(Layout.at(world.path).ledger).releases > releases
     found["told"] += world.call("GET", "/health", "read")[0] == 503 or "aside" in states.values()
-    return found
+    world.server.stop()
+    shutil.rmtree(world.server.data)
+    (world.server.folder / "right").rename(world.server.data)
+    world.server.start()
+    for token, state in world.settled(later, 20.0).items():
+        if state == "aside":
+            world.call("POST", f"/requests/{token}/retry", "publish", {})
+    return found + world.judged(later, [], world.settled(later))
 
 
 def taken_over(world: World, hurry: bool) -> Counter[str]:
-    """The server dies, and a standby that has everything takes over at its address; one that was cut off is tried in `test_marks`."""
+    """The server dies, and a standby that has everything takes over at its address."""
     follower = world.server.standby()
     before = world.ask(3)
     world.settled(before)
@@ -434,7 +456,8 @@ TRIALS: dict[str, Callable[[World, bool], Counter[str]]] = {
     "half-open connections": slow,
     "names that no table has or its key cannot hold": odd,
     "a standby takes over": taken_over,
-    "a backup is put back": put_back,
+    "a standby that was cut off takes over, then the right one": cut_off,
+    "a backup is put back, then the right one": put_back,
 }
 
 

@@ -26,11 +26,13 @@ from ...records import EditCounts, LeftOut
 from ..clusters import files
 from .by_sql import SqlSource
 from .source import (
+    NOTHING_DONE,
     Accept,
     Done,
     chosen_by_others,
     dotted,
     not_there,
+    put_back,
     quoted,
     require_read_once,
     still_read,
@@ -174,7 +176,7 @@ class DuckdbFile(Lake):
         among = f"SELECT count(*) FROM {_DONE} WHERE mark IN (SELECT unnest(?))"
         return self._counts(connection) and bool(_one(connection, among, list(done.marks)) == len(set(done.marks)))
 
-    def delete(self, ids: Sequence[str], subjects: Sequence[str], accept: Accept) -> str:
+    def delete(self, ids: Sequence[str], subjects: Sequence[str], accept: Accept, done: Done = NOTHING_DONE) -> str:
         if self.table is None:
             raise self._left_to_the_application()
         import duckdb
@@ -183,6 +185,8 @@ class DuckdbFile(Lake):
         with _connected(self.address, self.address) as connection:
             connection.execute("BEGIN TRANSACTION")
             self._check_names(_types(connection, self._rows()))
+            if not self._shown(connection, "", done):
+                raise put_back(self.address)
             connection.execute(f"CREATE TABLE IF NOT EXISTS {_DONE} (number BIGINT PRIMARY KEY, mark VARCHAR)")
             try:
                 for column, names in self._named(ids, subjects):
@@ -312,13 +316,15 @@ class DeltaTable(Lake):
             return False
         return all(table.transaction_version(mark) is not None for mark in done.marks)
 
-    def delete(self, ids: Sequence[str], subjects: Sequence[str], accept: Accept) -> str:
+    def delete(self, ids: Sequence[str], subjects: Sequence[str], accept: Accept, done: Done = NOTHING_DONE) -> str:
         library, mark = _delta(), uuid4().hex
         table, named = self._table(), self._named(ids, subjects)
         if len(named) != 1:
             raise InvalidRequest("name records, or persons, in one request to a Delta table: one commit has one list")
         column, names = named[0]
         with _connected(":memory:", self.address) as connection:
+            if not self._shown(connection, f"version:{table.version()}", done):
+                raise put_back(self.address)
             dataset = table.to_pyarrow_dataset()
             connection.register(ROWS, dataset)
             written, gone = self._found(connection, column, names)

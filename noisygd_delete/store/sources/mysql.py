@@ -216,7 +216,7 @@ class MySQL(Source):
         asked = f"SELECT {_text(column)} FROM {dotted(str(self.table))} WHERE {_among(column)}{lock}"
         return [name for (name,) in self._asked(connection, asked, _both(names))]
 
-    def delete(self, ids: Sequence[str], subjects: Sequence[str], accept: Accept) -> str:
+    def delete(self, ids: Sequence[str], subjects: Sequence[str], accept: Accept, done: Done = NOTHING_DONE) -> str:
         import pymysql
 
         mark, gone = uuid4().hex, list[str]()
@@ -226,6 +226,8 @@ class MySQL(Source):
             if not self._deletions(connection):
                 self._asked(connection, making)  # commits what was before it: nothing
             self._asked(connection, "START TRANSACTION")
+            if not self._shown(connection, done.marks):
+                raise put_back(self.address)
             try:
                 for column, names in self._named(ids, subjects):
                     there = set(self._found(connection, column, names, " FOR UPDATE"))

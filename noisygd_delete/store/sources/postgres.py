@@ -19,6 +19,7 @@ from . import marks, trigger
 from .by_sql import SqlSource
 from .session import as_written, ask, ask_one, connected, library, of_rows, said
 from .source import (
+    NOTHING_DONE,
     Accept,
     Done,
     chosen_by_others,
@@ -189,12 +190,14 @@ class Postgres(SqlSource):
             found += max(int(ask_one(connection, one, lower)) for one in asked)
         return found
 
-    def delete(self, ids: Sequence[str], subjects: Sequence[str], accept: Accept) -> str:
+    def delete(self, ids: Sequence[str], subjects: Sequence[str], accept: Accept, done: Done = NOTHING_DONE) -> str:
         from psycopg import sql
 
         named = self._named(ids, subjects)
         with self.connected() as connection:
             self._check_names(self._columns(connection))
+            if not marks.shown(connection, done.marks):
+                raise put_back(self.address)
             gone: list[str] = []
             for column, names in named:
                 kind, _ = self._type(connection, column)

@@ -162,16 +162,17 @@ class Source(ABC):
         """What differs in these columns between two positions; None where that cannot be told from the two."""
         return None
 
-    def delete(self, ids: Sequence[str], subjects: Sequence[str], accept: Accept) -> str:
+    def delete(self, ids: Sequence[str], subjects: Sequence[str], accept: Accept, done: Done = NOTHING_DONE) -> str:
         """Delete the rows of these ids and persons in one transaction of the source; the position of its commit.
 
         Args:
             accept: told, right before the commit, a mark by which `committed` will know this transaction, and the ids of the rows that
                 it deletes. Where it raises, nothing is deleted.
+            done: by its marks a source that is not as they left it is noticed: a row deleted in a copy would still stand in the source.
 
         Raises:
             InvalidRequest: one of them has no row, the source refuses, or a release would still read one; nothing was deleted.
-            SourceError: the source cannot be reached; `committed` tells whether it was done.
+            SourceError: the source cannot be reached, and `committed` tells whether it was done; or it does not show what was done before.
         """
         raise self._left_to_the_application()
 
@@ -313,7 +314,8 @@ def put_back(address: str) -> SourceError:
     """A source that does not show a deletion that was committed there."""
     return SourceError(
         f"{address}: a deletion that this store committed there is not in its history: a backup that was put back, a copy that was not up "
-        "to date when it took over, or another server. Nothing was published. Carry out again what was deleted since, in a new store"
+        "to date when it took over, or another server. Nothing was deleted or published. When the right one is back, it goes on; where this one "
+        "stays, carry out again what was deleted since, in a new store"
     )
 
 

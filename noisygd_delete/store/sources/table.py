@@ -140,7 +140,7 @@ class TableInSource(TrainingTable[journal.Deletion]):
                 note()
                 journal.begin(files.disk, files.layout, begun[0])
 
-        self._committed = self.source.delete(ids, subjects, accept)
+        self._committed = self.source.delete(ids, subjects, accept, self._done())
         self._gone.append((ids, subjects))
         return begun[0]
 

@@ -13,7 +13,7 @@ import pytest
 
 from noisygd_delete import EditRequest
 from noisygd_delete.errors import CountBroken, SourceError
-from noisygd_delete.store import Store, Tombstones
+from noisygd_delete.store import Store, Tombstones, verify
 from noisygd_delete.store.sources import marks, source_at
 
 from .conftest import ROWS, SCHEMA, Server, name, people, plan, statement
@@ -113,9 +113,11 @@ def test_a_later_deletion_does_not_stand_for_one_that_was_lost(own: Server, tmp_
     put_back(own, "backup")
     run_on(own, position)
     with Store.open(tmp_path / "store") as store:
-        store.serve(EditRequest.delete([name(4)], request_id="c"), publish=False)
         with pytest.raises(SourceError, match=PUT_BACK):
-            store.publish()
+            store.serve(EditRequest.delete([name(4)], request_id="c"), publish=False)
+        assert statement(own.address(), "SELECT FROM people WHERE id = %s", name(4)) == 1
+        with pytest.raises(SourceError, match=PUT_BACK):
+            store.publish(redo=True)
         assert store.ledger.releases == 3
 
 
@@ -189,6 +191,29 @@ def test_a_file_put_back_is_refused_when_others_have_deleted_since(tmp_path: Pat
         store.publish(redo=True)
     with duckdb.connect(made["address"]) as connection:
         assert connection.execute("SELECT count(*) FROM people").fetchone() == (ROWS - 1,)
+
+
+@pytest.mark.parametrize("made_in", [in_duckdb, in_delta])
+def test_nothing_is_deleted_in_an_earlier_copy_and_the_right_one_goes_on(tmp_path: Path, made_in) -> None:
+    """A row that goes from a copy still stands in the source: were that noted as its erasure, the store could never go on."""
+    made = made_in(tmp_path)
+    place, then, now = Path(made["address"]), tmp_path / "then", tmp_path / "now"
+    with Store.create_over(tmp_path / "store", source_at(id="id", **made), SCHEMA, plan()) as store:
+        store.learn()
+        place.rename(then)
+        shutil.copytree(then, place) if then.is_dir() else shutil.copy(then, place)
+        store.serve(EditRequest.delete([name(3)], request_id="r"))
+        place.rename(now)
+        then.rename(place)
+        for publish in (False, True):
+            with pytest.raises(SourceError, match=PUT_BACK):
+                store.serve(EditRequest.delete([name(4)], request_id="s"), publish=publish)
+        assert store.source is not None
+        assert store.source.held([name(3), name(4)], []) == 2
+        place.rename(then)
+        now.rename(place)
+        assert store.serve(EditRequest.delete([name(4)], request_id="s")).release == 3
+    assert verify(tmp_path / "store").passed
 
 
 def test_a_delta_table_put_back_is_refused_when_others_have_written_since(tmp_path: Path) -> None:
