@@ -115,7 +115,9 @@ class SumsPlan:
         return self._guarantee(worlds, 0.0).assuming(NON_ADAPTIVE)
 
     def _guarantee(self, worlds: Worlds, squared: float) -> Guarantee:
-        kept: dict[str, Any] = {"rows": self.rows_per_subject, "source": _SOURCE, "assumptions": _CONDITIONS}
+        most = f"no person ever had more than {self.rows_per_subject} rows, those that were erased included"
+        assumed = (*_CONDITIONS, most) if self.rows_per_subject > 1 else _CONDITIONS
+        kept: dict[str, Any] = {"rows": self.rows_per_subject, "source": _SOURCE, "assumptions": assumed}
         return Guarantee(about=worlds.about, adjacency=worlds, gdp_squared=squared, **kept)
 
 

@@ -240,7 +240,9 @@ def test_long_rows_and_persons_of_many_rows_are_refused() -> None:
     several = Records(features, labels, subjects=[i // 2 for i in range(40)], slots=SLOTS)
     with pytest.raises(errors.AssumptionViolated, match="rows of one person"):
         SumsCurator(several, plan())
-    assert SumsCurator(several, plan(rows_per_subject=2)).learn().guarantees["dp"].rows == 2
+    told = SumsCurator(several, plan(rows_per_subject=2)).learn().guarantees["dp"]
+    assert told.rows == 2
+    assert "no person ever had more than 2 rows" in " ".join(told.assumptions)
     with pytest.raises(errors.AssumptionViolated, match="slots"):
         SumsCurator(Records(features, labels), plan())
 
