@@ -16,7 +16,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..errors import StoreError, StoreLocked
+from ..errors import SourceError, StoreError, StoreLocked
 from ..store import Store, onward
 from ..store.disk import Disk
 from ..store.layout import Layout
@@ -91,6 +91,7 @@ class Writer:
         self._thread = threading.Thread(target=self._work, name="writer", daemon=True)
         self.patience, self._next_try = _PATIENCE, 0.0
         self.trouble: str | None = None
+        self._unreached: str | None = None  # why the last request that was tried could not be carried out in its source
         self.releases = self.refusals = 0
 
     def start(self) -> None:
@@ -113,8 +114,7 @@ class Writer:
         while not self._stopping.is_set():
             self._wake.clear()
             try:
-                pause, self.trouble = self.turn(), None
-                locked = None
+                pause, locked = self.turn(), None
             except StoreLocked as error:
                 pause, locked = 1.0, time.monotonic() if locked is None else locked
                 if time.monotonic() - locked > _LOCKED:  # longer than a command is at work
@@ -142,6 +142,7 @@ class Writer:
                 if self._caught_up():
                     self._publish_due(carrying)
         self._settle({kept.number for kept in accepted})
+        self.trouble = self._unreached if self.inbox.at(Stages.ACCEPTED) else None
         if self._ready(Stages.ACCEPTED):
             return 0.0
         return min([_LOOKS, *self._pauses(), *(due for due in self._due().values() if due is not None)])
@@ -231,6 +232,7 @@ class Writer:
         except StoreLocked:
             raise
         except Exception as error:
+            self._unreached = described(error) if isinstance(error, SourceError) else None
             if len(together) > 1:
                 for kept in together:
                     if not self._stopping.is_set():
@@ -238,7 +240,7 @@ class Writer:
             else:
                 self._failed(carrying, together[0], described(error))
             return
-        self._worked = time.monotonic()
+        self._worked, self._unreached = time.monotonic(), None
         for kept, outcome in zip(together, outcomes, strict=True):
             self._failures.pop(kept.number, None)
             self._note(kept, outcome)

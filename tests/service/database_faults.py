@@ -428,9 +428,13 @@ def an_older_one(world: World, take_its_place: Callable[[], None]) -> Counter[st
     shutil.rmtree(world.server.data)
     (world.server.folder / "right").rename(world.server.data)
     world.server.start()
-    for token, state in world.settled(later, 20.0).items():
-        if state == "aside":
+    for _ in range(20):  # what was set aside meanwhile is tried again where somebody asks
+        aside = [token for token, state in world.settled(later, 20.0).items() if state == "aside"]
+        for token in aside:
             world.call("POST", f"/requests/{token}/retry", "publish", {})
+        if not aside:
+            break
+        time.sleep(1)
     return found + world.judged(later, [], world.settled(later))
 
 

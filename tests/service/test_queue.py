@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from noisygd_delete.cli import main
-from noisygd_delete.errors import StoreError
+from noisygd_delete.errors import SourceError, StoreError
 from noisygd_delete.papers.requests import register_lines
 from noisygd_delete.service import TokenFile, inbox, new_token, writer
 from noisygd_delete.service.inbox import Inbox, Stages
@@ -214,6 +214,30 @@ def test_the_age_of_the_oldest_request_is_told(
     clock.now += 61
     desk.turn()
     assert "noisygd_delete_oldest_waiting_seconds 0" in desk.service.metrics()
+
+
+def test_a_source_that_cannot_be_reached_shows_in_health(
+    store: Path, opened: Opened, clock: Time, failing: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever waits; a row that is kept is no such thing."""
+    desk, edit_all = opened(store, batch=1), Store.edit_all
+
+    def unreached(self: Store, *_: Any, **options: Any) -> Any:
+        raise SourceError("no route to host")
+
+    failing.add(name(1))
+    desk.ask(request_id="t1", delete=[name(1)])
+    desk.turn()
+    assert desk.client.get("/health").status_code == 200
+    monkeypatch.setattr(Store, "edit_all", unreached)
+    desk.ask(request_id="t2", delete=[name(2)])
+    turns(desk, clock, 2)
+    assert desk.client.get("/health").status_code == 503
+    assert desk.client.get("/live").status_code == 200
+    monkeypatch.setattr(Store, "edit_all", edit_all)
+    turns(desk, clock, 2)
+    assert desk.look("t2").json()["state"] == "published"
+    assert desk.client.get("/health").status_code == 200
 
 
 def test_a_lock_held_elsewhere_shows_in_health(store: Path, opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
