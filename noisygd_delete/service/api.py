@@ -185,7 +185,7 @@ class _Api:
         if for_people(request):
             text = await run_in_threadpool(self._service.register_page, asked.page or 1, asked.language)
             return HTMLResponse(text, headers=headers())
-        return _json(await run_in_threadpool(self._service.register, asked.page))
+        return _json(await run_in_threadpool(self._service.register, asked.page or None))
 
     async def publish(self, request: Request) -> Response:
         asked = read_as(PublishAsked, await _body(request) or b"{}")

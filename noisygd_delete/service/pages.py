@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Annotated
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 from starlette.requests import Request
 
 from ..papers.catalogue import ORIGINAL, languages
@@ -25,7 +25,7 @@ ASKS = 'Basic realm="noisygd-delete", charset="UTF-8"'  # makes a browser ask fo
 class RegisterAsked(Struct, frozen=True, forbid_unknown_fields=True):
     """Which page of the register, in which language; without a page, a program gets every request."""
 
-    page: Annotated[int, Meta(ge=1, le=10**9)] | None = None
+    page: Annotated[int, Meta(ge=1, le=10**9)] | UnsetType = UNSET  # not None, which "null" would be read as
     language: str = ORIGINAL
 
 

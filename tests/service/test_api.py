@@ -314,7 +314,7 @@ def test_the_register_is_a_page_for_whoever_may_read_it(store: Path, opened: Ope
     assert get(role="request").status_code == 403
     for wrong in ("Basic", "Basic !", "Basic " + base64.b64encode(b"\xff:\xff").decode(), as_password("ngd_no")):
         assert get(Authorization=wrong).status_code == 401
-    for query in ("page=0", "page=x", "page=1&page=2", "language=fr", "more=1", "page=99999999999"):
+    for query in ("page=0", "page=x", "page=null", "page=1&page=2", "language=fr", "more=1", "page=99999999999"):
         assert get(f"/register?{query}").status_code == 422, query
     every = dict.fromkeys(desk.secrets)
     for role in every:
