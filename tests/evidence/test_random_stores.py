@@ -18,7 +18,14 @@ import pytest
 
 from noisygd_delete import Budget, EditRequest
 from noisygd_delete.accountant import Event
-from noisygd_delete.errors import BudgetExceeded, InvalidParameter, NoisyGDDeleteError, NotLearned, StoreCorrupt
+from noisygd_delete.errors import (
+    BudgetExceeded,
+    InvalidParameter,
+    NoisyGDDeleteError,
+    NotLearned,
+    PlanInfeasible,
+    StoreCorrupt,
+)
 from noisygd_delete.evidence import deriving, erasure, erasure_certificate
 from noisygd_delete.evidence.erasure import erasure_in, ledger_of
 from noisygd_delete.methods.plan import Plan
@@ -129,7 +136,7 @@ class History:
     def relearn(self, store: Store) -> None:
         budget = Budget(order=4, dp=2.0 * len(self.desk.releases), deletion=0.5)
         before = store.ledger.releases
-        with suppress(BudgetExceeded, InvalidParameter):
+        with suppress(BudgetExceeded, InvalidParameter, PlanInfeasible):
             store.relearn(self.plan(9, budget=budget))
         self.released(store, before)
 
