@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, ClassVar
 
@@ -91,11 +92,14 @@ class SharpExact(Sharp):
         problem = replace(problem, method=self, dtype="float64")
         real = Sharp(self.step_size, self.noise_variance, self.excess_risk_target)
         plan = self._charged(problem, real.plan(replace(problem, method=real)))
+        over, before = math.inf, math.inf
         for _ in range(_ATTEMPTS):
             forgetting = self._forgetting(plan)  # its further steps are published too
             plan = plan if forgetting is None else forgetting
             spent = plan.dp if problem.releases == 1 else published_together(plan)  # a single one of any length
-            over = spent.gdp_squared / problem.budget.dp_gdp() ** 2
+            over, before = spent.gdp_squared / problem.budget.dp_gdp() ** 2, over
+            if over >= before:  # the roundings grow as fast as the noise, so no noise covers them
+                break
             if over <= 1 and forgetting is None:
                 raise PlanInfeasible(
                     "the roundings of a step cost more than the deletion budget, however many steps follow: raise λ or that "

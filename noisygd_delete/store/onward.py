@@ -3,8 +3,8 @@
 The ledger says which release is in force; publishers.json says what each publisher was last known to hold. The difference is what is
 still to be done, so no release is lost on the way: after every change, and whenever the store is opened, publishers are brought to
 what the ledger says. One that fails keeps nothing back: the release stands, the failure is noted, and the next opening tries again.
-The seal says how often the list was changed: one that was put back from an earlier copy is told by that, and what it does not name is a
-place that is not known, until somebody has named them all again.
+The seal says which change of the list was the newest: one that was put back is told by that, and what it does not name is a place that
+is not known, until somebody has named them all again.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _SHOWN = 300  # characters of a failure that are kept
 _MOST = 50  # publishers
 _UNDER_WAY = "it was being put there when the program was interrupted"
 _NOTHING_CHANGED = "nothing was changed"
-_PUT_BACK = "what lies there is not known: the list of publishers was put back from an earlier copy, or lost"
+_PUT_BACK = "what lies there is not known: the list of publishers is one of another time, or lost"
 
 
 @dataclass(frozen=True)
@@ -85,12 +85,15 @@ class Destination:
 
 @dataclass(frozen=True)
 class Listed:
-    """publishers.json. `store`: a random id that everything put there is marked by; `changes`: how often the list was changed."""
+    """publishers.json. `store`: a random id that everything put there is marked by; `mark`: of its newest change, `noted`: which one the
+    seal had noted before that; `changes`: how often an earlier version changed it."""
 
     store: str
     publishers: tuple[Destination, ...] = ()
     format: int = _FORMAT
     changes: int = 0
+    mark: str = ""
+    noted: str = ""
 
 
 def listed(layout: Layout) -> Listed | None:
@@ -100,22 +103,19 @@ def listed(layout: Layout) -> Listed | None:
     Raises:
         StoreCorrupt: publishers.json is not one that this program wrote.
     """
-    (store, changes), found = (
-        seal.list_noted(layout.ledger),
-        _read(layout),
-    )  # the seal first: a list is written before it
-    if not _is_put_back(found, changes):
+    store, noted = seal.list_noted(layout.ledger)  # the seal first: a list is written before it
+    found = _read(layout)
+    if not _is_put_back(found, noted):
         return found
     named = [place for place in (found.publishers if found else ()) if place.address != UNKNOWN]
     doubtful = (replace(place, held=None, oldest=1, problem=_PUT_BACK) for place in (*named, Destination(UNKNOWN)))
-    return Listed(store, tuple(doubtful), changes=changes)
+    return Listed(store, tuple(doubtful))
 
 
 def doubt(disk: Disk, layout: Layout) -> None:
-    """The seal was put back: what it said of the list and of the register is lost, and either may be an earlier one."""
+    """The seal was put back: what it said of the list and of the register is lost, and either may be of another time."""
     found = _read(layout) or Listed(secrets.token_hex(16))
-    store, changes = seal.list_noted(layout.ledger)
-    seal.doubt(disk, layout.ledger, store or found.store, max(changes, found.changes) + 1)
+    seal.doubt(disk, layout.ledger, seal.list_noted(layout.ledger)[0] or found.store)
 
 
 def fault(layout: Layout) -> str | None:
@@ -123,12 +123,14 @@ def fault(layout: Layout) -> str | None:
     noted = seal.list_noted(layout.ledger)[1]
     if not _is_put_back(_read(layout), noted):
         return None
-    return f"{layout.publishers}: put back from an earlier copy, or removed; any other command notes that there may be places it does not name"
+    return f"{layout.publishers}: put back from a copy, or removed; any other command notes that there may be places it does not name"
 
 
-def _is_put_back(found: Listed | None, changes: int) -> bool:
-    """Whether the list was changed more often than this one: it was put back from an earlier copy, or removed."""
-    return (0 if found is None else found.changes) < changes
+def _is_put_back(found: Listed | None, noted: str | int) -> bool:
+    """Whether the list did not come by the change that the seal notes: it is of another time, or was removed."""
+    if noted == "" or (found is not None and str(noted) in (found.mark, found.noted)):
+        return False
+    return isinstance(noted, str) or found is None or found.changes < noted
 
 
 def _read(layout: Layout) -> Listed | None:
@@ -326,9 +328,9 @@ def _changed(disk: Disk, layout: Layout, found: Listed, place: int, known: Desti
 
 def _written(disk: Disk, layout: Layout, found: Listed) -> Listed:
     """The list with one change more, on disk; then the seal says so."""
-    changed = replace(found, changes=found.changes + 1)
+    changed = replace(found, changes=0, mark=seal.mark(), noted=str(seal.list_noted(layout.ledger)[1]))
     disk.replace(layout.publishers, (json.dumps(asdict(changed), indent=1, ensure_ascii=False) + "\n").encode())
-    seal.note_list(disk, layout.ledger, changed.store, changed.changes)
+    seal.note_list(disk, layout.ledger, changed.store, changed.mark)
     return changed
 
 

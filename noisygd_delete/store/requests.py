@@ -29,7 +29,9 @@ _SALT = 32  # bytes: nobody tries them all, so a commitment alone says nothing o
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS requests (token TEXT PRIMARY KEY, salt BLOB NOT NULL, body TEXT)",
     "CREATE TABLE IF NOT EXISTS practice (body TEXT NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS changes (mark TEXT PRIMARY KEY)",  # in their order; the seal says which was the newest
 )
+_Marks = list[tuple[str]]
 _WRONG = (ValueError, TypeError, AttributeError, InvalidParameter)
 
 
@@ -104,13 +106,14 @@ class Register:
         self._store({token: case})
 
     def adopt(self, practice: Practice) -> None:
-        """What holds for every request from here on. One that was put back from an earlier copy is from here on the register."""
-        self._rewritten(set(), practice, max(_counted(self._layout), seal.register_noted(self._layout.ledger) + 1))
+        """What holds for every request from here on. One that was put back is from here on the register."""
+        noted = str(seal.register_noted(self._layout.ledger))
+        self._rewritten(set(), practice, [(noted,)] if noted else [])
 
     def forget(self, tokens: Collection[str]) -> None:
         """Erase these request ids with their salts and all that was stated about them."""
         if tokens:
-            self._rewritten(set(tokens), self.practice, _counted(self._layout))
+            self._rewritten(set(tokens), self.practice, _own(self._layout))
 
     def check(self) -> None:
         """Raise `StoreCorrupt` where something in it does not parse."""
@@ -152,20 +155,26 @@ class Register:
             f"{self._layout.register}: holds something that this program did not write; restore it from a backup"
         )
 
-    def _rewritten(self, without: set[str], practice: Practice, changes: int) -> None:
-        """A new file with the other rows, and the old one overwritten: a database that shrinks keeps copies of what it held."""
+    def _rewritten(self, without: set[str], practice: Practice, marks: _Marks) -> None:
+        """A new file with the other rows, and the old one overwritten: a database that shrinks keeps copies of what it held. `marks`:
+        of changes that it came by, besides those it has."""
         path = self._layout.register
         rows = [
             row
             for row in _rows(self._layout, "SELECT token, salt, body FROM requests ORDER BY token")
             if row[0] not in without
         ]
+        marks = [
+            *_rows(self._layout, "SELECT mark FROM changes ORDER BY rowid", table="changes"),
+            *marks,
+            (seal.mark(),),
+        ]
         with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
             for statement in _TABLES:
                 connection.execute(statement)
             connection.executemany("INSERT INTO requests VALUES (?, ?, ?)", rows)
             connection.execute("INSERT INTO practice VALUES (?)", (json.dumps(practice.to_dict()),))
-            connection.execute(f"PRAGMA user_version = {changes}")
+            connection.executemany("INSERT OR IGNORE INTO changes VALUES (?)", marks)
             content = connection.serialize()
         forget(self._disk, path)
         temporary = path.with_name(path.name + TEMPORARY)
@@ -189,16 +198,16 @@ def _salts(layout: Layout, tokens: Sequence[str]) -> dict[str, bytes]:
     return found
 
 
-def _rows(layout: Layout, query: str, *values: Any) -> list[tuple[Any, ...]]:
-    """Rows of the register; none where there is no register yet."""
+def _rows(layout: Layout, query: str, *values: Any, table: str = "practice") -> list[tuple[Any, ...]]:
+    """Rows of the register; none where there is no register yet, or none with this table."""
     path = layout.register
     if not path.exists() or path.stat().st_size == 0:
         return []
     with connect(path) as connection:
         made = connection.execute(
-            "SELECT COUNT(*) FROM sqlite_master WHERE name IN ('requests', 'practice')"
+            "SELECT COUNT(*) FROM sqlite_master WHERE name IN ('requests', ?)", (table,)
         ).fetchone()[0]
-        rows = connection.execute(query, values).fetchall() if made == len(_TABLES) else []
+        rows = connection.execute(query, values).fetchall() if made == 2 else []
     if not all(_readable(row) for row in rows):
         raise StoreCorrupt(f"{path}: holds something that this program did not write; restore it from a backup")
     return rows
@@ -211,7 +220,7 @@ def _readable(row: tuple[Any, ...]) -> bool:
 def _write(disk: Disk, layout: Layout, rows: Sequence[tuple[str, bytes, str | None]]) -> None:
     """Request ids, salts and what was stated, in one transaction: an id that is known keeps its salt."""
     path = layout.register
-    changes = _counted(layout)
+    marks = [*_own(layout), (seal.mark(),)]
     if not path.exists():
         create(disk, path)
     try:
@@ -222,15 +231,16 @@ def _write(disk: Disk, layout: Layout, rows: Sequence[tuple[str, bytes, str | No
                 "INSERT INTO requests VALUES (?, ?, ?) ON CONFLICT (token) DO UPDATE SET body = COALESCE(excluded.body, body)",
                 rows,
             )
-            connection.execute(f"PRAGMA user_version = {changes}")
+            connection.executemany("INSERT OR IGNORE INTO changes VALUES (?)", marks)
     except UnicodeEncodeError as error:
         raise StoreError(f"{path}: a request id that no file can hold; nothing was changed") from error
 
 
-def _counted(layout: Layout) -> int:
-    """How often the register was changed, one more change among them. One that was put back from an earlier copy does not catch up: it is told until
-    somebody adopts it."""
-    return seal.register_changes(layout) + (not seal.is_register_put_back(layout))
+def _own(layout: Layout) -> _Marks:
+    """The mark that the seal noted, of a register that came by it: one that an earlier version wrote counted its changes. One that was put
+    back does not catch up: it is told until somebody adopts it."""
+    noted = str(seal.register_noted(layout.ledger))
+    return [(noted,)] if noted and not seal.is_register_put_back(layout) else []
 
 
 def register_of(store: str | Path) -> Register:

@@ -1,20 +1,23 @@
-"""Outside the ledger: how long it is, and its last link; and how often the list of publishers and the register were changed.
+"""Outside the ledger: how long it is, and its last link; and which state the list of publishers and the register were in.
 
-An end that was cut off is seen, and a list or a register that was put back from an earlier copy.
+Each of their changes has a random mark, and each keeps the marks it came by: the register all, the list its own and the one before that
+the seal noted. So an end that was cut off is seen, and a list or a register from another time: from an earlier one, or from one that was
+undone when a copy of the whole store was put back.
 """
 
 from __future__ import annotations
 
 import json
+import secrets
 from pathlib import Path
 from typing import Any
 
 from ..errors import StoreCorrupt
 from ..records import bounded
+from .database import connect
 from .disk import Disk, read
 from .layout import Layout
 
-_HEADER, _VERSION = 64, slice(60, 64)  # of SQLite: where PRAGMA user_version stands
 LOST = "Restore the store from a backup, and carry out again every request made since"
 
 
@@ -22,50 +25,70 @@ def seal_of(ledger: Path) -> Path:
     return Layout(ledger.parent).seal
 
 
+def mark() -> str:
+    """Of one change: no other has it."""
+    return secrets.token_hex(8)
+
+
 def write(disk: Disk, ledger: Path, length: int, digest: str) -> None:
     """A crash before this leaves the former length, which still holds."""
-    known, changes = _parts(ledger), max(register_noted(ledger), register_changes(Layout(ledger.parent)))
-    kept = {"publishers": known["publishers"]} if "publishers" in known else {}
-    _put(disk, ledger, {"entries": length, "sha256": digest, **kept, **({"register": changes} if changes else {})})
+    known, layout = _parts(ledger), Layout(ledger.parent)
+    newest = _marks(layout, "SELECT mark FROM changes ORDER BY rowid DESC LIMIT 1")
+    register = "" if is_register_put_back(layout) else newest
+    kept = {name: known[name] for name in ("publishers", "register") if name in known}
+    _put(disk, ledger, {"entries": length, "sha256": digest} | kept | ({"register": register} if register else {}))
 
 
-def note_list(disk: Disk, ledger: Path, store: str, changes: int) -> None:
-    """The list of publishers of the store that marks what it puts there by this id was changed so often. A crash before this leaves one
-    change fewer, which the list still has."""
+def note_list(disk: Disk, ledger: Path, store: str, change: str) -> None:
+    """The list of publishers of the store that marks what it puts there by this id was changed. A crash before this leaves the mark
+    of the change before, which the list still has."""
     parts = _parts(ledger)
     if parts:
-        _put(disk, ledger, parts | {"publishers": {"store": store, "changes": changes}})
+        _put(disk, ledger, parts | {"publishers": {"store": store, "mark": change}})
 
 
-def doubt(disk: Disk, ledger: Path, store: str, changes: int) -> None:
-    """Have the list of publishers taken for an earlier one, unless it was changed so often, and the register for one."""
-    register = max(register_noted(ledger), register_changes(Layout(ledger.parent))) + 1
-    _put(disk, ledger, _parts(ledger) | {"publishers": {"store": store, "changes": changes}, "register": register})
+def doubt(disk: Disk, ledger: Path, store: str) -> None:
+    """Have the list of publishers and the register taken for those of another time."""
+    _put(disk, ledger, _parts(ledger) | {"publishers": {"store": store, "mark": mark()}, "register": mark()})
 
 
-def list_noted(ledger: Path) -> tuple[str, int]:
-    """(id, how often the list was changed) as the seal says; nothing and 0 where there was no list."""
-    listed = _parts(ledger).get("publishers", {"store": "", "changes": 0})
-    return listed["store"], listed["changes"]
-
-
-def register_changes(layout: Layout) -> int:
-    """How often the register was changed, at its own word; 0 where there is none, and where an earlier version did not count."""
-    if not layout.register.is_file():
-        return 0
-    with layout.register.open("rb") as file:
-        return int.from_bytes(file.read(_HEADER)[_VERSION], "big")
+def list_noted(ledger: Path) -> tuple[str, str | int]:
+    """(id, mark of the newest change of the list) as the seal says; an earlier version counted changes. Nothing where there was no list."""
+    listed = _parts(ledger).get("publishers", {"store": "", "mark": ""})
+    return listed["store"], listed["mark"] if "mark" in listed else listed["changes"]
 
 
 def is_register_put_back(layout: Layout) -> bool:
-    """Whether the register was changed more often than this one: it was put back from an earlier copy, or lost."""
+    """Whether the register did not come by the change that was its newest at the newest entry: it is of another time, or lost."""
     noted = register_noted(layout.ledger)  # first: a register is written before it
-    return register_changes(layout) < noted
+    if noted == "" or _marks(layout, "SELECT mark FROM changes WHERE mark = ?", str(noted)):
+        return False
+    return isinstance(noted, str) or _counted(layout) < noted
 
 
-def register_noted(ledger: Path) -> int:
-    """How often the register was changed before the newest entry, as the seal says."""
-    return int(_parts(ledger).get("register", 0))
+def register_noted(ledger: Path) -> str | int:
+    """The mark of the register's newest change before the newest entry, as the seal says; an earlier version counted them. Nothing
+    where there was no register."""
+    noted: str | int = _parts(ledger).get("register", "")
+    return noted
+
+
+def _marks(layout: Layout, query: str, *values: str) -> str:
+    """The first mark of a change of the register that this finds; nothing where there is none."""
+    if not layout.register.exists() or layout.register.stat().st_size == 0:
+        return ""
+    with connect(layout.register) as connection:
+        made = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'changes'").fetchone()
+        found = connection.execute(query, values).fetchone() if made else None
+    return found[0] if found else ""
+
+
+def _counted(layout: Layout) -> int:
+    """How often an earlier version changed the register, at its own word."""
+    if not layout.register.is_file():
+        return 0
+    with connect(layout.register) as connection:
+        return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
 def sealed(ledger: Path) -> tuple[int, str] | None:
@@ -85,17 +108,18 @@ def _parts(ledger: Path) -> dict[str, Any]:
         return {}
     try:
         parts = bounded.parsed(read(path, 1 << 12).decode())
-        kinds = {name: type(value) for name, value in parts.items()}
-        if (kinds.pop("publishers", dict), kinds.pop("register", int), kinds) != (
-            dict,
-            int,
-            {"entries": int, "sha256": str},
+        listed = parts.get("publishers", {"store": "", "mark": ""})
+        texts = [parts["sha256"], listed["store"]]
+        changes = [parts.get("register", ""), listed["mark"] if "mark" in listed else listed["changes"]]
+        if (
+            set(parts) - {"publishers", "register"} != {"entries", "sha256"}
+            or len(listed) != 2
+            or type(parts["entries"]) is not int
+            or not all(isinstance(text, str) for text in texts)
+            or not all(type(change) in (str, int) for change in changes)
         ):
             raise ValueError("other parts")
-        listed = parts.get("publishers", {"store": "", "changes": 0})
-        if {name: type(value) for name, value in listed.items()} != {"store": str, "changes": int}:
-            raise ValueError("other parts")
-    except (ValueError, TypeError, AttributeError) as error:
+    except (ValueError, TypeError, AttributeError, KeyError) as error:
         raise StoreCorrupt(f"{path}: not a seal of a ledger; put it back from a backup of the store") from error
     return dict(parts)
 

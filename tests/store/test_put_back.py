@@ -5,8 +5,10 @@ The oracle knows nothing of ties: a store is the copy of one moment in all of it
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+import sqlite3
 from collections.abc import Callable, Iterator
 from itertools import combinations
 from pathlib import Path
@@ -275,7 +277,7 @@ def test_an_old_store_is_tied_at_its_first_opening_and_guarded_after_its_first_t
         Store.open(path)
 
 
-@pytest.mark.parametrize("how", ["an earlier one", "removed"])
+@pytest.mark.parametrize("how", ["an earlier one", "removed", "of a time that was undone"])
 def test_a_register_put_back_alone_is_told_until_somebody_says_that_it_is_the_register(
     path: Path, tmp_path: Path, how: str
 ) -> None:
@@ -285,6 +287,13 @@ def test_a_register_put_back_alone_is_told_until_somebody_says_that_it_is_the_re
     with Store.open(path) as store:
         store.serve(EditRequest.delete([name(4)], request_id="second"))
     assert verify(path).passed
+    if how == "of a time that was undone":  # as long as the new one, and longer
+        shutil.move(path, tmp_path / "undone")
+        shutil.move(tmp_path / "earlier", path)
+        shutil.move(tmp_path / "undone", tmp_path / "earlier")
+        with Store.open(path) as store:
+            store.serve(EditRequest.delete([name(6)], request_id="another second"))
+        assert verify(path).passed
     Layout(path).register.unlink()
     if how != "removed":
         shutil.copy(Layout(tmp_path / "earlier").register, Layout(path).register)
@@ -303,5 +312,35 @@ def test_a_register_put_back_alone_is_told_until_somebody_says_that_it_is_the_re
     assert told()[:2] == (True, False)
     with Store.open(path) as store:
         store.register.forget(["third"])
-        store.serve(EditRequest.delete([name(6)], request_id="fourth"))
+        store.serve(EditRequest.delete([name(7)], request_id="fourth"))
     assert told()[:2] == (True, False)
+
+
+@pytest.mark.parametrize("how", ["none", "an earlier one"])
+def test_a_register_whose_changes_were_counted_is_told_by_the_count(path: Path, tmp_path: Path, how: str) -> None:
+    """As stores have it that were written before changes had marks."""
+    with Store.open(path) as store:
+        store.serve(EditRequest.delete([name(3)], request_id="first"))
+
+    def counted(changes: int) -> None:
+        with sqlite3.connect(Layout(path).register) as connection:
+            connection.execute("DROP TABLE changes")
+            connection.execute(f"PRAGMA user_version = {changes}")
+        connection.close()
+        Layout(path).register.with_name("register.sqlite-journal").unlink(missing_ok=True)
+        seal = json.loads(Layout(path).seal.read_text())
+        Layout(path).seal.write_text(json.dumps(seal | {"register": 3}))
+
+    counted(3 if how == "none" else 2)
+    for request_id in ("second", "third"):
+        assert verify(path).passed == (how == "none")
+        with Store.open(path) as store:
+            store.serve(EditRequest.delete([name(4 if request_id == "second" else 5)], request_id=request_id))
+    assert verify(path).passed == (how == "none")
+    if how != "none":
+        assert main(["register", "settings", str(path), "--controller", "C"]) == 0
+    assert verify(path).passed
+    with Store.open(path) as store:
+        store.serve(EditRequest.delete([name(6)], request_id="fourth"))
+    assert verify(path).passed
+    assert isinstance(json.loads(Layout(path).seal.read_text())["register"], str)

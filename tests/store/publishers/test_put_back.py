@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -22,6 +23,11 @@ def put_back(path: Path, copy: Path) -> None:
     Layout(path).publishers.unlink()
     if Layout(copy).publishers.exists():
         shutil.copy(Layout(copy).publishers, Layout(path).publishers)
+
+
+def delete_in(path: Path) -> None:
+    with Store.open(path) as store:
+        delete(store)
 
 
 def keys(path: Path, request: str) -> set[str]:
@@ -50,7 +56,7 @@ def test_papers_know_of_places_that_a_list_put_back_does_not_name(
     assert verify(path).passed
     put_back(path, earlier)
     (fault,) = verify(path).faults
-    assert "publishers.json: put back from an earlier copy, or removed" in fault
+    assert "publishers.json: put back from a copy, or removed" in fault
     with Store.open(path) as store:
         delete(store)
         assert any(place.address == "unknown:" for place in store.publishers_behind)
@@ -78,6 +84,38 @@ def test_the_same_list_put_back_is_none(moments: tuple[Path, Path], tmp_path: Pa
     assert "elsewhere.none" in keys(path, "r3")
     put_back(path, tmp_path / "now")
     assert not verify(path).passed
+
+
+def test_a_list_of_a_time_that_was_undone_is_put_back(moments: tuple[Path, Path], tmp_path: Path) -> None:
+    """A copy of the whole store was put back, and the list went on from there, as far and further."""
+    undone, path = moments
+    with Store.open(path) as store:
+        for place in ("third", "fourth"):
+            store.publish_to(f"folder:{tmp_path / place}")
+    assert verify(path).passed
+    put_back(path, undone)
+    assert not verify(path).passed
+    Store.open(path).close()
+    delete_in(path)
+    assert "elsewhere.unknown" in keys(path, "r3")
+
+
+@pytest.mark.parametrize("counted", [1, 2])
+def test_a_list_whose_changes_were_counted_is_told_by_the_count(
+    moments: tuple[Path, Path], tmp_path: Path, counted: int
+) -> None:
+    """As stores have it that were written before changes had marks."""
+    path, _ = moments
+    seal, places = (json.loads(file.read_text()) for file in (Layout(path).seal, Layout(path).publishers))
+    seal["publishers"] = {"store": places["store"], "changes": 2}
+    places = {key: value for key, value in places.items() if key not in ("mark", "noted")} | {"changes": counted}
+    Layout(path).seal.write_text(json.dumps(seal))
+    Layout(path).publishers.write_text(json.dumps(places))
+    assert verify(path).passed == (counted == 2)
+    delete_in(path)
+    assert ("elsewhere.unknown" in keys(path, "r3")) == (counted == 1)
+    assert "mark" in json.loads(Layout(path).seal.read_text())["publishers"]
+    assert verify(path).passed
 
 
 def test_a_crash_between_list_and_seal_is_no_list_put_back(path: Path, tmp_path: Path) -> None:
