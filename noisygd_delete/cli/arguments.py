@@ -129,10 +129,10 @@ def options_of(parser: argparse.ArgumentParser) -> dict[str, str]:
 
 
 def told(error: NoisyGDDeleteError, options: Mapping[str, str]) -> str:
-    """The message of an error with each parameter that it is about as it is typed: `--parameter value`."""
+    """The message of an error with each parameter that it is about as it is typed: `--parameter value`; and its notes."""
 
     def typed(name: str, value: Any) -> str:
         text = value if isinstance(value, str) else written(value)
         return f"{options[name]} {text}" if name in options else f"{name}={written(value)}"
 
-    return error.told(typed)
+    return "; ".join([error.told(typed), *getattr(error, "__notes__", ())])

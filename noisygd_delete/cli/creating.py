@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter, NoisyGDDeleteError
@@ -21,10 +23,11 @@ from ..store.layout import Layout
 from ..store.onward import require_free
 from .changing import tombstones_from
 from .chosen import Chosen, advised, chosen
+from .instead import or_instead
 from .left import room, room_text, warning
 from .plan import ADVISED
 from .planning import described
-from .problem import take
+from .problem import command, take
 from .shared import show
 from .source import create_over, some_rows, source_from, surveyed
 
@@ -143,7 +146,7 @@ def _tell(parsed: argparse.Namespace, schema: Schema, found: _Found, *, numbered
     if outside:
         text += f"values clipped to their bounds (shown here only, not stored): {_counted(outside)}\n"
     if parsed.source is not None:
-        told = found.left_out.text(parsed.rows_per_subject, schema.subject_column or str(schema.id_column))
+        told = found.left_out.text(plan.problem.rows_per_subject, schema.subject_column or str(schema.id_column))
         text += f"{told}\n" if told else ""
     elif schema.rows_per_subject is not None:
         text += f"rows left out, beyond the first {schema.rows_per_subject} of their person: {found.left_out.rows}\n"
@@ -160,8 +163,20 @@ def _planned(parsed: argparse.Namespace, schema: Schema, slots: int) -> tuple[Ch
         raise InvalidParameter(
             f"--plan: it is for {parsed.features} features, and {parsed.schema} gives {schema.features}"
         )
-    choice = chosen(parsed, **sizes_of(parsed, schema, slots))
+
+    def attempt(asked: dict[str, Any]) -> Chosen:
+        told = copy(parsed)
+        take(told, ADVISED, asked)
+        return chosen(told, **sizes_of(told, schema, slots))
+
+    choice = or_instead(parsed.asked, attempt, partial(_typed, parsed))
     return choice, choice.plan.of_map(schema.feature_map)
+
+
+def _typed(parsed: argparse.Namespace, asked: dict[str, Any]) -> str:
+    """How a problem is handed to this command."""
+    again = ", and this command again" if parsed.plan is not None else ", and this command with --plan plan.toml"
+    return command(asked, file=parsed.plan or "plan.toml") + again
 
 
 def _create_over(parsed: argparse.Namespace, source: Source, schema: Schema, plan: Plan) -> None:

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import argparse
+from copy import copy
+from functools import partial
 from typing import Any
 
 from .. import losses, methods
 from ..errors import InvalidParameter
 from ..evidence.outputs import output
 from ..methods import Method
+from ..methods.base import AUTO
 from ..methods.plan import Plan
 from ..planner import cheapest_plan, compare_plans, explain, make_plan, plan_stream
 from ..planner.cheapest import Choice
 from ..planner.streams import StreamPlan
 from ..privacy.budget import Budget
 from ..privacy.total import Total
+from .instead import or_instead
 from .left import warning
 from .plan import ADVISED, PAPER_METHOD, PAPER_REGULARIZATION, PLANNED, SIZES, STREAM
-from .problem import HEAD, take, written
+from .problem import HEAD, command, take, written
 from .shared import MORE, show
+
+_COMPARING = ("compare", "cheapest")
 
 
 def method_from(parsed: argparse.Namespace) -> Method:
@@ -182,28 +188,41 @@ def _cheapest(parsed: argparse.Namespace) -> Choice:
 
 def plan(parsed: argparse.Namespace) -> int:
     asked = {name: getattr(parsed, name) for name in (*SIZES, *ADVISED) if name in parsed}
-    take(parsed, PLANNED | {"proof": None} | STREAM, asked)
     target = None if parsed.out is None else output("--out", parsed.out, begins=HEAD.encode())
-    if target is not None and None in (parsed.records, parsed.features):
-        target.write(written(asked))
-        show(
-            parsed,
-            {"plan": parsed.out, "asked": asked},
-            f"wrote {parsed.out}: give --plan {parsed.out} to init, quickstart, advise, relearn or audit",
-        )
-        return 0
+    comparing = [f"--{name}" for name in _COMPARING if getattr(parsed, name)]
+
+    def typed(problem: dict[str, Any]) -> str:
+        return command(problem, *comparing, file=parsed.out)
+
+    file, answer, text = or_instead(asked, partial(_planned, parsed), typed)
+    if target is not None:
+        target.write(file)
+    show(parsed, answer, text)
+    return 0
+
+
+def _planned(parsed: argparse.Namespace, asked: dict[str, Any]) -> tuple[str, dict[str, Any], str]:
+    """A problem as a file has it, and what is answered to it: in JSON and in words."""
+    parsed = copy(parsed)
+    take(parsed, PLANNED | {"proof": None} | STREAM, asked)
     if None in (parsed.records, parsed.features):
+        if parsed.out is None:
+            raise InvalidParameter(
+                f"give --records and --features; or write what is asked, for other commands: {command(asked)}"
+            )
+        text = f"wrote {parsed.out}: give --plan {parsed.out} to init, quickstart, advise, relearn or audit"
+        return written(asked), {"plan": parsed.out, "asked": asked}, text
+    if parsed.method == AUTO:
         raise InvalidParameter(
-            "give --records and --features, or --out FILE alone to write what is asked for other commands"
+            "is chosen by `advise`, and by `init` for its table; here a method is named", method=AUTO
         )
-    if target is not None and (parsed.compare or parsed.cheapest or not {"requests", "period"}.isdisjoint(asked)):
+    if parsed.out is not None and (parsed.compare or parsed.cheapest or not {"requests", "period"}.isdisjoint(asked)):
+        unsized = {name: value for name, value in asked.items() if name not in SIZES}
         raise InvalidParameter(
-            "--out writes what is asked, not what a forecast chose: leave --compare and --cheapest out, and with --requests the sizes"
+            "--out writes what is asked, not what a forecast chose: leave --compare and --cheapest out, and with --requests the sizes: "
+            + command(unsized, file=parsed.out)
         )
-    status = _show(parsed)
-    if target is not None:  # what was shown is what is written
-        target.write(written(_defaults(parsed) | asked))
-    return status
+    return written(_defaults(parsed) | asked), *_answered(parsed)  # what is shown is what is written
 
 
 def _defaults(parsed: argparse.Namespace) -> dict[str, Any]:
@@ -219,25 +238,17 @@ def _defaults(parsed: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _show(parsed: argparse.Namespace) -> int:
+def _answered(parsed: argparse.Namespace) -> tuple[dict[str, Any], str]:
     if parsed.cheapest:
         choice = _cheapest(parsed)
-        show(parsed, choice.to_dict(), f"{described(parsed, choice.plan)}\n\n{choice.text()}")
-        return 0
-    sizes: dict[str, Any] = {
-        "records": parsed.records,
-        "features": parsed.features,
-        "one_hot_blocks": parsed.one_hot_blocks,
-    }
-    if (parsed.requests is not None or parsed.period is not None) and not parsed.compare:
-        stream = stream_from(parsed, **sizes)
-        text = f"{stream.text()}\n\n{described(parsed, stream.plan)}\n\n{stream.comparison.table()}"
-        show(parsed, {**stream.to_dict(), "plan": stream.plan.summary(), **warning(stream.plan)}, text)
-        return 0
+        return choice.to_dict(), f"{described(parsed, choice.plan)}\n\n{choice.text()}"
+    sizes: dict[str, Any] = {name: getattr(parsed, name) for name in SIZES}
     if parsed.compare:
         comparison = compare_plans(**_as_given(parsed), **sizes, target=parsed.excess_risk, requests=parsed.requests)
-        show(parsed, comparison.to_dict(), comparison.table())
-        return 0
+        return comparison.to_dict(), comparison.table()
+    if parsed.requests is not None or parsed.period is not None:
+        stream = stream_from(parsed, **sizes)
+        text = f"{stream.text()}\n\n{described(parsed, stream.plan)}\n\n{stream.comparison.table()}"
+        return {**stream.to_dict(), "plan": stream.plan.summary(), **warning(stream.plan)}, text
     found = plan_from(parsed, **sizes)
-    show(parsed, {**found.summary(), **warning(found)}, described(parsed, found))
-    return 0
+    return {**found.summary(), **warning(found)}, described(parsed, found)

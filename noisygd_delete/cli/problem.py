@@ -118,9 +118,9 @@ def words(asked: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def command(asked: Mapping[str, Any], file: str = "plan.toml") -> str:
-    """The command that writes the file."""
-    return f"noisygd-delete plan {shlex.join(words(asked))} --out {file}"
+def command(asked: Mapping[str, Any], *more: str, file: str | None = "plan.toml") -> str:
+    """The command that plans what is asked, with `more` options, and writes it to the file."""
+    return shlex.join(["noisygd-delete", "plan", *words(asked), *more, *([] if file is None else ["--out", file])])
 
 
 def spec(option: str, text: str | None) -> tuple[str | None, dict[str, Any]]:

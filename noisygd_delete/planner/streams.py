@@ -64,13 +64,15 @@ class StreamPlan:
         resumed = self.publications + 1 - self.fresh
         when = "" if self.days_each is None else f", about one in {self.days_each:.3g} days"
         apart = "" if self.days_each is None or self.fresh < 2 else f" (one in {self.period / self.fresh:.3g} days)"  # type: ignore[operator]
+        ways = len(self.comparison.candidates)
+        among = "" if ways == 1 else " among the methods below"
         serve = f"--batch {self.plan.problem.batch}"
         if self.days_each is not None:
             serve += f" --deadline {self.days_each * 86_400:.0f}"
         return (
             f"Stream of {self.requests} requests: a learn and {self.publications} publications{when}, each for {self.requests_each} "
-            f"request(s); {self.fresh} of them all start afresh{apart}, {resumed} resume from the model before. Chosen by forecast among all "
-            f"methods (below), under the budget for all publications together. Serve it with: stream STORE FILE {serve}"
+            f"request(s); {self.fresh} of them all start afresh{apart}, {resumed} resume from the model before. Chosen by forecast{among}, "
+            f"under the budget for all publications together. Serve it with: stream STORE FILE {serve}"
         )
 
 
