@@ -18,7 +18,7 @@ import pytest
 from noisygd_delete import EditRequest
 from noisygd_delete.errors import InvalidParameter, InvalidRequest, SourceError
 from noisygd_delete.evidence import new_key, sign, verify_certificate
-from noisygd_delete.store import Store
+from noisygd_delete.store import Store, verify
 from noisygd_delete.store.sources import source_at
 from noisygd_delete.store.sources.reading import records_of
 
@@ -211,6 +211,31 @@ def test_a_backup_that_is_put_back_is_refused(database: Database, tmp_path: Path
         with pytest.raises(SourceError, match="not in its history"):
             store.publish(redo=True)
         assert store.ledger.releases == 2
+
+
+def test_nothing_is_deleted_in_an_earlier_copy_and_the_right_one_goes_on(database: Database, tmp_path: Path) -> None:
+    tables = ("people", "noisygd_delete_deletions")
+
+    def change(there: str, instead: str) -> None:
+        """What is there is set aside under one name, and what stands under the other comes instead."""
+        for table in tables:
+            database.ask(f"RENAME TABLE {table} TO {there}_{table}, {instead}_{table} TO {table}")
+
+    with database.store(tmp_path / "store") as store:
+        store.serve(EditRequest.delete([name(5)], request_id="q"))
+        for table in tables:
+            database.ask(f"CREATE TABLE then_{table} LIKE {table}")
+            database.ask(f"INSERT INTO then_{table} SELECT * FROM {table}")
+        store.serve(EditRequest.delete([name(3)], request_id="r"))
+        change(there="now", instead="then")
+        for publish in (False, True):
+            with pytest.raises(SourceError, match="not in its history"):
+                store.serve(EditRequest.delete([name(4)], request_id="s"), publish=publish)
+        both = database.ask("SELECT count(*) FROM people WHERE id IN (%s, %s)", name(3), name(4))
+        assert both == ((2,),)
+        change(there="then", instead="now")
+        assert store.serve(EditRequest.delete([name(4)], request_id="s")).release == 4
+    assert verify(tmp_path / "store").passed
 
 
 def test_a_lock_elsewhere_ends_in_an_answer(database: Database, tmp_path: Path) -> None:
