@@ -106,9 +106,13 @@ def bill(packages: dict[str, Distribution]) -> dict[str, Any]:
 
 
 def table(packages: dict[str, Distribution]) -> str:
-    """Markdown: package, licence."""
-    rows = [f"| {name} | {licence(package)} |" for name, package in sorted(packages.items()) if name != PACKAGE]
-    return "\n".join(["| package | licence, as it states it |", "|---|---|", *rows]) + "\n"
+    """Markdown: a licence, and the packages that state it."""
+    stated: dict[str, list[str]] = {}
+    for name, package in sorted(packages.items()):
+        if name != PACKAGE:
+            stated.setdefault(licence(package), []).append(name)
+    rows = [f"| {licence} | {', '.join(names)} |" for licence, names in sorted(stated.items())]
+    return "\n".join(["| licence, as stated | packages |", "|---|---|", *rows]) + "\n"
 
 
 def recipe(sdist: Path) -> str:

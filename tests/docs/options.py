@@ -21,9 +21,9 @@ def children(command: argparse.ArgumentParser) -> dict[str, argparse.ArgumentPar
     return {}
 
 
-def cell(text: str) -> str:
-    """Words for one cell of a table."""
-    return re.sub(r"\s+", " ", text).replace("|", "\\|").replace("<", "&lt;").strip()
+def plainly(text: str) -> str:
+    """Words on one line, none of which a browser takes for a tag."""
+    return re.sub(r"\s+", " ", text).replace("<", "&lt;").strip()
 
 
 def name(action: argparse.Action) -> str:
@@ -42,35 +42,39 @@ def meaning(command: argparse.ArgumentParser, action: argparse.Action) -> str:
     if action.choices is not None:
         said += f" ({', '.join(f'`{choice}`' for choice in action.choices)})"
     if action.required and action.option_strings:
-        said += " **Must be given.**"
-    return cell(said)
+        said += " (**needed**)"
+    return plainly(said)
 
 
-def tables(command: argparse.ArgumentParser) -> Iterator[str]:
-    """One table for each group of options, as `--help` groups them."""
+def lists(command: argparse.ArgumentParser) -> Iterator[str]:
+    """One list for each group of options, as `--help` groups them; what stands in the example and has no words of its own is left out."""
+    plain: list[str] = []
+    titled: list[str] = []
     for group in command._action_groups:
         shown = [
-            action
+            f"* {name(action)}: {said}"
             for action in group._group_actions
             if action.help is not argparse.SUPPRESS
             and not isinstance(action, argparse._HelpAction | argparse._SubParsersAction)
+            and (said := meaning(command, action))
         ]
-        if shown:
-            title = {"positional arguments": "", "options": "options"}.get(group.title or "", group.title or "")
-            head = f"\n{cell(title)[:1].upper()}{cell(title)[1:]}:\n" if title else ""
-            yield f"{head}\n| option | meaning |\n|---|---|\n" + "\n".join(
-                f"| {name(action)} | {meaning(command, action)} |" for action in shown
-            )
+        title = {"positional arguments": "", "options": ""}.get(group.title or "", group.title or "")
+        if shown and title:
+            titled += [f"\n{plainly(title)[:1].upper()}{plainly(title)[1:]}:\n", *shown]
+        else:
+            plain += shown
+    yield from ["", *plain] if plain else []
+    yield from titled
 
 
 def page(command: argparse.ArgumentParser, words: str, about: str, level: int = 1) -> str:
-    """A command with its tables and its example; the commands below it follow as sections."""
-    parts = [f"{'#' * level} {words}", "", f"{cell(about)[:1].upper()}{cell(about)[1:]}."]
-    parts += tables(command)
+    """A command with its options and its example; the commands below it follow as sections."""
+    parts = [f"{'#' * level} {words}", "", f"{plainly(about)[:1].upper()}{plainly(about)[1:]}."]
+    parts += lists(command)
     common = [f"`{action.option_strings[0]}`" for action in command._actions if action.help is argparse.SUPPRESS]
-    parts += ["", f"Also: {', '.join(common)} ([told once](index.md))."] if common else []
+    parts += ["", f"[Also](index.md): {', '.join(common)}."] if common else []
     examples = re.findall(r"noisygd-delete [^;]+", re.sub(r"\s+", " ", command.epilog or ""))
-    parts += ["", "Example:", "", "```", *(line.strip() for line in examples), "```"] if examples else []
+    parts += ["", "```", *(line.strip() for line in examples), "```"] if examples else []
     below = {action.dest: action.help or "" for action in _listed(command)}
     for child, parsed in children(command).items():
         parts += ["", page(parsed, f"{words} {child}", below.get(child, ""), level + 1).rstrip("\n")]
@@ -90,7 +94,7 @@ def pages() -> dict[str, str]:
     about = {action.dest: action.help or "" for action in _listed(whole)}
     written = {f"{word}.md": page(command, word, about[word]) for word, command in children(whole).items()}
     index = ["# All commands and options", "", "Written from the program's own parser; `--help` says the same.", ""]
-    index += ["| command | |", "|---|---|", *(f"| [`{word}`]({word}.md) | {cell(about[word])} |" for word in about)]
+    index += [*(f"* [`{word}`]({word}.md): {plainly(about[word])}" for word in about)]
     index += ["", "## Options that mean the same in every command", ""]
     index += ["A command takes those that it has a use for; its own page names them.", "", "```", COMMON, "```"]
     return {"index.md": "\n".join(index) + "\n", **written}

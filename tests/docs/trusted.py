@@ -33,15 +33,13 @@ def _lines(part: ast.stmt, demand: Demand) -> int:
 
 
 def table() -> str:
-    """The rows of the page: a room, its sum, and its files, each with its lines."""
+    """The rows of the page: a room, its sum, and its files, the largest first."""
     rooms: dict[str, dict[str, int]] = defaultdict(dict)
     for file, lines in lines_reached().items():
         rooms[file.split("/")[0] if "/" in file else "ground"][file] = lines
     rows = []
     for room, files in sorted(rooms.items(), key=lambda pair: -sum(pair[1].values())):
-        listed = ", ".join(
-            f"`{Path(file).stem}` {lines}" for file, lines in sorted(files.items(), key=lambda pair: -pair[1])
-        )
+        listed = ", ".join(f"`{Path(file).stem}`" for file in sorted(files, key=lambda file: -files[file]))
         rows.append(f"| {room} | {sum(files.values())} | {listed} |")
     total = sum(sum(files.values()) for files in rooms.values())
     return "\n".join([f"| **all** | **{total}** | |", *rows]) + "\n"
