@@ -101,7 +101,7 @@ def _certificate(parsed: argparse.Namespace) -> int:
     from ..evidence.stamp import stamped
     from ..papers import certificate_html
     from ..papers.page import PAGE, file_text
-    from ..papers.requests import line_of, notices_of, practice_of, received_of
+    from ..papers.requests import line_to_certify, notices_of, practice_of, received_of
 
     outside("--key", parsed.key)
     read = [parsed.key, parsed.audit, parsed.residue]
@@ -127,7 +127,7 @@ def _certificate(parsed: argparse.Namespace) -> int:
             "--timestamp-server, --timestamp and --out go together: the file of --out is what is stamped"
         )
     password = None if parsed.key is None else passphrase_of(parsed.key, parsed.passphrase_file)
-    line = None if parsed.request_id is None else line_of(parsed.store, parsed.request_id)
+    line = line_to_certify(parsed.store, parsed.request_id, parsed.release)
     practice = practice_of(parsed.store)
     received = received_of(line, parsed.received)
     erasure, plan, events = erasure_in(

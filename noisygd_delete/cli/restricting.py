@@ -74,14 +74,21 @@ def lift(parsed: argparse.Namespace) -> int:
             raise InvalidParameter(
                 f"request {parsed.token!r} restricted nothing in this store; `register show` says what it did"
             )
+        taken = store.ledger.position(parsed.token)
+        if taken is not None and store.ledger.covering(taken) is None:
+            raise InvalidParameter(
+                f"no model was published since request {parsed.token!r} took the rows out, and none would be without them: publish first (or "
+                "relearn, where the budget is spent), then lift; nothing was changed"
+            )
 
         def run(execution: Execution) -> Release:
-            release = store.serve(aside.back(back), publish=not parsed.later, execution=execution)
-            if case.lifted is None:
+            request = aside.back(back)
+            store.foresee(request, publish=False)
+            if case.lifted is None:  # before the rows are there: then no paper calls them gone
                 store.register.state(
                     parsed.token, replace(case, lifted=day_now(case.received), informed=case.informed or told)
                 )
-            return release
+            return store.serve(request, publish=not parsed.later, execution=execution)
 
         return released(parsed, parsed.command, store.plan, run, store)
 

@@ -64,6 +64,11 @@ def release_served(erasure: Erasure, plan: Plan, history: Tallied) -> Event | No
         InvalidParameter: it is not one that the plan and the request could have led to.
     """
     if erasure.release is None:
+        if erasure.notices.put_back is not None:
+            raise InvalidParameter(
+                "lies before any model was published without the rows: there is nothing to certify",
+                put_back=erasure.notices.put_back,
+            )
         return None
     event, release = history.served, erasure.release
     if event is None or release != history.about:
@@ -97,12 +102,12 @@ def guarantees(erasure: Erasure, accountant: Accountant) -> dict[str, Guarantee]
     records that are still there.
 
     Of a deleted record the plan's own question is answered; of replaced content "this or other content?". A record counts
-    as present since the first release, which is the worst case.
+    as present since the first release, which is the worst case. One that was kept aside and put back is still there.
     """
     plan = accountant.plan
     assert plan is not None
     notions = {}
-    if erasure.deleted:
+    if erasure.deleted and erasure.notices.put_back is None:
         notions["erased"] = plan.problem.deletion_notion
     if erasure.replaced:
         notions["replaced"] = Worlds.PAIRWISE

@@ -34,9 +34,9 @@ _REASONS = {Reasons.COMPLEXITY: "reason_complexity", Reasons.NUMBER: "reason_num
 
 def promised_in(store: str | Path, line: Line) -> tuple[Claim, ...]:
     """What a letter about this request may say of the models: what its certificate claims; nothing where nothing was erased or
-    published."""
+    published, or the rows were put back."""
     ledger = ledger_of(store)
-    if line.served is None or not line.served.rows or not ledger.releases:
+    if line.served is None or not line.served.rows or not ledger.releases or line.case.lifted is not None:
         return ()
     erasure, plan, events = erasure_in(ledger, request_id=line.token)
     return claims_of(erasure, plan, tally_events(events, erasure.release), plan.budget.shown_delta)

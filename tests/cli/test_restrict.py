@@ -77,6 +77,42 @@ def test_out_of_the_table_and_back_as_it_was(folder: Path, capsys) -> None:
     assert verify("store").passed
 
 
+def test_papers_give_no_figure_of_rows_that_came_back(folder: Path, complaint, capsys) -> None:
+    """Nor do they call a model one without the rows that was made after they came back."""
+    run("restrict", "store", NAME, "--to", "aside.bin", *ASIDE, "--request-id", "t", "--later")
+    lift = ["lift", "store", "t", "--from", "aside.bin", *ASIDE, "--told", date.today().isoformat()]
+    assert "publish first" in complaint(*lift)
+    assert held(NAME) is None
+    run("publish", "store")
+    with Store.open("store") as store:
+        release = str(store.ledger.releases)
+    capsys.readouterr()
+
+    def figures() -> set[str]:
+        run("certificate", "store", "--request-id", "t", "--json")
+        claims = json.loads(capsys.readouterr().out)["claims"]
+        return {claim["key"] for claim in claims if "advantage" in claim["values"]}
+
+    def letter() -> str:
+        run("register", "letter", "store", "t", "--out", "letter.html")
+        return Path("letter.html").read_text()
+
+    assert "set aside" in complaint("certificate", "store", "--release", release)
+    assert figures() == {"erased.later", "erased.all", "present.one", "present.all"}
+    assert "times in 100" in letter()
+    Path("letter.html").unlink()
+    run(*lift, "--later")
+    assert held(NAME) is not None
+    capsys.readouterr()
+    assert figures() == {"present.one", "present.all"}
+    assert "times in 100" not in letter()
+    assert "set aside" in complaint("certificate", "store", "--release", release)
+    with Store.open("store") as store:
+        store.register.forget(["t"])
+    assert "made to forget" in complaint("certificate", "store", "--release", release)
+    assert verify("store").passed
+
+
 def test_an_objection_waits_for_its_decision(folder: Path, capsys) -> None:
     run("object", "store", NAME, "--to", "aside.bin", *ASIDE, "--request-id", "t", "--later", "--withdraw")
     capsys.readouterr()

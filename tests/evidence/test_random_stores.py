@@ -6,6 +6,7 @@ Either the store refuses what it finds, or every paper that it issues says what 
 from __future__ import annotations
 
 import copy
+import hashlib
 import random
 import re
 import shutil
@@ -18,6 +19,7 @@ import pytest
 
 from noisygd_delete import Budget, EditRequest
 from noisygd_delete.accountant import Event
+from noisygd_delete.cli import main
 from noisygd_delete.errors import (
     BudgetExceeded,
     InvalidParameter,
@@ -28,10 +30,12 @@ from noisygd_delete.errors import (
 )
 from noisygd_delete.evidence import deriving, erasure, erasure_certificate
 from noisygd_delete.evidence.erasure import erasure_in, ledger_of
+from noisygd_delete.evidence.notices import NOTHING_STATED
 from noisygd_delete.methods.plan import Plan
 from noisygd_delete.papers.requests import line_of, notices_of, practice_of, register_lines
 from noisygd_delete.records import Records
 from noisygd_delete.store import Store, onward, tie, verify
+from noisygd_delete.store.aside import read_key
 from noisygd_delete.store.ledger import Ledger
 from noisygd_delete.store.together import Together
 
@@ -50,6 +54,7 @@ class History:
         self.root, self.chance, self.methods = root, random.Random(seed), methods
         self.path, self.number, self.refused = root / "store", 0, 0
         self.desk = desk.Desk({name(k): person(k) for k in range(ROWS)})
+        self.owners: dict[str, dict[str, str]] = {}  # of what was set aside
         self.places: dict[str, bool] = {}  # by name: whether it answers
         self.copies: list[tuple[Path, desk.Desk]] = []
         with Store.create(self.path, records(), SCHEMA, self.plan(self.chance.choice((2, 4, 9)))) as store:
@@ -126,6 +131,42 @@ class History:
         edited = store.edit_all(asked, publish_from=self.chance.choice((None, 1, 3)))
         assert edited.outcomes == [None] * len(asked)
         self.released(store, before)
+
+    def aside(self, token: str) -> list[str]:
+        return [str(self.root / f"{token}.aside"), "--aside-key", str(self.root / f"{token}.key")]
+
+    def restrict(self) -> None:
+        """Rows set aside, in a file outside the store."""
+        token, before = f"r{self.number}", ledger_of(self.path)
+        self.number += 1
+        who = self.chance.choice(sorted(self.desk.people))
+        how = self.chance.choice(([], ["--later"], ["--withdraw"]))
+        main(["restrict", str(self.path), who, "--to", *self.aside(token), "--request-id", token, *how])
+        with Store.open(self.path) as store:
+            if store.ledger.position(token) is None:  # refused
+                return
+            self.owners[token] = {who: self.desk.people[who]}
+            self.desk.edit(token, [who], [], {})
+            self.desk.requests[token].aside = True
+            self.released(store, before.releases)
+            self.desk.withdrawn |= "--withdraw" in how
+
+    def lift(self) -> None:
+        """Rows that were set aside come back."""
+        set_aside = [token for token, asked in self.desk.requests.items() if asked.aside and not asked.back]
+        if not set_aside:
+            return
+        token, before = self.chance.choice(set_aside), ledger_of(self.path)
+        asked, how = self.desk.requests[token], self.chance.choice(([], ["--later"]))
+        done = main(["lift", str(self.path), token, "--from", *self.aside(token), "--told", "2026-01-01", *how])
+        if ledger_of(self.path).length == before.length:
+            assert done
+            return
+        key = read_key(self.root / f"{token}.key")
+        self.desk.edit(hashlib.sha256(key + token.encode()).hexdigest()[:32], [], [], dict(self.owners[token]))
+        asked.back = True
+        with Store.open(self.path) as store:
+            self.released(store, before.releases)
 
     def publish(self, store: Store) -> None:
         before = store.ledger.releases
@@ -293,8 +334,11 @@ def judged(seed: int, steps: int = 14, methods: tuple[str, ...] = METHODS[:1]) -
     with memory_folder() as root:
         history = History(root, seed, methods)
         for _ in range(steps):
-            if history.chance.random() < 0.3:
+            draw = history.chance.random()
+            if draw < 0.3:
                 history.restore()
+            elif draw < 0.42:
+                history.chance.choice((history.restrict, history.lift, history.lift))()
             else:
                 with Store.open(history.path) as store:
                     getattr(history, history.chance.choice(DONE))(store)
@@ -370,9 +414,18 @@ def places_unread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deriving, "_may_have_used", lambda oldest, release: False)
 
 
+def lifts_unsaid(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows that came back are taken for gone."""
+    right = deriving.guarantees
+    monkeypatch.setattr(
+        deriving, "guarantees", lambda erasure, accountant: right(replace(erasure, notices=NOTHING_STATED), accountant)
+    )
+
+
 @pytest.mark.parametrize(
     "fault",
     [
+        lifts_unsaid,
         lists_unasked,
         register_unasked,
         ties_unasked,

@@ -12,13 +12,17 @@ NONE = {"deleted": 0, "replaced": 0, "inserted": 0}
 
 @dataclass
 class Asked:
-    """A request that was carried out: its edits, rows of its persons that it left, and the release that covered it (None: none has)."""
+    """A request that was carried out: its edits, rows of its persons that it left, the release that covered it (None: none has), ids of the
+    rows that went, and whether they were only set aside, and put back."""
 
     deleted: int
     replaced: int
     inserted: int
     left: int
     release: int | None = None
+    gone: tuple[str, ...] = ()
+    aside: bool = False
+    back: bool = False
 
     @property
     def edits(self) -> dict[str, int]:
@@ -27,12 +31,13 @@ class Asked:
 
 @dataclass
 class Desk:
-    """people: id -> person. requests: by token, in order. releases: edits that each covered, in order. withheld: whether the last publication
+    """people: id -> person. requests: by token, in order. releases: edits that each covered, in order; read: ids that each read. withheld: whether the last publication
     was, and withdrawn: whether the operator took the model out of service, with none since."""
 
     people: dict[str, str]
     requests: dict[str, Asked] = field(default_factory=dict)
     releases: list[dict[str, int]] = field(default_factory=list)
+    read: list[set[str]] = field(default_factory=list)
     withheld: bool = False
     withdrawn: bool = False
 
@@ -44,7 +49,7 @@ class Desk:
             del self.people[who]
         self.people |= inserted
         left = sum(owner in (gone if who in replaced else persons) for who, owner in self.people.items())
-        self.requests[token] = Asked(len(deleted), len(replaced), len(inserted), left)
+        self.requests[token] = Asked(len(deleted), len(replaced), len(inserted), left, gone=tuple(deleted))
 
     def release(self) -> None:
         """A model of what is there now."""
@@ -54,6 +59,7 @@ class Desk:
                 asked.release = len(self.releases) + 1
                 edits = {name: edits[name] + asked.edits[name] for name in NONE}
         self.releases.append(edits)
+        self.read.append(set(self.people))
         self.withheld = self.withdrawn = False
 
     def withhold(self) -> None:
@@ -86,6 +92,12 @@ def faults(
     ]
     if published != ([asked.release] if asked.release is not None else []):
         found.append(f"published as {published}, and it was release {asked.release}")
+    if any(who in desk.read[release - 1] for release in published for who in asked.gone):
+        found.append("computed without rows that it read")
+    if set(asked.gone) & set(desk.people) and any(key.startswith("erased.") for key in claims):
+        found.append("figures of erased rows, which are there")
+    if (asked.aside, asked.back) != ("set-aside" in claims, "put-back" in claims):
+        found.append(f"set aside: {asked.aside}, put back: {asked.back}, and not said so")
     if paper["action"]["status"] != status or (status != "published") != (status in claims):
         found.append(f"{paper['action']['status']}, and it is {status}")
     if "person-gone" in claims and asked.left:

@@ -5466,6 +5466,9 @@ return $.tuple([...$.each(_done([erasure, plan, served, left])), ...$.each(_sour
 release_served = $.fn("release_served", ["erasure", "plan", "history"], {}, function (erasure, plan, history) {
 let chained, counts, event, name, release;
 if ($.t($.is($.ga(erasure, "release"), null))) {
+if ($.t(!$.is($.ga($.ga(erasure, "notices"), "put_back"), null))) {
+throw $.raised(InvalidParameter(["lies before any model was published without the rows: there is nothing to certify"], {"put_back": $.ga($.ga(erasure, "notices"), "put_back")}));
+}
 return null;
 }
 {const $v6 = [$.ga(history, "served"), $.ga(erasure, "release")];event = $v6[0];release = $v6[1];}
@@ -5499,7 +5502,7 @@ let found, from_here, notion, notions, plan, what, world;
 plan = $.ga(accountant, "plan");
 if (!$.t(!$.is(plan, null))) throw $.raised($.b.AssertionError);
 notions = $.dict([]);
-if ($.t($.ga(erasure, "deleted"))) {
+if (($.t($.ga(erasure, "deleted")) && $.t($.is($.ga($.ga(erasure, "notices"), "put_back"), null)))) {
 $.si(notions, "erased", $.ga($.ga(plan, "problem"), "deletion_notion"));
 }
 if ($.t($.ga(erasure, "replaced"))) {
