@@ -22,14 +22,18 @@ _BLOCK = re.compile(r"(<!-- keys: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def table(keys: dict[str, dict[str, Any]], said: set[str]) -> str:
-    """One table; what an earlier one `said` of the same key is not said again."""
-    rows = []
+    """One table, and the names of the keys that an earlier one `said` in the same words."""
+    rows, again = [], []
     for name, form in keys.items():
         default = f"`{json.dumps(form['default'])}`" if "default" in form else ""
         row = f"| `{name}` | {_words(form).replace('|', chr(92) + '|')} | {default} | {form['description']} |"
-        rows.append(f"| `{name}` | as above | | |" if row in said else row)
+        if row in said:
+            again.append(f"`{name}`")
+        else:
+            rows.append(row)
         said.add(row)
-    return "\n".join(["", "| key | value | default | meaning |", "|---|---|---|---|", *rows, "", ""])
+    also = ["", f"As above: {', '.join(again)}."] if again else []
+    return "\n".join(["", "| key | value | default | meaning |", "|---|---|---|---|", *rows, *also, "", ""])
 
 
 def _words(form) -> str:
