@@ -29,9 +29,9 @@ ROOTS = (
     ("papers.paper", "paper"),
 )
 LIBRARIES = """
-    abc base64 calendar collections collections.abc contextlib dataclasses datetime decimal enum fractions functools hashlib itertools json math
-    pathlib re sys typing uuid cryptography.exceptions cryptography.hazmat.primitives.asymmetric.ed25519
-    cryptography.hazmat.primitives.serialization msgspec numpy numpy.typing rfc8785 scipy.special
+    abc base64 calendar collections collections.abc dataclasses datetime decimal enum fractions functools hashlib itertools json math
+    re sys typing uuid cryptography.exceptions cryptography.hazmat.primitives.asymmetric.ed25519
+    cryptography.hazmat.primitives.serialization msgspec numpy rfc8785 scipy.special
 """
 NATIVE = frozenset(
     {

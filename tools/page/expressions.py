@@ -15,7 +15,7 @@ _RESERVED = {
 }  # fmt: skip
 _OPERATORS = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.FloorDiv: "floordiv", ast.Mod: "mod", ast.Pow: "pow",
-    ast.MatMult: "matmul", ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "xor", ast.LShift: "shl", ast.RShift: "shr",
+    ast.MatMult: "matmul", ast.BitAnd: "and", ast.BitOr: "or", ast.LShift: "shl",
 }  # fmt: skip
 _COMPARISONS = {
     ast.Eq: "$.eq({}, {})", ast.NotEq: "!$.eq({}, {})", ast.Lt: "$.lt({}, {})", ast.LtE: "$.le({}, {})", ast.Gt: "$.lt({1}, {0})",
@@ -52,7 +52,6 @@ class Expressions:
         self.scopes: list[Scope] = []
         self.name = ""
         self.modules: dict[str, str] = {}
-        self.loops: list[str | None] = []
         self.classes: list[str] = [""]
         self.class_body = ""
         self._count = 0

@@ -64,15 +64,11 @@ class Translation(Expressions):
                 continue
             if name in self.modules:
                 lines.append(f"const {safe(name)} = {self.modules[name]};")
-            elif name in self.wanted and imported.name is not None:
-                module, inner = imported.module, imported.name
-                if self.demand.native(module, inner) or module in self.demand.wanted:
-                    home = "$.libraries" if self.demand.native(module, inner) else "$.modules"
-                    lines.append(f"const {safe(name)} = {home}[{quoted(module)}][{quoted(inner)}];")
-                else:
-                    lines.append(f"const {safe(name)} = $.absent({quoted(f'{module}.{inner}')});")
-            elif self.demand.native(imported.module, imported.name) and imported.name is not None:
-                lines.append(f"const {safe(name)} = $.libraries[{quoted(imported.module)}][{quoted(imported.name)}];")
+            elif imported.name is not None:
+                native = self.demand.native(imported.module, imported.name)
+                if native or name in self.wanted:
+                    home = f"{'$.libraries' if native else '$.modules'}[{quoted(imported.module)}]"
+                    lines.append(f"const {safe(name)} = {home}[{quoted(imported.name)}];")
         return lines
 
     # --- statements ---
@@ -102,12 +98,6 @@ class Translation(Expressions):
         return ""  # bound at the head of the module
 
     def _on_ImportFrom(self, node: ast.ImportFrom) -> str:
-        return ""
-
-    def _on_Nonlocal(self, node: ast.Nonlocal) -> str:
-        return ""
-
-    def _on_Global(self, node: ast.Global) -> str:
         return ""
 
     def _on_Return(self, node: ast.Return) -> str:
@@ -143,12 +133,6 @@ class Translation(Expressions):
             return f"{{{where}$.si({whole}, {place}, {now});}}"
         raise Untranslatable(f"{self.source.name}: line {node.lineno}: {ast.unparse(node)}")
 
-    def _on_Delete(self, node: ast.Delete) -> str:
-        found = [target for target in node.targets if isinstance(target, ast.Subscript)]
-        if len(found) != len(node.targets):
-            raise Untranslatable(f"{self.source.name}: line {node.lineno}: {ast.unparse(node)}")
-        return "".join(f"$.di({self.value(target.value)}, {self.value(target.slice)});" for target in found)
-
     def _on_Assert(self, node: ast.Assert) -> str:
         return f"if (!{self.test(node.test)}) throw $.raised($.b.AssertionError);"
 
@@ -156,39 +140,30 @@ class Translation(Expressions):
         return f"throw $.raised({self.value(node.exc)});" if node.exc else "throw $caught;"
 
     def _on_If(self, node: ast.If) -> str:
-        if _typing_only(node):
-            return ""
         rest = f" else {{\n{self.block(node.orelse)}\n}}" if node.orelse else ""
         return f"if ({self.test(node.test)}) {{\n{self.block(node.body)}\n}}{rest}"
 
     def _on_While(self, node: ast.While) -> str:
-        return self._loop(node, f"while ({self.test(node.test)})", "")
+        return f"while ({self.test(node.test)}) {{\n{self._without_else(node)}\n}}"
 
     def _on_For(self, node: ast.For) -> str:
         held = self.fresh()
-        return self._loop(
-            node, f"for (const {held} of $.each({self.value(node.iter)}))", self.assigned(node.target, held)
-        )
+        head = f"for (const {held} of $.each({self.value(node.iter)}))"
+        return f"{head} {{\n{self.assigned(node.target, held)}\n{self._without_else(node)}\n}}"
 
-    def _loop(self, node: ast.For | ast.While, head: str, first: str) -> str:
-        broken = self.fresh() if node.orelse else None
-        self.loops.append(broken)
-        body = self.block(node.body)
-        self.loops.pop()
-        loop = f"{head} {{\n{first}\n{body}\n}}"
-        if broken is None:
-            return loop
-        return f"let {broken} = false;\n{loop}\nif (!{broken}) {{\n{self.block(node.orelse)}\n}}"
+    def _without_else(self, node: ast.For | ast.While | ast.Try) -> str:
+        """The body of what must have no `else`."""
+        if node.orelse:
+            raise Untranslatable(f"{self.source.name}: line {node.lineno}: an else of {type(node).__name__}")
+        return self.block(node.body)
 
     def _on_Break(self, node: ast.Break) -> str:
-        broken = self.loops[-1]
-        return "break;" if broken is None else f"{broken} = true; break;"
+        return "break;"
 
     def _on_Continue(self, node: ast.Continue) -> str:
         return "continue;"
 
     def _on_Try(self, node: ast.Try) -> str:
-        done = self.fresh() if node.orelse else ""
         branches = []
         for handler in node.handlers:
             kinds = "true" if handler.type is None else f"$.caught($caught, {self.value(handler.type)})"
@@ -197,10 +172,7 @@ class Translation(Expressions):
         chain = " else ".join([*branches, "throw $caught;"])
         caught = f" catch ($error) {{ const $caught = $.thrown($error);\n{chain}\n}}" if branches else ""
         finished = f" finally {{\n{self.block(node.finalbody)}\n}}" if node.finalbody else ""
-        body = f"try {{\n{self.block(node.body)}\n{f'{done} = true;' if done else ''}\n}}{caught}{finished}"
-        if not done:
-            return body
-        return f"let {done} = false;\n{body}\nif ({done}) {{\n{self.block(node.orelse)}\n}}"
+        return f"try {{\n{self._without_else(node)}\n}}{caught}{finished}"
 
     def _on_FunctionDef(self, node: ast.FunctionDef) -> str:
         return f"{self.variable(node.name)} = {self._decorated(node)};"
@@ -213,7 +185,7 @@ class Translation(Expressions):
             if name in ("property", "classmethod", "staticmethod", "cached_property", "cache", "lru_cache"):
                 made = f"$.{name}({made})"
             elif name not in ("abstractmethod", "overload"):
-                made = f"{self.value(decorator)}([{made}])"
+                raise Untranslatable(f"{self.source.name}: line {node.lineno}: decorated by {ast.unparse(decorator)}")
         return made
 
     def function(self, node: ast.FunctionDef) -> str:
@@ -221,7 +193,6 @@ class Translation(Expressions):
         arguments = [argument.arg for argument in _parameters(node.args)]
         scope = Scope(set(arguments) | _assigned_in(node.body))
         self.scopes.append(scope)
-        self.loops, loops = [], self.loops
         self.classes.append(self.class_body or self.classes[-1])
         body_of, self.class_body = self.class_body, ""
         local = sorted(scope.names - set(arguments))
@@ -230,7 +201,6 @@ class Translation(Expressions):
         self.scopes.pop()
         self.class_body = body_of
         self.classes.pop()
-        self.loops = loops
         star = "*" if _yields(node) else ""
         ended = "" if isinstance(node.body[-1], ast.Return) else "\nreturn null;"
         names = ", ".join(map(safe, arguments))
@@ -313,15 +283,13 @@ def _within(body: Iterable[ast.AST]) -> Iterable[ast.AST]:
 
 def _assigned_in(body: Iterable[ast.stmt]) -> set[str]:
     """The local names of a function."""
-    found, shared = set[str](), set[str]()
+    found = set[str]()
     for node in _within(body):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             found.add(node.id)
         elif isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.ExceptHandler)) and node.name:
             found.add(node.name)
-        elif isinstance(node, (ast.Nonlocal, ast.Global)):
-            shared.update(node.names)
-    return found - shared
+    return found
 
 
 def _yields(node: ast.FunctionDef) -> bool:

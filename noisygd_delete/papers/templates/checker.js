@@ -390,7 +390,6 @@ const power = (a, b) => {
 $.pow = arithmetic("**", "__pow__", "__rpow__", (a, b) => (b >= 0n ? a ** b : power($.float(a), $.float(b))), power);
 $.matmul = (a, b) => own("@", "__matmul__", "__rmatmul__", a, b);
 $.shl = (a, b) => whole(a) << whole(b);
-$.shr = (a, b) => whole(a) >> whole(b);
 const sets = (sign, onSets, onBits) => (a, b) => {
   if (a instanceof $.PySet && b instanceof $.PySet) return onSets(a, b);
   if (a instanceof $.Dict && b instanceof $.Dict && sign === "|") return $.dict([...a.pairs(), ...b.pairs()]);
@@ -400,13 +399,12 @@ const sets = (sign, onSets, onBits) => (a, b) => {
 };
 $.and = sets("&", (a, b) => $.set([...a].filter((one) => b.has(one))), (a, b) => a & b);
 $.or = sets("|", (a, b) => $.set([...a, ...b]), (a, b) => a | b);
-$.xor = sets("^", (a, b) => $.set([...[...a].filter((one) => !b.has(one)), ...[...b].filter((one) => !a.has(one))]), (a, b) => a ^ b);
 $.neg = (a) => (typeof a === "number" ? -a : anyNeg(a));
 const anyNeg = (a) => {
   const plain = whole($.plain(a));
   return isNumber(plain) ? -plain : own("-", "__neg__", "__neg__", a, a);
 };
-for (const name of ["sub", "mul", "div", "floordiv", "mod", "pow", "and", "or", "xor"]) $[`i${name}`] = $[name];
+for (const name of ["sub", "mul", "div", "floordiv", "mod", "pow", "and", "or"]) $[`i${name}`] = $[name];
 $.iadd = (a, b) => {
   if (Array.isArray(a) && !(a instanceof $.Tuple)) { for (const one of $.each(b)) a.push(one); return a; }
   return $.add(a, b);
@@ -442,7 +440,6 @@ const order = (sign, onEqual) => (a, b) => {
     return place < y.length && $.lt(x[place], y[place]);
   }
   if (x instanceof $.PySet && y instanceof $.PySet) return [...x].every((one) => y.has(one)) && (onEqual || x.size < y.size);
-  if (x instanceof $.Vec || y instanceof $.Vec) return $.Vec.compared(x, y, onEqual);
   if (x !== null && typeof x === "object" && typeof x.rank === "function" && x.constructor === y?.constructor) return onEqual ? x.rank() <= y.rank() : x.rank() < y.rank();
   throw wrong(sign, a, b);
 };
@@ -532,7 +529,6 @@ $.si = (whole, place, value) => {
   else if (Array.isArray(whole) && !(whole instanceof $.Tuple)) whole[placeIn(whole, place)] = value;
   else throw $.raised($.b.TypeError, `'${$.b.type([whole]).name$}' object does not support item assignment`);
 };
-$.di = (whole, place) => { if (!(whole instanceof $.Dict) || !whole.delete(place)) throw $.raised($.b.KeyError, place); };
 $.slice = (whole, first, end, step) => {
   const series = typeof whole === "string" ? [...whole] : whole instanceof $.Range ? [...whole] : whole;
   if (!Array.isArray(series) && !(series instanceof Uint8Array)) throw $.raised($.b.TypeError, "not something to take a part of");
@@ -566,9 +562,6 @@ kindOf("type", [$.b.object], ([value]) => typeOf(value), {});
 kindOf("NoneType", [$.b.object], () => null, {});
 kindOf("function", [$.b.object], () => null, {});
 
-const compare = {
-  __gt__: (a, b) => $.lt(b, a), __ge__: (a, b) => $.le(b, a), __lt__: (a, b) => $.lt(a, b), __le__: (a, b) => $.le(a, b), __eq__: (a, b) => $.eq(a, b),
-};
 kindOf("int", [$.b.object], ([value]) => {
   const plain = $.plain(one(value));
   if (plain === null && value === undefined) return 0n;
@@ -582,10 +575,8 @@ kindOf("int", [$.b.object], ([value]) => {
   if (typeof plain === "string" && /^\s*[+-]?\d+\s*$/.test(plain)) return BigInt(plain.trim().replace(/^\+/, ""));
   throw $.raised(typeof plain === "string" ? $.b.ValueError : $.b.TypeError, "not a whole number");
 }, {
-  ...compare,
   __index__: (value) => BigInt(value),
   bit_length: (value) => { const size = BigInt(value); return size === 0n ? 0n : BigInt((size < 0n ? -size : size).toString(2).length); },
-  is_integer: () => true,
 });
 kindOf("bool", [$.b.int], ([value]) => $.t(one(value)), {});
 kindOf("float", [$.b.object], ([value]) => {
@@ -601,7 +592,7 @@ kindOf("float", [$.b.object], ([value]) => {
   }
   if (plain instanceof $.Decimal || plain instanceof $.Fraction) return plain.toNumber();
   throw $.raised($.b.TypeError, "float() argument must be a string or a real number");
-}, {...compare, is_integer: (value) => Number.isInteger(value)});
+}, {});
 $.b.float.unboxed = (given) => $.b.float(given);
 const spaces = "[\\s\\x1c-\\x1f\\x85]";  // what Python strips; JavaScript's \s has U+FEFF beside them
 const stripped = (value, letters, left, right) => {
@@ -613,9 +604,8 @@ const stripped = (value, letters, left, right) => {
 };
 const parted = (value, at, mark) => (at < 0 ? null : $.tuple([value.slice(0, at), mark, value.slice(at + mark.length)]));
 kindOf("str", [$.b.object], ([value]) => (value === undefined ? "" : $.str(value)), {
-  ...compare,
-  lower: (s) => text(s).toLowerCase(), upper: (s) => text(s).toUpperCase(),
-  strip: (s, letters) => stripped(s, letters, true, true), lstrip: (s, letters) => stripped(s, letters, true, false), rstrip: (s, letters) => stripped(s, letters, false, true),
+  lower: (s) => text(s).toLowerCase(),
+  strip: (s, letters) => stripped(s, letters, true, true), rstrip: (s, letters) => stripped(s, letters, false, true),
   split: (s, mark, most) => {
     if (mark === undefined || mark === null) return stripped(s, null, true, true).split(new RegExp(`${spaces}+`)).filter((part) => part);
     const parts = text(s).split(mark);
@@ -624,20 +614,15 @@ kindOf("str", [$.b.object], ([value]) => (value === undefined ? "" : $.str(value
   join: (s, parts) => [...$.each(parts)].map(text).join(text(s)),
   replace: (s, old, put) => text(s).replaceAll(old, () => put),
   startswith: (s, start) => (start instanceof $.Tuple ? [...start] : [start]).some((part) => text(s).startsWith(part)),
-  endswith: (s, end) => (end instanceof $.Tuple ? [...end] : [end]).some((part) => text(s).endsWith(part)),
   partition: (s, mark) => parted(text(s), text(s).indexOf(mark), mark) ?? $.tuple([text(s), "", ""]),
   rpartition: (s, mark) => parted(text(s), text(s).lastIndexOf(mark), mark) ?? $.tuple(["", "", text(s)]),
-  removeprefix: (s, start) => (text(s).startsWith(start) ? text(s).slice(start.length) : text(s)),
-  removesuffix: (s, end) => (end && text(s).endsWith(end) ? text(s).slice(0, -end.length) : text(s)),
   encode: (s) => {
     const plain = text(s);
     if (!plain.isWellFormed()) throw $.raised($.b.UnicodeEncodeError, "surrogates not allowed");
     return new TextEncoder().encode(plain);
   },
   isprintable: (s) => $.printable(text(s)),
-  isdigit: (s) => /^\p{Nd}+$/u.test(text(s)), isidentifier: (s) => /^[\p{L}_][\p{L}\p{Nd}_]*$/u.test(text(s)),
-  count: (s, part) => BigInt(text(s).split(part).length - 1), find: (s, part) => BigInt(text(s).indexOf(part)),
-  capitalize: (s) => text(s).slice(0, 1).toUpperCase() + text(s).slice(1).toLowerCase(),
+  count: (s, part) => BigInt(text(s).split(part).length - 1),
 });
 $.printable = (plain) => /^[^\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Zs}]*$/u.test(plain.replaceAll(" ", ""));
 kindOf("bytes", [$.b.object], ([value]) => Uint8Array.from(value === undefined ? [] : [...$.each(value)].map(Number)), {
@@ -645,7 +630,6 @@ kindOf("bytes", [$.b.object], ([value]) => Uint8Array.from(value === undefined ?
   hex: (raw) => [...raw].map((byte) => byte.toString(16).padStart(2, "0")).join(""),
 });
 const listed = {
-  index: (series, value) => { const at = series.findIndex((other) => $.eq(other, value)); if (at < 0) throw $.raised($.b.ValueError, "not in list"); return BigInt(at); },
   count: (series, value) => BigInt(series.filter((other) => $.eq(other, value)).length),
   __getitem__: (series, place) => $.gi(series, place),
 };
@@ -653,7 +637,6 @@ kindOf("list", [$.b.object], ([value]) => (value === undefined ? [] : [...$.each
   ...listed,
   append: (series, value) => { series.push(value); return null; },
   extend: (series, values) => { for (const value of $.each(values)) series.push(value); return null; },
-  insert: (series, place, value) => { series.splice(Number(place), 0, value); return null; },
   pop: (series, place) => {
     if (!series.length) throw $.raised($.b.IndexError, "pop from empty list");
     return place === undefined ? series.pop() : series.splice(Number(place), 1)[0];
@@ -678,7 +661,6 @@ kindOf("dict", [$.b.object], ([value], named) => $.dict([...(value === undefined
 $.b.dict.lookup.fromkeys = {alone: ([names, value]) => $.dict([...$.each(names)].map((name) => [name, one(value)]))};
 const setMethods = {
   add: (s, value) => { s.add(value); return null; }, update: (s, values) => { for (const value of $.each(values)) s.add(value); return null; },
-  union: (s, other) => $.set([...s, ...$.each(other)]), issubset: (s, other) => [...s].every((value) => $.has(other, value)),
 };
 kindOf("set", [$.b.object], ([value]) => $.set(value === undefined ? [] : $.each(value)), setMethods);
 kindOf("frozenset", [$.b.object], ([value]) => $.set(value === undefined ? [] : $.each(value)), setMethods);
@@ -720,7 +702,7 @@ for (const [name, base] of Object.entries({
   Exception: "BaseException", ValueError: "Exception", TypeError: "Exception", LookupError: "Exception", KeyError: "LookupError", IndexError: "LookupError",
   ArithmeticError: "Exception", ZeroDivisionError: "ArithmeticError", OverflowError: "ArithmeticError", AttributeError: "Exception", AssertionError: "Exception",
   RuntimeError: "Exception", RecursionError: "RuntimeError", NotImplementedError: "RuntimeError", MemoryError: "Exception", OSError: "Exception",
-  ImportError: "Exception", UnicodeError: "ValueError", UnicodeEncodeError: "UnicodeError", UnicodeDecodeError: "UnicodeError", UserWarning: "Exception", StopIteration: "Exception",
+  UnicodeError: "ValueError", UnicodeEncodeError: "UnicodeError", UnicodeDecodeError: "UnicodeError", UserWarning: "Exception", StopIteration: "Exception",
 })) failures(name, $.b[base]);
 
 // --- functions ---
@@ -762,8 +744,6 @@ function* zipped(series, strict) {
 }
 Object.assign($.b, {
   isinstance: ([value, kind]) => isOf(value, kind),
-  issubclass: ([kind, other]) => kind.order.includes(other),
-  callable: ([value]) => typeof value === "function",
   hasattr: ([value, name]) => { try { $.ga(value, name); return true; } catch (error) { if ($.caught($.thrown(error), $.b.AttributeError)) return false; throw error; } },
   getattr: ([value, name, other]) => {
     try { return $.ga(value, name); } catch (error) { if (other !== undefined && $.caught($.thrown(error), $.b.AttributeError)) return other; throw error; }
@@ -784,7 +764,6 @@ Object.assign($.b, {
   any: ([values]) => { for (const value of $.each(values)) if ($.t(value)) return true; return false; },
   all: ([values]) => { for (const value of $.each(values)) if (!$.t(value)) return false; return true; },
   sorted: ([values], named) => sortedBy(values, named),
-  reversed: ([values]) => [...$.each(values)].reverse(),
   zip: (series, named) => zipped(series, named?.strict === true),
   enumerate: function ([values, start], named) {
     return (function* () { let number = start ?? named?.start ?? 0n; for (const value of $.each(values)) yield $.tuple([number++, value]); })();
@@ -804,7 +783,6 @@ Object.assign($.b, {
   },
   divmod: ([a, b]) => $.tuple([$.floordiv(a, b), $.mod(a, b)]),
   id: ([value]) => (value instanceof $.Inst ? (value.$id ??= BigInt(++counted)) : value),
-  hash: ([value]) => $.key(value),
 });
 
 // Numbers and values as text, digit for digit as Python writes them.
@@ -1025,8 +1003,6 @@ const erf = (x) => {
   if (x < 0) return -erf(-x);
   return x < 2 ? erfSeries(x) : x > 6 ? 1 : 1 - Math.exp(-x * x) * erfcx(x);
 };
-const ndtr = (x) => erfc(-x / Math.SQRT2) / 2;
-const logNdtr = (x) => (x > -1 ? Math.log1p(-erfc(x / Math.SQRT2) / 2) : (-x * x) / 2 + Math.log(erfcx(-x / Math.SQRT2) / 2));
 const gammaln = (x) => {
   let shift = 0;
   for (; x < 15; x++) shift += Math.log(x);
@@ -1035,20 +1011,19 @@ const gammaln = (x) => {
 };
 
 $.libraries.math = {
-  pi: Math.PI, inf: Infinity, nan: NaN, e: Math.E,
+  pi: Math.PI, inf: Infinity, nan: NaN,
   log: logarithm, exp: finite(Math.exp), log1p: ([x]) => { const v = $.float($.plain(x)); if (v <= -1) throw domain(); return Math.log1p(v); },
   expm1: finite(Math.expm1), sqrt: finite(Math.sqrt), sinh: finite(Math.sinh), cosh: finite(Math.cosh), tanh: finite(Math.tanh),
-  log2: ([x]) => { if (!($.float(x) > 0)) throw domain(); return Math.log2($.float(x)); }, erf: finite(erf), erfc: finite(erfc), lgamma: finite(gammaln),
+  erf: finite(erf), erfc: finite(erfc),
   pow: ([a, b]) => $.pow($.float(a), $.float(b)),
-  ceil: rounded(Math.ceil), floor: rounded(Math.floor), trunc: rounded(Math.trunc),
-  isfinite: ([x]) => Number.isFinite($.float($.plain(x))), isinf: ([x]) => Math.abs($.float($.plain(x))) === Infinity, isnan: ([x]) => Number.isNaN($.float($.plain(x))),
+  ceil: rounded(Math.ceil),
+  isfinite: ([x]) => Number.isFinite($.float($.plain(x))), isinf: ([x]) => Math.abs($.float($.plain(x))) === Infinity,
   copysign: ([a, b]) => { const size = Math.abs($.float(a)), sign = $.float(b); return sign < 0 || Object.is(sign, -0) ? -size : size; },
   nextafter: ([a, b]) => neighbour($.float(a), $.float(b)),
   ldexp: ([m, e]) => { let value = $.float(m); for (let left = Number(e); left; ) { const step = Math.max(-500, Math.min(500, left)); value *= 2 ** step; left -= step; } return value; },
   frexp: ([x]) => { const [m, e] = frexp($.float(x)); return $.tuple([m, BigInt(e)]); },
   fsum: ([values]) => fsum([...$.each(values)].map((value) => $.float($.plain(value)))),
   hypot: (values) => Math.hypot(...values.map((value) => $.float($.plain(value)))), cbrt: finite(Math.cbrt),
-  prod: ([values]) => [...$.each(values)].reduce($.mul, 1n),
   isclose: ([a, b], {rel_tol = 1e-9, abs_tol = 0} = {}) => {
     if (a === b) return true;
     if (!Number.isFinite(a) || !Number.isFinite(b)) return false;
@@ -1065,10 +1040,7 @@ $.Vec = class Vec {
     const size = (a instanceof Vec ? a : b).values.length, x = Vec.of(a, size), y = Vec.of(b, size);
     return new Vec(x.map((value, place) => body(value, y[place])));
   }
-  static compared(a, b, onEqual) { return Vec.with(a, b, (x, y) => (onEqual ? x <= y : x < y)); }
   static each(body) { return ([value]) => (value instanceof Vec ? new Vec(value.values.map(body)) : body($.float($.plain(value)))); }
-  any() { return this.values.some(Boolean); }
-  __matmul__(other) { return this.values.reduce((total, value, place) => total + value * other.values[place], 0); }
   *[Symbol.iterator]() { yield* this.values; }
 };
 const rowOf = (body) => ({forward(other) { return $.Vec.with(this, other, body); }, backward(other) { return $.Vec.with(other, this, body); }});
@@ -1078,39 +1050,14 @@ for (const [name, body] of Object.entries({add: (a, b) => a + b, sub: (a, b) => 
   $.Vec.prototype[`__r${name}__`] = backward;
 }
 $.Vec.prototype.__neg__ = function () { return new $.Vec(this.values.map((value) => -value)); };
-$.Vec.kind = $.kindOf("ndarray", [$.b.object], () => null, {any: (row) => row.any()});
+$.Vec.kind = $.kindOf("ndarray", [$.b.object], () => null, {});
 delete $.b.ndarray;
-const legendre = (points) => {  // nodes and weights of Gauss and Legendre, by Newton's method
-  const nodes = [], weights = [];
-  for (let i = points; i >= 1; i--) {
-    let x = Math.cos((Math.PI * (i - 0.25)) / (points + 0.5)), slope = 0;
-    for (let round = 0; round < 20; round++) {
-      let before = 1, now = x;
-      for (let k = 2; k <= points; k++) [before, now] = [now, ((2 * k - 1) * x * now - (k - 1) * before) / k];
-      slope = (points * (x * now - before)) / (x * x - 1);
-      x -= now / slope;
-    }
-    nodes.push(x);
-    weights.push(2 / ((1 - x * x) * slope * slope));
-  }
-  return $.tuple([new $.Vec(nodes), new $.Vec(weights)]);
-};
-const logAdd = (a, b) => { const high = Math.max(a, b); return high === -Infinity || high === Infinity ? high : high + Math.log1p(Math.exp(Math.min(a, b) - high)); };
 $.libraries.numpy = {
-  polynomial: $.record({legendre: $.record({leggauss: ([points]) => legendre(Number(points))})}),
   arange: ([end]) => new $.Vec(Array.from({length: Number(end)}, (_, place) => place)),
-  zeros_like: ([row]) => new $.Vec(row.values.map(() => 0)),
-  maximum: ([a, b]) => $.Vec.with(a, b, Math.max), minimum: ([a, b]) => $.Vec.with(a, b, Math.min),
-  where: ([test, a, b]) => {
-    const size = test.values.length, x = $.Vec.of(a, size), y = $.Vec.of(b, size);
-    return new $.Vec(test.values.map((yes, place) => (yes ? x[place] : y[place])));
-  },
-  log: $.Vec.each(Math.log), log1p: $.Vec.each(Math.log1p), exp: $.Vec.each(Math.exp), sqrt: $.Vec.each(Math.sqrt),
-  logaddexp: ([a, b]) => logAdd($.float(a), $.float(b)),
+  log: $.Vec.each(Math.log), log1p: $.Vec.each(Math.log1p),
 };
-$.libraries["numpy.typing"] = {};
 $.libraries["scipy.special"] = {
-  erfcx: $.Vec.each(erfcx), ndtr: $.Vec.each(ndtr), log_ndtr: $.Vec.each(logNdtr), gammaln: $.Vec.each(gammaln),
+  gammaln: $.Vec.each(gammaln),
   logsumexp: ([row]) => { const high = Math.max(...row.values); return high + Math.log(fsum(row.values.map((value) => Math.exp(value - high)))); },
 };
 
@@ -1240,19 +1187,14 @@ delete $.b.Counter;
 $.Counter.prototype.kind = counter;
 
 const abstract = (name, test) => { const kind = $.kindOf(name, [$.b.object], () => null, {}); delete $.b[name]; kind.test = test; return kind; };
-const isSeries = (value) => Array.isArray(value) || typeof value === "string" || value instanceof $.Range || value instanceof Uint8Array;
-const isMany = (value) => isSeries(value) || value instanceof $.Dict || value instanceof $.PySet;
 $.libraries["collections.abc"] = {
-  Mapping: abstract("Mapping", (value) => value instanceof $.Dict), Sequence: abstract("Sequence", isSeries),
-  Iterable: abstract("Iterable", (value) => isMany(value) || (typeof value === "object" && value !== null && Symbol.iterator in value)),
-  Collection: abstract("Collection", isMany), Container: abstract("Container", isMany), Hashable: abstract("Hashable", () => true),
-  Iterator: abstract("Iterator", () => false), Callable: abstract("Callable", (value) => typeof value === "function"),
+  Mapping: abstract("Mapping", (value) => value instanceof $.Dict), Callable: abstract("Callable", (value) => typeof value === "function"),
 };
 $.libraries.collections = {Counter: counter};
 const any = abstract("Any", () => true);
 any.isAny = true;
 $.libraries.typing = {
-  Any: any, ClassVar: any, Self: any, TypeVar: () => any, TYPE_CHECKING: false, NoReturn: any, Protocol: any, Literal: any,
+  Any: any, ClassVar: any, TypeVar: () => any,
   get_type_hints: ([kind]) => $.dict(kind.fields.map((field) => [field.name, field.hint()])),
 };
 $.libraries.abc = {ABC: $.b.object, abstractmethod: ([made]) => made};
@@ -1263,7 +1205,6 @@ strEnum.members = new Map();
 $.libraries.enum = {StrEnum: strEnum};
 $.libraries.functools = {
   cache: ([made]) => $.cache(made), lru_cache: () => ([made]) => $.cache(made),
-  partial: ([made, ...first], named) => (given, more) => made([...first, ...given], {...named, ...more}),
 };
 $.libraries.itertools = {
   groupby: function ([values], named) {
@@ -1280,13 +1221,9 @@ $.libraries.itertools = {
     })();
   },
   pairwise: function ([values]) { return (function* () { let last; for (const value of $.each(values)) { if (last !== undefined) yield $.tuple([last, value]); last = value; } })(); },
-  islice: function ([values, end]) { return (function* () { let left = end; for (const value of $.each(values)) { if (left-- <= 0n) return; yield value; } })(); },
-  chain: function (series) { return (function* () { for (const values of series) yield* $.each(values); })(); },
 };
 $.libraries.loading = {on_first_use: ([module, homes]) => ([name]) => $.modules[`${module}.${$.gi(homes, name)}`][name]};
 $.libraries.sys = {float_info: $.record({max: Number.MAX_VALUE, min: 2 ** -1022, epsilon: 2 ** -52})};
-$.libraries.contextlib = {suppress: null};
-$.libraries.pathlib = {Path: $.absent("pathlib.Path")};
 
 // --- regular expressions: those of this package read the same in both languages ---
 
@@ -1297,49 +1234,27 @@ const Match = $.cls("Match", [], (own) => { own.__getitem__ = ([match, place]) =
 const asMatch = (found) => { if (!found) return null; const match = matched(found); match.$class = Match; return match; };
 const pattern = (source) => (source instanceof $.Inst && source.$pattern ? source.$pattern : source);
 $.libraries.re = {
-  compile: ([source]) => $.record({$pattern: source, fullmatch: ([text]) => $.libraries.re.fullmatch([source, text]), match: ([text]) => $.libraries.re.match([source, text])}),
+  compile: ([source]) => $.record({$pattern: source, fullmatch: ([text]) => $.libraries.re.fullmatch([source, text])}),
   fullmatch: ([source, text]) => {
     if (typeof $.plain(text) !== "string") throw $.raised($.b.TypeError, "expected string");
     return asMatch(new RegExp(`^(?:${pattern(source)})$`, "u").exec($.plain(text)));
   },
-  match: ([source, text]) => asMatch(new RegExp(`^(?:${pattern(source)})`, "u").exec(text)),
-  search: ([source, text]) => asMatch(new RegExp(pattern(source), "u").exec(text)),
   sub: ([source, put, text]) => text.replace(new RegExp(pattern(source), "gu"), (...found) => (typeof put === "string" ? put : put([asMatch(found)]))),
 };
 
 // --- JSON ---
 
-const escaped = (text, ascii) => {
-  let shown = JSON.stringify(text);
-  if (ascii) shown = shown.replace(/[\u007f-\uffff]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
-  return shown;
+const dumped = (one) => {
+  const plain = $.plain(one);
+  if (typeof plain === "string") return JSON.stringify(plain).replace(/[\u007f-\uffff]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  if (plain === null) return "null";
+  if (typeof plain === "boolean" || typeof plain === "bigint") return String(plain);
+  if (typeof plain === "number") return $.floatText(plain);
+  if (Array.isArray(plain)) return `[${[...plain].map(dumped).join(", ")}]`;
+  if (plain instanceof $.Dict) return `{${[...plain.pairs()].map(([name, inner]) => `${dumped(name)}: ${dumped(inner)}`).join(", ")}}`;
+  throw $.raised($.b.TypeError, "Object is not JSON serializable");
 };
-const dumped = (value, {ensure_ascii = true, sort_keys = false, separators = [", ", ": "], allow_nan = true} = {}) => {
-  const [comma, colon] = separators;
-  const write = (one) => {
-    const plain = $.plain(one);
-    if (typeof plain === "string") return escaped(plain, ensure_ascii);
-    if (plain === null) return "null";
-    if (typeof plain === "boolean" || typeof plain === "bigint") return String(plain);
-    if (typeof plain === "number") {
-      if (!Number.isFinite(plain) && !allow_nan) throw $.raised($.b.ValueError, "Out of range float values are not JSON compliant");
-      return Number.isNaN(plain) ? "NaN" : plain === Infinity ? "Infinity" : plain === -Infinity ? "-Infinity" : $.floatText(plain);
-    }
-    if (Array.isArray(plain)) return `[${[...plain].map(write).join(comma)}]`;
-    if (plain instanceof $.Dict) {
-      let names = [...plain.pairs()];
-      if (sort_keys) names = names.sort(([a], [b]) => byCodePoint(a, b));
-      return `{${names.map(([name, inner]) => `${escaped(String(name), ensure_ascii)}${colon}${write(inner)}`).join(comma)}}`;
-    }
-    throw $.raised($.b.TypeError, "Object is not JSON serializable");
-  };
-  return write(value);
-};
-const byCodePoint = (a, b) => {
-  const x = [...a].map((c) => c.codePointAt(0)), y = [...b].map((c) => c.codePointAt(0)), at = x.findIndex((code, place) => code !== y[place]);
-  return at < 0 ? x.length - y.length : (x[at] ?? -1) - (y[at] ?? -1);
-};
-$.libraries.json = {dumps: ([value], named) => dumped(value, named)};
+$.libraries.json = {dumps: ([value]) => dumped(value)};
 $.parsed = (source) => {  // JSON as the standard has it, whole numbers apart from fractions, no name twice
   let at = 0;
   const fail = (said) => { throw $.raised($.b.ValueError, said); };
@@ -1668,7 +1583,6 @@ throw $.raised(InvalidParameter(["must be a number; pass a float"], {...$.named(
 }
 try {
 number = $.b.float([value]);
-
 } catch ($error) { const $caught = $.thrown($error);
 if ($.caught($caught, $.tuple([$.b.TypeError, $.b.ValueError]))) {error = $caught;
 throw $.raised(InvalidParameter(["must be a number; pass a float"], {...$.named($.dict([[name, value]]))}));
@@ -1766,6 +1680,7 @@ let MOST_CLASSES, ONE_DIRECTION, SEVERAL_DIRECTIONS, LossConstants, Loss;
 const math = $.libraries["math"];
 const ABC = $.libraries["abc"]["ABC"];
 const abstractmethod = $.libraries["abc"]["abstractmethod"];
+const asdict = $.libraries["dataclasses"]["asdict"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const Any = $.libraries["typing"]["Any"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
@@ -1815,8 +1730,11 @@ return $.mul($.ga(self, "outputs"), features);
 $ns.shape = $.fn("shape", ["self", "features"], {}, function (self, features) {
 return $.tuple([$.ga(self, "outputs"), features]);
 });
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+return $.dict([["name", $.ga(self, "name")], ...$.pairs(asdict([self]))]);
+});
 }), [["radius", () => ["is", $.b.float]]], {frozen: true});
-return {MOST_CLASSES, ONE_DIRECTION, SEVERAL_DIRECTIONS, LossConstants, Loss, Any, ClassVar, ABC, scale, abstractmethod};
+return {MOST_CLASSES, ONE_DIRECTION, SEVERAL_DIRECTIONS, LossConstants, Loss, Any, ClassVar, ABC, scale, abstractmethod, asdict};
 })();
 $.modules["bounds.rounding"] = (() => {
 let UNIT, MARGIN, LEAST_LOG, exp_up, log_down, sum_up, least, best_order;
@@ -1903,14 +1821,12 @@ least_safe = $.fn("least_safe", ["safe", "*", "guess", "factor", "below", "most"
 let high, low, lower;
 {const $v5 = [below, $.b.min([guess, most])];low = $v5[0];high = $v5[1];}
 while (!$.t(safe([high]))) {
-
 if (!$.t($.lt(high, most))) {
 return $.libraries["math"].inf;
 }
 {const $v6 = [high, $.b.min([$.mul(factor, high), most])];low = $v6[0];high = $v6[1];}
 }
 while ($.t($.is(low, null))) {
-
 lower = $.div(high, factor);
 {const $v7 = $.unpack((($.t($.lt(0n, lower)) && $.t(safe([lower]))) ? $.tuple([null, lower]) : $.tuple([lower, high])), 2, -1);low = $v7[0];high = $v7[1];}
 }
@@ -1919,7 +1835,6 @@ return first_safe([safe, low, high, digits]);
 first_whole = $.fn("first_whole", ["safe", "low", "high", "digits"], {"digits": 0.0}, function (safe, low, high, digits) {
 let middle;
 while ($.t($.lt($.b.max([1n, $.mul(digits, high)]), $.sub(high, low)))) {
-
 middle = $.floordiv($.add(low, high), 2n);
 {const $v8 = $.unpack(($.t(safe([middle])) ? $.tuple([low, middle]) : $.tuple([middle, high])), 2, -1);low = $v8[0];high = $v8[1];}
 }
@@ -1929,7 +1844,6 @@ least_whole = $.fn("least_whole", ["safe", "*", "guess", "below", "most", "digit
 let high, low;
 {const $v9 = [below, guess];low = $v9[0];high = $v9[1];}
 while ($.t($.le(high, most))) {
-
 if ($.t(safe([high]))) {
 return first_whole([safe, low, high, digits]);
 }
@@ -2254,12 +2168,11 @@ return $.div(sum_up([...$.each(terms)]), order);
 order = best_order([negative]);
 rate = $.mul($.neg(negative([order])), $.sub(1n, 1e-13));
 while (($.t($.lt(0n, rate)) && $.t($.lt(epsilon, renyi_epsilon([], {"order": order, "renyi": $.mul(order, rate), "delta": delta}))))) {
-
 rate = $.imul(rate, $.sub(1n, 1e-12));
 }
 return $.tuple([rate, order]);
 });
-return {renyi_epsilon, renyi_log_delta, renyi_epsilon_optimal, renyi_log_delta_optimal, _SECOND_EVENT, _log_mass, _pair_epsilon, _least_share, rate_epsilon, rate_log_delta, rate_for, least, best_order, MARGIN, log_sum, log_down, sum_up, UNIT, LEAST_LOG};
+return {renyi_epsilon, renyi_log_delta, renyi_epsilon_optimal, renyi_log_delta_optimal, _SECOND_EVENT, _log_mass, _pair_epsilon, _least_share, rate_epsilon, rate_log_delta, rate_for, MARGIN, log_sum, log_down, sum_up, least, UNIT, best_order, LEAST_LOG};
 })();
 $.modules["bounds.conversion"] = (() => {
 const gdp_epsilon = $.modules["bounds.gaussian"]["gdp_epsilon"];
@@ -2273,7 +2186,7 @@ const rate_log_delta = $.modules["bounds.renyi"]["rate_log_delta"];
 const renyi_epsilon_optimal = $.modules["bounds.renyi"]["renyi_epsilon_optimal"];
 const renyi_log_delta_optimal = $.modules["bounds.renyi"]["renyi_log_delta_optimal"];
 const exp_up = $.modules["bounds.rounding"]["exp_up"];
-return {gdp_for, rate_epsilon, renyi_epsilon_optimal, gdp_epsilon, exp_up, rate_advantage, gdp_advantage, rate_for, rate_log_delta, renyi_log_delta_optimal, gdp_log_delta};
+return {renyi_epsilon_optimal, gdp_epsilon, rate_epsilon, exp_up, rate_advantage, gdp_advantage, gdp_for, rate_log_delta, renyi_log_delta_optimal, gdp_log_delta, rate_for};
 })();
 $.modules["bounds.objective_perturbation"] = (() => {
 let curvature_ratio, highest_order, _minus_log_one_plus, _with, _without, _valid, zero_out_hessian, replace_hessian, several_zero_out_hessian, several_replace_hessian, weakly_convex_zero_out_hessian, weakly_convex_replace_hessian;
@@ -2544,7 +2457,7 @@ $.si(merged, whole, number);
 }
 return merged;
 });
-return {ONE_DIRECTION, SEVERAL_DIRECTIONS, WEAKLY_CONVEX, _COSTS, FORMS, MOST, Curve, fewer, Callable, UNIT, replace, InvalidParameter, bound, count, non_negative, choice, sum_up};
+return {ONE_DIRECTION, SEVERAL_DIRECTIONS, WEAKLY_CONVEX, _COSTS, FORMS, MOST, Curve, fewer, Callable, InvalidParameter, bound, count, non_negative, choice, UNIT, sum_up, replace};
 })();
 $.modules["privacy.shown"] = (() => {
 let DIGITS, rounded_up, shown, brief, right_of_hundred, _exponent;
@@ -2611,6 +2524,7 @@ return {Worlds, ADJACENCIES, DELETION_NOTIONS, Word};
 $.modules["privacy.guarantee"] = (() => {
 let LEAST_DELTA, NON_ADAPTIVE, stated_delta, Guarantee;
 const math = $.libraries["math"];
+const asdict = $.libraries["dataclasses"]["asdict"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const replace = $.libraries["dataclasses"]["replace"];
 const conversion = $.modules["bounds.conversion"];
@@ -2800,11 +2714,13 @@ let growth;
 growth = $.pow($.add(1n, $.ga(self, "slack")), 2n);
 return replace([self], {"gdp_squared": $.mul($.ga(self, "gdp_squared"), growth), "rate": $.mul($.ga(self, "rate"), growth), "points": $.b.tuple([(function* ($first) { for (const $v54 of $.each($first)) { let cost, order; {const $v55 = $.unpack($v54, 2, -1);order = $v55[0];cost = $v55[1];} yield $.tuple([order, $.mul(cost, growth)]); } })($.ga(self, "points"))]), "curves": $.b.tuple([(function* ($first) { for (const $v56 of $.each($first)) { let curve, times; {const $v57 = $.unpack($v56, 2, -1);curve = $v57[0];times = $v57[1];} yield $.tuple([curve, $.mul(times, growth)]); } })($.ga(self, "curves"))]), "slack": 0.0});
 });
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+return $.dict([...$.pairs(asdict([self])), ["adjacency", $.b.str([$.ga(self, "adjacency")])]]);
+});
 $ns.from_dict = $.classmethod($.fn("from_dict", ["cls", "fields"], {}, function (cls, fields) {
 let error;
 try {
 return cls([], {...$.named($.dict([...$.pairs(fields), ["points", $.b.tuple([(function* ($first) { for (const $v58 of $.each($first)) { let cost, order; {const $v59 = $.unpack($v58, 2, -1);order = $v59[0];cost = $v59[1];} yield $.tuple([$.b.float([order]), $.b.float([cost])]); } })($.cm(fields, "get", ["points", $.tuple([])]))])], ["curves", $.b.tuple([(function* ($first) { for (const $v60 of $.each($first)) { let curve, times; {const $v61 = $.unpack($v60, 2, -1);curve = $v61[0];times = $v61[1];} yield $.tuple([Curve([], {...$.named(curve)}), $.b.float([times])]); } })($.cm(fields, "get", ["curves", $.tuple([])]))])], ["assumptions", $.b.tuple([$.cm(fields, "get", ["assumptions", $.tuple([])])])]]))});
-
 } catch ($error) { const $caught = $.thrown($error);
 if ($.caught($caught, $.b.TypeError)) {error = $caught;
 throw $.raised(InvalidParameter([("" + "not a guarantee: " + $.formatted(error, "", ""))]));
@@ -2813,7 +2729,7 @@ throw $.raised(InvalidParameter([("" + "not a guarantee: " + $.formatted(error, 
 return null;
 }));
 }), [["about", () => ["is", $.b.str]], ["adjacency", () => ["is", Worlds]], ["gdp_squared", () => ["is", $.b.float]], ["rate", () => ["is", $.b.float]], ["points", () => ["of", $.b.tuple, ["parts", $.b.tuple, ["is", $.b.float], ["is", $.b.float]]]], ["curves", () => ["of", $.b.tuple, ["parts", $.b.tuple, ["is", Curve], ["is", $.b.float]]]], ["rows", () => ["is", $.b.int]], ["source", () => ["is", $.b.str]], ["assumptions", () => ["of", $.b.tuple, ["is", $.b.str]]], ["proven", () => ["is", $.b.bool]], ["slack", () => ["is", $.b.float]]], {frozen: true});
-return {LEAST_DELTA, NON_ADAPTIVE, stated_delta, Guarantee, InvalidParameter, probability, Curve, Worlds, bound, renyi_order, non_negative, count, DELETION_NOTIONS, ADJACENCIES, choice, curve_epsilon, fewer, replace, curve_log_delta};
+return {LEAST_DELTA, NON_ADAPTIVE, stated_delta, Guarantee, InvalidParameter, probability, Curve, Worlds, bound, renyi_order, non_negative, count, DELETION_NOTIONS, ADJACENCIES, choice, curve_epsilon, fewer, replace, asdict, curve_log_delta};
 })();
 $.modules["privacy.sentences"] = (() => {
 let CATALOGUE, fill;
@@ -2822,7 +2738,6 @@ CATALOGUE = "4";
 fill = $.fn("fill", ["entry", "values", "filled"], {}, function (entry, values, filled) {
 let first, name, part, parts, rest, text, value;
 while (!$.t($.b.isinstance([entry, $.b.str]))) {
-
 value = $.gi(values, $.gi(entry, "by"));
 entry = $.gi(entry, ($.t($.b.isinstance([value, $.b.str])) ? value : ($.t($.eq(value, 1n)) ? "one" : "many")));
 }
@@ -2891,11 +2806,12 @@ return null;
 return {Prior, Published, Solved, Fitted, Sampling, Exactness, Start, Procedure, InvalidParameter};
 })();
 $.modules["methods.base"] = (() => {
-let PROOFS, Mechanism, NoisySteps, bounded_gradients, Method;
+let PROOFS, Mechanism, NoisySteps, _told, bounded_gradients, Method;
 const assumptions_of = $.libraries["methods.base"]["assumptions_of"];
 const math = $.libraries["math"];
 const ABC = $.libraries["abc"]["ABC"];
 const abstractmethod = $.libraries["abc"]["abstractmethod"];
+const asdict = $.libraries["dataclasses"]["asdict"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const field = $.libraries["dataclasses"]["field"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
@@ -2970,6 +2886,9 @@ return null;
 $ns.contradicts = $.fn("contradicts", ["self", "other"], {}, function (self, other) {
 return false;
 });
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+return $.dict([["method", $.ga(self, "method")], ...$.pairs(_told([self]))]);
+});
 }), [["records", () => ["is", $.b.int]], ["proven", () => ["is", $.b.bool]], ["slack", () => ["is", $.b.float]]], {frozen: true, kw_only: true});
 NoisySteps = $.dataclass($.cls("NoisySteps", [Mechanism], ($ns) => {
 $ns.objective_smoothness = field([], {"default": null, "compare": false});
@@ -3020,6 +2939,11 @@ $ns._chain = $.fn("_chain", ["self"], {}, function (self) {
 return $.dict([["step_size", $.ga(self, "step_size")], ["noise_variance", $.ga(self, "noise_variance")], ["records", $.ga(self, "records")]]);
 });
 }), [["step_size", () => ["is", $.b.float]], ["noise_variance", () => ["is", $.b.float]], ["strong_convexity", () => ["is", $.b.float]], ["lipschitz", () => ["is", $.b.float]], ["objective_smoothness", () => ["or", ["is", $.b.float], ["none"]]], ["rows_per_subject", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
+_told = $.fn("_told", ["facts"], {}, function (facts) {
+let later;
+later = $.dict([["in_place", $.tuple([true])], ["chain", $.tuple([1n])], ["exact", $.tuple([null, false])]]);
+return $.dict((function* ($first) { for (const $v3 of $.each($first)) { let name, value; {const $v4 = $.unpack($v3, 2, -1);name = $v4[0];value = $v4[1];} if (!$.t(!$.has($.cm(later, "get", [name, $.tuple([])]), value))) continue; yield [name, value]; } })($.cm(asdict([facts]), "items", [])));
+});
 bounded_gradients = $.fn("bounded_gradients", ["lipschitz", "*", "proven"], {}, function (lipschitz, proven) {
 let norm;
 norm = $.tuple(["gradient-norm", $.dict([["lipschitz", lipschitz]])]);
@@ -3056,8 +2980,11 @@ notion = $.ga($.ga(plan, "problem"), "deletion_notion");
 supremum = $.dict([["steps_with", $.libraries["math"].inf], ["steps_without", $.cm($.ga(plan, "mechanism"), "exposure", [$.ga(plan, "delete_steps")])]]);
 return $.cm($.cm($.ga(plan, "mechanism"), "interval", ["deletion", notion], {...$.named(supremum)}), "assuming", [NON_ADAPTIVE]);
 });
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+return $.dict([["name", $.ga(self, "name")], ...$.pairs(_told([self]))]);
+});
 }), [], {frozen: true});
-return {PROOFS, Mechanism, NoisySteps, bounded_gradients, Method, ClassVar, ABC, Worlds, DELETION_NOTIONS, field, non_negative, count, abstractmethod, InvalidParameter, NON_ADAPTIVE, positive, Guarantee};
+return {PROOFS, Mechanism, NoisySteps, _told, bounded_gradients, Method, ClassVar, ABC, Worlds, DELETION_NOTIONS, field, non_negative, count, abstractmethod, InvalidParameter, NON_ADAPTIVE, positive, asdict, Guarantee};
 })();
 $.modules["bounds.shifted_interpolation"] = (() => {
 let largest_step_size, _log_contraction, _one_minus_power, gdp_limit, gdp, noise_variance, minimiser_dp_gdp, noise_inflation, minimiser_deletion_gdp;
@@ -3112,6 +3039,7 @@ return {largest_step_size, _log_contraction, _one_minus_power, gdp_limit, gdp, n
 $.modules["privacy.budget"] = (() => {
 let _gdp_for, Measures, Budget;
 const math = $.libraries["math"];
+const asdict = $.libraries["dataclasses"]["asdict"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const lru_cache = $.libraries["functools"]["lru_cache"];
 const conversion = $.modules["bounds.conversion"];
@@ -3228,12 +3156,18 @@ return ("" + "\u03bc_dp=" + $.formatted(brief([$.ga(self, "dp")]), "", "") + " a
 }
 return ("" + "(\u03b5=" + $.formatted(brief([$.ga(self, "dp")]), "", "") + ", \u03b4=" + $.formatted(brief([$.ga(self, "dp_delta")]), "", "") + ") for present records and (\u03b5=" + $.formatted(brief([$.ga(self, "deletion")]), "", "") + ", \u03b4=" + $.formatted(brief([$.ga(self, "deletion_delta")]), "", "") + ") for erased ones");
 });
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+let stated;
+stated = $.dict([...$.pairs(asdict([self])), ["measure", $.b.str([$.ga(self, "measure")])]]);
+return $.dict((function* ($first) { for (const $v2 of $.each($first)) { let key, value; {const $v3 = $.unpack($v2, 2, -1);key = $v3[0];value = $v3[1];} if (!$.t(!$.is(value, null))) continue; yield [key, value]; } })($.cm(stated, "items", [])));
+});
 }), [["order", () => ["or", ["is", $.b.float], ["none"]]], ["dp", () => ["is", $.b.float]], ["deletion", () => ["is", $.b.float]], ["measure", () => ["is", Measures]], ["dp_delta", () => ["or", ["is", $.b.float], ["none"]]], ["deletion_delta", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-return {_gdp_for, Measures, Budget, Word, InvalidParameter, stated_delta, renyi_order, positive, lru_cache, brief};
+return {_gdp_for, Measures, Budget, Word, InvalidParameter, stated_delta, renyi_order, positive, asdict, lru_cache, brief};
 })();
 $.modules["privacy.total"] = (() => {
 let Total;
 const math = $.libraries["math"];
+const asdict = $.libraries["dataclasses"]["asdict"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const conversion = $.modules["bounds.conversion"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
@@ -3266,6 +3200,12 @@ throw $.raised(InvalidParameter(["must be (\u03b5, \u03b4) of all publications t
 }
 return cls([...$.each(given)]);
 }));
+$ns.measure = $.property($.fn("measure", ["self"], {}, function (self) {
+if ($.t(!$.is($.ga(self, "order"), null))) {
+return ("" + "as R\u00e9nyi divergence at order " + $.formatted(brief([$.ga(self, "order"), 4n]), "", ""));
+}
+return ($.t($.ga(self, "gdp")) ? "as \u03bc\u00b2 of Gaussian DP" : null);
+}));
 $ns.affords = $.fn("affords", ["self", "spent"], {}, function (self, spent) {
 return $.le($.cm(self, "spent", [spent]), $.mul($.ga(self, "epsilon"), $.add(1n, 1e-12)));
 });
@@ -3284,8 +3224,13 @@ return $.cm(guarantee, "epsilon", [$.ga(self, "delta")]);
 $ns.describe = $.fn("describe", ["self"], {}, function (self) {
 return ("" + "(\u03b5=" + $.formatted(brief([$.ga(self, "epsilon")]), "", "") + ", \u03b4=" + $.formatted(brief([$.ga(self, "delta")]), "", "") + ")");
 });
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+let unsaid;
+unsaid = $.dict([["gdp", false], ["order", null], ["late", false]]);
+return $.dict((function* ($first) { for (const $v1 of $.each($first)) { let name, value; {const $v2 = $.unpack($v1, 2, -1);name = $v2[0];value = $v2[1];} if (!($.t(!$.has(unsaid, name)) || $.t(!$.eq(value, $.gi(unsaid, name))))) continue; yield [name, value]; } })($.cm(asdict([self]), "items", [])));
+});
 }), [["epsilon", () => ["is", $.b.float]], ["delta", () => ["is", $.b.float]], ["gdp", () => ["is", $.b.bool]], ["order", () => ["or", ["is", $.b.float], ["none"]]], ["late", () => ["is", $.b.bool]]], {frozen: true});
-return {Total, InvalidParameter, renyi_order, stated_delta, positive, brief};
+return {Total, InvalidParameter, renyi_order, stated_delta, positive, asdict, brief};
 })();
 $.modules["bounds.arithmetic"] = (() => {
 let DTYPES, BLOCK, SPAN, CHUNK, GRID_BITS, MOST_PROCESSES, MOST_PARTITIONS, NORM_TOLERANCE, _SLOPE_TOLERANCE, _UNIT_ROUNDOFF, sensitivity_slack, gradient_error, _in_a_tree;
@@ -3340,6 +3285,7 @@ let Problem;
 const math = $.libraries["math"];
 const re = $.libraries["re"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
+const fields = $.libraries["dataclasses"]["fields"];
 const Any = $.libraries["typing"]["Any"];
 const DTYPES = $.modules["bounds.arithmetic"]["DTYPES"];
 const sensitivity_slack = $.modules["bounds.arithmetic"]["sensitivity_slack"];
@@ -3436,20 +3382,38 @@ return sensitivity_slack([], {"records": $.ga(self, "records"), "dtype": $.ga(se
 $ns.growth = $.property($.fn("growth", ["self"], {}, function (self) {
 return ($.t($.ga(self, "slack_in_budget")) ? $.add(1n, $.ga(self, "slack")) : 1.0);
 }));
+$ns.dp_gdp = $.fn("dp_gdp", ["self"], {}, function (self) {
+return $.div($.cm($.ga(self, "budget"), "dp_gdp", []), $.ga(self, "growth"));
+});
+$ns.deletion_gdp = $.fn("deletion_gdp", ["self"], {}, function (self) {
+return $.div($.cm($.ga(self, "budget"), "deletion_gdp", []), $.ga(self, "growth"));
+});
 $ns.deletion_rate = $.fn("deletion_rate", ["self"], {}, function (self) {
 let order, rate;
 {const $v8 = $.unpack($.cm($.ga(self, "budget"), "deletion_rate", []), 2, -1);rate = $v8[0];order = $v8[1];}
 return $.tuple([$.div(rate, $.pow($.ga(self, "growth"), 2n)), order]);
 });
+$ns.sensitivity = $.fn("sensitivity", ["self", "worlds"], {}, function (self, worlds) {
+return $.cm(worlds, "sensitivity", [$.ga($.ga($.ga(self, "loss"), "constants"), "lipschitz"), $.ga(self, "rows_per_subject")]);
+});
 $ns.run = $.fn("run", ["self", "*", "step_size", "noise_variance"], {}, function (self, step_size, noise_variance) {
 return $.dict([["records", $.ga(self, "records")], ["step_size", step_size], ["noise_variance", noise_variance], ["strong_convexity", ($.t($.lt(0n, $.ga(self, "strong_convexity"))) ? $.ga(self, "strong_convexity") : $.ga(self, "regularization"))], ["objective_smoothness", $.ga(self, "objective_smoothness")], ["lipschitz", $.ga($.ga($.ga(self, "loss"), "constants"), "lipschitz")], ["rows_per_subject", $.ga(self, "rows_per_subject")], ["proven", $.ga($.ga($.ga(self, "loss"), "constants"), "proven")], ["slack", $.ga(self, "slack")]]);
 });
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+let described, own, total, worlds;
+own = $.dict((function* ($first) { for (const $v9 of $.each($first)) { let field; field = $v9; yield [$.ga(field, "name"), $.b.getattr([self, $.ga(field, "name")])]; } })(fields([self])));
+described = $.dict((function* ($first) { for (const $v10 of $.each($first)) { let name; name = $v10; yield [name, $.cm($.gi(own, name), "to_dict", [])]; } })($.tuple(["loss", "budget", "method"])));
+worlds = $.dict((function* ($first) { for (const $v11 of $.each($first)) { let name; name = $v11; yield [name, $.b.str([$.gi(own, name)])]; } })($.tuple(["adjacency", "deletion_notion"])));
+total = ($.t($.is($.ga(self, "total"), null)) ? null : $.cm($.ga(self, "total"), "to_dict", []));
+return $.dict([...$.pairs(own), ...$.pairs(described), ...$.pairs(worlds), ["total", total]]);
+});
 }), [["loss", () => ["is", Loss]], ["records", () => ["is", $.b.int]], ["features", () => ["is", $.b.int]], ["regularization", () => ["is", $.b.float]], ["budget", () => ["is", Budget]], ["method", () => ["is", Method]], ["adjacency", () => ["is", Worlds]], ["deletion_notion", () => ["is", Worlds]], ["releases", () => ["is", $.b.int]], ["batch", () => ["is", $.b.int]], ["rows_per_subject", () => ["is", $.b.int]], ["utility", () => ["is", $.b.bool]], ["utility_tolerance", () => ["is", $.b.float]], ["dtype", () => ["is", $.b.str]], ["slack_in_budget", () => ["is", $.b.bool]], ["asked_regularization", () => ["or", ["is", $.b.float], ["none"]]], ["one_hot_blocks", () => ["or", ["of", $.b.tuple, ["is", $.b.int]], ["none"]]], ["model_norm", () => ["or", ["is", $.b.float], ["none"]]], ["feature_map", () => ["or", ["is", $.b.str], ["none"]]], ["total", () => ["or", ["is", Total], ["none"]]]], {frozen: true});
-return {Problem, Total, Worlds, Method, Budget, Loss, InvalidParameter, scale, count, Any, DTYPES, choice, probability, DELETION_NOTIONS, ADJACENCIES, sensitivity_slack, column_variances};
+return {Problem, Total, Worlds, Method, Budget, Loss, InvalidParameter, scale, count, Any, DTYPES, choice, probability, DELETION_NOTIONS, ADJACENCIES, fields, column_variances, sensitivity_slack};
 })();
 $.modules["methods.plan"] = (() => {
 let MOST_STAGES, Plan;
 const dataclass = $.libraries["dataclasses"]["dataclass"];
+const fields = $.libraries["dataclasses"]["fields"];
 const cached_property = $.libraries["functools"]["cached_property"];
 const count = $.modules["errors"]["count"];
 const Problem = $.modules["methods.problem"]["Problem"];
@@ -3519,14 +3483,24 @@ return $.cm($.ga(self, "model_loss"), "shape", [$.ga(self, "features")]);
 $ns.mechanism = $.cached_property($.fn("mechanism", ["self"], {}, function (self) {
 return $.cm($.ga(self, "method"), "mechanism", [self]);
 }));
+$ns.noise_shape = $.property($.fn("noise_shape", ["self"], {}, function (self) {
+return ($.t($.ga(self, "linear_term")) ? $.ga($.ga(self, "problem"), "noise_shape") : null);
+}));
 $ns.dp = $.property($.fn("dp", ["self"], {}, function (self) {
 return $.cm($.ga(self, "method"), "dp", [self]);
 }));
 $ns.deletion = $.property($.fn("deletion", ["self"], {}, function (self) {
 return $.cm($.ga(self, "method"), "deletion", [self]);
 }));
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+let inner, others, own;
+own = $.dict((function* ($first) { for (const $v4 of $.each($first)) { let field; field = $v4; yield [$.ga(field, "name"), $.b.getattr([self, $.ga(field, "name")])]; } })(fields([self])));
+inner = ($.t($.ga(self, "stages")) ? $.dict([["stages", [...(function* ($first) { for (const $v5 of $.each($first)) { let stage; stage = $v5; yield $.cm(stage, "to_dict", []); } })($.ga(self, "stages"))]], ["kept", $.ga(self, "kept")]]) : $.dict([]));
+others = $.dict((function* ($first) { for (const $v6 of $.each($first)) { let name, value; {const $v7 = $.unpack($v6, 2, -1);name = $v7[0];value = $v7[1];} if (!$.t(!$.has($.tuple(["stages", "kept"]), name))) continue; yield [name, value]; } })($.cm(own, "items", [])));
+return $.dict([...$.pairs(others), ["problem", $.cm($.ga(self, "problem"), "to_dict", [])], ...$.pairs(inner)]);
+});
 }), [["problem", () => ["is", Problem]], ["step_size", () => ["is", $.b.float]], ["noise_variance", () => ["is", $.b.float]], ["init_variance", () => ["is", $.b.float]], ["learn_steps", () => ["is", $.b.int]], ["delete_steps_for_deletion", () => ["is", $.b.int]], ["delete_steps_for_utility", () => ["is", $.b.int]], ["gradient_tolerance", () => ["is", $.b.float]], ["learn_solver_passes", () => ["is", $.b.int]], ["delete_solver_passes", () => ["is", $.b.int]], ["horizon", () => ["or", ["is", $.b.int], ["none"]]], ["linear_term", () => ["is", $.b.float]], ["output_noise", () => ["is", $.b.float]], ["stages", () => ["of", $.b.tuple, ["is", Plan]]], ["kept", () => ["is", $.b.int]]], {frozen: true});
-return {MOST_STAGES, Plan, Problem, count, cached_property};
+return {MOST_STAGES, Plan, Problem, count, cached_property, fields};
 })();
 $.modules["loading"] = (() => {
 let T, Catalogue;
@@ -3604,7 +3578,6 @@ throw $.raised(InvalidParameter([("" + "loss " + $.formatted(name, "r", "") + " 
 }
 try {
 return kind([], {...$.named(fields)});
-
 } catch ($error) { const $caught = $.thrown($error);
 if ($.caught($caught, $.b.TypeError)) {error = $caught;
 throw $.raised(InvalidParameter([("" + "loss " + $.formatted(name, "r", "") + " takes " + $.formatted($.cm(", ", "join", [known]), "", "") + ": " + $.formatted(error, "", ""))]));
@@ -3666,7 +3639,6 @@ for (const $v2 of $.each($.sub($.cm(given, "keys", []), $.cm(read, "keys", [])))
 name = $v2;
 try {
 $.si(converted, name, $.libraries["msgspec"].convert([$.gi(given, name), $.gi(hints, name)]));
-
 } catch ($error) { const $caught = $.thrown($error);
 if ($.caught($caught, $.tuple([$.libraries["msgspec"].ValidationError, $.b.UnicodeEncodeError]))) {error = $caught;
 throw $.raised(InvalidParameter([("" + "not " + $.formatted(what, "", "") + ": " + $.formatted(name, "", "") + ": " + $.formatted(error, "", ""))]));
@@ -3681,7 +3653,6 @@ throw $.raised(InvalidParameter([("" + "not " + $.formatted(what, "", "") + ": "
 }
 try {
 return kind([], {...$.named(converted), ...$.named(read)});
-
 } catch ($error) { const $caught = $.thrown($error);
 if ($.caught($caught, $.b.TypeError)) {error = $caught;
 throw $.raised(InvalidParameter([("" + "not " + $.formatted(what, "", "") + ": " + $.formatted(error, "", ""))]));
@@ -3728,7 +3699,6 @@ throw $.raised(InvalidParameter(["not the arguments of a plan: expected an objec
 given = _modern_problem([given]);
 try {
 read = $.dict([["loss", $.modules["losses"].from_dict([$.gi(given, "loss")])], ["budget", Budget([], {...$.named($.gi(given, "budget"))})], ["method", method_from_dict([$.gi(given, "method")])], ["total", _total([$.cm(given, "get", ["total"])])]]);
-
 } catch ($error) { const $caught = $.thrown($error);
 if ($.caught($caught, $.tuple([$.b.TypeError, $.b.KeyError]))) {error = $caught;
 throw $.raised(InvalidParameter([("" + "not the arguments of a plan: " + $.formatted(error, "", ""))]));
@@ -3802,7 +3772,7 @@ method = $.dict([["name", name], ...$.pairs($.dict((function* ($first) { for (co
 }
 return $.dict([...$.pairs(asked), ["method", method]]);
 });
-return {_OLD_OPTIONS, typed, _hints, mechanism_from_dict, _stages, method_from_dict, problem_from_dict, _total, plan_from_dict, _known, _modern_mechanism, _modern_problem, Plan, Mapping, InvalidParameter, Problem, Budget, real, Any, fields, MOST_STAGES, METHODS, Total, Method, STAGE_METHODS, cache, get_type_hints, Mechanism, MECHANISMS};
+return {_OLD_OPTIONS, typed, _hints, mechanism_from_dict, _stages, method_from_dict, problem_from_dict, _total, plan_from_dict, _known, _modern_mechanism, _modern_problem, Plan, Mapping, InvalidParameter, Problem, Budget, real, Any, fields, MOST_STAGES, METHODS, Total, Method, STAGE_METHODS, get_type_hints, cache, Mechanism, MECHANISMS};
 })();
 $.modules["records.counts"] = (() => {
 let KINDS, EditCounts, NO_EDITS;
@@ -3855,6 +3825,9 @@ return "no records edited";
 {const $v9 = $.unpack(parts, 2, 1);first = $v9[0];others = $v9[1];}
 unit = ($.t($.eq($.gi(first, 0n), 1n)) ? "record" : "records");
 return $.cm(", ", "join", [[("" + $.formatted($.gi(first, 0n), "", "") + " " + $.formatted(unit, "", "") + " " + $.formatted($.gi(first, 1n), "", "")), ...$.each((function* ($first) { for (const $v10 of $.each($first)) { let number, word; {const $v11 = $.unpack($v10, 2, -1);number = $v11[0];word = $v11[1];} yield ("" + $.formatted(number, "", "") + " " + $.formatted(word, "", "")); } })(others))]]);
+});
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+return $.b.dict([$.b.zip([KINDS, $.cm(self, "_numbers", [])], {"strict": true})]);
 });
 $ns.from_dict = $.classmethod($.fn("from_dict", ["cls", "numbers"], {}, function (cls, numbers) {
 if ((!$.t($.b.isinstance([numbers, Mapping])) || $.t(!$.eq($.b.set([numbers]), $.b.set([KINDS]))))) {
@@ -3925,11 +3898,13 @@ return $.cm($.ga(self, "mechanism"), "exposure", [$.ga(self, "steps")]);
 $ns.warm = $.property($.fn("warm", ["self"], {}, function (self) {
 return $.both($.is($.ga(self, "kind"), $.ga(EventKinds, "UNLEARN")), () => $.ga($.ga(self, "mechanism"), "shows_start"));
 }));
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+return $.dict([["kind", $.b.str([$.ga(self, "kind")])], ["steps", $.ga(self, "steps")], ["edits", $.ga(self, "edits")], ["mechanism", $.cm($.ga(self, "mechanism"), "to_dict", [])], ["counts", $.cm($.ga(self, "counts"), "to_dict", [])]]);
+});
 $ns.from_dict = $.classmethod($.fn("from_dict", ["cls", "fields"], {}, function (cls, fields) {
 let event, text;
 try {
 text = $.libraries["json"].dumps([fields]);
-
 } catch ($error) { const $caught = $.thrown($error);
 if ($.caught($caught, $.tuple([$.b.TypeError, $.b.ValueError]))) {
 return $.cm(cls, "_read", [fields]);
@@ -3949,7 +3924,6 @@ let counts, error;
 try {
 counts = ($.t($.has(fields, "counts")) ? $.cm(EditCounts, "from_dict", [$.gi(fields, "counts")]) : NO_EDITS);
 return cls([], {...$.named($.dict([...$.pairs(fields), ["mechanism", mechanism_from_dict([$.gi(fields, "mechanism")])], ["counts", counts]]))});
-
 } catch ($error) { const $caught = $.thrown($error);
 if ($.caught($caught, $.tuple([$.b.TypeError, $.b.KeyError]))) {error = $caught;
 throw $.raised(InvalidParameter([("" + "not a release event: " + $.formatted(error, "", ""))]));
@@ -3963,7 +3937,7 @@ _MOST_READ = 4096n;
 return {EventKinds, Statuses, Event, _READ, _MOST_READ, Word, EditCounts, NO_EDITS, Mechanism, InvalidParameter, count, mechanism_from_dict};
 })();
 $.modules["accountant.intervals"] = (() => {
-let Stretch, stretches, costs, orders, alone, compose, answer, _list_releases, cost, within, affordable;
+let Stretch, stretches, costs, orders, alone, erasures, compose, answer, _list_releases, cost, within, affordable;
 const Counter = $.libraries["collections"]["Counter"];
 const replace = $.libraries["dataclasses"]["replace"];
 const Mechanism = $.modules["methods.base"]["Mechanism"];
@@ -4052,17 +4026,51 @@ yield $.tuple([...$.each(extractor), ...$.each(($.t(steps) ? [$.tuple([$.ga(even
 }
 return null;
 });
+erasures = $.fn("erasures", ["events", "shown", "steps", "extractor"], {"steps": 0n, "extractor": $.tuple([])}, function* (events, shown, steps, extractor) {
+let before, event, model, number, own, seen;
+seen = Counter([]);
+model = null;
+for (const $v13 of $.each($.b.enumerate([events], {"start": 1n}))) {
+{const $v14 = $.unpack($v13, 2, -1);number = $v14[0];event = $v14[1];}
+before = (($.t($.eq($.ga(event, "kind"), "unlearn")) && ($.t($.ga(event, "warm")) || !$.t($.ga(event, "fresh")))) ? steps : 0n);
+if ($.t($.eq($.ga(event, "kind"), "extractor"))) {
+yield $.tuple([seen, $.tuple([])]);
+extractor = ($.t($.ga(event, "exposure")) ? $.tuple([$.tuple([$.ga(event, "mechanism"), $.ga(event, "exposure"), 0.0])]) : $.tuple([]));
+} else {
+if ($.t($.eq($.ga(event, "kind"), "statistic"))) {
+yield $.tuple([seen, $.tuple([])]);
+} else {
+model = $.ga(event, "mechanism");
+own = $.tuple([$.ga(event, "mechanism"), before, $.ga(event, "exposure")]);
+yield $.tuple([seen, $.tuple([...$.each(extractor), ...$.each(($.t(costs([own])) ? [own] : []))])]);
+steps = $.add($.ga(event, "exposure"), ($.t($.ga(event, "fresh")) ? 0n : steps));
+}
+}
+if ($.t($.has(shown, number))) {
+$.cm(seen, "update", [extractor]);
+extractor = $.tuple([]);
+if ($.t(!$.eq($.ga(event, "kind"), "extractor"))) {
+$.cm(seen, "update", [(($.t(steps) && $.t(!$.is(model, null))) ? [$.tuple([model, steps, 0.0])] : [])]);
+steps = 0n;
+}
+if ($.t($.eq($.ga(event, "kind"), "statistic"))) {
+{const $v15 = seen, $v16 = $.tuple([$.ga(event, "mechanism"), $.ga(event, "exposure"), 0.0]);$.si($v15, $v16, $.iadd($.gi($v15, $v16), 1n));}
+}
+}
+}
+return null;
+});
 compose = $.fn("compose", ["about", "adjacency", "parts", "last", "known"], {"known": null}, function (about, adjacency, parts, last, known) {
 let nothing, stretch;
 known = ($.t($.is(known, null)) ? $.dict([]) : known);
 nothing = $.tuple([$.ga(last, "mechanism"), 0n, 0n]);
-for (const $v13 of $.each($.tuple([...$.each(parts), nothing]))) {
-stretch = $v13;
+for (const $v17 of $.each($.tuple([...$.each(parts), nothing]))) {
+stretch = $v17;
 if ($.t(!$.has(known, stretch))) {
 $.si(known, stretch, cost([about, adjacency, stretch]));
 }
 }
-return $.cm(Guarantee, "composed", [[...$.each((function* ($first) { for (const $v14 of $.each($first)) { let stretch, times; {const $v15 = $.unpack($v14, 2, -1);stretch = $v15[0];times = $v15[1];} yield $.tuple([$.gi(known, stretch), times]); } })($.cm(parts, "items", []))), $.tuple([$.gi(known, nothing), 1n])]]);
+return $.cm(Guarantee, "composed", [[...$.each((function* ($first) { for (const $v18 of $.each($first)) { let stretch, times; {const $v19 = $.unpack($v18, 2, -1);stretch = $v19[0];times = $v19[1];} yield $.tuple([$.gi(known, stretch), times]); } })($.cm(parts, "items", []))), $.tuple([$.gi(known, nothing), 1n])]]);
 });
 answer = $.fn("answer", ["about", "adjacency", "parts", "last", "observed", "releases", "known"], {"known": null}, function (about, adjacency, parts, last, observed, releases, known) {
 let everything, seen, total;
@@ -4081,7 +4089,7 @@ return ("" + $.formatted($.b.len([observed]), "", "") + " releases from " + $.fo
 });
 cost = $.fn("cost", ["about", "adjacency", "stretch"], {}, function (about, adjacency, stretch) {
 let gone, mechanism, steps;
-{const $v16 = $.unpack(stretch, 3, -1);mechanism = $v16[0];steps = $v16[1];gone = $v16[2];}
+{const $v20 = $.unpack(stretch, 3, -1);mechanism = $v20[0];steps = $v20[1];gone = $v20[2];}
 return $.cm(mechanism, "interval", [about, adjacency], {"steps_with": steps, "steps_without": gone});
 });
 within = $.fn("within", ["spent", "plan"], {}, function (spent, plan) {
@@ -4092,7 +4100,7 @@ let shared;
 shared = $.either($.eq($.ga(plan, "releases"), 1n), () => within([spent, plan]));
 return $.both(shared, () => $.either($.is($.ga(plan, "total"), null), () => $.cm($.ga(plan, "total"), "affords", [spent])));
 });
-return {Stretch, stretches, costs, orders, alone, compose, answer, _list_releases, cost, within, affordable, Mechanism, replace, NON_ADAPTIVE, Guarantee, Counter};
+return {Stretch, stretches, costs, orders, alone, erasures, compose, answer, _list_releases, cost, within, affordable, Mechanism, replace, NON_ADAPTIVE, Guarantee, Counter};
 })();
 $.modules["accountant.account"] = (() => {
 let Erasing, Account, _stretch, CONTRADICTION;
@@ -4289,10 +4297,11 @@ _stretch = $.fn("_stretch", ["event"], {}, function (event) {
 return $.tuple([$.ga(event, "mechanism"), $.ga(event, "exposure"), 0.0]);
 });
 CONTRADICTION = "runs that share every other fact state different smoothness of the objective";
-return {Erasing, Account, _stretch, CONTRADICTION, Stretch, Counter, field, Mechanism, Event, replace, count, InvalidParameter, EventKinds, costs, groupby, orders, answer};
+return {Erasing, Account, _stretch, CONTRADICTION, Stretch, Counter, field, Mechanism, Event, groupby, InvalidParameter, EventKinds, replace, count, costs, orders, answer};
 })();
 $.modules["accountant.ahead"] = (() => {
 let Remaining, Ahead;
+const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const last_whole = $.modules["bounds.search"]["last_whole"];
 const Guarantee = $.modules["privacy.guarantee"]["Guarantee"];
@@ -4305,6 +4314,11 @@ Remaining = $.dataclass($.cls("Remaining", [], ($ns) => {
 $ns.capped = false;
 $ns.total = null;
 $ns.delta = 1e-06;
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+let spent;
+spent = ($.t($.is($.ga(self, "total"), null)) ? $.cm($.cm($.ga(self, "spent"), "with_slack", []), "epsilon", [$.ga(self, "delta")]) : $.cm($.ga(self, "total"), "spent", [$.ga(self, "spent")]));
+return $.dict([["capped", $.ga(self, "capped")], ["publications", $.ga(self, "publications")], ["spent_epsilon", ($.t($.libraries["math"].isfinite([spent])) ? spent : null)], ["delta", $.ga(self, "delta")], ["total", ($.t($.is($.ga(self, "total"), null)) ? null : $.cm($.ga(self, "total"), "to_dict", []))], ["allowed", $.ga(self, "allowed")]]);
+});
 }), [["publications", () => ["or", ["is", $.b.int], ["none"]]], ["spent", () => ["is", Guarantee]], ["allowed", () => ["is", $.b.str]], ["capped", () => ["is", $.b.bool]], ["total", () => ["or", ["is", Total], ["none"]]], ["delta", () => ["is", $.b.float]]], {frozen: true});
 Ahead = $.cls("Ahead", [], ($ns) => {
 $ns.__init__ = $.fn("__init__", ["self", "plan", "account"], {}, function (self, plan, account) {
@@ -4341,6 +4355,12 @@ return true;
 further = Ahead([$.ga(self, "plan"), $.ga(self, "account")]);
 $.cm(further, "add", [event]);
 return affordable([$.cm(further, "_spent", []), $.ga(self, "plan")]);
+});
+$ns.deletion = $.fn("deletion", ["self", "delta"], {}, function (self, delta) {
+let later, observed;
+observed = $.cm($.ga(self, "account"), "deletion_observed", [$.ga($.ga($.ga(self, "plan"), "problem"), "deletion_notion")]);
+later = ($.t($.ga($.ga(self, "account"), "trained")) ? observed : $.ga($.ga(self, "plan"), "deletion"));
+return $.tuple([$.cm($.cm(later, "with_slack", []), "epsilon", [delta]), $.cm($.cm(observed, "with_slack", []), "epsilon", [delta])]);
 });
 $ns.coming = $.fn("coming", ["self", "publications", "edits"], {"edits": 1n}, function (self, publications, edits) {
 let horizon, learns, left, served, unlearn;
@@ -4416,6 +4436,7 @@ const count = $.modules["errors"]["count"];
 const Account = $.modules["accountant.account"]["Account"];
 const Event = $.modules["accountant.events"]["Event"];
 const alone = $.modules["accountant.intervals"]["alone"];
+const erasures = $.modules["accountant.intervals"]["erasures"];
 const stretches = $.modules["accountant.intervals"]["stretches"];
 History = $.cls("History", [], ($ns) => {
 $ns.__init__ = $.fn("__init__", ["self", "account", "past"], {"account": null, "past": null}, function (self, account, past) {
@@ -4541,8 +4562,32 @@ return null;
 sums = $.either($.cm(self, "account_after", [first]), () => $.cm(Account, "of", [$.slice($.b.list([self]), null, first, null)]));
 return ($.t($.is($.ga(sums, "last"), null)) ? null : $.cm($.ga($.ga(sums, "last"), "mechanism"), "forgets_at", [$.ga(sums, "closeness")]));
 });
+$ns.dearest = $.fn("dearest", ["self", "shown"], {}, function (self, shown) {
+let alike, asked, before, dearest, event, events, latest, number, parts, seen, stretch;
+{const $v11 = [$.b.list([self]), $.gi($.b.dict, $.tuple([$.gi($.b.tuple, $.tuple([$.b.int, $.b.int])), $.b.int]))([]), 0n];events = $v11[0];latest = $v11[1];stretch = $v11[2];}
+for (const $v12 of $.each($.b.enumerate([events], {"start": 1n}))) {
+{const $v13 = $.unpack($v12, 2, -1);number = $v13[0];event = $v13[1];}
+stretch = $.iadd(stretch, $.both($.ga(event, "fresh"), () => $.lt(1n, number)));
+if (($.t($.ga($.ga(event, "counts"), "erased")) && $.t($.lt(1n, number)))) {
+$.si(latest, $.tuple([stretch, $.ga(event, "exposure")]), number);
+}
+}
+asked = $.b.set([$.cm(latest, "values", [])]);
+dearest = $.dict([]);
+for (const $v14 of $.each($.b.enumerate([erasures([events, $.b.frozenset([shown])])], {"start": 1n}))) {
+{const $v15 = $.unpack($v14, 2, -1);number = $v15[0];{const $v16 = $.unpack($v15[1], 2, -1);seen = $v16[0];parts = $v16[1];}}
+if ($.t($.has(asked, number))) {
+alike = ($.t($.ga($.ga($.gi(events, $.sub(number, 1n)), "mechanism"), "forgets_unobserved")) ? number : parts);
+before = $.cm(seen, "total", []);
+if (($.t(!$.has(dearest, alike)) || $.t($.lt($.gi($.gi(dearest, alike), 0n), before)))) {
+$.si(dearest, alike, $.tuple([before, number]));
+}
+}
+}
+return $.b.sorted([(function* ($first) { for (const $v17 of $.each($first)) { let _, number; {const $v18 = $.unpack($v17, 2, -1);_ = $v18[0];number = $v18[1];} yield number; } })($.cm(dearest, "values", []))]);
 });
-return {History, Event, Account, InvalidParameter, count, NotLearned, stretches, Counter, alone};
+});
+return {History, Event, Account, InvalidParameter, count, NotLearned, stretches, Counter, alone, erasures};
 })();
 $.modules["accountant.accountant"] = (() => {
 let Accountant, _least;
@@ -4622,6 +4667,12 @@ throw $.raised(InvalidParameter(["what comes next needs the plan that would make
 }
 return Ahead([$.ga(self, "plan"), $.ga($.ga(self, "_history"), "account")]);
 });
+$ns.planned = $.fn("planned", ["self", "kind", "edits"], {"kind": null, "edits": 1n}, function (self, kind, edits) {
+return $.cm($.cm(self, "ahead", []), "planned", [kind, edits]);
+});
+$ns.affordable = $.fn("affordable", ["self", "event"], {}, function (self, event) {
+return $.either($.is($.ga(self, "plan"), null), () => $.cm($.cm(self, "ahead", []), "affordable", [event]));
+});
 $ns.remaining = $.fn("remaining", ["self"], {}, function (self) {
 return $.cm($.cm(self, "ahead", []), "remaining", []);
 });
@@ -4671,7 +4722,7 @@ return composed;
 order = $.gi($.gi($.ga(hidden, "points"), 0n), 0n);
 return $.b.min([composed, hidden], {"key": $.fn("<lambda>", ["guarantee"], {}, (guarantee) => $.cm(guarantee, "renyi", [order]))});
 });
-return {Accountant, _least, groupby, History, count, Counter, CONTRADICTION, InvalidParameter, Ahead, answer};
+return {Accountant, _least, groupby, History, Counter, count, CONTRADICTION, InvalidParameter, Ahead, answer};
 })();
 $.modules["accountant.tallies"] = (() => {
 let MOST_TALLIES, MOST_RELEASES, MOST_IN_ORDER, _NAMES, Tally, Tallied;
@@ -4703,6 +4754,9 @@ return $.ga($.ga($.ga(self, "event"), "mechanism"), "forgets_unobserved");
 $ns.each = $.property($.fn("each", ["self"], {}, function (self) {
 return replace([$.ga(self, "event")], {"edits": ($.t($.ga(self, "in_order")) ? $.floordiv($.ga($.ga(self, "event"), "edits"), $.ga(self, "releases")) : 0n), "counts": NO_EDITS});
 }));
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+return $.dict([...$.pairs($.cm($.ga(self, "event"), "to_dict", [])), ["releases", $.ga(self, "releases")]]);
+});
 $ns.from_dict = $.classmethod($.fn("from_dict", ["cls", "fields"], {}, function (cls, fields) {
 if ((!$.t($.b.isinstance([fields, Mapping])) || $.t(!$.eq($.b.set([fields]), _NAMES)))) {
 throw $.raised(InvalidParameter([("" + "a tally of releases has " + $.formatted($.cm(", ", "join", [$.b.sorted([_NAMES])]), "", "") + ", all of them")]));
@@ -4785,7 +4839,6 @@ throw $.raised(InvalidParameter(["is not a time at which anybody asked for an er
 }
 found = $.cm(found, "replace", [], {"microsecond": 0n});
 return $.cm(($.t(utc) ? $.cm(found, "astimezone", [UTC]) : found), "isoformat", []);
-
 } catch ($error) { const $caught = $.thrown($error);
 if ($.caught($caught, $.tuple([$.b.TypeError, $.b.ValueError, $.b.OverflowError]))) {error = $caught;
 if ($.t($.b.isinstance([error, InvalidParameter]))) {
@@ -4803,7 +4856,6 @@ found = when;
 } else {
 try {
 found = $.cm(date, "fromisoformat", [when]);
-
 } catch ($error) { const $caught = $.thrown($error);
 if ($.caught($caught, $.tuple([$.b.TypeError, $.b.ValueError]))) {error = $caught;
 throw $.raised(InvalidParameter(["must be a day, for example 2026-05-04"], {...$.named($.dict([[name, when]]))}));
@@ -4835,7 +4887,6 @@ number = $.add($.sub($.add($.mul($.ga(start, "year"), 12n), $.ga(start, "month")
 month = $.iadd(month, 1n);
 last = date([year, month, $.b.min([$.ga(start, "day"), $.gi($.libraries["calendar"].monthrange([year, month]), 1n)])]);
 while (($.t($.le(_SATURDAY, $.cm(last, "weekday", []))) || $.t($.has(holidays, last)))) {
-
 last = $.iadd(last, _ONE_DAY);
 }
 return last;
@@ -4876,6 +4927,9 @@ $ns.row = "";
 }), [["role", () => ["is", $.b.str]], ["values", () => ["parts", Mapping, ["is", $.b.str], ["is", $.b.str]]], ["needs", () => ["is", $.b.str]], ["row", () => ["is", $.b.str]]], {frozen: true});
 Claim = $.dataclass($.cls("Claim", [], ($ns) => {
 $ns.conditions = $.tuple([]);
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+return $.dict([["key", $.ga(self, "key")], ["values", $.b.dict([$.ga(self, "values")])], ["conditions", $.b.list([$.ga(self, "conditions")])]]);
+});
 }), [["key", () => ["is", $.b.str]], ["values", () => ["parts", Mapping, ["is", $.b.str], ["is", Any]]], ["conditions", () => ["of", $.b.tuple, ["is", $.b.str]]]], {frozen: true});
 _FIGURE = $.dict([["rows", "count"], ["unit", "word"], ["rows_per_person", "count"], ["question", "word"], ["worlds", "word"], ["of_hundred", "odds"], ["advantage", "bound"], ["epsilon", "bound"], ["delta", "number"], ["order", "number"], ["renyi", "bound"], ["gdp", "bound"]]);
 _LEDGER = "releases, by kind; the row counts of the request and of its persons";
@@ -4960,7 +5014,6 @@ throw $.raised(InvalidParameter(["a position in a source is written as transacti
 if ($.t($.eq(kind, "time"))) {
 try {
 $.cm(datetime, "fromisoformat", [rest]);
-
 } catch ($error) { const $caught = $.thrown($error);
 if ($.caught($caught, $.b.ValueError)) {
 throw $.raised(InvalidParameter(["a position in a source names a time that does not exist"]));
@@ -5399,7 +5452,6 @@ try {
 if ($.t($.eq($.b.str([UUID([certificate_id])]), certificate_id))) {
 return $.b.str([certificate_id]);
 }
-
 } catch ($error) { const $caught = $.thrown($error);
 if ($.caught($caught, $.tuple([$.b.TypeError, $.b.ValueError, $.b.AttributeError]))) {
 
@@ -5795,11 +5847,12 @@ listed = [...(function* ($first) { for (const $v7 of $.each($first)) { let field
 tallies = Tallied([listed, ($.t($.is(about, null)) ? null : count(["release", about]))]);
 return $.tuple([plan_from_dict([$.gi(public$, "plan")]), tallies, checked_delta([$.gi(public$, "delta")])]);
 });
-return {FORMAT, SOFTWARE, LARGEST_DELTA, BLOCKS, checked_delta, check_facts, stated, erasure_of, read_history, CATALOGUE, __version__, made_by, version, number, local_day, in_order, moment, Notices, Erasure, plan_from_dict, count, Tallied, Tally, MOST_TALLIES, InvalidParameter, stated_delta};
+return {FORMAT, SOFTWARE, LARGEST_DELTA, BLOCKS, checked_delta, check_facts, stated, erasure_of, read_history, CATALOGUE, made_by, version, number, local_day, in_order, moment, __version__, Notices, Erasure, plan_from_dict, count, Tallied, Tally, MOST_TALLIES, InvalidParameter, stated_delta};
 })();
 $.modules["evidence.checks"] = (() => {
 let REFUSALS, _LARGEST, _LONGEST, Check, Verification, brief, difference;
 const Mapping = $.libraries["collections.abc"]["Mapping"];
+const asdict = $.libraries["dataclasses"]["asdict"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const NoisyGDDeleteError = $.modules["errors"]["NoisyGDDeleteError"];
 REFUSALS = $.tuple([NoisyGDDeleteError, $.b.ArithmeticError, $.b.LookupError, $.b.TypeError, $.b.ValueError, $.b.AttributeError, $.b.AssertionError, $.b.MemoryError, $.b.RecursionError]);
@@ -5813,10 +5866,13 @@ $ns.not_recomputed = $.tuple([]);
 $ns.passed = $.property($.fn("passed", ["self"], {}, function (self) {
 return $.b.all([(function* ($first) { for (const $v1 of $.each($first)) { let check; check = $v1; yield $.ga(check, "passed"); } })($.ga(self, "checks"))]);
 }));
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+return $.dict([["passed", $.ga(self, "passed")], ["checks", [...(function* ($first) { for (const $v2 of $.each($first)) { let check; check = $v2; yield asdict([check]); } })($.ga(self, "checks"))]], ["not_recomputed", $.b.list([$.ga(self, "not_recomputed")])]]);
+});
 $ns.text = $.fn("text", ["self"], {}, function (self) {
 let held, lines;
-lines = [...(function* ($first) { for (const $v2 of $.each($first)) { let check; check = $v2; yield ("" + $.formatted(($.t($.ga(check, "passed")) ? "ok  " : "FAIL"), "", "") + " " + $.formatted($.ga(check, "name"), "", "") + ": " + $.formatted($.ga(check, "detail"), "", "")); } })($.ga(self, "checks"))];
-lines = $.iadd(lines, [...(function* ($first) { for (const $v3 of $.each($first)) { let what; what = $v3; yield ("" + "not recomputed: " + $.formatted(what, "", "")); } })($.ga(self, "not_recomputed"))]);
+lines = [...(function* ($first) { for (const $v3 of $.each($first)) { let check; check = $v3; yield ("" + $.formatted(($.t($.ga(check, "passed")) ? "ok  " : "FAIL"), "", "") + " " + $.formatted($.ga(check, "name"), "", "") + ": " + $.formatted($.ga(check, "detail"), "", "")); } })($.ga(self, "checks"))];
+lines = $.iadd(lines, [...(function* ($first) { for (const $v4 of $.each($first)) { let what; what = $v4; yield ("" + "not recomputed: " + $.formatted(what, "", "")); } })($.ga(self, "not_recomputed"))]);
 held = ($.t($.ga(self, "not_recomputed")) ? "the figures hold, and nothing beyond them" : "the certificate holds");
 return $.cm("\n", "join", [[...$.each(lines), ($.t($.ga(self, "passed")) ? held : "the certificate does NOT hold")]]);
 });
@@ -5824,14 +5880,14 @@ return $.cm("\n", "join", [[...$.each(lines), ($.t($.ga(self, "passed")) ? held 
 brief = $.fn("brief", ["error"], {}, function (error) {
 let said;
 said = $.either($.b.str([error]), () => $.ga($.b.type([error]), "__name__"));
-said = $.cm("", "join", [(function* ($first) { for (const $v4 of $.each($first)) { let letter; letter = $v4; yield ($.t($.cm(letter, "isprintable", [])) ? letter : "?"); } })($.slice(said, null, _LONGEST, null))]);
+said = $.cm("", "join", [(function* ($first) { for (const $v5 of $.each($first)) { let letter; letter = $v5; yield ($.t($.cm(letter, "isprintable", [])) ? letter : "?"); } })($.slice(said, null, _LONGEST, null))]);
 return $.add(said, ($.t($.lt(_LONGEST, $.b.len([$.b.str([error])]))) ? "..." : ""));
 });
 difference = $.fn("difference", ["stated", "again", "path"], {"path": ""}, function (stated, again, path) {
 let found, name, pairs, same;
 if (($.t($.b.isinstance([stated, Mapping])) && $.t($.b.isinstance([again, Mapping])))) {
-for (const $v5 of $.each([...$.each(again), ...$.each((function* ($first) { for (const $v6 of $.each($first)) { let name; name = $v6; if (!$.t(!$.has(again, name))) continue; yield name; } })(stated))])) {
-name = $v5;
+for (const $v6 of $.each([...$.each(again), ...$.each((function* ($first) { for (const $v7 of $.each($first)) { let name; name = $v7; if (!$.t(!$.has(again, name))) continue; yield name; } })(stated))])) {
+name = $v6;
 if (($.t(!$.has(stated, name)) || $.t(!$.has(again, name)))) {
 return brief([$.b.ValueError([("" + $.formatted(path, "", "") + $.formatted(name, "", ""))])]);
 }
@@ -5847,7 +5903,7 @@ if ($.t(!$.eq($.b.len([stated]), $.b.len([again])))) {
 return $.cm(path, "rstrip", ["."]);
 }
 pairs = $.b.enumerate([$.b.zip([stated, again], {"strict": true})], {"start": 1n});
-return $.b.next([(function* ($first) { for (const $v7 of $.each($first)) { let a, b, i; {const $v8 = $.unpack($v7, 2, -1);i = $v8[0];{const $v9 = $.unpack($v8[1], 2, -1);a = $v9[0];b = $v9[1];}} if (!$.t((found = difference([a, b, ("" + $.formatted(path, "", "") + $.formatted(i, "", "") + ".")])))) continue; yield found; } })(pairs), null]);
+return $.b.next([(function* ($first) { for (const $v8 of $.each($first)) { let a, b, i; {const $v9 = $.unpack($v8, 2, -1);i = $v9[0];{const $v10 = $.unpack($v9[1], 2, -1);a = $v10[0];b = $v10[1];}} if (!$.t((found = difference([a, b, ("" + $.formatted(path, "", "") + $.formatted(i, "", "") + ".")])))) continue; yield found; } })(pairs), null]);
 }
 if (($.t($.is($.b.type([stated]), $.b.int)) && $.t($.b.isinstance([again, $.b.float])) && $.t($.lt($.b.abs([stated]), _LARGEST)) && $.t($.eq($.b.float([stated]), stated)))) {
 stated = $.b.float([stated]);
@@ -5855,7 +5911,7 @@ stated = $.b.float([stated]);
 same = $.both($.is($.b.type([stated]), $.b.type([again])), () => $.eq($.b.repr([stated]), $.b.repr([again])));
 return ($.t(same) ? null : $.either($.cm(path, "rstrip", ["."]), () => "value"));
 });
-return {REFUSALS, _LARGEST, _LONGEST, Check, Verification, brief, difference, NoisyGDDeleteError, Mapping};
+return {REFUSALS, _LARGEST, _LONGEST, Check, Verification, brief, difference, NoisyGDDeleteError, Mapping, asdict};
 })();
 $.modules["evidence.canonical"] = (() => {
 let MOST_VALUES, canonical, _values, _as_doubles;
@@ -5870,13 +5926,11 @@ throw $.raised(InvalidParameter([("" + "a document of more than " + $.formatted(
 try {
 try {
 return $.libraries["rfc8785"].dumps([document]);
-
 } catch ($error) { const $caught = $.thrown($error);
 if ($.caught($caught, $.libraries["rfc8785"].IntegerDomainError)) {
 return $.libraries["rfc8785"].dumps([_as_doubles([document])]);
 } else throw $caught;
 }
-
 } catch ($error) { const $caught = $.thrown($error);
 if ($.caught($caught, $.tuple([$.b.ValueError, $.b.OverflowError, $.b.RecursionError]))) {error = $caught;
 said = $.either($.slice($.b.str([error]), null, 200n, null), () => $.ga($.b.type([error]), "__name__"));
@@ -5889,7 +5943,6 @@ _values = $.fn("_values", ["document"], {}, function (document) {
 let found, left, value;
 {const $v1 = [0n, [document]];found = $v1[0];left = $v1[1];}
 while (($.t(left) && $.t($.le(found, MOST_VALUES)))) {
-
 value = $.cm(left, "pop", []);
 found = $.iadd(found, 1n);
 if ($.t($.b.isinstance([value, $.b.dict]))) {
@@ -5953,7 +6006,6 @@ throw $.raised(InvalidParameter([($.t($.is(password, null)) ? ("" + $.formatted(
 }
 try {
 key = load_pem_private_key([pem, password]);
-
 } catch ($error) { const $caught = $.thrown($error);
 if ($.caught($caught, $.tuple([$.b.ValueError, $.b.TypeError, UnsupportedAlgorithm]))) {error = $caught;
 wrong = ($.t(!$.is(password, null)) ? "or another passphrase " : "");
@@ -5969,7 +6021,6 @@ read_public = $.fn("read_public", ["path"], {}, function (path) {
 let error, key;
 try {
 key = load_pem_public_key([$.libraries["records.bounded"].content([path, $.libraries["records.bounded"].KEY])]);
-
 } catch ($error) { const $caught = $.thrown($error);
 if ($.caught($caught, $.tuple([$.b.ValueError, UnsupportedAlgorithm]))) {error = $caught;
 if ($.t($.b.isinstance([error, InvalidParameter]))) {
@@ -6005,7 +6056,6 @@ if (($.t(!$.eq($.gi(block, "key_id"), key_id([key]))) || $.t(!$.eq($.gi(block, "
 return null;
 }
 $.cm(key, "verify", [decoded([$.gi(block, "value")]), $.cm(scheme, "written", [unsigned])]);
-
 } catch ($error) { const $caught = $.thrown($error);
 if ($.caught($caught, $.tuple([InvalidSignature, $.b.LookupError, $.b.TypeError, $.b.ValueError, $.b.AttributeError, $.b.RecursionError]))) {
 return null;
@@ -6106,7 +6156,6 @@ return Check(["facts", false, ("" + $.formatted(found, "", "") + " is not as thi
 }
 {const $v5 = $.unpack(read_history([certificate]), 3, -1);plan = $v5[0];history = $v5[1];_ = $v5[2];}
 check_facts([erasure, plan, history]);
-
 } catch ($error) { const $caught = $.thrown($error);
 if ($.caught($caught, REFUSALS)) {error = $caught;
 return Check(["facts", false, ("" + "out of their range: " + $.formatted(brief([error]), "", ""))]);
@@ -6135,7 +6184,6 @@ said = read_claims([certificate]);
 {const $v8 = $.unpack(read_history([certificate]), 3, -1);plan = $v8[0];history = $v8[1];delta = $v8[2];}
 proven = claims_of([erasure_of([certificate]), plan, history, delta]);
 fault = claims_fault([said, proven]);
-
 } catch ($error) { const $caught = $.thrown($error);
 if ($.caught($caught, REFUSALS)) {error = $caught;
 return Check(["claims", false, ("" + "cannot be compared: " + $.formatted(brief([error]), "", ""))]);
@@ -6276,7 +6324,6 @@ _model = $.fn("_model", ["certificate", "model"], {}, function (certificate, mod
 let digest, error, stated;
 try {
 digest = $.libraries["records.bounded"].digest([model]);
-
 } catch ($error) { const $caught = $.thrown($error);
 if ($.caught($caught, NoisyGDDeleteError)) {error = $caught;
 return Check(["model", false, brief([error])]);
@@ -6350,7 +6397,6 @@ if (($.t(!$.eq($.b.set([signature]), $.set(["keyid", "sig"]))) || $.t(!$.eq($.gi
 throw $.raised(InvalidParameter(["it was signed by another key"]));
 }
 $.cm(expected, "verify", [decoded([$.gi(signature, "sig")]), encoded([PAYLOAD, body])]);
-
 } catch ($error) { const $caught = $.thrown($error);
 if ($.caught($caught, InvalidSignature)) {
 return $.tuple([certificate, Check(["envelope", false, "altered after signing"])]);
@@ -6581,6 +6627,9 @@ return LossConstants([], {"lipschitz": $.ga(self, "limit"), "smoothness": $.ga($
 $ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
 return $.b.float([$.ga($.ga(self, "base"), "gap_at_zero")]);
 }));
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+return $.dict([["name", $.ga(self, "name")], ["base", $.cm($.ga(self, "base"), "to_dict", [])], ["limit", $.ga(self, "limit")]]);
+});
 }), [["base", () => ["is", Any]], ["limit", () => ["is", $.b.float]]], {frozen: true});
 clip = $.fn("clip", ["loss", "limit"], {}, function (loss, limit) {
 let clipped, network;
@@ -6878,6 +6927,14 @@ norm = $.libraries["math"].hypot([...$.each($.ga(self, "outer_weights"))]);
 bend = $.mul($.mul($.div(4n, $.mul(3n, $.pow(3n, 0.5))), $.b.max([$.b.map([$.b.abs, $.ga(self, "outer_weights")])])), $.pow($.ga(self, "radius"), 2n));
 return LossConstants([], {"lipschitz": $.mul(norm, $.ga(self, "radius")), "smoothness": $.add($.div($.pow($.mul(norm, $.ga(self, "radius")), 2n), 4n), bend), "weak_convexity": bend, "range": $.libraries["math"].fsum([$.b.map([$.b.abs, $.ga(self, "outer_weights")])])});
 }));
+$ns.network = $.fn("network", ["self", "scores", "xp"], {}, function (self, scores, xp) {
+return $.cm($.mul($.cm(xp, "tanh", [scores]), $.cm(self, "_outer", [scores, xp])), "sum", [$.neg(1n)]);
+});
+$ns._outer = $.fn("_outer", ["self", "scores", "xp"], {}, function (self, scores, xp) {
+let place;
+place = ($.t($.b.hasattr([scores, "device"])) ? $.dict([["device", $.ga(scores, "device")]]) : $.dict([]));
+return $.cm(xp, "concatenate", [[...(function* ($first) { for (const $v2 of $.each($first)) { let weight; weight = $v2; yield $.cm(xp, "full", [$.tuple([1n]), weight], {"dtype": $.ga(scores, "dtype"), ...$.named(place)}); } })($.ga(self, "outer_weights"))]]);
+});
 }), [["outer_weights", () => ["of", $.b.tuple, ["is", $.b.float]]]], {frozen: true});
 return {TanhNetwork, ClassVar, Loss, scale, InvalidParameter, real, Any, LossConstants};
 })();
@@ -6932,6 +6989,9 @@ return $.mul($.ga(self, "heaviest"), $.b.float([$.ga($.ga(self, "base"), "curvat
 $ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
 return $.mul($.ga(self, "heaviest"), $.b.float([$.ga($.ga(self, "base"), "gap_at_zero")]));
 }));
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+return $.dict([["name", $.ga(self, "name")], ["base", $.cm($.ga(self, "base"), "to_dict", [])], ["weights", $.b.list([$.ga(self, "weights")])]]);
+});
 }), [["base", () => ["is", Any]], ["weights", () => ["of", $.b.tuple, ["is", $.b.float]]]], {frozen: true});
 weigh = $.fn("weigh", ["loss", "weights"], {}, function (loss, weights) {
 let classes, given;
@@ -7308,7 +7368,7 @@ own = $.dict([["method", $.ga(self, "method")]]);
 return $.tuple([...$.each(bounded_gradients([$.ga(self, "lipschitz")], {"proven": $.ga(self, "proven")})), ...$.each($.sup(PerturbedRun, self, "conditions")([])), ...$.each(($.t($.ga(self, "shaped")) ? $.tuple([$.tuple(["row-shape", own])]) : $.tuple([]))), ...$.each(($.t($.ga(self, "in_place")) ? $.tuple([$.tuple(["rows-in-place", own])]) : $.tuple([]))), $.tuple(["solver-tolerance", $.dict([...$.pairs(own), ["tolerance", $.ga(self, "gradient_tolerance")]])]), $.tuple(["time-unseen", own]), $.tuple(["exact-noise", own]), $.tuple(["machine-trusted", $.dict([])])]);
 });
 }), [["linear_term", () => ["is", $.b.float]], ["output_noise", () => ["is", $.b.float]], ["gradient_tolerance", () => ["is", $.b.float]], ["strong_convexity", () => ["is", $.b.float]], ["lipschitz", () => ["is", $.b.float]], ["smoothness", () => ["is", $.b.float]], ["form", () => ["is", $.b.str]], ["dimension", () => ["is", $.b.int]], ["weak_convexity", () => ["is", $.b.float]], ["blocks", () => ["is", $.b.int]], ["rows_per_subject", () => ["is", $.b.int]], ["warm", () => ["is", $.b.bool]], ["shaped", () => ["is", $.b.bool]], ["in_place", () => ["is", $.b.bool]], ["chain", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
-return {ROOM, PerturbedRun, ClassVar, Mechanism, InvalidParameter, WEAKLY_CONVEX, FORMS, choice, count, non_negative, positive, bounded_gradients, NORM_TOLERANCE, UNIT, Curve, ONE_DIRECTION, GRID_BITS};
+return {ROOM, PerturbedRun, ClassVar, Mechanism, InvalidParameter, WEAKLY_CONVEX, FORMS, choice, count, non_negative, positive, bounded_gradients, GRID_BITS, NORM_TOLERANCE, UNIT, Curve, ONE_DIRECTION};
 })();
 $.modules["methods.perturbed_noise"] = (() => {
 let _UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, _usual_pull;
@@ -7507,7 +7567,7 @@ return after;
 return {FORMS, Gibbs, choice, count, non_negative, positive, renyi_order, Any};
 })();
 $.modules["methods.near_gibbs"] = (() => {
-let _SOURCES, NearGibbsRun, NearGibbs;
+let _ORDERS, _SOURCES, NearGibbsRun, NearGibbs;
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const Any = $.libraries["typing"]["Any"];
@@ -7524,6 +7584,7 @@ const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
 const Worlds = $.modules["privacy.worlds"]["Worlds"];
 const Method = $.modules["methods.base"]["Method"];
 const NoisySteps = $.modules["methods.base"]["NoisySteps"];
+_ORDERS = [...(function* ($first) { for (const $v1 of $.each($first)) { let k; k = $v1; yield $.add(1n, $.pow(10n, $.div(k, 4n))); } })($.b.range([$.neg(4n), 9n]))];
 _SOURCES = $.dict([["printed", "Chourasia & Shah 2023, Theorem 5.2 (G.22, G.23)"], ["sharper", "Theorem 5.2's induction with the oscillation of the loss, at every order up to q"]]);
 NearGibbsRun = $.dataclass($.cls("NearGibbsRun", [NoisySteps], ($ns) => {
 $ns.method = "near-gibbs";
@@ -7570,6 +7631,15 @@ renyi_order(["order", $.ga(self, "order")]);
 }
 return null;
 });
+$ns._orders = $.fn("_orders", ["self", "budget"], {}, function (self, budget) {
+if ($.t($.eq($.ga(budget, "measure"), "gdp"))) {
+throw $.raised(InvalidParameter(["a Gaussian-DP budget cannot be met through Theorem 5.2: it bounds one R\u00e9nyi order; give the budget with an order, \u03bb > \u03b2\u208b with method 'sharp', or method 'composition'"]));
+}
+if ($.t(!$.is($.ga(self, "order"), null))) {
+return [$.ga(self, "order")];
+}
+return ($.t($.is($.ga(budget, "order"), null)) ? _ORDERS : [$.ga(budget, "order")]);
+});
 $ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
 $.sup(NearGibbs, self, "check_plan")([plan]);
 $.cm(self, "_check", [$.ga(plan, "problem")]);
@@ -7615,7 +7685,7 @@ throw $.raised(InvalidParameter(["is not covered by Theorem 5.2, which compares 
 return null;
 });
 }), [["form", () => ["is", $.b.str]], ["noise_variance", () => ["or", ["or", ["is", $.b.float], ["is", $.b.str]], ["none"]]], ["order", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-return {_SOURCES, NearGibbsRun, NearGibbs, Worlds, ClassVar, Method, Gibbs, NoisySteps, renyi_order, positive, FORMS, choice, AssumptionViolated, InvalidParameter, NON_ADAPTIVE, Any};
+return {_ORDERS, _SOURCES, NearGibbsRun, NearGibbs, Worlds, ClassVar, Method, Gibbs, NoisySteps, renyi_order, positive, FORMS, choice, AssumptionViolated, InvalidParameter, NON_ADAPTIVE, Any};
 })();
 $.modules["methods.sharp"] = (() => {
 let SharpRun, Sharp;
@@ -7752,7 +7822,7 @@ longest = $.dict([["steps_with", $.add(1n, $.mul(2n, with_record))], ["steps_wit
 return $.cm($.cm($.ga(plan, "mechanism"), "interval", [about, world], {...$.named(longest)}), "assuming", [NON_ADAPTIVE]);
 });
 }), [["fresh_every", () => ["or", ["is", $.b.int], ["none"]]], ["resumed_steps", () => ["or", ["is", $.b.int], ["none"]]], ["solver", () => ["is", $.b.str]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-return {_FEWEST_RESUMED, InterleavedRun, Interleaved, ClassVar, Perturbed, Method, PerturbedRun, SharpRun, count, choice, InvalidParameter, NON_ADAPTIVE};
+return {_FEWEST_RESUMED, InterleavedRun, Interleaved, ClassVar, Perturbed, Method, PerturbedRun, SharpRun, count, choice, NON_ADAPTIVE, InvalidParameter};
 })();
 $.modules["losses.staged"] = (() => {
 let NETWORK, HEAD, STAGE_KINDS, Staged;
@@ -7823,6 +7893,9 @@ shapes = $.cm(self, "shapes", [features]);
 ends = $.slice($.libraries["numpy"].cumsum([[...(function* ($first) { for (const $v6 of $.each($first)) { let columns, outputs; {const $v7 = $.unpack($v6, 2, -1);outputs = $v7[0];columns = $v7[1];} yield $.mul(outputs, columns); } })(shapes)]]), null, $.neg(1n), null);
 cut = $.libraries["numpy"].split([$.cm($.libraries["numpy"].asarray([weights]), "reshape", [$.neg(1n)]), ends]);
 return [...(function* ($first) { for (const $v8 of $.each($first)) { let part, shape; {const $v9 = $.unpack($v8, 2, -1);part = $v9[0];shape = $v9[1];} yield $.cm(part, "reshape", [shape]); } })($.b.zip([cut, shapes], {"strict": true}))];
+});
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+return $.dict([["name", $.ga(self, "name")], ["network", $.cm($.ga(self, "network"), "to_dict", [])], ["kinds", $.b.list([$.ga(self, "kinds")])]]);
 });
 }), [["network", () => ["is", Any]], ["kinds", () => ["of", $.b.tuple, ["is", $.b.str]]]], {frozen: true});
 return {NETWORK, HEAD, STAGE_KINDS, Staged, ClassVar, Any, Loss, AssumptionViolated, InvalidParameter, choice, Softmax, Logistic};
@@ -7905,6 +7978,9 @@ return ($.t(told) ? replace([total], {"assumptions": $.tuple([...$.each($.ga(tot
 $ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
 throw $.raised($.b.NotImplementedError);
 return null;
+});
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+return $.dict([["method", $.ga(self, "method")], ["records", $.ga(self, "records")], ["proven", $.ga(self, "proven")], ["slack", $.ga(self, "slack")], ["kept", [...(function* ($first) { for (const $v10 of $.each($first)) { let stage; stage = $v10; yield $.cm(stage, "to_dict", []); } })($.ga(self, "kept"))]], ["later", [...(function* ($first) { for (const $v11 of $.each($first)) { let stage; stage = $v11; yield $.cm(stage, "to_dict", []); } })($.ga(self, "later"))]], ["kept_steps", $.b.list([$.ga(self, "kept_steps")])], ["later_steps", $.b.list([$.ga(self, "later_steps")])]]);
 });
 }), [["kept", () => ["of", $.b.tuple, ["is", Mechanism]]], ["later", () => ["of", $.b.tuple, ["is", Mechanism]]], ["kept_steps", () => ["of", $.b.tuple, ["is", $.b.int]]], ["later_steps", () => ["of", $.b.tuple, ["is", $.b.int]]]], {frozen: true, kw_only: true});
 return {KEPT, _LEARN, _RERUN, LadderRun, Mechanism, ClassVar, InvalidParameter, count, replace, Worlds, Guarantee};
@@ -8268,7 +8344,7 @@ throw $.raised(InvalidParameter(["must be 'float64': the bound counts roundings 
 }
 return null;
 });
-return {ROOM, ExactSteps, exact_conditions, exact_steps_of, check_exact, check_precise, InvalidParameter, AssumptionViolated, bounded_gradients, count, non_negative, positive, NORM_TOLERANCE, gradient_error};
+return {ROOM, ExactSteps, exact_conditions, exact_steps_of, check_exact, check_precise, count, non_negative, positive, InvalidParameter, AssumptionViolated, bounded_gradients, NORM_TOLERANCE, gradient_error};
 })();
 $.modules["methods.minimiser"] = (() => {
 let _OTHERWISE, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps;

@@ -18,9 +18,6 @@ kindOf("type", [$.b.object], ([value]) => typeOf(value), {});
 kindOf("NoneType", [$.b.object], () => null, {});
 kindOf("function", [$.b.object], () => null, {});
 
-const compare = {
-  __gt__: (a, b) => $.lt(b, a), __ge__: (a, b) => $.le(b, a), __lt__: (a, b) => $.lt(a, b), __le__: (a, b) => $.le(a, b), __eq__: (a, b) => $.eq(a, b),
-};
 kindOf("int", [$.b.object], ([value]) => {
   const plain = $.plain(one(value));
   if (plain === null && value === undefined) return 0n;
@@ -34,10 +31,8 @@ kindOf("int", [$.b.object], ([value]) => {
   if (typeof plain === "string" && /^\s*[+-]?\d+\s*$/.test(plain)) return BigInt(plain.trim().replace(/^\+/, ""));
   throw $.raised(typeof plain === "string" ? $.b.ValueError : $.b.TypeError, "not a whole number");
 }, {
-  ...compare,
   __index__: (value) => BigInt(value),
   bit_length: (value) => { const size = BigInt(value); return size === 0n ? 0n : BigInt((size < 0n ? -size : size).toString(2).length); },
-  is_integer: () => true,
 });
 kindOf("bool", [$.b.int], ([value]) => $.t(one(value)), {});
 kindOf("float", [$.b.object], ([value]) => {
@@ -53,7 +48,7 @@ kindOf("float", [$.b.object], ([value]) => {
   }
   if (plain instanceof $.Decimal || plain instanceof $.Fraction) return plain.toNumber();
   throw $.raised($.b.TypeError, "float() argument must be a string or a real number");
-}, {...compare, is_integer: (value) => Number.isInteger(value)});
+}, {});
 $.b.float.unboxed = (given) => $.b.float(given);
 const spaces = "[\\s\\x1c-\\x1f\\x85]";  // what Python strips; JavaScript's \s has U+FEFF beside them
 const stripped = (value, letters, left, right) => {
@@ -65,9 +60,8 @@ const stripped = (value, letters, left, right) => {
 };
 const parted = (value, at, mark) => (at < 0 ? null : $.tuple([value.slice(0, at), mark, value.slice(at + mark.length)]));
 kindOf("str", [$.b.object], ([value]) => (value === undefined ? "" : $.str(value)), {
-  ...compare,
-  lower: (s) => text(s).toLowerCase(), upper: (s) => text(s).toUpperCase(),
-  strip: (s, letters) => stripped(s, letters, true, true), lstrip: (s, letters) => stripped(s, letters, true, false), rstrip: (s, letters) => stripped(s, letters, false, true),
+  lower: (s) => text(s).toLowerCase(),
+  strip: (s, letters) => stripped(s, letters, true, true), rstrip: (s, letters) => stripped(s, letters, false, true),
   split: (s, mark, most) => {
     if (mark === undefined || mark === null) return stripped(s, null, true, true).split(new RegExp(`${spaces}+`)).filter((part) => part);
     const parts = text(s).split(mark);
@@ -76,20 +70,15 @@ kindOf("str", [$.b.object], ([value]) => (value === undefined ? "" : $.str(value
   join: (s, parts) => [...$.each(parts)].map(text).join(text(s)),
   replace: (s, old, put) => text(s).replaceAll(old, () => put),
   startswith: (s, start) => (start instanceof $.Tuple ? [...start] : [start]).some((part) => text(s).startsWith(part)),
-  endswith: (s, end) => (end instanceof $.Tuple ? [...end] : [end]).some((part) => text(s).endsWith(part)),
   partition: (s, mark) => parted(text(s), text(s).indexOf(mark), mark) ?? $.tuple([text(s), "", ""]),
   rpartition: (s, mark) => parted(text(s), text(s).lastIndexOf(mark), mark) ?? $.tuple(["", "", text(s)]),
-  removeprefix: (s, start) => (text(s).startsWith(start) ? text(s).slice(start.length) : text(s)),
-  removesuffix: (s, end) => (end && text(s).endsWith(end) ? text(s).slice(0, -end.length) : text(s)),
   encode: (s) => {
     const plain = text(s);
     if (!plain.isWellFormed()) throw $.raised($.b.UnicodeEncodeError, "surrogates not allowed");
     return new TextEncoder().encode(plain);
   },
   isprintable: (s) => $.printable(text(s)),
-  isdigit: (s) => /^\p{Nd}+$/u.test(text(s)), isidentifier: (s) => /^[\p{L}_][\p{L}\p{Nd}_]*$/u.test(text(s)),
-  count: (s, part) => BigInt(text(s).split(part).length - 1), find: (s, part) => BigInt(text(s).indexOf(part)),
-  capitalize: (s) => text(s).slice(0, 1).toUpperCase() + text(s).slice(1).toLowerCase(),
+  count: (s, part) => BigInt(text(s).split(part).length - 1),
 });
 $.printable = (plain) => /^[^\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Zs}]*$/u.test(plain.replaceAll(" ", ""));
 kindOf("bytes", [$.b.object], ([value]) => Uint8Array.from(value === undefined ? [] : [...$.each(value)].map(Number)), {
@@ -97,7 +86,6 @@ kindOf("bytes", [$.b.object], ([value]) => Uint8Array.from(value === undefined ?
   hex: (raw) => [...raw].map((byte) => byte.toString(16).padStart(2, "0")).join(""),
 });
 const listed = {
-  index: (series, value) => { const at = series.findIndex((other) => $.eq(other, value)); if (at < 0) throw $.raised($.b.ValueError, "not in list"); return BigInt(at); },
   count: (series, value) => BigInt(series.filter((other) => $.eq(other, value)).length),
   __getitem__: (series, place) => $.gi(series, place),
 };
@@ -105,7 +93,6 @@ kindOf("list", [$.b.object], ([value]) => (value === undefined ? [] : [...$.each
   ...listed,
   append: (series, value) => { series.push(value); return null; },
   extend: (series, values) => { for (const value of $.each(values)) series.push(value); return null; },
-  insert: (series, place, value) => { series.splice(Number(place), 0, value); return null; },
   pop: (series, place) => {
     if (!series.length) throw $.raised($.b.IndexError, "pop from empty list");
     return place === undefined ? series.pop() : series.splice(Number(place), 1)[0];
@@ -130,7 +117,6 @@ kindOf("dict", [$.b.object], ([value], named) => $.dict([...(value === undefined
 $.b.dict.lookup.fromkeys = {alone: ([names, value]) => $.dict([...$.each(names)].map((name) => [name, one(value)]))};
 const setMethods = {
   add: (s, value) => { s.add(value); return null; }, update: (s, values) => { for (const value of $.each(values)) s.add(value); return null; },
-  union: (s, other) => $.set([...s, ...$.each(other)]), issubset: (s, other) => [...s].every((value) => $.has(other, value)),
 };
 kindOf("set", [$.b.object], ([value]) => $.set(value === undefined ? [] : $.each(value)), setMethods);
 kindOf("frozenset", [$.b.object], ([value]) => $.set(value === undefined ? [] : $.each(value)), setMethods);
@@ -172,7 +158,7 @@ for (const [name, base] of Object.entries({
   Exception: "BaseException", ValueError: "Exception", TypeError: "Exception", LookupError: "Exception", KeyError: "LookupError", IndexError: "LookupError",
   ArithmeticError: "Exception", ZeroDivisionError: "ArithmeticError", OverflowError: "ArithmeticError", AttributeError: "Exception", AssertionError: "Exception",
   RuntimeError: "Exception", RecursionError: "RuntimeError", NotImplementedError: "RuntimeError", MemoryError: "Exception", OSError: "Exception",
-  ImportError: "Exception", UnicodeError: "ValueError", UnicodeEncodeError: "UnicodeError", UnicodeDecodeError: "UnicodeError", UserWarning: "Exception", StopIteration: "Exception",
+  UnicodeError: "ValueError", UnicodeEncodeError: "UnicodeError", UnicodeDecodeError: "UnicodeError", UserWarning: "Exception", StopIteration: "Exception",
 })) failures(name, $.b[base]);
 
 // --- functions ---
@@ -214,8 +200,6 @@ function* zipped(series, strict) {
 }
 Object.assign($.b, {
   isinstance: ([value, kind]) => isOf(value, kind),
-  issubclass: ([kind, other]) => kind.order.includes(other),
-  callable: ([value]) => typeof value === "function",
   hasattr: ([value, name]) => { try { $.ga(value, name); return true; } catch (error) { if ($.caught($.thrown(error), $.b.AttributeError)) return false; throw error; } },
   getattr: ([value, name, other]) => {
     try { return $.ga(value, name); } catch (error) { if (other !== undefined && $.caught($.thrown(error), $.b.AttributeError)) return other; throw error; }
@@ -236,7 +220,6 @@ Object.assign($.b, {
   any: ([values]) => { for (const value of $.each(values)) if ($.t(value)) return true; return false; },
   all: ([values]) => { for (const value of $.each(values)) if (!$.t(value)) return false; return true; },
   sorted: ([values], named) => sortedBy(values, named),
-  reversed: ([values]) => [...$.each(values)].reverse(),
   zip: (series, named) => zipped(series, named?.strict === true),
   enumerate: function ([values, start], named) {
     return (function* () { let number = start ?? named?.start ?? 0n; for (const value of $.each(values)) yield $.tuple([number++, value]); })();
@@ -256,5 +239,4 @@ Object.assign($.b, {
   },
   divmod: ([a, b]) => $.tuple([$.floordiv(a, b), $.mod(a, b)]),
   id: ([value]) => (value instanceof $.Inst ? (value.$id ??= BigInt(++counted)) : value),
-  hash: ([value]) => $.key(value),
 });

@@ -22,19 +22,14 @@ delete $.b.Counter;
 $.Counter.prototype.kind = counter;
 
 const abstract = (name, test) => { const kind = $.kindOf(name, [$.b.object], () => null, {}); delete $.b[name]; kind.test = test; return kind; };
-const isSeries = (value) => Array.isArray(value) || typeof value === "string" || value instanceof $.Range || value instanceof Uint8Array;
-const isMany = (value) => isSeries(value) || value instanceof $.Dict || value instanceof $.PySet;
 $.libraries["collections.abc"] = {
-  Mapping: abstract("Mapping", (value) => value instanceof $.Dict), Sequence: abstract("Sequence", isSeries),
-  Iterable: abstract("Iterable", (value) => isMany(value) || (typeof value === "object" && value !== null && Symbol.iterator in value)),
-  Collection: abstract("Collection", isMany), Container: abstract("Container", isMany), Hashable: abstract("Hashable", () => true),
-  Iterator: abstract("Iterator", () => false), Callable: abstract("Callable", (value) => typeof value === "function"),
+  Mapping: abstract("Mapping", (value) => value instanceof $.Dict), Callable: abstract("Callable", (value) => typeof value === "function"),
 };
 $.libraries.collections = {Counter: counter};
 const any = abstract("Any", () => true);
 any.isAny = true;
 $.libraries.typing = {
-  Any: any, ClassVar: any, Self: any, TypeVar: () => any, TYPE_CHECKING: false, NoReturn: any, Protocol: any, Literal: any,
+  Any: any, ClassVar: any, TypeVar: () => any,
   get_type_hints: ([kind]) => $.dict(kind.fields.map((field) => [field.name, field.hint()])),
 };
 $.libraries.abc = {ABC: $.b.object, abstractmethod: ([made]) => made};
@@ -45,7 +40,6 @@ strEnum.members = new Map();
 $.libraries.enum = {StrEnum: strEnum};
 $.libraries.functools = {
   cache: ([made]) => $.cache(made), lru_cache: () => ([made]) => $.cache(made),
-  partial: ([made, ...first], named) => (given, more) => made([...first, ...given], {...named, ...more}),
 };
 $.libraries.itertools = {
   groupby: function ([values], named) {
@@ -62,13 +56,9 @@ $.libraries.itertools = {
     })();
   },
   pairwise: function ([values]) { return (function* () { let last; for (const value of $.each(values)) { if (last !== undefined) yield $.tuple([last, value]); last = value; } })(); },
-  islice: function ([values, end]) { return (function* () { let left = end; for (const value of $.each(values)) { if (left-- <= 0n) return; yield value; } })(); },
-  chain: function (series) { return (function* () { for (const values of series) yield* $.each(values); })(); },
 };
 $.libraries.loading = {on_first_use: ([module, homes]) => ([name]) => $.modules[`${module}.${$.gi(homes, name)}`][name]};
 $.libraries.sys = {float_info: $.record({max: Number.MAX_VALUE, min: 2 ** -1022, epsilon: 2 ** -52})};
-$.libraries.contextlib = {suppress: null};
-$.libraries.pathlib = {Path: $.absent("pathlib.Path")};
 
 // --- regular expressions: those of this package read the same in both languages ---
 
@@ -79,49 +69,27 @@ const Match = $.cls("Match", [], (own) => { own.__getitem__ = ([match, place]) =
 const asMatch = (found) => { if (!found) return null; const match = matched(found); match.$class = Match; return match; };
 const pattern = (source) => (source instanceof $.Inst && source.$pattern ? source.$pattern : source);
 $.libraries.re = {
-  compile: ([source]) => $.record({$pattern: source, fullmatch: ([text]) => $.libraries.re.fullmatch([source, text]), match: ([text]) => $.libraries.re.match([source, text])}),
+  compile: ([source]) => $.record({$pattern: source, fullmatch: ([text]) => $.libraries.re.fullmatch([source, text])}),
   fullmatch: ([source, text]) => {
     if (typeof $.plain(text) !== "string") throw $.raised($.b.TypeError, "expected string");
     return asMatch(new RegExp(`^(?:${pattern(source)})$`, "u").exec($.plain(text)));
   },
-  match: ([source, text]) => asMatch(new RegExp(`^(?:${pattern(source)})`, "u").exec(text)),
-  search: ([source, text]) => asMatch(new RegExp(pattern(source), "u").exec(text)),
   sub: ([source, put, text]) => text.replace(new RegExp(pattern(source), "gu"), (...found) => (typeof put === "string" ? put : put([asMatch(found)]))),
 };
 
 // --- JSON ---
 
-const escaped = (text, ascii) => {
-  let shown = JSON.stringify(text);
-  if (ascii) shown = shown.replace(/[\u007f-\uffff]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
-  return shown;
+const dumped = (one) => {
+  const plain = $.plain(one);
+  if (typeof plain === "string") return JSON.stringify(plain).replace(/[\u007f-\uffff]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  if (plain === null) return "null";
+  if (typeof plain === "boolean" || typeof plain === "bigint") return String(plain);
+  if (typeof plain === "number") return $.floatText(plain);
+  if (Array.isArray(plain)) return `[${[...plain].map(dumped).join(", ")}]`;
+  if (plain instanceof $.Dict) return `{${[...plain.pairs()].map(([name, inner]) => `${dumped(name)}: ${dumped(inner)}`).join(", ")}}`;
+  throw $.raised($.b.TypeError, "Object is not JSON serializable");
 };
-const dumped = (value, {ensure_ascii = true, sort_keys = false, separators = [", ", ": "], allow_nan = true} = {}) => {
-  const [comma, colon] = separators;
-  const write = (one) => {
-    const plain = $.plain(one);
-    if (typeof plain === "string") return escaped(plain, ensure_ascii);
-    if (plain === null) return "null";
-    if (typeof plain === "boolean" || typeof plain === "bigint") return String(plain);
-    if (typeof plain === "number") {
-      if (!Number.isFinite(plain) && !allow_nan) throw $.raised($.b.ValueError, "Out of range float values are not JSON compliant");
-      return Number.isNaN(plain) ? "NaN" : plain === Infinity ? "Infinity" : plain === -Infinity ? "-Infinity" : $.floatText(plain);
-    }
-    if (Array.isArray(plain)) return `[${[...plain].map(write).join(comma)}]`;
-    if (plain instanceof $.Dict) {
-      let names = [...plain.pairs()];
-      if (sort_keys) names = names.sort(([a], [b]) => byCodePoint(a, b));
-      return `{${names.map(([name, inner]) => `${escaped(String(name), ensure_ascii)}${colon}${write(inner)}`).join(comma)}}`;
-    }
-    throw $.raised($.b.TypeError, "Object is not JSON serializable");
-  };
-  return write(value);
-};
-const byCodePoint = (a, b) => {
-  const x = [...a].map((c) => c.codePointAt(0)), y = [...b].map((c) => c.codePointAt(0)), at = x.findIndex((code, place) => code !== y[place]);
-  return at < 0 ? x.length - y.length : (x[at] ?? -1) - (y[at] ?? -1);
-};
-$.libraries.json = {dumps: ([value], named) => dumped(value, named)};
+$.libraries.json = {dumps: ([value]) => dumped(value)};
 $.parsed = (source) => {  // JSON as the standard has it, whole numbers apart from fractions, no name twice
   let at = 0;
   const fail = (said) => { throw $.raised($.b.ValueError, said); };

@@ -91,8 +91,6 @@ const erf = (x) => {
   if (x < 0) return -erf(-x);
   return x < 2 ? erfSeries(x) : x > 6 ? 1 : 1 - Math.exp(-x * x) * erfcx(x);
 };
-const ndtr = (x) => erfc(-x / Math.SQRT2) / 2;
-const logNdtr = (x) => (x > -1 ? Math.log1p(-erfc(x / Math.SQRT2) / 2) : (-x * x) / 2 + Math.log(erfcx(-x / Math.SQRT2) / 2));
 const gammaln = (x) => {
   let shift = 0;
   for (; x < 15; x++) shift += Math.log(x);
@@ -101,20 +99,19 @@ const gammaln = (x) => {
 };
 
 $.libraries.math = {
-  pi: Math.PI, inf: Infinity, nan: NaN, e: Math.E,
+  pi: Math.PI, inf: Infinity, nan: NaN,
   log: logarithm, exp: finite(Math.exp), log1p: ([x]) => { const v = $.float($.plain(x)); if (v <= -1) throw domain(); return Math.log1p(v); },
   expm1: finite(Math.expm1), sqrt: finite(Math.sqrt), sinh: finite(Math.sinh), cosh: finite(Math.cosh), tanh: finite(Math.tanh),
-  log2: ([x]) => { if (!($.float(x) > 0)) throw domain(); return Math.log2($.float(x)); }, erf: finite(erf), erfc: finite(erfc), lgamma: finite(gammaln),
+  erf: finite(erf), erfc: finite(erfc),
   pow: ([a, b]) => $.pow($.float(a), $.float(b)),
-  ceil: rounded(Math.ceil), floor: rounded(Math.floor), trunc: rounded(Math.trunc),
-  isfinite: ([x]) => Number.isFinite($.float($.plain(x))), isinf: ([x]) => Math.abs($.float($.plain(x))) === Infinity, isnan: ([x]) => Number.isNaN($.float($.plain(x))),
+  ceil: rounded(Math.ceil),
+  isfinite: ([x]) => Number.isFinite($.float($.plain(x))), isinf: ([x]) => Math.abs($.float($.plain(x))) === Infinity,
   copysign: ([a, b]) => { const size = Math.abs($.float(a)), sign = $.float(b); return sign < 0 || Object.is(sign, -0) ? -size : size; },
   nextafter: ([a, b]) => neighbour($.float(a), $.float(b)),
   ldexp: ([m, e]) => { let value = $.float(m); for (let left = Number(e); left; ) { const step = Math.max(-500, Math.min(500, left)); value *= 2 ** step; left -= step; } return value; },
   frexp: ([x]) => { const [m, e] = frexp($.float(x)); return $.tuple([m, BigInt(e)]); },
   fsum: ([values]) => fsum([...$.each(values)].map((value) => $.float($.plain(value)))),
   hypot: (values) => Math.hypot(...values.map((value) => $.float($.plain(value)))), cbrt: finite(Math.cbrt),
-  prod: ([values]) => [...$.each(values)].reduce($.mul, 1n),
   isclose: ([a, b], {rel_tol = 1e-9, abs_tol = 0} = {}) => {
     if (a === b) return true;
     if (!Number.isFinite(a) || !Number.isFinite(b)) return false;
@@ -131,10 +128,7 @@ $.Vec = class Vec {
     const size = (a instanceof Vec ? a : b).values.length, x = Vec.of(a, size), y = Vec.of(b, size);
     return new Vec(x.map((value, place) => body(value, y[place])));
   }
-  static compared(a, b, onEqual) { return Vec.with(a, b, (x, y) => (onEqual ? x <= y : x < y)); }
   static each(body) { return ([value]) => (value instanceof Vec ? new Vec(value.values.map(body)) : body($.float($.plain(value)))); }
-  any() { return this.values.some(Boolean); }
-  __matmul__(other) { return this.values.reduce((total, value, place) => total + value * other.values[place], 0); }
   *[Symbol.iterator]() { yield* this.values; }
 };
 const rowOf = (body) => ({forward(other) { return $.Vec.with(this, other, body); }, backward(other) { return $.Vec.with(other, this, body); }});
@@ -144,38 +138,13 @@ for (const [name, body] of Object.entries({add: (a, b) => a + b, sub: (a, b) => 
   $.Vec.prototype[`__r${name}__`] = backward;
 }
 $.Vec.prototype.__neg__ = function () { return new $.Vec(this.values.map((value) => -value)); };
-$.Vec.kind = $.kindOf("ndarray", [$.b.object], () => null, {any: (row) => row.any()});
+$.Vec.kind = $.kindOf("ndarray", [$.b.object], () => null, {});
 delete $.b.ndarray;
-const legendre = (points) => {  // nodes and weights of Gauss and Legendre, by Newton's method
-  const nodes = [], weights = [];
-  for (let i = points; i >= 1; i--) {
-    let x = Math.cos((Math.PI * (i - 0.25)) / (points + 0.5)), slope = 0;
-    for (let round = 0; round < 20; round++) {
-      let before = 1, now = x;
-      for (let k = 2; k <= points; k++) [before, now] = [now, ((2 * k - 1) * x * now - (k - 1) * before) / k];
-      slope = (points * (x * now - before)) / (x * x - 1);
-      x -= now / slope;
-    }
-    nodes.push(x);
-    weights.push(2 / ((1 - x * x) * slope * slope));
-  }
-  return $.tuple([new $.Vec(nodes), new $.Vec(weights)]);
-};
-const logAdd = (a, b) => { const high = Math.max(a, b); return high === -Infinity || high === Infinity ? high : high + Math.log1p(Math.exp(Math.min(a, b) - high)); };
 $.libraries.numpy = {
-  polynomial: $.record({legendre: $.record({leggauss: ([points]) => legendre(Number(points))})}),
   arange: ([end]) => new $.Vec(Array.from({length: Number(end)}, (_, place) => place)),
-  zeros_like: ([row]) => new $.Vec(row.values.map(() => 0)),
-  maximum: ([a, b]) => $.Vec.with(a, b, Math.max), minimum: ([a, b]) => $.Vec.with(a, b, Math.min),
-  where: ([test, a, b]) => {
-    const size = test.values.length, x = $.Vec.of(a, size), y = $.Vec.of(b, size);
-    return new $.Vec(test.values.map((yes, place) => (yes ? x[place] : y[place])));
-  },
-  log: $.Vec.each(Math.log), log1p: $.Vec.each(Math.log1p), exp: $.Vec.each(Math.exp), sqrt: $.Vec.each(Math.sqrt),
-  logaddexp: ([a, b]) => logAdd($.float(a), $.float(b)),
+  log: $.Vec.each(Math.log), log1p: $.Vec.each(Math.log1p),
 };
-$.libraries["numpy.typing"] = {};
 $.libraries["scipy.special"] = {
-  erfcx: $.Vec.each(erfcx), ndtr: $.Vec.each(ndtr), log_ndtr: $.Vec.each(logNdtr), gammaln: $.Vec.each(gammaln),
+  gammaln: $.Vec.each(gammaln),
   logsumexp: ([row]) => { const high = Math.max(...row.values); return high + Math.log(fsum(row.values.map((value) => Math.exp(value - high)))); },
 };

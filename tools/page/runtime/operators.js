@@ -76,7 +76,6 @@ const power = (a, b) => {
 $.pow = arithmetic("**", "__pow__", "__rpow__", (a, b) => (b >= 0n ? a ** b : power($.float(a), $.float(b))), power);
 $.matmul = (a, b) => own("@", "__matmul__", "__rmatmul__", a, b);
 $.shl = (a, b) => whole(a) << whole(b);
-$.shr = (a, b) => whole(a) >> whole(b);
 const sets = (sign, onSets, onBits) => (a, b) => {
   if (a instanceof $.PySet && b instanceof $.PySet) return onSets(a, b);
   if (a instanceof $.Dict && b instanceof $.Dict && sign === "|") return $.dict([...a.pairs(), ...b.pairs()]);
@@ -86,13 +85,12 @@ const sets = (sign, onSets, onBits) => (a, b) => {
 };
 $.and = sets("&", (a, b) => $.set([...a].filter((one) => b.has(one))), (a, b) => a & b);
 $.or = sets("|", (a, b) => $.set([...a, ...b]), (a, b) => a | b);
-$.xor = sets("^", (a, b) => $.set([...[...a].filter((one) => !b.has(one)), ...[...b].filter((one) => !a.has(one))]), (a, b) => a ^ b);
 $.neg = (a) => (typeof a === "number" ? -a : anyNeg(a));
 const anyNeg = (a) => {
   const plain = whole($.plain(a));
   return isNumber(plain) ? -plain : own("-", "__neg__", "__neg__", a, a);
 };
-for (const name of ["sub", "mul", "div", "floordiv", "mod", "pow", "and", "or", "xor"]) $[`i${name}`] = $[name];
+for (const name of ["sub", "mul", "div", "floordiv", "mod", "pow", "and", "or"]) $[`i${name}`] = $[name];
 $.iadd = (a, b) => {
   if (Array.isArray(a) && !(a instanceof $.Tuple)) { for (const one of $.each(b)) a.push(one); return a; }
   return $.add(a, b);
@@ -128,7 +126,6 @@ const order = (sign, onEqual) => (a, b) => {
     return place < y.length && $.lt(x[place], y[place]);
   }
   if (x instanceof $.PySet && y instanceof $.PySet) return [...x].every((one) => y.has(one)) && (onEqual || x.size < y.size);
-  if (x instanceof $.Vec || y instanceof $.Vec) return $.Vec.compared(x, y, onEqual);
   if (x !== null && typeof x === "object" && typeof x.rank === "function" && x.constructor === y?.constructor) return onEqual ? x.rank() <= y.rank() : x.rank() < y.rank();
   throw wrong(sign, a, b);
 };
@@ -218,7 +215,6 @@ $.si = (whole, place, value) => {
   else if (Array.isArray(whole) && !(whole instanceof $.Tuple)) whole[placeIn(whole, place)] = value;
   else throw $.raised($.b.TypeError, `'${$.b.type([whole]).name$}' object does not support item assignment`);
 };
-$.di = (whole, place) => { if (!(whole instanceof $.Dict) || !whole.delete(place)) throw $.raised($.b.KeyError, place); };
 $.slice = (whole, first, end, step) => {
   const series = typeof whole === "string" ? [...whole] : whole instanceof $.Range ? [...whole] : whole;
   if (!Array.isArray(series) && !(series instanceof Uint8Array)) throw $.raised($.b.TypeError, "not something to take a part of");
