@@ -1,4 +1,4 @@
-"""The report on a whole store: one HTML file, plots inside, no network."""
+"""The report on a whole store: one HTML file, its picture inside, no network."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ from ..records import NO_EDITS
 from ..register import Line, in_order_of_need
 from ..store.entry import EntryKinds
 from ..version import __version__
-from . import common, curves, plots
-from .catalogue import ORIGINAL, Figure, Language, Said, language, said
+from . import common
+from .burn_down import LISTED, POINTS, burn_down, draw, shown_releases
+from .catalogue import ORIGINAL, Figure, Language, Said, labels, language, said
 from .page import render
+from .paper import audit_name
 from .register_page import counted, row_of
 
 _FIRST = 5  # open requests on the first screen
@@ -55,9 +57,9 @@ def store_report(
     accountant = Accountant(plan, events)
     delta = plan.budget.shown_delta if delta is None else delta
     dates = list(times) if times is not None else [None] * accountant.releases
-    course = curves.burn_down(accountant, plan, delta)
-    listed = accountant.latest(curves.LISTED) if accountant.releases else []
-    told = zip(listed, course.single[-curves.LISTED :], course.cumulative[-curves.LISTED :], strict=True)
+    course = burn_down(accountant, plan, delta)
+    listed = accountant.latest(LISTED) if accountant.releases else []
+    told = zip(listed, course.single[-LISTED:], course.cumulative[-LISTED:], strict=True)
     rows = [
         {
             "release": number,
@@ -70,12 +72,6 @@ def store_report(
         }
         for (number, event), single, cumulative in told
     ]
-    pictures: dict[str, str | None] = {"budget": None, "cost": None, "audit": None}
-    if rows:
-        pictures["budget"] = plots.burn_down(course, delta, words)
-        pictures["cost"] = plots.costs(curves.costs(accountant, plan), words)
-    if audit:
-        pictures["audit"] = plots.audits(audit, words)
     remaining = accountant.remaining()
     people = None if requests is None else in_order_of_need(line for line in requests if line.of_a_person)
     counts = None if people is None else counted(people)
@@ -101,9 +97,9 @@ def store_report(
         delta=delta,
         rows=rows,
         releases=accountant.releases,
-        listed=curves.LISTED,
-        thinned=len(curves.shown(accountant.releases)) < accountant.releases,
-        points=curves.POINTS,
+        listed=LISTED,
+        thinned=len(shown_releases(accountant.releases)) < accountant.releases,
+        points=POINTS,
         edits=common.edits(words, every),
         pending=None if standing is None else common.edits(words, standing.pending),
         counted=lambda counts: common.edits(words, counts),
@@ -115,12 +111,12 @@ def store_report(
         open_rows=[row_of(line, words) for line in left],
         all_rows=[]
         if people is None or len(left) == len(people)
-        else [row_of(line, words) for line in people[: curves.LISTED]],
+        else [row_of(line, words) for line in people[:LISTED]],
         left_of_budget=_left(remaining, plan),
         spent=_spent(remaining, plan),
         accuracy=accuracy(plan) if plan.excess_risk < math.inf else None,
-        pictures=pictures,
-        audit=audit,
+        picture=draw(course, delta, words) if rows else None,
+        audit=[{**row, "name": audit_name(row["name"], labels(code))} for row in audit],
     )
 
 

@@ -276,7 +276,7 @@ def test_the_report_of_a_store(store: Path, capsys: pytest.CaptureFixture[str]) 
     Path("audit.json").write_text(capsys.readouterr().out)
     run("report", "store", "--out", "report.html", "--audit", "audit.json", "--title", "Customers")
     page = Path("report.html").read_text()
-    assert page.count("<svg") == 3
+    assert page.count("<svg") == 1
     assert "Customers" in page
     assert "likelihood ratio" in page
     assert "customer-" not in page
