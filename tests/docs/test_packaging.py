@@ -283,3 +283,8 @@ def test_what_is_pinned_can_be_installed_on_the_oldest_python_that_is_promised()
     assert len(set(needs) & {"numpy", "torch", "mkdocs"}) == 3
     assert too_new(needs, oldest) == []
     assert too_new(needs | {"numpy": ">=3.11.5"}, oldest) == ["numpy"]
+
+
+def test_the_first_page_names_the_two_commands_of_a_clone() -> None:
+    said = (ROOT / "README.md").read_text()
+    assert all(f"`make {target}`" in said for target in ("demo", "test"))
