@@ -10,6 +10,16 @@ from pathlib import Path
 from noisygd_delete.cli import parser
 from noisygd_delete.cli.overview import COMMON
 
+GROUPS = {  # page -> its title, and its commands in the order in which one needs them
+    "begin": ("To begin", "demo quickstart advise plan init"),
+    "store": (
+        "A store and its model",
+        "learn delete replace insert publish relearn stream predict evaluate explain status budget verify",
+    ),
+    "papers": ("Papers and proofs", "certificate verify-certificate keygen report export audit residue"),
+    "register": ("Requests of persons", "register restrict object lift"),
+    "service": ("In operation", "serve token requests watch publish-to bench"),
+}
 FOLDER = Path(__file__).parents[2] / "docs" / "commands"
 
 
@@ -89,14 +99,21 @@ def _listed(command: argparse.ArgumentParser) -> list[argparse.Action]:
 
 
 def pages() -> dict[str, str]:
-    """File name -> text, for every command, and an index."""
+    """File name -> text: every command on the page of its group, and an index."""
     whole = parser()
     about = {action.dest: action.help or "" for action in _listed(whole)}
-    written = {f"{word}.md": page(command, word, about[word]) for word, command in children(whole).items()}
+    commands = children(whole)
+    written, listed = {}, []
+    for file, (title, words) in GROUPS.items():
+        sections = [page(commands.pop(word), word, about[word], level=2) for word in words.split()]
+        written[f"{file}.md"] = "\n".join([f"# {title}", "", *sections])
+        links = ", ".join(f"[`{word}`]({file}.md#{word})" for word in words.split())
+        listed.append(f"* {title}: {links}")
+    if commands:
+        raise ValueError(f"on no page: {', '.join(commands)}")
     index = ["# All commands and options", "", "Written from the program's own parser; `--help` says the same.", ""]
-    index += [*(f"* [`{word}`]({word}.md): {plainly(about[word])}" for word in about)]
-    index += ["", "## Options that mean the same in every command", ""]
-    index += ["A command takes those that it has a use for; its own page names them.", "", "```", COMMON, "```"]
+    index += [*listed, "", "## Options that mean the same in every command", ""]
+    index += ["A command takes those that it has a use for, and names them.", "", "```", COMMON, "```"]
     return {"index.md": "\n".join(index) + "\n", **written}
 
 

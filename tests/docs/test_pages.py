@@ -49,8 +49,8 @@ def test_no_page_is_long_but_those_made_of_the_code() -> None:
 def test_the_pages_of_options_are_what_the_program_takes() -> None:
     written = {path.name: path.read_text() for path in options.FOLDER.glob("*.md")}
     assert written == options.pages(), "python -m tests.docs.options writes them anew"
-    assert "* `--order ORDER`: Rényi order q" in written["plan.md"]
-    assert "(**needed**)" in written["quickstart.md"]
+    assert "* `--order ORDER`: Rényi order q" in written["begin.md"]
+    assert "(**needed**)" in written["begin.md"]
     planted = parser()
     options.children(planted)["plan"].add_argument("--planted", help="half of a|b < c")
     assert "* `--planted PLANTED`: half of a|b &lt; c\n" in options.page(options.children(planted)["plan"], "plan", "")
