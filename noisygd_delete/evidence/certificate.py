@@ -21,7 +21,7 @@ from ..methods.reading import plan_from_dict
 from ..privacy.guarantee import stated_delta
 from ..privacy.sentences import CATALOGUE
 from ..privacy.shown import WRITTEN, rounded_up
-from ..register.dates import local_day, moment
+from ..register.dates import in_json, local_day, moment
 from ..version import __version__
 from .claims import KEYS, Claim, sentence, terms
 from .deriving import claims_of
@@ -36,6 +36,20 @@ BLOCKS = ("format", "identity", "request", "action", "evidence", "public_facts",
 # forecasts, and what a plan was searched by: no claim follows from them
 _NOT_CERTIFIED = ("learn_solver_passes", "delete_solver_passes")
 _NOT_ASKED = ("utility", "utility_tolerance", "asked_regularization", "model_norm")
+_REQUEST = ("request_id", "received", "edited", "served", "rows", "replaced", "inserted", "remaining")
+_EVIDENCE = (
+    "checked", "audit", "ledger_entries", "ledger_sha256", "from_data", "by_calendar", "deleted_at", "read_at", "counted", "residue", "publishers",
+)  # fmt: skip
+_FACTS = {  # by block and name in it: what of an `Erasure` stands there
+    "request": {name: name for name in _REQUEST},
+    "action": {
+        "status": "status",
+        "release": "release",
+        "model_before_sha256": "model_before",
+        "model_after_sha256": "model_after",
+    },
+    "evidence": {name: name for name in _EVIDENCE},
+}
 
 
 def erasure_certificate(
@@ -112,6 +126,11 @@ def stated(erasure: Erasure, *, certificate_id: str, issued: str, made_by: str =
     when = moment("issued", issued)
     in_order(edited=erasure.edited, served=erasure.served, issued=local_day(when, erasure.received).isoformat())
     erasure.notices.follow(edited=erasure.edited, received=erasure.received, issued=when)
+    blocks = {
+        block: {name: in_json(getattr(erasure, fact)) for name, fact in facts.items()}
+        for block, facts in _FACTS.items()
+    }
+    blocks["request"]["notices"] = erasure.notices.to_dict()
     return {
         "format": FORMAT,
         "identity": {
@@ -121,51 +140,15 @@ def stated(erasure: Erasure, *, certificate_id: str, issued: str, made_by: str =
             "issued": when,
             "controller": erasure.controller,
         },
-        "request": {
-            "request_id": erasure.request_id,
-            "received": erasure.received,
-            "edited": erasure.edited,
-            "served": erasure.served,
-            "rows": erasure.rows,
-            "replaced": erasure.replaced,
-            "inserted": erasure.inserted,
-            "remaining": erasure.remaining,
-            "notices": erasure.notices.to_dict(),
-        },
-        "action": {
-            "status": str(erasure.status),
-            "release": erasure.release,
-            "model_before_sha256": erasure.model_before,
-            "model_after_sha256": erasure.model_after,
-        },
-        "evidence": {
-            "checked": erasure.checked,
-            "audit": [dict(result) for result in erasure.audit],
-            "ledger_entries": erasure.ledger_entries,
-            "ledger_sha256": erasure.ledger_sha256,
-            "from_data": None if erasure.from_data is None else list(erasure.from_data),
-            "by_calendar": erasure.by_calendar,
-            "deleted_at": erasure.deleted_at,
-            "read_at": erasure.read_at,
-            "counted": erasure.counted,
-            "residue": [dict(place) for place in erasure.residue],
-            "publishers": [dict(place) for place in erasure.publishers],
-        },
+        **blocks,
     }
 
 
 def erasure_of(certificate: Mapping[str, Any]) -> Erasure:
     """The `Erasure` a certificate was made from; contradictions are refused."""
-    request, action, evidence = (dict(certificate[name]) for name in ("request", "action", "evidence"))
-    return Erasure(
-        **{**request, "notices": Notices(**request["notices"])},
-        status=action["status"],
-        release=action["release"],
-        model_before=action["model_before_sha256"],
-        model_after=action["model_after_sha256"],
-        controller=certificate["identity"]["controller"],
-        **evidence,
-    )
+    facts = {fact: certificate[block][name] for block, facts in _FACTS.items() for name, fact in facts.items()}
+    notices = Notices(**certificate["request"]["notices"])
+    return Erasure(**facts, notices=notices, controller=certificate["identity"]["controller"])
 
 
 def read_history(certificate: Mapping[str, Any]) -> tuple[Plan, Tallied, float]:

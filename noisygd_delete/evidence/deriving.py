@@ -17,20 +17,12 @@ from ..methods.plan import Plan
 from ..privacy.guarantee import Guarantee
 from ..privacy.shown import right_of_hundred
 from ..privacy.worlds import Worlds
-from .claims import Claim
+from .claims import KEYS, Claim
 from .elsewhere import UNKNOWN
 from .facts import Erasure
 
 HARDLY = 0.9  # an advantage that limits little
-NOT_COVERED = (
-    "not-covered.earlier-models",
-    "not-covered.backups",
-    "not-covered.storage",
-    "not-covered.others",
-    "not-covered.other-models",
-    "not-covered.inference",
-    "not-anonymous",
-)
+NOT_COVERED = tuple(key for key, claimable in KEYS.items() if claimable.role == "uncovered")
 
 
 def claims_of(erasure: Erasure, plan: Plan, history: Tallied, delta: float) -> tuple[Claim, ...]:

@@ -16,6 +16,21 @@ MOST_PUBLISHERS = 50
 UNKNOWN = "unknown"  # the kind that stands for places that a list of publishers no longer names
 
 
+def listed(name: str, rows: Any, most: int, parts: Sequence[str]) -> tuple[dict[str, Any], ...]:
+    """Rows of a report, each with these parts and no others; the first of them names it.
+
+    Raises:
+        InvalidParameter: they are something else, or more than `most`.
+    """
+    if not isinstance(rows, (list, tuple)) or len(rows) > most:
+        raise InvalidParameter(f"{name} must be a list of at most {most}")
+    for row in rows:
+        if not isinstance(row, Mapping) or set(row) != set(parts) or row[parts[0]] is None:
+            raise InvalidParameter(f"each part of {name} has {', '.join(parts)}, the first of them a name")
+        text(f"{parts[0]} of {name}", row[parts[0]])
+    return tuple(dict(row) for row in rows)
+
+
 def in_order_of_the_source(
     deleted_at: str | None, read_at: str | None, counted: str | None, *, published: bool
 ) -> None:
@@ -38,39 +53,25 @@ def in_order_of_the_source(
 
 def looked_for(places: Any) -> tuple[dict[str, Any], ...]:
     """Rows of a residue report: a place, what is there, how many of the texts looked for were found in it, what to do."""
-    if not isinstance(places, (list, tuple)) or len(places) > MOST_PLACES:
-        raise InvalidParameter(f"residue must be a list of at most {MOST_PLACES} places")
-    checked = []
-    for place in places:
-        if not isinstance(place, Mapping) or set(place) != {"place", "verdict", "found", "remedy"}:
-            raise InvalidParameter("a place of a residue report has place, verdict, found and remedy")
-        if place["place"] is None:
-            raise InvalidParameter("a place of a residue report needs a name")
-        for name in ("place", "remedy"):
-            text(name, place[name])
+    found = listed("residue", places, MOST_PLACES, ("place", "verdict", "found", "remedy"))
+    for place in found:
+        text("remedy", place["remedy"])
         Verdicts(place["verdict"])
         if (count("found", place["found"], minimum=0) > 0) != (place["verdict"] == Verdicts.RESIDUAL):
             raise InvalidParameter("a place of a residue report is RESIDUAL where something was found, and only there")
-        checked.append(dict(place))
-    return tuple(checked)
+    return found
 
 
 def put_besides(places: Any) -> tuple[dict[str, Any], ...]:
     """What publishers were last known to hold: the kind of place, the release in force there, the earliest that may still lie there."""
-    if not isinstance(places, (list, tuple)) or len(places) > MOST_PUBLISHERS:
-        raise InvalidParameter(f"publishers must be a list of at most {MOST_PUBLISHERS} places")
-    checked = []
-    for place in places:
-        if not isinstance(place, Mapping) or set(place) != {"kind", "release", "oldest"} or place["kind"] is None:
-            raise InvalidParameter("a publisher has kind, release and oldest")
-        text("kind", place["kind"])
+    found = listed("publishers", places, MOST_PUBLISHERS, ("kind", "release", "oldest"))
+    for place in found:
         for name in ("release", "oldest"):
             if place[name] is not None:
                 count(name, place[name])
         if place["release"] is not None and (place["oldest"] is None or place["oldest"] > place["release"]):
             raise InvalidParameter("a publisher that holds a release has none that is older than its oldest")
-        checked.append(dict(place))
-    return tuple(checked)
+    return found
 
 
 def made_by(releases: int, publishers: Sequence[Mapping[str, Any]]) -> None:

@@ -16,7 +16,7 @@ from uuid import UUID
 from ..accountant import Statuses
 from ..errors import InvalidParameter, count, real
 from ..register.dates import day, last_day, local_day, moment
-from .elsewhere import in_order_of_the_source, looked_for, put_besides
+from .elsewhere import in_order_of_the_source, listed, looked_for, put_besides
 from .notices import NOTHING_STATED, Notices, text
 
 MOST_AUDITS, MOST_COLUMNS = 100, 10_000
@@ -198,15 +198,8 @@ def version(name: Any) -> str:
 
 def audited(results: Any) -> tuple[dict[str, Any], ...]:
     """Rows of an audit: advantages between 0 and 1, of which none measured exceeds the one certified."""
-    if not isinstance(results, (list, tuple)) or len(results) > MOST_AUDITS:
-        raise InvalidParameter(f"audit must be a list of at most {MOST_AUDITS} results")
-    checked = []
-    for result in results:
-        if not isinstance(result, Mapping) or set(result) != {"name", "measured_lower_bound", "claimed_advantage"}:
-            raise InvalidParameter("a result of an audit has name, measured_lower_bound and claimed_advantage")
-        if result["name"] is None:
-            raise InvalidParameter("a result of an audit needs a name")
-        text("name of an audit", result["name"])
+    found = listed("audit", results, MOST_AUDITS, ("name", "measured_lower_bound", "claimed_advantage"))
+    for result in found:
         for name in ("measured_lower_bound", "claimed_advantage"):
             if not 0 <= real(name, result[name]) <= 1:
                 raise InvalidParameter(
@@ -216,5 +209,4 @@ def audited(results: Any) -> tuple[dict[str, Any], ...]:
             raise InvalidParameter(
                 f"the audit {result['name']!r} measured more than is certified: nothing may be certified until it is known why"
             )
-        checked.append(dict(result))
-    return tuple(checked)
+    return found

@@ -7,7 +7,7 @@ from datetime import date, datetime
 from typing import Any
 
 from ..errors import InvalidParameter, count
-from ..register.dates import day, days, last_day, local_day, moved_by
+from ..register.dates import day, days, in_json, last_day, local_day, moved_by
 from ..register.terms import Reasons
 
 _LONGEST = 1000  # characters of a text
@@ -118,27 +118,13 @@ class Notices:
     def to_dict(self) -> dict[str, Any]:
         """In JSON's own types, every part of it; of a restriction only where there was one."""
         found = {part.name: getattr(self, part.name) for part in fields(self)}
-        return {name: _in_json(value) for name, value in found.items() if value is not None or name not in _RESTRICTED}
+        return {name: in_json(value) for name, value in found.items() if value is not None or name not in _RESTRICTED}
 
 
 _RESTRICTED = ("set_aside", "put_back")
 _NOTICED = (
     "informed", "recipients_told", "backups_until", "withdrawn", "publish_by", "extended_until", *_RESTRICTED,
 )  # fmt: skip
-
-
-def _in_json(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [one.isoformat() for one in value]
-    return (
-        value.isoformat()
-        if isinstance(value, date)
-        else None
-        if value is None
-        else value
-        if isinstance(value, int)
-        else str(value)
-    )
 
 
 NOTHING_STATED = Notices()

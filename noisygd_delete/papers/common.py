@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..methods.plan import Plan
-from ..privacy.budget import Measures
+from ..privacy.budget import in_numbers
 from ..privacy.shown import brief, shown
 from ..records import EditCounts
 from .catalogue import Figure, Language, Said, said
@@ -20,21 +20,9 @@ def edits(words: Language, counts: EditCounts) -> str:
 
 def budget(plan: Plan) -> Said:
     """What the plan allows, each release or all."""
-    asked, total = plan.budget, plan.total
-
-    def exactly(number: float | None) -> Figure:
-        return Figure(brief(number))
-
-    dp, deletion = exactly(asked.dp), exactly(asked.deletion)
-    if asked.measure is Measures.RENYI:
-        one = said("(q={n}, ε_dp={n2}) and (q={n}, ε_dd={n3}) Rényi", n=exactly(asked.order), n2=dp, n3=deletion)
-    elif asked.measure is Measures.GDP:
-        one = said("μ_dp={n} and μ_dd={n2} Gaussian DP", n=dp, n2=deletion)
-    else:
-        deltas = {"n2": exactly(asked.dp_delta), "n4": exactly(asked.deletion_delta)}
-        one = said(
-            "(ε={n}, δ={n2}) for present records and (ε={n3}, δ={n4}) for erased ones", n=dp, n3=deletion, **deltas
-        )
+    total = plan.total
+    text, numbers = in_numbers(plan.budget)
+    one = said(text, **{name: Figure(brief(number)) for name, number in numbers.items()})
     each = (
         said("{part}, per release", part=one)
         if plan.releases == 1
@@ -45,6 +33,6 @@ def budget(plan: Plan) -> Said:
     return said(
         "{part}; all publications within (ε={n}, δ={n2})",
         part=each,
-        n=exactly(total.epsilon),
+        n=Figure(brief(total.epsilon)),
         n2=Figure(shown(total.delta)),
     )

@@ -143,15 +143,20 @@ class Budget:
 
     def describe(self) -> str:
         """The budget in one phrase."""
-        if self.measure is Measures.RENYI:
-            return f"(q={brief(self.order)}, ε_dp={brief(self.dp)}) and (q={brief(self.order)}, ε_dd={brief(self.deletion)}) Rényi"
-        if self.measure is Measures.GDP:
-            return f"μ_dp={brief(self.dp)} and μ_dd={brief(self.deletion)} Gaussian DP"
-        return (
-            f"(ε={brief(self.dp)}, δ={brief(self.dp_delta)}) for present records and (ε={brief(self.deletion)}, "
-            f"δ={brief(self.deletion_delta)}) for erased ones"
-        )
+        text, numbers = in_numbers(self)
+        return text.format(**{name: brief(number) for name, number in numbers.items()})
 
     def to_dict(self) -> dict[str, Any]:
         stated = {**asdict(self), "measure": str(self.measure)}
         return {key: value for key, value in stated.items() if value is not None}
+
+
+def in_numbers(budget: Budget) -> tuple[str, dict[str, float | None]]:
+    """A budget's phrase with {names} in the place of its numbers, and these: what a paper says in its own language."""
+    if budget.measure is Measures.RENYI:
+        text = "(q={n}, ε_dp={n2}) and (q={n}, ε_dd={n3}) Rényi"
+        return text, {"n": budget.order, "n2": budget.dp, "n3": budget.deletion}
+    if budget.measure is Measures.GDP:
+        return "μ_dp={n} and μ_dd={n2} Gaussian DP", {"n": budget.dp, "n2": budget.deletion}
+    text = "(ε={n}, δ={n2}) for present records and (ε={n3}, δ={n4}) for erased ones"
+    return text, {"n": budget.dp, "n2": budget.dp_delta, "n3": budget.deletion, "n4": budget.deletion_delta}

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import date, datetime
-from typing import Any, Self
+from typing import Any
 
 from ..errors import InvalidParameter, Word, count
-from .dates import day, days, last_day, moment
+from .dates import day, days, in_json, last_day, moment
 from .terms import Channels, Decisions, Grounds, Reasons, Rights
 
 _WORDS: dict[str, type[Word]] = {
@@ -150,18 +150,8 @@ class Case:
         return replace(self, extended_until=until, extension_reason=Reasons(reason))
 
     def to_dict(self) -> dict[str, Any]:
-        """In JSON's own types; what is not stated is left out."""
-        found = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: _plain(value) for name, value in found.items() if value is not None}
-
-    @classmethod
-    def from_dict(cls, stated: Mapping[str, Any]) -> Self:
-        """Read back `to_dict`.
-
-        Raises:
-            InvalidParameter, TypeError: it is not one.
-        """
-        return cls(**stated)
+        """As `_stated`: `Case(**found)` reads it back."""
+        return _stated(self)
 
 
 @dataclass(frozen=True)
@@ -203,13 +193,8 @@ class Practice:
             object.__setattr__(self, "review", day("review", self.review))
 
     def to_dict(self) -> dict[str, Any]:
-        found = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: _plain(value) for name, value in found.items() if value is not None}
-
-    @classmethod
-    def from_dict(cls, stated: Mapping[str, Any]) -> Self:
-        """Read back `to_dict`."""
-        return cls(**stated)
+        """As `_stated`: `Practice(**found)` reads it back."""
+        return _stated(self)
 
 
 # what no text of an operator can make true of a model, in the words of people: EDPB Opinion 28/2024, and no certificate says it
@@ -240,12 +225,10 @@ def overclaims(texts: Mapping[str, Any]) -> tuple[str, ...]:
 TEXTS = ("controller", "contact", "authority", "purposes", "models", "source", "lawful_basis", "justification")
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [_plain(one) for one in value]
-    if isinstance(value, date):
-        return value.isoformat()
-    return str(value) if isinstance(value, Word) else value
+def _stated(facts: Case | Practice) -> dict[str, Any]:
+    """In JSON's own types; what is not stated is left out."""
+    found = {field.name: getattr(facts, field.name) for field in fields(facts)}
+    return {name: in_json(value) for name, value in found.items() if value is not None}
 
 
 def _digest(text: Any) -> bool:

@@ -7,11 +7,11 @@ that is a public holiday, a Saturday or a Sunday, with the last hour of the next
 from __future__ import annotations
 
 import calendar
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from ..errors import InvalidParameter, count
+from ..errors import InvalidParameter, Word, count
 
 MOST_HOLIDAYS = 2000  # of a calendar: a century of any country's
 _ONE_DAY = timedelta(days=1)
@@ -94,3 +94,14 @@ def local_day(when: str, received: str | None) -> date:
     """The calendar day of a time in UTC, at the place where the request came in."""
     zone = UTC if received is None else datetime.fromisoformat(received).tzinfo
     return datetime.fromisoformat(when).astimezone(zone).date()
+
+
+def in_json(value: Any) -> Any:
+    """A fact of a request in JSON's own types: days as text, words of a list as text, several as a list."""
+    if isinstance(value, tuple):
+        return [in_json(one) for one in value]
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, date):
+        return value.isoformat()
+    return str(value) if isinstance(value, Word) else value

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import InvalidParameter, Word
 from .case import Case, Practice
-from .dates import day, last_day, local_day
+from .dates import day, in_json, last_day, local_day
 from .terms import Decisions, Grounds
 
 
@@ -160,11 +160,16 @@ class Line:
     def to_dict(self) -> dict[str, Any]:
         """Every column, in JSON's own types."""
         case, served = self.case.to_dict(), self.served
-        row = {"request_id": self.token, "state": str(self.state), "due": _text(self.due), "late": "; ".join(self.late)}
+        row = {
+            "request_id": self.token,
+            "state": str(self.state),
+            "due": in_json(self.due),
+            "late": "; ".join(self.late),
+        }
         row |= {name: case.get(name) for name in _STATED}
         row |= {name: None if served is None else getattr(served, name) for name in _READ}
         row["still_at"] = "; ".join(served.still_at) if served is not None and served.still_at else None
-        return row | {"retain_until": _text(self.retain_until)}
+        return row | {"retain_until": in_json(self.retain_until)}
 
 
 _STATED = (
@@ -172,10 +177,6 @@ _STATED = (
     "publish_by", "restricted", "lifted", "acknowledged", "informed", "informed_again", "recipients", "recipients_told", "backups_until", "certificate",
 )  # fmt: skip
 _READ = ("rows", "inserted", "edited", "published", "release", "withdrawn")
-
-
-def _text(when: date | None) -> str | None:
-    return None if when is None else when.isoformat()
 
 
 def in_order_of_need(lines: Iterable[Line]) -> list[Line]:

@@ -78,7 +78,7 @@ class Register:
         """What holds for every request."""
         rows = _rows(self._layout, "SELECT body FROM practice")
         try:
-            return Practice.from_dict(bounded.parsed(rows[-1][0])) if rows else Practice()
+            return Practice(**bounded.parsed(rows[-1][0])) if rows else Practice()
         except _WRONG as error:
             raise self._damaged() from error
 
@@ -146,7 +146,7 @@ class Register:
 
     def _case(self, body: str | None) -> Case:
         try:
-            return Case() if body is None else Case.from_dict(bounded.parsed(body))
+            return Case() if body is None else Case(**bounded.parsed(body))
         except _WRONG as error:
             raise self._damaged() from error
 

@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
+from noisygd_delete import Budget
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.papers.catalogue import ORIGINAL, Figure, Language, language, languages, said
+from noisygd_delete.privacy.budget import in_numbers
 from noisygd_delete.register import Grounds, Rights
 from noisygd_delete.register.terms import Channels, Reasons
 
@@ -74,6 +76,13 @@ def test_whatever_a_paper_asks_for_is_in_every_language(code: str) -> None:
     assert sorted(keys - set(language(code).sentences)) == []
 
 
+@pytest.mark.parametrize("code", OTHERS)
+def test_every_budget_is_said_in_every_language(code: str) -> None:
+    pairs = Budget.from_epsilon_delta(dp=(1.0, 1e-6), deletion=(0.1, 1e-6))
+    for budget in (Budget(order=10), pairs, Budget.from_gdp(dp=1.0, deletion=0.1)):
+        assert in_numbers(budget)[0] in language(code).sentences
+
+
 def written_down() -> set[str]:
     """Every text that stands where papers take their labels from, and those that are put together of a word from a list."""
     package = REPORT.parent
@@ -83,7 +92,7 @@ def written_down() -> set[str]:
         *package.glob("methods/*.py"),
         package / "accountant" / "events.py",
     ]
-    files += [package / "privacy" / "guarantee.py"]
+    files += [package / "privacy" / "guarantee.py", package / "privacy" / "budget.py"]
     nodes = [node for file in files for node in ast.walk(ast.parse(file.read_text()))]
     found = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     found |= {text for file in REPORT.glob("templates/*.html") for text in re.findall('"([^"]*)"', file.read_text())}

@@ -76,9 +76,9 @@ def test_a_case_refuses_what_cannot_be(stated: dict, message: str) -> None:
 def test_a_case_is_read_back_as_it_was() -> None:
     case = Case(right="objection", channel="e-mail", received=RECEIVED, identity_checked=True, informed="2026-05-20", recipients=3,
                 recipients_told=date(2026, 5, 21), backups_until="2026-09-01", certificate="ab" * 32)  # fmt: skip
-    assert Case.from_dict(case.to_dict()) == case
+    assert Case(**case.to_dict()) == case
     practice = Practice(holidays=("2026-12-25", "2026-05-01", "2026-12-25"), contact="desk@example.org", keep_years=2)
-    assert Practice.from_dict(practice.to_dict()) == practice
+    assert Practice(**practice.to_dict()) == practice
     assert practice.holidays == (date(2026, 5, 1), date(2026, 12, 25))
     with pytest.raises(InvalidParameter, match="one line"):
         Practice(contact="a\nb")

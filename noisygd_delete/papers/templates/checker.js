@@ -3037,7 +3037,7 @@ return minimiser_dp_gdp([], {"sensitivity": 0.0, "step_size": step_size, "strong
 return {largest_step_size, _log_contraction, _one_minus_power, gdp_limit, gdp, noise_variance, minimiser_dp_gdp, noise_inflation, minimiser_deletion_gdp};
 })();
 $.modules["privacy.budget"] = (() => {
-let _gdp_for, Measures, Budget;
+let _gdp_for, Measures, Budget, in_numbers;
 const math = $.libraries["math"];
 const asdict = $.libraries["dataclasses"]["asdict"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
@@ -3148,21 +3148,29 @@ if (!$.t(!$.is(delta, null))) throw $.raised($.b.AssertionError);
 return $.le($.cm(spent, "epsilon", [delta]), $.mul(amount, room));
 });
 $ns.describe = $.fn("describe", ["self"], {}, function (self) {
-if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "RENYI")))) {
-return ("" + "(q=" + $.formatted(brief([$.ga(self, "order")]), "", "") + ", \u03b5_dp=" + $.formatted(brief([$.ga(self, "dp")]), "", "") + ") and (q=" + $.formatted(brief([$.ga(self, "order")]), "", "") + ", \u03b5_dd=" + $.formatted(brief([$.ga(self, "deletion")]), "", "") + ") R\u00e9nyi");
-}
-if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "GDP")))) {
-return ("" + "\u03bc_dp=" + $.formatted(brief([$.ga(self, "dp")]), "", "") + " and \u03bc_dd=" + $.formatted(brief([$.ga(self, "deletion")]), "", "") + " Gaussian DP");
-}
-return ("" + "(\u03b5=" + $.formatted(brief([$.ga(self, "dp")]), "", "") + ", \u03b4=" + $.formatted(brief([$.ga(self, "dp_delta")]), "", "") + ") for present records and (\u03b5=" + $.formatted(brief([$.ga(self, "deletion")]), "", "") + ", \u03b4=" + $.formatted(brief([$.ga(self, "deletion_delta")]), "", "") + ") for erased ones");
+let numbers, text;
+{const $v2 = $.unpack(in_numbers([self]), 2, -1);text = $v2[0];numbers = $v2[1];}
+return $.cm(text, "format", [], {...$.named($.dict((function* ($first) { for (const $v3 of $.each($first)) { let name, number; {const $v4 = $.unpack($v3, 2, -1);name = $v4[0];number = $v4[1];} yield [name, brief([number])]; } })($.cm(numbers, "items", []))))});
 });
 $ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
 let stated;
 stated = $.dict([...$.pairs(asdict([self])), ["measure", $.b.str([$.ga(self, "measure")])]]);
-return $.dict((function* ($first) { for (const $v2 of $.each($first)) { let key, value; {const $v3 = $.unpack($v2, 2, -1);key = $v3[0];value = $v3[1];} if (!$.t(!$.is(value, null))) continue; yield [key, value]; } })($.cm(stated, "items", [])));
+return $.dict((function* ($first) { for (const $v5 of $.each($first)) { let key, value; {const $v6 = $.unpack($v5, 2, -1);key = $v6[0];value = $v6[1];} if (!$.t(!$.is(value, null))) continue; yield [key, value]; } })($.cm(stated, "items", [])));
 });
 }), [["order", () => ["or", ["is", $.b.float], ["none"]]], ["dp", () => ["is", $.b.float]], ["deletion", () => ["is", $.b.float]], ["measure", () => ["is", Measures]], ["dp_delta", () => ["or", ["is", $.b.float], ["none"]]], ["deletion_delta", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-return {_gdp_for, Measures, Budget, Word, InvalidParameter, stated_delta, renyi_order, positive, asdict, lru_cache, brief};
+in_numbers = $.fn("in_numbers", ["budget"], {}, function (budget) {
+let text;
+if ($.t($.is($.ga(budget, "measure"), $.ga(Measures, "RENYI")))) {
+text = "(q={n}, \u03b5_dp={n2}) and (q={n}, \u03b5_dd={n3}) R\u00e9nyi";
+return $.tuple([text, $.dict([["n", $.ga(budget, "order")], ["n2", $.ga(budget, "dp")], ["n3", $.ga(budget, "deletion")]])]);
+}
+if ($.t($.is($.ga(budget, "measure"), $.ga(Measures, "GDP")))) {
+return $.tuple(["\u03bc_dp={n} and \u03bc_dd={n2} Gaussian DP", $.dict([["n", $.ga(budget, "dp")], ["n2", $.ga(budget, "deletion")]])]);
+}
+text = "(\u03b5={n}, \u03b4={n2}) for present records and (\u03b5={n3}, \u03b4={n4}) for erased ones";
+return $.tuple([text, $.dict([["n", $.ga(budget, "dp")], ["n2", $.ga(budget, "dp_delta")], ["n3", $.ga(budget, "deletion")], ["n4", $.ga(budget, "deletion_delta")]])]);
+});
+return {_gdp_for, Measures, Budget, in_numbers, Word, InvalidParameter, stated_delta, renyi_order, positive, asdict, lru_cache, brief};
 })();
 $.modules["privacy.total"] = (() => {
 let Total;
@@ -4816,13 +4824,15 @@ return null;
 return {MOST_TALLIES, MOST_RELEASES, MOST_IN_ORDER, _NAMES, Tally, Tallied, Event, InvalidParameter, Account, Accountant, count, Mapping, NO_EDITS, replace};
 })();
 $.modules["register.dates"] = (() => {
-let MOST_HOLIDAYS, _ONE_DAY, _SATURDAY, moment, day, days, last_day, moved_by, local_day;
+let MOST_HOLIDAYS, _ONE_DAY, _SATURDAY, moment, day, days, last_day, moved_by, local_day, in_json;
 const calendar = $.libraries["calendar"];
+const Mapping = $.libraries["collections.abc"]["Mapping"];
 const UTC = $.libraries["datetime"]["UTC"];
 const date = $.libraries["datetime"]["date"];
 const datetime = $.libraries["datetime"]["datetime"];
 const timedelta = $.libraries["datetime"]["timedelta"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const Word = $.modules["errors"]["Word"];
 const count = $.modules["errors"]["count"];
 MOST_HOLIDAYS = 2000n;
 _ONE_DAY = timedelta([], {"days": 1n});
@@ -4902,7 +4912,19 @@ let zone;
 zone = ($.t($.is(received, null)) ? UTC : $.ga($.cm(datetime, "fromisoformat", [received]), "tzinfo"));
 return $.cm($.cm($.cm(datetime, "fromisoformat", [when]), "astimezone", [zone]), "date", []);
 });
-return {MOST_HOLIDAYS, _ONE_DAY, _SATURDAY, moment, day, days, last_day, moved_by, local_day, datetime, UTC, InvalidParameter, date, count, timedelta};
+in_json = $.fn("in_json", ["value"], {}, function (value) {
+if ($.t($.b.isinstance([value, $.b.tuple]))) {
+return [...(function* ($first) { for (const $v14 of $.each($first)) { let one; one = $v14; yield in_json([one]); } })(value)];
+}
+if ($.t($.b.isinstance([value, Mapping]))) {
+return $.b.dict([value]);
+}
+if ($.t($.b.isinstance([value, date]))) {
+return $.cm(value, "isoformat", []);
+}
+return ($.t($.b.isinstance([value, Word])) ? $.b.str([value]) : value);
+});
+return {MOST_HOLIDAYS, _ONE_DAY, _SATURDAY, moment, day, days, last_day, moved_by, local_day, in_json, Word, date, Mapping, datetime, UTC, InvalidParameter, count, timedelta};
 })();
 $.modules["version"] = (() => {
 let __version__;
@@ -5061,7 +5083,7 @@ $ns.NUMBER = "number of requests";
 return {Reasons, Word};
 })();
 $.modules["evidence.notices"] = (() => {
-let _LONGEST, TEXTS, text, Notices, _RESTRICTED, _NOTICED, _in_json, NOTHING_STATED;
+let _LONGEST, TEXTS, text, Notices, _RESTRICTED, _NOTICED, NOTHING_STATED;
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const fields = $.libraries["dataclasses"]["fields"];
 const date = $.libraries["datetime"]["date"];
@@ -5070,6 +5092,7 @@ const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const count = $.modules["errors"]["count"];
 const day = $.modules["register.dates"]["day"];
 const days = $.modules["register.dates"]["days"];
+const in_json = $.modules["register.dates"]["in_json"];
 const last_day = $.modules["register.dates"]["last_day"];
 const local_day = $.modules["register.dates"]["local_day"];
 const moved_by = $.modules["register.dates"]["moved_by"];
@@ -5180,22 +5203,16 @@ return null;
 $ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
 let found;
 found = $.dict((function* ($first) { for (const $v9 of $.each($first)) { let part; part = $v9; yield [$.ga(part, "name"), $.b.getattr([self, $.ga(part, "name")])]; } })(fields([self])));
-return $.dict((function* ($first) { for (const $v10 of $.each($first)) { let name, value; {const $v11 = $.unpack($v10, 2, -1);name = $v11[0];value = $v11[1];} if (!($.t(!$.is(value, null)) || $.t(!$.has(_RESTRICTED, name)))) continue; yield [name, _in_json([value])]; } })($.cm(found, "items", [])));
+return $.dict((function* ($first) { for (const $v10 of $.each($first)) { let name, value; {const $v11 = $.unpack($v10, 2, -1);name = $v11[0];value = $v11[1];} if (!($.t(!$.is(value, null)) || $.t(!$.has(_RESTRICTED, name)))) continue; yield [name, in_json([value])]; } })($.cm(found, "items", [])));
 });
 }), [["purposes", () => ["or", ["is", $.b.str], ["none"]]], ["models", () => ["or", ["is", $.b.str], ["none"]]], ["contact", () => ["or", ["is", $.b.str], ["none"]]], ["authority", () => ["or", ["is", $.b.str], ["none"]]], ["informed", () => ["or", ["is", date], ["none"]]], ["recipients", () => ["or", ["is", $.b.int], ["none"]]], ["recipients_told", () => ["or", ["is", date], ["none"]]], ["backups_until", () => ["or", ["is", date], ["none"]]], ["withdrawn", () => ["or", ["is", date], ["none"]]], ["publish_by", () => ["or", ["is", date], ["none"]]], ["extended_until", () => ["or", ["is", date], ["none"]]], ["extension_reason", () => ["or", ["is", Reasons], ["none"]]], ["holidays", () => ["of", $.b.tuple, ["is", date]]], ["set_aside", () => ["or", ["is", date], ["none"]]], ["put_back", () => ["or", ["is", date], ["none"]]]], {frozen: true});
 _RESTRICTED = $.tuple(["set_aside", "put_back"]);
 _NOTICED = $.tuple(["informed", "recipients_told", "backups_until", "withdrawn", "publish_by", "extended_until", ...$.each(_RESTRICTED)]);
-_in_json = $.fn("_in_json", ["value"], {}, function (value) {
-if ($.t($.b.isinstance([value, $.b.tuple]))) {
-return [...(function* ($first) { for (const $v12 of $.each($first)) { let one; one = $v12; yield $.cm(one, "isoformat", []); } })(value)];
-}
-return ($.t($.b.isinstance([value, date])) ? $.cm(value, "isoformat", []) : ($.t($.is(value, null)) ? null : ($.t($.b.isinstance([value, $.b.int])) ? value : $.b.str([value]))));
-});
 NOTHING_STATED = Notices([]);
-return {_LONGEST, TEXTS, text, Notices, _RESTRICTED, _NOTICED, _in_json, NOTHING_STATED, date, Reasons, days, InvalidParameter, count, day, local_day, fields, moved_by, last_day, datetime};
+return {_LONGEST, TEXTS, text, Notices, _RESTRICTED, _NOTICED, NOTHING_STATED, date, Reasons, days, InvalidParameter, count, day, local_day, in_json, fields, moved_by, last_day, datetime};
 })();
 $.modules["evidence.elsewhere"] = (() => {
-let MOST_PLACES, MOST_PUBLISHERS, UNKNOWN, in_order_of_the_source, looked_for, put_besides, made_by;
+let MOST_PLACES, MOST_PUBLISHERS, UNKNOWN, listed, in_order_of_the_source, looked_for, put_besides, made_by;
 const Mapping = $.libraries["collections.abc"]["Mapping"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const choice = $.modules["errors"]["choice"];
@@ -5206,10 +5223,24 @@ const text = $.modules["evidence.notices"]["text"];
 MOST_PLACES = 1000n;
 MOST_PUBLISHERS = 50n;
 UNKNOWN = "unknown";
+listed = $.fn("listed", ["name", "rows", "most", "parts"], {}, function (name, rows, most, parts) {
+let row;
+if ((!$.t($.b.isinstance([rows, $.tuple([$.b.list, $.b.tuple])])) || $.t($.lt(most, $.b.len([rows]))))) {
+throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + " must be a list of at most " + $.formatted(most, "", ""))]));
+}
+for (const $v1 of $.each(rows)) {
+row = $v1;
+if ((!$.t($.b.isinstance([row, Mapping])) || $.t(!$.eq($.b.set([row]), $.b.set([parts]))) || $.t($.is($.gi(row, $.gi(parts, 0n)), null)))) {
+throw $.raised(InvalidParameter([("" + "each part of " + $.formatted(name, "", "") + " has " + $.formatted($.cm(", ", "join", [parts]), "", "") + ", the first of them a name")]));
+}
+text([("" + $.formatted($.gi(parts, 0n), "", "") + " of " + $.formatted(name, "", "")), $.gi(row, $.gi(parts, 0n))]);
+}
+return $.b.tuple([(function* ($first) { for (const $v2 of $.each($first)) { let row; row = $v2; yield $.b.dict([row]); } })(rows)]);
+});
 in_order_of_the_source = $.fn("in_order_of_the_source", ["deleted_at", "read_at", "counted", "*", "published"], {}, function (deleted_at, read_at, counted, published) {
 let place;
-for (const $v1 of $.each($.tuple([deleted_at, read_at]))) {
-place = $v1;
+for (const $v3 of $.each($.tuple([deleted_at, read_at]))) {
+place = $v3;
 if ($.t(!$.is(place, null))) {
 $.modules["store.position"].checked([place]);
 }
@@ -5226,45 +5257,25 @@ throw $.raised(InvalidParameter([("" + "the published model was computed from " 
 return null;
 });
 looked_for = $.fn("looked_for", ["places"], {}, function (places) {
-let checked, name, place;
-if ((!$.t($.b.isinstance([places, $.tuple([$.b.list, $.b.tuple])])) || $.t($.lt(MOST_PLACES, $.b.len([places]))))) {
-throw $.raised(InvalidParameter([("" + "residue must be a list of at most " + $.formatted(MOST_PLACES, "", "") + " places")]));
-}
-checked = [];
-for (const $v2 of $.each(places)) {
-place = $v2;
-if ((!$.t($.b.isinstance([place, Mapping])) || $.t(!$.eq($.b.set([place]), $.set(["place", "verdict", "found", "remedy"]))))) {
-throw $.raised(InvalidParameter(["a place of a residue report has place, verdict, found and remedy"]));
-}
-if ($.t($.is($.gi(place, "place"), null))) {
-throw $.raised(InvalidParameter(["a place of a residue report needs a name"]));
-}
-for (const $v3 of $.each($.tuple(["place", "remedy"]))) {
-name = $v3;
-text([name, $.gi(place, name)]);
-}
+let found, place;
+found = listed(["residue", places, MOST_PLACES, $.tuple(["place", "verdict", "found", "remedy"])]);
+for (const $v4 of $.each(found)) {
+place = $v4;
+text(["remedy", $.gi(place, "remedy")]);
 Verdicts([$.gi(place, "verdict")]);
 if ($.t(!$.eq($.lt(0n, count(["found", $.gi(place, "found")], {"minimum": 0n})), $.eq($.gi(place, "verdict"), $.ga(Verdicts, "RESIDUAL"))))) {
 throw $.raised(InvalidParameter(["a place of a residue report is RESIDUAL where something was found, and only there"]));
 }
-$.cm(checked, "append", [$.b.dict([place])]);
 }
-return $.b.tuple([checked]);
+return found;
 });
 put_besides = $.fn("put_besides", ["places"], {}, function (places) {
-let checked, name, place;
-if ((!$.t($.b.isinstance([places, $.tuple([$.b.list, $.b.tuple])])) || $.t($.lt(MOST_PUBLISHERS, $.b.len([places]))))) {
-throw $.raised(InvalidParameter([("" + "publishers must be a list of at most " + $.formatted(MOST_PUBLISHERS, "", "") + " places")]));
-}
-checked = [];
-for (const $v4 of $.each(places)) {
-place = $v4;
-if ((!$.t($.b.isinstance([place, Mapping])) || $.t(!$.eq($.b.set([place]), $.set(["kind", "release", "oldest"]))) || $.t($.is($.gi(place, "kind"), null)))) {
-throw $.raised(InvalidParameter(["a publisher has kind, release and oldest"]));
-}
-text(["kind", $.gi(place, "kind")]);
-for (const $v5 of $.each($.tuple(["release", "oldest"]))) {
-name = $v5;
+let found, name, place;
+found = listed(["publishers", places, MOST_PUBLISHERS, $.tuple(["kind", "release", "oldest"])]);
+for (const $v5 of $.each(found)) {
+place = $v5;
+for (const $v6 of $.each($.tuple(["release", "oldest"]))) {
+name = $v6;
 if ($.t(!$.is($.gi(place, name), null))) {
 count([name, $.gi(place, name)]);
 }
@@ -5272,16 +5283,15 @@ count([name, $.gi(place, name)]);
 if (($.t(!$.is($.gi(place, "release"), null)) && ($.t($.is($.gi(place, "oldest"), null)) || $.t($.lt($.gi(place, "release"), $.gi(place, "oldest")))))) {
 throw $.raised(InvalidParameter(["a publisher that holds a release has none that is older than its oldest"]));
 }
-$.cm(checked, "append", [$.b.dict([place])]);
 }
-return $.b.tuple([checked]);
+return found;
 });
 made_by = $.fn("made_by", ["releases", "publishers"], {}, function (releases, publishers) {
 let name, place;
-for (const $v6 of $.each(publishers)) {
-place = $v6;
-for (const $v7 of $.each($.tuple(["release", "oldest"]))) {
-name = $v7;
+for (const $v7 of $.each(publishers)) {
+place = $v7;
+for (const $v8 of $.each($.tuple(["release", "oldest"]))) {
+name = $v8;
 if (($.t(!$.is($.gi(place, name), null)) && $.t($.lt(releases, $.gi(place, name))))) {
 throw $.raised(InvalidParameter([("" + "a publisher cannot hold release " + $.formatted($.gi(place, name), "", "") + ": " + $.formatted(releases, "", "") + " were made")]));
 }
@@ -5289,7 +5299,7 @@ throw $.raised(InvalidParameter([("" + "a publisher cannot hold release " + $.fo
 }
 return null;
 });
-return {MOST_PLACES, MOST_PUBLISHERS, UNKNOWN, in_order_of_the_source, looked_for, put_besides, made_by, InvalidParameter, choice, count, text, Mapping, Verdicts};
+return {MOST_PLACES, MOST_PUBLISHERS, UNKNOWN, listed, in_order_of_the_source, looked_for, put_besides, made_by, InvalidParameter, choice, count, Verdicts, text, Mapping};
 })();
 $.modules["evidence.facts"] = (() => {
 let MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _columns, in_order, digest, number, version, audited;
@@ -5308,6 +5318,7 @@ const last_day = $.modules["register.dates"]["last_day"];
 const local_day = $.modules["register.dates"]["local_day"];
 const moment = $.modules["register.dates"]["moment"];
 const in_order_of_the_source = $.modules["evidence.elsewhere"]["in_order_of_the_source"];
+const listed = $.modules["evidence.elsewhere"]["listed"];
 const looked_for = $.modules["evidence.elsewhere"]["looked_for"];
 const put_besides = $.modules["evidence.elsewhere"]["put_besides"];
 const NOTHING_STATED = $.modules["evidence.notices"]["NOTHING_STATED"];
@@ -5467,20 +5478,10 @@ throw $.raised(InvalidParameter(["version must be that of the software, for exam
 return name;
 });
 audited = $.fn("audited", ["results"], {}, function (results) {
-let checked, name, result;
-if ((!$.t($.b.isinstance([results, $.tuple([$.b.list, $.b.tuple])])) || $.t($.lt(MOST_AUDITS, $.b.len([results]))))) {
-throw $.raised(InvalidParameter([("" + "audit must be a list of at most " + $.formatted(MOST_AUDITS, "", "") + " results")]));
-}
-checked = [];
-for (const $v12 of $.each(results)) {
+let found, name, result;
+found = listed(["audit", results, MOST_AUDITS, $.tuple(["name", "measured_lower_bound", "claimed_advantage"])]);
+for (const $v12 of $.each(found)) {
 result = $v12;
-if ((!$.t($.b.isinstance([result, Mapping])) || $.t(!$.eq($.b.set([result]), $.set(["name", "measured_lower_bound", "claimed_advantage"]))))) {
-throw $.raised(InvalidParameter(["a result of an audit has name, measured_lower_bound and claimed_advantage"]));
-}
-if ($.t($.is($.gi(result, "name"), null))) {
-throw $.raised(InvalidParameter(["a result of an audit needs a name"]));
-}
-text(["name of an audit", $.gi(result, "name")]);
 for (const $v13 of $.each($.tuple(["measured_lower_bound", "claimed_advantage"]))) {
 name = $v13;
 if (!$.t((($v14, $v15, $v16) => $.le($v14, $v15) && $.le($v15, $v16))(0n, real([name, $.gi(result, name)]), 1n))) {
@@ -5490,11 +5491,10 @@ throw $.raised(InvalidParameter(["must lie between 0 and 1: it is an advantage o
 if ($.t($.lt($.gi(result, "claimed_advantage"), $.gi(result, "measured_lower_bound")))) {
 throw $.raised(InvalidParameter([("" + "the audit " + $.formatted($.gi(result, "name"), "r", "") + " measured more than is certified: nothing may be certified until it is known why")]));
 }
-$.cm(checked, "append", [$.b.dict([result])]);
 }
-return $.b.tuple([checked]);
+return found;
 });
-return {MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _columns, in_order, digest, number, version, audited, InvalidParameter, UUID, pairwise, Any, Mapping, Notices, NOTHING_STATED, Statuses, in_order_of_the_source, put_besides, looked_for, moment, count, text, last_day, real, day, local_day};
+return {MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _columns, in_order, digest, number, version, audited, InvalidParameter, UUID, pairwise, Any, Mapping, Notices, NOTHING_STATED, Statuses, in_order_of_the_source, put_besides, looked_for, moment, count, text, last_day, real, listed, day, local_day};
 })();
 $.modules["evidence.deriving"] = (() => {
 let HARDLY, NOT_COVERED, claims_of, release_served, guarantees, whole_persons, _done, _source, _figures, figure, _finite, conditions_of, _each_once, _in_time, _notices, _elsewhere, _may_have_used, _to_do;
@@ -5505,15 +5505,16 @@ const Statuses = $.modules["accountant.events"]["Statuses"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const right_of_hundred = $.modules["privacy.shown"]["right_of_hundred"];
 const Worlds = $.modules["privacy.worlds"]["Worlds"];
+const KEYS = $.modules["evidence.claims"]["KEYS"];
 const Claim = $.modules["evidence.claims"]["Claim"];
 const UNKNOWN = $.modules["evidence.elsewhere"]["UNKNOWN"];
 HARDLY = 0.9;
-NOT_COVERED = $.tuple(["not-covered.earlier-models", "not-covered.backups", "not-covered.storage", "not-covered.others", "not-covered.other-models", "not-covered.inference", "not-anonymous"]);
+NOT_COVERED = $.b.tuple([(function* ($first) { for (const $v1 of $.each($first)) { let claimable, key; {const $v2 = $.unpack($v1, 2, -1);key = $v2[0];claimable = $v2[1];} if (!$.t($.eq($.ga(claimable, "role"), "uncovered"))) continue; yield key; } })($.cm(KEYS, "items", []))]);
 claims_of = $.fn("claims_of", ["erasure", "plan", "history", "delta"], {}, function (erasure, plan, history, delta) {
 let accountant, left, served;
-{const $v1 = [release_served([erasure, plan, history]), $.cm(history, "accountant", [plan])];served = $v1[0];accountant = $v1[1];}
-left = $.b.tuple([$.cm($.b.dict, "fromkeys", [(function* ($first) { for (const $v2 of $.each($first)) { let facts; facts = $v2; if (!$.t($.ga(facts, "left"))) continue; yield $.ga(facts, "left"); } })($.ga($.ga(accountant, "account"), "mechanisms"))])]);
-return $.tuple([...$.each(_done([erasure, plan, served, left])), ...$.each(_source([erasure, served])), ...$.each(_figures([erasure, accountant, delta])), ...$.each((function* ($first) { for (const $v3 of $.each($first)) { let what; what = $v3; yield Claim([("" + "left." + $.formatted(what, "", "")), $.dict([])]); } })(left)), ...$.each(conditions_of([plan, accountant, $.ga(erasure, "from_data")])), ...$.each(_in_time([erasure])), ...$.each(_notices([erasure, left])), ...$.each((function* ($first) { for (const $v4 of $.each($first)) { let key; key = $v4; yield Claim([key, $.dict([])]); } })(NOT_COVERED)), ...$.each((function* ($first) { for (const $v5 of $.each($first)) { let what; what = $v5; yield Claim([("" + "to-do." + $.formatted(what, "", "")), $.dict([])]); } })(_to_do([$.ga(erasure, "status")], {"total": !$.is($.ga(plan, "total"), null)})))]);
+{const $v3 = [release_served([erasure, plan, history]), $.cm(history, "accountant", [plan])];served = $v3[0];accountant = $v3[1];}
+left = $.b.tuple([$.cm($.b.dict, "fromkeys", [(function* ($first) { for (const $v4 of $.each($first)) { let facts; facts = $v4; if (!$.t($.ga(facts, "left"))) continue; yield $.ga(facts, "left"); } })($.ga($.ga(accountant, "account"), "mechanisms"))])]);
+return $.tuple([...$.each(_done([erasure, plan, served, left])), ...$.each(_source([erasure, served])), ...$.each(_figures([erasure, accountant, delta])), ...$.each((function* ($first) { for (const $v5 of $.each($first)) { let what; what = $v5; yield Claim([("" + "left." + $.formatted(what, "", "")), $.dict([])]); } })(left)), ...$.each(conditions_of([plan, accountant, $.ga(erasure, "from_data")])), ...$.each(_in_time([erasure])), ...$.each(_notices([erasure, left])), ...$.each((function* ($first) { for (const $v6 of $.each($first)) { let key; key = $v6; yield Claim([key, $.dict([])]); } })(NOT_COVERED)), ...$.each((function* ($first) { for (const $v7 of $.each($first)) { let what; what = $v7; yield Claim([("" + "to-do." + $.formatted(what, "", "")), $.dict([])]); } })(_to_do([$.ga(erasure, "status")], {"total": !$.is($.ga(plan, "total"), null)})))]);
 });
 release_served = $.fn("release_served", ["erasure", "plan", "history"], {}, function (erasure, plan, history) {
 let chained, counts, event, name, release;
@@ -5523,7 +5524,7 @@ throw $.raised(InvalidParameter(["lies before any model was published without th
 }
 return null;
 }
-{const $v6 = [$.ga(history, "served"), $.ga(erasure, "release")];event = $v6[0];release = $v6[1];}
+{const $v8 = [$.ga(history, "served"), $.ga(erasure, "release")];event = $v8[0];release = $v8[1];}
 if (($.t($.is(event, null)) || $.t(!$.eq(release, $.ga(history, "about"))))) {
 throw $.raised(InvalidParameter([("" + "is not in the ledger of " + $.formatted($.ga(history, "releases"), "", "") + " releases")], {"release": release}));
 }
@@ -5541,8 +5542,8 @@ if (($.t(!$.is($.ga(erasure, "read_at"), null)) && $.t($.is($.ga(erasure, "count
 throw $.raised(InvalidParameter([("" + "release " + $.formatted(release, "", "") + " continues from the model before, and nothing counted what changed in between: where rows lie in a source of their own, such a release is certified only with a count by a trigger or by versions")]));
 }
 counts = $.ga(event, "counts");
-for (const $v7 of $.each($.tuple(["deleted", "replaced", "inserted"]))) {
-name = $v7;
+for (const $v9 of $.each($.tuple(["deleted", "replaced", "inserted"]))) {
+name = $v9;
 if (!$.t($.le($.b.getattr([erasure, name]), $.add($.b.getattr([counts, name]), $.ga(counts, "unrecorded"))))) {
 throw $.raised(InvalidParameter([("" + "release " + $.formatted(release, "", "") + " covers " + $.formatted($.cm(counts, "text", []), "", "") + ", fewer " + $.formatted(name, "", "") + " than the " + $.formatted($.b.getattr([erasure, name]), "", "") + " of the request")]));
 }
@@ -5561,8 +5562,8 @@ if ($.t($.ga(erasure, "replaced"))) {
 $.si(notions, "replaced", $.ga(Worlds, "PAIRWISE"));
 }
 found = $.dict([]);
-for (const $v8 of $.each($.cm(notions, "items", []))) {
-{const $v9 = $.unpack($v8, 2, -1);what = $v9[0];notion = $v9[1];}
+for (const $v10 of $.each($.cm(notions, "items", []))) {
+{const $v11 = $.unpack($v10, 2, -1);what = $v11[0];notion = $v11[1];}
 if ($.t($.is($.ga(erasure, "release"), null))) {
 world = ($.t($.eq(notion, $.ga(Worlds, "PAIRWISE"))) ? $.ga(Worlds, "REPLACE") : $.ga(Worlds, "ZERO_OUT"));
 $.si(found, ("" + $.formatted(what, "", "") + ".before"), $.cm(accountant, "dp_cumulative", [], {"adjacency": world}));
@@ -5579,8 +5580,8 @@ return $.either($.eq(rows_per_person, 1n), () => $.eq($.ga(erasure, "remaining")
 });
 _done = $.fn("_done", ["erasure", "plan", "served", "left"], {}, function* (erasure, plan, served, left) {
 let key, most, origin, rows, when;
-for (const $v10 of $.each($.tuple([$.tuple(["erased", $.ga(erasure, "deleted")]), $.tuple(["replaced", $.ga(erasure, "replaced")]), $.tuple(["inserted", $.ga(erasure, "inserted")])]))) {
-{const $v11 = $.unpack($v10, 2, -1);key = $v11[0];rows = $v11[1];}
+for (const $v12 of $.each($.tuple([$.tuple(["erased", $.ga(erasure, "deleted")]), $.tuple(["replaced", $.ga(erasure, "replaced")]), $.tuple(["inserted", $.ga(erasure, "inserted")])]))) {
+{const $v13 = $.unpack($v12, 2, -1);key = $v13[0];rows = $v13[1];}
 if ($.t(rows)) {
 yield Claim([key, $.dict([["rows", rows]])]);
 }
@@ -5588,8 +5589,8 @@ yield Claim([key, $.dict([["rows", rows]])]);
 if ($.t(!$.is($.ga(erasure, "edited"), null))) {
 yield Claim(["edited", $.dict([["day", $.ga(erasure, "edited")]])]);
 }
-for (const $v12 of $.each($.tuple([$.tuple(["set-aside", $.ga($.ga(erasure, "notices"), "set_aside")]), $.tuple(["put-back", $.ga($.ga(erasure, "notices"), "put_back")])]))) {
-{const $v13 = $.unpack($v12, 2, -1);key = $v13[0];when = $v13[1];}
+for (const $v14 of $.each($.tuple([$.tuple(["set-aside", $.ga($.ga(erasure, "notices"), "set_aside")]), $.tuple(["put-back", $.ga($.ga(erasure, "notices"), "put_back")])]))) {
+{const $v15 = $.unpack($v14, 2, -1);key = $v15[0];when = $v15[1];}
 if ($.t(!$.is(when, null))) {
 yield Claim([key, $.dict([["rows", $.ga(erasure, "rows")], ["day", $.cm(when, "isoformat", [])]])]);
 }
@@ -5640,8 +5641,8 @@ _figures = $.fn("_figures", ["erasure", "accountant", "delta"], {}, function* (e
 let claim, guarantee, key, plan, rows, what, whole;
 plan = $.ga(accountant, "plan");
 if (!$.t(!$.is(plan, null))) throw $.raised($.b.AssertionError);
-for (const $v14 of $.each($.cm(guarantees([erasure, accountant]), "items", []))) {
-{const $v15 = $.unpack($v14, 2, -1);key = $v15[0];guarantee = $v15[1];}
+for (const $v16 of $.each($.cm(guarantees([erasure, accountant]), "items", []))) {
+{const $v17 = $.unpack($v16, 2, -1);key = $v17[0];guarantee = $v17[1];}
 what = $.gi($.cm(key, "partition", ["."]), 0n);
 rows = $.gi($.dict([["erased", $.ga(erasure, "deleted")], ["replaced", $.ga(erasure, "replaced")], ["present", 1n]]), what);
 whole = $.either($.eq(what, "present"), () => $.both($.eq(what, "erased"), () => whole_persons([erasure, $.ga($.ga(plan, "problem"), "rows_per_subject")])));
@@ -5658,7 +5659,7 @@ return null;
 });
 figure = $.fn("figure", ["key", "guarantee", "plan", "*", "rows", "whole", "delta", "by_calendar"], {}, function (key, guarantee, plan, rows, whole, delta, by_calendar) {
 let conditions, exact, most, order, person, schedule, seen, values;
-{const $v16 = [$.cm(guarantee, "with_slack", []), $.ga($.ga(plan, "budget"), "order"), $.gi($.cm(key, "partition", ["."]), 2n)];exact = $v16[0];order = $v16[1];seen = $v16[2];}
+{const $v18 = [$.cm(guarantee, "with_slack", []), $.ga($.ga(plan, "budget"), "order"), $.gi($.cm(key, "partition", ["."]), 2n)];exact = $v18[0];order = $v18[1];seen = $v18[2];}
 most = $.ga($.ga(plan, "problem"), "rows_per_subject");
 person = $.both($.either(whole, () => $.eq(most, 1n)), () => $.le(most, $.ga(guarantee, "rows")));
 values = $.dict([["rows", rows], ["unit", (!$.t(person) ? "row" : ($.t($.eq(most, 1n)) ? "record" : "person"))], ["rows_per_person", $.ga(guarantee, "rows")], ["question", ($.t($.ga($.ga(guarantee, "adjacency"), "between_records")) ? "which" : "used")], ["worlds", $.b.str([$.ga(guarantee, "adjacency")])], ["of_hundred", right_of_hundred([$.ga(exact, "advantage")])], ["advantage", $.ga(exact, "advantage")], ["epsilon", _finite([$.cm(exact, "epsilon", [delta])])], ["delta", delta], ["order", order], ["renyi", ($.t($.is(order, null)) ? null : _finite([$.cm(exact, "renyi", [order])]))], ["gdp", $.ga(exact, "gdp")]]);
@@ -5686,21 +5687,21 @@ yield Claim(["map-public", $.dict([["digest", $.ga($.ga(plan, "problem"), "featu
 }
 yield Claim(["rows-per-person", $.dict([["rows_per_person", $.ga($.ga(plan, "problem"), "rows_per_subject")]])]);
 yield Claim(["curator-trusted", $.dict([])]);
-yield* $.each(_each_once([(function* ($first) { for (const $v17 of $.each($first)) { let facts; facts = $v17; for (const $v18 of $.each($.cm(facts, "conditions", []))) { let key, values; {const $v19 = $.unpack($v18, 2, -1);key = $v19[0];values = $v19[1];} yield Claim([key, values]); }} })($.ga($.ga(accountant, "account"), "mechanisms"))]));
+yield* $.each(_each_once([(function* ($first) { for (const $v19 of $.each($first)) { let facts; facts = $v19; for (const $v20 of $.each($.cm(facts, "conditions", []))) { let key, values; {const $v21 = $.unpack($v20, 2, -1);key = $v21[0];values = $v21[1];} yield Claim([key, values]); }} })($.ga($.ga(accountant, "account"), "mechanisms"))]));
 return null;
 });
 _each_once = $.fn("_each_once", ["claims"], {}, function (claims) {
 let claim, found;
 found = $.dict([]);
-for (const $v20 of $.each(claims)) {
-claim = $v20;
+for (const $v22 of $.each(claims)) {
+claim = $v22;
 $.cm(found, "setdefault", [("" + $.formatted($.ga(claim, "key"), "", "") + " " + $.formatted($.b.sorted([$.cm($.ga(claim, "values"), "items", [])]), "", "")), claim]);
 }
 return $.b.list([$.cm(found, "values", [])]);
 });
 _in_time = $.fn("_in_time", ["erasure"], {}, function* (erasure) {
 let last, notices, told, what, when;
-{const $v21 = [$.ga(erasure, "deadline"), $.ga(erasure, "notices")];last = $v21[0];notices = $v21[1];}
+{const $v23 = [$.ga(erasure, "deadline"), $.ga(erasure, "notices")];last = $v23[0];notices = $v23[1];}
 if ($.t($.is(last, null))) {
 return null;
 }
@@ -5710,8 +5711,8 @@ yield Claim(["deadline.extended", $.dict([["day", last], ["reason", $.b.str([$.g
 yield Claim([($.t($.ga(notices, "holidays")) ? "deadline.holidays" : "deadline"), $.dict([["day", last]])]);
 }
 told = ($.t($.is($.ga(notices, "informed"), null)) ? null : $.cm($.ga(notices, "informed"), "isoformat", []));
-for (const $v22 of $.each($.tuple([$.tuple(["erased", $.ga(erasure, "edited")]), $.tuple(["published", $.ga(erasure, "served")]), $.tuple(["told", told])]))) {
-{const $v23 = $.unpack($v22, 2, -1);what = $v23[0];when = $v23[1];}
+for (const $v24 of $.each($.tuple([$.tuple(["erased", $.ga(erasure, "edited")]), $.tuple(["published", $.ga(erasure, "served")]), $.tuple(["told", told])]))) {
+{const $v25 = $.unpack($v24, 2, -1);what = $v25[0];when = $v25[1];}
 if ($.t(!$.is(when, null))) {
 yield Claim([($.t($.le(when, last)) ? "in-time" : "late"), $.dict([["what", what]])]);
 }
@@ -5720,9 +5721,9 @@ return null;
 });
 _notices = $.fn("_notices", ["erasure", "left"], {}, function* (erasure, left) {
 let kept, name, rows, said, told, until, when;
-{const $v24 = [$.ga(erasure, "notices"), $.dict([["rows", $.ga(erasure, "rows")]])];said = $v24[0];rows = $v24[1];}
-for (const $v25 of $.each($.tuple(["models", "purposes"]))) {
-name = $v25;
+{const $v26 = [$.ga(erasure, "notices"), $.dict([["rows", $.ga(erasure, "rows")]])];said = $v26[0];rows = $v26[1];}
+for (const $v27 of $.each($.tuple(["models", "purposes"]))) {
+name = $v27;
 if ($.t(!$.is($.b.getattr([said, name]), null))) {
 yield Claim([name, $.dict([[name, $.b.getattr([said, name])]])]);
 }
@@ -5757,15 +5758,15 @@ return null;
 });
 _elsewhere = $.fn("_elsewhere", ["erasure"], {}, function* (erasure) {
 let left, named, places;
-named = [...(function* ($first) { for (const $v26 of $.each($first)) { let place; place = $v26; if (!$.t(!$.eq($.gi(place, "kind"), UNKNOWN))) continue; yield place; } })($.ga(erasure, "publishers"))];
+named = [...(function* ($first) { for (const $v28 of $.each($first)) { let place; place = $v28; if (!$.t(!$.eq($.gi(place, "kind"), UNKNOWN))) continue; yield place; } })($.ga(erasure, "publishers"))];
 if ($.t($.lt($.b.len([named]), $.b.len([$.ga(erasure, "publishers")])))) {
 yield Claim(["elsewhere.unknown", $.dict([])]);
 }
 if (!$.t(named)) {
 return null;
 }
-places = $.dict([["places", $.b.len([named])], ["kinds", $.b.sorted([$.set((function* ($first) { for (const $v27 of $.each($first)) { let place; place = $v27; yield $.b.str([$.gi(place, "kind")]); } })(named))])]]);
-left = $.b.len([[...(function* ($first) { for (const $v28 of $.each($first)) { let place; place = $v28; if (!$.t(_may_have_used([$.gi(place, "oldest"), $.ga(erasure, "release")]))) continue; yield place; } })(named)]]);
+places = $.dict([["places", $.b.len([named])], ["kinds", $.b.sorted([$.set((function* ($first) { for (const $v29 of $.each($first)) { let place; place = $v29; yield $.b.str([$.gi(place, "kind")]); } })(named))])]]);
+left = $.b.len([[...(function* ($first) { for (const $v30 of $.each($first)) { let place; place = $v30; if (!$.t(_may_have_used([$.gi(place, "oldest"), $.ga(erasure, "release")]))) continue; yield place; } })(named)]]);
 yield ($.t(left) ? Claim(["elsewhere.left", $.dict([...$.pairs(places), ["left", left]])]) : Claim(["elsewhere.none", places]));
 return null;
 });
@@ -5782,10 +5783,10 @@ yield "publish";
 yield* $.each($.tuple(["tell", "recipients", "withdraw", "backups"]));
 return null;
 });
-return {HARDLY, NOT_COVERED, claims_of, release_served, guarantees, whole_persons, _done, _source, _figures, figure, _finite, conditions_of, _each_once, _in_time, _notices, _elsewhere, _may_have_used, _to_do, Claim, Statuses, Any, Mapping, InvalidParameter, UNKNOWN, right_of_hundred, Worlds};
+return {HARDLY, NOT_COVERED, claims_of, release_served, guarantees, whole_persons, _done, _source, _figures, figure, _finite, conditions_of, _each_once, _in_time, _notices, _elsewhere, _may_have_used, _to_do, Claim, Statuses, KEYS, Any, Mapping, InvalidParameter, UNKNOWN, right_of_hundred, Worlds};
 })();
 $.modules["evidence.certificate"] = (() => {
-let FORMAT, SOFTWARE, LARGEST_DELTA, BLOCKS, checked_delta, check_facts, stated, erasure_of, read_history;
+let FORMAT, SOFTWARE, LARGEST_DELTA, BLOCKS, _REQUEST, _EVIDENCE, _FACTS, checked_delta, check_facts, stated, erasure_of, read_history;
 const MOST_TALLIES = $.modules["accountant.tallies"]["MOST_TALLIES"];
 const Tallied = $.modules["accountant.tallies"]["Tallied"];
 const Tally = $.modules["accountant.tallies"]["Tally"];
@@ -5794,6 +5795,7 @@ const count = $.modules["errors"]["count"];
 const plan_from_dict = $.modules["methods.reading"]["plan_from_dict"];
 const stated_delta = $.modules["privacy.guarantee"]["stated_delta"];
 const CATALOGUE = $.modules["privacy.sentences"]["CATALOGUE"];
+const in_json = $.modules["register.dates"]["in_json"];
 const local_day = $.modules["register.dates"]["local_day"];
 const moment = $.modules["register.dates"]["moment"];
 const __version__ = $.modules["version"]["__version__"];
@@ -5807,6 +5809,9 @@ FORMAT = ("" + "noisygd-delete/erasure-certificate/" + $.formatted(CATALOGUE, ""
 SOFTWARE = "noisygd-delete";
 LARGEST_DELTA = 0.01;
 BLOCKS = $.tuple(["format", "identity", "request", "action", "evidence", "public_facts", "claims", "signature"]);
+_REQUEST = $.tuple(["request_id", "received", "edited", "served", "rows", "replaced", "inserted", "remaining"]);
+_EVIDENCE = $.tuple(["checked", "audit", "ledger_entries", "ledger_sha256", "from_data", "by_calendar", "deleted_at", "read_at", "counted", "residue", "publishers"]);
+_FACTS = $.dict([["request", $.dict((function* ($first) { for (const $v1 of $.each($first)) { let name; name = $v1; yield [name, name]; } })(_REQUEST))], ["action", $.dict([["status", "status"], ["release", "release"], ["model_before_sha256", "model_before"], ["model_after_sha256", "model_after"]])], ["evidence", $.dict((function* ($first) { for (const $v2 of $.each($first)) { let name; name = $v2; yield [name, name]; } })(_EVIDENCE))]]);
 checked_delta = $.fn("checked_delta", ["delta"], {}, function (delta) {
 if (!$.t($.le(stated_delta(["delta", delta]), LARGEST_DELTA))) {
 throw $.raised(InvalidParameter([("" + "must be at most " + $.formatted(LARGEST_DELTA, "", ("" + "g")) + ": it is the share of cases in which a figure may fail; take one far below one in the number of records")], {"delta": delta}));
@@ -5822,16 +5827,19 @@ $.cm($.ga(plan, "method"), "check_plan", [plan]);
 return null;
 });
 stated = $.fn("stated", ["erasure", "*", "certificate_id", "issued", "made_by"], {"made_by": __version__}, function (erasure, certificate_id, issued, made_by) {
-let when;
+let blocks, when;
 when = moment(["issued", issued]);
 in_order([], {"edited": $.ga(erasure, "edited"), "served": $.ga(erasure, "served"), "issued": $.cm(local_day([when, $.ga(erasure, "received")]), "isoformat", [])});
 $.cm($.ga(erasure, "notices"), "follow", [], {"edited": $.ga(erasure, "edited"), "received": $.ga(erasure, "received"), "issued": when});
-return $.dict([["format", FORMAT], ["identity", $.dict([["certificate_id", number([certificate_id])], ["software", SOFTWARE], ["version", version([made_by])], ["issued", when], ["controller", $.ga(erasure, "controller")]])], ["request", $.dict([["request_id", $.ga(erasure, "request_id")], ["received", $.ga(erasure, "received")], ["edited", $.ga(erasure, "edited")], ["served", $.ga(erasure, "served")], ["rows", $.ga(erasure, "rows")], ["replaced", $.ga(erasure, "replaced")], ["inserted", $.ga(erasure, "inserted")], ["remaining", $.ga(erasure, "remaining")], ["notices", $.cm($.ga(erasure, "notices"), "to_dict", [])]])], ["action", $.dict([["status", $.b.str([$.ga(erasure, "status")])], ["release", $.ga(erasure, "release")], ["model_before_sha256", $.ga(erasure, "model_before")], ["model_after_sha256", $.ga(erasure, "model_after")]])], ["evidence", $.dict([["checked", $.ga(erasure, "checked")], ["audit", [...(function* ($first) { for (const $v1 of $.each($first)) { let result; result = $v1; yield $.b.dict([result]); } })($.ga(erasure, "audit"))]], ["ledger_entries", $.ga(erasure, "ledger_entries")], ["ledger_sha256", $.ga(erasure, "ledger_sha256")], ["from_data", ($.t($.is($.ga(erasure, "from_data"), null)) ? null : $.b.list([$.ga(erasure, "from_data")]))], ["by_calendar", $.ga(erasure, "by_calendar")], ["deleted_at", $.ga(erasure, "deleted_at")], ["read_at", $.ga(erasure, "read_at")], ["counted", $.ga(erasure, "counted")], ["residue", [...(function* ($first) { for (const $v2 of $.each($first)) { let place; place = $v2; yield $.b.dict([place]); } })($.ga(erasure, "residue"))]], ["publishers", [...(function* ($first) { for (const $v3 of $.each($first)) { let place; place = $v3; yield $.b.dict([place]); } })($.ga(erasure, "publishers"))]]])]]);
+blocks = $.dict((function* ($first) { for (const $v3 of $.each($first)) { let block, facts; {const $v4 = $.unpack($v3, 2, -1);block = $v4[0];facts = $v4[1];} yield [block, $.dict((function* ($first) { for (const $v5 of $.each($first)) { let fact, name; {const $v6 = $.unpack($v5, 2, -1);name = $v6[0];fact = $v6[1];} yield [name, in_json([$.b.getattr([erasure, fact])])]; } })($.cm(facts, "items", [])))]; } })($.cm(_FACTS, "items", [])));
+$.si($.gi(blocks, "request"), "notices", $.cm($.ga(erasure, "notices"), "to_dict", []));
+return $.dict([["format", FORMAT], ["identity", $.dict([["certificate_id", number([certificate_id])], ["software", SOFTWARE], ["version", version([made_by])], ["issued", when], ["controller", $.ga(erasure, "controller")]])], ...$.pairs(blocks)]);
 });
 erasure_of = $.fn("erasure_of", ["certificate"], {}, function (certificate) {
-let action, evidence, request;
-{const $v5 = $.unpack((function* ($first) { for (const $v4 of $.each($first)) { let name; name = $v4; yield $.b.dict([$.gi(certificate, name)]); } })($.tuple(["request", "action", "evidence"])), 3, -1);request = $v5[0];action = $v5[1];evidence = $v5[2];}
-return Erasure([], {...$.named($.dict([...$.pairs(request), ["notices", Notices([], {...$.named($.gi(request, "notices"))})]])), "status": $.gi(action, "status"), "release": $.gi(action, "release"), "model_before": $.gi(action, "model_before_sha256"), "model_after": $.gi(action, "model_after_sha256"), "controller": $.gi($.gi(certificate, "identity"), "controller"), ...$.named(evidence)});
+let facts, notices;
+facts = $.dict((function* ($first) { for (const $v7 of $.each($first)) { let block, facts; {const $v8 = $.unpack($v7, 2, -1);block = $v8[0];facts = $v8[1];} for (const $v9 of $.each($.cm(facts, "items", []))) { let fact, name; {const $v10 = $.unpack($v9, 2, -1);name = $v10[0];fact = $v10[1];} yield [fact, $.gi($.gi(certificate, block), name)]; }} })($.cm(_FACTS, "items", [])));
+notices = Notices([], {...$.named($.gi($.gi(certificate, "request"), "notices"))});
+return Erasure([], {...$.named(facts), "notices": notices, "controller": $.gi($.gi(certificate, "identity"), "controller")});
 });
 read_history = $.fn("read_history", ["certificate"], {}, function (certificate) {
 let about, ledger, listed, public$, tallies;
@@ -5839,15 +5847,15 @@ public$ = $.gi(certificate, "public_facts");
 if ($.t(!$.eq($.b.set([public$]), $.set(["plan", "ledger", "delta"])))) {
 throw $.raised(InvalidParameter(["public_facts are plan, ledger and delta"]));
 }
-{const $v6 = [$.gi(public$, "ledger"), $.gi($.gi(certificate, "action"), "release")];ledger = $v6[0];about = $v6[1];}
+{const $v11 = [$.gi(public$, "ledger"), $.gi($.gi(certificate, "action"), "release")];ledger = $v11[0];about = $v11[1];}
 if ((!$.t($.b.isinstance([ledger, $.b.list])) || $.t($.lt(MOST_TALLIES, $.b.len([ledger]))))) {
 throw $.raised(InvalidParameter([("" + "the ledger must be a list of at most " + $.formatted(MOST_TALLIES, "", ""))]));
 }
-listed = [...(function* ($first) { for (const $v7 of $.each($first)) { let fields; fields = $v7; yield $.cm(Tally, "from_dict", [fields]); } })(ledger)];
+listed = [...(function* ($first) { for (const $v12 of $.each($first)) { let fields; fields = $v12; yield $.cm(Tally, "from_dict", [fields]); } })(ledger)];
 tallies = Tallied([listed, ($.t($.is(about, null)) ? null : count(["release", about]))]);
 return $.tuple([plan_from_dict([$.gi(public$, "plan")]), tallies, checked_delta([$.gi(public$, "delta")])]);
 });
-return {FORMAT, SOFTWARE, LARGEST_DELTA, BLOCKS, checked_delta, check_facts, stated, erasure_of, read_history, CATALOGUE, made_by, version, number, local_day, in_order, moment, __version__, Notices, Erasure, plan_from_dict, count, Tallied, Tally, MOST_TALLIES, InvalidParameter, stated_delta};
+return {FORMAT, SOFTWARE, LARGEST_DELTA, BLOCKS, _REQUEST, _EVIDENCE, _FACTS, checked_delta, check_facts, stated, erasure_of, read_history, CATALOGUE, made_by, version, number, in_json, local_day, in_order, moment, __version__, Erasure, Notices, plan_from_dict, count, Tallied, Tally, MOST_TALLIES, InvalidParameter, stated_delta};
 })();
 $.modules["evidence.checks"] = (() => {
 let REFUSALS, _LARGEST, _LONGEST, Check, Verification, brief, difference;
