@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
+import json
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
+from ..records import bounded
 from .arguments import number, seed, whole
 from .plan import PLANNED
 from .problem import add_plan_file, take
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
     from ..methods.plan import Plan
 
 FAILED = 5
+_OF = "plan_sha256"
 WAYS = ("chains", "releases", "one-run")
 
 
@@ -63,9 +67,45 @@ def register(commands: Any) -> None:
 
 
 def _run(parsed: argparse.Namespace) -> int:
-    report = _audited(_plan(parsed), parsed)
-    show(parsed, report.to_dict(), report.text())
+    plan = _plan(parsed)
+    report = _audited(plan, parsed)
+    show(parsed, {**report.to_dict(), _OF: _digest(plan)}, report.text())
     return FAILED if report.verdict == "fail" else 0
+
+
+def audit_from(file: str | None, plan: Plan) -> list[dict[str, Any]]:
+    """The rows of `noisygd-delete audit --json`, as evidence in a paper about releases under this plan."""
+    if file is None:
+        return []
+    try:
+        document = bounded.text(file, bounded.DOCUMENT)
+    except InvalidParameter as error:
+        raise InvalidParameter(f"--audit {error}") from error
+    try:
+        told = bounded.parsed(document)
+        found = [
+            {
+                "name": f"{row['question']}: {row['attack']}",
+                "measured_lower_bound": max(0.0, float(row["measured_lower_bound"])),
+                "claimed_advantage": float(row["claimed_advantage"]),
+            }
+            for row in told["rows"]
+        ]
+    except (ValueError, KeyError, TypeError) as error:
+        raise InvalidParameter(
+            f"--audit {file}: give the output of `noisygd-delete audit ... --json` ({error!r})"
+        ) from error
+    if told.get(_OF) != _digest(plan):
+        raise InvalidParameter(
+            f"--audit {file}: it attacked another plan than that of this paper; give the output of `noisygd-delete audit STORE --json`"
+        )
+    return found
+
+
+def _digest(plan: Plan) -> str:
+    """SHA-256 of what an audit attacks: the public facts of every run, and its steps."""
+    facts = {"mechanism": plan.mechanism.to_dict(), "steps": [plan.learn_steps, plan.delete_steps]}
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
 def _audited(plan: Plan, parsed: argparse.Namespace) -> AuditResult:

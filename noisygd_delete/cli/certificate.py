@@ -6,6 +6,7 @@ import argparse
 import json
 import logging
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter, StoreCorrupt
@@ -13,6 +14,7 @@ from ..evidence.outputs import output, outside
 from ..papers.catalogue import ORIGINAL, languages
 from ..records import bounded
 from .arguments import number, whole
+from .audit import audit_from
 from .passphrase import add_passphrase_file, passphrase_of
 from .shared import add_common, show
 
@@ -138,9 +140,9 @@ def _certificate(parsed: argparse.Namespace) -> int:
         controller=parsed.controller or practice.controller,
         notices=notices_of(line, practice, received),
         checked=_verified(parsed.store),
-        audit=audit_from(parsed.audit),
         residue=_residue(parsed.residue),
     )
+    erasure = replace(erasure, audit=tuple(audit_from(parsed.audit, plan)))
     paper = erasure_certificate(erasure, plan=plan, events=events, delta=parsed.delta)
     if parsed.key is not None:
         paper = sign(paper, parsed.key, password=password)
@@ -194,7 +196,7 @@ def _report(parsed: argparse.Namespace) -> int:
         times=release_times(ledger),
         standing=standing(ledger),
         requests=lines_of(ledger, Register(Layout.at(parsed.store))),
-        audit=audit_from(parsed.audit),
+        audit=audit_from(parsed.audit, ledger.plan),
         title=parsed.title,
         delta=parsed.delta,
         by_calendar=kept_to_calendar(ledger),
@@ -223,27 +225,3 @@ def _residue(file: str | None) -> list[dict[str, Any]]:
         return [{name: place[name] for name in ("place", "verdict", "found", "remedy")} for place in places]
     except (ValueError, KeyError, TypeError) as error:
         raise InvalidParameter(f"--residue {file}: give the output of `noisygd-delete residue ... --json`") from error
-
-
-def audit_from(file: str | None) -> list[dict[str, Any]]:
-    """The rows of `noisygd-delete audit --json`, as evidence."""
-    if file is None:
-        return []
-    try:
-        document = bounded.text(file, bounded.DOCUMENT)
-    except InvalidParameter as error:
-        raise InvalidParameter(f"--audit {error}") from error
-    try:
-        rows = bounded.parsed(document)["rows"]
-        return [
-            {
-                "name": f"{row['question']}: {row['attack']}",
-                "measured_lower_bound": max(0.0, float(row["measured_lower_bound"])),
-                "claimed_advantage": float(row["claimed_advantage"]),
-            }
-            for row in rows
-        ]
-    except (ValueError, KeyError, TypeError) as error:
-        raise InvalidParameter(
-            f"--audit {file}: give the output of `noisygd-delete audit ... --json` ({error!r})"
-        ) from error

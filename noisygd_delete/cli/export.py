@@ -59,7 +59,7 @@ def _export(parsed: argparse.Namespace) -> int:
     from ..papers.requests import practice_of, register_lines
     from ..papers.sheets import assessment, model_card
     from ..store.publishers.graph import BEGINS
-    from .certificate import audit_from
+    from .audit import audit_from
 
     asked = {"--registry": parsed.registry, "--model-card": parsed.model_card, "--assessment": parsed.assessment}
     asked |= {"--onnx": parsed.onnx, "--plain": parsed.plain}
@@ -80,7 +80,7 @@ def _export(parsed: argparse.Namespace) -> int:
     }
     ledger, practice, lines = ledger_of(parsed.store), practice_of(parsed.store), register_lines(parsed.store)
     key = None if parsed.public_key is None else key_id(read_public(parsed.public_key))
-    audit, deployment = audit_from(parsed.audit), fields(ledger, practice)
+    audit, deployment = audit_from(parsed.audit, ledger.plan), fields(ledger, practice)
     made: dict[str, Callable[[], str | bytes]] = {
         "--registry": lambda: as_yaml(deployment),
         "--model-card": lambda: model_card(ledger, practice, lines, key=key, code=parsed.language),

@@ -131,7 +131,6 @@ def test_a_withheld_release_and_the_one_that_follows(store: Path, capsys: pytest
         (["--release", "1"], "edited no record"),
         (["--release", "7"], "not in the ledger"),
         (["--release", "1", "--key", "store/key.pem"], "inside the store"),
-        (["--release", "1", "--audit", "missing.json"], "--audit"),
     ],
 )
 def test_refusals(store: Path, arguments, message: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -268,12 +267,18 @@ def test_no_certificate_for_a_store_that_does_not_verify(store: Path, capsys: py
 
 def test_the_report_of_a_store(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run("delete", "store", "customer-0001")
-    capsys.readouterr()
-    run(
-        "audit", "--records", "100", "--features", "1", "--regularization", "0.25", "--method", "sharp", "--gdp", "--dp", "3",
-        "--deletion", "0.38", "--no-utility", "--chains", "4000", "--seed", "1", "--json",
-    )  # fmt: skip
-    Path("audit.json").write_text(capsys.readouterr().out)
+    other = ["--records", "100", "--features", "1", "--regularization", "0.25", "--method", "sharp", "--gdp", "--dp", "3",
+             "--deletion", "0.38", "--no-utility"]  # fmt: skip
+    for plan in (other, ["store"]):
+        capsys.readouterr()
+        run("audit", *plan, "--chains", "4000", "--seed", "1", "--json")
+        Path("audit.json").write_text(capsys.readouterr().out)
+        if plan is other:
+            for paper in (["report", "store"], ["certificate", "store", "--release", "2"]):
+                run(*paper, "--audit", "audit.json", "--out", "refused", status=2)
+                assert "attacked another plan" in capsys.readouterr().err
+            assert not Path("refused").exists()
+    run("certificate", "store", "--release", "2", "--audit", "audit.json")
     run("report", "store", "--out", "report.html", "--audit", "audit.json", "--title", "Customers")
     page = Path("report.html").read_text()
     assert page.count("<svg") == 1
