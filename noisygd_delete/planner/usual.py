@@ -1,7 +1,7 @@
 """What is asked for where nobody says: one release, all of them together, and free slots. Conventions, the same at every door.
 
-ε = 2 for one release lets whoever guesses a record's presence at even odds be right at most 6 times in 10, at the δ below; a record that
-was erased is promised a tenth of that ε. All publications together have room for a year: a learn, and one more each month. Nothing
+ε = 2 for one release lets whoever guesses a record's presence at even odds be right at most 6 times in 10 by method `perturbed`, at the δ below; a
+record that was erased is promised a tenth of that ε. All publications together have room for a year: a learn, and one more each month. Nothing
 here is read off the data, and nothing changes with what a model shows.
 """
 
