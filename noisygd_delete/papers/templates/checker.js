@@ -4928,7 +4928,7 @@ return {MOST_HOLIDAYS, _ONE_DAY, _SATURDAY, moment, day, days, last_day, moved_b
 })();
 $.modules["version"] = (() => {
 let __version__;
-__version__ = "0.2.0";
+__version__ = "0.3.0.dev0";
 return {__version__};
 })();
 $.modules["evidence.claims"] = (() => {
