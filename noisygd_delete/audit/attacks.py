@@ -77,7 +77,7 @@ class ShadowLikelihoodRatio:
     def fit(cls, present: Sequence[Chains], absent: Sequence[Chains], observed: Sequence[int]) -> ShadowLikelihoodRatio:
         """From releases of shadow chains, which are not used again."""
         numbers = tuple(sorted(observed))
-        one, other = _flat(present, numbers), _flat(absent, numbers)
+        one, other = flat_releases(present, numbers), flat_releases(absent, numbers)
         gap = one.mean(axis=0) - other.mean(axis=0)
         spread = (np.atleast_2d(np.cov(one.T)) + np.atleast_2d(np.cov(other.T))) / 2
         scale = np.sqrt(np.maximum(np.diag(spread), np.finfo(float).tiny))
@@ -88,10 +88,11 @@ class ShadowLikelihoodRatio:
         return cls(direction, middle, numbers)
 
     def __call__(self, releases: Sequence[Chains]) -> Scores:
-        return np.asarray(_flat(releases, self.observed) @ self.direction - self.middle)
+        return np.asarray(flat_releases(releases, self.observed) @ self.direction - self.middle)
 
 
-def _flat(releases: Sequence[Chains], numbers: Sequence[int]) -> NDArray[np.float64]:
+def flat_releases(releases: Sequence[Chains], numbers: Sequence[int]) -> NDArray[np.float64]:
+    """(chains, numbers): the observed releases side by side."""
     return np.concatenate([releases[number - 1].reshape(len(releases[0]), -1) for number in numbers], axis=1)
 
 

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from ..errors import AssumptionViolated, positive, probability
 from ..methods.plan import Plan
-from ..privacy.shown import brief
 from ..privacy.worlds import Worlds
 from ..records import Records
-from .one_run import MOST_CANARIES, OneRun, guess_canaries
+from .one_run import MOST_CANARIES, guess_canaries
 from .releases import (
     Publish,
     Weights,
@@ -28,7 +27,6 @@ from .simulation import World
 from .verdict import AuditResult, AuditRow
 
 SHARES = (1.0, 0.3, 0.1)  # of the canaries that are guessed about: the surest ones; the best count is taken
-DELTA = 1e-5  # at which ε is told beside
 
 
 @dataclass(frozen=True)
@@ -121,13 +119,7 @@ def audit_one_run(
         found = [guess_canaries(scores, canaries.coins, share=share, error=level) for share in SHARES]
         best = max(found, key=lambda one: (one.refutes(claimed), one.gdp, one.estimate))
         rows.append(AuditRow(question, "one run", claimed, best, factor))
-        stated = claimed.with_slack().epsilon(DELTA)
         notes.append(
-            f"{question}: {_describe_run(best)}; ε at least {max(one.epsilon(DELTA) for one in found):.3g} at δ={brief(DELTA)} by Steinke et al. 2023, "
-            f"claimed {stated:.3g}"
+            f"{question}: {best.correct} of {best.guesses} guesses right about {best.canaries} canaries, μ at least {best.gdp:.3g}"
         )
     return AuditResult(tuple(rows), 1, false_alarm, tuple(notes))
-
-
-def _describe_run(one: OneRun) -> str:
-    return f"{one.correct} of {one.guesses} guesses right about {one.canaries} canaries, μ at least {one.gdp:.3g}"

@@ -8,7 +8,7 @@ slots are null, they add nothing. No row of any real table is touched.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -20,6 +20,7 @@ from ..losses import Linear
 from ..methods.plan import Plan
 from ..methods.procedure import Solved
 from ..privacy.guarantee import Guarantee
+from ..privacy.worlds import Worlds
 from ..records import Records
 from .attacks import Attack, LinearLikelihoodRatio, ShadowLikelihoodRatio, counts
 from .simulation import Chains, Engine, SimulatedNoisyGD, World
@@ -28,6 +29,9 @@ from .verdict import AuditResult, AuditRow
 _MOST_CHAINS, _MOST_RELEASES = 10_000_000, 1000  # more would not end
 QUESTIONS = 5  # asked of a plan, with several later releases
 CHUNK = 1 << 22  # numbers held at a time by one release of many chains
+
+# from shadow chains of both worlds, and the numbers of the releases that are seen
+Fit = Callable[[Sequence[Chains], Sequence[Chains], Sequence[int]], Attack]
 
 
 @dataclass(frozen=True)
@@ -99,32 +103,50 @@ def row_of(norm: float, label: float = 1.0) -> Records:
     return Records([[norm]], [label])
 
 
-def questions(engine: SimulatedNoisyGD, plan: Plan) -> list[Question]:
-    """What the accountant answers, each with the worst pair of worlds for it."""
-    accountant, releases = claims(engine, plan), engine.later_releases + 1
-    here, null, opposite = row_of(engine.loss.radius), row_of(0.0), row_of(-engine.loss.radius)
-    other = {"replace": opposite, "zero-out": null, "definition-4.1": null, "pairwise": opposite}
-    present, erased = other[plan.problem.adjacency], other[plan.problem.deletion_notion]
-    everything = frozenset(range(1, releases + 1))
+@dataclass(frozen=True)
+class Tables:
+    """What the worlds of an audit hold.
 
-    def deletion(name: str, observed: Iterable[int]) -> Question:
-        seen = frozenset(observed)
-        claimed = accountant.deletion(1, 2, seen)
-        return Question(name, World(here, null), World(erased, null), seen, claimed)
+    there   with the record that is attacked
+    other   the other world of a record that is still there: another one in its place, or none, by the plan's adjacency
+    never   the other world of an erased one, by the plan's deletion notion
+    gone    after the erasure
+    """
 
-    def of_present(name: str, observed: Iterable[int]) -> Question:
-        seen = frozenset(observed)
-        return Question(name, World(here, here), World(present, present), seen, accountant.dp_cumulative(observed=seen))
+    there: Records
+    other: Records
+    never: Records
+    gone: Records
 
-    asked = [
-        of_present("record still there, the learned model", [1]),
+
+def questions(accountant: Accountant, tables: Tables) -> list[Question]:
+    """What the accountant answers about the releases that it recorded, each with the worst pair of worlds for it."""
+    everything = frozenset(range(1, accountant.releases + 1))
+
+    def of_present(name: str, seen: frozenset[int]) -> Question:
+        worlds = World(tables.there, tables.there), World(tables.other, tables.other)
+        return Question(name, *worlds, seen, accountant.dp_cumulative(observed=seen))
+
+    def of_erased(name: str, seen: frozenset[int]) -> Question:
+        worlds = World(tables.there, tables.gone), World(tables.never, tables.gone)
+        return Question(name, *worlds, seen, accountant.deletion(1, 2, seen))
+
+    later = [of_erased("erased record, releases from its erasure on", everything - {1})] if len(everything) > 2 else []
+    return [
+        of_present("record still there, the learned model", frozenset({1})),
         of_present("record still there, all releases", everything),
-        deletion("erased record, the release that erased it", [2]),
-        deletion("erased record, the learned model and every later one", everything),
+        of_erased("erased record, the release that erased it", frozenset({2})),
+        *later,
+        of_erased("erased record, the learned model and every later one", everything),
     ]
-    if releases > 2:
-        asked.insert(3, deletion("erased record, releases from its erasure on", everything - {1}))
-    return asked
+
+
+def linear_tables(plan: Plan, norm: float) -> Tables:
+    """One record of this norm in one dimension, against the opposite one or none."""
+    null = row_of(0.0)
+    pair = (Worlds(plan.problem.adjacency), Worlds(plan.problem.deletion_notion))
+    other, never = (row_of(-norm) if worlds.between_records else null for worlds in pair)
+    return Tables(row_of(norm), other, never, null)
 
 
 def simulate(engine: Engine, world: World, chains: int, generator: np.random.Generator) -> list[Chains]:
@@ -136,25 +158,25 @@ def simulate(engine: Engine, world: World, chains: int, generator: np.random.Gen
 
 
 class Jury:
-    """Chains of one engine, run once per world: one set to fit shadow models to, another to count on."""
+    """Histories of each world, run once: half of them to fit attacks to, the other half to count on."""
 
-    def __init__(self, engine: Engine, *, chains: int, generator: np.random.Generator) -> None:
-        self._shadows = cache(lambda world: simulate(engine, world, chains, generator))
-        self._counted = cache(lambda world: simulate(engine, world, chains, generator))
+    def __init__(self, histories: Callable[[World], list[Chains]]) -> None:
+        self.histories = cache(histories)
 
-    def answer(self, question: Question, *, error: float, factor: float, exact: Attack | None = None) -> list[AuditRow]:
-        """Attack both worlds. With `exact`, that attack and the shadow model share the error probability."""
-        observed = sorted(question.observed)
-        shadow = ShadowLikelihoodRatio.fit(self._shadows(question.present), self._shadows(question.absent), observed)
-        attacks: list[tuple[str, Attack]] = [("shadow model", shadow)]
-        if exact is not None:
-            attacks.insert(0, ("likelihood ratio", exact))
-        present, absent = self._counted(question.present), self._counted(question.absent)
-        share = error / len(attacks)
-        return [
-            AuditRow(question.name, name, question.claimed, counts(attack, present, absent, error=share), factor)
-            for name, attack in attacks
-        ]
+    def answer(self, question: Question, attacks: Mapping[str, Fit], *, error: float, factor: float) -> list[AuditRow]:
+        """Attack both worlds by each of these, which share the error probability."""
+        (fitted, present), (against, absent) = self._split(question.present), self._split(question.absent)
+        rows = []
+        for name, fit in attacks.items():
+            attack = fit(fitted, against, sorted(question.observed))
+            measured = counts(attack, present, absent, error=error / len(attacks))
+            rows.append(AuditRow(question.name, name, question.claimed, measured, factor))
+        return rows
+
+    def _split(self, world: World) -> tuple[list[Chains], list[Chains]]:
+        whole = self.histories(world)
+        half = len(whole[0]) // 2
+        return [release[:half] for release in whole], [release[half:] for release in whole]
 
 
 def audit(
@@ -191,12 +213,16 @@ def audit(
     positive("factor", factor)
     generator = np.random.default_rng() if rng is None else rng
     honest = linear_engine(plan, later_releases=count("later_releases", later_releases, maximum=_MOST_RELEASES))
-    asked = questions(honest, plan)
-    jury = Jury(honest if engine is None else engine, chains=chains, generator=generator)
+    asked = questions(claims(honest, plan), linear_tables(plan, honest.loss.radius))
+    jury = Jury(lambda world: simulate(honest if engine is None else engine, world, 2 * chains, generator))
     rows: list[AuditRow] = []
     for done, question in enumerate(asked, start=1):
         exact = LinearLikelihoodRatio(honest, question.present, question.absent, question.observed)
-        rows += jury.answer(question, error=false_alarm / len(asked), factor=factor, exact=exact)
+        attacks: dict[str, Fit] = {
+            "likelihood ratio": lambda *_, exact=exact: exact,
+            "shadow model": ShadowLikelihoodRatio.fit,
+        }
+        rows += jury.answer(question, attacks, error=false_alarm / len(asked), factor=factor)
         if progress is not None:
             progress(done)
     notes = [
@@ -253,8 +279,10 @@ def audit_loss(
             accountant.deletion(1, 2, everything - {1}, notion="definition-4.1"),
         ),
     ]
-    jury = Jury(engine, chains=chains, generator=generator)
-    rows = [row for question in asked for row in jury.answer(question, error=false_alarm / len(asked), factor=factor)]
+    jury = Jury(lambda world: simulate(engine, world, 2 * chains, generator))
+    attacks = {"shadow model": ShadowLikelihoodRatio.fit}
+    share = false_alarm / len(asked)
+    rows = [row for question in asked for row in jury.answer(question, attacks, error=share, factor=factor)]
     return AuditResult(
         tuple(rows), chains, false_alarm, (f"{plan.loss.name} loss, one record against the null record",)
     )

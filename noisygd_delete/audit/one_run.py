@@ -1,14 +1,10 @@
 """What correct guesses about many canaries in one run prove (Steinke, Nasr & Jagielski, NeurIPS 2023).
 
 m canaries are each put in, or not, by a fair coin of their own. Whoever sees what one run published guesses r of the coins, by a rule
-that was fixed before; v guesses are right. If every coin moves the law of what is published within (ε, δ), whatever the others show, then
-
-    P[v or more right] ≤ P[W ≥ v] + 2mδ max_{i ≤ v} P[v > W ≥ v − i]/i,        W binomial of r tosses at e^ε/(1 + e^ε)
-
-(their Theorem 5.2). A whole trade-off curve f says more than one point of it (Mahloujifar, Melis & Chaudhuri, ICML 2025). Let N be
-the number of right guesses. For a coin j, the event "guess j is right, and at least t of the others are" has, by f, against the same
-event with the coin turned ("guess j is wrong, and …") the rates  wrong ≥ f(1 − right). Averaged over the m coins (f is convex), with
-q_i = P[N ≥ i]:
+that was fixed before; some are right. Every coin moves the law of what is published within a trade-off curve f, whatever the others show
+(Mahloujifar, Melis & Chaudhuri, ICML 2025). Let N be the number of right guesses. For a coin j, the event "guess j is right, and at least
+t of the others are" has, by f, against the same event with the coin turned ("guess j is wrong, and …") the rates  wrong ≥ f(1 − right).
+Averaged over the m coins (f is convex), with q_i = P[N ≥ i]:
 
     c_i = (i q_i + q_{i+1} + … + q_r)/m        right, with N ≥ i
     q_{i−1} (r − i + 1)/m ≥ f(1 − c_i) + (q_i + … + q_r)/m
@@ -16,8 +12,8 @@ q_i = P[N ≥ i]:
 The right side grows with every q_j, so the least sequence that begins at q_v = τ (and 0 above) lies below every law's: were its q_0 above
 1, no law with P[N ≥ v] ≥ τ would be within f. The largest τ that this leaves bounds the probability of v right guesses.
 
-Both hold whatever the canaries, the guesses and the other records are. The lower bounds below are the parameters that such a
-result refutes at the stated error probability.
+It holds whatever the canaries, the guesses and the other records are. The lower bound below is the μ that such a result refutes at the
+stated error probability.
 """
 
 from __future__ import annotations
@@ -28,17 +24,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import expit, ndtr, ndtri
-from scipy.stats import binom
+from scipy.special import ndtr, ndtri
 
 from ..bounds import conversion
-from ..errors import InvalidParameter, count, non_negative, probability
+from ..errors import InvalidParameter, count, probability
 from ..privacy.guarantee import Guarantee
 
 MOST_CANARIES = 100_000
 _HALVINGS = 30
 _LINES, _LEAST_DELTA = 9, 1e-6  # of a curve that is not Gaussian
-_MOST_MU, _MOST_EPSILON = 40.0, 100.0  # no count of guesses refutes more
+_MOST_MU = 40.0  # no count of guesses refutes more
 
 Curve = Callable[[float], float]  # trade-off: false positive rate -> least false negative rate
 
@@ -70,22 +65,6 @@ class OneRun:
         """The advantage over a coin among the guesses that were made: twice the share of right ones, less 1."""
         return 2 * self.correct / self.guesses - 1 if self.guesses else 0.0
 
-    def probability_of(self, epsilon: float, delta: float) -> float:
-        """At most so likely is it to guess so many right, if every coin is (ε, δ)-indistinguishable: Steinke et al., Theorem 5.2."""
-        rate = float(expit(non_negative("epsilon", epsilon)))
-        right = self.correct
-        tail = float(binom.sf(right - 1, self.guesses, rate))
-        if not delta or not right:
-            return min(1.0, tail)
-        just_below = np.cumsum(binom.pmf(np.arange(right - 1, -1, -1), self.guesses, rate))
-        return min(1.0, tail + 2 * self.canaries * delta * float((just_below / np.arange(1, right + 1)).max()))
-
-    def epsilon(self, delta: float) -> float:
-        """Lower bound on ε at this δ: what Theorem 5.2 refutes."""
-        if delta:
-            probability("delta", delta)
-        return _largest(lambda epsilon: self.probability_of(epsilon, delta) <= self.error, _MOST_EPSILON)
-
     def beyond(self, tradeoff: Curve, error: float | None = None) -> bool:
         """Whether so many right guesses are less likely than `error` under this trade-off curve."""
         level = self.error if error is None else error
@@ -108,7 +87,16 @@ class OneRun:
     @property
     def gdp(self) -> float:
         """Lower bound on μ, if what is published is μ-GDP: the largest μ that the result refutes."""
-        return _largest(lambda mu: self.beyond(lambda alarm: _gaussian(mu, alarm)), _MOST_MU)
+        low, high = 0.0, _MOST_MU
+        if not self._refutes_gdp(low):
+            return low
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self._refutes_gdp(middle) else (low, middle)
+        return low
+
+    def _refutes_gdp(self, mu: float) -> bool:
+        return self.beyond(lambda alarm: _gaussian(mu, alarm))
 
     @property
     def advantage(self) -> float:
@@ -131,17 +119,6 @@ def _curve(claimed: Guarantee) -> Curve:
     heights = np.concatenate([room, room * np.exp(-factors)])
     slopes = np.concatenate([np.exp(factors), np.exp(-factors)])
     return lambda alarm: max(0.0, float((heights - slopes * alarm).max()))
-
-
-def _largest(refuted: Callable[[float], bool], most: float) -> float:
-    """The largest parameter that is refuted, from below; 0 if none is."""
-    low, high = 0.0, most
-    if not refuted(low):
-        return 0.0
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if refuted(middle) else (low, middle)
-    return low
 
 
 def guess_canaries(scores: np.ndarray, coins: np.ndarray, *, share: float, error: float) -> OneRun:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -10,15 +11,14 @@ from ..errors import InvalidRecords, count, positive, probability
 from ..methods.plan import Plan
 from ..privacy.worlds import Worlds
 from ..records import Records
-from .attacks import Attack, ShadowLikelihoodRatio, counts
-from .membership import Question
+from .attacks import ShadowLikelihoodRatio
+from .membership import Fit, Jury, Tables, questions
 from .releases import Publish, account, label_of, longest_rows, oppose_rows, publish_twice, repeat_histories, without
 from .simulation import Chains, World
 from .three_samples import KernelWitness, three_samples
-from .verdict import AuditResult, AuditRow
+from .verdict import AuditResult
 
 _MOST_RUNS = 1_000_000
-_ATTACKS = 2
 WORLDS = 4  # histories that a report runs, at most
 
 
@@ -56,38 +56,29 @@ def audit_releases(
     probability("false_alarm", false_alarm)
     positive("factor", factor)
     generator = np.random.default_rng() if rng is None else rng
-    worlds = _Worlds(plan, target, others)
-    made: dict[tuple[int, int], list[Chains]] = {}
+    tables = _tables(plan, target, others)
+    run: list[World] = []
 
-    def sample(before: Records, after: Records) -> list[Chains]:
-        key = id(before), id(after)
-        if key not in made:
-            made[key] = repeat_histories(plan, World(before, after), 2 * runs, generator, publish)
-            if progress is not None:
-                progress(len(made))
-        return made[key]
+    def histories(world: World) -> list[Chains]:
+        made = repeat_histories(plan, world, 2 * runs, generator, publish)
+        run.append(world)
+        if progress is not None:
+            progress(len(run))
+        return made
 
-    rows: list[AuditRow] = []
-    asked = worlds.questions(plan)
-    share = false_alarm / (_ATTACKS * len(asked) + 1)
-    for question in asked:
-        present = sample(question.present.before, question.present.after)
-        absent = sample(question.absent.before, question.absent.after)
-        observed = sorted(question.observed)
-        shadows = [[each[:runs] for each in releases] for releases in (present, absent)]
-        held = [[each[runs:] for each in releases] for releases in (present, absent)]
-        attacks: list[tuple[str, Attack]] = [
-            ("shadow model", ShadowLikelihoodRatio.fit(shadows[0], shadows[1], observed)),
-            ("kernel witness", KernelWitness.fit(shadows[0], shadows[1], observed, generator)),
-        ]
-        rows += [
-            AuditRow(question.name, name, question.claimed, counts(attack, held[0], held[1], error=share), factor)
-            for name, attack in attacks
-        ]
+    jury, asked = Jury(histories), questions(account(plan), tables)
+    attacks: dict[str, Fit] = {
+        "shadow model": ShadowLikelihoodRatio.fit,
+        "kernel witness": partial(KernelWitness.fit, generator=generator),
+    }
+    share = false_alarm / (len(attacks) * len(asked) + 1)
+    rows = [
+        row for question in asked for row in jury.answer(question, attacks, error=share * len(attacks), factor=factor)
+    ]
     three = three_samples(
-        sample(worlds.there, worlds.gone),
-        sample(worlds.never, worlds.gone),
-        sample(worlds.there, worlds.there),
+        jury.histories(World(tables.there, tables.gone)),
+        jury.histories(World(tables.never, tables.gone)),
+        jury.histories(World(tables.there, tables.there)),
         observed=[2],
         error=share,
         generator=generator,
@@ -95,47 +86,19 @@ def audit_releases(
     return AuditResult(tuple(rows), 2 * runs, false_alarm, three=three)
 
 
-class _Worlds:
-    """The tables of the audit: the record there, what the other world holds in its place (of dp, of deletion), and gone."""
+def _tables(plan: Plan, target: Records | None, others: Records | None) -> Tables:
+    if target is not None and (len(target) != 1 or target.slots != 1):
+        raise InvalidRecords(f"target has {target.slots} slots; give the one record that is attacked")
+    rows = longest_rows(plan, 1) if target is None else target.features
+    label = label_of(plan.loss) if target is None else float(target.labels[0])
+    beside = [] if others is None else [others.features[others.occupied]]
+    labels = np.append([label], [] if others is None else others.labels[others.occupied])
 
-    def __init__(self, plan: Plan, target: Records | None, others: Records | None) -> None:
-        if target is not None and (len(target) != 1 or target.slots != 1):
-            raise InvalidRecords(f"target has {target.slots} slots; give the one record that is attacked")
-        rows = longest_rows(plan, 1) if target is None else target.features
-        label = label_of(plan.loss) if target is None else float(target.labels[0])
-        beside = [] if others is None else [others.features[others.occupied]]
-        labels = np.append([label], [] if others is None else others.labels[others.occupied])
-        first = np.arange(plan.records) == 0
+    def table(row: np.ndarray) -> Records:
+        return Records(np.concatenate([row, *beside]), labels, slots=plan.records)
 
-        def table(row: np.ndarray) -> Records:
-            return Records(np.concatenate([row, *beside]), labels, slots=plan.records)
-
-        self.there = table(rows)
-        self.gone = without(self.there, first)
-        tables = [
-            self.gone if other is None else table(other)
-            for other in (
-                oppose_rows(rows, Worlds(kind)) for kind in (plan.problem.adjacency, plan.problem.deletion_notion)
-            )
-        ]
-        self.other, self.never = tables
-
-    def questions(self, plan: Plan) -> list[Question]:
-        accountant = account(plan)
-
-        def erased(name: str, observed: frozenset[int]) -> Question:
-            claimed = accountant.deletion(1, 2, observed)
-            return Question(name, World(self.there, self.gone), World(self.never, self.gone), observed, claimed)
-
-        present = accountant.dp_cumulative(observed=[1])
-        return [
-            Question(
-                "record still there, the learned model",
-                World(self.there, self.there),
-                World(self.other, self.other),
-                frozenset({1}),
-                present,
-            ),
-            erased("erased record, the release that erased it", frozenset({2})),
-            erased("erased record, the learned model and the later one", frozenset({1, 2})),
-        ]
+    there = table(rows)
+    gone = without(there, np.arange(plan.records) == 0)
+    worlds = (Worlds(plan.problem.adjacency), Worlds(plan.problem.deletion_notion))
+    other, never = (gone if row is None else table(row) for row in (oppose_rows(rows, between) for between in worlds))
+    return Tables(there, other, never, gone)

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InvalidParameter, count, probability
-from .attacks import Scores
+from .attacks import Scores, flat_releases
 from .bounds import lower_rate, upper_rate
 from .simulation import Chains
 
@@ -60,7 +60,7 @@ class KernelWitness:
     ) -> KernelWitness:
         """From the releases of both worlds. Folds, landmarks and ties are drawn from the generator."""
         numbers = tuple(sorted(observed))
-        one, other = _flat(present, numbers), _flat(absent, numbers)
+        one, other = flat_releases(present, numbers), flat_releases(absent, numbers)
         pooled = np.concatenate([one, other])
         middle, spread = pooled.mean(axis=0), pooled.std(axis=0)
         scale = np.where(spread > 0, spread, 1.0)
@@ -84,12 +84,8 @@ class KernelWitness:
         return cls(numbers, middle, scale, landmarks, factor * median, coefficients, level)
 
     def __call__(self, releases: Sequence[Chains]) -> Scores:
-        rows = (_flat(releases, self.observed) - self.middle) / self.scale
+        rows = (flat_releases(releases, self.observed) - self.middle) / self.scale
         return np.asarray(_features(rows, self.landmarks, self.bandwidth) @ self.coefficients - self.level)
-
-
-def _flat(releases: Sequence[Chains], numbers: Sequence[int]) -> Array:
-    return np.concatenate([releases[number - 1].reshape(len(releases[0]), -1) for number in numbers], axis=1)
 
 
 def _squares(rows: Array, others: Array) -> Array:
