@@ -18,7 +18,7 @@ import importlib
 import inspect
 import json
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import cache
 from pathlib import Path
 from types import FunctionType
@@ -85,7 +85,7 @@ def closure(start: Place, sources: Sources, named: Collection[str] = ()) -> set[
                 for heir in sources.heirs.get(owner, ())
                 if heir not in sources.families or heir.name in named
             ]
-        if place in found or place.module == "version":  # no figure rests on what a version is called
+        if place in found:
             continue
         found.add(place)
         normal = sources.normal(place)
@@ -107,15 +107,20 @@ def _hash(*parts: str) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
+def _parts(place: Place, sources: Sources) -> Sequence[str | Place]:
+    """What a definition is made of; nothing of the version, since no figure rests on what it is called."""
+    return () if place.module == "version" else sources.normal(place).parts
+
+
 @cache
 def _bare(place: Place, sources: Sources) -> str:
-    return _hash(*("@" if isinstance(part, Place) else part for part in sources.normal(place).parts))
+    return _hash(*("@" if isinstance(part, Place) else part for part in _parts(place, sources)))
 
 
 @cache
 def _joined(place: Place, sources: Sources) -> str:
     """The definition with every reference replaced by the code that it leads to: neither names nor modules of others show."""
-    return _hash(*(_bare(part, sources) if isinstance(part, Place) else part for part in sources.normal(place).parts))
+    return _hash(*(_bare(part, sources) if isinstance(part, Place) else part for part in _parts(place, sources)))
 
 
 @cache
