@@ -84,6 +84,11 @@ class Mechanism(ABC):
         """Rows of one data subject that the figures cover together."""
         return 1
 
+    @property
+    def step_parts(self) -> dict[str, Any]:
+        """Parts of a run's `Procedure` that say how its steps are taken: on samples, or down to the last bit."""
+        return {}
+
     def exposure(self, steps: int) -> int:
         """What a run of so many noisy steps counts as, in the unit in which `interval` counts them.
 
@@ -265,10 +270,6 @@ class Method(ABC):
     def relearns(self) -> bool:
         """Whether a fresh learn is run where it is due, not asked for."""
         return False
-
-    def step_parts(self, plan: Plan) -> dict[str, Any]:
-        """Parts of the plan's `Procedure` that say how its steps are taken: on samples, or down to the last bit."""
-        return {}
 
     @abstractmethod
     def plan(self, problem: Problem) -> Plan:

@@ -11,7 +11,6 @@ from ..bounds.arithmetic import NORM_TOLERANCE, gradient_error
 from ..errors import AssumptionViolated, InvalidParameter, count, non_negative, positive
 from ..privacy.worlds import Worlds
 from .base import Condition, NoisySteps, bounded_gradients
-from .procedure import Exactness
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -75,10 +74,6 @@ class ExactSteps:
     @property
     def dimension(self) -> int:
         return self.features * self.outputs
-
-    @property
-    def as_run(self) -> Exactness:
-        return Exactness(radius=self.radius, grid_bits=self.grid_bits)
 
     def grid(self, run: NoisySteps) -> float:
         """h."""

@@ -16,7 +16,7 @@ from ..privacy.worlds import Worlds
 from . import procedure
 from .base import Condition, Cost, Method
 from .calibration import calibrate
-from .exact_steps import ROOM, ExactSteps, check_exact, check_precise, exact_conditions, exact_steps_of, words_of
+from .exact_steps import ROOM, ExactSteps, check_exact, check_precise, exact_steps_of, words_of
 from .forecast import forecast_excess_risk
 from .plan import Plan
 from .problem import Problem
@@ -55,16 +55,10 @@ class MinimiserRun(SharpRun):
     def __post_init__(self) -> None:
         super().__post_init__()
         non_negative("gradient_tolerance", self.gradient_tolerance)
-        if self.exact is not None:
-            self.exact.check(self)
 
     @property
     def shows_start(self) -> bool:
         return self.warm
-
-    @property
-    def shows_order(self) -> bool:
-        return self.exact is not None and not self.exact.in_place
 
     def check_steps(self, steps: int) -> None:
         if not steps:
@@ -99,8 +93,7 @@ class MinimiserRun(SharpRun):
     def conditions(self) -> tuple[Condition, ...]:
         own = {"method": self.method}
         solved = ("solver-tolerance", {**own, "tolerance": self.gradient_tolerance})
-        steps = super().conditions() if self.exact is None else exact_conditions(self, self.exact)
-        return (*steps, solved, ("time-unseen", own))
+        return (*super().conditions(), solved, ("time-unseen", own))
 
 
 @dataclass(frozen=True)
@@ -224,10 +217,6 @@ class Minimiser(Method):
         return MinimiserRun(
             **facts, gradient_tolerance=plan.gradient_tolerance, warm=self.solver == "warm", exact=exact
         )
-
-    def step_parts(self, plan: Plan) -> dict[str, Any]:
-        exact = self.mechanism(plan).exact
-        return {} if exact is None else {"exactness": exact.as_run}
 
     def start(self, plan: Plan, *, learning: bool) -> procedure.Start:
         return procedure.Solved(plan.gradient_tolerance, self.solver)

@@ -152,7 +152,7 @@ class Plan:
             return self
         problem = replace(self.problem, method=method)
         charged = replace(self, problem=problem)
-        same_steps = method.step_parts(charged) == self.method.step_parts(self)
+        same_steps = charged.mechanism.step_parts == self.mechanism.step_parts
         return charged if same_steps and self.budget.affords(charged.deletion) else method.plan(problem)
 
     @property
@@ -176,7 +176,7 @@ class Plan:
             linear_term=self.linear_term if solved else 0.0,
             output_noise=self.output_noise if solved else 0.0,
             shape=self.noise_shape if solved else None,
-            **self.method.step_parts(self),
+            **self.mechanism.step_parts,
         )
 
     @property

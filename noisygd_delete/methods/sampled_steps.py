@@ -48,6 +48,10 @@ class SampledSteps(SampledGaussian):
         """Over the table: of a stage that starts below it, its steps."""
         return passes(self.sampling_rate, self.draws)
 
+    @property
+    def step_parts(self) -> dict[str, Any]:
+        return {"sampling": Sampling(self.sampling_rate, self.draws)}
+
     def exposure(self, steps: int) -> int:
         return 1
 
@@ -101,9 +105,6 @@ class SampledStage(Method):
             noise_multiplier=self.noise_multiplier,
             draws=self.draws,
         )
-
-    def step_parts(self, plan: Plan) -> dict[str, Any]:
-        return {"sampling": Sampling(self.sampling_rate, self.draws)}
 
     def excess_risk(self, plan: Plan) -> float:
         return math.inf

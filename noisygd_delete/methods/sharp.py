@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ..bounds import shifted_interpolation, theorem_5_1, utility
 from ..errors import AssumptionViolated, InvalidParameter, PlanInfeasible, positive
 from ..privacy.guarantee import Guarantee
 from ..privacy.worlds import Worlds
-from .base import Cost, Method, NoisySteps
+from .base import Condition, Cost, Method, NoisySteps
 from .calibration import calibrate, published_together
+from .exact_steps import ExactSteps, exact_conditions
 from .plan import Plan
 from .problem import Problem
+from .procedure import Exactness
 from .resuming import contraction_risk, deleting, learning, minimiser_move, noise
 
 
@@ -24,13 +26,38 @@ class SharpRun(NoisySteps):
     method: ClassVar[str] = "sharp"
     source: ClassVar[str] = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD"
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.exact is not None:
+            self.exact.check(self)
+
+    @property
+    def exact(self) -> ExactSteps | None:
+        """Facts of the steps where they are exact to the last bit; None: bounds over the real numbers."""
+        return None
+
+    @property
+    def shows_order(self) -> bool:
+        return self.exact is not None and not self.exact.in_place
+
+    @property
+    def step_parts(self) -> dict[str, Any]:
+        if self.exact is None:
+            return {}
+        return {"exactness": Exactness(radius=self.exact.radius, grid_bits=self.exact.grid_bits)}
+
     @property
     def largest_step_size(self) -> float:
+        if self.exact is not None:
+            return self.exact.largest_step_size(self)
         return shifted_interpolation.largest_step_size(
             strong_convexity=self.strong_convexity, objective_smoothness=self._steepest
         )
 
     def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:
+        if self.exact is not None:
+            mu = self.exact.gdp(self, worlds, steps_with=steps_with, steps_without=steps_without)
+            return {"gdp_squared": mu**2}
         mu = shifted_interpolation.gdp(
             **self._chain(),
             sensitivity=self.sensitivity(worlds),
@@ -39,6 +66,9 @@ class SharpRun(NoisySteps):
             steps_without_record=steps_without,
         )
         return {"gdp_squared": mu**2}
+
+    def conditions(self) -> tuple[Condition, ...]:
+        return super().conditions() if self.exact is None else exact_conditions(self, self.exact)
 
 
 @dataclass(frozen=True)

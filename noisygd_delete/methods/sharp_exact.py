@@ -7,10 +7,8 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, ClassVar
 
 from ..errors import InvalidParameter, PlanInfeasible
-from ..privacy.worlds import Worlds
-from .base import Condition, Cost
 from .calibration import published_together
-from .exact_steps import ExactSteps, check_exact, check_precise, exact_conditions, exact_steps_of, words_of
+from .exact_steps import ExactSteps, check_exact, check_precise, exact_steps_of, words_of
 from .plan import Plan
 from .problem import Problem
 from .sharp import Sharp, SharpRun
@@ -39,7 +37,6 @@ class SharpExactRun(SharpRun):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.exact.check(self)
         if self.dimension != self.exact.dimension:  # fewer weights would understate what a run costs
             raise InvalidParameter(
                 f"must be outputs × features, {self.outputs} × {self.features}", dimension=self.dimension
@@ -48,21 +45,6 @@ class SharpExactRun(SharpRun):
     @property
     def exact(self) -> ExactSteps:
         return ExactSteps(**{fact.name: getattr(self, fact.name) for fact in fields(ExactSteps)})
-
-    @property
-    def shows_order(self) -> bool:
-        return not self.in_place
-
-    @property
-    def largest_step_size(self) -> float:
-        return self.exact.largest_step_size(self)
-
-    def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:
-        mu = self.exact.gdp(self, worlds, steps_with=steps_with, steps_without=steps_without)
-        return {"gdp_squared": mu**2}
-
-    def conditions(self) -> tuple[Condition, ...]:
-        return exact_conditions(self, self.exact)
 
 
 @dataclass(frozen=True)
@@ -91,7 +73,7 @@ class SharpExact(Sharp):
             raise InvalidParameter("is for Theorem 5.2; leave it out", noise_variance=self.noise_variance)
         problem = replace(problem, method=self, dtype="float64")
         real = Sharp(self.step_size, self.noise_variance, self.excess_risk_target)
-        plan = self._charged(problem, real.plan(replace(problem, method=real)))
+        plan = replace(real.plan(replace(problem, method=real)), problem=problem)
         over, before = math.inf, math.inf
         for _ in range(_ATTEMPTS):
             forgetting = self._forgetting(plan)  # its further steps are published too
@@ -114,16 +96,12 @@ class SharpExact(Sharp):
                     noise_variance=self.noise_variance,
                 )
             wider = replace(real, noise_variance=plan.noise_variance * over * (1 + 1e-9))
-            plan = self._charged(problem, wider.plan(replace(problem, method=wider)))
+            plan = replace(wider.plan(replace(problem, method=wider)), problem=problem)
         raise PlanInfeasible(
             "the roundings of a step cost more than the dp budget, whatever the noise: raise λ or the budget, or use "
             "method 'perturbed'",
             plan=plan,
         )
-
-    @staticmethod
-    def _charged(problem: Problem, plan: Plan) -> Plan:
-        return replace(plan, problem=problem)
 
     @staticmethod
     def _forgetting(plan: Plan) -> Plan | None:
@@ -146,9 +124,6 @@ class SharpExact(Sharp):
         steps = exact_steps_of(problem, **chain, in_place=self.in_place)
         facts: dict[str, Any] = {**problem.run(**chain), "slack": 0.0, **asdict(steps), "dimension": problem.dimension}
         return SharpExactRun(**facts)
-
-    def step_parts(self, plan: Plan) -> dict[str, Any]:
-        return {"exactness": self.mechanism(plan).exact.as_run}
 
     def words(self, plan: Plan) -> tuple[str, ...]:
         return (*super().words(plan), words_of(self.mechanism(plan).exact))
