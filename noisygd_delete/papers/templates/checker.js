@@ -7496,6 +7496,158 @@ return null;
 });
 return {Perturbed, _check_covered, ClassVar, PROOFS, Method, MOST_STAGES, count, SOLVERS, choice, InvalidParameter, rounding_of_gradient, row_facts, PerturbedRun, Any, ONE_DIRECTION, form_of, Measures, AssumptionViolated};
 })();
+$.modules["bounds.exact_steps"] = (() => {
+let MOST_BITS, LEAST_BITS, _HEADROOM, _OUTSIDE, _SECOND_ORDER, _STEEPER, _UNUSUAL, radius, grid_bits, gap, gdp;
+const math = $.libraries["math"];
+const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
+const SMOOTHING = $.modules["bounds.objective_perturbation_gdp"]["SMOOTHING"];
+const UNIT = $.modules["bounds.rounding"]["UNIT"];
+{const $v1 = [24n, 12n];MOST_BITS = $v1[0];LEAST_BITS = $v1[1];}
+_HEADROOM = 51n;
+_OUTSIDE = 1.001;
+_SECOND_ORDER = 1.01;
+_STEEPER = $.mul(16n, UNIT);
+_UNUSUAL = 37.0;
+radius = $.fn("radius", ["*", "lipschitz", "regularization", "gap_at_zero", "dimension", "noise", "step_size", "strong_convexity"], {}, function (lipschitz, regularization, gap_at_zero, dimension, noise, step_size, strong_convexity) {
+let contraction, far, spread;
+far = $.b.min([$.div(lipschitz, regularization), $.libraries["math"].sqrt([$.div($.mul(2n, gap_at_zero), regularization)])]);
+contraction = $.sub(1n, $.mul(step_size, strong_convexity));
+spread = $.div($.mul($.add($.libraries["math"].sqrt([dimension]), _UNUSUAL), noise), $.libraries["math"].sqrt([$.sub(1n, $.pow(contraction, 2n))]));
+return $.libraries["math"].ldexp([1.0, $.gi($.libraries["math"].frexp([$.add(far, spread)]), 1n)]);
+});
+grid_bits = $.fn("grid_bits", ["*", "radius", "lipschitz", "regularization", "step_size", "noise"], {}, function (radius, lipschitz, regularization, step_size, noise) {
+let reach;
+reach = $.add($.mul(_OUTSIDE, radius), $.mul(step_size, $.add(lipschitz, $.mul(regularization, radius))));
+return $.b.min([MOST_BITS, $.sub(_HEADROOM, $.gi($.libraries["math"].frexp([$.div(reach, noise)]), 1n))]);
+});
+gap = $.fn("gap", ["*", "gradient_error", "step_size", "strong_convexity", "lipschitz", "regularization", "radius", "dimension", "grid"], {}, function (gradient_error, step_size, strong_convexity, lipschitz, regularization, radius, dimension, grid) {
+let centre, contraction, outside, point, root, steepest;
+{const $v2 = [$.mul(_OUTSIDE, radius), $.libraries["math"].sqrt([dimension])];outside = $v2[0];root = $v2[1];}
+steepest = $.add(lipschitz, $.mul(regularization, outside));
+centre = $.add($.mul(_SECOND_ORDER, $.add($.mul(step_size, gradient_error), $.mul(UNIT, $.add($.mul($.mul(3n, step_size), steepest), $.mul(2n, outside))))), $.div($.mul(grid, root), 2n));
+point = $.mul($.mul($.mul(_SECOND_ORDER, $.add(dimension, 9n)), UNIT), outside);
+contraction = $.add($.sub(1n, $.mul(step_size, strong_convexity)), _STEEPER);
+return $.mul($.add($.mul(2n, $.add(centre, $.mul(contraction, point))), $.mul(grid, root)), $.add(1n, 1e-09));
+});
+gdp = $.fn("gdp", ["*", "sensitivity", "step_size", "strong_convexity", "noise", "grid", "records", "gap", "steps_with_record", "steps_without_record", "in_place", "apart"], {"steps_without_record": 0n, "in_place": true, "apart": 0.0}, function (sensitivity, step_size, strong_convexity, noise, grid, records, gap, steps_with_record, steps_without_record, in_place, apart) {
+let chain, real, rounded, slower, started, variance;
+if (($.t($.eq(steps_with_record, 0n)) && !$.t(apart) && ($.t(in_place) || !$.t(steps_without_record)))) {
+return 0.0;
+}
+{const $v3 = [$.sub($.pow(noise, 2n), $.pow($.mul(SMOOTHING, grid), 2n)), $.sub(strong_convexity, $.div(_STEEPER, step_size))];variance = $v3[0];slower = $v3[1];}
+if (!($.t($.lt(0n, variance)) && $.t($.lt(0n, slower)))) {
+return $.libraries["math"].inf;
+}
+chain = $.dict([["step_size", step_size], ["strong_convexity", slower], ["noise_variance", $.div(variance, $.mul(2n, step_size))], ["records", records]]);
+real = $.modules["bounds.shifted_interpolation"].gdp([], {"sensitivity": sensitivity, "steps_with_record": steps_with_record, "steps_without_record": steps_without_record, ...$.named(chain)});
+rounded = $.modules["bounds.shifted_interpolation"].gdp([], {"sensitivity": $.div($.mul(gap, records), step_size), "steps_with_record": (($.t(in_place) || $.t(apart)) ? $.add(steps_with_record, steps_without_record) : $.libraries["math"].inf), ...$.named(chain)});
+started = 0.0;
+if ($.t(apart)) {
+started = $.modules["bounds.shifted_interpolation"].minimiser_deletion_gdp([], {"steps": $.add(steps_with_record, steps_without_record), "gradient_tolerance": $.div($.mul(apart, slower), 2n), ...$.named(chain)});
+}
+return $.mul($.add($.add(real, rounded), started), $.add(1n, 1e-09));
+});
+return {MOST_BITS, LEAST_BITS, _HEADROOM, _OUTSIDE, _SECOND_ORDER, _STEEPER, _UNUSUAL, radius, grid_bits, gap, gdp, SMOOTHING, UNIT};
+})();
+$.modules["methods.exact_steps"] = (() => {
+let ROOM, ExactSteps, exact_conditions, exact_steps_of, check_exact, check_precise;
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const exact_steps = $.modules["bounds.exact_steps"];
+const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
+const NORM_TOLERANCE = $.modules["bounds.arithmetic"]["NORM_TOLERANCE"];
+const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
+const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const count = $.modules["errors"]["count"];
+const non_negative = $.modules["errors"]["non_negative"];
+const positive = $.modules["errors"]["positive"];
+const bounded_gradients = $.modules["methods.base"]["bounded_gradients"];
+ROOM = $.add(1n, $.mul(2n, NORM_TOLERANCE));
+ExactSteps = $.dataclass($.cls("ExactSteps", [], ($ns) => {
+$ns.in_place = true;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let name;
+for (const $v1 of $.each($.tuple(["regularization", "radius"]))) {
+name = $v1;
+positive([name, $.b.getattr([self, name])]);
+}
+non_negative(["curvature", $.ga(self, "curvature")]);
+for (const $v2 of $.each($.tuple(["features", "outputs"]))) {
+name = $v2;
+count([name, $.b.getattr([self, name])]);
+}
+count(["grid_bits", $.ga(self, "grid_bits")], {"minimum": $.modules["bounds.exact_steps"].LEAST_BITS, "maximum": $.modules["bounds.exact_steps"].MOST_BITS});
+return null;
+});
+$ns.check = $.fn("check", ["self", "run"], {}, function (self, run) {
+let finest, limit;
+limit = $.cm(self, "largest_step_size", [run]);
+if ($.t($.lt(limit, $.ga(run, "step_size")))) {
+throw $.raised(InvalidParameter([("" + "must be at most " + $.formatted(limit, "", ("" + ".17g")) + ": beyond it a step may carry two models apart")], {"step_size": $.ga(run, "step_size")}));
+}
+if ($.t(!$.eq($.ga(run, "strong_convexity"), $.ga(self, "regularization")))) {
+throw $.raised(InvalidParameter([("" + "must be regularization=" + $.formatted($.ga(self, "regularization"), "", ("" + ".17g")) + ": the losses covered are convex")], {"strong_convexity": $.ga(run, "strong_convexity")}));
+}
+finest = $.modules["bounds.exact_steps"].grid_bits([], {"radius": $.ga(self, "radius"), "noise": $.ga(run, "noise_scale"), ...$.named($.cm(self, "_reach", [run]))});
+if ($.t($.lt(finest, $.ga(self, "grid_bits")))) {
+throw $.raised(InvalidParameter([("" + "is too fine for weights up to radius=" + $.formatted($.ga(self, "radius"), "", ("" + "g")) + ": they would be no whole numbers of float64")], {"grid_bits": $.ga(self, "grid_bits")}));
+}
+return null;
+});
+$ns.largest_step_size = $.fn("largest_step_size", ["self", "run"], {}, function (self, run) {
+let steepest;
+steepest = $.add($.ga(self, "regularization"), $.mul($.ga(self, "curvature"), $.pow(ROOM, 2n)));
+return $.modules["bounds.shifted_interpolation"].largest_step_size([], {"strong_convexity": $.ga(run, "strong_convexity"), "objective_smoothness": steepest});
+});
+$ns.dimension = $.property($.fn("dimension", ["self"], {}, function (self) {
+return $.mul($.ga(self, "features"), $.ga(self, "outputs"));
+}));
+$ns.grid = $.fn("grid", ["self", "run"], {}, function (self, run) {
+return $.libraries["math"].ldexp([$.ga(run, "noise_scale"), $.neg($.ga(self, "grid_bits"))]);
+});
+$ns.measured_error = $.fn("measured_error", ["self", "run"], {}, function (self, run) {
+return gradient_error([], {"lipschitz": $.mul($.ga(run, "lipschitz"), ROOM), "curvature": $.mul($.ga(self, "curvature"), $.pow(ROOM, 2n)), "outputs": $.ga(self, "outputs"), "records": $.ga(run, "records"), "features": $.ga(self, "features"), "regularization": $.ga(self, "regularization"), "weights_norm": $.mul(1.001, $.ga(self, "radius"))});
+});
+$ns.gdp = $.fn("gdp", ["self", "run", "worlds", "*", "steps_with", "steps_without", "apart"], {"steps_without": 0n, "apart": 0.0}, function (self, run, worlds, steps_with, steps_without, apart) {
+let gap;
+gap = $.modules["bounds.exact_steps"].gap([], {"gradient_error": $.cm(self, "measured_error", [run]), "strong_convexity": $.ga(run, "strong_convexity"), "radius": $.ga(self, "radius"), "dimension": $.ga(self, "dimension"), "grid": $.cm(self, "grid", [run]), ...$.named($.cm(self, "_reach", [run]))});
+return $.modules["bounds.exact_steps"].gdp([], {"sensitivity": $.mul($.cm(run, "sensitivity", [worlds]), ROOM), "step_size": $.ga(run, "step_size"), "strong_convexity": $.ga(run, "strong_convexity"), "noise": $.ga(run, "noise_scale"), "grid": $.cm(self, "grid", [run]), "records": $.ga(run, "records"), "gap": gap, "steps_with_record": steps_with, "steps_without_record": steps_without, "in_place": $.ga(self, "in_place"), "apart": apart});
+});
+$ns._reach = $.fn("_reach", ["self", "run"], {}, function (self, run) {
+return $.dict([["lipschitz", $.mul($.ga(run, "lipschitz"), ROOM)], ["regularization", $.ga(self, "regularization")], ["step_size", $.ga(run, "step_size")]]);
+});
+}), [["regularization", () => ["is", $.b.float]], ["curvature", () => ["is", $.b.float]], ["features", () => ["is", $.b.int]], ["outputs", () => ["is", $.b.int]], ["radius", () => ["is", $.b.float]], ["grid_bits", () => ["is", $.b.int]], ["in_place", () => ["is", $.b.bool]]], {frozen: true, kw_only: true});
+exact_conditions = $.fn("exact_conditions", ["run", "exact"], {}, function (run, exact) {
+let own;
+own = $.dict([["method", $.ga(run, "method")]]);
+return $.tuple([...$.each(bounded_gradients([$.ga(run, "lipschitz")], {"proven": $.ga(run, "proven")})), $.tuple(["slots-public", $.dict([["records", $.ga(run, "records")]])]), ...$.each(($.t($.ga(exact, "in_place")) ? $.tuple([$.tuple(["rows-in-place", own])]) : $.tuple([]))), $.tuple(["exact-steps", own]), $.tuple(["machine-trusted", $.dict([])])]);
+});
+exact_steps_of = $.fn("exact_steps_of", ["problem", "*", "step_size", "noise_variance", "in_place"], {}, function (problem, step_size, noise_variance, in_place) {
+let bits, constants, noise, radius, reach;
+{const $v3 = [$.ga($.ga(problem, "loss"), "constants"), $.libraries["math"].sqrt([$.mul($.mul(2n, step_size), noise_variance)])];constants = $v3[0];noise = $v3[1];}
+reach = $.dict([["lipschitz", $.mul($.ga(constants, "lipschitz"), ROOM)], ["regularization", $.ga(problem, "regularization")], ["step_size", step_size], ["noise", noise]]);
+radius = $.modules["bounds.exact_steps"].radius([], {"gap_at_zero": $.ga($.ga(problem, "loss"), "gap_at_zero"), "dimension": $.ga(problem, "dimension"), "strong_convexity": $.ga(problem, "strong_convexity"), ...$.named(reach)});
+bits = $.modules["bounds.exact_steps"].grid_bits([], {"radius": radius, ...$.named(reach)});
+if ($.t($.lt(bits, $.modules["bounds.exact_steps"].LEAST_BITS))) {
+throw $.raised(InvalidParameter([("" + "at n=" + $.formatted($.ga(problem, "records"), "", "") + " and \u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " a step's noise is too fine beside weights up to " + $.formatted(radius, "", ("" + "g")) + " for float64; raise \u03bb, or use method 'perturbed'")]));
+}
+return ExactSteps([], {"regularization": $.ga(problem, "regularization"), "curvature": $.ga(constants, "curvature"), "features": $.ga(problem, "features"), "outputs": $.ga($.ga(problem, "loss"), "outputs"), "radius": radius, "grid_bits": bits, "in_place": in_place});
+});
+check_exact = $.fn("check_exact", ["problem", "*", "method", "otherwise"], {}, function (problem, method, otherwise) {
+if ((!$.t($.ga($.ga($.ga(problem, "loss"), "constants"), "convex")) || $.t($.ga($.ga(problem, "loss"), "clips_each")))) {
+throw $.raised(AssumptionViolated([("" + "is proven for convex losses, not for " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + "; " + $.formatted(otherwise, "", ""))], {"method": method}));
+}
+return null;
+});
+check_precise = $.fn("check_precise", ["problem"], {}, function (problem) {
+if ($.t(!$.eq($.ga(problem, "dtype"), "float64"))) {
+throw $.raised(InvalidParameter(["must be 'float64': the bound counts roundings of that alone"], {"dtype": $.ga(problem, "dtype")}));
+}
+return null;
+});
+return {ROOM, ExactSteps, exact_conditions, exact_steps_of, check_exact, check_precise, count, non_negative, positive, InvalidParameter, AssumptionViolated, bounded_gradients, NORM_TOLERANCE, gradient_error};
+})();
 $.modules["bounds.gibbs"] = (() => {
 let FORMS, Gibbs;
 const math = $.libraries["math"];
@@ -7704,16 +7856,40 @@ const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
 const positive = $.modules["errors"]["positive"];
 const Method = $.modules["methods.base"]["Method"];
 const NoisySteps = $.modules["methods.base"]["NoisySteps"];
+const exact_conditions = $.modules["methods.exact_steps"]["exact_conditions"];
 SharpRun = $.dataclass($.cls("SharpRun", [NoisySteps], ($ns) => {
 $ns.method = "sharp";
 $ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD";
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.sup(SharpRun, self, "__post_init__")([]);
+if ($.t(!$.is($.ga(self, "exact"), null))) {
+$.cm($.ga(self, "exact"), "check", [self]);
+}
+return null;
+});
+$ns.exact = $.property($.fn("exact", ["self"], {}, function (self) {
+return null;
+}));
+$ns.shows_order = $.property($.fn("shows_order", ["self"], {}, function (self) {
+return $.both(!$.is($.ga(self, "exact"), null), () => !$.t($.ga($.ga(self, "exact"), "in_place")));
+}));
 $ns.largest_step_size = $.property($.fn("largest_step_size", ["self"], {}, function (self) {
+if ($.t(!$.is($.ga(self, "exact"), null))) {
+return $.cm($.ga(self, "exact"), "largest_step_size", [self]);
+}
 return $.modules["bounds.shifted_interpolation"].largest_step_size([], {"strong_convexity": $.ga(self, "strong_convexity"), "objective_smoothness": $.ga(self, "_steepest")});
 }));
 $ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
 let mu;
+if ($.t(!$.is($.ga(self, "exact"), null))) {
+mu = $.cm($.ga(self, "exact"), "gdp", [self, worlds], {"steps_with": steps_with, "steps_without": steps_without});
+return $.dict([["gdp_squared", $.pow(mu, 2n)]]);
+}
 mu = $.modules["bounds.shifted_interpolation"].gdp([], {...$.named($.cm(self, "_chain", [])), "sensitivity": $.cm(self, "sensitivity", [worlds]), "strong_convexity": $.ga(self, "strong_convexity"), "steps_with_record": steps_with, "steps_without_record": steps_without});
 return $.dict([["gdp_squared", $.pow(mu, 2n)]]);
+});
+$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
+return ($.t($.is($.ga(self, "exact"), null)) ? $.sup(SharpRun, self, "conditions")([]) : exact_conditions([self, $.ga(self, "exact")]));
 });
 }), [], {frozen: true, kw_only: true});
 Sharp = $.dataclass($.cls("Sharp", [Method], ($ns) => {
@@ -7746,7 +7922,7 @@ $ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
 return SharpRun([], {...$.named($.cm($.ga(plan, "problem"), "run", [], {"step_size": $.ga(plan, "step_size"), "noise_variance": $.ga(plan, "noise_variance")}))});
 });
 }), [["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["or", ["is", $.b.float], ["is", $.b.str]], ["none"]]], ["excess_risk_target", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-return {SharpRun, Sharp, ClassVar, Method, NoisySteps, positive, AssumptionViolated};
+return {SharpRun, Sharp, ClassVar, Method, NoisySteps, positive, AssumptionViolated, exact_conditions};
 })();
 $.modules["methods.interleaved"] = (() => {
 let _FEWEST_RESUMED, InterleavedRun, Interleaved;
@@ -8202,158 +8378,6 @@ return MomentsRun([], {"records": $.ga(plan, "records"), "proven": $.ga($.ga($.g
 }), [["deviation", () => ["is", $.b.float]]], {frozen: true});
 return {GRID, MOST_COORDINATES, MomentsRun, Moments, ClassVar, Method, Mechanism, count, positive, InvalidParameter, GRID_BITS};
 })();
-$.modules["bounds.exact_steps"] = (() => {
-let MOST_BITS, LEAST_BITS, _HEADROOM, _OUTSIDE, _SECOND_ORDER, _STEEPER, _UNUSUAL, radius, grid_bits, gap, gdp;
-const math = $.libraries["math"];
-const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
-const SMOOTHING = $.modules["bounds.objective_perturbation_gdp"]["SMOOTHING"];
-const UNIT = $.modules["bounds.rounding"]["UNIT"];
-{const $v1 = [24n, 12n];MOST_BITS = $v1[0];LEAST_BITS = $v1[1];}
-_HEADROOM = 51n;
-_OUTSIDE = 1.001;
-_SECOND_ORDER = 1.01;
-_STEEPER = $.mul(16n, UNIT);
-_UNUSUAL = 37.0;
-radius = $.fn("radius", ["*", "lipschitz", "regularization", "gap_at_zero", "dimension", "noise", "step_size", "strong_convexity"], {}, function (lipschitz, regularization, gap_at_zero, dimension, noise, step_size, strong_convexity) {
-let contraction, far, spread;
-far = $.b.min([$.div(lipschitz, regularization), $.libraries["math"].sqrt([$.div($.mul(2n, gap_at_zero), regularization)])]);
-contraction = $.sub(1n, $.mul(step_size, strong_convexity));
-spread = $.div($.mul($.add($.libraries["math"].sqrt([dimension]), _UNUSUAL), noise), $.libraries["math"].sqrt([$.sub(1n, $.pow(contraction, 2n))]));
-return $.libraries["math"].ldexp([1.0, $.gi($.libraries["math"].frexp([$.add(far, spread)]), 1n)]);
-});
-grid_bits = $.fn("grid_bits", ["*", "radius", "lipschitz", "regularization", "step_size", "noise"], {}, function (radius, lipschitz, regularization, step_size, noise) {
-let reach;
-reach = $.add($.mul(_OUTSIDE, radius), $.mul(step_size, $.add(lipschitz, $.mul(regularization, radius))));
-return $.b.min([MOST_BITS, $.sub(_HEADROOM, $.gi($.libraries["math"].frexp([$.div(reach, noise)]), 1n))]);
-});
-gap = $.fn("gap", ["*", "gradient_error", "step_size", "strong_convexity", "lipschitz", "regularization", "radius", "dimension", "grid"], {}, function (gradient_error, step_size, strong_convexity, lipschitz, regularization, radius, dimension, grid) {
-let centre, contraction, outside, point, root, steepest;
-{const $v2 = [$.mul(_OUTSIDE, radius), $.libraries["math"].sqrt([dimension])];outside = $v2[0];root = $v2[1];}
-steepest = $.add(lipschitz, $.mul(regularization, outside));
-centre = $.add($.mul(_SECOND_ORDER, $.add($.mul(step_size, gradient_error), $.mul(UNIT, $.add($.mul($.mul(3n, step_size), steepest), $.mul(2n, outside))))), $.div($.mul(grid, root), 2n));
-point = $.mul($.mul($.mul(_SECOND_ORDER, $.add(dimension, 9n)), UNIT), outside);
-contraction = $.add($.sub(1n, $.mul(step_size, strong_convexity)), _STEEPER);
-return $.mul($.add($.mul(2n, $.add(centre, $.mul(contraction, point))), $.mul(grid, root)), $.add(1n, 1e-09));
-});
-gdp = $.fn("gdp", ["*", "sensitivity", "step_size", "strong_convexity", "noise", "grid", "records", "gap", "steps_with_record", "steps_without_record", "in_place", "apart"], {"steps_without_record": 0n, "in_place": true, "apart": 0.0}, function (sensitivity, step_size, strong_convexity, noise, grid, records, gap, steps_with_record, steps_without_record, in_place, apart) {
-let chain, real, rounded, slower, started, variance;
-if (($.t($.eq(steps_with_record, 0n)) && !$.t(apart) && ($.t(in_place) || !$.t(steps_without_record)))) {
-return 0.0;
-}
-{const $v3 = [$.sub($.pow(noise, 2n), $.pow($.mul(SMOOTHING, grid), 2n)), $.sub(strong_convexity, $.div(_STEEPER, step_size))];variance = $v3[0];slower = $v3[1];}
-if (!($.t($.lt(0n, variance)) && $.t($.lt(0n, slower)))) {
-return $.libraries["math"].inf;
-}
-chain = $.dict([["step_size", step_size], ["strong_convexity", slower], ["noise_variance", $.div(variance, $.mul(2n, step_size))], ["records", records]]);
-real = $.modules["bounds.shifted_interpolation"].gdp([], {"sensitivity": sensitivity, "steps_with_record": steps_with_record, "steps_without_record": steps_without_record, ...$.named(chain)});
-rounded = $.modules["bounds.shifted_interpolation"].gdp([], {"sensitivity": $.div($.mul(gap, records), step_size), "steps_with_record": (($.t(in_place) || $.t(apart)) ? $.add(steps_with_record, steps_without_record) : $.libraries["math"].inf), ...$.named(chain)});
-started = 0.0;
-if ($.t(apart)) {
-started = $.modules["bounds.shifted_interpolation"].minimiser_deletion_gdp([], {"steps": $.add(steps_with_record, steps_without_record), "gradient_tolerance": $.div($.mul(apart, slower), 2n), ...$.named(chain)});
-}
-return $.mul($.add($.add(real, rounded), started), $.add(1n, 1e-09));
-});
-return {MOST_BITS, LEAST_BITS, _HEADROOM, _OUTSIDE, _SECOND_ORDER, _STEEPER, _UNUSUAL, radius, grid_bits, gap, gdp, SMOOTHING, UNIT};
-})();
-$.modules["methods.exact_steps"] = (() => {
-let ROOM, ExactSteps, exact_conditions, exact_steps_of, check_exact, check_precise;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const exact_steps = $.modules["bounds.exact_steps"];
-const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
-const NORM_TOLERANCE = $.modules["bounds.arithmetic"]["NORM_TOLERANCE"];
-const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
-const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const count = $.modules["errors"]["count"];
-const non_negative = $.modules["errors"]["non_negative"];
-const positive = $.modules["errors"]["positive"];
-const bounded_gradients = $.modules["methods.base"]["bounded_gradients"];
-ROOM = $.add(1n, $.mul(2n, NORM_TOLERANCE));
-ExactSteps = $.dataclass($.cls("ExactSteps", [], ($ns) => {
-$ns.in_place = true;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let name;
-for (const $v1 of $.each($.tuple(["regularization", "radius"]))) {
-name = $v1;
-positive([name, $.b.getattr([self, name])]);
-}
-non_negative(["curvature", $.ga(self, "curvature")]);
-for (const $v2 of $.each($.tuple(["features", "outputs"]))) {
-name = $v2;
-count([name, $.b.getattr([self, name])]);
-}
-count(["grid_bits", $.ga(self, "grid_bits")], {"minimum": $.modules["bounds.exact_steps"].LEAST_BITS, "maximum": $.modules["bounds.exact_steps"].MOST_BITS});
-return null;
-});
-$ns.check = $.fn("check", ["self", "run"], {}, function (self, run) {
-let finest, limit;
-limit = $.cm(self, "largest_step_size", [run]);
-if ($.t($.lt(limit, $.ga(run, "step_size")))) {
-throw $.raised(InvalidParameter([("" + "must be at most " + $.formatted(limit, "", ("" + ".17g")) + ": beyond it a step may carry two models apart")], {"step_size": $.ga(run, "step_size")}));
-}
-if ($.t(!$.eq($.ga(run, "strong_convexity"), $.ga(self, "regularization")))) {
-throw $.raised(InvalidParameter([("" + "must be regularization=" + $.formatted($.ga(self, "regularization"), "", ("" + ".17g")) + ": the losses covered are convex")], {"strong_convexity": $.ga(run, "strong_convexity")}));
-}
-finest = $.modules["bounds.exact_steps"].grid_bits([], {"radius": $.ga(self, "radius"), "noise": $.ga(run, "noise_scale"), ...$.named($.cm(self, "_reach", [run]))});
-if ($.t($.lt(finest, $.ga(self, "grid_bits")))) {
-throw $.raised(InvalidParameter([("" + "is too fine for weights up to radius=" + $.formatted($.ga(self, "radius"), "", ("" + "g")) + ": they would be no whole numbers of float64")], {"grid_bits": $.ga(self, "grid_bits")}));
-}
-return null;
-});
-$ns.largest_step_size = $.fn("largest_step_size", ["self", "run"], {}, function (self, run) {
-let steepest;
-steepest = $.add($.ga(self, "regularization"), $.mul($.ga(self, "curvature"), $.pow(ROOM, 2n)));
-return $.modules["bounds.shifted_interpolation"].largest_step_size([], {"strong_convexity": $.ga(run, "strong_convexity"), "objective_smoothness": steepest});
-});
-$ns.dimension = $.property($.fn("dimension", ["self"], {}, function (self) {
-return $.mul($.ga(self, "features"), $.ga(self, "outputs"));
-}));
-$ns.grid = $.fn("grid", ["self", "run"], {}, function (self, run) {
-return $.libraries["math"].ldexp([$.ga(run, "noise_scale"), $.neg($.ga(self, "grid_bits"))]);
-});
-$ns.measured_error = $.fn("measured_error", ["self", "run"], {}, function (self, run) {
-return gradient_error([], {"lipschitz": $.mul($.ga(run, "lipschitz"), ROOM), "curvature": $.mul($.ga(self, "curvature"), $.pow(ROOM, 2n)), "outputs": $.ga(self, "outputs"), "records": $.ga(run, "records"), "features": $.ga(self, "features"), "regularization": $.ga(self, "regularization"), "weights_norm": $.mul(1.001, $.ga(self, "radius"))});
-});
-$ns.gdp = $.fn("gdp", ["self", "run", "worlds", "*", "steps_with", "steps_without", "apart"], {"steps_without": 0n, "apart": 0.0}, function (self, run, worlds, steps_with, steps_without, apart) {
-let gap;
-gap = $.modules["bounds.exact_steps"].gap([], {"gradient_error": $.cm(self, "measured_error", [run]), "strong_convexity": $.ga(run, "strong_convexity"), "radius": $.ga(self, "radius"), "dimension": $.ga(self, "dimension"), "grid": $.cm(self, "grid", [run]), ...$.named($.cm(self, "_reach", [run]))});
-return $.modules["bounds.exact_steps"].gdp([], {"sensitivity": $.mul($.cm(run, "sensitivity", [worlds]), ROOM), "step_size": $.ga(run, "step_size"), "strong_convexity": $.ga(run, "strong_convexity"), "noise": $.ga(run, "noise_scale"), "grid": $.cm(self, "grid", [run]), "records": $.ga(run, "records"), "gap": gap, "steps_with_record": steps_with, "steps_without_record": steps_without, "in_place": $.ga(self, "in_place"), "apart": apart});
-});
-$ns._reach = $.fn("_reach", ["self", "run"], {}, function (self, run) {
-return $.dict([["lipschitz", $.mul($.ga(run, "lipschitz"), ROOM)], ["regularization", $.ga(self, "regularization")], ["step_size", $.ga(run, "step_size")]]);
-});
-}), [["regularization", () => ["is", $.b.float]], ["curvature", () => ["is", $.b.float]], ["features", () => ["is", $.b.int]], ["outputs", () => ["is", $.b.int]], ["radius", () => ["is", $.b.float]], ["grid_bits", () => ["is", $.b.int]], ["in_place", () => ["is", $.b.bool]]], {frozen: true, kw_only: true});
-exact_conditions = $.fn("exact_conditions", ["run", "exact"], {}, function (run, exact) {
-let own;
-own = $.dict([["method", $.ga(run, "method")]]);
-return $.tuple([...$.each(bounded_gradients([$.ga(run, "lipschitz")], {"proven": $.ga(run, "proven")})), $.tuple(["slots-public", $.dict([["records", $.ga(run, "records")]])]), ...$.each(($.t($.ga(exact, "in_place")) ? $.tuple([$.tuple(["rows-in-place", own])]) : $.tuple([]))), $.tuple(["exact-steps", own]), $.tuple(["machine-trusted", $.dict([])])]);
-});
-exact_steps_of = $.fn("exact_steps_of", ["problem", "*", "step_size", "noise_variance", "in_place"], {}, function (problem, step_size, noise_variance, in_place) {
-let bits, constants, noise, radius, reach;
-{const $v3 = [$.ga($.ga(problem, "loss"), "constants"), $.libraries["math"].sqrt([$.mul($.mul(2n, step_size), noise_variance)])];constants = $v3[0];noise = $v3[1];}
-reach = $.dict([["lipschitz", $.mul($.ga(constants, "lipschitz"), ROOM)], ["regularization", $.ga(problem, "regularization")], ["step_size", step_size], ["noise", noise]]);
-radius = $.modules["bounds.exact_steps"].radius([], {"gap_at_zero": $.ga($.ga(problem, "loss"), "gap_at_zero"), "dimension": $.ga(problem, "dimension"), "strong_convexity": $.ga(problem, "strong_convexity"), ...$.named(reach)});
-bits = $.modules["bounds.exact_steps"].grid_bits([], {"radius": radius, ...$.named(reach)});
-if ($.t($.lt(bits, $.modules["bounds.exact_steps"].LEAST_BITS))) {
-throw $.raised(InvalidParameter([("" + "at n=" + $.formatted($.ga(problem, "records"), "", "") + " and \u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " a step's noise is too fine beside weights up to " + $.formatted(radius, "", ("" + "g")) + " for float64; raise \u03bb, or use method 'perturbed'")]));
-}
-return ExactSteps([], {"regularization": $.ga(problem, "regularization"), "curvature": $.ga(constants, "curvature"), "features": $.ga(problem, "features"), "outputs": $.ga($.ga(problem, "loss"), "outputs"), "radius": radius, "grid_bits": bits, "in_place": in_place});
-});
-check_exact = $.fn("check_exact", ["problem", "*", "method", "otherwise"], {}, function (problem, method, otherwise) {
-if ((!$.t($.ga($.ga($.ga(problem, "loss"), "constants"), "convex")) || $.t($.ga($.ga(problem, "loss"), "clips_each")))) {
-throw $.raised(AssumptionViolated([("" + "is proven for convex losses, not for " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + "; " + $.formatted(otherwise, "", ""))], {"method": method}));
-}
-return null;
-});
-check_precise = $.fn("check_precise", ["problem"], {}, function (problem) {
-if ($.t(!$.eq($.ga(problem, "dtype"), "float64"))) {
-throw $.raised(InvalidParameter(["must be 'float64': the bound counts roundings of that alone"], {"dtype": $.ga(problem, "dtype")}));
-}
-return null;
-});
-return {ROOM, ExactSteps, exact_conditions, exact_steps_of, check_exact, check_precise, count, non_negative, positive, InvalidParameter, AssumptionViolated, bounded_gradients, NORM_TOLERANCE, gradient_error};
-})();
 $.modules["methods.minimiser"] = (() => {
 let _OTHERWISE, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps;
 const dataclass = $.libraries["dataclasses"]["dataclass"];
@@ -8373,7 +8397,6 @@ const ROOM = $.modules["methods.exact_steps"]["ROOM"];
 const ExactSteps = $.modules["methods.exact_steps"]["ExactSteps"];
 const check_exact = $.modules["methods.exact_steps"]["check_exact"];
 const check_precise = $.modules["methods.exact_steps"]["check_precise"];
-const exact_conditions = $.modules["methods.exact_steps"]["exact_conditions"];
 const exact_steps_of = $.modules["methods.exact_steps"]["exact_steps_of"];
 const forecast_excess_risk = $.modules["methods.forecast"]["forecast_excess_risk"];
 const SharpRun = $.modules["methods.sharp"]["SharpRun"];
@@ -8391,16 +8414,10 @@ $ns.exact = null;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 $.sup(MinimiserRun, self, "__post_init__")([]);
 non_negative(["gradient_tolerance", $.ga(self, "gradient_tolerance")]);
-if ($.t(!$.is($.ga(self, "exact"), null))) {
-$.cm($.ga(self, "exact"), "check", [self]);
-}
 return null;
 });
 $ns.shows_start = $.property($.fn("shows_start", ["self"], {}, function (self) {
 return $.ga(self, "warm");
-}));
-$ns.shows_order = $.property($.fn("shows_order", ["self"], {}, function (self) {
-return $.both(!$.is($.ga(self, "exact"), null), () => !$.t($.ga($.ga(self, "exact"), "in_place")));
 }));
 $ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
 if (!$.t(steps)) {
@@ -8431,11 +8448,10 @@ moved = $.mul($.div($.mul($.cm(self, "sensitivity", [worlds]), ROOM), $.mul($.ga
 return $.cm(exact, "gdp", [self, worlds], {"steps_with": steps, "apart": $.add(moved, solved)});
 });
 $ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
-let own, solved, steps;
+let own, solved;
 own = $.dict([["method", $.ga(self, "method")]]);
 solved = $.tuple(["solver-tolerance", $.dict([...$.pairs(own), ["tolerance", $.ga(self, "gradient_tolerance")]])]);
-steps = ($.t($.is($.ga(self, "exact"), null)) ? $.sup(MinimiserRun, self, "conditions")([]) : exact_conditions([self, $.ga(self, "exact")]));
-return $.tuple([...$.each(steps), solved, $.tuple(["time-unseen", own])]);
+return $.tuple([...$.each($.sup(MinimiserRun, self, "conditions")([])), solved, $.tuple(["time-unseen", own])]);
 });
 }), [["gradient_tolerance", () => ["is", $.b.float]], ["warm", () => ["is", $.b.bool]], ["exact", () => ["or", ["is", ExactSteps], ["none"]]]], {frozen: true, kw_only: true});
 Minimiser = $.dataclass($.cls("Minimiser", [Method], ($ns) => {
@@ -8515,7 +8531,7 @@ most = $.b.max([1n, $.b.round([$.mul(_DIFFUSION_SHARE, forecast_passes([problem]
 enough = $.mul(1.01, risk([most]));
 return first_whole([$.fn("<lambda>", ["steps"], {}, (steps) => $.le(risk([steps]), enough)), 0n, most]);
 });
-return {_OTHERWISE, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps, ClassVar, Method, ExactSteps, SharpRun, first_whole, forecast_passes, forecast_excess_risk, positive, count, InvalidParameter, SOLVERS, choice, gradient_error, check_precise, check_exact, exact_steps_of, NON_ADAPTIVE, non_negative, exact_conditions, AssumptionViolated, ROOM};
+return {_OTHERWISE, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps, ClassVar, Method, ExactSteps, SharpRun, first_whole, forecast_passes, forecast_excess_risk, positive, count, InvalidParameter, SOLVERS, choice, gradient_error, check_precise, check_exact, exact_steps_of, NON_ADAPTIVE, non_negative, AssumptionViolated, ROOM};
 })();
 $.modules["methods.stages"] = (() => {
 let MOMENTS, STAGE_KINDS, Stage, of_stage;
@@ -8654,7 +8670,6 @@ const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const ExactSteps = $.modules["methods.exact_steps"]["ExactSteps"];
 const check_exact = $.modules["methods.exact_steps"]["check_exact"];
 const check_precise = $.modules["methods.exact_steps"]["check_precise"];
-const exact_conditions = $.modules["methods.exact_steps"]["exact_conditions"];
 const exact_steps_of = $.modules["methods.exact_steps"]["exact_steps_of"];
 const Sharp = $.modules["methods.sharp"]["Sharp"];
 const SharpRun = $.modules["methods.sharp"]["SharpRun"];
@@ -8665,7 +8680,6 @@ $ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD who
 $ns.in_place = true;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 $.sup(SharpExactRun, self, "__post_init__")([]);
-$.cm($.ga(self, "exact"), "check", [self]);
 if ($.t(!$.eq($.ga(self, "dimension"), $.ga($.ga(self, "exact"), "dimension")))) {
 throw $.raised(InvalidParameter([("" + "must be outputs \u00d7 features, " + $.formatted($.ga(self, "outputs"), "", "") + " \u00d7 " + $.formatted($.ga(self, "features"), "", ""))], {"dimension": $.ga(self, "dimension")}));
 }
@@ -8674,20 +8688,6 @@ return null;
 $ns.exact = $.property($.fn("exact", ["self"], {}, function (self) {
 return ExactSteps([], {...$.named($.dict((function* ($first) { for (const $v1 of $.each($first)) { let fact; fact = $v1; yield [$.ga(fact, "name"), $.b.getattr([self, $.ga(fact, "name")])]; } })(fields([ExactSteps]))))});
 }));
-$ns.shows_order = $.property($.fn("shows_order", ["self"], {}, function (self) {
-return !$.t($.ga(self, "in_place"));
-}));
-$ns.largest_step_size = $.property($.fn("largest_step_size", ["self"], {}, function (self) {
-return $.cm($.ga(self, "exact"), "largest_step_size", [self]);
-}));
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-let mu;
-mu = $.cm($.ga(self, "exact"), "gdp", [self, worlds], {"steps_with": steps_with, "steps_without": steps_without});
-return $.dict([["gdp_squared", $.pow(mu, 2n)]]);
-});
-$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
-return exact_conditions([self, $.ga(self, "exact")]);
-});
 }), [["regularization", () => ["is", $.b.float]], ["curvature", () => ["is", $.b.float]], ["features", () => ["is", $.b.int]], ["outputs", () => ["is", $.b.int]], ["dimension", () => ["is", $.b.int]], ["radius", () => ["is", $.b.float]], ["grid_bits", () => ["is", $.b.int]], ["in_place", () => ["is", $.b.bool]]], {frozen: true, kw_only: true});
 SharpExact = $.dataclass($.cls("SharpExact", [Sharp], ($ns) => {
 $ns.name = "sharp-exact";
@@ -8709,7 +8709,7 @@ facts = $.dict([...$.pairs($.cm(problem, "run", [], {...$.named(chain)})), ["sla
 return SharpExactRun([], {...$.named(facts)});
 });
 }), [["in_place", () => ["is", $.b.bool]]], {frozen: true});
-return {_OTHERWISE, SharpExactRun, SharpExact, ClassVar, Sharp, SharpRun, check_precise, check_exact, Any, asdict, exact_steps_of, InvalidParameter, exact_conditions, ExactSteps, fields};
+return {_OTHERWISE, SharpExactRun, SharpExact, ClassVar, Sharp, SharpRun, check_precise, check_exact, Any, asdict, exact_steps_of, InvalidParameter, ExactSteps, fields};
 })();
 $.modules["methods.theorem"] = (() => {
 let TheoremRun, Theorem, _check_covered;
