@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from importlib.resources import files
 from typing import Any
 
 from ..privacy.shown import brief, right_of_hundred, shown
 from .catalogue import ORIGINAL, Language, language
-from .checker import embedded
+from .checker import digest, embedded
 from .paper import paper
 
 PAGE = b"<!doctype html>\n<!-- noisygd-delete -->"  # how every page begins
@@ -21,6 +21,7 @@ def render(template: str, *, words: Language | None = None, **values: Any) -> st
 
     Args:
         words: the language of sentences (`t` in the template) and figures; default: English.
+        values: `policy`, what the page may load or run, is its own style and nothing else unless it is given.
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined  # loaded where a page is made
 
@@ -37,7 +38,20 @@ def render(template: str, *, words: Language | None = None, **values: Any) -> st
     environment.filters["percent"] = lambda advantage: words.numbers(shown(advantage, percent=True))
     environment.filters["of_hundred"] = right_of_hundred
     environment.filters["moment"] = lambda when: "–" if when is None else words.moment(datetime.fromisoformat(when))
-    return environment.get_template(template).render(**{"t": words.say, "code": words.code} | values)
+    given = {"t": words.say, "code": words.code, "policy": policy()} | values
+    return environment.get_template(template).render(**given)
+
+
+def policy(scripts: Sequence[str] = (), style: str | None = None) -> str:
+    """What a page may load or run: these scripts and its style, by their digests, and nothing from anywhere.
+
+    Args:
+        style: a source of styles besides, for pictures that have their own; None: the style sheet of every page alone.
+    """
+    ran = " ".join(f"'{digest(script)}'" for script in scripts)
+    styles = f"'{digest(stylesheet())}'" if style is None else style
+    allowed = f"{f'script-src {ran}; ' if ran else ''}style-src {styles}"
+    return f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
 
 
 def stylesheet() -> str:
@@ -59,10 +73,16 @@ def certificate_html(certificate: Mapping[str, Any], *, checking: bool = False, 
         code: of the language that the page is in; the signed file is the same for all.
     """
     words = language(code)
-    check = embedded(file_text(certificate), stylesheet(), words) if checking else None
+    check = embedded(file_text(certificate), words) if checking else None
+    allowed = policy(check["scripts"]) if check is not None else policy()
     blocks = [{**block, **_coded(block)} for block in paper(certificate, code)]
     return render(
-        "certificate.html", words=words, blocks=blocks, number=certificate["identity"]["certificate_id"], check=check
+        "certificate.html",
+        words=words,
+        blocks=blocks,
+        number=certificate["identity"]["certificate_id"],
+        check=check,
+        policy=allowed,
     )
 
 

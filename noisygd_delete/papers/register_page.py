@@ -6,8 +6,6 @@ report.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import Any
@@ -19,7 +17,7 @@ from ..register.line import need
 from ..register.terms import Decisions, Reasons
 from ..version import __version__
 from .catalogue import ORIGINAL, Language, Said, language, languages, said
-from .page import render, stylesheet
+from .page import render
 
 PAGE_LINES = 100  # requests on one page
 _DIGITS = 16  # of a certificate's digest: enough to find it by
@@ -66,7 +64,6 @@ def register_page(
     return render(
         "register.html",
         words=words,
-        policy=policy(),
         controller=controller,
         written=on or date.today(),
         version=__version__,
@@ -79,12 +76,6 @@ def register_page(
         languages=[(one, language(one).name) for one in languages()],
         rows=[row_of(line, words, store=store, token=True) for store, line in shown],
     )
-
-
-def policy() -> str:
-    """What the page may load or run: its own style, and nothing else."""
-    digest = base64.b64encode(hashlib.sha256(stylesheet().encode()).digest()).decode()
-    return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
 
 
 def counted(lines: Sequence[Line]) -> dict[str, Any]:

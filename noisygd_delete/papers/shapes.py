@@ -11,7 +11,7 @@ from ..features.maps import Shapes
 from ..features.maps.shapes import MOST_BARS
 from ..features.schema.shapes import named_shapes
 from ..store import Store
-from .page import render
+from .page import policy, render
 
 PNG = b"\x89PNG"  # how every picture begins
 
@@ -35,7 +35,13 @@ def shapes_page(shapes: Shapes, title: str, before: Shapes | None = None) -> str
     """One HTML file: every column's picture, the ones before beside them where they are given."""
     apart = None if before is None else shapes.farthest(before)
     return render(
-        "shapes.html", title=title, shapes=shapes, pictures=shapes.drawings(before), before=before, apart=apart
+        "shapes.html",
+        policy=policy(style="'unsafe-inline'"),
+        title=title,
+        shapes=shapes,
+        pictures=shapes.drawings(before),
+        before=before,
+        apart=apart,
     )
 
 

@@ -21,7 +21,7 @@ from ..version import __version__
 from . import common
 from .burn_down import LISTED, POINTS, burn_down, draw, shown_releases
 from .catalogue import ORIGINAL, Figure, Language, Said, labels, language, said
-from .page import render
+from .page import policy, render
 from .paper import audit_name
 from .register_page import counted, row_of
 
@@ -82,6 +82,7 @@ def store_report(
     return render(
         "report.html",
         words=words,
+        policy=policy(style="'unsafe-inline'"),
         title=words.say("Deletion report") if title is None else title,
         version=__version__,
         plan=plan.to_dict(),

@@ -16,7 +16,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from starlette.requests import Request
 
 from ..papers.catalogue import ORIGINAL, languages
-from ..papers.register_page import policy
+from ..papers.page import policy
 from .asked import Unfit
 
 ASKS = 'Basic realm="noisygd-delete", charset="UTF-8"'  # makes a browser ask for a password

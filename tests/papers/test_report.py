@@ -20,6 +20,7 @@ from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.evidence import Erasure, deriving, erasure_certificate, new_key, sign, verify_certificate
 from noisygd_delete.evidence.signing import canonical
 from noisygd_delete.papers import certificate_html, store_report
+from noisygd_delete.papers.page import PAGE, render
 
 from ..evidence.reading_papers import figure, keys
 
@@ -351,3 +352,16 @@ def test_a_real_browser_shows_the_page(kind, plan, certificate, tmp_path):
     subprocess.run([*base, f"--screenshot={shot}", path.as_uri()], check=True, **run)
     ink = (imread(shot)[..., :3].mean(axis=2) < 0.9).mean(axis=1)
     assert (ink > 0).mean() > 0.3
+
+
+def test_no_page_may_load_or_run_anything(plan, certificate):
+    letter = dict.fromkeys(("subject", "controller", "written", "reference", "paragraphs"), "")
+    pages = [
+        certificate_html(certificate),
+        store_report(plan=plan, events=ledger(plan)),
+        render("letter.html", **letter),
+    ]
+    for made in pages:
+        assert made.startswith(PAGE.decode())
+        assert made.count("Content-Security-Policy") == made.count("default-src &#39;none&#39;; style-src &#39;") == 1
+        assert '<meta name="referrer" content="no-referrer">' in made
