@@ -14,7 +14,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ..bounds.arithmetic import BLOCK
-from ..records.mapped import let_go, mapping
+from ..records.values import let_go, mapping
 
 LIMIT: int | None = None  # bytes of a mapped table to hold at a time; None: a quarter of the machine's memory
 

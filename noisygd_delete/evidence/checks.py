@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -12,6 +13,7 @@ REFUSALS = (
     NoisyGDDeleteError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError, AssertionError, MemoryError,
     RecursionError,
 )  # fmt: skip
+LAST_DIGITS = 1e-9  # relative: another machine's log and exp, and where a search over orders ends there
 _LARGEST = 10**300  # of a whole number that is read as a fraction
 _LONGEST = 400  # characters of an answer that may quote what a stranger wrote
 
@@ -55,6 +57,14 @@ def brief(error: BaseException) -> str:
     said = str(error) or type(error).__name__
     said = "".join(letter if letter.isprintable() else "?" for letter in said[:_LONGEST])
     return said + ("..." if len(str(error)) > _LONGEST else "")
+
+
+def at_least(said: Any, proven: float | None) -> bool:
+    """Whether a stated bound is a number no less than what can be proven; null, where there is no bound, claims nothing."""
+    if said is None or proven is None or math.isinf(proven):
+        return said is None
+    number = type(said) in (int, float) and 0 <= said < math.inf and str(said)[0] != "-"
+    return number and bool(said >= proven * (1 - LAST_DIGITS))
 
 
 def difference(stated: Any, again: Any, path: str = "") -> str | None:

@@ -179,7 +179,6 @@ KEYS: dict[str, Claimable] = {
     "to-do.withdraw": Claimable("duty", {}),
     "to-do.backups": Claimable("duty", {}),
 }
-AT_LEAST = ("bound", "odds")  # units of which more than can be proven may be stated
 
 
 def sentence(claim: Claim, language: str = "en") -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import calendar
 import hashlib
 import json
-import math
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -23,7 +22,7 @@ from ..methods.reading import plan_from_dict
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, stated_delta
 from ..register.dates import moment
 from .canonical import canonical
-from .checks import REFUSALS, Check, brief, difference
+from .checks import REFUSALS, Check, at_least, brief, difference
 from .deriving import guarantees, release_served
 from .elsewhere import made_by
 from .facts import Erasure, number, version
@@ -39,7 +38,6 @@ NOT_RECOMPUTED = (
     "forecasts of how many passes a solver would take, and the deadline",
 )
 _ORDER = 10.0  # of the Rényi figures where the budget names none
-_LAST_DIGITS = 1e-9  # relative: another machine's log and exp, and where a search over orders ends there
 
 
 def written(document: Any) -> bytes:
@@ -177,35 +175,21 @@ def _former(key: str) -> str:
 def _less(said: Mapping[str, Any], promise: Guarantee, *, order: float, delta: float, conditional: bool) -> str | None:
     """The part of a figure that states less than the promise, or is about something else."""
     exact = promise.with_slack()
-    same = {
+    due: dict[str, Any] = {
         "about": promise.about,
         "adjacency": str(promise.adjacency),
         "rows_per_subject": promise.rows,
         "proven": promise.proven,
+        "renyi": {"order": order, "epsilon": exact.renyi(order)},
+        "approximate": {"epsilon": exact.epsilon(delta), "delta": delta},
+        "gdp": exact.gdp,
+        "advantage": exact.advantage,
+        "slack": promise.slack,
     }
     if conditional:
-        same["holds_only_if"] = NON_ADAPTIVE if promise.non_adaptive else None
-    bounds = {
-        ("renyi", "epsilon"): exact.renyi(order),
-        ("approximate", "epsilon"): exact.epsilon(delta),
-        ("gdp",): exact.gdp,
-        ("advantage",): exact.advantage,
-        ("slack",): promise.slack,
-    }
-    if set(said) != {*same, *(path[0] for path in bounds)} or set(said["renyi"]) != {"order", "epsilon"}:
-        return "parts"
-    if set(said["approximate"]) != {"epsilon", "delta"}:
-        return "approximate"
-    given = {name: said[name] for name in same}, (said["renyi"]["order"], said["approximate"]["delta"])
-    if difference(given[0], same) is not None or difference(list(given[1]), [order, delta]) is not None:
-        return "worlds, order or delta"
-    for path, bound in bounds.items():
-        stated = said[path[0]] if len(path) == 1 else said[path[0]][path[1]]
-        if bound is None or math.isinf(bound) or stated is None:
-            right = stated is None
-        else:
-            right = type(stated) in (int, float) and math.inf > stated >= bound * (1 - _LAST_DIGITS)
-            right = right and not str(stated).startswith("-")
-        if not right:
-            return ".".join(path)
-    return None
+        due["holds_only_if"] = NON_ADAPTIVE if promise.non_adaptive else None
+    pairs = [(said[name], due[name], "epsilon") for name in ("renyi", "approximate")]
+    for stated, proven, name in [*pairs, *((said, due, name) for name in ("gdp", "advantage", "slack"))]:
+        if at_least(stated[name], proven[name]):
+            proven[name] = stated[name]
+    return difference(said, due)

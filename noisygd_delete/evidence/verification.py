@@ -21,12 +21,11 @@ from ..register.dates import day
 from ..store.ledger import Ledger
 from . import former_formats
 from .certificate import BLOCKS, FORMAT, check_facts, erasure_of, read_history, stated
-from .checks import REFUSALS, Check, Verification, brief, difference
-from .claims import AT_LEAST, KEYS, Claim, of_history
+from .checks import LAST_DIGITS, REFUSALS, Check, Verification, at_least, brief, difference
+from .claims import KEYS, Claim, of_history
 from .deriving import claims_of
 from .signing import SIGNED, Scheme, key_id, read_public, signed_by
 
-LAST_DIGITS = 1e-9  # relative: another machine's log and exp, and where a search over orders ends there
 SAME = 1e-9  # relative, of a number that a bound is computed from
 MOST_CLAIMS = 20_000  # in one paper: a stranger's is to be answered in seconds
 SCHEMES: dict[str, Scheme] = {FORMAT: SIGNED, **former_formats.SCHEMES}
@@ -182,12 +181,10 @@ def covers(claim: Claim, due: Claim) -> bool:
 
 
 def _holds(unit: str, said: Any, proven: Any, values: Mapping[str, Any]) -> bool:
-    if unit in AT_LEAST:
-        if said is None or proven is None:
-            return said is None
-        if unit == "odds":
-            return bool(100 >= said >= right_of_hundred(values["advantage"] * (1 - LAST_DIGITS)))
-        return bool(said >= proven * (1 - LAST_DIGITS))
+    if unit == "odds":
+        return bool(100 >= said >= right_of_hundred(values["advantage"] * (1 - LAST_DIGITS)))
+    if unit == "bound":
+        return at_least(said, proven)
     if unit == "number" and said is not None and proven is not None:
         return math.isclose(said, proven, rel_tol=SAME, abs_tol=0.0)
     return type(said) is type(proven) and bool(said == proven)

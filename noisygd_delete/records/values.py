@@ -1,11 +1,12 @@
-"""Numbers from a caller, checked: a table of rows, a column of labels."""
+"""Numbers from a caller, checked: a table of rows, a column of labels; and arrays that are mapped from a file."""
 
 from __future__ import annotations
 
+import mmap
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-
-from .mapped import let_go, mapping
 
 Rows = NDArray[np.float32]
 Labels = NDArray[np.float64]
@@ -15,6 +16,8 @@ _CHUNK = 4096  # rows checked at a time
 # of a release would tell such a table from another.
 LEAST_ENTRY = 2.0**-100
 _HELD = 1 << 26  # bytes of a mapped table that its check keeps in memory
+# a copy-on-write mapping (mode "c") would lose its changes with its pages, an erasure among them
+_SHARED = ("r", "r+", "w+")
 
 
 def numbers(name: str, value: ArrayLike, error: type[Exception]) -> NDArray[np.float64]:
@@ -71,3 +74,19 @@ def column(name: str, value: ArrayLike, length: int, error: type[Exception]) -> 
     if array.shape != (length,):
         raise error(f"{name} has shape {array.shape}; it must be ({length},): one per row")
     return array
+
+
+def mapping(rows: NDArray[Any]) -> mmap.mmap | None:
+    """The file mapping under an array, if that is where it lives and nothing but the file's content can be in it."""
+    if getattr(rows, "mode", None) not in _SHARED:
+        return None
+    base: Any = rows
+    while isinstance(base, np.ndarray):
+        base = base.base
+    return base if isinstance(base, mmap.mmap) else None
+
+
+def let_go(pages: mmap.mmap) -> None:
+    """Drop the pages of a mapping from this process's memory, where those that were read count; they are read again when needed."""
+    if hasattr(pages, "madvise"):
+        pages.madvise(mmap.MADV_DONTNEED)

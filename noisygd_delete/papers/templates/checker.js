@@ -4932,7 +4932,7 @@ __version__ = "0.3.0.dev0";
 return {__version__};
 })();
 $.modules["evidence.claims"] = (() => {
-let Claimable, Claim, _FIGURE, _LEDGER, _HISTORY, KEYS, AT_LEAST, sentence, conditions_in_words, _written, of_history;
+let Claimable, Claim, _FIGURE, _LEDGER, _HISTORY, KEYS, sentence, conditions_in_words, _written, of_history;
 const Mapping = $.libraries["collections.abc"]["Mapping"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const Any = $.libraries["typing"]["Any"];
@@ -4957,7 +4957,6 @@ _FIGURE = $.dict([["rows", "count"], ["unit", "word"], ["rows_per_person", "coun
 _LEDGER = "releases, by kind; the row counts of the request and of its persons";
 _HISTORY = "the mechanism of every release";
 KEYS = $.dict([["erased", Claimable(["done", $.dict([["rows", "count"]])])], ["replaced", Claimable(["done", $.dict([["rows", "count"]])])], ["inserted", Claimable(["done", $.dict([["rows", "count"]])])], ["edited", Claimable(["done", $.dict([["day", "day"]])])], ["set-aside", Claimable(["done", $.dict([["rows", "count"], ["day", "day"]]), "the register"])], ["put-back", Claimable(["done", $.dict([["rows", "count"], ["day", "day"]]), "the register"])], ["person-gone", Claimable(["done", $.dict([["rows_per_person", "count"]]), "rows of the same persons that remain: none"])], ["published.fresh", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.warm", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.resumed", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.kept", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.on", Claimable(["done", $.dict([["day", "day"]])])], ["withheld", Claimable(["done", $.dict([["rows", "count"]])])], ["pending", Claimable(["done", $.dict([["rows", "count"]])])], ["source.order", Claimable(["done", $.dict([["deleted_at", "text"], ["read_at", "text"]]), "positions in the source"])], ["source.counted", Claimable(["done", $.dict([["by", "word"], ["deleted", "count"], ["replaced", "count"], ["inserted", "count"]]), "the source's own count"])], ["source.uncounted", Claimable(["done", $.dict([]), "the source's own count: none"])], ["deadline", Claimable(["notice", $.dict([["day", "day"]]), "when the request was received"])], ["deadline.holidays", Claimable(["notice", $.dict([["day", "day"]]), "when the request was received; public holidays"])], ["deadline.extended", Claimable(["notice", $.dict([["day", "day"], ["reason", "word"]]), "the extension"])], ["in-time", Claimable(["notice", $.dict([["what", "word"]]), "deadline; days of edit, publication and answer"])], ["late", Claimable(["notice", $.dict([["what", "word"]]), "deadline; days of edit, publication and answer"])], ["erased.later", Claimable(["figure", _FIGURE, _LEDGER, "S.forgotten"])], ["erased.all", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["erased.before", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["replaced.later", Claimable(["figure", _FIGURE, _LEDGER, "S.forgotten"])], ["replaced.all", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["replaced.before", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["present.one", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["present.all", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["requests-blind", Claimable(["condition", $.dict([]), "figures for later models, or of one release"])], ["schedule-calendar", Claimable(["condition", $.dict([]), "the occasion of every release: a date of a calendar"])], ["schedule-fixed", Claimable(["condition", $.dict([]), "figures for several models: nothing says by what their times were chosen"])], ["ranges-public", Claimable(["condition", $.dict([["radius", "number"]]), "columns whose range was read off the data: none"])], ["ranges-from-data", Claimable(["condition", $.dict([["radius", "number"], ["columns", "list"]]), "columns read off the data: these"])], ["ranges-unknown", Claimable(["condition", $.dict([["radius", "number"]]), "columns read off the data: not known"])], ["map-public", Claimable(["condition", $.dict([["digest", "text"]]), "the public map that made the rows"])], ["rows-per-person", Claimable(["condition", $.dict([["rows_per_person", "count"]]), "the plan"])], ["curator-trusted", Claimable(["condition", $.dict([])])], ["gradient-norm", Claimable(["condition", $.dict([["lipschitz", "number"]]), _HISTORY])], ["constants-declared", Claimable(["condition", $.dict([]), _HISTORY])], ["slots-public", Claimable(["condition", $.dict([["records", "count"]]), _HISTORY])], ["gaussian-noise", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["real-arithmetic", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["solver-tolerance", Claimable(["condition", $.dict([["method", "text"], ["tolerance", "number"]]), _HISTORY])], ["time-unseen", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["exact-noise", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["exact-steps", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["rows-in-place", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["row-shape", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["machine-trusted", Claimable(["condition", $.dict([]), _HISTORY])], ["stages-published", Claimable(["condition", $.dict([]), _HISTORY])], ["samples-unseen", Claimable(["condition", $.dict([]), _HISTORY])], ["counts-one-cell", Claimable(["condition", $.dict([]), _HISTORY])], ["moments-own-norm", Claimable(["condition", $.dict([]), _HISTORY])], ["rows-remain", Claimable(["limit", $.dict([["remaining", "count"]]), "rows of the same persons that remain"])], ["rows-may-remain", Claimable(["limit", $.dict([["rows_per_person", "count"]]), "rows of the same persons that remain: not known"])], ["hardly", Claimable(["limit", $.dict([["figure", "word"]]), _HISTORY])], ["delta-large", Claimable(["limit", $.dict([["delta", "number"], ["records", "count"]]), "\u03b4 and the number of slots"])], ["kinds-unrecorded", Claimable(["limit", $.dict([]), _LEDGER])], ["left.base", Claimable(["limit", $.dict([]), _HISTORY])], ["left.extractor", Claimable(["limit", $.dict([]), _HISTORY])], ["left.statistics", Claimable(["limit", $.dict([]), _HISTORY])], ["model-in-use", Claimable(["notice", $.dict([["rows", "count"]])])], ["model-in-use.until", Claimable(["notice", $.dict([["rows", "count"], ["day", "day"]])])], ["model-withdrawn", Claimable(["notice", $.dict([["rows", "count"], ["day", "day"]])])], ["model-withdrawn.kept", Claimable(["notice", $.dict([["rows", "count"], ["day", "day"]])])], ["elsewhere.none", Claimable(["notice", $.dict([["places", "count"], ["kinds", "list"]]), "what the publishers hold"])], ["elsewhere.left", Claimable(["notice", $.dict([["places", "count"], ["kinds", "list"], ["left", "count"]]), "what the publishers hold"])], ["elsewhere.unknown", Claimable(["notice", $.dict([]), "what the publishers hold"])], ["backups", Claimable(["notice", $.dict([["rows", "count"], ["day", "day"]])])], ["not-covered.earlier-models", Claimable(["uncovered", $.dict([])])], ["not-covered.backups", Claimable(["uncovered", $.dict([])])], ["not-covered.storage", Claimable(["uncovered", $.dict([])])], ["not-covered.others", Claimable(["uncovered", $.dict([])])], ["not-covered.other-models", Claimable(["uncovered", $.dict([])])], ["not-covered.inference", Claimable(["uncovered", $.dict([])])], ["not-anonymous", Claimable(["uncovered", $.dict([])])], ["models", Claimable(["notice", $.dict([["models", "text"]]), "the register"])], ["purposes", Claimable(["notice", $.dict([["purposes", "text"]]), "the register"])], ["recipients", Claimable(["notice", $.dict([["recipients", "count"]]), "the register"])], ["recipients.told", Claimable(["notice", $.dict([["recipients", "count"], ["day", "day"]]), "the register"])], ["told", Claimable(["notice", $.dict([["day", "day"]]), "the register"])], ["contact", Claimable(["notice", $.dict([["contact", "text"]]), "the register"])], ["complaint", Claimable(["notice", $.dict([])])], ["complaint.to", Claimable(["notice", $.dict([["authority", "text"]]), "the register"])], ["record-kept", Claimable(["notice", $.dict([])])], ["to-do.budget", Claimable(["duty", $.dict([])])], ["to-do.total", Claimable(["duty", $.dict([])])], ["to-do.publish", Claimable(["duty", $.dict([])])], ["to-do.tell", Claimable(["duty", $.dict([])])], ["to-do.recipients", Claimable(["duty", $.dict([])])], ["to-do.withdraw", Claimable(["duty", $.dict([])])], ["to-do.backups", Claimable(["duty", $.dict([])])]]);
-AT_LEAST = $.tuple(["bound", "odds"]);
 sentence = $.fn("sentence", ["claim", "language"], {"language": "en"}, function (claim, language) {
 let filled, key, words;
 key = $.cm(KEYS, "get", [$.ga(claim, "key")]);
@@ -5000,7 +4999,7 @@ return $.b.str([value]);
 of_history = $.fn("of_history", ["key"], {}, function (key) {
 return $.both($.eq($.ga($.gi(KEYS, key), "needs"), _HISTORY), () => $.has($.tuple(["condition", "limit"]), $.ga($.gi(KEYS, key), "role")));
 });
-return {Claimable, Claim, _FIGURE, _LEDGER, _HISTORY, KEYS, AT_LEAST, sentence, conditions_in_words, _written, of_history, Any, Mapping, fill, catalogue, CATALOGUE, InvalidParameter, day, brief, shown};
+return {Claimable, Claim, _FIGURE, _LEDGER, _HISTORY, KEYS, sentence, conditions_in_words, _written, of_history, Any, Mapping, fill, catalogue, CATALOGUE, InvalidParameter, day, brief, shown};
 })();
 $.modules["store.position"] = (() => {
 let COUNTED_BY, _LONGEST, _NUMBER, _FORMS, _Snapshot, checked, covers;
@@ -5858,12 +5857,14 @@ return $.tuple([plan_from_dict([$.gi(public$, "plan")]), tallies, checked_delta(
 return {FORMAT, SOFTWARE, LARGEST_DELTA, BLOCKS, _REQUEST, _EVIDENCE, _FACTS, checked_delta, check_facts, stated, erasure_of, read_history, CATALOGUE, made_by, version, number, in_json, local_day, in_order, moment, __version__, Erasure, Notices, plan_from_dict, count, Tallied, Tally, MOST_TALLIES, InvalidParameter, stated_delta};
 })();
 $.modules["evidence.checks"] = (() => {
-let REFUSALS, _LARGEST, _LONGEST, Check, Verification, brief, difference;
+let REFUSALS, LAST_DIGITS, _LARGEST, _LONGEST, Check, Verification, brief, at_least, difference;
+const math = $.libraries["math"];
 const Mapping = $.libraries["collections.abc"]["Mapping"];
 const asdict = $.libraries["dataclasses"]["asdict"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const NoisyGDDeleteError = $.modules["errors"]["NoisyGDDeleteError"];
 REFUSALS = $.tuple([NoisyGDDeleteError, $.b.ArithmeticError, $.b.LookupError, $.b.TypeError, $.b.ValueError, $.b.AttributeError, $.b.AssertionError, $.b.MemoryError, $.b.RecursionError]);
+LAST_DIGITS = 1e-09;
 _LARGEST = $.pow(10n, 300n);
 _LONGEST = 400n;
 Check = $.dataclass($.cls("Check", [], ($ns) => {
@@ -5891,11 +5892,19 @@ said = $.either($.b.str([error]), () => $.ga($.b.type([error]), "__name__"));
 said = $.cm("", "join", [(function* ($first) { for (const $v5 of $.each($first)) { let letter; letter = $v5; yield ($.t($.cm(letter, "isprintable", [])) ? letter : "?"); } })($.slice(said, null, _LONGEST, null))]);
 return $.add(said, ($.t($.lt(_LONGEST, $.b.len([$.b.str([error])]))) ? "..." : ""));
 });
+at_least = $.fn("at_least", ["said", "proven"], {}, function (said, proven) {
+let number;
+if (($.t($.is(said, null)) || $.t($.is(proven, null)) || $.t($.libraries["math"].isinf([proven])))) {
+return $.is(said, null);
+}
+number = $.both($.has($.tuple([$.b.int, $.b.float]), $.b.type([said])), () => $.both((($v6, $v7, $v8) => $.le($v6, $v7) && $.lt($v7, $v8))(0n, said, $.libraries["math"].inf), () => !$.eq($.gi($.b.str([said]), 0n), "-")));
+return $.both(number, () => $.b.bool([$.le($.mul(proven, $.sub(1n, LAST_DIGITS)), said)]));
+});
 difference = $.fn("difference", ["stated", "again", "path"], {"path": ""}, function (stated, again, path) {
 let found, name, pairs, same;
 if (($.t($.b.isinstance([stated, Mapping])) && $.t($.b.isinstance([again, Mapping])))) {
-for (const $v6 of $.each([...$.each(again), ...$.each((function* ($first) { for (const $v7 of $.each($first)) { let name; name = $v7; if (!$.t(!$.has(again, name))) continue; yield name; } })(stated))])) {
-name = $v6;
+for (const $v9 of $.each([...$.each(again), ...$.each((function* ($first) { for (const $v10 of $.each($first)) { let name; name = $v10; if (!$.t(!$.has(again, name))) continue; yield name; } })(stated))])) {
+name = $v9;
 if (($.t(!$.has(stated, name)) || $.t(!$.has(again, name)))) {
 return brief([$.b.ValueError([("" + $.formatted(path, "", "") + $.formatted(name, "", ""))])]);
 }
@@ -5911,7 +5920,7 @@ if ($.t(!$.eq($.b.len([stated]), $.b.len([again])))) {
 return $.cm(path, "rstrip", ["."]);
 }
 pairs = $.b.enumerate([$.b.zip([stated, again], {"strict": true})], {"start": 1n});
-return $.b.next([(function* ($first) { for (const $v8 of $.each($first)) { let a, b, i; {const $v9 = $.unpack($v8, 2, -1);i = $v9[0];{const $v10 = $.unpack($v9[1], 2, -1);a = $v10[0];b = $v10[1];}} if (!$.t((found = difference([a, b, ("" + $.formatted(path, "", "") + $.formatted(i, "", "") + ".")])))) continue; yield found; } })(pairs), null]);
+return $.b.next([(function* ($first) { for (const $v11 of $.each($first)) { let a, b, i; {const $v12 = $.unpack($v11, 2, -1);i = $v12[0];{const $v13 = $.unpack($v12[1], 2, -1);a = $v13[0];b = $v13[1];}} if (!$.t((found = difference([a, b, ("" + $.formatted(path, "", "") + $.formatted(i, "", "") + ".")])))) continue; yield found; } })(pairs), null]);
 }
 if (($.t($.is($.b.type([stated]), $.b.int)) && $.t($.b.isinstance([again, $.b.float])) && $.t($.lt($.b.abs([stated]), _LARGEST)) && $.t($.eq($.b.float([stated]), stated)))) {
 stated = $.b.float([stated]);
@@ -5919,7 +5928,7 @@ stated = $.b.float([stated]);
 same = $.both($.is($.b.type([stated]), $.b.type([again])), () => $.eq($.b.repr([stated]), $.b.repr([again])));
 return ($.t(same) ? null : $.either($.cm(path, "rstrip", ["."]), () => "value"));
 });
-return {REFUSALS, _LARGEST, _LONGEST, Check, Verification, brief, difference, NoisyGDDeleteError, Mapping, asdict};
+return {REFUSALS, LAST_DIGITS, _LARGEST, _LONGEST, Check, Verification, brief, at_least, difference, NoisyGDDeleteError, Mapping, asdict};
 })();
 $.modules["evidence.canonical"] = (() => {
 let MOST_VALUES, canonical, _values, _as_doubles;
@@ -6082,7 +6091,7 @@ return raw;
 return {Scheme, _OF_SMALL_ORDER, SIGNED, key_id, encrypted, read_private, read_public, sign, signed_by, decoded, PublicFormat, Encoding, InvalidParameter, Ed25519PublicKey, UnsupportedAlgorithm, load_pem_public_key, InvalidSignature, canonical, Any, Callable, Ed25519PrivateKey, load_pem_private_key};
 })();
 $.modules["evidence.verification"] = (() => {
-let LAST_DIGITS, SAME, MOST_CLAIMS, SCHEMES, verify_certificate, read_claims, _facts, over_budget, _claims, claims_fault, _short, _known, _typed, covers, _holds, _named, _format, _signature, _model;
+let SAME, MOST_CLAIMS, SCHEMES, verify_certificate, read_claims, _facts, over_budget, _claims, claims_fault, _short, _known, _typed, covers, _holds, _named, _format, _signature, _model;
 const math = $.libraries["math"];
 const Mapping = $.libraries["collections.abc"]["Mapping"];
 const within = $.modules["accountant.intervals"]["within"];
@@ -6097,12 +6106,13 @@ const check_facts = $.modules["evidence.certificate"]["check_facts"];
 const erasure_of = $.modules["evidence.certificate"]["erasure_of"];
 const read_history = $.modules["evidence.certificate"]["read_history"];
 const stated = $.modules["evidence.certificate"]["stated"];
+const LAST_DIGITS = $.modules["evidence.checks"]["LAST_DIGITS"];
 const REFUSALS = $.modules["evidence.checks"]["REFUSALS"];
 const Check = $.modules["evidence.checks"]["Check"];
 const Verification = $.modules["evidence.checks"]["Verification"];
+const at_least = $.modules["evidence.checks"]["at_least"];
 const brief = $.modules["evidence.checks"]["brief"];
 const difference = $.modules["evidence.checks"]["difference"];
-const AT_LEAST = $.modules["evidence.claims"]["AT_LEAST"];
 const KEYS = $.modules["evidence.claims"]["KEYS"];
 const Claim = $.modules["evidence.claims"]["Claim"];
 const of_history = $.modules["evidence.claims"]["of_history"];
@@ -6112,7 +6122,6 @@ const Scheme = $.modules["evidence.signing"]["Scheme"];
 const key_id = $.modules["evidence.signing"]["key_id"];
 const read_public = $.modules["evidence.signing"]["read_public"];
 const signed_by = $.modules["evidence.signing"]["signed_by"];
-LAST_DIGITS = 1e-09;
 SAME = 1e-09;
 MOST_CLAIMS = 20000n;
 SCHEMES = $.dict([[FORMAT, SIGNED], ...$.pairs($.libraries["evidence.former_formats"].SCHEMES)]);
@@ -6270,14 +6279,11 @@ covers = $.fn("covers", ["claim", "due"], {}, function (claim, due) {
 return $.both($.eq($.ga(claim, "key"), $.ga(due, "key")), () => $.both($.le($.b.set([$.ga(due, "conditions")]), $.b.set([$.ga(claim, "conditions")])), () => $.b.all([(function* ($first) { for (const $v28 of $.each($first)) { let name, unit; {const $v29 = $.unpack($v28, 2, -1);name = $v29[0];unit = $v29[1];} yield _holds([unit, $.gi($.ga(claim, "values"), name), $.gi($.ga(due, "values"), name), $.ga(due, "values")]); } })($.cm($.ga($.gi(KEYS, $.ga(due, "key")), "values"), "items", []))])));
 });
 _holds = $.fn("_holds", ["unit", "said", "proven", "values"], {}, function (unit, said, proven, values) {
-if ($.t($.has(AT_LEAST, unit))) {
-if (($.t($.is(said, null)) || $.t($.is(proven, null)))) {
-return $.is(said, null);
-}
 if ($.t($.eq(unit, "odds"))) {
 return $.b.bool([(($v30, $v31, $v32) => $.le($v31, $v30) && $.le($v32, $v31))(100n, said, right_of_hundred([$.mul($.gi(values, "advantage"), $.sub(1n, LAST_DIGITS))]))]);
 }
-return $.b.bool([$.le($.mul(proven, $.sub(1n, LAST_DIGITS)), said)]);
+if ($.t($.eq(unit, "bound"))) {
+return at_least([said, proven]);
 }
 if (($.t($.eq(unit, "number")) && $.t(!$.is(said, null)) && $.t(!$.is(proven, null)))) {
 return $.libraries["math"].isclose([said, proven], {"rel_tol": SAME, "abs_tol": 0.0});
@@ -6343,7 +6349,7 @@ return Check(["model", true, ("" + "its SHA-256 is " + $.formatted(digest, "", "
 }
 return Check(["model", false, ("" + "its SHA-256 is " + $.formatted(digest, "", "") + ", which is not the one stated")]);
 });
-return {LAST_DIGITS, SAME, MOST_CLAIMS, SCHEMES, verify_certificate, read_claims, _facts, over_budget, _claims, claims_fault, _short, _known, _typed, covers, _holds, _named, _format, _signature, _model, Verification, FORMAT, Check, stated, brief, NoisyGDDeleteError, REFUSALS, erasure_of, claims_of, read_history, check_facts, difference, key_id, read_public, signed_by, Mapping, BLOCKS, of_history, Claim, within, Scheme, SIGNED, KEYS, right_of_hundred, AT_LEAST, day};
+return {SAME, MOST_CLAIMS, SCHEMES, verify_certificate, read_claims, _facts, over_budget, _claims, claims_fault, _short, _known, _typed, covers, _holds, _named, _format, _signature, _model, Verification, FORMAT, Check, stated, brief, NoisyGDDeleteError, REFUSALS, erasure_of, claims_of, read_history, check_facts, difference, key_id, read_public, signed_by, Mapping, BLOCKS, of_history, Claim, within, Scheme, SIGNED, KEYS, at_least, LAST_DIGITS, right_of_hundred, day};
 })();
 $.modules["evidence.envelope"] = (() => {
 let PAYLOAD, STATEMENT, PREDICATE, statement, encoded, is_envelope, opened;
