@@ -45,7 +45,7 @@ class Question:
     claimed: Guarantee
 
 
-def linear_engine(plan: Plan, *, later_releases: int = 1, learn_steps: int | None = None) -> SimulatedNoisyGD:
+def linear_engine(plan: Plan, *, later_releases: int = 1) -> SimulatedNoisyGD:
     """The plan's Noisy-GD on the linear loss with the plan's L, in one dimension.
 
     Raises:
@@ -64,7 +64,7 @@ def linear_engine(plan: Plan, *, later_releases: int = 1, learn_steps: int | Non
         step_size=plan.step_size,
         noise_variance=plan.noise_variance,
         init_variance=plan.init_variance,
-        learn_steps=_enough(plan) if learn_steps is None else learn_steps,
+        learn_steps=_enough(plan),
         delete_steps=plan.delete_steps,
         later_releases=later_releases,
         from_minimiser=plan.mechanism.fresh,
@@ -74,13 +74,13 @@ def linear_engine(plan: Plan, *, later_releases: int = 1, learn_steps: int | Non
     )
 
 
-def loss_engine(plan: Plan, *, later_releases: int = 1, learn_steps: int | None = None) -> SimulatedNoisyGD:
+def loss_engine(plan: Plan, *, later_releases: int = 1) -> SimulatedNoisyGD:
     """The plan's Noisy-GD on its own loss."""
     if plan.mechanism.fresh:
         raise AssumptionViolated(
             "shadow models of a real loss are run for methods that resume from the published model; use audit(plan), or audit_releases, which runs the product itself"
         )
-    linear = linear_engine(plan, later_releases=later_releases, learn_steps=learn_steps)
+    linear = linear_engine(plan, later_releases=later_releases)
     return replace(linear, loss=plan.loss, regularization=plan.regularization)
 
 

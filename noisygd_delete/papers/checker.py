@@ -13,24 +13,18 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from .catalogue import Language
-
 TEMPLATES = Path(__file__).parent / "templates"
 SCRIPT, LOADER = TEMPLATES / "checker.js", TEMPLATES / "loader.js"
-_BEGINS = "check."  # of the page's sentences in the catalogue
 
 
-def embedded(signed: str, words: Language) -> dict[str, Any]:
+def embedded(signed: str) -> dict[str, Any]:
     """The parts that templates/check.html shows, and the scripts that the page runs.
 
     Args:
         signed: the certificate's file, to the letter; "" for a page that only checks other files.
     """
-    said = {name.removeprefix(_BEGINS): text for name, text in words.sentences.items() if name.startswith(_BEGINS)}
     script, loader = page_script(), LOADER.read_text(encoding="utf-8")
     return {
-        "words": said,
-        "decimal": words.decimal,
         "signed": signed,
         "packed": packed(script),
         "loader": loader,

@@ -73,7 +73,7 @@ def certificate_html(certificate: Mapping[str, Any], *, checking: bool = False, 
         code: of the language that the page is in; the signed file is the same for all.
     """
     words = language(code)
-    check = embedded(file_text(certificate), words) if checking else None
+    check = embedded(file_text(certificate)) if checking else None
     allowed = policy(check["scripts"]) if check is not None else policy()
     blocks = [{**block, **_coded(block)} for block in paper(certificate, code)]
     return render(

@@ -14,6 +14,7 @@ from ..store import Store
 from .page import policy, render
 
 PNG = b"\x89PNG"  # how every picture begins
+_MOST = 12  # shapes in one picture
 
 
 def shapes_of(store: Store) -> Shapes:
@@ -45,7 +46,7 @@ def shapes_page(shapes: Shapes, title: str, before: Shapes | None = None) -> str
     )
 
 
-def shapes_picture(shapes: Shapes, before: Shapes | None = None, most: int = 12) -> bytes:
+def shapes_picture(shapes: Shapes, before: Shapes | None = None) -> bytes:
     """The most important shapes as one PNG.
 
     Raises:
@@ -58,7 +59,7 @@ def shapes_picture(shapes: Shapes, before: Shapes | None = None, most: int = 12)
         raise MissingDependency(
             "a PNG needs matplotlib; pip install 'noisygd-delete[sklearn]', or ask for .html"
         ) from error
-    chosen = shapes.shapes[:most]
+    chosen = shapes.shapes[:_MOST]
     known = {} if before is None else {shape.name: shape for shape in before.shapes}
     down = -(-len(chosen) // 3)
     figure = Figure(figsize=(10, 2.5 * down), layout="constrained")

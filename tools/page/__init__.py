@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import json
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 from noisygd_delete.papers.catalogue import labels
@@ -84,18 +85,11 @@ def catalogues() -> str:
 def verifier() -> str:
     """The verification of this package, module after module, each after those that it imports."""
     demand = Demand(NATIVE).reach(ROOTS)
-    order: list[str] = []
-
-    def follow(module: str, above: tuple[str, ...]) -> None:
-        if module in order or module in above:
-            return
-        for imported in module_text(module).imports.values():
-            if imported.module in demand.wanted:
-                follow(imported.module, (*above, module))
-        order.append(module)
-
-    for module in list(demand.wanted):
-        follow(module, ())
+    graph = {
+        module: sorted({one.module for one in module_text(module).imports.values()} & demand.wanted.keys())
+        for module in demand.wanted
+    }
+    order = TopologicalSorter(graph).static_order()
     return "\n".join(Translation(demand, module_text(module)).text() for module in order)
 
 

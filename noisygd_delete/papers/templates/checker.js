@@ -1675,66 +1675,156 @@ return null;
 });
 return {NoisyGDDeleteError, InvalidParameter, AssumptionViolated, NotLearned, written, real, positive, LEAST_SCALE, MOST_SCALE, scale, non_negative, probability, renyi_order, count, choice, bound, Word, StrEnum};
 })();
-$.modules["losses.base"] = (() => {
-let MOST_CLASSES, ONE_DIRECTION, SEVERAL_DIRECTIONS, LossConstants, Loss;
+$.modules["privacy.shown"] = (() => {
+let DIGITS, rounded_up, shown, brief, right_of_hundred, _exponent;
 const math = $.libraries["math"];
-const ABC = $.libraries["abc"]["ABC"];
-const abstractmethod = $.libraries["abc"]["abstractmethod"];
-const asdict = $.libraries["dataclasses"]["asdict"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const Any = $.libraries["typing"]["Any"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const scale = $.modules["errors"]["scale"];
-MOST_CLASSES = 1000000n;
-ONE_DIRECTION = "one direction";
-SEVERAL_DIRECTIONS = "several directions";
-LossConstants = $.dataclass($.cls("LossConstants", [], ($ns) => {
-$ns.weak_convexity = 0.0;
-$ns.range = $.libraries["math"].inf;
-$ns.proven = true;
-$ns.convex = $.property($.fn("convex", ["self"], {}, function (self) {
-return $.eq($.ga(self, "weak_convexity"), 0n);
-}));
-$ns.curvature = $.property($.fn("curvature", ["self"], {}, function (self) {
-return $.b.max([$.ga(self, "smoothness"), $.ga(self, "weak_convexity")]);
-}));
-}), [["lipschitz", () => ["is", $.b.float]], ["smoothness", () => ["is", $.b.float]], ["weak_convexity", () => ["is", $.b.float]], ["range", () => ["is", $.b.float]], ["proven", () => ["is", $.b.bool]]], {frozen: true});
-Loss = $.dataclass($.cls("Loss", [], ($ns) => {
-$ns.curving = "";
-$ns.clips_each = false;
-$ns.twice_differentiable = true;
-$ns.slope = null;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.cm($.b.object, "__setattr__", [self, "radius", scale(["radius", $.ga(self, "radius")])]);
+const re = $.libraries["re"];
+const ROUND_CEILING = $.libraries["decimal"]["ROUND_CEILING"];
+const Context = $.libraries["decimal"]["Context"];
+const Decimal = $.libraries["decimal"]["Decimal"];
+const Fraction = $.libraries["fractions"]["Fraction"];
+DIGITS = 4n;
+rounded_up = $.fn("rounded_up", ["bound", "digits"], {"digits": DIGITS}, function (bound, digits) {
+if (!$.t($.libraries["math"].isfinite([bound]))) {
+return bound;
+}
+return $.b.float([$.cm(Context([], {"prec": digits, "rounding": ROUND_CEILING}), "plus", [Decimal([$.b.repr([$.b.float([bound])])])])]);
+});
+shown = $.fn("shown", ["bound", "*", "percent"], {"percent": false}, function (bound, percent) {
+let tenths;
+if (($.t($.is(bound, null)) || $.t($.eq(bound, $.libraries["math"].inf)))) {
+return "\u221e";
+}
+if ($.t(percent)) {
+tenths = $.cm($.mul(Decimal([$.b.repr([$.b.float([bound])])]), 100n), "quantize", [Decimal(["0.1"])], {"rounding": ROUND_CEILING});
+return ("" + $.formatted($.b.min([tenths, Decimal(["100.0"])]), "", "") + " %");
+}
+return _exponent([("" + $.formatted(rounded_up([bound]), "", ("" + "." + $.formatted(DIGITS, "", "") + "g")))]);
+});
+brief = $.fn("brief", ["number", "digits"], {"digits": 6n}, function (number, digits) {
+if ($.t($.is(number, null))) {
+return "\u2013";
+}
+return _exponent([("" + $.formatted(number, "", ("" + "." + $.formatted(digits, "", "") + "g")))]);
+});
+right_of_hundred = $.fn("right_of_hundred", ["advantage"], {}, function (advantage) {
+return $.b.min([100n, $.add(50n, $.libraries["math"].ceil([$.mul(50n, Fraction([$.b.repr([$.b.float([advantage])])]))]))]);
+});
+_exponent = $.fn("_exponent", ["text"], {}, function (text) {
+return $.libraries["re"].sub(["e([+-])0*", $.fn("<lambda>", ["sign"], {}, (sign) => ($.t($.eq($.gi(sign, 1n), "-")) ? "e-" : "e")), text]);
+});
+return {DIGITS, rounded_up, shown, brief, right_of_hundred, _exponent, Decimal, ROUND_CEILING, Fraction, Context};
+})();
+$.modules["version"] = (() => {
+let __version__;
+__version__ = "0.3.0.dev0";
+return {__version__};
+})();
+$.modules["bounds.shifted_interpolation"] = (() => {
+let largest_step_size, _log_contraction, _one_minus_power, gdp_limit, gdp, noise_variance, minimiser_dp_gdp, noise_inflation, minimiser_deletion_gdp;
+const math = $.libraries["math"];
+largest_step_size = $.fn("largest_step_size", ["*", "strong_convexity", "objective_smoothness"], {}, function (strong_convexity, objective_smoothness) {
+return $.div(2n, $.add(strong_convexity, objective_smoothness));
+});
+_log_contraction = $.fn("_log_contraction", ["step_size", "strong_convexity"], {}, function (step_size, strong_convexity) {
+let decrease;
+decrease = $.mul(step_size, strong_convexity);
+return ($.t($.lt(decrease, 1n)) ? $.libraries["math"].log1p([$.neg(decrease)]) : $.neg($.libraries["math"].inf));
+});
+_one_minus_power = $.fn("_one_minus_power", ["log_contraction", "steps"], {}, function (log_contraction, steps) {
+if ($.t($.eq(steps, 0n))) {
+return 0.0;
+}
+return $.neg($.libraries["math"].expm1([$.mul(steps, log_contraction)]));
+});
+gdp_limit = $.fn("gdp_limit", ["*", "sensitivity", "step_size", "strong_convexity", "noise_variance", "records"], {}, function (sensitivity, step_size, strong_convexity, noise_variance, records) {
+return $.mul($.div(sensitivity, records), $.libraries["math"].sqrt([$.div($.sub(1n, $.div($.mul(step_size, strong_convexity), 2n)), $.mul(strong_convexity, noise_variance))]));
+});
+gdp = $.fn("gdp", ["*", "sensitivity", "step_size", "strong_convexity", "noise_variance", "records", "steps_with_record", "steps_without_record"], {"steps_without_record": 0n}, function (sensitivity, step_size, strong_convexity, noise_variance, records, steps_with_record, steps_without_record) {
+let decay, everything, limit, log_c, present;
+if ($.t($.eq(steps_with_record, 0n))) {
+return 0.0;
+}
+log_c = _log_contraction([step_size, strong_convexity]);
+limit = gdp_limit([], {"sensitivity": sensitivity, "step_size": step_size, "strong_convexity": strong_convexity, "noise_variance": noise_variance, "records": records});
+decay = ($.t(steps_without_record) ? $.libraries["math"].exp([$.mul(steps_without_record, log_c)]) : 1.0);
+present = _one_minus_power([log_c, steps_with_record]);
+everything = _one_minus_power([log_c, $.mul(2n, $.add(steps_with_record, steps_without_record))]);
+return $.div($.mul($.mul(limit, decay), present), $.libraries["math"].sqrt([everything]));
+});
+noise_variance = $.fn("noise_variance", ["*", "gdp", "sensitivity", "step_size", "strong_convexity", "records"], {}, function (gdp, sensitivity, step_size, strong_convexity, records) {
+return $.div($.mul($.pow(sensitivity, 2n), $.sub(1n, $.div($.mul(step_size, strong_convexity), 2n))), $.mul($.mul(strong_convexity, $.pow(gdp, 2n)), $.pow(records, 2n)));
+});
+minimiser_dp_gdp = $.fn("minimiser_dp_gdp", ["*", "sensitivity", "step_size", "strong_convexity", "noise_variance", "records", "steps", "gradient_tolerance"], {}, function (sensitivity, step_size, strong_convexity, noise_variance, records, steps, gradient_tolerance) {
+let limit, log_c, widened;
+log_c = _log_contraction([step_size, strong_convexity]);
+widened = $.add(sensitivity, $.mul($.mul($.mul(2n, gradient_tolerance), records), $.libraries["math"].exp([$.mul(steps, log_c)])));
+limit = gdp_limit([], {"sensitivity": widened, "step_size": step_size, "strong_convexity": strong_convexity, "noise_variance": noise_variance, "records": records});
+return $.div(limit, $.libraries["math"].sqrt([_one_minus_power([log_c, $.mul(2n, steps)])]));
+});
+noise_inflation = $.fn("noise_inflation", ["*", "steps", "step_size", "strong_convexity"], {}, function (steps, step_size, strong_convexity) {
+return $.div(1n, _one_minus_power([_log_contraction([step_size, strong_convexity]), $.mul(2n, steps)]));
+});
+minimiser_deletion_gdp = $.fn("minimiser_deletion_gdp", ["*", "step_size", "strong_convexity", "noise_variance", "records", "steps", "gradient_tolerance"], {}, function (step_size, strong_convexity, noise_variance, records, steps, gradient_tolerance) {
+return minimiser_dp_gdp([], {"sensitivity": 0.0, "step_size": step_size, "strong_convexity": strong_convexity, "noise_variance": noise_variance, "records": records, "steps": steps, "gradient_tolerance": gradient_tolerance});
+});
+return {largest_step_size, _log_contraction, _one_minus_power, gdp_limit, gdp, noise_variance, minimiser_dp_gdp, noise_inflation, minimiser_deletion_gdp};
+})();
+$.modules["bounds.noise_shape"] = (() => {
+let block_variances, column_variances;
+const math = $.libraries["math"];
+block_variances = $.fn("block_variances", ["*", "categories", "constant"], {"constant": true}, function (categories, constant) {
+let roots;
+roots = [...(function* ($first) { for (const $v1 of $.each($first)) { let k; k = $v1; yield $.libraries["math"].sqrt([k]); } })($.tuple([...$.each(categories), ...$.each(($.t(constant) ? $.tuple([1n]) : $.tuple([])))]))];
+return $.b.tuple([(function* ($first) { for (const $v2 of $.each($first)) { let root; root = $v2; yield $.div($.libraries["math"].fsum([roots]), $.mul($.b.len([roots]), root)); } })(roots)]);
+});
+column_variances = $.fn("column_variances", ["*", "blocks"], {}, function (blocks) {
+let hot;
+hot = $.b.iter([block_variances([], {"categories": [...(function* ($first) { for (const $v3 of $.each($first)) { let k; k = $v3; if (!$.t(k)) continue; yield k; } })(blocks)], "constant": false})]);
+return $.b.tuple([(function* ($first) { for (const $v4 of $.each($first)) { let k; k = $v4; for (const $v5 of $.each(($.t(k) ? $.mul($.tuple([$.b.next([hot])]), k) : $.tuple([1.0])))) { let v; v = $v5; yield v; }} })(blocks)]);
+});
+return {block_variances, column_variances};
+})();
+$.modules["loading"] = (() => {
+let T, Catalogue;
+const on_first_use = $.libraries["loading"]["on_first_use"];
+const Mapping = $.libraries["collections.abc"]["Mapping"];
+const TypeVar = $.libraries["typing"]["TypeVar"];
+T = TypeVar(["T"]);
+Catalogue = $.cls("Catalogue", [$.gi(Mapping, $.tuple([$.b.str, T]))], ($ns) => {
+$ns.__init__ = $.fn("__init__", ["self", "names", "find"], {}, function (self, names, find) {
+{const $v1 = [names, find];$.sa(self, "_names", $v1[0]);$.sa(self, "_find", $v1[1]);}
 return null;
 });
-$ns.outputs = $.property($.fn("outputs", ["self"], {}, function (self) {
-return 1n;
-}));
-$ns.blocks = $.property($.fn("blocks", ["self"], {}, function (self) {
-return 1n;
-}));
-$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
-
-return null;
-}));
-$ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
-return $.libraries["math"].inf;
-}));
-$ns.curvature_trace = $.property($.fn("curvature_trace", ["self"], {}, function (self) {
-return $.mul($.ga($.ga(self, "constants"), "smoothness"), $.ga(self, "outputs"));
-}));
-$ns.dimension = $.fn("dimension", ["self", "features"], {}, function (self, features) {
-return $.mul($.ga(self, "outputs"), features);
+$ns.__getitem__ = $.fn("__getitem__", ["self", "name"], {}, function (self, name) {
+if ($.t(!$.has($.ga(self, "_names"), name))) {
+throw $.raised($.b.KeyError([name]));
+}
+return $.cm(self, "_find", [name]);
 });
-$ns.shape = $.fn("shape", ["self", "features"], {}, function (self, features) {
-return $.tuple([$.ga(self, "outputs"), features]);
+$ns.__contains__ = $.fn("__contains__", ["self", "name"], {}, function (self, name) {
+return $.has($.ga(self, "_names"), name);
 });
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-return $.dict([["name", $.ga(self, "name")], ...$.pairs(asdict([self]))]);
+$ns.__iter__ = $.fn("__iter__", ["self"], {}, function (self) {
+return $.b.iter([$.ga(self, "_names")]);
 });
-}), [["radius", () => ["is", $.b.float]]], {frozen: true});
-return {MOST_CLASSES, ONE_DIRECTION, SEVERAL_DIRECTIONS, LossConstants, Loss, Any, ClassVar, ABC, scale, abstractmethod, asdict};
+$ns.__len__ = $.fn("__len__", ["self"], {}, function (self) {
+return $.b.len([$.ga(self, "_names")]);
+});
+});
+return {T, Catalogue, Mapping, TypeVar};
+})();
+$.modules["methods.forecast"] = (() => {
+let forecast_excess_risk;
+const math = $.libraries["math"];
+forecast_excess_risk = $.fn("forecast_excess_risk", ["problem", "*", "step_size", "noise_variance", "steps"], {"steps": $.libraries["math"].inf}, function (problem, step_size, noise_variance, steps) {
+let mean_curvature, settled, u;
+mean_curvature = $.add($.ga(problem, "strong_convexity"), $.div($.ga($.ga(problem, "loss"), "curvature_trace"), $.ga(problem, "dimension")));
+u = $.b.min([$.mul(step_size, mean_curvature), 1.0]);
+settled = (($.t($.eq(u, 1n)) || $.t($.eq(steps, $.libraries["math"].inf))) ? 1.0 : $.neg($.libraries["math"].expm1([$.mul($.mul(2n, steps), $.libraries["math"].log1p([$.neg(u)]))])));
+return $.div($.mul($.div($.mul($.ga(problem, "dimension"), noise_variance), 2n), settled), $.sub(1n, $.div(u, 2n)));
+});
+return {forecast_excess_risk};
 })();
 $.modules["bounds.rounding"] = (() => {
 let UNIT, MARGIN, LEAST_LOG, exp_up, log_down, sum_up, least, best_order;
@@ -1794,6 +1884,85 @@ least([at, $.gi(grid, $.b.max([0n, $.sub(best, 1n)])), $.gi(grid, $.b.min([$.sub
 return $.b.min([tried], {"key": $.ga(tried, "__getitem__")});
 });
 return {UNIT, MARGIN, LEAST_LOG, exp_up, log_down, sum_up, least, best_order};
+})();
+$.modules["bounds.theorem_5_1"] = (() => {
+let step_size, noise_variance, init_variance, full_rate, dp_rate, deletion_rate, composition_rate;
+const math = $.libraries["math"];
+step_size = $.fn("step_size", ["*", "regularization", "smoothness"], {}, function (regularization, smoothness) {
+return $.div(1n, $.mul(2n, $.add(regularization, smoothness)));
+});
+noise_variance = $.fn("noise_variance", ["*", "rate", "sensitivity", "regularization", "records"], {}, function (rate, sensitivity, regularization, records) {
+return $.div($.pow(sensitivity, 2n), $.mul($.mul(regularization, rate), $.pow(records, 2n)));
+});
+init_variance = $.fn("init_variance", ["*", "noise_variance", "regularization", "step_size"], {}, function (noise_variance, regularization, step_size) {
+return $.div(noise_variance, $.mul(regularization, $.sub(1n, $.div($.mul(step_size, regularization), 2n))));
+});
+full_rate = $.fn("full_rate", ["*", "sensitivity", "regularization", "noise_variance", "records"], {}, function (sensitivity, regularization, noise_variance, records) {
+return $.div($.pow(sensitivity, 2n), $.mul($.mul(regularization, noise_variance), $.pow(records, 2n)));
+});
+dp_rate = $.fn("dp_rate", ["*", "sensitivity", "regularization", "noise_variance", "records", "step_size", "steps"], {}, function (sensitivity, regularization, noise_variance, records, step_size, steps) {
+let full;
+full = full_rate([], {"sensitivity": sensitivity, "regularization": regularization, "noise_variance": noise_variance, "records": records});
+return $.mul(full, $.neg($.libraries["math"].expm1([$.div($.mul($.mul($.neg(regularization), step_size), steps), 2n)])));
+});
+deletion_rate = $.fn("deletion_rate", ["*", "sensitivity", "regularization", "noise_variance", "records", "step_size", "steps_with_record", "steps_without_record"], {}, function (sensitivity, regularization, noise_variance, records, step_size, steps_with_record, steps_without_record) {
+let present;
+present = dp_rate([], {"sensitivity": sensitivity, "regularization": regularization, "noise_variance": noise_variance, "records": records, "step_size": step_size, "steps": steps_with_record});
+return $.mul(present, $.libraries["math"].exp([$.div($.mul($.mul($.neg(step_size), regularization), steps_without_record), 2n)]));
+});
+composition_rate = $.fn("composition_rate", ["*", "sensitivity", "noise_variance", "records", "step_size", "steps"], {}, function (sensitivity, noise_variance, records, step_size, steps) {
+return $.div($.mul($.mul($.pow(sensitivity, 2n), step_size), steps), $.mul($.mul(4n, noise_variance), $.pow(records, 2n)));
+});
+return {step_size, noise_variance, init_variance, full_rate, dp_rate, deletion_rate, composition_rate};
+})();
+$.modules["bounds.theorem_5_2"] = (() => {
+let log_barrier_printed, log_barrier, _exp, largest_step_size, step_size, discretisation_rate, forgetting_rate, renyi_to_gibbs_printed, rate_to_gibbs, prior_to_gibbs, gibbs_move;
+const math = $.libraries["math"];
+log_barrier_printed = $.fn("log_barrier_printed", ["*", "range", "noise_variance"], {}, function (range, noise_variance) {
+return $.div($.mul(2n, range), noise_variance);
+});
+log_barrier = $.fn("log_barrier", ["*", "range", "noise_variance"], {}, function (range, noise_variance) {
+return $.div(range, noise_variance);
+});
+_exp = $.fn("_exp", ["exponent"], {}, function (exponent) {
+return ($.t($.lt(exponent, 709n)) ? $.libraries["math"].exp([exponent]) : $.libraries["math"].inf);
+});
+largest_step_size = $.fn("largest_step_size", ["*", "log_barrier", "order", "regularization", "smoothness"], {}, function (log_barrier, order, regularization, smoothness) {
+return $.mul($.div(regularization, $.mul($.mul(64n, $.pow(order, 2n)), $.pow($.add(smoothness, regularization), 2n))), $.libraries["math"].exp([$.neg(log_barrier)]));
+});
+step_size = $.fn("step_size", ["*", "log_barrier", "order", "deletion", "dimension", "regularization", "smoothness"], {}, function (log_barrier, order, deletion, dimension, regularization, smoothness) {
+let limit;
+limit = largest_step_size([], {"log_barrier": log_barrier, "order": order, "regularization": regularization, "smoothness": smoothness});
+return $.b.min([limit, $.div($.mul($.mul(limit, order), deletion), dimension)]);
+});
+discretisation_rate = $.fn("discretisation_rate", ["*", "log_barrier", "dimension", "regularization", "smoothness", "step_size"], {}, function (log_barrier, dimension, regularization, smoothness, step_size) {
+let scale;
+if ($.t($.eq(step_size, 0n))) {
+return 0.0;
+}
+scale = $.div($.mul($.mul(32n, dimension), $.pow($.add(smoothness, regularization), 2n)), regularization);
+return $.mul(scale, _exp([$.add($.libraries["math"].log([step_size]), log_barrier)]));
+});
+forgetting_rate = $.fn("forgetting_rate", ["*", "log_barrier", "regularization", "step_size"], {}, function (log_barrier, regularization, step_size) {
+return $.mul($.div($.mul(regularization, step_size), 2n), $.libraries["math"].exp([$.neg(log_barrier)]));
+});
+renyi_to_gibbs_printed = $.fn("renyi_to_gibbs_printed", ["*", "start", "discretisation_rate", "forgetting_rate", "order", "steps"], {}, function (start, discretisation_rate, forgetting_rate, order, steps) {
+return $.add($.mul($.mul(order, $.libraries["math"].exp([$.mul($.neg(forgetting_rate), steps)])), start), $.mul(order, discretisation_rate));
+});
+rate_to_gibbs = $.fn("rate_to_gibbs", ["*", "start_rate", "discretisation_rate", "forgetting_rate", "steps"], {}, function (start_rate, discretisation_rate, forgetting_rate, steps) {
+let kept;
+kept = $.libraries["math"].exp([$.mul($.neg(forgetting_rate), steps)]);
+return $.sub($.mul(kept, start_rate), $.mul($.libraries["math"].expm1([$.mul($.neg(forgetting_rate), steps)]), discretisation_rate));
+});
+prior_to_gibbs = $.fn("prior_to_gibbs", ["*", "range", "noise_variance"], {}, function (range, noise_variance) {
+let oscillation;
+oscillation = $.div(range, noise_variance);
+return $.tuple([oscillation, $.div($.pow(oscillation, 2n), 8n)]);
+});
+gibbs_move = $.fn("gibbs_move", ["*", "range", "noise_variance", "batch", "records", "deletions_only"], {"deletions_only": false}, function (range, noise_variance, batch, records, deletions_only) {
+return $.div($.mul($.mul(($.t(deletions_only) ? 1n : 2n), batch), range), $.mul(records, noise_variance));
+});
+return {log_barrier_printed, log_barrier, _exp, largest_step_size, step_size, discretisation_rate, forgetting_rate, renyi_to_gibbs_printed, rate_to_gibbs, prior_to_gibbs, gibbs_move};
 })();
 $.modules["bounds.search"] = (() => {
 let first_safe, least_safe, first_whole, least_whole, last_whole;
@@ -1892,96 +2061,829 @@ return $.add($.b.max([a, b]), $.libraries["math"].log1p([$.libraries["math"].exp
 });
 return {_SQRT2, _SQRT_PI, _FAR, _SPLIT, erfcx, upper_tail, log_sum};
 })();
-$.modules["bounds.gaussian"] = (() => {
-let _HALF, _GAUSS, _SQRT2, _SQRT_HALF_PI, _LOG_SQRT_2PI, _mills, _mills_slope, gdp_log_delta, gdp_epsilon, gdp_for;
+$.modules["evidence.checks"] = (() => {
+let REFUSALS, LAST_DIGITS, _LARGEST, _LONGEST, Check, Verification, brief, at_least, difference;
 const math = $.libraries["math"];
-const LEAST_LOG = $.modules["bounds.rounding"]["LEAST_LOG"];
-const MARGIN = $.modules["bounds.rounding"]["MARGIN"];
+const Mapping = $.libraries["collections.abc"]["Mapping"];
+const asdict = $.libraries["dataclasses"]["asdict"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const NoisyGDDeleteError = $.modules["errors"]["NoisyGDDeleteError"];
+REFUSALS = $.tuple([NoisyGDDeleteError, $.b.ArithmeticError, $.b.LookupError, $.b.TypeError, $.b.ValueError, $.b.AttributeError, $.b.AssertionError, $.b.MemoryError, $.b.RecursionError]);
+LAST_DIGITS = 1e-09;
+_LARGEST = $.pow(10n, 300n);
+_LONGEST = 400n;
+Check = $.dataclass($.cls("Check", [], ($ns) => {
+
+}), [["name", () => ["is", $.b.str]], ["passed", () => ["is", $.b.bool]], ["detail", () => ["is", $.b.str]]], {frozen: true});
+Verification = $.dataclass($.cls("Verification", [], ($ns) => {
+$ns.not_recomputed = $.tuple([]);
+$ns.passed = $.property($.fn("passed", ["self"], {}, function (self) {
+return $.b.all([(function* ($first) { for (const $v1 of $.each($first)) { let check; check = $v1; yield $.ga(check, "passed"); } })($.ga(self, "checks"))]);
+}));
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+return $.dict([["passed", $.ga(self, "passed")], ["checks", [...(function* ($first) { for (const $v2 of $.each($first)) { let check; check = $v2; yield asdict([check]); } })($.ga(self, "checks"))]], ["not_recomputed", $.b.list([$.ga(self, "not_recomputed")])]]);
+});
+$ns.text = $.fn("text", ["self"], {}, function (self) {
+let held, lines;
+lines = [...(function* ($first) { for (const $v3 of $.each($first)) { let check; check = $v3; yield ("" + $.formatted(($.t($.ga(check, "passed")) ? "ok  " : "FAIL"), "", "") + " " + $.formatted($.ga(check, "name"), "", "") + ": " + $.formatted($.ga(check, "detail"), "", "")); } })($.ga(self, "checks"))];
+lines = $.iadd(lines, [...(function* ($first) { for (const $v4 of $.each($first)) { let what; what = $v4; yield ("" + "not recomputed: " + $.formatted(what, "", "")); } })($.ga(self, "not_recomputed"))]);
+held = ($.t($.ga(self, "not_recomputed")) ? "the figures hold, and nothing beyond them" : "the certificate holds");
+return $.cm("\n", "join", [[...$.each(lines), ($.t($.ga(self, "passed")) ? held : "the certificate does NOT hold")]]);
+});
+}), [["checks", () => ["of", $.b.tuple, ["is", Check]]], ["not_recomputed", () => ["of", $.b.tuple, ["is", $.b.str]]]], {frozen: true});
+brief = $.fn("brief", ["error"], {}, function (error) {
+let said;
+said = $.either($.b.str([error]), () => $.ga($.b.type([error]), "__name__"));
+said = $.cm("", "join", [(function* ($first) { for (const $v5 of $.each($first)) { let letter; letter = $v5; yield ($.t($.cm(letter, "isprintable", [])) ? letter : "?"); } })($.slice(said, null, _LONGEST, null))]);
+return $.add(said, ($.t($.lt(_LONGEST, $.b.len([$.b.str([error])]))) ? "..." : ""));
+});
+at_least = $.fn("at_least", ["said", "proven"], {}, function (said, proven) {
+let number;
+if (($.t($.is(said, null)) || $.t($.is(proven, null)) || $.t($.libraries["math"].isinf([proven])))) {
+return $.is(said, null);
+}
+number = $.both($.has($.tuple([$.b.int, $.b.float]), $.b.type([said])), () => $.both((($v6, $v7, $v8) => $.le($v6, $v7) && $.lt($v7, $v8))(0n, said, $.libraries["math"].inf), () => !$.eq($.gi($.b.str([said]), 0n), "-")));
+return $.both(number, () => $.b.bool([$.le($.mul(proven, $.sub(1n, LAST_DIGITS)), said)]));
+});
+difference = $.fn("difference", ["stated", "again", "path"], {"path": ""}, function (stated, again, path) {
+let found, name, pairs, same;
+if (($.t($.b.isinstance([stated, Mapping])) && $.t($.b.isinstance([again, Mapping])))) {
+for (const $v9 of $.each([...$.each(again), ...$.each((function* ($first) { for (const $v10 of $.each($first)) { let name; name = $v10; if (!$.t(!$.has(again, name))) continue; yield name; } })(stated))])) {
+name = $v9;
+if (($.t(!$.has(stated, name)) || $.t(!$.has(again, name)))) {
+return brief([$.b.ValueError([("" + $.formatted(path, "", "") + $.formatted(name, "", ""))])]);
+}
+found = difference([$.gi(stated, name), $.gi(again, name), ("" + $.formatted(path, "", "") + $.formatted(name, "", "") + ".")]);
+if ($.t(found)) {
+return found;
+}
+}
+return null;
+}
+if (($.t($.b.isinstance([stated, $.tuple([$.b.list, $.b.tuple])])) && $.t($.b.isinstance([again, $.tuple([$.b.list, $.b.tuple])])))) {
+if ($.t(!$.eq($.b.len([stated]), $.b.len([again])))) {
+return $.cm(path, "rstrip", ["."]);
+}
+pairs = $.b.enumerate([$.b.zip([stated, again], {"strict": true})], {"start": 1n});
+return $.b.next([(function* ($first) { for (const $v11 of $.each($first)) { let a, b, i; {const $v12 = $.unpack($v11, 2, -1);i = $v12[0];{const $v13 = $.unpack($v12[1], 2, -1);a = $v13[0];b = $v13[1];}} if (!$.t((found = difference([a, b, ("" + $.formatted(path, "", "") + $.formatted(i, "", "") + ".")])))) continue; yield found; } })(pairs), null]);
+}
+if (($.t($.is($.b.type([stated]), $.b.int)) && $.t($.b.isinstance([again, $.b.float])) && $.t($.lt($.b.abs([stated]), _LARGEST)) && $.t($.eq($.b.float([stated]), stated)))) {
+stated = $.b.float([stated]);
+}
+same = $.both($.is($.b.type([stated]), $.b.type([again])), () => $.eq($.b.repr([stated]), $.b.repr([again])));
+return ($.t(same) ? null : $.either($.cm(path, "rstrip", ["."]), () => "value"));
+});
+return {REFUSALS, LAST_DIGITS, _LARGEST, _LONGEST, Check, Verification, brief, at_least, difference, NoisyGDDeleteError, Mapping, asdict};
+})();
+$.modules["evidence.canonical"] = (() => {
+let MOST_VALUES, canonical, _values, _as_doubles;
+const rfc8785 = $.libraries["rfc8785"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+MOST_VALUES = 1000000n;
+canonical = $.fn("canonical", ["document"], {}, function (document) {
+let error, said;
+if ($.t($.lt(MOST_VALUES, _values([document])))) {
+throw $.raised(InvalidParameter([("" + "a document of more than " + $.formatted(MOST_VALUES, "", "") + " values is not signed; give one with fewer releases")]));
+}
+try {
+try {
+return $.libraries["rfc8785"].dumps([document]);
+} catch ($error) { const $caught = $.thrown($error);
+if ($.caught($caught, $.libraries["rfc8785"].IntegerDomainError)) {
+return $.libraries["rfc8785"].dumps([_as_doubles([document])]);
+} else throw $caught;
+}
+} catch ($error) { const $caught = $.thrown($error);
+if ($.caught($caught, $.tuple([$.b.ValueError, $.b.OverflowError, $.b.RecursionError]))) {error = $caught;
+said = $.either($.slice($.b.str([error]), null, 200n, null), () => $.ga($.b.type([error]), "__name__"));
+throw $.raised(InvalidParameter([("" + "no canonical JSON (RFC 8785): " + $.formatted(said, "", ""))]));
+} else throw $caught;
+}
+return null;
+});
+_values = $.fn("_values", ["document"], {}, function (document) {
+let found, left, value;
+{const $v1 = [0n, [document]];found = $v1[0];left = $v1[1];}
+while (($.t(left) && $.t($.le(found, MOST_VALUES)))) {
+value = $.cm(left, "pop", []);
+found = $.iadd(found, 1n);
+if ($.t($.b.isinstance([value, $.b.dict]))) {
+$.cm(left, "extend", [$.cm(value, "values", [])]);
+} else {
+if ($.t($.b.isinstance([value, $.tuple([$.b.list, $.b.tuple])]))) {
+$.cm(left, "extend", [value]);
+}
+}
+}
+return found;
+});
+_as_doubles = $.fn("_as_doubles", ["value"], {}, function (value) {
+if ($.t($.b.isinstance([value, $.b.dict]))) {
+return $.dict((function* ($first) { for (const $v2 of $.each($first)) { let inner, name; {const $v3 = $.unpack($v2, 2, -1);name = $v3[0];inner = $v3[1];} yield [name, _as_doubles([inner])]; } })($.cm(value, "items", [])));
+}
+if ($.t($.b.isinstance([value, $.tuple([$.b.list, $.b.tuple])]))) {
+return [...(function* ($first) { for (const $v4 of $.each($first)) { let inner; inner = $v4; yield _as_doubles([inner]); } })(value)];
+}
+if (($.t($.b.isinstance([value, $.b.int])) && !$.t($.b.isinstance([value, $.b.bool])) && $.t($.le($.pow(2n, 53n), $.b.abs([value]))) && $.t($.eq($.b.float([value]), value)))) {
+return $.b.float([value]);
+}
+return value;
+});
+return {MOST_VALUES, canonical, _values, _as_doubles, InvalidParameter};
+})();
+$.modules["register.dates"] = (() => {
+let MOST_HOLIDAYS, _ONE_DAY, _SATURDAY, moment, day, days, last_day, moved_by, local_day, in_json;
+const calendar = $.libraries["calendar"];
+const Mapping = $.libraries["collections.abc"]["Mapping"];
+const UTC = $.libraries["datetime"]["UTC"];
+const date = $.libraries["datetime"]["date"];
+const datetime = $.libraries["datetime"]["datetime"];
+const timedelta = $.libraries["datetime"]["timedelta"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const Word = $.modules["errors"]["Word"];
+const count = $.modules["errors"]["count"];
+MOST_HOLIDAYS = 2000n;
+_ONE_DAY = timedelta([], {"days": 1n});
+_SATURDAY = 5n;
+moment = $.fn("moment", ["name", "when", "*", "utc"], {"utc": true}, function (name, when, utc) {
+let error, found;
+try {
+found = $.cm(datetime, "fromisoformat", [when]);
+if ($.t($.is($.ga(found, "tzinfo"), null))) {
+throw $.raised(InvalidParameter(["needs a time zone, for example a trailing Z or +02:00"], {...$.named($.dict([[name, when]]))}));
+}
+if (!$.t((($v1, $v2, $v3) => $.le($v1, $v2) && $.le($v2, $v3))(1971n, $.ga(found, "year"), 9000n))) {
+throw $.raised(InvalidParameter(["is not a time at which anybody asked for an erasure"], {...$.named($.dict([[name, when]]))}));
+}
+found = $.cm(found, "replace", [], {"microsecond": 0n});
+return $.cm(($.t(utc) ? $.cm(found, "astimezone", [UTC]) : found), "isoformat", []);
+} catch ($error) { const $caught = $.thrown($error);
+if ($.caught($caught, $.tuple([$.b.TypeError, $.b.ValueError, $.b.OverflowError]))) {error = $caught;
+if ($.t($.b.isinstance([error, InvalidParameter]))) {
+throw $caught;
+}
+throw $.raised(InvalidParameter(["must be a time in ISO 8601, for example 2026-05-04T09:30:00+02:00"], {...$.named($.dict([[name, when]]))}));
+} else throw $caught;
+}
+return null;
+});
+day = $.fn("day", ["name", "when"], {}, function (name, when) {
+let error, found;
+if (($.t($.b.isinstance([when, date])) && !$.t($.b.isinstance([when, datetime])))) {
+found = when;
+} else {
+try {
+found = $.cm(date, "fromisoformat", [when]);
+} catch ($error) { const $caught = $.thrown($error);
+if ($.caught($caught, $.tuple([$.b.TypeError, $.b.ValueError]))) {error = $caught;
+throw $.raised(InvalidParameter(["must be a day, for example 2026-05-04"], {...$.named($.dict([[name, when]]))}));
+} else throw $caught;
+}
+if ($.t(!$.eq($.cm(found, "isoformat", []), when))) {
+throw $.raised(InvalidParameter(["must be written with hyphens, for example 2026-05-04"], {...$.named($.dict([[name, when]]))}));
+}
+}
+if (!$.t((($v4, $v5, $v6) => $.le($v4, $v5) && $.le($v5, $v6))(1971n, $.ga(found, "year"), 9000n))) {
+throw $.raised(InvalidParameter(["is not a day on which anybody answers a request"], {...$.named($.dict([[name, found]]))}));
+}
+return found;
+});
+days = $.fn("days", ["name", "given"], {}, function (name, given) {
+let found;
+found = $.b.sorted([$.set((function* ($first) { for (const $v7 of $.each($first)) { let one; one = $v7; yield day([name, one]); } })(given))]);
+if ($.t($.lt(MOST_HOLIDAYS, $.b.len([found])))) {
+throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + ": " + $.formatted($.b.len([found]), "", "") + " days; give at most " + $.formatted(MOST_HOLIDAYS, "", ""))]));
+}
+return $.b.tuple([found]);
+});
+last_day = $.fn("last_day", ["received", "*", "months", "holidays"], {"months": 1n, "holidays": $.tuple([])}, function (received, months, holidays) {
+let last, month, number, start, year;
+count(["months", months], {"minimum": 0n, "maximum": 120n});
+start = ($.t($.b.isinstance([received, date])) ? received : $.cm($.cm(datetime, "fromisoformat", [received]), "date", []));
+number = $.add($.sub($.add($.mul($.ga(start, "year"), 12n), $.ga(start, "month")), 1n), months);
+{const $v8 = $.unpack($.b.divmod([number, 12n]), 2, -1);year = $v8[0];month = $v8[1];}
+month = $.iadd(month, 1n);
+last = date([year, month, $.b.min([$.ga(start, "day"), $.gi($.libraries["calendar"].monthrange([year, month]), 1n)])]);
+while (($.t($.le(_SATURDAY, $.cm(last, "weekday", []))) || $.t($.has(holidays, last)))) {
+last = $.iadd(last, _ONE_DAY);
+}
+return last;
+});
+moved_by = $.fn("moved_by", ["received", "*", "months", "holidays"], {"months": 1n, "holidays": $.tuple([])}, function (received, months, holidays) {
+let known, last, plain;
+known = $.b.frozenset([holidays]);
+{const $v9 = [last_day([received], {"months": months, "holidays": known}), last_day([received], {"months": months})];last = $v9[0];plain = $v9[1];}
+return $.b.tuple([(function* ($first) { for (const $v10 of $.each($first)) { let one; one = $v10; if (!($.t((($v11, $v12, $v13) => $.le($v11, $v12) && $.lt($v12, $v13))(plain, one, last)) && $.t($.lt($.cm(one, "weekday", []), _SATURDAY)))) continue; yield one; } })($.b.sorted([known]))]);
+});
+local_day = $.fn("local_day", ["when", "received"], {}, function (when, received) {
+let zone;
+zone = ($.t($.is(received, null)) ? UTC : $.ga($.cm(datetime, "fromisoformat", [received]), "tzinfo"));
+return $.cm($.cm($.cm(datetime, "fromisoformat", [when]), "astimezone", [zone]), "date", []);
+});
+in_json = $.fn("in_json", ["value"], {}, function (value) {
+if ($.t($.b.isinstance([value, $.b.tuple]))) {
+return [...(function* ($first) { for (const $v14 of $.each($first)) { let one; one = $v14; yield in_json([one]); } })(value)];
+}
+if ($.t($.b.isinstance([value, Mapping]))) {
+return $.b.dict([value]);
+}
+if ($.t($.b.isinstance([value, date]))) {
+return $.cm(value, "isoformat", []);
+}
+return ($.t($.b.isinstance([value, Word])) ? $.b.str([value]) : value);
+});
+return {MOST_HOLIDAYS, _ONE_DAY, _SATURDAY, moment, day, days, last_day, moved_by, local_day, in_json, Word, date, Mapping, datetime, UTC, InvalidParameter, count, timedelta};
+})();
+$.modules["register.terms"] = (() => {
+let Reasons;
+const Word = $.modules["errors"]["Word"];
+Reasons = $.cls("Reasons", [Word], ($ns) => {
+$ns.COMPLEXITY = "complexity";
+$ns.NUMBER = "number of requests";
+});
+return {Reasons, Word};
+})();
+$.modules["privacy.worlds"] = (() => {
+let Worlds, ADJACENCIES, DELETION_NOTIONS;
+const Word = $.modules["errors"]["Word"];
+Worlds = $.cls("Worlds", [Word], ($ns) => {
+$ns.REPLACE = "replace";
+$ns.ZERO_OUT = "zero-out";
+$ns.DEFINITION_4_1 = "definition-4.1";
+$ns.PAIRWISE = "pairwise";
+$ns.about = $.property($.fn("about", ["self"], {}, function (self) {
+return ($.t($.has(ADJACENCIES, self)) ? "dp" : "deletion");
+}));
+$ns.between_records = $.property($.fn("between_records", ["self"], {}, function (self) {
+return $.has($.tuple([$.ga(Worlds, "REPLACE"), $.ga(Worlds, "PAIRWISE")]), self);
+}));
+$ns.sensitivity = $.fn("sensitivity", ["self", "lipschitz", "rows"], {"rows": 1n}, function (self, lipschitz, rows) {
+return $.mul($.mul(($.t($.ga(self, "between_records")) ? 2n : 1n), lipschitz), rows);
+});
+});
+ADJACENCIES = $.tuple([$.ga(Worlds, "REPLACE"), $.ga(Worlds, "ZERO_OUT")]);
+DELETION_NOTIONS = $.tuple([$.ga(Worlds, "DEFINITION_4_1"), $.ga(Worlds, "PAIRWISE")]);
+return {Worlds, ADJACENCIES, DELETION_NOTIONS, Word};
+})();
+$.modules["records.counts"] = (() => {
+let KINDS, EditCounts, NO_EDITS;
+const Mapping = $.libraries["collections.abc"]["Mapping"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const count = $.modules["errors"]["count"];
+KINDS = $.tuple(["deleted", "replaced", "inserted", "unrecorded"]);
+EditCounts = $.dataclass($.cls("EditCounts", [], ($ns) => {
+$ns.deleted = 0n;
+$ns.replaced = 0n;
+$ns.inserted = 0n;
+$ns.unrecorded = 0n;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let name, number;
+for (const $v1 of $.each($.b.zip([KINDS, $.cm(self, "_numbers", [])], {"strict": true}))) {
+{const $v2 = $.unpack($v1, 2, -1);name = $v2[0];number = $v2[1];}
+count([name, number], {"minimum": 0n});
+}
+return null;
+});
+$ns.of = $.classmethod($.fn("of", ["cls", "edits"], {}, function (cls, edits) {
+return ($.t($.b.isinstance([edits, EditCounts])) ? edits : cls([], {"unrecorded": edits}));
+}));
+$ns.among = $.fn("among", ["self", "edits"], {}, function (self, edits) {
+return $.add(self, EditCounts([], {"unrecorded": $.sub(edits, $.ga(self, "total"))}));
+});
+$ns.total = $.property($.fn("total", ["self"], {}, function (self) {
+return $.add($.add($.add($.ga(self, "deleted"), $.ga(self, "replaced")), $.ga(self, "inserted")), $.ga(self, "unrecorded"));
+}));
+$ns.erased = $.property($.fn("erased", ["self"], {}, function (self) {
+return $.add($.add($.ga(self, "deleted"), $.ga(self, "replaced")), $.ga(self, "unrecorded"));
+}));
+$ns.__add__ = $.fn("__add__", ["self", "other"], {}, function (self, other) {
+return EditCounts([...$.each((function* ($first) { for (const $v3 of $.each($first)) { let a, b; {const $v4 = $.unpack($v3, 2, -1);a = $v4[0];b = $v4[1];} yield $.add(a, b); } })($.b.zip([$.cm(self, "_numbers", []), $.cm(other, "_numbers", [])], {"strict": true})))]);
+});
+$ns.__sub__ = $.fn("__sub__", ["self", "other"], {}, function (self, other) {
+return EditCounts([...$.each((function* ($first) { for (const $v5 of $.each($first)) { let a, b; {const $v6 = $.unpack($v5, 2, -1);a = $v6[0];b = $v6[1];} yield $.sub(a, b); } })($.b.zip([$.cm(self, "_numbers", []), $.cm(other, "_numbers", [])], {"strict": true})))]);
+});
+$ns._numbers = $.fn("_numbers", ["self"], {}, function (self) {
+return $.tuple([$.ga(self, "deleted"), $.ga(self, "replaced"), $.ga(self, "inserted"), $.ga(self, "unrecorded")]);
+});
+$ns.text = $.fn("text", ["self"], {}, function (self) {
+let first, others, parts, unit, words;
+words = $.tuple(["erased", "replaced", "inserted", "edited (kind not recorded)"]);
+parts = [...(function* ($first) { for (const $v7 of $.each($first)) { let number, word; {const $v8 = $.unpack($v7, 2, -1);number = $v8[0];word = $v8[1];} if (!$.t(number)) continue; yield $.tuple([number, word]); } })($.b.zip([$.cm(self, "_numbers", []), words], {"strict": true}))];
+if (!$.t(parts)) {
+return "no records edited";
+}
+{const $v9 = $.unpack(parts, 2, 1);first = $v9[0];others = $v9[1];}
+unit = ($.t($.eq($.gi(first, 0n), 1n)) ? "record" : "records");
+return $.cm(", ", "join", [[("" + $.formatted($.gi(first, 0n), "", "") + " " + $.formatted(unit, "", "") + " " + $.formatted($.gi(first, 1n), "", "")), ...$.each((function* ($first) { for (const $v10 of $.each($first)) { let number, word; {const $v11 = $.unpack($v10, 2, -1);number = $v11[0];word = $v11[1];} yield ("" + $.formatted(number, "", "") + " " + $.formatted(word, "", "")); } })(others))]]);
+});
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+return $.b.dict([$.b.zip([KINDS, $.cm(self, "_numbers", [])], {"strict": true})]);
+});
+$ns.from_dict = $.classmethod($.fn("from_dict", ["cls", "numbers"], {}, function (cls, numbers) {
+if ((!$.t($.b.isinstance([numbers, Mapping])) || $.t(!$.eq($.b.set([numbers]), $.b.set([KINDS]))))) {
+throw $.raised(InvalidParameter([("" + "counts of edits are " + $.formatted($.cm(", ", "join", [KINDS]), "", "") + ", all of them")]));
+}
+return cls([], {...$.named(numbers)});
+}));
+}), [["deleted", () => ["is", $.b.int]], ["replaced", () => ["is", $.b.int]], ["inserted", () => ["is", $.b.int]], ["unrecorded", () => ["is", $.b.int]]], {frozen: true});
+NO_EDITS = EditCounts([]);
+return {KINDS, EditCounts, NO_EDITS, count, InvalidParameter, Mapping};
+})();
+$.modules["losses.base"] = (() => {
+let MOST_CLASSES, ONE_DIRECTION, SEVERAL_DIRECTIONS, LossConstants, Loss;
+const math = $.libraries["math"];
+const ABC = $.libraries["abc"]["ABC"];
+const abstractmethod = $.libraries["abc"]["abstractmethod"];
+const asdict = $.libraries["dataclasses"]["asdict"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const Any = $.libraries["typing"]["Any"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const scale = $.modules["errors"]["scale"];
+MOST_CLASSES = 1000000n;
+ONE_DIRECTION = "one direction";
+SEVERAL_DIRECTIONS = "several directions";
+LossConstants = $.dataclass($.cls("LossConstants", [], ($ns) => {
+$ns.weak_convexity = 0.0;
+$ns.range = $.libraries["math"].inf;
+$ns.proven = true;
+$ns.convex = $.property($.fn("convex", ["self"], {}, function (self) {
+return $.eq($.ga(self, "weak_convexity"), 0n);
+}));
+$ns.curvature = $.property($.fn("curvature", ["self"], {}, function (self) {
+return $.b.max([$.ga(self, "smoothness"), $.ga(self, "weak_convexity")]);
+}));
+}), [["lipschitz", () => ["is", $.b.float]], ["smoothness", () => ["is", $.b.float]], ["weak_convexity", () => ["is", $.b.float]], ["range", () => ["is", $.b.float]], ["proven", () => ["is", $.b.bool]]], {frozen: true});
+Loss = $.dataclass($.cls("Loss", [], ($ns) => {
+$ns.curving = "";
+$ns.clips_each = false;
+$ns.twice_differentiable = true;
+$ns.slope = null;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.cm($.b.object, "__setattr__", [self, "radius", scale(["radius", $.ga(self, "radius")])]);
+return null;
+});
+$ns.outputs = $.property($.fn("outputs", ["self"], {}, function (self) {
+return 1n;
+}));
+$ns.blocks = $.property($.fn("blocks", ["self"], {}, function (self) {
+return 1n;
+}));
+$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
+
+return null;
+}));
+$ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
+return $.libraries["math"].inf;
+}));
+$ns.curvature_trace = $.property($.fn("curvature_trace", ["self"], {}, function (self) {
+return $.mul($.ga($.ga(self, "constants"), "smoothness"), $.ga(self, "outputs"));
+}));
+$ns.dimension = $.fn("dimension", ["self", "features"], {}, function (self, features) {
+return $.mul($.ga(self, "outputs"), features);
+});
+$ns.shape = $.fn("shape", ["self", "features"], {}, function (self, features) {
+return $.tuple([$.ga(self, "outputs"), features]);
+});
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+return $.dict([["name", $.ga(self, "name")], ...$.pairs(asdict([self]))]);
+});
+}), [["radius", () => ["is", $.b.float]]], {frozen: true});
+return {MOST_CLASSES, ONE_DIRECTION, SEVERAL_DIRECTIONS, LossConstants, Loss, Any, ClassVar, ABC, scale, abstractmethod, asdict};
+})();
+$.modules["methods.procedure"] = (() => {
+let Prior, Published, Solved, Fitted, Sampling, Exactness, Start, Procedure;
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+Prior = $.dataclass($.cls("Prior", [], ($ns) => {
+
+}), [["variance", () => ["is", $.b.float]]], {frozen: true});
+Published = $.dataclass($.cls("Published", [], ($ns) => {
+
+}), [], {frozen: true});
+Solved = $.dataclass($.cls("Solved", [], ($ns) => {
+$ns.chain = 1n;
+}), [["tolerance", () => ["is", $.b.float]], ["solver", () => ["is", $.b.str]], ["chain", () => ["is", $.b.int]]], {frozen: true});
+Fitted = $.dataclass($.cls("Fitted", [], ($ns) => {
+
+}), [["deviation", () => ["is", $.b.float]], ["ridge", () => ["is", $.b.float]]], {frozen: true});
+Sampling = $.dataclass($.cls("Sampling", [], ($ns) => {
+
+}), [["rate", () => ["is", $.b.float]], ["draws", () => ["is", $.b.int]]], {frozen: true});
+Exactness = $.dataclass($.cls("Exactness", [], ($ns) => {
+
+}), [["radius", () => ["is", $.b.float]], ["grid_bits", () => ["is", $.b.int]]], {frozen: true});
+Start = $.or($.or($.or(Prior, Published), Solved), Fitted);
+Procedure = $.dataclass($.cls("Procedure", [], ($ns) => {
+$ns.steps = 0n;
+$ns.step_size = 0.0;
+$ns.noise_variance = 0.0;
+$ns.linear_term = 0.0;
+$ns.output_noise = 0.0;
+$ns.shape = null;
+$ns.sampling = null;
+$ns.exactness = null;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+if (($.t($.ga(self, "linear_term")) && !$.t($.b.isinstance([$.ga(self, "start"), Solved])))) {
+throw $.raised(InvalidParameter(["is part of what a solver minimises: it needs a start at the minimiser"], {"linear_term": $.ga(self, "linear_term")}));
+}
+return null;
+});
+}), [["start", () => ["is", Start]], ["steps", () => ["is", $.b.int]], ["step_size", () => ["is", $.b.float]], ["noise_variance", () => ["is", $.b.float]], ["linear_term", () => ["is", $.b.float]], ["output_noise", () => ["is", $.b.float]], ["shape", () => ["or", ["of", $.b.tuple, ["is", $.b.float]], ["none"]]], ["sampling", () => ["or", ["is", Sampling], ["none"]]], ["exactness", () => ["or", ["is", Exactness], ["none"]]]], {frozen: true});
+return {Prior, Published, Solved, Fitted, Sampling, Exactness, Start, Procedure, InvalidParameter};
+})();
+$.modules["bounds.solver_steps"] = (() => {
+let PER_FEATURE, MOST_CELLS, _QUICK, _SIDE, _SOLVED, _DECOMPOSED, _LEAST_SHARE, _MOST_SHARE, sample_rows;
+const math = $.libraries["math"];
+PER_FEATURE = 100n;
+MOST_CELLS = $.shl(1n, 24n);
+_QUICK = 4n;
+_SIDE = 1024n;
+{const $v1 = [60n, 3n];_SOLVED = $v1[0];_DECOMPOSED = $v1[1];}
+{const $v2 = [0.5, 2.0];_LEAST_SHARE = $v2[0];_MOST_SHARE = $v2[1];}
+sample_rows = $.fn("sample_rows", ["*", "records", "features", "outputs", "condition_number", "filled"], {"filled": null}, function (records, features, outputs, condition_number, filled) {
+let affordable, cheap, narrow, rows, share, side;
+share = $.b.min([_MOST_SHARE, $.b.max([_LEAST_SHARE, $.div($.pow(condition_number, 0.25), 4n)])]);
+affordable = $.mul($.mul($.mul($.mul(4n, _QUICK), share), records), outputs);
+cheap = ($.t($.eq(outputs, 1n)) ? _SOLVED : _DECOMPOSED);
+side = $.b.min([_SIDE, $.libraries["math"].cbrt([$.mul($.mul($.mul(cheap, records), $.either(filled, () => features)), outputs)])]);
+narrow = $.both($.le(features, side), () => $.le($.pow(features, 2n), affordable));
+rows = ($.t(narrow) ? $.b.min([$.mul(PER_FEATURE, features), $.div(affordable, features)]) : $.b.min([side, $.libraries["math"].sqrt([affordable])]));
+return $.tuple([$.b.max([1n, $.b.min([$.b.int([rows]), records, $.floordiv(MOST_CELLS, features)])]), narrow]);
+});
+return {PER_FEATURE, MOST_CELLS, _QUICK, _SIDE, _SOLVED, _DECOMPOSED, _LEAST_SHARE, _MOST_SHARE, sample_rows};
+})();
+$.modules["bounds.arithmetic"] = (() => {
+let DTYPES, BLOCK, SPAN, CHUNK, GRID_BITS, MOST_PROCESSES, MOST_PARTITIONS, NORM_TOLERANCE, _SLOPE_TOLERANCE, _UNIT_ROUNDOFF, sensitivity_slack, gradient_error, _in_a_tree;
+const choice = $.modules["errors"]["choice"];
+DTYPES = $.tuple(["float32", "float64"]);
+BLOCK = 256n;
+SPAN = $.mul(64n, BLOCK);
+CHUNK = 2048n;
+GRID_BITS = 24n;
+MOST_PROCESSES = 128n;
+MOST_PARTITIONS = $.shl(1n, 16n);
+NORM_TOLERANCE = $.pow(2.0, $.neg(20n));
+_SLOPE_TOLERANCE = $.pow(2.0, $.neg(21n));
+_UNIT_ROUNDOFF = $.dict([["float32", $.pow(2.0, $.neg(24n))], ["float64", $.pow(2.0, $.neg(53n))]]);
+sensitivity_slack = $.fn("sensitivity_slack", ["*", "records", "dtype"], {}, function (records, dtype) {
+let additions, inside, unit;
+unit = $.gi(_UNIT_ROUNDOFF, choice(["dtype", dtype, DTYPES]));
+inside = $.div($.mul(BLOCK, unit), $.sub(1n, $.mul(BLOCK, unit)));
+additions = $.add($.add($.floordiv(SPAN, BLOCK), $.mul(2n, $.cm($.add($.floordiv(records, SPAN), 1n), "bit_length", []))), MOST_PROCESSES);
+return $.add($.add($.add($.mul($.mul(2n, BLOCK), inside), $.mul($.mul($.mul(4n, records), additions), $.pow(2.0, $.neg(53n)))), NORM_TOLERANCE), _SLOPE_TOLERANCE);
+});
+gradient_error = $.fn("gradient_error", ["*", "lipschitz", "curvature", "outputs", "records", "features", "regularization", "weights_norm"], {}, function (lipschitz, curvature, outputs, records, features, regularization, weights_norm) {
+let additions, curved, last, summed;
+curved = $.mul($.mul(curvature, $.add(features, 2n)), weights_norm);
+last = $.b.max([MOST_PROCESSES, _in_a_tree([MOST_PARTITIONS])]);
+additions = $.add($.add($.b.min([CHUNK, records]), _in_a_tree([$.neg($.floordiv($.neg(records), BLOCK))])), last);
+summed = $.mul($.add($.add(24n, $.mul(4n, outputs)), additions), lipschitz);
+return $.mul($.mul(2n, $.gi(_UNIT_ROUNDOFF, "float64")), $.add($.add(curved, summed), $.mul($.mul(4n, regularization), weights_norm)));
+});
+_in_a_tree = $.fn("_in_a_tree", ["parts"], {}, function (parts) {
+return $.cm($.sub(parts, 1n), "bit_length", []);
+});
+return {DTYPES, BLOCK, SPAN, CHUNK, GRID_BITS, MOST_PROCESSES, MOST_PARTITIONS, NORM_TOLERANCE, _SLOPE_TOLERANCE, _UNIT_ROUNDOFF, sensitivity_slack, gradient_error, _in_a_tree, choice};
+})();
+$.modules["store.position"] = (() => {
+let COUNTED_BY, _LONGEST, _NUMBER, _FORMS, _Snapshot, checked, covers;
+const re = $.libraries["re"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const datetime = $.libraries["datetime"]["datetime"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+COUNTED_BY = $.tuple(["trigger", "versions"]);
+_LONGEST = 10000n;
+_NUMBER = "(0|[1-9]\\d{0,19})";
+_FORMS = $.dict([["transaction", $.libraries["re"].compile([_NUMBER])], ["snapshot", $.libraries["re"].compile([("" + $.formatted(_NUMBER, "", "") + ":" + $.formatted(_NUMBER, "", "") + ":(" + $.formatted(_NUMBER, "", "") + "(," + $.formatted(_NUMBER, "", "") + ")*)?")])], ["version", $.libraries["re"].compile([_NUMBER])], ["time", $.libraries["re"].compile(["\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{6})?\\+00:00"])]]);
+_Snapshot = $.dataclass($.cls("_Snapshot", [], ($ns) => {
+$ns.of = $.classmethod($.fn("of", ["cls", "text"], {}, function (cls, text) {
+let end, first, under_way;
+{const $v1 = $.unpack($.cm(text, "split", [":"]), 3, -1);first = $v1[0];end = $v1[1];under_way = $v1[2];}
+return cls([$.b.int([first]), $.b.int([end]), $.b.frozenset([$.b.map([$.b.int, $.b.filter([null, $.cm(under_way, "split", [","])])])])]);
+}));
+$ns.sees = $.fn("sees", ["self", "transaction"], {}, function (self, transaction) {
+return $.either($.lt(transaction, $.ga(self, "first")), () => $.both($.lt(transaction, $.ga(self, "end")), () => !$.has($.ga(self, "open"), transaction)));
+});
+$ns.sees_all_of = $.fn("sees_all_of", ["self", "other"], {}, function (self, other) {
+let unseen;
+unseen = [...(function* ($first) { for (const $v2 of $.each($first)) { let number; number = $v2; if (!($.t($.lt(number, $.ga(other, "end"))) && $.t($.cm(other, "sees", [number])))) continue; yield number; } })($.ga(self, "open"))];
+return $.both($.le($.ga(other, "end"), $.ga(self, "end")), () => !$.t(unseen));
+});
+}), [["first", () => ["is", $.b.int]], ["end", () => ["is", $.b.int]], ["open", () => ["parts", $.b.frozenset, ["is", $.b.int]]]], {frozen: true});
+checked = $.fn("checked", ["text"], {}, function (text) {
+let _, kind, rest;
+{const $v3 = $.unpack((($.t($.b.isinstance([text, $.b.str])) && $.t($.le($.b.len([text]), _LONGEST))) ? $.cm(text, "partition", [":"]) : $.tuple(["", "", ""])), 3, -1);kind = $v3[0];_ = $v3[1];rest = $v3[2];}
+if (($.t(!$.has(_FORMS, kind)) || !$.t($.cm($.gi(_FORMS, kind), "fullmatch", [rest])))) {
+throw $.raised(InvalidParameter(["a position in a source is written as transaction:734, snapshot:734:740:735, version:12 or time:2026-11-22T05:45:00+00:00"]));
+}
+if ($.t($.eq(kind, "time"))) {
+try {
+$.cm(datetime, "fromisoformat", [rest]);
+} catch ($error) { const $caught = $.thrown($error);
+if ($.caught($caught, $.b.ValueError)) {
+throw $.raised(InvalidParameter(["a position in a source names a time that does not exist"]));
+} else throw $caught;
+}
+}
+return text;
+});
+covers = $.fn("covers", ["read", "changed"], {}, function (read, changed) {
+let _, kind, made, other, seen;
+{const $v4 = [$.cm(checked([read]), "partition", [":"]), $.cm(checked([changed]), "partition", [":"])];{const $v5 = $.unpack($v4[0], 3, -1);kind = $v5[0];_ = $v5[1];seen = $v5[2];}{const $v6 = $.unpack($v4[1], 3, -1);other = $v6[0];_ = $v6[1];made = $v6[2];}}
+if ($.t($.eq(kind, "snapshot"))) {
+if ($.t($.eq(other, "transaction"))) {
+return $.cm($.cm(_Snapshot, "of", [seen]), "sees", [$.b.int([made])]);
+}
+return $.both($.eq(other, "snapshot"), () => $.cm($.cm(_Snapshot, "of", [seen]), "sees_all_of", [$.cm(_Snapshot, "of", [made])]));
+}
+if (($.t(!$.eq(kind, other)) || $.t($.eq(kind, "transaction")))) {
+return false;
+}
+if ($.t($.eq(kind, "version"))) {
+return $.le($.b.int([made]), $.b.int([seen]));
+}
+return $.le($.cm(datetime, "fromisoformat", [made]), $.cm(datetime, "fromisoformat", [seen]));
+});
+return {COUNTED_BY, _LONGEST, _NUMBER, _FORMS, _Snapshot, checked, covers, datetime, InvalidParameter};
+})();
+$.modules["store.sources.verdicts"] = (() => {
+let Verdicts;
+const Word = $.modules["errors"]["Word"];
+Verdicts = $.cls("Verdicts", [Word], ($ns) => {
+$ns.ERASED = "ERASED";
+$ns.RESIDUAL = "RESIDUAL";
+$ns.NOT_COVERED = "NOT COVERED";
+});
+return {Verdicts, Word};
+})();
+$.modules["privacy.sentences"] = (() => {
+let CATALOGUE, fill;
+const catalogue = $.libraries["privacy.sentences"]["catalogue"];
+CATALOGUE = "4";
+fill = $.fn("fill", ["entry", "values", "filled"], {}, function (entry, values, filled) {
+let first, name, part, parts, rest, text, value;
+while (!$.t($.b.isinstance([entry, $.b.str]))) {
+value = $.gi(values, $.gi(entry, "by"));
+entry = $.gi(entry, ($.t($.b.isinstance([value, $.b.str])) ? value : ($.t($.eq(value, 1n)) ? "one" : "many")));
+}
+{const $v1 = $.unpack($.cm(entry, "split", ["{"]), 2, 1);first = $v1[0];parts = $v1[1];}
+text = first;
+for (const $v2 of $.each(parts)) {
+part = $v2;
+{const $v3 = $.unpack($.cm(part, "split", ["}"]), 2, -1);name = $v3[0];rest = $v3[1];}
+text = $.iadd(text, $.add($.gi(filled, name), rest));
+}
+return text;
+});
+return {CATALOGUE, fill};
+})();
+$.modules["papers.catalogue"] = (() => {
+let figure;
+const labels = $.libraries["papers.catalogue"]["labels"];
+const shown = $.modules["privacy.shown"]["shown"];
+figure = $.fn("figure", ["value"], {}, function (value) {
+if ($.t($.is(value, null))) {
+return "\u2013";
+}
+if ($.t($.b.isinstance([value, $.b.float]))) {
+return shown([value]);
+}
+return ($.t($.b.isinstance([value, $.b.int])) ? $.cm(("" + $.formatted(value, "", ("" + ","))), "replace", [",", " "]) : $.b.str([value]));
+});
+return {figure, shown};
+})();
+$.modules["losses"] = (() => {
+let __getattr__, _KINDS, CATALOGUE, Squared, from_dict;
+const dataclasses = $.libraries["dataclasses"];
+const Mapping = $.libraries["collections.abc"]["Mapping"];
+const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const Catalogue = $.modules["loading"]["Catalogue"];
+const on_first_use = $.libraries["loading"]["on_first_use"];
+__getattr__ = on_first_use(["losses", $.dict([...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Loss", "LossConstants"]), "base"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Clipped", "clip"]), "clipped"])), ["Linear", "linear"], ["Logistic", "logistic"], ["MultilayerPerceptron", "multilayer_perceptron"], ["OneVsRest", "one_vs_rest"], ["PseudoHuber", "pseudo_huber"], ["Sigmoid", "sigmoid"], ["Softmax", "softmax"], ["TanhNetwork", "tanh_network"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Weighted", "weigh"]), "weighted"]))])]);
+_KINDS = $.dict([["logistic", "Logistic"], ["softmax", "Softmax"], ["one-vs-rest", "OneVsRest"], ["pseudo-huber", "PseudoHuber"], ["linear", "Linear"], ["sigmoid", "Sigmoid"], ["tanh-network", "TanhNetwork"], ["multilayer-perceptron", "MultilayerPerceptron"]]);
+CATALOGUE = Catalogue([_KINDS, $.fn("<lambda>", ["name"], {}, (name) => __getattr__([$.gi(_KINDS, name)]))]);
+Squared = $.fn("Squared", ["*_", "**__"], {}, function (_, __) {
+throw $.raised(AssumptionViolated(["the squared loss is not Lipschitz: its gradient (\u27e8\u03b8, x\u27e9 \u2212 y)x grows with \u03b8, so no L bounds a record's influence and no certificate here applies. Use PseudoHuber(radius, delta): the same near 0, gradient at most delta\u00b7radius"]));
+return null;
+});
+from_dict = $.fn("from_dict", ["description"], {}, function (description) {
+let clipped, error, fields, kind, known, name, unknown, weighted, weights;
+if (!$.t($.b.isinstance([description, $.b.dict]))) {
+throw $.raised(InvalidParameter([("" + "a loss is described by its name and fields, not by " + $.formatted($.ga($.b.type([description]), "__name__"), "", ""))]));
+}
+fields = $.b.dict([description]);
+name = $.cm(fields, "pop", ["name", null]);
+if ($.t($.eq(name, "squared"))) {
+Squared([]);
+}
+if ($.t($.eq(name, "clipped"))) {
+clipped = __getattr__(["clip"])([from_dict([$.cm(fields, "get", ["base", $.dict([])])]), $.cm(fields, "get", ["limit", 0.0])]);
+return clipped;
+}
+if ($.t($.eq(name, "weighted"))) {
+weights = $.cm(fields, "get", ["weights"]);
+if (($.t(!$.eq($.b.set([fields]), $.set(["base", "weights"]))) || !$.t($.b.isinstance([weights, $.b.list])))) {
+throw $.raised(InvalidParameter([("" + "loss " + $.formatted(name, "r", "") + " takes base, and weights as a list: one number for each class")]));
+}
+weighted = __getattr__(["weigh"])([from_dict([$.gi(fields, "base")]), weights]);
+return weighted;
+}
+if ($.t(!$.has(CATALOGUE, name))) {
+throw $.raised(InvalidParameter([("" + "must be one of " + $.formatted($.cm(", ", "join", [$.b.map([$.b.repr, CATALOGUE])]), "", ""))], {"loss": name}));
+}
+kind = $.gi(CATALOGUE, name);
+known = [...(function* ($first) { for (const $v1 of $.each($first)) { let field; field = $v1; yield $.ga(field, "name"); } })($.libraries["dataclasses"].fields([kind]))];
+if ($.t((unknown = $.b.sorted([$.sub($.b.set([fields]), $.b.set([known]))])))) {
+throw $.raised(InvalidParameter([("" + "loss " + $.formatted(name, "r", "") + " does not take " + $.formatted($.cm(", ", "join", [unknown]), "", "") + "; it takes " + $.formatted($.cm(", ", "join", [known]), "", ""))]));
+}
+try {
+return kind([], {...$.named(fields)});
+} catch ($error) { const $caught = $.thrown($error);
+if ($.caught($caught, $.b.TypeError)) {error = $caught;
+throw $.raised(InvalidParameter([("" + "loss " + $.formatted(name, "r", "") + " takes " + $.formatted($.cm(", ", "join", [known]), "", "") + ": " + $.formatted(error, "", ""))]));
+} else throw $caught;
+}
+return null;
+});
+return {__getattr__, _KINDS, CATALOGUE, Squared, from_dict, InvalidParameter, Mapping, Catalogue, on_first_use, AssumptionViolated};
+})();
+$.modules["bounds.objective_perturbation"] = (() => {
+let curvature_ratio, highest_order, _minus_log_one_plus, _with, _without, _valid, zero_out_hessian, replace_hessian, several_zero_out_hessian, several_replace_hessian, weakly_convex_zero_out_hessian, weakly_convex_replace_hessian;
+const math = $.libraries["math"];
 const UNIT = $.modules["bounds.rounding"]["UNIT"];
-const log_down = $.modules["bounds.rounding"]["log_down"];
-const least_safe = $.modules["bounds.search"]["least_safe"];
-const erfcx = $.modules["bounds.tails"]["erfcx"];
-const upper_tail = $.modules["bounds.tails"]["upper_tail"];
-_HALF = $.tuple([$.tuple([0.09501250983763744, 0.1894506104550685]), $.tuple([0.2816035507792589, 0.1826034150449236]), $.tuple([0.45801677765722737, 0.1691565193950025]), $.tuple([0.6178762444026438, 0.1495959888165767]), $.tuple([0.755404408355003, 0.1246289712555339]), $.tuple([0.8656312023878318, 0.09515851168249279]), $.tuple([0.9445750230732326, 0.06225352393864789]), $.tuple([0.9894009349916499, 0.02715245941175409])]);
-_GAUSS = $.b.tuple([(function* ($first) { for (const $v1 of $.each($first)) { let node, weight; {const $v2 = $.unpack($v1, 2, -1);node = $v2[0];weight = $v2[1];} for (const $v3 of $.each($.tuple([$.neg(1n), 1n]))) { let sign; sign = $v3; yield $.tuple([$.mul(sign, node), weight]); }} })(_HALF)]);
-{const $v4 = [$.libraries["math"].sqrt([2n]), $.libraries["math"].sqrt([$.div($.libraries["math"].pi, 2n)])];_SQRT2 = $v4[0];_SQRT_HALF_PI = $v4[1];}
-_LOG_SQRT_2PI = $.div($.libraries["math"].log([$.mul(2n, $.libraries["math"].pi)]), 2n);
-_mills = $.fn("_mills", ["t"], {}, function (t) {
-return $.mul(_SQRT_HALF_PI, erfcx([$.div(t, _SQRT2)]));
+const sum_up = $.modules["bounds.rounding"]["sum_up"];
+curvature_ratio = $.fn("curvature_ratio", ["*", "smoothness", "strong_convexity", "records", "weak_convexity"], {"weak_convexity": 0.0}, function (smoothness, strong_convexity, records, weak_convexity) {
+return $.mul($.div(smoothness, $.add($.mul(records, strong_convexity), weak_convexity)), $.add(1n, $.mul(4n, UNIT)));
 });
-_mills_slope = $.fn("_mills_slope", ["t"], {}, function (t) {
-let tail, term;
-if ($.t($.lt(t, 3n))) {
-return $.sub(1n, $.mul(t, _mills([t])));
-}
-tail = 0.0;
-for (const $v5 of $.each($.b.range([60n, 0n, $.neg(1n)]))) {
-term = $v5;
-tail = $.div(term, $.add(t, tail));
-}
-return $.div(tail, $.add(t, tail));
+highest_order = $.fn("highest_order", ["*", "ratio", "rows", "below"], {"rows": 1n, "below": 0.0}, function (ratio, rows, below) {
+let curvature;
+curvature = $.mul(rows, $.add(ratio, below));
+return ($.t(curvature) ? $.mul($.div($.add(1n, $.mul(rows, ratio)), curvature), $.sub(1n, $.mul(4n, UNIT))) : $.libraries["math"].inf);
 });
-gdp_log_delta = $.fn("gdp_log_delta", ["*", "mu", "epsilon"], {}, function (mu, epsilon) {
-let a, b, delta, density, exponent, far, log_drop, mean, slack, value, wobble;
-if ($.t($.eq(mu, 0n))) {
-return $.neg($.libraries["math"].inf);
-}
-if ($.t($.eq(mu, $.libraries["math"].inf))) {
-return 0.0;
-}
-far = $.div(epsilon, mu);
-{const $v6 = [$.sub(far, $.div(mu, 2n)), $.add(far, $.div(mu, 2n))];a = $v6[0];b = $v6[1];}
-if ($.t($.lt(1e+150, a))) {
-return LEAST_LOG;
-}
-wobble = $.mul($.mul(4n, UNIT), b);
-if ($.t($.lt(a, $.neg(1n)))) {
-density = $.libraries["math"].exp([$.sub($.div($.mul($.neg(a), a), 2n), _LOG_SQRT_2PI)]);
-delta = $.sub(upper_tail([a]), $.mul(density, _mills([b])));
-return $.b.min([0.0, $.add($.add($.libraries["math"].log([delta]), $.mul(density, wobble)), $.mul(64n, UNIT))]);
-}
-if ($.t($.lt(1000000.0, a))) {
-log_drop = $.b.min([$.sub($.libraries["math"].log([mu]), $.mul(2n, $.libraries["math"].log([a]))), $.neg($.libraries["math"].log([a]))]);
-} else {
-if ($.t($.lt(mu, 0.5))) {
-mean = $.libraries["math"].fsum([(function* ($first) { for (const $v7 of $.each($first)) { let node, weight; {const $v8 = $.unpack($v7, 2, -1);node = $v8[0];weight = $v8[1];} yield $.mul(weight, _mills_slope([$.add(far, $.mul($.div(mu, 2n), node))])); } })(_GAUSS)]);
-log_drop = $.add($.libraries["math"].log([$.div(mu, 2n)]), $.libraries["math"].log([mean]));
-} else {
-log_drop = $.libraries["math"].log([$.sub($.mul(_mills([a]), $.add(1n, $.mul(32n, UNIT))), _mills([b]))]);
-}
-}
-exponent = $.div($.mul(a, a), 2n);
-slack = $.add($.add(MARGIN, $.mul($.mul(4n, UNIT), exponent)), $.mul($.add($.b.abs([a]), 2n), wobble));
-value = $.add($.sub($.sub(log_drop, exponent), _LOG_SQRT_2PI), slack);
-return $.b.max([LEAST_LOG, $.b.min([0.0, value])]);
+_minus_log_one_plus = $.fn("_minus_log_one_plus", ["*terms"], {}, function (terms) {
+return $.neg($.libraries["math"].log1p([$.sub($.libraries["math"].fsum([terms]), $.mul($.mul(8n, UNIT), $.libraries["math"].fsum([$.b.map([$.b.abs, terms])])))]));
 });
-gdp_epsilon = $.fn("gdp_epsilon", ["*", "mu", "delta"], {}, function (mu, delta) {
-let chernoff, log_delta, safe;
-if (($.t($.eq(mu, 0n)) || $.t($.le(1n, delta)))) {
-return 0.0;
-}
-if (($.t($.le(delta, 0n)) || $.t($.lt(1e+150, mu)))) {
+_with = $.fn("_with", ["order", "r"], {}, function (order, r) {
+return sum_up([$.mul(order, $.libraries["math"].log1p([r])), _minus_log_one_plus([$.mul(order, r)])]);
+});
+_without = $.fn("_without", ["order", "r"], {}, function (order, r) {
+return sum_up([$.mul($.neg($.sub(order, 1n)), $.libraries["math"].log1p([r])), _minus_log_one_plus([$.mul($.neg($.sub(order, 1n)), r)])]);
+});
+_valid = $.fn("_valid", ["order", "ratio", "below"], {"below": 0.0}, function (order, ratio, below) {
+return $.both($.lt(1n, order), () => $.both($.le(0n, ratio), () => $.both($.le(0n, below), () => $.lt($.add($.mul(order, below), $.mul($.sub(order, 1n), ratio)), $.sub(1n, 1e-12)))));
+});
+zero_out_hessian = $.fn("zero_out_hessian", ["*", "order", "ratio", "rows"], {"rows": 1n}, function (order, ratio, rows) {
+let r;
+r = $.mul(rows, ratio);
+return ($.t(_valid([order, r])) ? $.div(_without([order, r]), $.sub(order, 1n)) : $.libraries["math"].inf);
+});
+replace_hessian = $.fn("replace_hessian", ["*", "order", "ratio", "rows"], {"rows": 1n}, function (order, ratio, rows) {
+let r;
+r = $.mul(rows, ratio);
+if (!$.t(_valid([order, r]))) {
 return $.libraries["math"].inf;
 }
-log_delta = log_down([delta]);
-safe = $.fn("safe", ["epsilon"], {}, function (epsilon) {
-return $.le(gdp_log_delta([], {"mu": mu, "epsilon": epsilon}), log_delta);
-});
-if ($.t(safe([0.0]))) {
-return 0.0;
+if (($.t($.lt(1n, rows)) && $.t($.lt(1n, $.mul($.mul(order, r), r))))) {
+return sum_up([$.div($.mul($.mul(order, r), r), 2n), $.div(_without([order, r]), $.sub(order, 1n))]);
 }
-chernoff = $.add($.add($.div($.mul(mu, mu), 2n), $.mul(mu, $.libraries["math"].sqrt([$.mul(2n, $.neg(log_delta))]))), mu);
-return least_safe([safe], {"guess": chernoff, "factor": 16n});
+return $.mul($.div(_minus_log_one_plus([$.div($.mul($.mul($.mul($.neg(order), $.sub(order, 1n)), r), r), $.add(1n, r))]), $.sub(order, 1n)), $.add(1n, 1e-12));
 });
-gdp_for = $.fn("gdp_for", ["*", "epsilon", "delta"], {}, function (epsilon, delta) {
-let log_delta, safe;
-log_delta = log_down([delta]);
-safe = $.fn("safe", ["inverse"], {}, function (inverse) {
-return $.le(gdp_log_delta([], {"mu": $.div(1n, inverse), "epsilon": epsilon}), log_delta);
+several_zero_out_hessian = $.fn("several_zero_out_hessian", ["*", "order", "ratio", "rows"], {"rows": 1n}, function (order, ratio, rows) {
+let r;
+r = $.mul(rows, ratio);
+if (!$.t(_valid([order, r]))) {
+return $.libraries["math"].inf;
+}
+return $.b.max([$.div(_without([order, r]), $.sub(order, 1n)), $.mul($.div($.mul($.mul(order, r), r), 2n), $.add(1n, $.mul(4n, UNIT)))]);
 });
-return $.libraries["math"].nextafter([$.div(1n, least_safe([safe], {"guess": 1.0, "factor": 4n})), 0.0]);
+several_replace_hessian = $.fn("several_replace_hessian", ["*", "order", "ratio", "rows"], {"rows": 1n}, function (order, ratio, rows) {
+let single;
+single = several_zero_out_hessian([], {"order": order, "ratio": ratio, "rows": rows});
+return ($.t($.lt(single, $.libraries["math"].inf)) ? sum_up([$.div($.mul(order, $.pow($.mul(rows, ratio), 2n)), 2n), single]) : $.libraries["math"].inf);
 });
-return {_HALF, _GAUSS, _SQRT2, _SQRT_HALF_PI, _LOG_SQRT_2PI, _mills, _mills_slope, gdp_log_delta, gdp_epsilon, gdp_for, least_safe, log_down, LEAST_LOG, UNIT, MARGIN, upper_tail, erfcx};
+weakly_convex_zero_out_hessian = $.fn("weakly_convex_zero_out_hessian", ["*", "order", "ratio", "below"], {}, function (order, ratio, below) {
+if (!$.t(_valid([order, ratio, below]))) {
+return $.libraries["math"].inf;
+}
+return $.div($.b.max([(function* ($first) { for (const $v1 of $.each($first)) { let h; h = $v1; for (const $v2 of $.each($.tuple([ratio, $.neg(below)]))) { let r; r = $v2; yield h([order, r]); }} })($.tuple([_with, _without]))]), $.sub(order, 1n));
+});
+weakly_convex_replace_hessian = $.fn("weakly_convex_replace_hessian", ["*", "order", "ratio", "below"], {}, function (order, ratio, below) {
+let opposite, q, rest;
+if (!$.t(_valid([order, ratio, below]))) {
+return $.libraries["math"].inf;
+}
+{const $v3 = [order, $.sub(order, 1n)];q = $v3[0];rest = $v3[1];}
+opposite = $.fn("opposite", ["second", "first"], {}, function (second, first) {
+return sum_up([$.mul(q, $.libraries["math"].log1p([second])), $.mul($.neg(rest), $.libraries["math"].log1p([first])), _minus_log_one_plus([$.mul(q, second), $.mul($.neg(rest), first)])]);
+});
+return $.mul($.div($.b.max([$.add(_with([q, ratio]), _without([q, ratio])), $.add(_with([q, $.neg(below)]), _without([q, $.neg(below)])), opposite([ratio, $.neg(below)]), opposite([$.neg(below), ratio])]), rest), $.add(1n, $.mul(4n, UNIT)));
+});
+return {curvature_ratio, highest_order, _minus_log_one_plus, _with, _without, _valid, zero_out_hessian, replace_hessian, several_zero_out_hessian, several_replace_hessian, weakly_convex_zero_out_hessian, weakly_convex_replace_hessian, UNIT, sum_up};
+})();
+$.modules["bounds.subsampled"] = (() => {
+let zero_out_renyi, replace_renyi;
+const MARGIN = $.modules["bounds.rounding"]["MARGIN"];
+const gammaln = $.libraries["scipy.special"]["gammaln"];
+const logsumexp = $.libraries["scipy.special"]["logsumexp"];
+zero_out_renyi = $.fn("zero_out_renyi", ["*", "order", "sampling_rate", "noise_multiplier", "steps"], {}, function (order, sampling_rate, noise_multiplier, steps) {
+let choose, growth, k, terms;
+k = $.libraries["numpy"].arange([$.add(order, 1n)]);
+growth = $.div($.sub($.mul(k, k), k), $.mul(2n, $.pow(noise_multiplier, 2n)));
+if ($.t($.eq(sampling_rate, 1n))) {
+return $.b.float([$.mul($.div($.mul(steps, $.gi(growth, $.neg(1n))), $.sub(order, 1n)), $.add(1n, MARGIN))]);
+}
+choose = $.sub($.sub(gammaln([$.add(order, 1n)]), gammaln([$.add(k, 1n)])), gammaln([$.add($.sub(order, k), 1n)]));
+terms = $.add($.add($.add(choose, $.mul($.sub(order, k), $.libraries["numpy"].log1p([$.neg(sampling_rate)]))), $.mul(k, $.libraries["numpy"].log([sampling_rate]))), growth);
+return $.b.max([0.0, $.div($.mul(steps, $.add($.mul($.b.float([logsumexp([terms])]), $.add(1n, MARGIN)), $.mul(1e-13, order))), $.sub(order, 1n))]);
+});
+replace_renyi = $.fn("replace_renyi", ["*", "order", "sampling_rate", "noise_multiplier", "steps"], {}, function (order, sampling_rate, noise_multiplier, steps) {
+let away, sampling, towards;
+sampling = $.dict([["sampling_rate", sampling_rate], ["noise_multiplier", noise_multiplier], ["steps", steps]]);
+towards = zero_out_renyi([], {"order": $.mul(2n, order), ...$.named(sampling)});
+away = zero_out_renyi([], {"order": $.sub($.mul(2n, order), 1n), ...$.named(sampling)});
+return $.add($.mul($.div($.sub(order, 0.5), $.sub(order, 1n)), towards), away);
+});
+return {zero_out_renyi, replace_renyi, MARGIN, logsumexp, gammaln};
+})();
+$.modules["bounds.gibbs"] = (() => {
+let FORMS, Gibbs;
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const Any = $.libraries["typing"]["Any"];
+const choice = $.modules["errors"]["choice"];
+const count = $.modules["errors"]["count"];
+const non_negative = $.modules["errors"]["non_negative"];
+const positive = $.modules["errors"]["positive"];
+const renyi_order = $.modules["errors"]["renyi_order"];
+const theorem_5_2 = $.modules["bounds.theorem_5_2"];
+FORMS = $.tuple(["printed", "sharper"]);
+Gibbs = $.dataclass($.cls("Gibbs", [], ($ns) => {
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let name;
+renyi_order(["order", $.ga(self, "order")]);
+for (const $v1 of $.each($.tuple(["range", "regularization"]))) {
+name = $v1;
+positive([name, $.b.getattr([self, name])]);
+}
+non_negative(["smoothness", $.ga(self, "smoothness")]);
+count(["dimension", $.ga(self, "dimension")]);
+choice(["form", $.ga(self, "form"), FORMS]);
+return null;
+});
+$ns.closeness = $.fn("closeness", ["self", "*", "step_size", "noise_variance", "records", "runs"], {}, function (self, step_size, noise_variance, records, runs) {
+let chain, cost, edits, learn_steps, requests, steps;
+chain = $.dict([["step_size", step_size], ["noise_variance", noise_variance], ["records", records]]);
+{const $v2 = $.unpack(runs, 2, 1);{const $v3 = $.unpack($v2[0], 2, -1);learn_steps = $v3[0];edits = $v3[1];}requests = $v2[1];}
+cost = $.cm(self, "closer", [], {...$.named(chain), "before": null, "steps": learn_steps, "edits": edits});
+for (const $v4 of $.each(requests)) {
+{const $v5 = $.unpack($v4, 2, -1);steps = $v5[0];edits = $v5[1];}
+cost = $.cm(self, "closer", [], {...$.named(chain), "before": cost, "steps": steps, "edits": edits});
+}
+return cost;
+});
+$ns.closer = $.fn("closer", ["self", "*", "step_size", "noise_variance", "records", "before", "steps", "edits"], {}, function (self, step_size, noise_variance, records, before, steps, edits) {
+let run;
+run = $.cm(self, "_run", [step_size, noise_variance, records]);
+return ($.t($.is(before, null)) ? run([$.cm(self, "_prior", [noise_variance]), steps, 0n]) : run([before, steps, edits]));
+});
+$ns.worst_closeness = $.fn("worst_closeness", ["self", "*", "step_size", "noise_variance", "records", "learn_steps", "delete_steps", "batch"], {}, function (self, step_size, noise_variance, records, learn_steps, delete_steps, batch) {
+let first, offset, run, slope;
+run = $.cm(self, "_run", [step_size, noise_variance, records]);
+first = run([run([$.cm(self, "_prior", [noise_variance]), learn_steps, 0n]), delete_steps, batch]);
+offset = run([0.0, delete_steps, batch]);
+slope = $.sub(run([1.0, delete_steps, batch]), offset);
+return ($.t($.lt(slope, 1n)) ? $.b.max([first, $.div(offset, $.sub(1n, slope))]) : $.libraries["math"].inf);
+});
+$ns._prior = $.fn("_prior", ["self", "noise_variance"], {}, function (self, noise_variance) {
+let everywhere, rate;
+{const $v6 = $.unpack($.modules["bounds.theorem_5_2"].prior_to_gibbs([], {"range": $.ga(self, "range"), "noise_variance": noise_variance}), 2, -1);everywhere = $v6[0];rate = $v6[1];}
+return ($.t($.eq($.ga(self, "form"), "sharper")) ? $.mul($.ga(self, "order"), $.b.min([everywhere, rate])) : everywhere);
+});
+$ns._run = $.fn("_run", ["self", "step_size", "noise_variance", "records"], {}, function (self, step_size, noise_variance, records) {
+let after, barrier, chain, limit, scale, sizes;
+scale = $.dict([["range", $.ga(self, "range")], ["noise_variance", noise_variance]]);
+barrier = ($.t($.eq($.ga(self, "form"), "sharper")) ? $.modules["bounds.theorem_5_2"].log_barrier : $.modules["bounds.theorem_5_2"].log_barrier_printed);
+sizes = $.dict([["log_barrier", barrier([], {...$.named(scale)})], ["regularization", $.ga(self, "regularization")]]);
+limit = $.modules["bounds.theorem_5_2"].largest_step_size([], {"order": $.ga(self, "order"), "smoothness": $.ga(self, "smoothness"), ...$.named(sizes)});
+if (!$.t($.le(step_size, $.mul(limit, $.add(1n, 1e-12))))) {
+return $.fn("<lambda>", ["*_"], {}, (_) => $.libraries["math"].inf);
+}
+chain = $.dict([["discretisation_rate", $.modules["bounds.theorem_5_2"].discretisation_rate([], {"dimension": $.ga(self, "dimension"), "smoothness": $.ga(self, "smoothness"), "step_size": step_size, ...$.named(sizes)})], ["forgetting_rate", $.modules["bounds.theorem_5_2"].forgetting_rate([], {"step_size": step_size, ...$.named(sizes)})]]);
+after = $.fn("after", ["cost", "steps", "edits"], {}, function (cost, steps, edits) {
+let move, rate;
+move = $.modules["bounds.theorem_5_2"].gibbs_move([], {"batch": edits, "records": records, ...$.named(scale)});
+if ($.t($.eq($.ga(self, "form"), "sharper"))) {
+rate = $.add($.div(cost, $.ga(self, "order")), move);
+return $.mul($.ga(self, "order"), $.modules["bounds.theorem_5_2"].rate_to_gibbs([], {"start_rate": rate, "steps": steps, ...$.named(chain)}));
+}
+return $.modules["bounds.theorem_5_2"].renyi_to_gibbs_printed([], {"start": $.add(cost, move), "order": $.ga(self, "order"), "steps": steps, ...$.named(chain)});
+});
+return after;
+});
+}), [["order", () => ["is", $.b.float]], ["range", () => ["is", $.b.float]], ["smoothness", () => ["is", $.b.float]], ["regularization", () => ["is", $.b.float]], ["dimension", () => ["is", $.b.int]], ["form", () => ["is", $.b.str]]], {frozen: true});
+return {FORMS, Gibbs, choice, count, non_negative, positive, renyi_order, Any};
 })();
 $.modules["bounds.membership"] = (() => {
 let gdp_advantage, renyi_advantage, rate_advantage;
@@ -2174,208 +3076,752 @@ return $.tuple([rate, order]);
 });
 return {renyi_epsilon, renyi_log_delta, renyi_epsilon_optimal, renyi_log_delta_optimal, _SECOND_EVENT, _log_mass, _pair_epsilon, _least_share, rate_epsilon, rate_log_delta, rate_for, MARGIN, log_sum, log_down, sum_up, least, UNIT, best_order, LEAST_LOG};
 })();
-$.modules["bounds.conversion"] = (() => {
-const gdp_epsilon = $.modules["bounds.gaussian"]["gdp_epsilon"];
-const gdp_for = $.modules["bounds.gaussian"]["gdp_for"];
-const gdp_log_delta = $.modules["bounds.gaussian"]["gdp_log_delta"];
-const gdp_advantage = $.modules["bounds.membership"]["gdp_advantage"];
-const rate_advantage = $.modules["bounds.membership"]["rate_advantage"];
-const rate_epsilon = $.modules["bounds.renyi"]["rate_epsilon"];
-const rate_for = $.modules["bounds.renyi"]["rate_for"];
-const rate_log_delta = $.modules["bounds.renyi"]["rate_log_delta"];
-const renyi_epsilon_optimal = $.modules["bounds.renyi"]["renyi_epsilon_optimal"];
-const renyi_log_delta_optimal = $.modules["bounds.renyi"]["renyi_log_delta_optimal"];
-const exp_up = $.modules["bounds.rounding"]["exp_up"];
-return {renyi_epsilon_optimal, gdp_epsilon, rate_epsilon, exp_up, rate_advantage, gdp_advantage, gdp_for, rate_log_delta, renyi_log_delta_optimal, gdp_log_delta, rate_for};
-})();
-$.modules["bounds.objective_perturbation"] = (() => {
-let curvature_ratio, highest_order, _minus_log_one_plus, _with, _without, _valid, zero_out_hessian, replace_hessian, several_zero_out_hessian, several_replace_hessian, weakly_convex_zero_out_hessian, weakly_convex_replace_hessian;
+$.modules["bounds.gaussian"] = (() => {
+let _HALF, _GAUSS, _SQRT2, _SQRT_HALF_PI, _LOG_SQRT_2PI, _mills, _mills_slope, gdp_log_delta, gdp_epsilon, gdp_for;
 const math = $.libraries["math"];
+const LEAST_LOG = $.modules["bounds.rounding"]["LEAST_LOG"];
+const MARGIN = $.modules["bounds.rounding"]["MARGIN"];
 const UNIT = $.modules["bounds.rounding"]["UNIT"];
-const sum_up = $.modules["bounds.rounding"]["sum_up"];
-curvature_ratio = $.fn("curvature_ratio", ["*", "smoothness", "strong_convexity", "records", "weak_convexity"], {"weak_convexity": 0.0}, function (smoothness, strong_convexity, records, weak_convexity) {
-return $.mul($.div(smoothness, $.add($.mul(records, strong_convexity), weak_convexity)), $.add(1n, $.mul(4n, UNIT)));
+const log_down = $.modules["bounds.rounding"]["log_down"];
+const least_safe = $.modules["bounds.search"]["least_safe"];
+const erfcx = $.modules["bounds.tails"]["erfcx"];
+const upper_tail = $.modules["bounds.tails"]["upper_tail"];
+_HALF = $.tuple([$.tuple([0.09501250983763744, 0.1894506104550685]), $.tuple([0.2816035507792589, 0.1826034150449236]), $.tuple([0.45801677765722737, 0.1691565193950025]), $.tuple([0.6178762444026438, 0.1495959888165767]), $.tuple([0.755404408355003, 0.1246289712555339]), $.tuple([0.8656312023878318, 0.09515851168249279]), $.tuple([0.9445750230732326, 0.06225352393864789]), $.tuple([0.9894009349916499, 0.02715245941175409])]);
+_GAUSS = $.b.tuple([(function* ($first) { for (const $v1 of $.each($first)) { let node, weight; {const $v2 = $.unpack($v1, 2, -1);node = $v2[0];weight = $v2[1];} for (const $v3 of $.each($.tuple([$.neg(1n), 1n]))) { let sign; sign = $v3; yield $.tuple([$.mul(sign, node), weight]); }} })(_HALF)]);
+{const $v4 = [$.libraries["math"].sqrt([2n]), $.libraries["math"].sqrt([$.div($.libraries["math"].pi, 2n)])];_SQRT2 = $v4[0];_SQRT_HALF_PI = $v4[1];}
+_LOG_SQRT_2PI = $.div($.libraries["math"].log([$.mul(2n, $.libraries["math"].pi)]), 2n);
+_mills = $.fn("_mills", ["t"], {}, function (t) {
+return $.mul(_SQRT_HALF_PI, erfcx([$.div(t, _SQRT2)]));
 });
-highest_order = $.fn("highest_order", ["*", "ratio", "rows", "below"], {"rows": 1n, "below": 0.0}, function (ratio, rows, below) {
+_mills_slope = $.fn("_mills_slope", ["t"], {}, function (t) {
+let tail, term;
+if ($.t($.lt(t, 3n))) {
+return $.sub(1n, $.mul(t, _mills([t])));
+}
+tail = 0.0;
+for (const $v5 of $.each($.b.range([60n, 0n, $.neg(1n)]))) {
+term = $v5;
+tail = $.div(term, $.add(t, tail));
+}
+return $.div(tail, $.add(t, tail));
+});
+gdp_log_delta = $.fn("gdp_log_delta", ["*", "mu", "epsilon"], {}, function (mu, epsilon) {
+let a, b, delta, density, exponent, far, log_drop, mean, slack, value, wobble;
+if ($.t($.eq(mu, 0n))) {
+return $.neg($.libraries["math"].inf);
+}
+if ($.t($.eq(mu, $.libraries["math"].inf))) {
+return 0.0;
+}
+far = $.div(epsilon, mu);
+{const $v6 = [$.sub(far, $.div(mu, 2n)), $.add(far, $.div(mu, 2n))];a = $v6[0];b = $v6[1];}
+if ($.t($.lt(1e+150, a))) {
+return LEAST_LOG;
+}
+wobble = $.mul($.mul(4n, UNIT), b);
+if ($.t($.lt(a, $.neg(1n)))) {
+density = $.libraries["math"].exp([$.sub($.div($.mul($.neg(a), a), 2n), _LOG_SQRT_2PI)]);
+delta = $.sub(upper_tail([a]), $.mul(density, _mills([b])));
+return $.b.min([0.0, $.add($.add($.libraries["math"].log([delta]), $.mul(density, wobble)), $.mul(64n, UNIT))]);
+}
+if ($.t($.lt(1000000.0, a))) {
+log_drop = $.b.min([$.sub($.libraries["math"].log([mu]), $.mul(2n, $.libraries["math"].log([a]))), $.neg($.libraries["math"].log([a]))]);
+} else {
+if ($.t($.lt(mu, 0.5))) {
+mean = $.libraries["math"].fsum([(function* ($first) { for (const $v7 of $.each($first)) { let node, weight; {const $v8 = $.unpack($v7, 2, -1);node = $v8[0];weight = $v8[1];} yield $.mul(weight, _mills_slope([$.add(far, $.mul($.div(mu, 2n), node))])); } })(_GAUSS)]);
+log_drop = $.add($.libraries["math"].log([$.div(mu, 2n)]), $.libraries["math"].log([mean]));
+} else {
+log_drop = $.libraries["math"].log([$.sub($.mul(_mills([a]), $.add(1n, $.mul(32n, UNIT))), _mills([b]))]);
+}
+}
+exponent = $.div($.mul(a, a), 2n);
+slack = $.add($.add(MARGIN, $.mul($.mul(4n, UNIT), exponent)), $.mul($.add($.b.abs([a]), 2n), wobble));
+value = $.add($.sub($.sub(log_drop, exponent), _LOG_SQRT_2PI), slack);
+return $.b.max([LEAST_LOG, $.b.min([0.0, value])]);
+});
+gdp_epsilon = $.fn("gdp_epsilon", ["*", "mu", "delta"], {}, function (mu, delta) {
+let chernoff, log_delta, safe;
+if (($.t($.eq(mu, 0n)) || $.t($.le(1n, delta)))) {
+return 0.0;
+}
+if (($.t($.le(delta, 0n)) || $.t($.lt(1e+150, mu)))) {
+return $.libraries["math"].inf;
+}
+log_delta = log_down([delta]);
+safe = $.fn("safe", ["epsilon"], {}, function (epsilon) {
+return $.le(gdp_log_delta([], {"mu": mu, "epsilon": epsilon}), log_delta);
+});
+if ($.t(safe([0.0]))) {
+return 0.0;
+}
+chernoff = $.add($.add($.div($.mul(mu, mu), 2n), $.mul(mu, $.libraries["math"].sqrt([$.mul(2n, $.neg(log_delta))]))), mu);
+return least_safe([safe], {"guess": chernoff, "factor": 16n});
+});
+gdp_for = $.fn("gdp_for", ["*", "epsilon", "delta"], {}, function (epsilon, delta) {
+let log_delta, safe;
+log_delta = log_down([delta]);
+safe = $.fn("safe", ["inverse"], {}, function (inverse) {
+return $.le(gdp_log_delta([], {"mu": $.div(1n, inverse), "epsilon": epsilon}), log_delta);
+});
+return $.libraries["math"].nextafter([$.div(1n, least_safe([safe], {"guess": 1.0, "factor": 4n})), 0.0]);
+});
+return {_HALF, _GAUSS, _SQRT2, _SQRT_HALF_PI, _LOG_SQRT_2PI, _mills, _mills_slope, gdp_log_delta, gdp_epsilon, gdp_for, least_safe, log_down, LEAST_LOG, UNIT, MARGIN, upper_tail, erfcx};
+})();
+$.modules["evidence.signing"] = (() => {
+let Scheme, _OF_SMALL_ORDER, SIGNED, key_id, encrypted, read_private, read_public, sign, signed_by, decoded;
+const base64 = $.libraries["base64"];
+const hashlib = $.libraries["hashlib"];
+const Callable = $.libraries["collections.abc"]["Callable"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const Any = $.libraries["typing"]["Any"];
+const InvalidSignature = $.libraries["cryptography.exceptions"]["InvalidSignature"];
+const UnsupportedAlgorithm = $.libraries["cryptography.exceptions"]["UnsupportedAlgorithm"];
+const Ed25519PrivateKey = $.libraries["cryptography.hazmat.primitives.asymmetric.ed25519"]["Ed25519PrivateKey"];
+const Ed25519PublicKey = $.libraries["cryptography.hazmat.primitives.asymmetric.ed25519"]["Ed25519PublicKey"];
+const Encoding = $.libraries["cryptography.hazmat.primitives.serialization"]["Encoding"];
+const PublicFormat = $.libraries["cryptography.hazmat.primitives.serialization"]["PublicFormat"];
+const load_pem_private_key = $.libraries["cryptography.hazmat.primitives.serialization"]["load_pem_private_key"];
+const load_pem_public_key = $.libraries["cryptography.hazmat.primitives.serialization"]["load_pem_public_key"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const bounded = $.libraries["records.bounded"];
+const canonical = $.modules["evidence.canonical"]["canonical"];
+Scheme = $.dataclass($.cls("Scheme", [], ($ns) => {
+
+}), [["algorithm", () => ["is", $.b.str]], ["written", () => ["parts", Callable, ["is", [Any]], ["is", $.b.bytes]]]], {frozen: true});
+_OF_SMALL_ORDER = $.tuple([...$.each((function* ($first) { for (const $v1 of $.each($first)) { let sign; sign = $v1; yield $.add($.mul("00", 31n), sign); } })($.tuple(["00", "80"]))), ...$.each((function* ($first) { for (const $v2 of $.each($first)) { let sign; sign = $v2; yield $.add($.add("01", $.mul("00", 30n)), sign); } })($.tuple(["00", "80"]))), ...$.each((function* ($first) { for (const $v3 of $.each($first)) { let sign; sign = $v3; yield $.add("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc", sign); } })($.tuple(["05", "85"]))), ...$.each((function* ($first) { for (const $v4 of $.each($first)) { let sign; sign = $v4; yield $.add("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03", sign); } })($.tuple(["7a", "fa"]))), ...$.each((function* ($first) { for (const $v5 of $.each($first)) { let low; low = $v5; for (const $v6 of $.each($.tuple(["7f", "ff"]))) { let sign; sign = $v6; yield $.add($.add(low, $.mul("ff", 30n)), sign); }} })($.tuple(["ec", "ed", "ee"])))]);
+SIGNED = Scheme(["Ed25519 over canonical JSON (RFC 8785)", canonical]);
+key_id = $.fn("key_id", ["key"], {}, function (key) {
+return $.slice($.cm($.libraries["hashlib"].sha256([$.cm(key, "public_bytes", [$.ga(Encoding, "Raw"), $.ga(PublicFormat, "Raw")])]), "hexdigest", []), null, 16n, null);
+});
+encrypted = $.fn("encrypted", ["pem"], {}, function (pem) {
+return $.has(pem, new Uint8Array([69, 78, 67, 82, 89, 80, 84, 69, 68]));
+});
+read_private = $.fn("read_private", ["path", "*", "password"], {"password": null}, function (path, password) {
+let error, key, pem, wrong;
+pem = $.libraries["records.bounded"].content([path, $.libraries["records.bounded"].KEY]);
+if ($.t(!$.eq(encrypted([pem]), !$.is(password, null)))) {
+throw $.raised(InvalidParameter([($.t($.is(password, null)) ? ("" + $.formatted(path, "", "") + ": the key is encrypted; give its passphrase") : ("" + $.formatted(path, "", "") + ": the key is not encrypted; leave the passphrase out"))]));
+}
+try {
+key = load_pem_private_key([pem, password]);
+} catch ($error) { const $caught = $.thrown($error);
+if ($.caught($caught, $.tuple([$.b.ValueError, $.b.TypeError, UnsupportedAlgorithm]))) {error = $caught;
+wrong = ($.t(!$.is(password, null)) ? "or another passphrase " : "");
+throw $.raised(InvalidParameter([("" + "cannot read a signing key from " + $.formatted(path, "", "") + ": not a key in PEM form " + $.formatted(wrong, "", "") + "(" + $.formatted(error, "", "") + ")")]));
+} else throw $caught;
+}
+if (!$.t($.b.isinstance([key, Ed25519PrivateKey]))) {
+throw $.raised(InvalidParameter([("" + $.formatted(path, "", "") + " does not hold an Ed25519 key; make one with `noisygd-delete keygen`")]));
+}
+return key;
+});
+read_public = $.fn("read_public", ["path"], {}, function (path) {
+let error, key;
+try {
+key = load_pem_public_key([$.libraries["records.bounded"].content([path, $.libraries["records.bounded"].KEY])]);
+} catch ($error) { const $caught = $.thrown($error);
+if ($.caught($caught, $.tuple([$.b.ValueError, UnsupportedAlgorithm]))) {error = $caught;
+if ($.t($.b.isinstance([error, InvalidParameter]))) {
+throw $caught;
+}
+throw $.raised(InvalidParameter([("" + "cannot read a public key from " + $.formatted(path, "", "") + ": " + $.formatted(error, "", ""))]));
+} else throw $caught;
+}
+if (!$.t($.b.isinstance([key, Ed25519PublicKey]))) {
+throw $.raised(InvalidParameter([("" + $.formatted(path, "", "") + " does not hold an Ed25519 public key")]));
+}
+return key;
+});
+sign = $.fn("sign", ["document", "key", "*", "password"], {"password": null}, function (document, key, password) {
+let block, private$, raw, unsigned;
+private$ = read_private([key], {"password": password});
+unsigned = $.dict((function* ($first) { for (const $v7 of $.each($first)) { let block, name; {const $v8 = $.unpack($v7, 2, -1);name = $v8[0];block = $v8[1];} if (!$.t(!$.eq(name, "signature"))) continue; yield [name, block]; } })($.cm(document, "items", [])));
+raw = $.cm($.cm(private$, "public_key", []), "public_bytes", [$.ga(Encoding, "Raw"), $.ga(PublicFormat, "Raw")]);
+block = $.dict([["algorithm", $.ga(SIGNED, "algorithm")], ["key_id", key_id([$.cm(private$, "public_key", [])])], ["public_key", $.cm($.libraries["base64"].b64encode([raw]), "decode", [])], ["value", $.cm($.libraries["base64"].b64encode([$.cm(private$, "sign", [$.cm(SIGNED, "written", [unsigned])])]), "decode", [])]]);
+return $.dict([...$.pairs(unsigned), ["signature", block]]);
+});
+signed_by = $.fn("signed_by", ["document", "scheme"], {"scheme": SIGNED}, function (document, scheme) {
+let block, key, raw, unsigned;
+unsigned = $.dict((function* ($first) { for (const $v9 of $.each($first)) { let block, name; {const $v10 = $.unpack($v9, 2, -1);name = $v10[0];block = $v10[1];} if (!$.t(!$.eq(name, "signature"))) continue; yield [name, block]; } })($.cm(document, "items", [])));
+try {
+block = $.gi(document, "signature");
+raw = decoded([$.gi(block, "public_key")]);
+if ($.t($.has(_OF_SMALL_ORDER, $.cm(raw, "hex", [])))) {
+return null;
+}
+key = $.cm(Ed25519PublicKey, "from_public_bytes", [raw]);
+if (($.t(!$.eq($.gi(block, "key_id"), key_id([key]))) || $.t(!$.eq($.gi(block, "algorithm"), $.ga(scheme, "algorithm"))) || $.t(!$.eq($.b.len([block]), 4n)))) {
+return null;
+}
+$.cm(key, "verify", [decoded([$.gi(block, "value")]), $.cm(scheme, "written", [unsigned])]);
+} catch ($error) { const $caught = $.thrown($error);
+if ($.caught($caught, $.tuple([InvalidSignature, $.b.LookupError, $.b.TypeError, $.b.ValueError, $.b.AttributeError, $.b.RecursionError]))) {
+return null;
+} else throw $caught;
+}
+return key;
+});
+decoded = $.fn("decoded", ["coded"], {}, function (coded) {
+let raw;
+raw = $.libraries["base64"].b64decode([coded], {"validate": true});
+if ($.t(!$.eq($.cm($.libraries["base64"].b64encode([raw]), "decode", []), coded))) {
+throw $.raised($.b.ValueError(["not base64 as it is written"]));
+}
+return raw;
+});
+return {Scheme, _OF_SMALL_ORDER, SIGNED, key_id, encrypted, read_private, read_public, sign, signed_by, decoded, PublicFormat, Encoding, InvalidParameter, Ed25519PublicKey, UnsupportedAlgorithm, load_pem_public_key, InvalidSignature, canonical, Any, Callable, Ed25519PrivateKey, load_pem_private_key};
+})();
+$.modules["evidence.notices"] = (() => {
+let _LONGEST, TEXTS, text, Notices, _RESTRICTED, _NOTICED, NOTHING_STATED;
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const fields = $.libraries["dataclasses"]["fields"];
+const date = $.libraries["datetime"]["date"];
+const datetime = $.libraries["datetime"]["datetime"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const count = $.modules["errors"]["count"];
+const day = $.modules["register.dates"]["day"];
+const days = $.modules["register.dates"]["days"];
+const in_json = $.modules["register.dates"]["in_json"];
+const last_day = $.modules["register.dates"]["last_day"];
+const local_day = $.modules["register.dates"]["local_day"];
+const moved_by = $.modules["register.dates"]["moved_by"];
+const Reasons = $.modules["register.terms"]["Reasons"];
+_LONGEST = 1000n;
+TEXTS = $.tuple(["purposes", "models", "contact", "authority"]);
+text = $.fn("text", ["name", "value"], {}, function (name, value) {
+if ($.t($.is(value, null))) {
+return null;
+}
+if ((!$.t($.b.isinstance([value, $.b.str])) || !$.t($.cm(value, "strip", [])) || $.t($.lt(_LONGEST, $.b.len([value]))))) {
+throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + " must be a text of at most " + $.formatted(_LONGEST, "", "") + " characters, or left out")]));
+}
+if ((!$.t($.cm(value, "isprintable", [])) || $.t($.has(value, "\ufffd")))) {
+throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + " holds characters that no page can show; leave them out")]));
+}
+return null;
+});
+Notices = $.dataclass($.cls("Notices", [], ($ns) => {
+$ns.purposes = null;
+$ns.models = null;
+$ns.contact = null;
+$ns.authority = null;
+$ns.informed = null;
+$ns.recipients = null;
+$ns.recipients_told = null;
+$ns.backups_until = null;
+$ns.withdrawn = null;
+$ns.publish_by = null;
+$ns.extended_until = null;
+$ns.extension_reason = null;
+$ns.holidays = $.tuple([]);
+$ns.set_aside = null;
+$ns.put_back = null;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let name;
+for (const $v1 of $.each(TEXTS)) {
+name = $v1;
+text([name, $.b.getattr([self, name])]);
+}
+for (const $v2 of $.each(_NOTICED)) {
+name = $v2;
+if ($.t(!$.is($.b.getattr([self, name]), null))) {
+$.cm($.b.object, "__setattr__", [self, name, day([name, $.b.getattr([self, name])])]);
+}
+}
+if ($.t(!$.is($.ga(self, "recipients"), null))) {
+count(["recipients", $.ga(self, "recipients")], {"minimum": 0n, "maximum": $.pow(10n, 6n)});
+}
+if ($.t(!$.eq($.is($.ga(self, "extended_until"), null), $.is($.ga(self, "extension_reason"), null)))) {
+throw $.raised(InvalidParameter(["extended_until and extension_reason belong together; give both"]));
+}
+if (($.t(!$.is($.ga(self, "put_back"), null)) && ($.t($.is($.ga(self, "set_aside"), null)) || $.t($.lt($.ga(self, "put_back"), $.ga(self, "set_aside")))))) {
+throw $.raised(InvalidParameter(["lies before the rows were set aside"], {"put_back": $.ga(self, "put_back")}));
+}
+if ($.t(!$.is($.ga(self, "extension_reason"), null))) {
+$.cm($.b.object, "__setattr__", [self, "extension_reason", Reasons([$.ga(self, "extension_reason")])]);
+}
+$.cm($.b.object, "__setattr__", [self, "holidays", days(["holidays", $.ga(self, "holidays")])]);
+return null;
+});
+$ns.fit = $.fn("fit", ["self", "received"], {}, function (self, received) {
+let name, start, when;
+if ($.t($.is(received, null))) {
+if (($.t($.ga(self, "holidays")) || $.t(!$.is($.ga(self, "extended_until"), null)))) {
+throw $.raised(InvalidParameter(["a deadline is counted from the day of receipt: state when the request was received"]));
+}
+return null;
+}
+start = $.cm($.cm(datetime, "fromisoformat", [received]), "date", []);
+for (const $v3 of $.each(_NOTICED)) {
+name = $v3;
+when = $.b.getattr([self, name]);
+if (($.t(!$.is(when, null)) && $.t($.lt(when, start)))) {
+throw $.raised(InvalidParameter([("" + "lies before the receipt, " + $.formatted(received, "", ""))], {...$.named($.dict([[name, when]]))}));
+}
+}
+if (($.t(!$.is($.ga(self, "extended_until"), null)) && !$.t((($v4, $v5, $v6) => $.le($v4, $v5) && $.le($v5, $v6))(last_day([received]), $.ga(self, "extended_until"), last_day([received], {"months": 3n}))))) {
+throw $.raised(InvalidParameter([("" + "must lie between one and three months after the receipt, " + $.formatted(received, "", ""))], {"extended_until": $.ga(self, "extended_until")}));
+}
+if ($.t(!$.eq($.ga(self, "holidays"), moved_by([received], {"holidays": $.ga(self, "holidays")})))) {
+throw $.raised(InvalidParameter(["holidays must be those by which the deadline moved, and no others"]));
+}
+return null;
+});
+$ns.follow = $.fn("follow", ["self", "*", "edited", "received", "issued"], {}, function (self, edited, received, issued) {
+let done, name, today, when;
+if ($.t(!$.is(edited, null))) {
+done = $.cm(date, "fromisoformat", [edited]);
+for (const $v7 of $.each($.tuple(["informed", "recipients_told", "backups_until", "withdrawn"]))) {
+name = $v7;
+when = $.b.getattr([self, name]);
+if (($.t(!$.is(when, null)) && $.t($.lt(when, done)))) {
+throw $.raised(InvalidParameter([("" + "lies before " + $.formatted($.cm(done, "isoformat", []), "", "") + ", when the rows were edited; leave it out, or state the day on which it was true")], {...$.named($.dict([[name, when]]))}));
+}
+}
+}
+today = local_day([issued, received]);
+for (const $v8 of $.each($.tuple(["informed", "recipients_told", "withdrawn"]))) {
+name = $v8;
+when = $.b.getattr([self, name]);
+if (($.t(!$.is(when, null)) && $.t($.lt(today, when)))) {
+throw $.raised(InvalidParameter([("" + "lies after " + $.formatted($.cm(today, "isoformat", []), "", "") + ", when the certificate is issued: certify it then")], {...$.named($.dict([[name, when]]))}));
+}
+}
+return null;
+});
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+let found;
+found = $.dict((function* ($first) { for (const $v9 of $.each($first)) { let part; part = $v9; yield [$.ga(part, "name"), $.b.getattr([self, $.ga(part, "name")])]; } })(fields([self])));
+return $.dict((function* ($first) { for (const $v10 of $.each($first)) { let name, value; {const $v11 = $.unpack($v10, 2, -1);name = $v11[0];value = $v11[1];} if (!($.t(!$.is(value, null)) || $.t(!$.has(_RESTRICTED, name)))) continue; yield [name, in_json([value])]; } })($.cm(found, "items", [])));
+});
+}), [["purposes", () => ["or", ["is", $.b.str], ["none"]]], ["models", () => ["or", ["is", $.b.str], ["none"]]], ["contact", () => ["or", ["is", $.b.str], ["none"]]], ["authority", () => ["or", ["is", $.b.str], ["none"]]], ["informed", () => ["or", ["is", date], ["none"]]], ["recipients", () => ["or", ["is", $.b.int], ["none"]]], ["recipients_told", () => ["or", ["is", date], ["none"]]], ["backups_until", () => ["or", ["is", date], ["none"]]], ["withdrawn", () => ["or", ["is", date], ["none"]]], ["publish_by", () => ["or", ["is", date], ["none"]]], ["extended_until", () => ["or", ["is", date], ["none"]]], ["extension_reason", () => ["or", ["is", Reasons], ["none"]]], ["holidays", () => ["of", $.b.tuple, ["is", date]]], ["set_aside", () => ["or", ["is", date], ["none"]]], ["put_back", () => ["or", ["is", date], ["none"]]]], {frozen: true});
+_RESTRICTED = $.tuple(["set_aside", "put_back"]);
+_NOTICED = $.tuple(["informed", "recipients_told", "backups_until", "withdrawn", "publish_by", "extended_until", ...$.each(_RESTRICTED)]);
+NOTHING_STATED = Notices([]);
+return {_LONGEST, TEXTS, text, Notices, _RESTRICTED, _NOTICED, NOTHING_STATED, date, Reasons, days, InvalidParameter, count, day, local_day, in_json, fields, moved_by, last_day, datetime};
+})();
+$.modules["records"] = (() => {
+const NO_EDITS = $.modules["records.counts"]["NO_EDITS"];
+const EditCounts = $.modules["records.counts"]["EditCounts"];
+return {EditCounts, NO_EDITS};
+})();
+$.modules["losses.clipped"] = (() => {
+let Clipped, clip;
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const replace = $.libraries["dataclasses"]["replace"];
+const Any = $.libraries["typing"]["Any"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const scale = $.modules["errors"]["scale"];
+const ONE_DIRECTION = $.modules["losses.base"]["ONE_DIRECTION"];
+const Loss = $.modules["losses.base"]["Loss"];
+const LossConstants = $.modules["losses.base"]["LossConstants"];
+Clipped = $.dataclass($.cls("Clipped", [Loss], ($ns) => {
+$ns.base = null;
+$ns.limit = 1.0;
+$ns.name = "clipped";
+$ns.label_kind = "";
+$ns.curving = ONE_DIRECTION;
+$ns.twice_differentiable = false;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.sup(Clipped, self, "__post_init__")([]);
+$.cm($.b.object, "__setattr__", [self, "limit", scale(["limit", $.ga(self, "limit")])]);
+$.cm($.b.object, "__setattr__", [self, "label_kind", $.ga($.ga(self, "base"), "label_kind")]);
+return null;
+});
+$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
+return LossConstants([], {"lipschitz": $.ga(self, "limit"), "smoothness": $.ga($.ga($.ga(self, "base"), "constants"), "smoothness")});
+}));
+$ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
+return $.b.float([$.ga($.ga(self, "base"), "gap_at_zero")]);
+}));
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+return $.dict([["name", $.ga(self, "name")], ["base", $.cm($.ga(self, "base"), "to_dict", [])], ["limit", $.ga(self, "limit")]]);
+});
+}), [["base", () => ["is", Any]], ["limit", () => ["is", $.b.float]]], {frozen: true});
+clip = $.fn("clip", ["loss", "limit"], {}, function (loss, limit) {
+let clipped, network;
+limit = scale(["limit", limit]);
+clipped = loss;
+if ($.t($.b.hasattr([loss, "clip"]))) {
+network = replace([clipped], {"clip": limit});
+return network;
+}
+if ($.t($.le($.ga($.ga(loss, "constants"), "lipschitz"), limit))) {
+return loss;
+}
+if ($.t($.lt(1n, $.ga(loss, "outputs")))) {
+throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga(loss, "name"), "", "") + " loss has " + $.formatted($.ga(loss, "outputs"), "", "") + " gradient directions per record: clipping its gradient does not keep convexity or smoothness (Lemma F.3 of the paper is false), so no convex certificate would hold. Shrink the rows instead (radius), or train it as a torch module (deep.Network) under method 'composition'")]));
+}
+if ((!$.t($.ga($.ga(loss, "constants"), "convex")) || !$.t($.b.hasattr([loss, "unclipped"])))) {
+throw $.raised(InvalidParameter([("" + "the " + $.formatted($.ga(loss, "name"), "", "") + " loss is not clipped here: give it a smaller radius, which scales its gradient")]));
+}
+return Clipped([], {"radius": $.ga(loss, "radius"), "base": loss, "limit": limit});
+});
+return {Clipped, clip, ClassVar, ONE_DIRECTION, Any, Loss, InvalidParameter, AssumptionViolated, replace, scale, LossConstants};
+})();
+$.modules["losses.linear"] = (() => {
+let Linear;
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const ONE_DIRECTION = $.modules["losses.base"]["ONE_DIRECTION"];
+const Loss = $.modules["losses.base"]["Loss"];
+const LossConstants = $.modules["losses.base"]["LossConstants"];
+Linear = $.dataclass($.cls("Linear", [Loss], ($ns) => {
+$ns.name = "linear";
+$ns.label_kind = "none";
+$ns.curving = ONE_DIRECTION;
+$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
+return LossConstants([], {"lipschitz": $.ga(self, "radius"), "smoothness": 0.0});
+}));
+}), [], {frozen: true});
+return {Linear, ClassVar, ONE_DIRECTION, Loss, LossConstants};
+})();
+$.modules["losses.logistic"] = (() => {
+let Logistic;
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const ONE_DIRECTION = $.modules["losses.base"]["ONE_DIRECTION"];
+const Loss = $.modules["losses.base"]["Loss"];
+const LossConstants = $.modules["losses.base"]["LossConstants"];
+Logistic = $.dataclass($.cls("Logistic", [Loss], ($ns) => {
+$ns.name = "logistic";
+$ns.label_kind = "binary";
+$ns.curving = ONE_DIRECTION;
+$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
+return LossConstants([], {"lipschitz": $.ga(self, "radius"), "smoothness": $.div($.pow($.ga(self, "radius"), 2n), 4n)});
+}));
+$ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
+return $.libraries["math"].log([2n]);
+}));
+$ns.unclipped = $.fn("unclipped", ["self", "scores", "labels", "limit", "xp"], {}, function (self, scores, labels, limit, xp) {
+let edge, margins, signs;
+signs = $.gi(labels, $.tuple([$.ellipsis, null]));
+edge = $.sub($.libraries["math"].log1p([$.neg(limit)]), $.libraries["math"].log([limit]));
+margins = $.mul(scores, signs);
+return $.mul(signs, $.add(margins, $.div($.sub($.add($.cm(xp, "abs", [$.sub(edge, margins)]), edge), margins), 2n)));
+});
+}), [], {frozen: true});
+return {Logistic, ClassVar, ONE_DIRECTION, Loss, LossConstants};
+})();
+$.modules["losses.one_vs_rest"] = (() => {
+let OneVsRest;
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const count = $.modules["errors"]["count"];
+const MOST_CLASSES = $.modules["losses.base"]["MOST_CLASSES"];
+const ONE_DIRECTION = $.modules["losses.base"]["ONE_DIRECTION"];
+const Loss = $.modules["losses.base"]["Loss"];
+const LossConstants = $.modules["losses.base"]["LossConstants"];
+OneVsRest = $.dataclass($.cls("OneVsRest", [Loss], ($ns) => {
+$ns.classes = 2n;
+$ns.name = "one-vs-rest";
+$ns.label_kind = "class";
+$ns.curving = ONE_DIRECTION;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.sup(OneVsRest, self, "__post_init__")([]);
+$.cm($.b.object, "__setattr__", [self, "classes", count(["classes", $.ga(self, "classes")], {"minimum": 2n, "maximum": MOST_CLASSES})]);
+return null;
+});
+$ns.outputs = $.property($.fn("outputs", ["self"], {}, function (self) {
+return $.ga(self, "classes");
+}));
+$ns.blocks = $.property($.fn("blocks", ["self"], {}, function (self) {
+return $.ga(self, "classes");
+}));
+$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
+return LossConstants([], {"lipschitz": $.mul($.pow($.ga(self, "classes"), 0.5), $.ga(self, "radius")), "smoothness": $.div($.pow($.ga(self, "radius"), 2n), 4n)});
+}));
+$ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
+return $.mul($.ga(self, "classes"), $.libraries["math"].log([2n]));
+}));
+}), [["classes", () => ["is", $.b.int]]], {frozen: true});
+return {OneVsRest, ClassVar, ONE_DIRECTION, Loss, MOST_CLASSES, count, LossConstants};
+})();
+$.modules["losses.pseudo_huber"] = (() => {
+let PseudoHuber;
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const scale = $.modules["errors"]["scale"];
+const ONE_DIRECTION = $.modules["losses.base"]["ONE_DIRECTION"];
+const Loss = $.modules["losses.base"]["Loss"];
+const LossConstants = $.modules["losses.base"]["LossConstants"];
+PseudoHuber = $.dataclass($.cls("PseudoHuber", [Loss], ($ns) => {
+$ns.delta = 1.0;
+$ns.name = "pseudo-huber";
+$ns.label_kind = "target";
+$ns.curving = ONE_DIRECTION;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.sup(PseudoHuber, self, "__post_init__")([]);
+$.cm($.b.object, "__setattr__", [self, "delta", scale(["delta", $.ga(self, "delta")])]);
+return null;
+});
+$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
+return LossConstants([], {"lipschitz": $.mul($.ga(self, "delta"), $.ga(self, "radius")), "smoothness": $.pow($.ga(self, "radius"), 2n)});
+}));
+$ns.unclipped = $.fn("unclipped", ["self", "scores", "labels", "limit", "xp"], {}, function (self, scores, labels, limit, xp) {
+let edge, residual;
+edge = $.div(limit, $.pow($.sub(1n, $.pow($.div(limit, $.ga(self, "delta")), 2n)), 0.5));
+residual = $.sub(scores, $.gi(labels, $.tuple([$.ellipsis, null])));
+return $.add($.gi(labels, $.tuple([$.ellipsis, null])), $.div($.sub($.cm(xp, "abs", [$.add(residual, edge)]), $.cm(xp, "abs", [$.sub(residual, edge)])), 2n));
+});
+}), [["delta", () => ["is", $.b.float]]], {frozen: true});
+return {PseudoHuber, ClassVar, ONE_DIRECTION, Loss, scale, LossConstants};
+})();
+$.modules["losses.sigmoid"] = (() => {
+let Sigmoid;
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const ONE_DIRECTION = $.modules["losses.base"]["ONE_DIRECTION"];
+const Loss = $.modules["losses.base"]["Loss"];
+const LossConstants = $.modules["losses.base"]["LossConstants"];
+Sigmoid = $.dataclass($.cls("Sigmoid", [Loss], ($ns) => {
+$ns.name = "sigmoid";
+$ns.label_kind = "binary";
+$ns.curving = ONE_DIRECTION;
+$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
 let curvature;
-curvature = $.mul(rows, $.add(ratio, below));
-return ($.t(curvature) ? $.mul($.div($.add(1n, $.mul(rows, ratio)), curvature), $.sub(1n, $.mul(4n, UNIT))) : $.libraries["math"].inf);
-});
-_minus_log_one_plus = $.fn("_minus_log_one_plus", ["*terms"], {}, function (terms) {
-return $.neg($.libraries["math"].log1p([$.sub($.libraries["math"].fsum([terms]), $.mul($.mul(8n, UNIT), $.libraries["math"].fsum([$.b.map([$.b.abs, terms])])))]));
-});
-_with = $.fn("_with", ["order", "r"], {}, function (order, r) {
-return sum_up([$.mul(order, $.libraries["math"].log1p([r])), _minus_log_one_plus([$.mul(order, r)])]);
-});
-_without = $.fn("_without", ["order", "r"], {}, function (order, r) {
-return sum_up([$.mul($.neg($.sub(order, 1n)), $.libraries["math"].log1p([r])), _minus_log_one_plus([$.mul($.neg($.sub(order, 1n)), r)])]);
-});
-_valid = $.fn("_valid", ["order", "ratio", "below"], {"below": 0.0}, function (order, ratio, below) {
-return $.both($.lt(1n, order), () => $.both($.le(0n, ratio), () => $.both($.le(0n, below), () => $.lt($.add($.mul(order, below), $.mul($.sub(order, 1n), ratio)), $.sub(1n, 1e-12)))));
-});
-zero_out_hessian = $.fn("zero_out_hessian", ["*", "order", "ratio", "rows"], {"rows": 1n}, function (order, ratio, rows) {
-let r;
-r = $.mul(rows, ratio);
-return ($.t(_valid([order, r])) ? $.div(_without([order, r]), $.sub(order, 1n)) : $.libraries["math"].inf);
-});
-replace_hessian = $.fn("replace_hessian", ["*", "order", "ratio", "rows"], {"rows": 1n}, function (order, ratio, rows) {
-let r;
-r = $.mul(rows, ratio);
-if (!$.t(_valid([order, r]))) {
-return $.libraries["math"].inf;
-}
-if (($.t($.lt(1n, rows)) && $.t($.lt(1n, $.mul($.mul(order, r), r))))) {
-return sum_up([$.div($.mul($.mul(order, r), r), 2n), $.div(_without([order, r]), $.sub(order, 1n))]);
-}
-return $.mul($.div(_minus_log_one_plus([$.div($.mul($.mul($.mul($.neg(order), $.sub(order, 1n)), r), r), $.add(1n, r))]), $.sub(order, 1n)), $.add(1n, 1e-12));
-});
-several_zero_out_hessian = $.fn("several_zero_out_hessian", ["*", "order", "ratio", "rows"], {"rows": 1n}, function (order, ratio, rows) {
-let r;
-r = $.mul(rows, ratio);
-if (!$.t(_valid([order, r]))) {
-return $.libraries["math"].inf;
-}
-return $.b.max([$.div(_without([order, r]), $.sub(order, 1n)), $.mul($.div($.mul($.mul(order, r), r), 2n), $.add(1n, $.mul(4n, UNIT)))]);
-});
-several_replace_hessian = $.fn("several_replace_hessian", ["*", "order", "ratio", "rows"], {"rows": 1n}, function (order, ratio, rows) {
-let single;
-single = several_zero_out_hessian([], {"order": order, "ratio": ratio, "rows": rows});
-return ($.t($.lt(single, $.libraries["math"].inf)) ? sum_up([$.div($.mul(order, $.pow($.mul(rows, ratio), 2n)), 2n), single]) : $.libraries["math"].inf);
-});
-weakly_convex_zero_out_hessian = $.fn("weakly_convex_zero_out_hessian", ["*", "order", "ratio", "below"], {}, function (order, ratio, below) {
-if (!$.t(_valid([order, ratio, below]))) {
-return $.libraries["math"].inf;
-}
-return $.div($.b.max([(function* ($first) { for (const $v1 of $.each($first)) { let h; h = $v1; for (const $v2 of $.each($.tuple([ratio, $.neg(below)]))) { let r; r = $v2; yield h([order, r]); }} })($.tuple([_with, _without]))]), $.sub(order, 1n));
-});
-weakly_convex_replace_hessian = $.fn("weakly_convex_replace_hessian", ["*", "order", "ratio", "below"], {}, function (order, ratio, below) {
-let opposite, q, rest;
-if (!$.t(_valid([order, ratio, below]))) {
-return $.libraries["math"].inf;
-}
-{const $v3 = [order, $.sub(order, 1n)];q = $v3[0];rest = $v3[1];}
-opposite = $.fn("opposite", ["second", "first"], {}, function (second, first) {
-return sum_up([$.mul(q, $.libraries["math"].log1p([second])), $.mul($.neg(rest), $.libraries["math"].log1p([first])), _minus_log_one_plus([$.mul(q, second), $.mul($.neg(rest), first)])]);
-});
-return $.mul($.div($.b.max([$.add(_with([q, ratio]), _without([q, ratio])), $.add(_with([q, $.neg(below)]), _without([q, $.neg(below)])), opposite([ratio, $.neg(below)]), opposite([$.neg(below), ratio])]), rest), $.add(1n, $.mul(4n, UNIT)));
-});
-return {curvature_ratio, highest_order, _minus_log_one_plus, _with, _without, _valid, zero_out_hessian, replace_hessian, several_zero_out_hessian, several_replace_hessian, weakly_convex_zero_out_hessian, weakly_convex_replace_hessian, UNIT, sum_up};
+curvature = $.div($.pow($.ga(self, "radius"), 2n), $.mul(6n, $.pow(3n, 0.5)));
+return LossConstants([], {"lipschitz": $.div($.ga(self, "radius"), 4n), "smoothness": curvature, "weak_convexity": curvature, "range": 1.0});
+}));
+$ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
+return 0.5;
+}));
+}), [], {frozen: true});
+return {Sigmoid, ClassVar, ONE_DIRECTION, Loss, LossConstants};
 })();
-$.modules["bounds.objective_perturbation_gdp"] = (() => {
-let LARGEST_KAPPA, SMOOTHING, _LOG2, flow_constant, gdp, spread, deletion_spread, inexact_rate, inexact_gdp, _square, output_noise;
+$.modules["losses.softmax"] = (() => {
+let Softmax;
 const math = $.libraries["math"];
-const UNIT = $.modules["bounds.rounding"]["UNIT"];
-LARGEST_KAPPA = 0.25;
-SMOOTHING = 12.0;
-_LOG2 = $.libraries["math"].log([2n]);
-flow_constant = $.fn("flow_constant", ["*", "kappa"], {}, function (kappa) {
-let square;
-if (!$.t((($v1, $v2, $v3) => $.le($v1, $v2) && $.le($v2, $v3))(0n, kappa, LARGEST_KAPPA))) {
-return $.libraries["math"].inf;
-}
-square = $.mul($.mul(_LOG2, kappa), kappa);
-return $.add($.add(1n, $.div($.mul(2n, square), $.add(1n, $.libraries["math"].sqrt([$.sub(1n, $.mul(8n, square))])))), $.mul(4n, UNIT));
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const count = $.modules["errors"]["count"];
+const MOST_CLASSES = $.modules["losses.base"]["MOST_CLASSES"];
+const SEVERAL_DIRECTIONS = $.modules["losses.base"]["SEVERAL_DIRECTIONS"];
+const Loss = $.modules["losses.base"]["Loss"];
+const LossConstants = $.modules["losses.base"]["LossConstants"];
+Softmax = $.dataclass($.cls("Softmax", [Loss], ($ns) => {
+$ns.classes = 2n;
+$ns.name = "softmax";
+$ns.label_kind = "class";
+$ns.curving = SEVERAL_DIRECTIONS;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.sup(Softmax, self, "__post_init__")([]);
+$.cm($.b.object, "__setattr__", [self, "classes", count(["classes", $.ga(self, "classes")], {"minimum": 2n, "maximum": MOST_CLASSES})]);
+return null;
 });
-gdp = $.fn("gdp", ["*", "lipschitz", "noise", "ratio", "rows", "worlds", "blocks"], {"rows": 1n, "worlds": 1n, "blocks": 1n}, function (lipschitz, noise, ratio, rows, worlds, blocks) {
-let kappa, shift;
-if (!$.t($.lt(0n, noise))) {
-return $.libraries["math"].inf;
-}
-shift = $.div(lipschitz, noise);
-kappa = ($.t(ratio) ? $.mul($.div(ratio, shift), $.add(1n, $.mul(4n, UNIT))) : 0.0);
-return $.mul($.mul($.mul($.mul($.mul(rows, worlds), $.libraries["math"].sqrt([blocks])), shift), flow_constant([], {"kappa": kappa})), $.add(1n, $.mul(8n, UNIT)));
-});
-spread = $.fn("spread", ["*", "gradient_tolerance", "strong_convexity", "grid", "dimension"], {}, function (gradient_tolerance, strong_convexity, grid, dimension) {
-return $.mul($.add($.div($.mul(2n, gradient_tolerance), strong_convexity), $.mul(grid, $.libraries["math"].sqrt([dimension]))), $.add(1n, $.mul(8n, UNIT)));
-});
-deletion_spread = $.fn("deletion_spread", ["*", "gradient_tolerance", "strong_convexity", "grid", "dimension"], {}, function (gradient_tolerance, strong_convexity, grid, dimension) {
-return $.mul($.add($.div(gradient_tolerance, strong_convexity), $.mul(grid, $.libraries["math"].sqrt([dimension]))), $.add(1n, $.mul(8n, UNIT)));
-});
-inexact_rate = $.fn("inexact_rate", ["*", "spread", "output_noise"], {}, function (spread, output_noise) {
-return $.div(_square([spread, output_noise]), 2n);
-});
-inexact_gdp = $.fn("inexact_gdp", ["*", "spread", "output_noise", "grid"], {}, function (spread, output_noise, grid) {
-let left;
-left = $.sub($.pow(output_noise, 2n), $.pow($.mul(SMOOTHING, grid), 2n));
-if (!$.t($.lt(0n, left))) {
-return ($.t(spread) ? $.libraries["math"].inf : 0.0);
-}
-return $.libraries["math"].sqrt([_square([spread, $.libraries["math"].sqrt([left])])]);
-});
-_square = $.fn("_square", ["spread", "deviation"], {}, function (spread, deviation) {
-if (!$.t($.lt(0n, deviation))) {
-return ($.t(spread) ? $.libraries["math"].inf : 0.0);
-}
-return $.mul($.pow($.div(spread, deviation), 2n), $.add(1n, $.mul(16n, UNIT)));
-});
-output_noise = $.fn("output_noise", ["*", "share", "noise", "records", "dimension", "hessian_trace"], {}, function (share, noise, records, dimension, hessian_trace) {
-return $.div($.mul($.div($.mul($.libraries["math"].sqrt([share]), noise), records), dimension), hessian_trace);
-});
-return {LARGEST_KAPPA, SMOOTHING, _LOG2, flow_constant, gdp, spread, deletion_spread, inexact_rate, inexact_gdp, _square, output_noise, UNIT};
+$ns.outputs = $.property($.fn("outputs", ["self"], {}, function (self) {
+return $.ga(self, "classes");
+}));
+$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
+return LossConstants([], {"lipschitz": $.mul($.pow(2n, 0.5), $.ga(self, "radius")), "smoothness": $.div($.pow($.ga(self, "radius"), 2n), 2n)});
+}));
+$ns.curvature_trace = $.property($.fn("curvature_trace", ["self"], {}, function (self) {
+return $.mul($.pow($.ga(self, "radius"), 2n), $.sub(1n, $.div(1n, $.ga(self, "classes"))));
+}));
+$ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
+return $.libraries["math"].log([$.ga(self, "classes")]);
+}));
+}), [["classes", () => ["is", $.b.int]]], {frozen: true});
+return {Softmax, ClassVar, SEVERAL_DIRECTIONS, Loss, MOST_CLASSES, count, LossConstants};
 })();
-$.modules["bounds.order_curve"] = (() => {
-let _LEAST, _MOST, _sound, _best, curve_epsilon, curve_log_delta;
+$.modules["losses.tanh_network"] = (() => {
+let TanhNetwork;
 const math = $.libraries["math"];
-const renyi_epsilon = $.modules["bounds.renyi"]["renyi_epsilon"];
-const renyi_epsilon_optimal = $.modules["bounds.renyi"]["renyi_epsilon_optimal"];
-const renyi_log_delta = $.modules["bounds.renyi"]["renyi_log_delta"];
-const renyi_log_delta_optimal = $.modules["bounds.renyi"]["renyi_log_delta_optimal"];
-const best_order = $.modules["bounds.rounding"]["best_order"];
-const least = $.modules["bounds.rounding"]["least"];
-{const $v1 = [0.001, 1000000000.0];_LEAST = $v1[0];_MOST = $v1[1];}
-_sound = $.fn("_sound", ["renyi"], {}, function (renyi) {
-let at;
-at = $.fn("at", ["order"], {}, function (order) {
-let cost;
-cost = renyi([order]);
-return ($.t($.lt(cost, $.libraries["math"].inf)) ? cost : $.libraries["math"].inf);
-});
-return at;
-});
-_best = $.fn("_best", ["objective", "highest_order", "rounds"], {"rounds": 36n}, function (objective, highest_order, rounds) {
-let high;
-high = $.b.min([_MOST, $.mul($.b.max([$.sub(highest_order, 1n), 1e-12]), $.sub(1n, 1e-09))]);
-return $.tuple([best_order([objective], {"low": $.b.min([_LEAST, $.div(high, 1000.0)]), "high": high, "rounds": rounds}), $.libraries["math"].log([high])]);
-});
-curve_epsilon = $.fn("curve_epsilon", ["*", "renyi", "highest_order", "delta"], {}, function (renyi, highest_order, delta) {
-let centre, most, optimal, order, plain;
-if ($.t($.le(1n, delta))) {
-return 0.0;
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const Any = $.libraries["typing"]["Any"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const real = $.modules["errors"]["real"];
+const scale = $.modules["errors"]["scale"];
+const Loss = $.modules["losses.base"]["Loss"];
+const LossConstants = $.modules["losses.base"]["LossConstants"];
+TanhNetwork = $.dataclass($.cls("TanhNetwork", [Loss], ($ns) => {
+$ns.outer_weights = $.tuple([1.0]);
+$ns.name = "tanh-network";
+$ns.label_kind = "binary";
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let given, weights;
+$.sup(TanhNetwork, self, "__post_init__")([]);
+given = $.ga(self, "outer_weights");
+if (($.t($.b.isinstance([given, $.b.str])) || !$.t($.b.hasattr([given, "__iter__"])))) {
+throw $.raised(InvalidParameter(["must be a sequence of numbers, one per hidden unit"], {"outer_weights": given}));
 }
-if ($.t($.le(delta, 0n))) {
-return $.libraries["math"].inf;
+weights = $.b.tuple([(function* ($first) { for (const $v1 of $.each($first)) { let weight; weight = $v1; yield real(["outer_weights", weight]); } })(given)]);
+if (!$.t($.b.any([weights]))) {
+throw $.raised(InvalidParameter(["must hold a number other than 0; else \u2113 is constant"], {"outer_weights": weights}));
 }
-renyi = _sound([renyi]);
-{const $v2 = $.unpack(_best([$.fn("<lambda>", ["q"], {}, (q) => renyi_epsilon([], {"order": q, "renyi": renyi([q]), "delta": delta})), highest_order]), 2, -1);order = $v2[0];most = $v2[1];}
-if ($.t($.eq(renyi([order]), $.libraries["math"].inf))) {
-return $.libraries["math"].inf;
+scale(["the norm of outer_weights", $.libraries["math"].hypot([...$.each(weights)])]);
+$.cm($.b.object, "__setattr__", [self, "outer_weights", weights]);
+return null;
+});
+$ns.outputs = $.property($.fn("outputs", ["self"], {}, function (self) {
+return $.b.len([$.ga(self, "outer_weights")]);
+}));
+$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
+let bend, norm;
+norm = $.libraries["math"].hypot([...$.each($.ga(self, "outer_weights"))]);
+bend = $.mul($.mul($.div(4n, $.mul(3n, $.pow(3n, 0.5))), $.b.max([$.b.map([$.b.abs, $.ga(self, "outer_weights")])])), $.pow($.ga(self, "radius"), 2n));
+return LossConstants([], {"lipschitz": $.mul(norm, $.ga(self, "radius")), "smoothness": $.add($.div($.pow($.mul(norm, $.ga(self, "radius")), 2n), 4n), bend), "weak_convexity": bend, "range": $.libraries["math"].fsum([$.b.map([$.b.abs, $.ga(self, "outer_weights")])])});
+}));
+$ns.network = $.fn("network", ["self", "scores", "xp"], {}, function (self, scores, xp) {
+return $.cm($.mul($.cm(xp, "tanh", [scores]), $.cm(self, "_outer", [scores, xp])), "sum", [$.neg(1n)]);
+});
+$ns._outer = $.fn("_outer", ["self", "scores", "xp"], {}, function (self, scores, xp) {
+let place;
+place = ($.t($.b.hasattr([scores, "device"])) ? $.dict([["device", $.ga(scores, "device")]]) : $.dict([]));
+return $.cm(xp, "concatenate", [[...(function* ($first) { for (const $v2 of $.each($first)) { let weight; weight = $v2; yield $.cm(xp, "full", [$.tuple([1n]), weight], {"dtype": $.ga(scores, "dtype"), ...$.named(place)}); } })($.ga(self, "outer_weights"))]]);
+});
+}), [["outer_weights", () => ["of", $.b.tuple, ["is", $.b.float]]]], {frozen: true});
+return {TanhNetwork, ClassVar, Loss, scale, InvalidParameter, real, Any, LossConstants};
+})();
+$.modules["losses.weighted"] = (() => {
+let _PRODUCT, Weighted, weigh;
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const replace = $.libraries["dataclasses"]["replace"];
+const Any = $.libraries["typing"]["Any"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const scale = $.modules["errors"]["scale"];
+const Loss = $.modules["losses.base"]["Loss"];
+const LossConstants = $.modules["losses.base"]["LossConstants"];
+_PRODUCT = $.add(1n, $.pow(2.0, $.neg(22n)));
+Weighted = $.dataclass($.cls("Weighted", [Loss], ($ns) => {
+$ns.base = null;
+$ns.weights = $.tuple([]);
+$ns.name = "weighted";
+$ns.label_kind = "";
+$ns.curving = "";
+$ns.twice_differentiable = true;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let fact;
+$.sup(Weighted, self, "__post_init__")([]);
+$.cm($.b.object, "__setattr__", [self, "weights", $.b.tuple([(function* ($first) { for (const $v1 of $.each($first)) { let weight; weight = $v1; yield scale(["weight", weight]); } })($.ga(self, "weights"))])]);
+for (const $v2 of $.each($.tuple(["label_kind", "curving", "twice_differentiable"]))) {
+fact = $v2;
+$.cm($.b.object, "__setattr__", [self, fact, $.b.getattr([$.ga(self, "base"), fact])]);
 }
-optimal = $.fn("optimal", ["point"], {}, function (point) {
-let q;
-q = $.add(1n, $.libraries["math"].exp([$.b.min([point, most])]));
-return ($.t($.lt(renyi([q]), $.libraries["math"].inf)) ? renyi_epsilon_optimal([], {"order": q, "renyi": renyi([q]), "delta": delta}) : $.libraries["math"].inf);
+return null;
 });
-centre = $.libraries["math"].log([$.sub(order, 1n)]);
-plain = renyi_epsilon([], {"order": order, "renyi": renyi([order]), "delta": delta});
-return $.b.min([plain, optimal([centre]), least([optimal, $.sub(centre, 2n), $.add(centre, 0.5), 20n])]);
+$ns.heaviest = $.property($.fn("heaviest", ["self"], {}, function (self) {
+return $.b.max([$.ga(self, "weights")]);
+}));
+$ns.outputs = $.property($.fn("outputs", ["self"], {}, function (self) {
+return $.b.int([$.ga($.ga(self, "base"), "outputs")]);
+}));
+$ns.blocks = $.property($.fn("blocks", ["self"], {}, function (self) {
+return $.b.int([$.ga($.ga(self, "base"), "blocks")]);
+}));
+$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
+let base, factor;
+base = $.ga($.ga(self, "base"), "constants");
+factor = $.mul($.ga(self, "heaviest"), _PRODUCT);
+return replace([base], {"lipschitz": $.mul(factor, $.ga(base, "lipschitz")), "smoothness": $.mul(factor, $.ga(base, "smoothness")), "weak_convexity": $.mul(factor, $.ga(base, "weak_convexity")), "range": ($.t($.eq($.ga(base, "range"), $.libraries["math"].inf)) ? $.libraries["math"].inf : $.mul(factor, $.ga(base, "range")))});
+}));
+$ns.curvature_trace = $.property($.fn("curvature_trace", ["self"], {}, function (self) {
+return $.mul($.ga(self, "heaviest"), $.b.float([$.ga($.ga(self, "base"), "curvature_trace")]));
+}));
+$ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
+return $.mul($.ga(self, "heaviest"), $.b.float([$.ga($.ga(self, "base"), "gap_at_zero")]));
+}));
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+return $.dict([["name", $.ga(self, "name")], ["base", $.cm($.ga(self, "base"), "to_dict", [])], ["weights", $.b.list([$.ga(self, "weights")])]]);
 });
-curve_log_delta = $.fn("curve_log_delta", ["*", "renyi", "highest_order", "epsilon"], {}, function (renyi, highest_order, epsilon) {
-let centre, most, optimal, order, plain;
-renyi = _sound([renyi]);
-{const $v3 = $.unpack(_best([$.fn("<lambda>", ["q"], {}, (q) => renyi_log_delta([], {"order": q, "renyi": renyi([q]), "epsilon": epsilon})), highest_order]), 2, -1);order = $v3[0];most = $v3[1];}
-if ($.t($.eq(renyi([order]), $.libraries["math"].inf))) {
-return 0.0;
+}), [["base", () => ["is", Any]], ["weights", () => ["of", $.b.tuple, ["is", $.b.float]]]], {frozen: true});
+weigh = $.fn("weigh", ["loss", "weights"], {}, function (loss, weights) {
+let classes, given;
+if ($.t($.b.isinstance([loss, Weighted]))) {
+throw $.raised(InvalidParameter(["the loss has weights already; weigh its base by the products"]));
 }
-optimal = $.fn("optimal", ["point"], {}, function (point) {
-let q;
-q = $.add(1n, $.libraries["math"].exp([$.b.min([point, most])]));
-return ($.t($.lt(renyi([q]), $.libraries["math"].inf)) ? renyi_log_delta_optimal([], {"order": q, "renyi": renyi([q]), "epsilon": epsilon}) : 0.0);
+classes = $.cm($.dict([["binary", 2n], ["class", $.ga(loss, "outputs")]]), "get", [$.ga(loss, "label_kind")]);
+if (($.t($.is(classes, null)) || $.t(!$.eq($.cm(loss, "dimension", [1n]), $.ga(loss, "outputs"))))) {
+throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga(loss, "name"), "", "") + " loss is no linear model of classes, so there are no classes to weigh")]));
+}
+given = $.b.tuple([(function* ($first) { for (const $v3 of $.each($first)) { let weight; weight = $v3; yield scale(["weight", weight]); } })(weights)]);
+if ($.t(!$.eq($.b.len([given]), classes))) {
+throw $.raised(InvalidParameter([("" + $.formatted($.b.len([given]), "", "") + " weights were given for " + $.formatted(classes, "", "") + " classes; give one for each")]));
+}
+if ($.t($.eq($.b.set([given]), $.set([1.0])))) {
+return loss;
+}
+return Weighted([], {"radius": $.ga(loss, "radius"), "base": loss, "weights": given});
 });
-centre = $.libraries["math"].log([$.sub(order, 1n)]);
-plain = renyi_log_delta([], {"order": order, "renyi": renyi([order]), "epsilon": epsilon});
-return $.b.min([plain, optimal([centre]), least([optimal, $.sub(centre, 2n), $.add(centre, 0.5), 20n])]);
+return {_PRODUCT, Weighted, weigh, ClassVar, Any, Loss, InvalidParameter, scale, AssumptionViolated, replace, LossConstants};
+})();
+$.modules["evidence.claims"] = (() => {
+let Claimable, Claim, _FIGURE, _LEDGER, _HISTORY, KEYS, sentence, conditions_in_words, _written, of_history;
+const Mapping = $.libraries["collections.abc"]["Mapping"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const Any = $.libraries["typing"]["Any"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const CATALOGUE = $.modules["privacy.sentences"]["CATALOGUE"];
+const catalogue = $.libraries["privacy.sentences"]["catalogue"];
+const fill = $.modules["privacy.sentences"]["fill"];
+const brief = $.modules["privacy.shown"]["brief"];
+const shown = $.modules["privacy.shown"]["shown"];
+const day = $.modules["register.dates"]["day"];
+Claimable = $.dataclass($.cls("Claimable", [], ($ns) => {
+$ns.needs = "the request";
+$ns.row = "";
+}), [["role", () => ["is", $.b.str]], ["values", () => ["parts", Mapping, ["is", $.b.str], ["is", $.b.str]]], ["needs", () => ["is", $.b.str]], ["row", () => ["is", $.b.str]]], {frozen: true});
+Claim = $.dataclass($.cls("Claim", [], ($ns) => {
+$ns.conditions = $.tuple([]);
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+return $.dict([["key", $.ga(self, "key")], ["values", $.b.dict([$.ga(self, "values")])], ["conditions", $.b.list([$.ga(self, "conditions")])]]);
 });
-return {_LEAST, _MOST, _sound, _best, curve_epsilon, curve_log_delta, least, renyi_epsilon, renyi_epsilon_optimal, best_order, renyi_log_delta, renyi_log_delta_optimal};
+}), [["key", () => ["is", $.b.str]], ["values", () => ["parts", Mapping, ["is", $.b.str], ["is", Any]]], ["conditions", () => ["of", $.b.tuple, ["is", $.b.str]]]], {frozen: true});
+_FIGURE = $.dict([["rows", "count"], ["unit", "word"], ["rows_per_person", "count"], ["question", "word"], ["worlds", "word"], ["of_hundred", "odds"], ["advantage", "bound"], ["epsilon", "bound"], ["delta", "number"], ["order", "number"], ["renyi", "bound"], ["gdp", "bound"]]);
+_LEDGER = "releases, by kind; the row counts of the request and of its persons";
+_HISTORY = "the mechanism of every release";
+KEYS = $.dict([["erased", Claimable(["done", $.dict([["rows", "count"]])])], ["replaced", Claimable(["done", $.dict([["rows", "count"]])])], ["inserted", Claimable(["done", $.dict([["rows", "count"]])])], ["edited", Claimable(["done", $.dict([["day", "day"]])])], ["set-aside", Claimable(["done", $.dict([["rows", "count"], ["day", "day"]]), "the register"])], ["put-back", Claimable(["done", $.dict([["rows", "count"], ["day", "day"]]), "the register"])], ["person-gone", Claimable(["done", $.dict([["rows_per_person", "count"]]), "rows of the same persons that remain: none"])], ["published.fresh", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.warm", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.resumed", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.kept", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.on", Claimable(["done", $.dict([["day", "day"]])])], ["withheld", Claimable(["done", $.dict([["rows", "count"]])])], ["pending", Claimable(["done", $.dict([["rows", "count"]])])], ["source.order", Claimable(["done", $.dict([["deleted_at", "text"], ["read_at", "text"]]), "positions in the source"])], ["source.counted", Claimable(["done", $.dict([["by", "word"], ["deleted", "count"], ["replaced", "count"], ["inserted", "count"]]), "the source's own count"])], ["source.uncounted", Claimable(["done", $.dict([]), "the source's own count: none"])], ["deadline", Claimable(["notice", $.dict([["day", "day"]]), "when the request was received"])], ["deadline.holidays", Claimable(["notice", $.dict([["day", "day"]]), "when the request was received; public holidays"])], ["deadline.extended", Claimable(["notice", $.dict([["day", "day"], ["reason", "word"]]), "the extension"])], ["in-time", Claimable(["notice", $.dict([["what", "word"]]), "deadline; days of edit, publication and answer"])], ["late", Claimable(["notice", $.dict([["what", "word"]]), "deadline; days of edit, publication and answer"])], ["erased.later", Claimable(["figure", _FIGURE, _LEDGER, "S.forgotten"])], ["erased.all", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["erased.before", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["replaced.later", Claimable(["figure", _FIGURE, _LEDGER, "S.forgotten"])], ["replaced.all", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["replaced.before", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["present.one", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["present.all", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["requests-blind", Claimable(["condition", $.dict([]), "figures for later models, or of one release"])], ["schedule-calendar", Claimable(["condition", $.dict([]), "the occasion of every release: a date of a calendar"])], ["schedule-fixed", Claimable(["condition", $.dict([]), "figures for several models: nothing says by what their times were chosen"])], ["ranges-public", Claimable(["condition", $.dict([["radius", "number"]]), "columns whose range was read off the data: none"])], ["ranges-from-data", Claimable(["condition", $.dict([["radius", "number"], ["columns", "list"]]), "columns read off the data: these"])], ["ranges-unknown", Claimable(["condition", $.dict([["radius", "number"]]), "columns read off the data: not known"])], ["map-public", Claimable(["condition", $.dict([["digest", "text"]]), "the public map that made the rows"])], ["rows-per-person", Claimable(["condition", $.dict([["rows_per_person", "count"]]), "the plan"])], ["curator-trusted", Claimable(["condition", $.dict([])])], ["gradient-norm", Claimable(["condition", $.dict([["lipschitz", "number"]]), _HISTORY])], ["constants-declared", Claimable(["condition", $.dict([]), _HISTORY])], ["slots-public", Claimable(["condition", $.dict([["records", "count"]]), _HISTORY])], ["gaussian-noise", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["real-arithmetic", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["solver-tolerance", Claimable(["condition", $.dict([["method", "text"], ["tolerance", "number"]]), _HISTORY])], ["time-unseen", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["exact-noise", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["exact-steps", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["rows-in-place", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["row-shape", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["machine-trusted", Claimable(["condition", $.dict([]), _HISTORY])], ["stages-published", Claimable(["condition", $.dict([]), _HISTORY])], ["samples-unseen", Claimable(["condition", $.dict([]), _HISTORY])], ["counts-one-cell", Claimable(["condition", $.dict([]), _HISTORY])], ["moments-own-norm", Claimable(["condition", $.dict([]), _HISTORY])], ["rows-remain", Claimable(["limit", $.dict([["remaining", "count"]]), "rows of the same persons that remain"])], ["rows-may-remain", Claimable(["limit", $.dict([["rows_per_person", "count"]]), "rows of the same persons that remain: not known"])], ["hardly", Claimable(["limit", $.dict([["figure", "word"]]), _HISTORY])], ["delta-large", Claimable(["limit", $.dict([["delta", "number"], ["records", "count"]]), "\u03b4 and the number of slots"])], ["kinds-unrecorded", Claimable(["limit", $.dict([]), _LEDGER])], ["left.base", Claimable(["limit", $.dict([]), _HISTORY])], ["left.extractor", Claimable(["limit", $.dict([]), _HISTORY])], ["left.statistics", Claimable(["limit", $.dict([]), _HISTORY])], ["model-in-use", Claimable(["notice", $.dict([["rows", "count"]])])], ["model-in-use.until", Claimable(["notice", $.dict([["rows", "count"], ["day", "day"]])])], ["model-withdrawn", Claimable(["notice", $.dict([["rows", "count"], ["day", "day"]])])], ["model-withdrawn.kept", Claimable(["notice", $.dict([["rows", "count"], ["day", "day"]])])], ["elsewhere.none", Claimable(["notice", $.dict([["places", "count"], ["kinds", "list"]]), "what the publishers hold"])], ["elsewhere.left", Claimable(["notice", $.dict([["places", "count"], ["kinds", "list"], ["left", "count"]]), "what the publishers hold"])], ["elsewhere.unknown", Claimable(["notice", $.dict([]), "what the publishers hold"])], ["backups", Claimable(["notice", $.dict([["rows", "count"], ["day", "day"]])])], ["not-covered.earlier-models", Claimable(["uncovered", $.dict([])])], ["not-covered.backups", Claimable(["uncovered", $.dict([])])], ["not-covered.storage", Claimable(["uncovered", $.dict([])])], ["not-covered.others", Claimable(["uncovered", $.dict([])])], ["not-covered.other-models", Claimable(["uncovered", $.dict([])])], ["not-covered.inference", Claimable(["uncovered", $.dict([])])], ["not-anonymous", Claimable(["uncovered", $.dict([])])], ["models", Claimable(["notice", $.dict([["models", "text"]]), "the register"])], ["purposes", Claimable(["notice", $.dict([["purposes", "text"]]), "the register"])], ["recipients", Claimable(["notice", $.dict([["recipients", "count"]]), "the register"])], ["recipients.told", Claimable(["notice", $.dict([["recipients", "count"], ["day", "day"]]), "the register"])], ["told", Claimable(["notice", $.dict([["day", "day"]]), "the register"])], ["contact", Claimable(["notice", $.dict([["contact", "text"]]), "the register"])], ["complaint", Claimable(["notice", $.dict([])])], ["complaint.to", Claimable(["notice", $.dict([["authority", "text"]]), "the register"])], ["record-kept", Claimable(["notice", $.dict([])])], ["to-do.budget", Claimable(["duty", $.dict([])])], ["to-do.total", Claimable(["duty", $.dict([])])], ["to-do.publish", Claimable(["duty", $.dict([])])], ["to-do.tell", Claimable(["duty", $.dict([])])], ["to-do.recipients", Claimable(["duty", $.dict([])])], ["to-do.withdraw", Claimable(["duty", $.dict([])])], ["to-do.backups", Claimable(["duty", $.dict([])])]]);
+sentence = $.fn("sentence", ["claim", "language"], {"language": "en"}, function (claim, language) {
+let filled, key, words;
+key = $.cm(KEYS, "get", [$.ga(claim, "key")]);
+if (($.t($.is(key, null)) || $.t(!$.eq($.b.set([$.ga(claim, "values")]), $.b.set([$.ga(key, "values")]))))) {
+throw $.raised(InvalidParameter([("" + $.formatted($.slice($.ga(claim, "key"), null, 60n, null), "r", "") + " with these values is no claim of catalogue " + $.formatted(CATALOGUE, "", ""))]));
+}
+words = catalogue([language]);
+filled = $.dict((function* ($first) { for (const $v1 of $.each($first)) { let name, value; {const $v2 = $.unpack($v1, 2, -1);name = $v2[0];value = $v2[1];} yield [name, _written([value, $.gi($.ga(key, "values"), name), words])]; } })($.cm($.ga(claim, "values"), "items", [])));
+if ($.t($.ga(claim, "conditions"))) {
+$.si(filled, "if", conditions_in_words([claim, language]));
+}
+return fill([$.gi($.gi(words, "claims"), $.ga(claim, "key")), $.ga(claim, "values"), filled]);
+});
+conditions_in_words = $.fn("conditions_in_words", ["claim", "language"], {"language": "en"}, function (claim, language) {
+let words;
+words = catalogue([language]);
+return $.b.str([$.cm($.gi(words, "and"), "join", [(function* ($first) { for (const $v3 of $.each($first)) { let name; name = $v3; yield fill([$.gi($.gi(words, "claims"), name), $.dict([]), $.dict([])]); } })($.ga(claim, "conditions"))])]);
+});
+_written = $.fn("_written", ["value", "unit", "words"], {}, function (value, unit, words) {
+let named, when;
+if ($.t($.eq(unit, "bound"))) {
+return $.cm(shown([value]), "replace", [".", $.gi(words, "decimal")]);
+}
+if ($.t($.eq(unit, "number"))) {
+return $.cm(brief([value, 12n]), "replace", [".", $.gi(words, "decimal")]);
+}
+if ($.t($.eq(unit, "day"))) {
+when = day(["day", value]);
+named = $.dict([["day", $.b.str([$.ga(when, "day")])], ["month", $.gi($.gi(words, "months"), $.sub($.ga(when, "month"), 1n))], ["year", $.b.str([$.ga(when, "year")])]]);
+return fill([$.gi(words, "day"), $.dict([]), named]);
+}
+if ($.t($.eq(unit, "list"))) {
+return $.cm(", ", "join", [value]);
+}
+if ($.t($.eq(unit, "word"))) {
+return $.b.str([$.cm($.gi(words, "words"), "get", [value, value])]);
+}
+return $.b.str([value]);
+});
+of_history = $.fn("of_history", ["key"], {}, function (key) {
+return $.both($.eq($.ga($.gi(KEYS, key), "needs"), _HISTORY), () => $.has($.tuple(["condition", "limit"]), $.ga($.gi(KEYS, key), "role")));
+});
+return {Claimable, Claim, _FIGURE, _LEDGER, _HISTORY, KEYS, sentence, conditions_in_words, _written, of_history, Any, Mapping, fill, catalogue, CATALOGUE, InvalidParameter, day, brief, shown};
 })();
 $.modules["privacy.curve"] = (() => {
 let ONE_DIRECTION, SEVERAL_DIRECTIONS, WEAKLY_CONVEX, _COSTS, FORMS, MOST, Curve, fewer;
@@ -2459,67 +3905,685 @@ return merged;
 });
 return {ONE_DIRECTION, SEVERAL_DIRECTIONS, WEAKLY_CONVEX, _COSTS, FORMS, MOST, Curve, fewer, Callable, InvalidParameter, bound, count, non_negative, choice, UNIT, sum_up, replace};
 })();
-$.modules["privacy.shown"] = (() => {
-let DIGITS, rounded_up, shown, brief, right_of_hundred, _exponent;
+$.modules["bounds.objective_perturbation_gdp"] = (() => {
+let LARGEST_KAPPA, SMOOTHING, _LOG2, flow_constant, gdp, spread, deletion_spread, inexact_rate, inexact_gdp, _square, output_noise;
 const math = $.libraries["math"];
-const re = $.libraries["re"];
-const ROUND_CEILING = $.libraries["decimal"]["ROUND_CEILING"];
-const Context = $.libraries["decimal"]["Context"];
-const Decimal = $.libraries["decimal"]["Decimal"];
-const Fraction = $.libraries["fractions"]["Fraction"];
-DIGITS = 4n;
-rounded_up = $.fn("rounded_up", ["bound", "digits"], {"digits": DIGITS}, function (bound, digits) {
-if (!$.t($.libraries["math"].isfinite([bound]))) {
-return bound;
+const UNIT = $.modules["bounds.rounding"]["UNIT"];
+LARGEST_KAPPA = 0.25;
+SMOOTHING = 12.0;
+_LOG2 = $.libraries["math"].log([2n]);
+flow_constant = $.fn("flow_constant", ["*", "kappa"], {}, function (kappa) {
+let square;
+if (!$.t((($v1, $v2, $v3) => $.le($v1, $v2) && $.le($v2, $v3))(0n, kappa, LARGEST_KAPPA))) {
+return $.libraries["math"].inf;
 }
-return $.b.float([$.cm(Context([], {"prec": digits, "rounding": ROUND_CEILING}), "plus", [Decimal([$.b.repr([$.b.float([bound])])])])]);
+square = $.mul($.mul(_LOG2, kappa), kappa);
+return $.add($.add(1n, $.div($.mul(2n, square), $.add(1n, $.libraries["math"].sqrt([$.sub(1n, $.mul(8n, square))])))), $.mul(4n, UNIT));
 });
-shown = $.fn("shown", ["bound", "*", "percent"], {"percent": false}, function (bound, percent) {
-let tenths;
-if (($.t($.is(bound, null)) || $.t($.eq(bound, $.libraries["math"].inf)))) {
-return "\u221e";
+gdp = $.fn("gdp", ["*", "lipschitz", "noise", "ratio", "rows", "worlds", "blocks"], {"rows": 1n, "worlds": 1n, "blocks": 1n}, function (lipschitz, noise, ratio, rows, worlds, blocks) {
+let kappa, shift;
+if (!$.t($.lt(0n, noise))) {
+return $.libraries["math"].inf;
 }
-if ($.t(percent)) {
-tenths = $.cm($.mul(Decimal([$.b.repr([$.b.float([bound])])]), 100n), "quantize", [Decimal(["0.1"])], {"rounding": ROUND_CEILING});
-return ("" + $.formatted($.b.min([tenths, Decimal(["100.0"])]), "", "") + " %");
-}
-return _exponent([("" + $.formatted(rounded_up([bound]), "", ("" + "." + $.formatted(DIGITS, "", "") + "g")))]);
+shift = $.div(lipschitz, noise);
+kappa = ($.t(ratio) ? $.mul($.div(ratio, shift), $.add(1n, $.mul(4n, UNIT))) : 0.0);
+return $.mul($.mul($.mul($.mul($.mul(rows, worlds), $.libraries["math"].sqrt([blocks])), shift), flow_constant([], {"kappa": kappa})), $.add(1n, $.mul(8n, UNIT)));
 });
-brief = $.fn("brief", ["number", "digits"], {"digits": 6n}, function (number, digits) {
-if ($.t($.is(number, null))) {
+spread = $.fn("spread", ["*", "gradient_tolerance", "strong_convexity", "grid", "dimension"], {}, function (gradient_tolerance, strong_convexity, grid, dimension) {
+return $.mul($.add($.div($.mul(2n, gradient_tolerance), strong_convexity), $.mul(grid, $.libraries["math"].sqrt([dimension]))), $.add(1n, $.mul(8n, UNIT)));
+});
+deletion_spread = $.fn("deletion_spread", ["*", "gradient_tolerance", "strong_convexity", "grid", "dimension"], {}, function (gradient_tolerance, strong_convexity, grid, dimension) {
+return $.mul($.add($.div(gradient_tolerance, strong_convexity), $.mul(grid, $.libraries["math"].sqrt([dimension]))), $.add(1n, $.mul(8n, UNIT)));
+});
+inexact_rate = $.fn("inexact_rate", ["*", "spread", "output_noise"], {}, function (spread, output_noise) {
+return $.div(_square([spread, output_noise]), 2n);
+});
+inexact_gdp = $.fn("inexact_gdp", ["*", "spread", "output_noise", "grid"], {}, function (spread, output_noise, grid) {
+let left;
+left = $.sub($.pow(output_noise, 2n), $.pow($.mul(SMOOTHING, grid), 2n));
+if (!$.t($.lt(0n, left))) {
+return ($.t(spread) ? $.libraries["math"].inf : 0.0);
+}
+return $.libraries["math"].sqrt([_square([spread, $.libraries["math"].sqrt([left])])]);
+});
+_square = $.fn("_square", ["spread", "deviation"], {}, function (spread, deviation) {
+if (!$.t($.lt(0n, deviation))) {
+return ($.t(spread) ? $.libraries["math"].inf : 0.0);
+}
+return $.mul($.pow($.div(spread, deviation), 2n), $.add(1n, $.mul(16n, UNIT)));
+});
+output_noise = $.fn("output_noise", ["*", "share", "noise", "records", "dimension", "hessian_trace"], {}, function (share, noise, records, dimension, hessian_trace) {
+return $.div($.mul($.div($.mul($.libraries["math"].sqrt([share]), noise), records), dimension), hessian_trace);
+});
+return {LARGEST_KAPPA, SMOOTHING, _LOG2, flow_constant, gdp, spread, deletion_spread, inexact_rate, inexact_gdp, _square, output_noise, UNIT};
+})();
+$.modules["bounds.conversion"] = (() => {
+const gdp_epsilon = $.modules["bounds.gaussian"]["gdp_epsilon"];
+const gdp_for = $.modules["bounds.gaussian"]["gdp_for"];
+const gdp_log_delta = $.modules["bounds.gaussian"]["gdp_log_delta"];
+const gdp_advantage = $.modules["bounds.membership"]["gdp_advantage"];
+const rate_advantage = $.modules["bounds.membership"]["rate_advantage"];
+const rate_epsilon = $.modules["bounds.renyi"]["rate_epsilon"];
+const rate_for = $.modules["bounds.renyi"]["rate_for"];
+const rate_log_delta = $.modules["bounds.renyi"]["rate_log_delta"];
+const renyi_epsilon_optimal = $.modules["bounds.renyi"]["renyi_epsilon_optimal"];
+const renyi_log_delta_optimal = $.modules["bounds.renyi"]["renyi_log_delta_optimal"];
+const exp_up = $.modules["bounds.rounding"]["exp_up"];
+return {renyi_epsilon_optimal, gdp_epsilon, rate_epsilon, exp_up, rate_advantage, gdp_advantage, gdp_for, rate_log_delta, renyi_log_delta_optimal, gdp_log_delta, rate_for};
+})();
+$.modules["evidence.envelope"] = (() => {
+let PAYLOAD, STATEMENT, PREDICATE, statement, encoded, is_envelope, opened;
+const Mapping = $.libraries["collections.abc"]["Mapping"];
+const Any = $.libraries["typing"]["Any"];
+const InvalidSignature = $.libraries["cryptography.exceptions"]["InvalidSignature"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const bounded = $.libraries["records.bounded"];
+const canonical = $.modules["evidence.canonical"]["canonical"];
+const Check = $.modules["evidence.checks"]["Check"];
+const decoded = $.modules["evidence.signing"]["decoded"];
+const key_id = $.modules["evidence.signing"]["key_id"];
+const read_public = $.modules["evidence.signing"]["read_public"];
+const signed_by = $.modules["evidence.signing"]["signed_by"];
+PAYLOAD = "application/vnd.in-toto+json";
+STATEMENT = "https://in-toto.io/Statement/v1";
+PREDICATE = "urn:noisygd-delete:erasure-certificate:";
+statement = $.fn("statement", ["certificate"], {}, function (certificate) {
+let action, evidence, kind, subject;
+{const $v1 = [$.gi(certificate, "action"), $.gi(certificate, "evidence")];action = $v1[0];evidence = $v1[1];}
+if ($.t(!$.is($.gi(action, "model_after_sha256"), null))) {
+subject = $.dict([["name", ("" + "model-" + $.formatted($.gi(action, "release"), "", "") + ".safetensors")], ["digest", $.dict([["sha256", $.gi(action, "model_after_sha256")]])]]);
+} else {
+if ($.t(!$.is($.gi(evidence, "ledger_sha256"), null))) {
+subject = $.dict([["name", ("" + "ledger-" + $.formatted($.gi(evidence, "ledger_entries"), "", ""))], ["digest", $.dict([["sha256", $.gi(evidence, "ledger_sha256")]])]]);
+} else {
+throw $.raised(InvalidParameter(["an attestation is about a model or a ledger, and this certificate names neither; issue it from a store"]));
+}
+}
+kind = $.add(PREDICATE, $.gi($.cm($.b.str([$.gi(certificate, "format")]), "rpartition", ["/"]), 2n));
+return $.dict([["_type", STATEMENT], ["subject", [subject]], ["predicateType", kind], ["predicate", $.b.dict([certificate])]]);
+});
+encoded = $.fn("encoded", ["kind", "body"], {}, function (kind, body) {
+return $.mod(new Uint8Array([68, 83, 83, 69, 118, 49, 32, 37, 100, 32, 37, 98, 32, 37, 100, 32, 37, 98]), $.tuple([$.b.len([$.cm(kind, "encode", [])]), $.cm(kind, "encode", []), $.b.len([body]), body]));
+});
+is_envelope = $.fn("is_envelope", ["document"], {}, function (document) {
+return $.both($.b.isinstance([document, Mapping]), () => $.has(document, "payloadType"));
+});
+opened = $.fn("opened", ["envelope", "*", "public_key"], {"public_key": null}, function (envelope, public_key) {
+let body, certificate, error, expected, inside, signature, signer;
+certificate = null;
+try {
+if (($.t(!$.eq($.b.set([envelope]), $.set(["payload", "payloadType", "signatures"]))) || $.t(!$.eq($.gi(envelope, "payloadType"), PAYLOAD)))) {
+throw $.raised(InvalidParameter([("" + "not an envelope of " + $.formatted(PAYLOAD, "", ""))]));
+}
+body = decoded([$.gi(envelope, "payload")]);
+inside = $.libraries["records.bounded"].parsed([$.cm(body, "decode", [])]);
+certificate = $.gi(inside, "predicate");
+if (($.t(!$.eq(canonical([inside]), body)) || $.t(!$.eq(canonical([statement([certificate])]), body)))) {
+throw $.raised(InvalidParameter(["its statement is not the one that this certificate gives"]));
+}
+signer = signed_by([$.b.dict([certificate])]);
+if ($.t($.is(signer, null))) {
+throw $.raised(InvalidParameter(["the certificate inside is unsigned, or was altered"]));
+}
+expected = ($.t($.is(public_key, null)) ? signer : read_public([public_key]));
+{const $v2 = $.unpack($.gi(envelope, "signatures"), 1, -1);signature = $v2[0];}
+if (($.t(!$.eq($.b.set([signature]), $.set(["keyid", "sig"]))) || $.t(!$.eq($.gi(signature, "keyid"), key_id([expected]))))) {
+throw $.raised(InvalidParameter(["it was signed by another key"]));
+}
+$.cm(expected, "verify", [decoded([$.gi(signature, "sig")]), encoded([PAYLOAD, body])]);
+} catch ($error) { const $caught = $.thrown($error);
+if ($.caught($caught, InvalidSignature)) {
+return $.tuple([certificate, Check(["envelope", false, "altered after signing"])]);
+} else if ($.caught($caught, $.tuple([InvalidParameter, $.b.ValueError, $.b.TypeError, $.b.KeyError, $.b.AttributeError, $.b.RecursionError]))) {error = $caught;
+return $.tuple([certificate, Check(["envelope", false, $.either($.slice($.b.str([error]), null, 200n, null), () => $.ga($.b.type([error]), "__name__"))])]);
+} else throw $caught;
+}
+return $.tuple([certificate, Check(["envelope", true, ("" + "an in-toto statement, signed by key " + $.formatted(key_id([expected]), "", ""))])]);
+});
+return {PAYLOAD, STATEMENT, PREDICATE, statement, encoded, is_envelope, opened, Mapping, key_id, Check, InvalidParameter, InvalidSignature, decoded, read_public, signed_by, canonical, Any};
+})();
+$.modules["evidence.elsewhere"] = (() => {
+let MOST_PLACES, MOST_PUBLISHERS, UNKNOWN, listed, in_order_of_the_source, looked_for, put_besides, made_by;
+const Mapping = $.libraries["collections.abc"]["Mapping"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const choice = $.modules["errors"]["choice"];
+const count = $.modules["errors"]["count"];
+const position = $.modules["store.position"];
+const Verdicts = $.modules["store.sources.verdicts"]["Verdicts"];
+const text = $.modules["evidence.notices"]["text"];
+MOST_PLACES = 1000n;
+MOST_PUBLISHERS = 50n;
+UNKNOWN = "unknown";
+listed = $.fn("listed", ["name", "rows", "most", "parts"], {}, function (name, rows, most, parts) {
+let row;
+if ((!$.t($.b.isinstance([rows, $.tuple([$.b.list, $.b.tuple])])) || $.t($.lt(most, $.b.len([rows]))))) {
+throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + " must be a list of at most " + $.formatted(most, "", ""))]));
+}
+for (const $v1 of $.each(rows)) {
+row = $v1;
+if ((!$.t($.b.isinstance([row, Mapping])) || $.t(!$.eq($.b.set([row]), $.b.set([parts]))) || $.t($.is($.gi(row, $.gi(parts, 0n)), null)))) {
+throw $.raised(InvalidParameter([("" + "each part of " + $.formatted(name, "", "") + " has " + $.formatted($.cm(", ", "join", [parts]), "", "") + ", the first of them a name")]));
+}
+text([("" + $.formatted($.gi(parts, 0n), "", "") + " of " + $.formatted(name, "", "")), $.gi(row, $.gi(parts, 0n))]);
+}
+return $.b.tuple([(function* ($first) { for (const $v2 of $.each($first)) { let row; row = $v2; yield $.b.dict([row]); } })(rows)]);
+});
+in_order_of_the_source = $.fn("in_order_of_the_source", ["deleted_at", "read_at", "counted", "*", "published"], {}, function (deleted_at, read_at, counted, published) {
+let place;
+for (const $v3 of $.each($.tuple([deleted_at, read_at]))) {
+place = $v3;
+if ($.t(!$.is(place, null))) {
+$.modules["store.position"].checked([place]);
+}
+}
+if ($.t(!$.eq($.is(read_at, null), $.either($.is(deleted_at, null), () => !$.t(published))))) {
+throw $.raised(InvalidParameter(["where rows lie in a source of their own, a deletion has deleted_at, and the model published since has read_at"]));
+}
+if (($.t(!$.is(counted, null)) && ($.t(choice(["counted", counted, $.modules["store.position"].COUNTED_BY])) && $.t($.is(read_at, null))))) {
+throw $.raised(InvalidParameter(["counted says by what the changes up to read_at were counted: give both or neither"]));
+}
+if (($.t(!$.is(read_at, null)) && $.t(!$.is(deleted_at, null)) && !$.t($.modules["store.position"].covers([read_at, deleted_at])))) {
+throw $.raised(InvalidParameter([("" + "the published model was computed from " + $.formatted(read_at, "", "") + ", which does not show the deletion at " + $.formatted(deleted_at, "", "") + ": it may have been trained with what was erased, so nothing is certified. Publish again")]));
+}
+return null;
+});
+looked_for = $.fn("looked_for", ["places"], {}, function (places) {
+let found, place;
+found = listed(["residue", places, MOST_PLACES, $.tuple(["place", "verdict", "found", "remedy"])]);
+for (const $v4 of $.each(found)) {
+place = $v4;
+text(["remedy", $.gi(place, "remedy")]);
+Verdicts([$.gi(place, "verdict")]);
+if ($.t(!$.eq($.lt(0n, count(["found", $.gi(place, "found")], {"minimum": 0n})), $.eq($.gi(place, "verdict"), $.ga(Verdicts, "RESIDUAL"))))) {
+throw $.raised(InvalidParameter(["a place of a residue report is RESIDUAL where something was found, and only there"]));
+}
+}
+return found;
+});
+put_besides = $.fn("put_besides", ["places"], {}, function (places) {
+let found, name, place;
+found = listed(["publishers", places, MOST_PUBLISHERS, $.tuple(["kind", "release", "oldest"])]);
+for (const $v5 of $.each(found)) {
+place = $v5;
+for (const $v6 of $.each($.tuple(["release", "oldest"]))) {
+name = $v6;
+if ($.t(!$.is($.gi(place, name), null))) {
+count([name, $.gi(place, name)]);
+}
+}
+if (($.t(!$.is($.gi(place, "release"), null)) && ($.t($.is($.gi(place, "oldest"), null)) || $.t($.lt($.gi(place, "release"), $.gi(place, "oldest")))))) {
+throw $.raised(InvalidParameter(["a publisher that holds a release has none that is older than its oldest"]));
+}
+}
+return found;
+});
+made_by = $.fn("made_by", ["releases", "publishers"], {}, function (releases, publishers) {
+let name, place;
+for (const $v7 of $.each(publishers)) {
+place = $v7;
+for (const $v8 of $.each($.tuple(["release", "oldest"]))) {
+name = $v8;
+if (($.t(!$.is($.gi(place, name), null)) && $.t($.lt(releases, $.gi(place, name))))) {
+throw $.raised(InvalidParameter([("" + "a publisher cannot hold release " + $.formatted($.gi(place, name), "", "") + ": " + $.formatted(releases, "", "") + " were made")]));
+}
+}
+}
+return null;
+});
+return {MOST_PLACES, MOST_PUBLISHERS, UNKNOWN, listed, in_order_of_the_source, looked_for, put_besides, made_by, InvalidParameter, choice, count, Verdicts, text, Mapping};
+})();
+$.modules["losses.multilayer_perceptron"] = (() => {
+let MOST_HIDDEN, MultilayerPerceptron;
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const count = $.modules["errors"]["count"];
+const scale = $.modules["errors"]["scale"];
+const MOST_CLASSES = $.modules["losses.base"]["MOST_CLASSES"];
+const Loss = $.modules["losses.base"]["Loss"];
+const LossConstants = $.modules["losses.base"]["LossConstants"];
+const Logistic = $.modules["losses.logistic"]["Logistic"];
+const Softmax = $.modules["losses.softmax"]["Softmax"];
+MOST_HIDDEN = 100000n;
+MultilayerPerceptron = $.dataclass($.cls("MultilayerPerceptron", [Loss], ($ns) => {
+$ns.classes = 2n;
+$ns.hidden = 64n;
+$ns.clip = 1.0;
+$ns.curvature = 1.0;
+$ns.name = "multilayer-perceptron";
+$ns.label_kind = "";
+$ns.clips_each = true;
+$ns.twice_differentiable = false;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let name;
+$.sup(MultilayerPerceptron, self, "__post_init__")([]);
+$.cm($.b.object, "__setattr__", [self, "classes", count(["classes", $.ga(self, "classes")], {"minimum": 2n, "maximum": MOST_CLASSES})]);
+$.cm($.b.object, "__setattr__", [self, "hidden", count(["hidden", $.ga(self, "hidden")], {"maximum": MOST_HIDDEN})]);
+for (const $v1 of $.each($.tuple(["clip", "curvature"]))) {
+name = $v1;
+$.cm($.b.object, "__setattr__", [self, name, scale([name, $.b.getattr([self, name])])]);
+}
+$.cm($.b.object, "__setattr__", [self, "label_kind", $.ga($.ga(self, "top"), "label_kind")]);
+return null;
+});
+$ns.top = $.property($.fn("top", ["self"], {}, function (self) {
+return ($.t($.eq($.ga(self, "classes"), 2n)) ? Logistic([$.ga(self, "radius")]) : Softmax([$.ga(self, "radius"), $.ga(self, "classes")]));
+}));
+$ns.outputs = $.property($.fn("outputs", ["self"], {}, function (self) {
+return $.ga($.ga(self, "top"), "outputs");
+}));
+$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
+return LossConstants([], {"lipschitz": $.ga(self, "clip"), "smoothness": $.ga(self, "curvature"), "weak_convexity": $.libraries["math"].inf});
+}));
+$ns.init_variance = $.property($.fn("init_variance", ["self"], {}, function (self) {
+return $.div(0.8, $.libraries["math"].sqrt([$.ga(self, "hidden")]));
+}));
+$ns.dimension = $.fn("dimension", ["self", "features"], {}, function (self, features) {
+return $.mul($.ga(self, "hidden"), $.add(features, $.ga(self, "outputs")));
+});
+$ns.shape = $.fn("shape", ["self", "features"], {}, function (self, features) {
+return $.tuple([1n, $.cm(self, "dimension", [features])]);
+});
+$ns._layers = $.fn("_layers", ["self", "weights"], {}, function (self, weights) {
+let flat, inner;
+flat = $.cm($.libraries["numpy"].asarray([weights]), "reshape", [$.neg(1n)]);
+inner = $.sub($.gi($.ga(flat, "shape"), 0n), $.mul($.ga(self, "hidden"), $.ga(self, "outputs")));
+return $.tuple([$.cm($.slice(flat, null, inner, null), "reshape", [$.ga(self, "hidden"), $.neg(1n)]), $.cm($.slice(flat, inner, null, null), "reshape", [$.ga(self, "outputs"), $.ga(self, "hidden")])]);
+});
+$ns.width = $.fn("width", ["self", "features"], {}, function (self, features) {
+return $.ga(self, "hidden");
+});
+$ns.representation = $.fn("representation", ["self", "weights", "features"], {}, function (self, weights, features) {
+let _, inner;
+{const $v2 = $.unpack($.cm(self, "_layers", [weights]), 2, -1);inner = $v2[0];_ = $v2[1];}
+return $.libraries["numpy"].tanh([$.matmul($.libraries["numpy"].asarray([features, $.libraries["numpy"].float64]), $.ga(inner, "T"))]);
+});
+}), [["classes", () => ["is", $.b.int]], ["hidden", () => ["is", $.b.int]], ["clip", () => ["is", $.b.float]], ["curvature", () => ["is", $.b.float]]], {frozen: true});
+return {MOST_HIDDEN, MultilayerPerceptron, ClassVar, Loss, scale, count, MOST_CLASSES, LossConstants, Softmax, Logistic};
+})();
+$.modules["losses.staged"] = (() => {
+let NETWORK, HEAD, STAGE_KINDS, Staged;
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const Any = $.libraries["typing"]["Any"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const choice = $.modules["errors"]["choice"];
+const Loss = $.modules["losses.base"]["Loss"];
+const Logistic = $.modules["losses.logistic"]["Logistic"];
+const Softmax = $.modules["losses.softmax"]["Softmax"];
+{const $v1 = ["network", "head"];NETWORK = $v1[0];HEAD = $v1[1];}
+STAGE_KINDS = $.tuple([NETWORK, HEAD]);
+Staged = $.dataclass($.cls("Staged", [Loss], ($ns) => {
+$ns.network = null;
+$ns.kinds = $.tuple([NETWORK]);
+$ns.name = "staged";
+$ns.label_kind = "";
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let kind;
+$.sup(Staged, self, "__post_init__")([]);
+for (const $v2 of $.each($.ga(self, "kinds"))) {
+kind = $v2;
+choice(["stage", kind, STAGE_KINDS]);
+}
+if ((!$.t($.ga(self, "kinds")) || $.t(!$.eq($.gi($.ga(self, "kinds"), 0n), NETWORK)))) {
+throw $.raised(InvalidParameter([("" + "must begin with " + $.formatted(NETWORK, "r", "") + "; a head reads what a network computes")], {"stages": $.ga(self, "kinds")}));
+}
+if (($.t($.has($.ga(self, "kinds"), HEAD)) && !$.t($.b.hasattr([$.ga(self, "network"), "representation"])))) {
+throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga($.ga(self, "network"), "name"), "", "") + " loss has no hidden layer that a head could read; take losses.MultilayerPerceptron, or stages of kind 'network' alone")]));
+}
+$.cm($.b.object, "__setattr__", [self, "label_kind", $.ga($.ga(self, "network"), "label_kind")]);
+return null;
+});
+$ns.last = $.property($.fn("last", ["self"], {}, function (self) {
+return $.cm(self, "loss_of", [$.sub($.b.len([$.ga(self, "kinds")]), 1n)]);
+}));
+$ns.outputs = $.property($.fn("outputs", ["self"], {}, function (self) {
+return $.ga($.ga(self, "last"), "outputs");
+}));
+$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
+return $.ga($.ga(self, "last"), "constants");
+}));
+$ns.loss_of = $.fn("loss_of", ["self", "stage"], {}, function (self, stage) {
+let network;
+network = $.ga(self, "network");
+if ($.t($.eq($.gi($.ga(self, "kinds"), stage), NETWORK))) {
+return network;
+}
+return ($.t($.eq($.ga(self, "label_kind"), "binary")) ? Logistic([$.ga(self, "radius")]) : Softmax([$.ga(self, "radius"), $.ga(network, "outputs")]));
+});
+$ns.features_of = $.fn("features_of", ["self", "stage", "features"], {}, function (self, stage, features) {
+return $.add(features, ($.t($.eq($.gi($.ga(self, "kinds"), stage), NETWORK)) ? 0n : $.b.int([$.cm($.ga(self, "network"), "width", [features])])));
+});
+$ns.shapes = $.fn("shapes", ["self", "features"], {}, function (self, features) {
+return [...(function* ($first) { for (const $v3 of $.each($first)) { let j; j = $v3; yield $.cm($.cm(self, "loss_of", [j]), "shape", [$.cm(self, "features_of", [j, features])]); } })($.b.range([$.b.len([$.ga(self, "kinds")])]))];
+});
+$ns.dimension = $.fn("dimension", ["self", "features"], {}, function (self, features) {
+return $.b.sum([(function* ($first) { for (const $v4 of $.each($first)) { let columns, outputs; {const $v5 = $.unpack($v4, 2, -1);outputs = $v5[0];columns = $v5[1];} yield $.mul(outputs, columns); } })($.cm(self, "shapes", [features]))]);
+});
+$ns.shape = $.fn("shape", ["self", "features"], {}, function (self, features) {
+return $.tuple([1n, $.cm(self, "dimension", [features])]);
+});
+$ns.parts = $.fn("parts", ["self", "weights", "features"], {}, function (self, weights, features) {
+let cut, ends, shapes;
+shapes = $.cm(self, "shapes", [features]);
+ends = $.slice($.libraries["numpy"].cumsum([[...(function* ($first) { for (const $v6 of $.each($first)) { let columns, outputs; {const $v7 = $.unpack($v6, 2, -1);outputs = $v7[0];columns = $v7[1];} yield $.mul(outputs, columns); } })(shapes)]]), null, $.neg(1n), null);
+cut = $.libraries["numpy"].split([$.cm($.libraries["numpy"].asarray([weights]), "reshape", [$.neg(1n)]), ends]);
+return [...(function* ($first) { for (const $v8 of $.each($first)) { let part, shape; {const $v9 = $.unpack($v8, 2, -1);part = $v9[0];shape = $v9[1];} yield $.cm(part, "reshape", [shape]); } })($.b.zip([cut, shapes], {"strict": true}))];
+});
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+return $.dict([["name", $.ga(self, "name")], ["network", $.cm($.ga(self, "network"), "to_dict", [])], ["kinds", $.b.list([$.ga(self, "kinds")])]]);
+});
+}), [["network", () => ["is", Any]], ["kinds", () => ["of", $.b.tuple, ["is", $.b.str]]]], {frozen: true});
+return {NETWORK, HEAD, STAGE_KINDS, Staged, ClassVar, Any, Loss, AssumptionViolated, InvalidParameter, choice, Softmax, Logistic};
+})();
+$.modules["papers.paper"] = (() => {
+let QUESTIONS, ABOUT, AUDITED, COMMANDS, paper, _block, _lines, _claimed, _former, _head, _said, _request, _tables, _evidence, audit_name, _foot, _moment, _number, _filled;
+const Mapping = $.libraries["collections.abc"]["Mapping"];
+const Any = $.libraries["typing"]["Any"];
+const KEYS = $.modules["evidence.claims"]["KEYS"];
+const Claim = $.modules["evidence.claims"]["Claim"];
+const sentence = $.modules["evidence.claims"]["sentence"];
+const fill = $.modules["privacy.sentences"]["fill"];
+const figure = $.modules["papers.catalogue"]["figure"];
+const labels = $.libraries["papers.catalogue"]["labels"];
+QUESTIONS = $.dict([["used", "Was the record ever in the data? (a record against no record)"], ["which", "Was it this content or another? (two records, one of which was there)"]]);
+ABOUT = $.dict([["erased.later", "what was erased, from every model since"], ["erased.all", "what was erased, from all models ever published"], ["erased.before", "what was erased, from all models so far"], ["replaced.later", "the content before the rectification, from every model since"], ["replaced.all", "the content before the rectification, from all models ever published"], ["replaced.before", "the content before the rectification, from all models so far"], ["present.one", "a record still there, from the last model alone"], ["present.all", "a record still there, from all models"]]);
+AUDITED = $.tuple(["record still there, the learned model", "record still there, all releases", "erased record, the release that erased it", "erased record, the learned model and every later one", "erased record, the learned model and the later one", "erased record, releases from its erasure on", "shadow model", "likelihood ratio", "kernel witness", "one run"]);
+COMMANDS = $.dict([["to-do.budget", "relearn STORE"], ["to-do.total", "relearn STORE"], ["to-do.publish", "publish STORE"], ["to-do.tell", "register letter STORE REQUEST; register inform STORE REQUEST"], ["to-do.recipients", "register recipients STORE REQUEST --count N"], ["to-do.withdraw", "publish-to STORE"], ["to-do.backups", "register backups STORE REQUEST --until DAY"]]);
+paper = $.fn("paper", ["certificate", "code"], {}, function (certificate, code) {
+let figures, told, words;
+words = labels([code]);
+if ($.t($.has(certificate, "claims"))) {
+told = _claimed([$.gi(certificate, "claims"), code]);
+figures = _tables([$.gi(certificate, "claims"), words, code]);
+} else {
+{const $v1 = [_former([$.gi(certificate, "statement")]), []];told = $v1[0];figures = $v1[1];}
+}
+return [...$.each(_head([certificate, words])), ...$.each(_said([words, told], {"pending": !$.eq($.gi($.gi(certificate, "action"), "status"), "published")})), ...$.each(_request([certificate, words])), _block(["annex", $.gi(words, "Annex: the figures, what they rest on, and how to check them")]), ...$.each(figures), _block(["heading", $.gi(words, "Assumptions")]), _lines(["list", $.gi(told, "condition")]), ...$.each(_evidence([certificate, words])), _block(["footer", _foot([certificate, words])])];
+});
+_block = $.fn("_block", ["kind", "text"], {}, function (kind, text) {
+return $.dict([["kind", kind], ["text", text]]);
+});
+_lines = $.fn("_lines", ["kind", "lines"], {}, function (kind, lines) {
+return $.dict([["kind", kind], ["lines", $.b.list([lines])]]);
+});
+_claimed = $.fn("_claimed", ["claims", "code"], {}, function (claims, code) {
+let claim, kind, one, text, told;
+told = $.dict((function* ($first) { for (const $v2 of $.each($first)) { let kind; kind = $v2; yield [kind, []]; } })($.tuple(["plain", "notice", "condition", "uncovered", "duty"])));
+for (const $v3 of $.each(claims)) {
+one = $v3;
+claim = Claim([$.gi(one, "key"), $.gi(one, "values"), $.b.tuple([$.gi(one, "conditions")])]);
+kind = $.ga($.gi(KEYS, $.ga(claim, "key")), "role");
+text = sentence([claim, code]);
+if ($.t($.eq(kind, "duty"))) {
+text = ("" + $.formatted(text, "", "") + " (`noisygd-delete " + $.formatted($.gi(COMMANDS, $.ga(claim, "key")), "", "") + "`)");
+}
+if (!$.t($.cm($.ga(claim, "key"), "startswith", ["present."]))) {
+$.cm($.gi(told, ($.t($.has(told, kind)) ? kind : "plain")), "append", [text]);
+}
+}
+return told;
+});
+_former = $.fn("_former", ["statement"], {}, function (statement) {
+return $.dict([["plain", $.cm(statement, "get", ["plain_words", []])], ["notice", $.cm(statement, "get", ["notices", []])], ["condition", $.cm(statement, "get", ["assumptions", []])], ["uncovered", $.cm(statement, "get", ["not_covered", []])], ["duty", $.cm(statement, "get", ["to_do", []])]]);
+});
+_head = $.fn("_head", ["certificate", "words"], {}, function (certificate, words) {
+let identity, who;
+identity = $.gi(certificate, "identity");
+who = $.either($.cm(identity, "get", ["controller"]), () => $.gi(words, "Controller not named"));
+return [_block(["title", $.gi(words, "Erasure certificate")]), _lines(["lead", [("" + $.formatted(who, "", "") + " \u00b7 " + $.formatted($.gi(words, "issued"), "", "") + " " + $.formatted(_moment([$.gi(identity, "issued"), words]), "", "")), $.gi(identity, "certificate_id")]])];
+});
+_said = $.fn("_said", ["words", "told", "*", "pending"], {}, function (words, told, pending) {
+let blocks, guessing;
+guessing = [$.gi(words, "Guessing is right 50 times in 100.")];
+blocks = [_block(["heading", $.gi(words, "In plain words")]), _lines([($.t(pending) ? "warning" : "box"), [...$.each($.gi(told, "plain")), ...$.each((function* ($first) { for (const $v4 of $.each($first)) { let one; one = $v4; if (!$.t(!$.has($.gi(told, "plain"), one))) continue; yield one; } })(guessing))]]), _block(["heading", $.gi(words, "What to do next")]), _lines(["list", $.gi(told, "duty")]), _block(["heading", $.gi(words, "For the person concerned")]), _lines(["list", $.gi(told, "notice")]), _block(["heading", $.gi(words, "Not covered")]), _lines(["list", $.gi(told, "uncovered")])];
+return blocks;
+});
+_request = $.fn("_request", ["certificate", "words"], {}, function (certificate, words) {
+let action, edited, missing, received, request, rows;
+{const $v5 = [$.gi(certificate, "request"), $.gi(certificate, "action")];request = $v5[0];action = $v5[1];}
+edited = ("" + $.formatted(_moment([$.cm(request, "get", ["edited"]), words]), "", "") + ": " + $.formatted($.sub($.gi(request, "rows"), $.gi(request, "replaced")), "", "") + " " + $.formatted($.gi(words, "deleted"), "", ""));
+if ($.t($.gi(request, "replaced"))) {
+edited = ("" + $.formatted(edited, "", "") + ", " + $.formatted($.gi(request, "replaced"), "", "") + " " + $.formatted($.gi(words, "replaced (rectification)"), "", ""));
+}
+if ($.t($.gi(request, "inserted"))) {
+edited = ("" + $.formatted(edited, "", "") + ", " + $.formatted($.gi(request, "inserted"), "", "") + " " + $.formatted($.gi(words, "inserted (nothing erased)"), "", ""));
+}
+received = $.cm(request, "get", ["received"]);
+missing = _filled([$.gi(words, "not stated by the operator; state it with: {text}")], {"text": "`noisygd-delete certificate --received TIME`"});
+rows = [[$.gi(words, "Request"), $.either($.cm(request, "get", ["request_id"]), () => $.gi(words, "no request id was given"))], [$.gi(words, "Received"), ($.t($.is(received, null)) ? missing : _moment([received, words]))], [$.gi(words, "Rows edited"), edited], [$.gi(words, "Model without them published"), _moment([$.cm(request, "get", ["served"]), words])], [$.gi(words, "Status"), $.gi(words, $.gi(action, "status"))], [$.gi(words, "Release"), ($.t($.is($.gi(action, "release"), null)) ? $.gi(words, "none") : $.b.str([$.gi(action, "release")]))], [$.gi(words, "Model before"), $.either($.cm(action, "get", ["model_before_sha256"]), () => "\u2013")], [$.gi(words, "Model after"), $.either($.cm(action, "get", ["model_after_sha256"]), () => "\u2013")]];
+return [_block(["heading", $.gi(words, "Request and action")]), $.dict([["kind", "facts"], ["rows", rows]])];
+});
+_tables = $.fn("_tables", ["claims", "words", "code"], {}, function (claims, words, code) {
+let about, blocks, cells, claim, first, found, group, head, only, question, rows, unit, values;
+found = $.dict([]);
+for (const $v6 of $.each(claims)) {
+claim = $v6;
+if ($.t($.eq($.ga($.gi(KEYS, $.gi(claim, "key")), "role"), "figure"))) {
+$.cm($.cm(found, "setdefault", [$.gi($.gi(claim, "values"), "question"), []]), "append", [claim]);
+}
+}
+blocks = [_block(["heading", $.gi(words, "Guarantees")])];
+for (const $v7 of $.each($.cm(found, "items", []))) {
+{const $v8 = $.unpack($v7, 2, -1);question = $v8[0];group = $v8[1];}
+first = $.gi($.gi(group, 0n), "values");
+head = [$.gi(words, "About"), $.gi(words, "right, of 100"), ("" + "\u03b5, \u03b4 = " + $.formatted(_number([$.gi(first, "delta"), words]), "", "")), ("" + "\u03bc, " + $.formatted($.gi(words, "Gaussian"), "", ""))];
+if ($.t(!$.is($.gi(first, "order"), null))) {
+$.cm(head, "append", [("" + $.formatted($.gi(words, "R\u00e9nyi"), "", "") + " \u03b5, q = " + $.formatted(_number([$.gi(first, "order"), words]), "", ""))]);
+}
+rows = [];
+for (const $v9 of $.each(group)) {
+claim = $v9;
+values = $.gi(claim, "values");
+cells = [$.b.str([$.gi(values, "of_hundred")]), _number([$.gi(values, "epsilon"), words]), _number([$.gi(values, "gdp"), words])];
+if ($.t(!$.is($.gi(first, "order"), null))) {
+$.cm(cells, "append", [_number([$.gi(values, "renyi"), words])]);
+}
+unit = _filled([$.gi(words, "{text}, {n} row(s) per person")], {"text": $.gi(values, "worlds"), "n": $.b.str([$.gi(values, "rows_per_person")])});
+only = $.cm("; ", "join", [(function* ($first) { for (const $v10 of $.each($first)) { let name; name = $v10; yield sentence([Claim([name, $.dict([])]), code]); } })($.gi(claim, "conditions"))]);
+about = ("" + $.formatted($.gi(words, $.gi(ABOUT, $.gi(claim, "key"))), "", "") + " (" + $.formatted(unit, "", "") + $.formatted(($.t(only) ? ("" + "; " + $.formatted(only, "", "")) : ""), "", "") + ")");
+$.cm(rows, "append", [[about, ...$.each(cells)]]);
+}
+$.cm(blocks, "append", [$.dict([["kind", "table"], ["text", $.gi(words, $.gi(QUESTIONS, question))], ["head", head], ["rows", rows]])]);
+}
+$.cm(blocks, "append", [_lines(["text", [$.gi(words, "Every figure is an upper bound, rounded up; guessing is right 50 times of 100.")]])]);
+return blocks;
+});
+_evidence = $.fn("_evidence", ["certificate", "words"], {}, function (certificate, words) {
+let checked, entry, evidence, file, found, high, kept, lines, low, measured, place, remedy, result, signed;
+evidence = $.gi(certificate, "evidence");
+checked = $.cm(evidence, "get", ["checked"]);
+lines = [($.t(checked) ? ("" + $.formatted($.gi(words, "noted when it was issued"), "", "") + ": \u201c" + $.formatted(checked, "", "") + "\u201d") : $.gi(words, "no check of the store is recorded here"))];
+if ($.t($.cm(evidence, "get", ["ledger_entries"]))) {
+entry = _filled([$.gi(words, "issued after entry {n} of the ledger, link {text}")], {"n": $.b.str([$.gi(evidence, "ledger_entries")]), "text": $.slice($.gi(evidence, "ledger_sha256"), null, 16n, null)});
+kept = $.gi(words, "Kept outside the store, the JSON file shows whether an older copy is put back:");
+$.cm(lines, "append", [("" + $.formatted(entry, "", "") + ". " + $.formatted(kept, "", "") + " `noisygd-delete verify STORE --certificate certificate.json`")]);
+}
+for (const $v11 of $.each($.cm(evidence, "get", ["residue", $.tuple([])]))) {
+place = $v11;
+found = ($.t($.gi(place, "found")) ? ("" + " (" + $.formatted($.gi(place, "found"), "", "") + " " + $.formatted($.gi(words, "of the texts looked for"), "", "") + ")") : "");
+remedy = ($.t($.gi(place, "remedy")) ? ("" + ". " + $.formatted($.gi(place, "remedy"), "", "")) : "");
+$.cm(lines, "append", [("" + $.formatted($.gi(place, "place"), "", "") + ": " + $.formatted($.gi(words, $.gi(place, "verdict")), "", "") + $.formatted(found, "", "") + $.formatted(remedy, "", ""))]);
+}
+for (const $v12 of $.each($.cm(evidence, "get", ["audit", $.tuple([])]))) {
+result = $v12;
+{const $v13 = [_number([$.gi(result, "measured_lower_bound"), words]), _number([$.gi(result, "claimed_advantage"), words])];low = $v13[0];high = $v13[1];}
+measured = _filled([$.gi(words, "advantage measured at least {n}, certified at most {n2}")], {"n": low, "n2": high});
+$.cm(lines, "append", [("" + $.formatted($.gi(words, "audit"), "", "") + " \u201c" + $.formatted(audit_name([$.gi(result, "name"), words]), "", "") + "\u201d: " + $.formatted(measured, "", ""))]);
+}
+signed = $.cm(certificate, "get", ["signature"]);
+$.cm(lines, "append", [($.t($.is(signed, null)) ? $.gi(words, "not signed") : ("" + $.formatted($.gi(words, "signed with Ed25519 by key"), "", "") + " " + $.formatted($.gi(signed, "key_id"), "", "")))]);
+file = $.gi(words, "The signed JSON file is the original; this page says its claims in sentences. To check it offline:");
+return [_block(["heading", $.gi(words, "Stated by the operator")]), _lines(["text", [$.gi(words, "The facts of this page cannot be recomputed; whoever signed answers for them. Every figure and condition follows from them.")]]), _block(["heading", $.gi(words, "Evidence and verification")]), _lines(["list", [...$.each(lines), ("" + $.formatted(file, "", "") + " `noisygd-delete verify-certificate certificate.json --public-key controller.pem.pub`")]])];
+});
+audit_name = $.fn("audit_name", ["name", "words"], {}, function (name, words) {
+let parts;
+parts = $.cm(name, "split", [": "]);
+return ($.t($.b.all([(function* ($first) { for (const $v14 of $.each($first)) { let part; part = $v14; yield $.has(AUDITED, part); } })(parts)])) ? $.cm(": ", "join", [(function* ($first) { for (const $v15 of $.each($first)) { let part; part = $v15; yield $.gi(words, part); } })(parts)]) : name);
+});
+_foot = $.fn("_foot", ["certificate", "words"], {}, function (certificate, words) {
+let about, identity, known;
+identity = $.gi(certificate, "identity");
+known = $.gi(words, "the request id is a pseudonym: personal data for whoever can tell whose request it was");
+about = [("" + $.formatted($.gi(identity, "software"), "", "") + " " + $.formatted($.gi(identity, "version"), "", "")), $.gi(certificate, "format"), $.gi(words, "holds no name, record number or row")];
+return $.cm(" \u00b7 ", "join", [[...$.each(about), ...$.each(($.t($.cm($.gi(certificate, "request"), "get", ["request_id"])) ? [known] : []))]]);
+});
+_moment = $.fn("_moment", ["when", "words"], {}, function (when, words) {
+let date, day, zone;
+if ($.t($.is(when, null))) {
 return "\u2013";
 }
-return _exponent([("" + $.formatted(number, "", ("" + "." + $.formatted(digits, "", "") + "g")))]);
+date = $.cm($.slice(when, null, 10n, null), "split", ["-"]);
+day = _filled([$.gi(words, "day")], {"day": $.b.str([$.b.int([$.gi(date, 2n)])]), "month": $.gi($.gi(words, "months"), $.sub($.b.int([$.gi(date, 1n)]), 1n)), "year": $.gi(date, 0n)});
+if ($.t($.le($.b.len([when]), 10n))) {
+return day;
+}
+zone = $.slice(when, 19n, null, null);
+return ("" + $.formatted(day, "", "") + ", " + $.formatted($.slice(when, 11n, 16n, null), "", "") + " UTC" + $.formatted(($.t($.has($.tuple(["+00:00", "Z"]), zone)) ? "" : zone), "", ""));
 });
-right_of_hundred = $.fn("right_of_hundred", ["advantage"], {}, function (advantage) {
-return $.b.min([100n, $.add(50n, $.libraries["math"].ceil([$.mul(50n, Fraction([$.b.repr([$.b.float([advantage])])]))]))]);
+_number = $.fn("_number", ["value", "words"], {}, function (value, words) {
+return $.cm(figure([value]), "replace", [".", $.gi(words, "decimal")]);
 });
-_exponent = $.fn("_exponent", ["text"], {}, function (text) {
-return $.libraries["re"].sub(["e([+-])0*", $.fn("<lambda>", ["sign"], {}, (sign) => ($.t($.eq($.gi(sign, 1n), "-")) ? "e-" : "e")), text]);
+_filled = $.fn("_filled", ["label", "**values"], {}, function (label, values) {
+return fill([label, $.dict([]), values]);
 });
-return {DIGITS, rounded_up, shown, brief, right_of_hundred, _exponent, Decimal, ROUND_CEILING, Fraction, Context};
+return {QUESTIONS, ABOUT, AUDITED, COMMANDS, paper, _block, _lines, _claimed, _former, _head, _said, _request, _tables, _evidence, audit_name, _foot, _moment, _number, _filled, labels, Claim, sentence, KEYS, Any, Mapping, fill, figure};
 })();
-$.modules["privacy.worlds"] = (() => {
-let Worlds, ADJACENCIES, DELETION_NOTIONS;
-const Word = $.modules["errors"]["Word"];
-Worlds = $.cls("Worlds", [Word], ($ns) => {
-$ns.REPLACE = "replace";
-$ns.ZERO_OUT = "zero-out";
-$ns.DEFINITION_4_1 = "definition-4.1";
-$ns.PAIRWISE = "pairwise";
-$ns.about = $.property($.fn("about", ["self"], {}, function (self) {
-return ($.t($.has(ADJACENCIES, self)) ? "dp" : "deletion");
-}));
-$ns.between_records = $.property($.fn("between_records", ["self"], {}, function (self) {
-return $.has($.tuple([$.ga(Worlds, "REPLACE"), $.ga(Worlds, "PAIRWISE")]), self);
-}));
-$ns.sensitivity = $.fn("sensitivity", ["self", "lipschitz", "rows"], {"rows": 1n}, function (self, lipschitz, rows) {
-return $.mul($.mul(($.t($.ga(self, "between_records")) ? 2n : 1n), lipschitz), rows);
+$.modules["bounds.moments"] = (() => {
+let moments_sensitivity, coordinates, moments_gdp;
+const math = $.libraries["math"];
+const inexact_gdp = $.modules["bounds.objective_perturbation_gdp"]["inexact_gdp"];
+const UNIT = $.modules["bounds.rounding"]["UNIT"];
+moments_sensitivity = $.fn("moments_sensitivity", ["*", "between_records", "rows"], {"rows": 1n}, function (between_records, rows) {
+return $.mul($.mul(rows, ($.t(between_records) ? 2.0 : $.libraries["math"].sqrt([1.5]))), $.add(1n, $.mul(4n, UNIT)));
 });
+coordinates = $.fn("coordinates", ["*", "outputs", "features"], {}, function (outputs, features) {
+return $.add($.mul(outputs, features), $.floordiv($.mul(features, $.add(features, 1n)), 2n));
 });
-ADJACENCIES = $.tuple([$.ga(Worlds, "REPLACE"), $.ga(Worlds, "ZERO_OUT")]);
-DELETION_NOTIONS = $.tuple([$.ga(Worlds, "DEFINITION_4_1"), $.ga(Worlds, "PAIRWISE")]);
-return {Worlds, ADJACENCIES, DELETION_NOTIONS, Word};
+moments_gdp = $.fn("moments_gdp", ["*", "sensitivity", "deviation", "coordinates", "grid"], {}, function (sensitivity, deviation, coordinates, grid) {
+let spread;
+spread = $.mul($.add($.div(sensitivity, deviation), $.mul(grid, $.libraries["math"].sqrt([coordinates]))), $.add(1n, $.mul(8n, UNIT)));
+return inexact_gdp([], {"spread": spread, "output_noise": 1.0, "grid": grid});
+});
+return {moments_sensitivity, coordinates, moments_gdp, inexact_gdp, UNIT};
+})();
+$.modules["bounds.exact_steps"] = (() => {
+let MOST_BITS, LEAST_BITS, _HEADROOM, _OUTSIDE, _SECOND_ORDER, _STEEPER, _UNUSUAL, radius, grid_bits, gap, gdp;
+const math = $.libraries["math"];
+const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
+const SMOOTHING = $.modules["bounds.objective_perturbation_gdp"]["SMOOTHING"];
+const UNIT = $.modules["bounds.rounding"]["UNIT"];
+{const $v1 = [24n, 12n];MOST_BITS = $v1[0];LEAST_BITS = $v1[1];}
+_HEADROOM = 51n;
+_OUTSIDE = 1.001;
+_SECOND_ORDER = 1.01;
+_STEEPER = $.mul(16n, UNIT);
+_UNUSUAL = 37.0;
+radius = $.fn("radius", ["*", "lipschitz", "regularization", "gap_at_zero", "dimension", "noise", "step_size", "strong_convexity"], {}, function (lipschitz, regularization, gap_at_zero, dimension, noise, step_size, strong_convexity) {
+let contraction, far, spread;
+far = $.b.min([$.div(lipschitz, regularization), $.libraries["math"].sqrt([$.div($.mul(2n, gap_at_zero), regularization)])]);
+contraction = $.sub(1n, $.mul(step_size, strong_convexity));
+spread = $.div($.mul($.add($.libraries["math"].sqrt([dimension]), _UNUSUAL), noise), $.libraries["math"].sqrt([$.sub(1n, $.pow(contraction, 2n))]));
+return $.libraries["math"].ldexp([1.0, $.gi($.libraries["math"].frexp([$.add(far, spread)]), 1n)]);
+});
+grid_bits = $.fn("grid_bits", ["*", "radius", "lipschitz", "regularization", "step_size", "noise"], {}, function (radius, lipschitz, regularization, step_size, noise) {
+let reach;
+reach = $.add($.mul(_OUTSIDE, radius), $.mul(step_size, $.add(lipschitz, $.mul(regularization, radius))));
+return $.b.min([MOST_BITS, $.sub(_HEADROOM, $.gi($.libraries["math"].frexp([$.div(reach, noise)]), 1n))]);
+});
+gap = $.fn("gap", ["*", "gradient_error", "step_size", "strong_convexity", "lipschitz", "regularization", "radius", "dimension", "grid"], {}, function (gradient_error, step_size, strong_convexity, lipschitz, regularization, radius, dimension, grid) {
+let centre, contraction, outside, point, root, steepest;
+{const $v2 = [$.mul(_OUTSIDE, radius), $.libraries["math"].sqrt([dimension])];outside = $v2[0];root = $v2[1];}
+steepest = $.add(lipschitz, $.mul(regularization, outside));
+centre = $.add($.mul(_SECOND_ORDER, $.add($.mul(step_size, gradient_error), $.mul(UNIT, $.add($.mul($.mul(3n, step_size), steepest), $.mul(2n, outside))))), $.div($.mul(grid, root), 2n));
+point = $.mul($.mul($.mul(_SECOND_ORDER, $.add(dimension, 9n)), UNIT), outside);
+contraction = $.add($.sub(1n, $.mul(step_size, strong_convexity)), _STEEPER);
+return $.mul($.add($.mul(2n, $.add(centre, $.mul(contraction, point))), $.mul(grid, root)), $.add(1n, 1e-09));
+});
+gdp = $.fn("gdp", ["*", "sensitivity", "step_size", "strong_convexity", "noise", "grid", "records", "gap", "steps_with_record", "steps_without_record", "in_place", "apart"], {"steps_without_record": 0n, "in_place": true, "apart": 0.0}, function (sensitivity, step_size, strong_convexity, noise, grid, records, gap, steps_with_record, steps_without_record, in_place, apart) {
+let chain, real, rounded, slower, started, variance;
+if (($.t($.eq(steps_with_record, 0n)) && !$.t(apart) && ($.t(in_place) || !$.t(steps_without_record)))) {
+return 0.0;
+}
+{const $v3 = [$.sub($.pow(noise, 2n), $.pow($.mul(SMOOTHING, grid), 2n)), $.sub(strong_convexity, $.div(_STEEPER, step_size))];variance = $v3[0];slower = $v3[1];}
+if (!($.t($.lt(0n, variance)) && $.t($.lt(0n, slower)))) {
+return $.libraries["math"].inf;
+}
+chain = $.dict([["step_size", step_size], ["strong_convexity", slower], ["noise_variance", $.div(variance, $.mul(2n, step_size))], ["records", records]]);
+real = $.modules["bounds.shifted_interpolation"].gdp([], {"sensitivity": sensitivity, "steps_with_record": steps_with_record, "steps_without_record": steps_without_record, ...$.named(chain)});
+rounded = $.modules["bounds.shifted_interpolation"].gdp([], {"sensitivity": $.div($.mul(gap, records), step_size), "steps_with_record": (($.t(in_place) || $.t(apart)) ? $.add(steps_with_record, steps_without_record) : $.libraries["math"].inf), ...$.named(chain)});
+started = 0.0;
+if ($.t(apart)) {
+started = $.modules["bounds.shifted_interpolation"].minimiser_deletion_gdp([], {"steps": $.add(steps_with_record, steps_without_record), "gradient_tolerance": $.div($.mul(apart, slower), 2n), ...$.named(chain)});
+}
+return $.mul($.add($.add(real, rounded), started), $.add(1n, 1e-09));
+});
+return {MOST_BITS, LEAST_BITS, _HEADROOM, _OUTSIDE, _SECOND_ORDER, _STEEPER, _UNUSUAL, radius, grid_bits, gap, gdp, SMOOTHING, UNIT};
+})();
+$.modules["bounds.order_curve"] = (() => {
+let _LEAST, _MOST, _sound, _best, curve_epsilon, curve_log_delta;
+const math = $.libraries["math"];
+const renyi_epsilon = $.modules["bounds.renyi"]["renyi_epsilon"];
+const renyi_epsilon_optimal = $.modules["bounds.renyi"]["renyi_epsilon_optimal"];
+const renyi_log_delta = $.modules["bounds.renyi"]["renyi_log_delta"];
+const renyi_log_delta_optimal = $.modules["bounds.renyi"]["renyi_log_delta_optimal"];
+const best_order = $.modules["bounds.rounding"]["best_order"];
+const least = $.modules["bounds.rounding"]["least"];
+{const $v1 = [0.001, 1000000000.0];_LEAST = $v1[0];_MOST = $v1[1];}
+_sound = $.fn("_sound", ["renyi"], {}, function (renyi) {
+let at;
+at = $.fn("at", ["order"], {}, function (order) {
+let cost;
+cost = renyi([order]);
+return ($.t($.lt(cost, $.libraries["math"].inf)) ? cost : $.libraries["math"].inf);
+});
+return at;
+});
+_best = $.fn("_best", ["objective", "highest_order", "rounds"], {"rounds": 36n}, function (objective, highest_order, rounds) {
+let high;
+high = $.b.min([_MOST, $.mul($.b.max([$.sub(highest_order, 1n), 1e-12]), $.sub(1n, 1e-09))]);
+return $.tuple([best_order([objective], {"low": $.b.min([_LEAST, $.div(high, 1000.0)]), "high": high, "rounds": rounds}), $.libraries["math"].log([high])]);
+});
+curve_epsilon = $.fn("curve_epsilon", ["*", "renyi", "highest_order", "delta"], {}, function (renyi, highest_order, delta) {
+let centre, most, optimal, order, plain;
+if ($.t($.le(1n, delta))) {
+return 0.0;
+}
+if ($.t($.le(delta, 0n))) {
+return $.libraries["math"].inf;
+}
+renyi = _sound([renyi]);
+{const $v2 = $.unpack(_best([$.fn("<lambda>", ["q"], {}, (q) => renyi_epsilon([], {"order": q, "renyi": renyi([q]), "delta": delta})), highest_order]), 2, -1);order = $v2[0];most = $v2[1];}
+if ($.t($.eq(renyi([order]), $.libraries["math"].inf))) {
+return $.libraries["math"].inf;
+}
+optimal = $.fn("optimal", ["point"], {}, function (point) {
+let q;
+q = $.add(1n, $.libraries["math"].exp([$.b.min([point, most])]));
+return ($.t($.lt(renyi([q]), $.libraries["math"].inf)) ? renyi_epsilon_optimal([], {"order": q, "renyi": renyi([q]), "delta": delta}) : $.libraries["math"].inf);
+});
+centre = $.libraries["math"].log([$.sub(order, 1n)]);
+plain = renyi_epsilon([], {"order": order, "renyi": renyi([order]), "delta": delta});
+return $.b.min([plain, optimal([centre]), least([optimal, $.sub(centre, 2n), $.add(centre, 0.5), 20n])]);
+});
+curve_log_delta = $.fn("curve_log_delta", ["*", "renyi", "highest_order", "epsilon"], {}, function (renyi, highest_order, epsilon) {
+let centre, most, optimal, order, plain;
+renyi = _sound([renyi]);
+{const $v3 = $.unpack(_best([$.fn("<lambda>", ["q"], {}, (q) => renyi_log_delta([], {"order": q, "renyi": renyi([q]), "epsilon": epsilon})), highest_order]), 2, -1);order = $v3[0];most = $v3[1];}
+if ($.t($.eq(renyi([order]), $.libraries["math"].inf))) {
+return 0.0;
+}
+optimal = $.fn("optimal", ["point"], {}, function (point) {
+let q;
+q = $.add(1n, $.libraries["math"].exp([$.b.min([point, most])]));
+return ($.t($.lt(renyi([q]), $.libraries["math"].inf)) ? renyi_log_delta_optimal([], {"order": q, "renyi": renyi([q]), "epsilon": epsilon}) : 0.0);
+});
+centre = $.libraries["math"].log([$.sub(order, 1n)]);
+plain = renyi_log_delta([], {"order": order, "renyi": renyi([order]), "epsilon": epsilon});
+return $.b.min([plain, optimal([centre]), least([optimal, $.sub(centre, 2n), $.add(centre, 0.5), 20n])]);
+});
+return {_LEAST, _MOST, _sound, _best, curve_epsilon, curve_log_delta, least, renyi_epsilon, renyi_epsilon_optimal, best_order, renyi_log_delta, renyi_log_delta_optimal};
 })();
 $.modules["privacy.guarantee"] = (() => {
 let LEAST_DELTA, NON_ADAPTIVE, stated_delta, Guarantee;
@@ -2731,79 +4795,141 @@ return null;
 }), [["about", () => ["is", $.b.str]], ["adjacency", () => ["is", Worlds]], ["gdp_squared", () => ["is", $.b.float]], ["rate", () => ["is", $.b.float]], ["points", () => ["of", $.b.tuple, ["parts", $.b.tuple, ["is", $.b.float], ["is", $.b.float]]]], ["curves", () => ["of", $.b.tuple, ["parts", $.b.tuple, ["is", Curve], ["is", $.b.float]]]], ["rows", () => ["is", $.b.int]], ["source", () => ["is", $.b.str]], ["assumptions", () => ["of", $.b.tuple, ["is", $.b.str]]], ["proven", () => ["is", $.b.bool]], ["slack", () => ["is", $.b.float]]], {frozen: true});
 return {LEAST_DELTA, NON_ADAPTIVE, stated_delta, Guarantee, InvalidParameter, probability, Curve, Worlds, bound, renyi_order, non_negative, count, DELETION_NOTIONS, ADJACENCIES, choice, curve_epsilon, fewer, replace, asdict, curve_log_delta};
 })();
-$.modules["privacy.sentences"] = (() => {
-let CATALOGUE, fill;
-const catalogue = $.libraries["privacy.sentences"]["catalogue"];
-CATALOGUE = "4";
-fill = $.fn("fill", ["entry", "values", "filled"], {}, function (entry, values, filled) {
-let first, name, part, parts, rest, text, value;
-while (!$.t($.b.isinstance([entry, $.b.str]))) {
-value = $.gi(values, $.gi(entry, "by"));
-entry = $.gi(entry, ($.t($.b.isinstance([value, $.b.str])) ? value : ($.t($.eq(value, 1n)) ? "one" : "many")));
-}
-{const $v1 = $.unpack($.cm(entry, "split", ["{"]), 2, 1);first = $v1[0];parts = $v1[1];}
-text = first;
-for (const $v2 of $.each(parts)) {
-part = $v2;
-{const $v3 = $.unpack($.cm(part, "split", ["}"]), 2, -1);name = $v3[0];rest = $v3[1];}
-text = $.iadd(text, $.add($.gi(filled, name), rest));
-}
-return text;
-});
-return {CATALOGUE, fill};
-})();
-$.modules["methods.forecast"] = (() => {
-let forecast_excess_risk;
+$.modules["privacy.budget"] = (() => {
+let _gdp_for, Measures, Budget, in_numbers;
 const math = $.libraries["math"];
-forecast_excess_risk = $.fn("forecast_excess_risk", ["problem", "*", "step_size", "noise_variance", "steps"], {"steps": $.libraries["math"].inf}, function (problem, step_size, noise_variance, steps) {
-let mean_curvature, settled, u;
-mean_curvature = $.add($.ga(problem, "strong_convexity"), $.div($.ga($.ga(problem, "loss"), "curvature_trace"), $.ga(problem, "dimension")));
-u = $.b.min([$.mul(step_size, mean_curvature), 1.0]);
-settled = (($.t($.eq(u, 1n)) || $.t($.eq(steps, $.libraries["math"].inf))) ? 1.0 : $.neg($.libraries["math"].expm1([$.mul($.mul(2n, steps), $.libraries["math"].log1p([$.neg(u)]))])));
-return $.div($.mul($.div($.mul($.ga(problem, "dimension"), noise_variance), 2n), settled), $.sub(1n, $.div(u, 2n)));
-});
-return {forecast_excess_risk};
-})();
-$.modules["methods.procedure"] = (() => {
-let Prior, Published, Solved, Fitted, Sampling, Exactness, Start, Procedure;
+const asdict = $.libraries["dataclasses"]["asdict"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
+const lru_cache = $.libraries["functools"]["lru_cache"];
+const conversion = $.modules["bounds.conversion"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-Prior = $.dataclass($.cls("Prior", [], ($ns) => {
-
-}), [["variance", () => ["is", $.b.float]]], {frozen: true});
-Published = $.dataclass($.cls("Published", [], ($ns) => {
-
-}), [], {frozen: true});
-Solved = $.dataclass($.cls("Solved", [], ($ns) => {
-$ns.chain = 1n;
-}), [["tolerance", () => ["is", $.b.float]], ["solver", () => ["is", $.b.str]], ["chain", () => ["is", $.b.int]]], {frozen: true});
-Fitted = $.dataclass($.cls("Fitted", [], ($ns) => {
-
-}), [["deviation", () => ["is", $.b.float]], ["ridge", () => ["is", $.b.float]]], {frozen: true});
-Sampling = $.dataclass($.cls("Sampling", [], ($ns) => {
-
-}), [["rate", () => ["is", $.b.float]], ["draws", () => ["is", $.b.int]]], {frozen: true});
-Exactness = $.dataclass($.cls("Exactness", [], ($ns) => {
-
-}), [["radius", () => ["is", $.b.float]], ["grid_bits", () => ["is", $.b.int]]], {frozen: true});
-Start = $.or($.or($.or(Prior, Published), Solved), Fitted);
-Procedure = $.dataclass($.cls("Procedure", [], ($ns) => {
-$ns.steps = 0n;
-$ns.step_size = 0.0;
-$ns.noise_variance = 0.0;
-$ns.linear_term = 0.0;
-$ns.output_noise = 0.0;
-$ns.shape = null;
-$ns.sampling = null;
-$ns.exactness = null;
+const Word = $.modules["errors"]["Word"];
+const positive = $.modules["errors"]["positive"];
+const renyi_order = $.modules["errors"]["renyi_order"];
+const stated_delta = $.modules["privacy.guarantee"]["stated_delta"];
+const brief = $.modules["privacy.shown"]["brief"];
+_gdp_for = $.lru_cache($.fn("_gdp_for", ["epsilon", "delta"], {}, function (epsilon, delta) {
+return $.modules["bounds.conversion"].gdp_for([], {"epsilon": epsilon, "delta": delta});
+}));
+Measures = $.cls("Measures", [Word], ($ns) => {
+$ns.RENYI = "renyi";
+$ns.EPSILON_DELTA = "epsilon-delta";
+$ns.GDP = "gdp";
+});
+Budget = $.dataclass($.cls("Budget", [], ($ns) => {
+$ns.order = null;
+$ns.dp = 1.0;
+$ns.deletion = 0.1;
+$ns.measure = $.ga(Measures, "RENYI");
+$ns.dp_delta = null;
+$ns.deletion_delta = null;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-if (($.t($.ga(self, "linear_term")) && !$.t($.b.isinstance([$.ga(self, "start"), Solved])))) {
-throw $.raised(InvalidParameter(["is part of what a solver minimises: it needs a start at the minimiser"], {"linear_term": $.ga(self, "linear_term")}));
+$.cm($.b.object, "__setattr__", [self, "measure", Measures([$.ga(self, "measure")])]);
+$.cm($.b.object, "__setattr__", [self, "dp", positive(["dp", $.ga(self, "dp")])]);
+$.cm($.b.object, "__setattr__", [self, "deletion", positive(["deletion", $.ga(self, "deletion")])]);
+if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "RENYI")))) {
+if ($.t($.is($.ga(self, "order"), null))) {
+throw $.raised(InvalidParameter(["must be a R\u00e9nyi order > 1, for example 10"], {"order": null}));
+}
+$.cm($.b.object, "__setattr__", [self, "order", renyi_order(["order", $.ga(self, "order")])]);
+} else {
+if ($.t(!$.is($.ga(self, "order"), null))) {
+throw $.raised(InvalidParameter([("" + "belongs to a R\u00e9nyi budget, not to " + $.formatted($.b.str([$.ga(self, "measure")]), "r", ""))], {"order": $.ga(self, "order")}));
+}
+}
+if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "EPSILON_DELTA")))) {
+$.cm($.b.object, "__setattr__", [self, "dp_delta", stated_delta(["dp delta", $.ga(self, "dp_delta")])]);
+$.cm($.b.object, "__setattr__", [self, "deletion_delta", stated_delta(["deletion delta", $.ga(self, "deletion_delta")])]);
+} else {
+if (($.t(!$.is($.ga(self, "dp_delta"), null)) || $.t(!$.is($.ga(self, "deletion_delta"), null)))) {
+throw $.raised(InvalidParameter(["delta belongs to an (\u03b5, \u03b4) budget; use Budget.from_epsilon_delta"]));
+}
+}
+if (!$.t($.le($.cm(self, "deletion_gdp", []), $.mul($.cm(self, "dp_gdp", []), $.add(1n, 1e-12))))) {
+throw $.raised(InvalidParameter([("" + "must be at most that of present records, " + $.formatted($.ga(self, "dp"), "r", "") + ": privacy of present records already gives deletion privacy at the dp level, so a weaker deletion budget asks for nothing")], {"deletion": $.ga(self, "deletion")}));
 }
 return null;
 });
-}), [["start", () => ["is", Start]], ["steps", () => ["is", $.b.int]], ["step_size", () => ["is", $.b.float]], ["noise_variance", () => ["is", $.b.float]], ["linear_term", () => ["is", $.b.float]], ["output_noise", () => ["is", $.b.float]], ["shape", () => ["or", ["of", $.b.tuple, ["is", $.b.float]], ["none"]]], ["sampling", () => ["or", ["is", Sampling], ["none"]]], ["exactness", () => ["or", ["is", Exactness], ["none"]]]], {frozen: true});
-return {Prior, Published, Solved, Fitted, Sampling, Exactness, Start, Procedure, InvalidParameter};
+$ns.from_gdp = $.classmethod($.fn("from_gdp", ["cls", "*", "dp", "deletion"], {}, function (cls, dp, deletion) {
+return cls([], {"dp": dp, "deletion": deletion, "measure": $.ga(Measures, "GDP")});
+}));
+$ns.shown_delta = $.property($.fn("shown_delta", ["self"], {}, function (self) {
+return $.either($.ga(self, "dp_delta"), () => 1e-06);
+}));
+$ns.dp_gdp = $.fn("dp_gdp", ["self"], {}, function (self) {
+return $.cm(self, "_gdp", [$.ga(self, "dp"), $.ga(self, "dp_delta")]);
+});
+$ns.deletion_gdp = $.fn("deletion_gdp", ["self"], {}, function (self) {
+return $.cm(self, "_gdp", [$.ga(self, "deletion"), $.ga(self, "deletion_delta")]);
+});
+$ns._gdp = $.fn("_gdp", ["self", "amount", "delta"], {}, function (self, amount, delta) {
+if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "GDP")))) {
+return amount;
+}
+if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "RENYI")))) {
+if (!$.t(!$.is($.ga(self, "order"), null))) throw $.raised($.b.AssertionError);
+return $.libraries["math"].sqrt([$.div($.mul(2n, amount), $.ga(self, "order"))]);
+}
+if (!$.t(!$.is(delta, null))) throw $.raised($.b.AssertionError);
+return _gdp_for([amount, delta]);
+});
+$ns.deletion_rate = $.fn("deletion_rate", ["self"], {}, function (self) {
+return $.cm(self, "_rate", [$.ga(self, "deletion"), $.ga(self, "deletion_delta")]);
+});
+$ns._rate = $.fn("_rate", ["self", "amount", "delta"], {}, function (self, amount, delta) {
+if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "GDP")))) {
+throw $.raised(InvalidParameter(["a Gaussian-DP budget needs method 'sharp': Theorem 5.1 bounds R\u00e9nyi divergences, which do not give a \u03bc"]));
+}
+if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "RENYI")))) {
+if (!$.t(!$.is($.ga(self, "order"), null))) throw $.raised($.b.AssertionError);
+return $.tuple([$.div(amount, $.ga(self, "order")), $.ga(self, "order")]);
+}
+if (!$.t(!$.is(delta, null))) throw $.raised($.b.AssertionError);
+return $.modules["bounds.conversion"].rate_for([], {"epsilon": amount, "delta": delta});
+});
+$ns.affords = $.fn("affords", ["self", "spent"], {}, function (self, spent) {
+let amount, delta, most, present, room;
+{const $v1 = [$.eq($.ga(spent, "about"), "dp"), $.add(1n, 1e-12)];present = $v1[0];room = $v1[1];}
+amount = ($.t(present) ? $.ga(self, "dp") : $.ga(self, "deletion"));
+most = ($.t(present) ? $.cm(self, "dp_gdp", []) : $.cm(self, "deletion_gdp", []));
+if (($.t(!$.is($.ga(spent, "gdp"), null)) && $.t($.le($.pow($.ga(spent, "gdp"), 2n), $.mul($.pow(most, 2n), room))))) {
+return true;
+}
+if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "GDP")))) {
+return false;
+}
+if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "RENYI")))) {
+if (!$.t(!$.is($.ga(self, "order"), null))) throw $.raised($.b.AssertionError);
+return $.le($.cm(spent, "renyi", [$.ga(self, "order")]), $.mul(amount, room));
+}
+delta = ($.t(present) ? $.ga(self, "dp_delta") : $.ga(self, "deletion_delta"));
+if (!$.t(!$.is(delta, null))) throw $.raised($.b.AssertionError);
+return $.le($.cm(spent, "epsilon", [delta]), $.mul(amount, room));
+});
+$ns.describe = $.fn("describe", ["self"], {}, function (self) {
+let numbers, text;
+{const $v2 = $.unpack(in_numbers([self]), 2, -1);text = $v2[0];numbers = $v2[1];}
+return $.cm(text, "format", [], {...$.named($.dict((function* ($first) { for (const $v3 of $.each($first)) { let name, number; {const $v4 = $.unpack($v3, 2, -1);name = $v4[0];number = $v4[1];} yield [name, brief([number])]; } })($.cm(numbers, "items", []))))});
+});
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+let stated;
+stated = $.dict([...$.pairs(asdict([self])), ["measure", $.b.str([$.ga(self, "measure")])]]);
+return $.dict((function* ($first) { for (const $v5 of $.each($first)) { let key, value; {const $v6 = $.unpack($v5, 2, -1);key = $v6[0];value = $v6[1];} if (!$.t(!$.is(value, null))) continue; yield [key, value]; } })($.cm(stated, "items", [])));
+});
+}), [["order", () => ["or", ["is", $.b.float], ["none"]]], ["dp", () => ["is", $.b.float]], ["deletion", () => ["is", $.b.float]], ["measure", () => ["is", Measures]], ["dp_delta", () => ["or", ["is", $.b.float], ["none"]]], ["deletion_delta", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
+in_numbers = $.fn("in_numbers", ["budget"], {}, function (budget) {
+let text;
+if ($.t($.is($.ga(budget, "measure"), $.ga(Measures, "RENYI")))) {
+text = "(q={n}, \u03b5_dp={n2}) and (q={n}, \u03b5_dd={n3}) R\u00e9nyi";
+return $.tuple([text, $.dict([["n", $.ga(budget, "order")], ["n2", $.ga(budget, "dp")], ["n3", $.ga(budget, "deletion")]])]);
+}
+if ($.t($.is($.ga(budget, "measure"), $.ga(Measures, "GDP")))) {
+return $.tuple(["\u03bc_dp={n} and \u03bc_dd={n2} Gaussian DP", $.dict([["n", $.ga(budget, "dp")], ["n2", $.ga(budget, "deletion")]])]);
+}
+text = "(\u03b5={n}, \u03b4={n2}) for present records and (\u03b5={n3}, \u03b4={n4}) for erased ones";
+return $.tuple([text, $.dict([["n", $.ga(budget, "dp")], ["n2", $.ga(budget, "dp_delta")], ["n3", $.ga(budget, "deletion")], ["n4", $.ga(budget, "deletion_delta")]])]);
+});
+return {_gdp_for, Measures, Budget, in_numbers, Word, InvalidParameter, stated_delta, renyi_order, positive, asdict, lru_cache, brief};
 })();
 $.modules["methods.base"] = (() => {
 let PROOFS, Mechanism, NoisySteps, _told, bounded_gradients, Method;
@@ -2986,192 +5112,6 @@ return $.dict([["name", $.ga(self, "name")], ...$.pairs(_told([self]))]);
 }), [], {frozen: true});
 return {PROOFS, Mechanism, NoisySteps, _told, bounded_gradients, Method, ClassVar, ABC, Worlds, DELETION_NOTIONS, field, non_negative, count, abstractmethod, InvalidParameter, NON_ADAPTIVE, positive, asdict, Guarantee};
 })();
-$.modules["bounds.shifted_interpolation"] = (() => {
-let largest_step_size, _log_contraction, _one_minus_power, gdp_limit, gdp, noise_variance, minimiser_dp_gdp, noise_inflation, minimiser_deletion_gdp;
-const math = $.libraries["math"];
-largest_step_size = $.fn("largest_step_size", ["*", "strong_convexity", "objective_smoothness"], {}, function (strong_convexity, objective_smoothness) {
-return $.div(2n, $.add(strong_convexity, objective_smoothness));
-});
-_log_contraction = $.fn("_log_contraction", ["step_size", "strong_convexity"], {}, function (step_size, strong_convexity) {
-let decrease;
-decrease = $.mul(step_size, strong_convexity);
-return ($.t($.lt(decrease, 1n)) ? $.libraries["math"].log1p([$.neg(decrease)]) : $.neg($.libraries["math"].inf));
-});
-_one_minus_power = $.fn("_one_minus_power", ["log_contraction", "steps"], {}, function (log_contraction, steps) {
-if ($.t($.eq(steps, 0n))) {
-return 0.0;
-}
-return $.neg($.libraries["math"].expm1([$.mul(steps, log_contraction)]));
-});
-gdp_limit = $.fn("gdp_limit", ["*", "sensitivity", "step_size", "strong_convexity", "noise_variance", "records"], {}, function (sensitivity, step_size, strong_convexity, noise_variance, records) {
-return $.mul($.div(sensitivity, records), $.libraries["math"].sqrt([$.div($.sub(1n, $.div($.mul(step_size, strong_convexity), 2n)), $.mul(strong_convexity, noise_variance))]));
-});
-gdp = $.fn("gdp", ["*", "sensitivity", "step_size", "strong_convexity", "noise_variance", "records", "steps_with_record", "steps_without_record"], {"steps_without_record": 0n}, function (sensitivity, step_size, strong_convexity, noise_variance, records, steps_with_record, steps_without_record) {
-let decay, everything, limit, log_c, present;
-if ($.t($.eq(steps_with_record, 0n))) {
-return 0.0;
-}
-log_c = _log_contraction([step_size, strong_convexity]);
-limit = gdp_limit([], {"sensitivity": sensitivity, "step_size": step_size, "strong_convexity": strong_convexity, "noise_variance": noise_variance, "records": records});
-decay = ($.t(steps_without_record) ? $.libraries["math"].exp([$.mul(steps_without_record, log_c)]) : 1.0);
-present = _one_minus_power([log_c, steps_with_record]);
-everything = _one_minus_power([log_c, $.mul(2n, $.add(steps_with_record, steps_without_record))]);
-return $.div($.mul($.mul(limit, decay), present), $.libraries["math"].sqrt([everything]));
-});
-noise_variance = $.fn("noise_variance", ["*", "gdp", "sensitivity", "step_size", "strong_convexity", "records"], {}, function (gdp, sensitivity, step_size, strong_convexity, records) {
-return $.div($.mul($.pow(sensitivity, 2n), $.sub(1n, $.div($.mul(step_size, strong_convexity), 2n))), $.mul($.mul(strong_convexity, $.pow(gdp, 2n)), $.pow(records, 2n)));
-});
-minimiser_dp_gdp = $.fn("minimiser_dp_gdp", ["*", "sensitivity", "step_size", "strong_convexity", "noise_variance", "records", "steps", "gradient_tolerance"], {}, function (sensitivity, step_size, strong_convexity, noise_variance, records, steps, gradient_tolerance) {
-let limit, log_c, widened;
-log_c = _log_contraction([step_size, strong_convexity]);
-widened = $.add(sensitivity, $.mul($.mul($.mul(2n, gradient_tolerance), records), $.libraries["math"].exp([$.mul(steps, log_c)])));
-limit = gdp_limit([], {"sensitivity": widened, "step_size": step_size, "strong_convexity": strong_convexity, "noise_variance": noise_variance, "records": records});
-return $.div(limit, $.libraries["math"].sqrt([_one_minus_power([log_c, $.mul(2n, steps)])]));
-});
-noise_inflation = $.fn("noise_inflation", ["*", "steps", "step_size", "strong_convexity"], {}, function (steps, step_size, strong_convexity) {
-return $.div(1n, _one_minus_power([_log_contraction([step_size, strong_convexity]), $.mul(2n, steps)]));
-});
-minimiser_deletion_gdp = $.fn("minimiser_deletion_gdp", ["*", "step_size", "strong_convexity", "noise_variance", "records", "steps", "gradient_tolerance"], {}, function (step_size, strong_convexity, noise_variance, records, steps, gradient_tolerance) {
-return minimiser_dp_gdp([], {"sensitivity": 0.0, "step_size": step_size, "strong_convexity": strong_convexity, "noise_variance": noise_variance, "records": records, "steps": steps, "gradient_tolerance": gradient_tolerance});
-});
-return {largest_step_size, _log_contraction, _one_minus_power, gdp_limit, gdp, noise_variance, minimiser_dp_gdp, noise_inflation, minimiser_deletion_gdp};
-})();
-$.modules["privacy.budget"] = (() => {
-let _gdp_for, Measures, Budget, in_numbers;
-const math = $.libraries["math"];
-const asdict = $.libraries["dataclasses"]["asdict"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const lru_cache = $.libraries["functools"]["lru_cache"];
-const conversion = $.modules["bounds.conversion"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const Word = $.modules["errors"]["Word"];
-const positive = $.modules["errors"]["positive"];
-const renyi_order = $.modules["errors"]["renyi_order"];
-const stated_delta = $.modules["privacy.guarantee"]["stated_delta"];
-const brief = $.modules["privacy.shown"]["brief"];
-_gdp_for = $.lru_cache($.fn("_gdp_for", ["epsilon", "delta"], {}, function (epsilon, delta) {
-return $.modules["bounds.conversion"].gdp_for([], {"epsilon": epsilon, "delta": delta});
-}));
-Measures = $.cls("Measures", [Word], ($ns) => {
-$ns.RENYI = "renyi";
-$ns.EPSILON_DELTA = "epsilon-delta";
-$ns.GDP = "gdp";
-});
-Budget = $.dataclass($.cls("Budget", [], ($ns) => {
-$ns.order = null;
-$ns.dp = 1.0;
-$ns.deletion = 0.1;
-$ns.measure = $.ga(Measures, "RENYI");
-$ns.dp_delta = null;
-$ns.deletion_delta = null;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.cm($.b.object, "__setattr__", [self, "measure", Measures([$.ga(self, "measure")])]);
-$.cm($.b.object, "__setattr__", [self, "dp", positive(["dp", $.ga(self, "dp")])]);
-$.cm($.b.object, "__setattr__", [self, "deletion", positive(["deletion", $.ga(self, "deletion")])]);
-if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "RENYI")))) {
-if ($.t($.is($.ga(self, "order"), null))) {
-throw $.raised(InvalidParameter(["must be a R\u00e9nyi order > 1, for example 10"], {"order": null}));
-}
-$.cm($.b.object, "__setattr__", [self, "order", renyi_order(["order", $.ga(self, "order")])]);
-} else {
-if ($.t(!$.is($.ga(self, "order"), null))) {
-throw $.raised(InvalidParameter([("" + "belongs to a R\u00e9nyi budget, not to " + $.formatted($.b.str([$.ga(self, "measure")]), "r", ""))], {"order": $.ga(self, "order")}));
-}
-}
-if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "EPSILON_DELTA")))) {
-$.cm($.b.object, "__setattr__", [self, "dp_delta", stated_delta(["dp delta", $.ga(self, "dp_delta")])]);
-$.cm($.b.object, "__setattr__", [self, "deletion_delta", stated_delta(["deletion delta", $.ga(self, "deletion_delta")])]);
-} else {
-if (($.t(!$.is($.ga(self, "dp_delta"), null)) || $.t(!$.is($.ga(self, "deletion_delta"), null)))) {
-throw $.raised(InvalidParameter(["delta belongs to an (\u03b5, \u03b4) budget; use Budget.from_epsilon_delta"]));
-}
-}
-if (!$.t($.le($.cm(self, "deletion_gdp", []), $.mul($.cm(self, "dp_gdp", []), $.add(1n, 1e-12))))) {
-throw $.raised(InvalidParameter([("" + "must be at most that of present records, " + $.formatted($.ga(self, "dp"), "r", "") + ": privacy of present records already gives deletion privacy at the dp level, so a weaker deletion budget asks for nothing")], {"deletion": $.ga(self, "deletion")}));
-}
-return null;
-});
-$ns.from_gdp = $.classmethod($.fn("from_gdp", ["cls", "*", "dp", "deletion"], {}, function (cls, dp, deletion) {
-return cls([], {"dp": dp, "deletion": deletion, "measure": $.ga(Measures, "GDP")});
-}));
-$ns.shown_delta = $.property($.fn("shown_delta", ["self"], {}, function (self) {
-return $.either($.ga(self, "dp_delta"), () => 1e-06);
-}));
-$ns.dp_gdp = $.fn("dp_gdp", ["self"], {}, function (self) {
-return $.cm(self, "_gdp", [$.ga(self, "dp"), $.ga(self, "dp_delta")]);
-});
-$ns.deletion_gdp = $.fn("deletion_gdp", ["self"], {}, function (self) {
-return $.cm(self, "_gdp", [$.ga(self, "deletion"), $.ga(self, "deletion_delta")]);
-});
-$ns._gdp = $.fn("_gdp", ["self", "amount", "delta"], {}, function (self, amount, delta) {
-if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "GDP")))) {
-return amount;
-}
-if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "RENYI")))) {
-if (!$.t(!$.is($.ga(self, "order"), null))) throw $.raised($.b.AssertionError);
-return $.libraries["math"].sqrt([$.div($.mul(2n, amount), $.ga(self, "order"))]);
-}
-if (!$.t(!$.is(delta, null))) throw $.raised($.b.AssertionError);
-return _gdp_for([amount, delta]);
-});
-$ns.deletion_rate = $.fn("deletion_rate", ["self"], {}, function (self) {
-return $.cm(self, "_rate", [$.ga(self, "deletion"), $.ga(self, "deletion_delta")]);
-});
-$ns._rate = $.fn("_rate", ["self", "amount", "delta"], {}, function (self, amount, delta) {
-if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "GDP")))) {
-throw $.raised(InvalidParameter(["a Gaussian-DP budget needs method 'sharp': Theorem 5.1 bounds R\u00e9nyi divergences, which do not give a \u03bc"]));
-}
-if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "RENYI")))) {
-if (!$.t(!$.is($.ga(self, "order"), null))) throw $.raised($.b.AssertionError);
-return $.tuple([$.div(amount, $.ga(self, "order")), $.ga(self, "order")]);
-}
-if (!$.t(!$.is(delta, null))) throw $.raised($.b.AssertionError);
-return $.modules["bounds.conversion"].rate_for([], {"epsilon": amount, "delta": delta});
-});
-$ns.affords = $.fn("affords", ["self", "spent"], {}, function (self, spent) {
-let amount, delta, most, present, room;
-{const $v1 = [$.eq($.ga(spent, "about"), "dp"), $.add(1n, 1e-12)];present = $v1[0];room = $v1[1];}
-amount = ($.t(present) ? $.ga(self, "dp") : $.ga(self, "deletion"));
-most = ($.t(present) ? $.cm(self, "dp_gdp", []) : $.cm(self, "deletion_gdp", []));
-if (($.t(!$.is($.ga(spent, "gdp"), null)) && $.t($.le($.pow($.ga(spent, "gdp"), 2n), $.mul($.pow(most, 2n), room))))) {
-return true;
-}
-if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "GDP")))) {
-return false;
-}
-if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "RENYI")))) {
-if (!$.t(!$.is($.ga(self, "order"), null))) throw $.raised($.b.AssertionError);
-return $.le($.cm(spent, "renyi", [$.ga(self, "order")]), $.mul(amount, room));
-}
-delta = ($.t(present) ? $.ga(self, "dp_delta") : $.ga(self, "deletion_delta"));
-if (!$.t(!$.is(delta, null))) throw $.raised($.b.AssertionError);
-return $.le($.cm(spent, "epsilon", [delta]), $.mul(amount, room));
-});
-$ns.describe = $.fn("describe", ["self"], {}, function (self) {
-let numbers, text;
-{const $v2 = $.unpack(in_numbers([self]), 2, -1);text = $v2[0];numbers = $v2[1];}
-return $.cm(text, "format", [], {...$.named($.dict((function* ($first) { for (const $v3 of $.each($first)) { let name, number; {const $v4 = $.unpack($v3, 2, -1);name = $v4[0];number = $v4[1];} yield [name, brief([number])]; } })($.cm(numbers, "items", []))))});
-});
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-let stated;
-stated = $.dict([...$.pairs(asdict([self])), ["measure", $.b.str([$.ga(self, "measure")])]]);
-return $.dict((function* ($first) { for (const $v5 of $.each($first)) { let key, value; {const $v6 = $.unpack($v5, 2, -1);key = $v6[0];value = $v6[1];} if (!$.t(!$.is(value, null))) continue; yield [key, value]; } })($.cm(stated, "items", [])));
-});
-}), [["order", () => ["or", ["is", $.b.float], ["none"]]], ["dp", () => ["is", $.b.float]], ["deletion", () => ["is", $.b.float]], ["measure", () => ["is", Measures]], ["dp_delta", () => ["or", ["is", $.b.float], ["none"]]], ["deletion_delta", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-in_numbers = $.fn("in_numbers", ["budget"], {}, function (budget) {
-let text;
-if ($.t($.is($.ga(budget, "measure"), $.ga(Measures, "RENYI")))) {
-text = "(q={n}, \u03b5_dp={n2}) and (q={n}, \u03b5_dd={n3}) R\u00e9nyi";
-return $.tuple([text, $.dict([["n", $.ga(budget, "order")], ["n2", $.ga(budget, "dp")], ["n3", $.ga(budget, "deletion")]])]);
-}
-if ($.t($.is($.ga(budget, "measure"), $.ga(Measures, "GDP")))) {
-return $.tuple(["\u03bc_dp={n} and \u03bc_dd={n2} Gaussian DP", $.dict([["n", $.ga(budget, "dp")], ["n2", $.ga(budget, "deletion")]])]);
-}
-text = "(\u03b5={n}, \u03b4={n2}) for present records and (\u03b5={n3}, \u03b4={n4}) for erased ones";
-return $.tuple([text, $.dict([["n", $.ga(budget, "dp")], ["n2", $.ga(budget, "dp_delta")], ["n3", $.ga(budget, "deletion")], ["n4", $.ga(budget, "deletion_delta")]])]);
-});
-return {_gdp_for, Measures, Budget, in_numbers, Word, InvalidParameter, stated_delta, renyi_order, positive, asdict, lru_cache, brief};
-})();
 $.modules["privacy.total"] = (() => {
 let Total;
 const math = $.libraries["math"];
@@ -3240,53 +5180,424 @@ return $.dict((function* ($first) { for (const $v1 of $.each($first)) { let name
 }), [["epsilon", () => ["is", $.b.float]], ["delta", () => ["is", $.b.float]], ["gdp", () => ["is", $.b.bool]], ["order", () => ["or", ["is", $.b.float], ["none"]]], ["late", () => ["is", $.b.bool]]], {frozen: true});
 return {Total, InvalidParameter, renyi_order, stated_delta, positive, asdict, brief};
 })();
-$.modules["bounds.arithmetic"] = (() => {
-let DTYPES, BLOCK, SPAN, CHUNK, GRID_BITS, MOST_PROCESSES, MOST_PARTITIONS, NORM_TOLERANCE, _SLOPE_TOLERANCE, _UNIT_ROUNDOFF, sensitivity_slack, gradient_error, _in_a_tree;
-const choice = $.modules["errors"]["choice"];
-DTYPES = $.tuple(["float32", "float64"]);
-BLOCK = 256n;
-SPAN = $.mul(64n, BLOCK);
-CHUNK = 2048n;
-GRID_BITS = 24n;
-MOST_PROCESSES = 128n;
-MOST_PARTITIONS = $.shl(1n, 16n);
-NORM_TOLERANCE = $.pow(2.0, $.neg(20n));
-_SLOPE_TOLERANCE = $.pow(2.0, $.neg(21n));
-_UNIT_ROUNDOFF = $.dict([["float32", $.pow(2.0, $.neg(24n))], ["float64", $.pow(2.0, $.neg(53n))]]);
-sensitivity_slack = $.fn("sensitivity_slack", ["*", "records", "dtype"], {}, function (records, dtype) {
-let additions, inside, unit;
-unit = $.gi(_UNIT_ROUNDOFF, choice(["dtype", dtype, DTYPES]));
-inside = $.div($.mul(BLOCK, unit), $.sub(1n, $.mul(BLOCK, unit)));
-additions = $.add($.add($.floordiv(SPAN, BLOCK), $.mul(2n, $.cm($.add($.floordiv(records, SPAN), 1n), "bit_length", []))), MOST_PROCESSES);
-return $.add($.add($.add($.mul($.mul(2n, BLOCK), inside), $.mul($.mul($.mul(4n, records), additions), $.pow(2.0, $.neg(53n)))), NORM_TOLERANCE), _SLOPE_TOLERANCE);
-});
-gradient_error = $.fn("gradient_error", ["*", "lipschitz", "curvature", "outputs", "records", "features", "regularization", "weights_norm"], {}, function (lipschitz, curvature, outputs, records, features, regularization, weights_norm) {
-let additions, curved, last, summed;
-curved = $.mul($.mul(curvature, $.add(features, 2n)), weights_norm);
-last = $.b.max([MOST_PROCESSES, _in_a_tree([MOST_PARTITIONS])]);
-additions = $.add($.add($.b.min([CHUNK, records]), _in_a_tree([$.neg($.floordiv($.neg(records), BLOCK))])), last);
-summed = $.mul($.add($.add(24n, $.mul(4n, outputs)), additions), lipschitz);
-return $.mul($.mul(2n, $.gi(_UNIT_ROUNDOFF, "float64")), $.add($.add(curved, summed), $.mul($.mul(4n, regularization), weights_norm)));
-});
-_in_a_tree = $.fn("_in_a_tree", ["parts"], {}, function (parts) {
-return $.cm($.sub(parts, 1n), "bit_length", []);
-});
-return {DTYPES, BLOCK, SPAN, CHUNK, GRID_BITS, MOST_PROCESSES, MOST_PARTITIONS, NORM_TOLERANCE, _SLOPE_TOLERANCE, _UNIT_ROUNDOFF, sensitivity_slack, gradient_error, _in_a_tree, choice};
+$.modules["methods"] = (() => {
+let __getattr__, _METHODS, _STAGE_METHODS, _MECHANISMS, METHODS, STAGE_METHODS, MECHANISMS;
+const Mapping = $.libraries["collections.abc"]["Mapping"];
+const Catalogue = $.modules["loading"]["Catalogue"];
+const on_first_use = $.libraries["loading"]["on_first_use"];
+__getattr__ = on_first_use(["methods", $.dict([...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Mechanism", "Method", "NoisySteps"]), "base"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Composition", "CompositionRun"]), "composition"])), ["CountedRecords", "counted"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Interleaved", "InterleavedRun"]), "interleaved"])), ["Ladder", "ladder"], ["LadderRun", "ladder_run"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Minimiser", "MinimiserRun"]), "minimiser"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["NearGibbs", "NearGibbsRun"]), "near_gibbs"])), ["Perturbed", "perturbed"], ["PerturbedRun", "perturbed_run"], ["Plan", "plan"], ["Problem", "problem"], ["Procedure", "procedure"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Moments", "MomentsRun"]), "moments"])), ["SampledGaussian", "sampled_gaussian"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["SampledStage", "SampledSteps"]), "sampled_steps"])), ["Stage", "stages"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Sharp", "SharpRun"]), "sharp"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["SharpExact", "SharpExactRun"]), "sharp_exact"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Theorem", "TheoremRun"]), "theorem"]))])]);
+_METHODS = $.dict([["theorem", "Theorem"], ["sharp", "Sharp"], ["sharp-exact", "SharpExact"], ["minimiser", "Minimiser"], ["perturbed", "Perturbed"], ["interleaved", "Interleaved"], ["composition", "Composition"], ["ladder", "Ladder"], ["near-gibbs", "NearGibbs"]]);
+_STAGE_METHODS = $.dict([["moments", "Moments"], ["sampled-steps", "SampledStage"]]);
+_MECHANISMS = $.dict([...$.pairs($.dict((function* ($first) { for (const $v1 of $.each($first)) { let method, name; {const $v2 = $.unpack($v1, 2, -1);name = $v2[0];method = $v2[1];} yield [name, ("" + $.formatted(method, "", "") + "Run")]; } })($.cm(_METHODS, "items", [])))), ["moments", "MomentsRun"], ["sampled-steps", "SampledSteps"], ["sampled-gaussian", "SampledGaussian"], ["counted-records", "CountedRecords"]]);
+METHODS = Catalogue([_METHODS, $.fn("<lambda>", ["name"], {}, (name) => __getattr__([$.gi(_METHODS, name)]))]);
+STAGE_METHODS = Catalogue([_STAGE_METHODS, $.fn("<lambda>", ["name"], {}, (name) => __getattr__([$.gi(_STAGE_METHODS, name)]))]);
+MECHANISMS = Catalogue([_MECHANISMS, $.fn("<lambda>", ["name"], {}, (name) => __getattr__([$.gi(_MECHANISMS, name)]))]);
+return {__getattr__, _METHODS, _STAGE_METHODS, _MECHANISMS, METHODS, STAGE_METHODS, MECHANISMS, Mapping, Catalogue, on_first_use};
 })();
-$.modules["bounds.noise_shape"] = (() => {
-let block_variances, column_variances;
+$.modules["methods.counted"] = (() => {
+let _MOST, CountedRecords;
 const math = $.libraries["math"];
-block_variances = $.fn("block_variances", ["*", "categories", "constant"], {"constant": true}, function (categories, constant) {
-let roots;
-roots = [...(function* ($first) { for (const $v1 of $.each($first)) { let k; k = $v1; yield $.libraries["math"].sqrt([k]); } })($.tuple([...$.each(categories), ...$.each(($.t(constant) ? $.tuple([1n]) : $.tuple([])))]))];
-return $.b.tuple([(function* ($first) { for (const $v2 of $.each($first)) { let root; root = $v2; yield $.div($.libraries["math"].fsum([roots]), $.mul($.b.len([roots]), root)); } })(roots)]);
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const GRID_BITS = $.modules["bounds.arithmetic"]["GRID_BITS"];
+const inexact_gdp = $.modules["bounds.objective_perturbation_gdp"]["inexact_gdp"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const count = $.modules["errors"]["count"];
+const positive = $.modules["errors"]["positive"];
+const Mechanism = $.modules["methods.base"]["Mechanism"];
+_MOST = $.pow(2.0, 24n);
+CountedRecords = $.dataclass($.cls("CountedRecords", [Mechanism], ($ns) => {
+$ns.method = "counted-records";
+$ns.source = "counts of the records with an exact discrete Gaussian (Canonne, Kamath & Steinke 2020)";
+$ns.publishes = "statistic";
+$ns.notes = $.tuple(["Counts of the records were published too: a deletion takes nothing back of those that were made before it."]);
+$ns.rows_per_subject = 1n;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.sup(CountedRecords, self, "__post_init__")([]);
+count(["rows_per_subject", $.ga(self, "rows_per_subject")]);
+if (($.t(!$.eq($.gi($.libraries["math"].frexp([positive(["deviation", $.ga(self, "deviation")])]), 0n), 0.5)) || !$.t((($v1, $v2, $v3) => $.le($v1, $v2) && $.le($v2, $v3))(1n, $.ga(self, "deviation"), _MOST)))) {
+throw $.raised(InvalidParameter(["must be a power of two between 1 and 2^24: noise is drawn exactly on a grid that counts lie on"], {"deviation": $.ga(self, "deviation")}));
+}
+return null;
 });
-column_variances = $.fn("column_variances", ["*", "blocks"], {}, function (blocks) {
-let hot;
-hot = $.b.iter([block_variances([], {"categories": [...(function* ($first) { for (const $v3 of $.each($first)) { let k; k = $v3; if (!$.t(k)) continue; yield k; } })(blocks)], "constant": false})]);
-return $.b.tuple([(function* ($first) { for (const $v4 of $.each($first)) { let k; k = $v4; for (const $v5 of $.each(($.t(k) ? $.mul($.tuple([$.b.next([hot])]), k) : $.tuple([1.0])))) { let v; v = $v5; yield v; }} })(blocks)]);
+$ns.left = $.property($.fn("left", ["self"], {}, function (self) {
+return "statistics";
+}));
+$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
+return $.tuple([...$.each($.sup(CountedRecords, self, "conditions")([])), $.tuple(["counts-one-cell", $.dict([])])]);
 });
-return {block_variances, column_variances};
+$ns.rows = $.property($.fn("rows", ["self"], {}, function (self) {
+return $.ga(self, "rows_per_subject");
+}));
+$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
+return 1n;
+});
+$ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
+if ($.t(!$.eq(steps, 1n))) {
+throw $.raised(InvalidParameter(["must be 1: counts are made at once"], {"steps": steps}));
+}
+return null;
+});
+$ns.apart = $.fn("apart", ["self", "worlds"], {}, function (self, worlds) {
+return $.mul($.ga(self, "rows_per_subject"), ($.t($.ga(worlds, "between_records")) ? $.libraries["math"].sqrt([2n]) : 1.0));
+});
+$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
+let grid, mu;
+grid = $.mul($.ga(self, "deviation"), $.pow(2.0, $.neg(GRID_BITS)));
+mu = inexact_gdp([], {"spread": $.cm(self, "apart", [worlds]), "output_noise": $.ga(self, "deviation"), "grid": grid});
+return $.dict([["gdp_squared", $.mul(steps_with, $.pow(mu, 2n))]]);
+});
+}), [["deviation", () => ["is", $.b.float]], ["rows_per_subject", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
+return {_MOST, CountedRecords, ClassVar, Mechanism, InvalidParameter, positive, count, inexact_gdp, GRID_BITS};
+})();
+$.modules["methods.ladder_run"] = (() => {
+let KEPT, _LEARN, _RERUN, LadderRun;
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const replace = $.libraries["dataclasses"]["replace"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const count = $.modules["errors"]["count"];
+const Guarantee = $.modules["privacy.guarantee"]["Guarantee"];
+const Worlds = $.modules["privacy.worlds"]["Worlds"];
+const Mechanism = $.modules["methods.base"]["Mechanism"];
+KEPT = "the base's \u03b5_dd is not reduced by deletions: what the kept stages showed of an erased record stays until a fresh learn";
+{const $v1 = [3n, 2n];_LEARN = $v1[0];_RERUN = $v1[1];}
+LadderRun = $.dataclass($.cls("LadderRun", [Mechanism], ($ns) => {
+$ns.method = "ladder";
+$ns.source = "sum over the runs of stages that an observed model rests on, each Gaussian DP for every value of its inputs";
+$ns.notes = $.tuple([("" + "Of the stages that a ladder keeps between requests: " + $.formatted(KEPT, "", "") + ".")]);
+$ns.nested = $.tuple(["kept", "later"]);
+$ns.kept = $.tuple([]);
+$ns.later = $.tuple([]);
+$ns.kept_steps = $.tuple([]);
+$ns.later_steps = $.tuple([]);
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let stage, steps;
+$.sup(LadderRun, self, "__post_init__")([]);
+if (!$.t($.ga(self, "later"))) {
+throw $.raised(InvalidParameter(["a ladder needs a stage that a deletion runs again; give later stages, or take 'composition'"]));
+}
+if (($.t(!$.eq($.b.len([$.ga(self, "kept")]), $.b.len([$.ga(self, "kept_steps")]))) || $.t(!$.eq($.b.len([$.ga(self, "later")]), $.b.len([$.ga(self, "later_steps")]))))) {
+throw $.raised(InvalidParameter(["every stage of a ladder states its steps: as many numbers as stages"]));
+}
+for (const $v2 of $.each($.tuple([...$.each($.b.zip([$.ga(self, "kept"), $.ga(self, "kept_steps")], {"strict": true})), ...$.each($.b.zip([$.ga(self, "later"), $.ga(self, "later_steps")], {"strict": true}))]))) {
+{const $v3 = $.unpack($v2, 2, -1);stage = $v3[0];steps = $v3[1];}
+$.cm(stage, "check_steps", [count(["steps of a stage", steps])]);
+if (($.t($.ga(stage, "nested")) || $.t(!$.eq($.ga(stage, "publishes"), "model")) || $.t($.ga(stage, "shows_start")) || $.t(!$.eq($.ga(stage, "records"), $.ga(self, "records"))))) {
+throw $.raised(InvalidParameter([("" + "a run by " + $.formatted($.ga(stage, "method"), "r", "") + " on " + $.formatted($.ga(stage, "records"), "", "") + " slots is no stage of this ladder of " + $.formatted($.ga(self, "records"), "", "") + ": a stage starts at a kept stage or at a public point, never where the last published model was")]));
+}
+}
+return null;
+});
+$ns.left = $.property($.fn("left", ["self"], {}, function (self) {
+return ($.t($.ga(self, "kept")) ? "base" : "");
+}));
+$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
+let inner;
+inner = (function* ($first) { for (const $v4 of $.each($first)) { let stage; stage = $v4; for (const $v5 of $.each($.cm(stage, "conditions", []))) { let condition; condition = $v5; yield condition; }} })($.tuple([...$.each($.ga(self, "kept")), ...$.each($.ga(self, "later"))]));
+return $.tuple([$.tuple(["stages-published", $.dict([])]), ...$.each(inner)]);
+});
+$ns.rows = $.property($.fn("rows", ["self"], {}, function (self) {
+return $.b.min([(function* ($first) { for (const $v6 of $.each($first)) { let stage; stage = $v6; yield $.ga(stage, "rows"); } })($.tuple([...$.each($.ga(self, "kept")), ...$.each($.ga(self, "later"))]))]);
+}));
+$ns.learn_steps = $.property($.fn("learn_steps", ["self"], {}, function (self) {
+return $.add($.b.sum([$.ga(self, "kept_steps")]), $.b.sum([$.ga(self, "later_steps")]));
+}));
+$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
+return ($.t($.eq(steps, $.ga(self, "learn_steps"))) ? _LEARN : _RERUN);
+});
+$ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
+if ($.t(!$.has($.tuple([$.ga(self, "learn_steps"), $.b.sum([$.ga(self, "later_steps")])]), steps))) {
+throw $.raised(InvalidParameter([("" + "is not what this ladder runs: " + $.formatted($.ga(self, "learn_steps"), "", "") + " steps to learn and " + $.formatted($.b.sum([$.ga(self, "later_steps")]), "", "") + " for a request")], {"steps": steps}));
+}
+return null;
+});
+$ns.interval = $.fn("interval", ["self", "about", "worlds", "*", "steps_with", "steps_without"], {"steps_without": 0n}, function (self, about, worlds, steps_with, steps_without) {
+let learned, parts, seen, told, total;
+learned = $.either($.eq(steps_with, $.libraries["math"].inf), () => $.eq($.mod(steps_with, 2n), 1n));
+seen = [...$.each(($.t(learned) ? $.b.zip([$.ga(self, "kept"), $.ga(self, "kept_steps")], {"strict": true}) : $.tuple([])))];
+if (($.t(steps_with) && !$.t(steps_without))) {
+seen = $.iadd(seen, $.b.zip([$.ga(self, "later"), $.ga(self, "later_steps")], {"strict": true}));
+}
+parts = [...(function* ($first) { for (const $v7 of $.each($first)) { let stage, steps; {const $v8 = $.unpack($v7, 2, -1);stage = $v8[0];steps = $v8[1];} yield $.cm(stage, "interval", [about, worlds], {"steps_with": $.cm(stage, "exposure", [steps])}); } })(seen)];
+total = $.cm(Guarantee, "composed", [[$.tuple([$.cm(self, "guarantee", [about, Worlds([worlds])]), 1n]), ...$.each((function* ($first) { for (const $v9 of $.each($first)) { let part; part = $v9; yield $.tuple([part, 1n]); } })(parts))]]);
+told = $.both($.ga(self, "kept"), () => $.eq(about, "deletion"));
+return ($.t(told) ? replace([total], {"assumptions": $.tuple([...$.each($.ga(total, "assumptions")), KEPT])}) : total);
+});
+$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
+throw $.raised($.b.NotImplementedError);
+return null;
+});
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+return $.dict([["method", $.ga(self, "method")], ["records", $.ga(self, "records")], ["proven", $.ga(self, "proven")], ["slack", $.ga(self, "slack")], ["kept", [...(function* ($first) { for (const $v10 of $.each($first)) { let stage; stage = $v10; yield $.cm(stage, "to_dict", []); } })($.ga(self, "kept"))]], ["later", [...(function* ($first) { for (const $v11 of $.each($first)) { let stage; stage = $v11; yield $.cm(stage, "to_dict", []); } })($.ga(self, "later"))]], ["kept_steps", $.b.list([$.ga(self, "kept_steps")])], ["later_steps", $.b.list([$.ga(self, "later_steps")])]]);
+});
+}), [["kept", () => ["of", $.b.tuple, ["is", Mechanism]]], ["later", () => ["of", $.b.tuple, ["is", Mechanism]]], ["kept_steps", () => ["of", $.b.tuple, ["is", $.b.int]]], ["later_steps", () => ["of", $.b.tuple, ["is", $.b.int]]]], {frozen: true, kw_only: true});
+return {KEPT, _LEARN, _RERUN, LadderRun, Mechanism, ClassVar, InvalidParameter, count, replace, Worlds, Guarantee};
+})();
+$.modules["methods.perturbed_run"] = (() => {
+let ROOM, PerturbedRun;
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const flow = $.modules["bounds.objective_perturbation_gdp"];
+const GRID_BITS = $.modules["bounds.arithmetic"]["GRID_BITS"];
+const NORM_TOLERANCE = $.modules["bounds.arithmetic"]["NORM_TOLERANCE"];
+const UNIT = $.modules["bounds.rounding"]["UNIT"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const choice = $.modules["errors"]["choice"];
+const count = $.modules["errors"]["count"];
+const non_negative = $.modules["errors"]["non_negative"];
+const positive = $.modules["errors"]["positive"];
+const FORMS = $.modules["privacy.curve"]["FORMS"];
+const ONE_DIRECTION = $.modules["privacy.curve"]["ONE_DIRECTION"];
+const WEAKLY_CONVEX = $.modules["privacy.curve"]["WEAKLY_CONVEX"];
+const Curve = $.modules["privacy.curve"]["Curve"];
+const Mechanism = $.modules["methods.base"]["Mechanism"];
+const bounded_gradients = $.modules["methods.base"]["bounded_gradients"];
+ROOM = $.add(1n, $.mul(2n, NORM_TOLERANCE));
+PerturbedRun = $.dataclass($.cls("PerturbedRun", [Mechanism], ($ns) => {
+$ns.method = "perturbed";
+$ns.source = "objective perturbation with an exact discrete Gaussian on the output (tilted densities in R\u00e9nyi DP; a flow of densities in Gaussian DP)";
+$ns.fresh = true;
+$ns.weak_convexity = 0.0;
+$ns.blocks = 1n;
+$ns.rows_per_subject = 1n;
+$ns.warm = false;
+$ns.shaped = false;
+$ns.in_place = true;
+$ns.chain = 1n;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let name;
+$.sup(PerturbedRun, self, "__post_init__")([]);
+for (const $v1 of $.each($.tuple(["linear_term", "output_noise", "gradient_tolerance", "strong_convexity", "lipschitz"]))) {
+name = $v1;
+positive([name, $.b.getattr([self, name])]);
+}
+for (const $v2 of $.each($.tuple(["smoothness", "weak_convexity"]))) {
+name = $v2;
+non_negative([name, $.b.getattr([self, name])]);
+}
+for (const $v3 of $.each($.tuple(["dimension", "blocks", "rows_per_subject", "chain"]))) {
+name = $v3;
+count([name, $.b.getattr([self, name])]);
+}
+choice(["form", $.ga(self, "form"), FORMS]);
+if ($.t(!$.eq($.gi($.libraries["math"].frexp([$.ga(self, "output_noise")]), 0n), 0.5))) {
+throw $.raised(InvalidParameter(["must be a power of two: only then is its grid exact on a machine"], {"output_noise": $.ga(self, "output_noise")}));
+}
+if ($.t(!$.eq($.eq($.ga(self, "form"), WEAKLY_CONVEX), $.lt(0n, $.ga(self, "weak_convexity"))))) {
+throw $.raised(InvalidParameter([("" + "and weak_convexity=" + $.formatted($.ga(self, "weak_convexity"), "", ("" + "g")) + " contradict each other")], {"form": $.ga(self, "form")}));
+}
+if (!$.t($.lt(0n, $.ga(self, "_least_curvature")))) {
+throw $.raised(InvalidParameter(["is too near 0 beside the curvature of a row"], {"strong_convexity": $.ga(self, "strong_convexity")}));
+}
+return null;
+});
+$ns.shows_start = $.property($.fn("shows_start", ["self"], {}, function (self) {
+return $.ga(self, "warm");
+}));
+$ns.shows_order = $.property($.fn("shows_order", ["self"], {}, function (self) {
+return !$.t($.ga(self, "in_place"));
+}));
+$ns.rows = $.property($.fn("rows", ["self"], {}, function (self) {
+return $.ga(self, "rows_per_subject");
+}));
+$ns.grid = $.property($.fn("grid", ["self"], {}, function (self) {
+return $.libraries["math"].ldexp([$.ga(self, "output_noise"), $.neg(GRID_BITS)]);
+}));
+$ns._least_curvature = $.property($.fn("_least_curvature", ["self"], {}, function (self) {
+return $.sub($.ga(self, "strong_convexity"), $.mul($.mul($.ga(self, "weak_convexity"), $.sub($.pow(ROOM, 2n), 1n)), 2n));
+}));
+$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
+return 1n;
+});
+$ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
+if ($.t(steps)) {
+throw $.raised(InvalidParameter([("" + "must be 0: a release by " + $.formatted($.ga(self, "method"), "r", "") + " has no noisy steps; its noise is drawn at once")], {"steps": steps}));
+}
+return null;
+});
+$ns.ratios = $.fn("ratios", ["self"], {}, function (self) {
+let below, weak, world;
+world = $.dict([["strong_convexity", $.ga(self, "_least_curvature")], ["records", $.ga(self, "records")]]);
+weak = $.dict([["weak_convexity", $.mul($.ga(self, "weak_convexity"), $.pow(ROOM, 2n))]]);
+below = $.modules["bounds.objective_perturbation"].curvature_ratio([], {"smoothness": $.mul($.ga(self, "weak_convexity"), $.pow(ROOM, 2n)), ...$.named(weak), ...$.named(world)});
+return $.tuple([$.modules["bounds.objective_perturbation"].curvature_ratio([], {"smoothness": $.mul($.ga(self, "smoothness"), $.pow(ROOM, 2n)), ...$.named(weak), ...$.named(world)}), below]);
+});
+$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
+return ($.t(steps_without) ? $.cm(self, "_erased", [worlds]) : $.dict([["curves", $.tuple([$.tuple([$.cm(self, "curve", [worlds]), $.b.float([$.ga(self, "chain")])])])]]));
+});
+$ns.curve = $.fn("curve", ["self", "worlds"], {}, function (self, worlds) {
+let below, delta, exact, inexact, mu, ratio, spread;
+{const $v4 = $.unpack($.cm(self, "ratios", []), 2, -1);ratio = $v4[0];below = $v4[1];}
+delta = $.cm(worlds, "sensitivity", [$.mul($.ga(self, "lipschitz"), ROOM), $.ga(self, "rows")]);
+spread = $.modules["bounds.objective_perturbation_gdp"].spread([], {...$.named($.cm(self, "_ball", []))});
+inexact = $.modules["bounds.objective_perturbation_gdp"].inexact_rate([], {"spread": spread, "output_noise": $.ga(self, "output_noise")});
+mu = $.libraries["math"].inf;
+if ($.t($.eq($.ga(self, "form"), ONE_DIRECTION))) {
+exact = $.modules["bounds.objective_perturbation_gdp"].gdp([], {"lipschitz": $.div($.mul($.ga(self, "lipschitz"), ROOM), $.libraries["math"].sqrt([$.ga(self, "blocks")])), "noise": $.ga(self, "linear_term"), "ratio": ratio, "rows": $.ga(self, "rows"), "worlds": ($.t($.ga(worlds, "between_records")) ? 2n : 1n), "blocks": $.ga(self, "blocks")});
+mu = $.mul($.libraries["math"].hypot([exact, $.cm(self, "_inexact_gdp", [spread])]), $.add(1n, $.mul(4n, UNIT)));
+}
+return Curve([], {"rate": $.mul($.add($.div($.pow(delta, 2n), $.mul(2n, $.pow($.ga(self, "linear_term"), 2n))), inexact), $.add(1n, $.mul(8n, UNIT))), "form": $.ga(self, "form"), "between_records": $.ga(worlds, "between_records"), "ratio": ratio, "below": below, "rows": $.ga(self, "rows"), "blocks": $.ga(self, "blocks"), "gdp_squared": ($.t($.lt(mu, $.libraries["math"].inf)) ? $.pow(mu, 2n) : null)});
+});
+$ns._erased = $.fn("_erased", ["self", "worlds"], {}, function (self, worlds) {
+let apart;
+if ((!$.t($.ga(self, "warm")) && $.t($.ga(self, "in_place")))) {
+return $.dict([]);
+}
+apart = ($.t($.ga(worlds, "between_records")) ? $.modules["bounds.objective_perturbation_gdp"].spread : $.modules["bounds.objective_perturbation_gdp"].deletion_spread);
+return $.dict([["gdp_squared", $.mul($.mul($.ga(self, "chain"), $.pow($.cm(self, "_inexact_gdp", [apart([], {...$.named($.cm(self, "_ball", []))})]), 2n)), $.add(1n, $.mul(4n, UNIT)))]]);
+});
+$ns._ball = $.fn("_ball", ["self"], {}, function (self) {
+return $.dict([["gradient_tolerance", $.ga(self, "gradient_tolerance")], ["strong_convexity", $.ga(self, "_least_curvature")], ["grid", $.ga(self, "grid")], ["dimension", $.ga(self, "dimension")]]);
+});
+$ns._inexact_gdp = $.fn("_inexact_gdp", ["self", "spread"], {}, function (self, spread) {
+return $.modules["bounds.objective_perturbation_gdp"].inexact_gdp([], {"spread": spread, "output_noise": $.ga(self, "output_noise"), "grid": $.ga(self, "grid")});
+});
+$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
+let own;
+own = $.dict([["method", $.ga(self, "method")]]);
+return $.tuple([...$.each(bounded_gradients([$.ga(self, "lipschitz")], {"proven": $.ga(self, "proven")})), ...$.each($.sup(PerturbedRun, self, "conditions")([])), ...$.each(($.t($.ga(self, "shaped")) ? $.tuple([$.tuple(["row-shape", own])]) : $.tuple([]))), ...$.each(($.t($.ga(self, "in_place")) ? $.tuple([$.tuple(["rows-in-place", own])]) : $.tuple([]))), $.tuple(["solver-tolerance", $.dict([...$.pairs(own), ["tolerance", $.ga(self, "gradient_tolerance")]])]), $.tuple(["time-unseen", own]), $.tuple(["exact-noise", own]), $.tuple(["machine-trusted", $.dict([])])]);
+});
+}), [["linear_term", () => ["is", $.b.float]], ["output_noise", () => ["is", $.b.float]], ["gradient_tolerance", () => ["is", $.b.float]], ["strong_convexity", () => ["is", $.b.float]], ["lipschitz", () => ["is", $.b.float]], ["smoothness", () => ["is", $.b.float]], ["form", () => ["is", $.b.str]], ["dimension", () => ["is", $.b.int]], ["weak_convexity", () => ["is", $.b.float]], ["blocks", () => ["is", $.b.int]], ["rows_per_subject", () => ["is", $.b.int]], ["warm", () => ["is", $.b.bool]], ["shaped", () => ["is", $.b.bool]], ["in_place", () => ["is", $.b.bool]], ["chain", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
+return {ROOM, PerturbedRun, ClassVar, Mechanism, InvalidParameter, WEAKLY_CONVEX, FORMS, choice, count, non_negative, positive, bounded_gradients, GRID_BITS, NORM_TOLERANCE, UNIT, Curve, ONE_DIRECTION};
+})();
+$.modules["methods.sampled_gaussian"] = (() => {
+let ORDERS, SampledGaussian;
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const subsampled = $.modules["bounds.subsampled"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const positive = $.modules["errors"]["positive"];
+const Mechanism = $.modules["methods.base"]["Mechanism"];
+ORDERS = $.tuple([...$.each($.b.range([2n, 33n])), 48n, 64n, 128n, 256n, 512n]);
+SampledGaussian = $.dataclass($.cls("SampledGaussian", [Mechanism], ($ns) => {
+$ns.method = "sampled-gaussian";
+$ns.source = "R\u00e9nyi DP of the sampled Gaussian mechanism (Mironov, Talwar & Zhang 2019)";
+$ns.publishes = "extractor";
+$ns.notes = $.tuple(["A deleted record's part in a published extractor is not taken back by later releases."]);
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.sup(SampledGaussian, self, "__post_init__")([]);
+positive(["noise_multiplier", $.ga(self, "noise_multiplier")]);
+if (!$.t($.le(positive(["sampling_rate", $.ga(self, "sampling_rate")]), 1n))) {
+throw $.raised(InvalidParameter(["must be at most 1"], {"sampling_rate": $.ga(self, "sampling_rate")}));
+}
+return null;
+});
+$ns.left = $.property($.fn("left", ["self"], {}, function (self) {
+return "extractor";
+}));
+$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
+return $.tuple([...$.each($.sup(SampledGaussian, self, "conditions")([])), $.tuple(["samples-unseen", $.dict([])]), $.tuple(["gaussian-noise", $.dict([["method", $.ga(self, "method")]])])]);
+});
+$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
+let bound, facts;
+bound = ($.t($.ga(worlds, "between_records")) ? $.modules["bounds.subsampled"].replace_renyi : $.modules["bounds.subsampled"].zero_out_renyi);
+facts = $.dict([["sampling_rate", $.ga(self, "sampling_rate")], ["noise_multiplier", $.ga(self, "noise_multiplier")], ["steps", steps_with]]);
+return $.dict([["points", $.b.tuple([(function* ($first) { for (const $v1 of $.each($first)) { let order; order = $v1; yield $.tuple([$.b.float([order]), bound([], {"order": order, ...$.named(facts)})]); } })(ORDERS)])]]);
+});
+}), [["sampling_rate", () => ["is", $.b.float]], ["noise_multiplier", () => ["is", $.b.float]]], {frozen: true, kw_only: true});
+return {ORDERS, SampledGaussian, ClassVar, Mechanism, InvalidParameter, positive};
+})();
+$.modules["methods.exact_steps"] = (() => {
+let ROOM, ExactSteps, exact_conditions, exact_steps_of, check_exact, check_precise;
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const exact_steps = $.modules["bounds.exact_steps"];
+const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
+const NORM_TOLERANCE = $.modules["bounds.arithmetic"]["NORM_TOLERANCE"];
+const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
+const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const count = $.modules["errors"]["count"];
+const non_negative = $.modules["errors"]["non_negative"];
+const positive = $.modules["errors"]["positive"];
+const bounded_gradients = $.modules["methods.base"]["bounded_gradients"];
+ROOM = $.add(1n, $.mul(2n, NORM_TOLERANCE));
+ExactSteps = $.dataclass($.cls("ExactSteps", [], ($ns) => {
+$ns.in_place = true;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let name;
+for (const $v1 of $.each($.tuple(["regularization", "radius"]))) {
+name = $v1;
+positive([name, $.b.getattr([self, name])]);
+}
+non_negative(["curvature", $.ga(self, "curvature")]);
+for (const $v2 of $.each($.tuple(["features", "outputs"]))) {
+name = $v2;
+count([name, $.b.getattr([self, name])]);
+}
+count(["grid_bits", $.ga(self, "grid_bits")], {"minimum": $.modules["bounds.exact_steps"].LEAST_BITS, "maximum": $.modules["bounds.exact_steps"].MOST_BITS});
+return null;
+});
+$ns.check = $.fn("check", ["self", "run"], {}, function (self, run) {
+let finest, limit;
+limit = $.cm(self, "largest_step_size", [run]);
+if ($.t($.lt(limit, $.ga(run, "step_size")))) {
+throw $.raised(InvalidParameter([("" + "must be at most " + $.formatted(limit, "", ("" + ".17g")) + ": beyond it a step may carry two models apart")], {"step_size": $.ga(run, "step_size")}));
+}
+if ($.t(!$.eq($.ga(run, "strong_convexity"), $.ga(self, "regularization")))) {
+throw $.raised(InvalidParameter([("" + "must be regularization=" + $.formatted($.ga(self, "regularization"), "", ("" + ".17g")) + ": the losses covered are convex")], {"strong_convexity": $.ga(run, "strong_convexity")}));
+}
+finest = $.modules["bounds.exact_steps"].grid_bits([], {"radius": $.ga(self, "radius"), "noise": $.ga(run, "noise_scale"), ...$.named($.cm(self, "_reach", [run]))});
+if ($.t($.lt(finest, $.ga(self, "grid_bits")))) {
+throw $.raised(InvalidParameter([("" + "is too fine for weights up to radius=" + $.formatted($.ga(self, "radius"), "", ("" + "g")) + ": they would be no whole numbers of float64")], {"grid_bits": $.ga(self, "grid_bits")}));
+}
+return null;
+});
+$ns.largest_step_size = $.fn("largest_step_size", ["self", "run"], {}, function (self, run) {
+let steepest;
+steepest = $.add($.ga(self, "regularization"), $.mul($.ga(self, "curvature"), $.pow(ROOM, 2n)));
+return $.modules["bounds.shifted_interpolation"].largest_step_size([], {"strong_convexity": $.ga(run, "strong_convexity"), "objective_smoothness": steepest});
+});
+$ns.dimension = $.property($.fn("dimension", ["self"], {}, function (self) {
+return $.mul($.ga(self, "features"), $.ga(self, "outputs"));
+}));
+$ns.grid = $.fn("grid", ["self", "run"], {}, function (self, run) {
+return $.libraries["math"].ldexp([$.ga(run, "noise_scale"), $.neg($.ga(self, "grid_bits"))]);
+});
+$ns.measured_error = $.fn("measured_error", ["self", "run"], {}, function (self, run) {
+return gradient_error([], {"lipschitz": $.mul($.ga(run, "lipschitz"), ROOM), "curvature": $.mul($.ga(self, "curvature"), $.pow(ROOM, 2n)), "outputs": $.ga(self, "outputs"), "records": $.ga(run, "records"), "features": $.ga(self, "features"), "regularization": $.ga(self, "regularization"), "weights_norm": $.mul(1.001, $.ga(self, "radius"))});
+});
+$ns.gdp = $.fn("gdp", ["self", "run", "worlds", "*", "steps_with", "steps_without", "apart"], {"steps_without": 0n, "apart": 0.0}, function (self, run, worlds, steps_with, steps_without, apart) {
+let gap;
+gap = $.modules["bounds.exact_steps"].gap([], {"gradient_error": $.cm(self, "measured_error", [run]), "strong_convexity": $.ga(run, "strong_convexity"), "radius": $.ga(self, "radius"), "dimension": $.ga(self, "dimension"), "grid": $.cm(self, "grid", [run]), ...$.named($.cm(self, "_reach", [run]))});
+return $.modules["bounds.exact_steps"].gdp([], {"sensitivity": $.mul($.cm(run, "sensitivity", [worlds]), ROOM), "step_size": $.ga(run, "step_size"), "strong_convexity": $.ga(run, "strong_convexity"), "noise": $.ga(run, "noise_scale"), "grid": $.cm(self, "grid", [run]), "records": $.ga(run, "records"), "gap": gap, "steps_with_record": steps_with, "steps_without_record": steps_without, "in_place": $.ga(self, "in_place"), "apart": apart});
+});
+$ns._reach = $.fn("_reach", ["self", "run"], {}, function (self, run) {
+return $.dict([["lipschitz", $.mul($.ga(run, "lipschitz"), ROOM)], ["regularization", $.ga(self, "regularization")], ["step_size", $.ga(run, "step_size")]]);
+});
+}), [["regularization", () => ["is", $.b.float]], ["curvature", () => ["is", $.b.float]], ["features", () => ["is", $.b.int]], ["outputs", () => ["is", $.b.int]], ["radius", () => ["is", $.b.float]], ["grid_bits", () => ["is", $.b.int]], ["in_place", () => ["is", $.b.bool]]], {frozen: true, kw_only: true});
+exact_conditions = $.fn("exact_conditions", ["run", "exact"], {}, function (run, exact) {
+let own;
+own = $.dict([["method", $.ga(run, "method")]]);
+return $.tuple([...$.each(bounded_gradients([$.ga(run, "lipschitz")], {"proven": $.ga(run, "proven")})), $.tuple(["slots-public", $.dict([["records", $.ga(run, "records")]])]), ...$.each(($.t($.ga(exact, "in_place")) ? $.tuple([$.tuple(["rows-in-place", own])]) : $.tuple([]))), $.tuple(["exact-steps", own]), $.tuple(["machine-trusted", $.dict([])])]);
+});
+exact_steps_of = $.fn("exact_steps_of", ["problem", "*", "step_size", "noise_variance", "in_place"], {}, function (problem, step_size, noise_variance, in_place) {
+let bits, constants, noise, radius, reach;
+{const $v3 = [$.ga($.ga(problem, "loss"), "constants"), $.libraries["math"].sqrt([$.mul($.mul(2n, step_size), noise_variance)])];constants = $v3[0];noise = $v3[1];}
+reach = $.dict([["lipschitz", $.mul($.ga(constants, "lipschitz"), ROOM)], ["regularization", $.ga(problem, "regularization")], ["step_size", step_size], ["noise", noise]]);
+radius = $.modules["bounds.exact_steps"].radius([], {"gap_at_zero": $.ga($.ga(problem, "loss"), "gap_at_zero"), "dimension": $.ga(problem, "dimension"), "strong_convexity": $.ga(problem, "strong_convexity"), ...$.named(reach)});
+bits = $.modules["bounds.exact_steps"].grid_bits([], {"radius": radius, ...$.named(reach)});
+if ($.t($.lt(bits, $.modules["bounds.exact_steps"].LEAST_BITS))) {
+throw $.raised(InvalidParameter([("" + "at n=" + $.formatted($.ga(problem, "records"), "", "") + " and \u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " a step's noise is too fine beside weights up to " + $.formatted(radius, "", ("" + "g")) + " for float64; raise \u03bb, or use method 'perturbed'")]));
+}
+return ExactSteps([], {"regularization": $.ga(problem, "regularization"), "curvature": $.ga(constants, "curvature"), "features": $.ga(problem, "features"), "outputs": $.ga($.ga(problem, "loss"), "outputs"), "radius": radius, "grid_bits": bits, "in_place": in_place});
+});
+check_exact = $.fn("check_exact", ["problem", "*", "method", "otherwise"], {}, function (problem, method, otherwise) {
+if ((!$.t($.ga($.ga($.ga(problem, "loss"), "constants"), "convex")) || $.t($.ga($.ga(problem, "loss"), "clips_each")))) {
+throw $.raised(AssumptionViolated([("" + "is proven for convex losses, not for " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + "; " + $.formatted(otherwise, "", ""))], {"method": method}));
+}
+return null;
+});
+check_precise = $.fn("check_precise", ["problem"], {}, function (problem) {
+if ($.t(!$.eq($.ga(problem, "dtype"), "float64"))) {
+throw $.raised(InvalidParameter(["must be 'float64': the bound counts roundings of that alone"], {"dtype": $.ga(problem, "dtype")}));
+}
+return null;
+});
+return {ROOM, ExactSteps, exact_conditions, exact_steps_of, check_exact, check_precise, count, non_negative, positive, InvalidParameter, AssumptionViolated, bounded_gradients, NORM_TOLERANCE, gradient_error};
 })();
 $.modules["methods.problem"] = (() => {
 let Problem;
@@ -3510,104 +5821,54 @@ return $.dict([...$.pairs(others), ["problem", $.cm($.ga(self, "problem"), "to_d
 }), [["problem", () => ["is", Problem]], ["step_size", () => ["is", $.b.float]], ["noise_variance", () => ["is", $.b.float]], ["init_variance", () => ["is", $.b.float]], ["learn_steps", () => ["is", $.b.int]], ["delete_steps_for_deletion", () => ["is", $.b.int]], ["delete_steps_for_utility", () => ["is", $.b.int]], ["gradient_tolerance", () => ["is", $.b.float]], ["learn_solver_passes", () => ["is", $.b.int]], ["delete_solver_passes", () => ["is", $.b.int]], ["horizon", () => ["or", ["is", $.b.int], ["none"]]], ["linear_term", () => ["is", $.b.float]], ["output_noise", () => ["is", $.b.float]], ["stages", () => ["of", $.b.tuple, ["is", Plan]]], ["kept", () => ["is", $.b.int]]], {frozen: true});
 return {MOST_STAGES, Plan, Problem, count, cached_property, fields};
 })();
-$.modules["loading"] = (() => {
-let T, Catalogue;
-const on_first_use = $.libraries["loading"]["on_first_use"];
-const Mapping = $.libraries["collections.abc"]["Mapping"];
-const TypeVar = $.libraries["typing"]["TypeVar"];
-T = TypeVar(["T"]);
-Catalogue = $.cls("Catalogue", [$.gi(Mapping, $.tuple([$.b.str, T]))], ($ns) => {
-$ns.__init__ = $.fn("__init__", ["self", "names", "find"], {}, function (self, names, find) {
-{const $v1 = [names, find];$.sa(self, "_names", $v1[0]);$.sa(self, "_find", $v1[1]);}
-return null;
-});
-$ns.__getitem__ = $.fn("__getitem__", ["self", "name"], {}, function (self, name) {
-if ($.t(!$.has($.ga(self, "_names"), name))) {
-throw $.raised($.b.KeyError([name]));
+$.modules["methods.solving"] = (() => {
+let SOLVERS, forecast_passes;
+const math = $.libraries["math"];
+const sample_rows = $.modules["bounds.solver_steps"]["sample_rows"];
+SOLVERS = $.tuple(["warm", "cold", "fixed"]);
+forecast_passes = $.fn("forecast_passes", ["problem"], {}, function (problem) {
+let _, kappa, narrow, outputs;
+kappa = $.div($.ga(problem, "objective_smoothness"), $.ga(problem, "strong_convexity"));
+outputs = $.ga($.ga(problem, "loss"), "outputs");
+{const $v1 = $.unpack(sample_rows([], {"records": $.ga(problem, "records"), "features": $.ga(problem, "features"), "outputs": outputs, "condition_number": kappa}), 2, -1);_ = $v1[0];narrow = $v1[1];}
+if (($.t(narrow) && $.t($.eq(outputs, 1n)))) {
+return $.add(1n, $.libraries["math"].ceil([$.mul(2n, $.libraries["math"].pow([kappa, 0.25]))]));
 }
-return $.cm(self, "_find", [name]);
+return $.libraries["math"].ceil([$.mul(4n, $.libraries["math"].pow([kappa, 0.27]))]);
 });
-$ns.__contains__ = $.fn("__contains__", ["self", "name"], {}, function (self, name) {
-return $.has($.ga(self, "_names"), name);
-});
-$ns.__iter__ = $.fn("__iter__", ["self"], {}, function (self) {
-return $.b.iter([$.ga(self, "_names")]);
-});
-$ns.__len__ = $.fn("__len__", ["self"], {}, function (self) {
-return $.b.len([$.ga(self, "_names")]);
-});
-});
-return {T, Catalogue, Mapping, TypeVar};
+return {SOLVERS, forecast_passes, sample_rows};
 })();
-$.modules["losses"] = (() => {
-let __getattr__, _KINDS, CATALOGUE, Squared, from_dict;
-const dataclasses = $.libraries["dataclasses"];
-const Mapping = $.libraries["collections.abc"]["Mapping"];
-const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const Catalogue = $.modules["loading"]["Catalogue"];
-const on_first_use = $.libraries["loading"]["on_first_use"];
-__getattr__ = on_first_use(["losses", $.dict([...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Loss", "LossConstants"]), "base"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Clipped", "clip"]), "clipped"])), ["Linear", "linear"], ["Logistic", "logistic"], ["MultilayerPerceptron", "multilayer_perceptron"], ["OneVsRest", "one_vs_rest"], ["PseudoHuber", "pseudo_huber"], ["Sigmoid", "sigmoid"], ["Softmax", "softmax"], ["TanhNetwork", "tanh_network"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Weighted", "weigh"]), "weighted"]))])]);
-_KINDS = $.dict([["logistic", "Logistic"], ["softmax", "Softmax"], ["one-vs-rest", "OneVsRest"], ["pseudo-huber", "PseudoHuber"], ["linear", "Linear"], ["sigmoid", "Sigmoid"], ["tanh-network", "TanhNetwork"], ["multilayer-perceptron", "MultilayerPerceptron"]]);
-CATALOGUE = Catalogue([_KINDS, $.fn("<lambda>", ["name"], {}, (name) => __getattr__([$.gi(_KINDS, name)]))]);
-Squared = $.fn("Squared", ["*_", "**__"], {}, function (_, __) {
-throw $.raised(AssumptionViolated(["the squared loss is not Lipschitz: its gradient (\u27e8\u03b8, x\u27e9 \u2212 y)x grows with \u03b8, so no L bounds a record's influence and no certificate here applies. Use PseudoHuber(radius, delta): the same near 0, gradient at most delta\u00b7radius"]));
-return null;
+$.modules["methods.perturbed_noise"] = (() => {
+let _UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, _usual_pull;
+const math = $.libraries["math"];
+const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
+const WEAKLY_CONVEX = $.modules["privacy.curve"]["WEAKLY_CONVEX"];
+_UNUSUAL = 9.0;
+form_of = $.fn("form_of", ["problem"], {}, function (problem) {
+return ($.t($.ga($.ga($.ga(problem, "loss"), "constants"), "convex")) ? $.ga($.ga(problem, "loss"), "curving") : WEAKLY_CONVEX);
 });
-from_dict = $.fn("from_dict", ["description"], {}, function (description) {
-let clipped, error, fields, kind, known, name, unknown, weighted, weights;
-if (!$.t($.b.isinstance([description, $.b.dict]))) {
-throw $.raised(InvalidParameter([("" + "a loss is described by its name and fields, not by " + $.formatted($.ga($.b.type([description]), "__name__"), "", ""))]));
-}
-fields = $.b.dict([description]);
-name = $.cm(fields, "pop", ["name", null]);
-if ($.t($.eq(name, "squared"))) {
-Squared([]);
-}
-if ($.t($.eq(name, "clipped"))) {
-clipped = __getattr__(["clip"])([from_dict([$.cm(fields, "get", ["base", $.dict([])])]), $.cm(fields, "get", ["limit", 0.0])]);
-return clipped;
-}
-if ($.t($.eq(name, "weighted"))) {
-weights = $.cm(fields, "get", ["weights"]);
-if (($.t(!$.eq($.b.set([fields]), $.set(["base", "weights"]))) || !$.t($.b.isinstance([weights, $.b.list])))) {
-throw $.raised(InvalidParameter([("" + "loss " + $.formatted(name, "r", "") + " takes base, and weights as a list: one number for each class")]));
-}
-weighted = __getattr__(["weigh"])([from_dict([$.gi(fields, "base")]), weights]);
-return weighted;
-}
-if ($.t(!$.has(CATALOGUE, name))) {
-throw $.raised(InvalidParameter([("" + "must be one of " + $.formatted($.cm(", ", "join", [$.b.map([$.b.repr, CATALOGUE])]), "", ""))], {"loss": name}));
-}
-kind = $.gi(CATALOGUE, name);
-known = [...(function* ($first) { for (const $v1 of $.each($first)) { let field; field = $v1; yield $.ga(field, "name"); } })($.libraries["dataclasses"].fields([kind]))];
-if ($.t((unknown = $.b.sorted([$.sub($.b.set([fields]), $.b.set([known]))])))) {
-throw $.raised(InvalidParameter([("" + "loss " + $.formatted(name, "r", "") + " does not take " + $.formatted($.cm(", ", "join", [unknown]), "", "") + "; it takes " + $.formatted($.cm(", ", "join", [known]), "", ""))]));
-}
-try {
-return kind([], {...$.named(fields)});
-} catch ($error) { const $caught = $.thrown($error);
-if ($.caught($caught, $.b.TypeError)) {error = $caught;
-throw $.raised(InvalidParameter([("" + "loss " + $.formatted(name, "r", "") + " takes " + $.formatted($.cm(", ", "join", [known]), "", "") + ": " + $.formatted(error, "", ""))]));
-} else throw $caught;
-}
-return null;
+row_facts = $.fn("row_facts", ["problem"], {}, function (problem) {
+let constants;
+constants = $.ga($.ga(problem, "loss"), "constants");
+return $.dict([["records", $.ga(problem, "records")], ["strong_convexity", $.ga(problem, "strong_convexity")], ["lipschitz", $.ga(constants, "lipschitz")], ["smoothness", $.ga(constants, "smoothness")], ["weak_convexity", $.ga(constants, "weak_convexity")], ["form", form_of([problem])], ["blocks", $.ga($.ga(problem, "loss"), "blocks")], ["dimension", $.ga(problem, "dimension")], ["rows_per_subject", $.ga(problem, "rows_per_subject")], ["proven", $.ga(constants, "proven")], ["shaped", !$.is($.ga(problem, "noise_shape"), null)]]);
 });
-return {__getattr__, _KINDS, CATALOGUE, Squared, from_dict, InvalidParameter, Mapping, Catalogue, on_first_use, AssumptionViolated};
-})();
-$.modules["methods"] = (() => {
-let __getattr__, _METHODS, _STAGE_METHODS, _MECHANISMS, METHODS, STAGE_METHODS, MECHANISMS;
-const Mapping = $.libraries["collections.abc"]["Mapping"];
-const Catalogue = $.modules["loading"]["Catalogue"];
-const on_first_use = $.libraries["loading"]["on_first_use"];
-__getattr__ = on_first_use(["methods", $.dict([...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Mechanism", "Method", "NoisySteps"]), "base"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Composition", "CompositionRun"]), "composition"])), ["CountedRecords", "counted"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Interleaved", "InterleavedRun"]), "interleaved"])), ["Ladder", "ladder"], ["LadderRun", "ladder_run"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Minimiser", "MinimiserRun"]), "minimiser"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["NearGibbs", "NearGibbsRun"]), "near_gibbs"])), ["Perturbed", "perturbed"], ["PerturbedRun", "perturbed_run"], ["Plan", "plan"], ["Problem", "problem"], ["Procedure", "procedure"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Moments", "MomentsRun"]), "moments"])), ["SampledGaussian", "sampled_gaussian"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["SampledStage", "SampledSteps"]), "sampled_steps"])), ["Stage", "stages"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Sharp", "SharpRun"]), "sharp"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["SharpExact", "SharpExactRun"]), "sharp_exact"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Theorem", "TheoremRun"]), "theorem"]))])]);
-_METHODS = $.dict([["theorem", "Theorem"], ["sharp", "Sharp"], ["sharp-exact", "SharpExact"], ["minimiser", "Minimiser"], ["perturbed", "Perturbed"], ["interleaved", "Interleaved"], ["composition", "Composition"], ["ladder", "Ladder"], ["near-gibbs", "NearGibbs"]]);
-_STAGE_METHODS = $.dict([["moments", "Moments"], ["sampled-steps", "SampledStage"]]);
-_MECHANISMS = $.dict([...$.pairs($.dict((function* ($first) { for (const $v1 of $.each($first)) { let method, name; {const $v2 = $.unpack($v1, 2, -1);name = $v2[0];method = $v2[1];} yield [name, ("" + $.formatted(method, "", "") + "Run")]; } })($.cm(_METHODS, "items", [])))), ["moments", "MomentsRun"], ["sampled-steps", "SampledSteps"], ["sampled-gaussian", "SampledGaussian"], ["counted-records", "CountedRecords"]]);
-METHODS = Catalogue([_METHODS, $.fn("<lambda>", ["name"], {}, (name) => __getattr__([$.gi(_METHODS, name)]))]);
-STAGE_METHODS = Catalogue([_STAGE_METHODS, $.fn("<lambda>", ["name"], {}, (name) => __getattr__([$.gi(_STAGE_METHODS, name)]))]);
-MECHANISMS = Catalogue([_MECHANISMS, $.fn("<lambda>", ["name"], {}, (name) => __getattr__([$.gi(_MECHANISMS, name)]))]);
-return {__getattr__, _METHODS, _STAGE_METHODS, _MECHANISMS, METHODS, STAGE_METHODS, MECHANISMS, Mapping, Catalogue, on_first_use};
+rounding_of_gradient = $.fn("rounding_of_gradient", ["problem", "noise", "chain"], {"chain": 1n}, function (problem, noise, chain) {
+let constants, longest, pull;
+{const $v1 = [$.ga($.ga(problem, "loss"), "constants"), _usual_pull([problem, noise])];constants = $v1[0];pull = $v1[1];}
+longest = $.div($.add($.ga(constants, "lipschitz"), pull), $.ga(problem, "regularization"));
+return $.add($.mul($.pow(2.0, $.neg(40n)), pull), gradient_error([], {"lipschitz": $.ga(constants, "lipschitz"), "curvature": $.ga(constants, "curvature"), "outputs": $.ga($.ga(problem, "loss"), "outputs"), "records": $.ga(problem, "records"), "features": $.ga(problem, "features"), "regularization": $.ga(problem, "regularization"), "weights_norm": $.add($.mul(2n, $.b.min([longest, longest_from_zero([problem, pull])])), $.mul($.mul($.mul(2n, $.sub(chain, 1n)), 2n), longest))}));
+});
+longest_from_zero = $.fn("longest_from_zero", ["problem", "pull"], {}, function (problem, pull) {
+let gap, regularization;
+{const $v2 = [$.ga($.ga(problem, "loss"), "gap_at_zero"), $.ga(problem, "regularization")];gap = $v2[0];regularization = $v2[1];}
+return $.div($.add(pull, $.libraries["math"].sqrt([$.add($.pow(pull, 2n), $.mul($.mul(2n, regularization), gap))])), regularization);
+});
+_usual_pull = $.fn("_usual_pull", ["problem", "noise"], {}, function (problem, noise) {
+let widest;
+widest = $.libraries["math"].sqrt([$.b.max([$.either($.ga(problem, "noise_shape"), () => $.tuple([1.0]))])]);
+return $.div($.mul(noise, $.add($.libraries["math"].sqrt([$.ga(problem, "noise_trace")]), $.mul(_UNUSUAL, widest))), $.ga(problem, "records"));
+});
+return {_UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, _usual_pull, gradient_error, WEAKLY_CONVEX};
 })();
 $.modules["methods.reading"] = (() => {
 let _OLD_OPTIONS, typed, _hints, mechanism_from_dict, _stages, method_from_dict, problem_from_dict, _total, plan_from_dict, _known, _modern_mechanism, _modern_problem;
@@ -3782,75 +6043,397 @@ return $.dict([...$.pairs(asked), ["method", method]]);
 });
 return {_OLD_OPTIONS, typed, _hints, mechanism_from_dict, _stages, method_from_dict, problem_from_dict, _total, plan_from_dict, _known, _modern_mechanism, _modern_problem, Plan, Mapping, InvalidParameter, Problem, Budget, real, Any, fields, MOST_STAGES, METHODS, Total, Method, STAGE_METHODS, get_type_hints, cache, Mechanism, MECHANISMS};
 })();
-$.modules["records.counts"] = (() => {
-let KINDS, EditCounts, NO_EDITS;
-const Mapping = $.libraries["collections.abc"]["Mapping"];
+$.modules["methods.composition"] = (() => {
+let FRESH_LEARN, _CONDITION, CompositionRun, Composition;
 const dataclass = $.libraries["dataclasses"]["dataclass"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const theorem_5_1 = $.modules["bounds.theorem_5_1"];
+const choice = $.modules["errors"]["choice"];
 const count = $.modules["errors"]["count"];
-KINDS = $.tuple(["deleted", "replaced", "inserted", "unrecorded"]);
-EditCounts = $.dataclass($.cls("EditCounts", [], ($ns) => {
-$ns.deleted = 0n;
-$ns.replaced = 0n;
-$ns.inserted = 0n;
-$ns.unrecorded = 0n;
+const positive = $.modules["errors"]["positive"];
+const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
+const Method = $.modules["methods.base"]["Method"];
+const NoisySteps = $.modules["methods.base"]["NoisySteps"];
+FRESH_LEARN = $.tuple(["demand", "automatic"]);
+_CONDITION = ("" + $.formatted(NON_ADAPTIVE, "", "") + " than those since the last fresh learn");
+CompositionRun = $.dataclass($.cls("CompositionRun", [NoisySteps], ($ns) => {
+$ns.method = "composition";
+$ns.source = "composition of noisy steps, each a Gaussian mechanism (in R\u00e9nyi form: Chourasia & Shah 2023, G.7)";
+$ns.notes = $.tuple(["Under composition no number of clean steps forgets; only a fresh learn does, and it adds to what the others spend."]);
+$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
+let rate;
+rate = $.modules["bounds.theorem_5_1"].composition_rate([], {...$.named($.cm(self, "_chain", [])), "sensitivity": $.cm(self, "sensitivity", [worlds]), "steps": steps_with});
+return $.dict([["gdp_squared", $.mul(2n, rate)]]);
+});
+}), [], {frozen: true, kw_only: true});
+Composition = $.dataclass($.cls("Composition", [Method], ($ns) => {
+$ns.name = "composition";
+$ns.summary = "non-convex losses: every noisy step costs, a fresh learn forgets";
+$ns.compared = false;
+$ns.learn_steps = null;
+$ns.delete_steps = null;
+$ns.requests_per_learn = 20n;
+$ns.fresh_learn = "demand";
+$ns.step_size = null;
+$ns.noise_variance = null;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let name, number;
-for (const $v1 of $.each($.b.zip([KINDS, $.cm(self, "_numbers", [])], {"strict": true}))) {
-{const $v2 = $.unpack($v1, 2, -1);name = $v2[0];number = $v2[1];}
-count([name, number], {"minimum": 0n});
+let name;
+for (const $v1 of $.each($.tuple(["learn_steps", "delete_steps"]))) {
+name = $v1;
+if ($.t(!$.is($.b.getattr([self, name]), null))) {
+count([name, $.b.getattr([self, name])]);
+}
+}
+count(["requests_per_learn", $.ga(self, "requests_per_learn")]);
+choice(["fresh_learn", $.ga(self, "fresh_learn"), FRESH_LEARN]);
+for (const $v2 of $.each($.tuple(["step_size", "noise_variance"]))) {
+name = $v2;
+if ($.t(!$.is($.b.getattr([self, name]), null))) {
+positive([name, $.b.getattr([self, name])]);
+}
 }
 return null;
 });
-$ns.of = $.classmethod($.fn("of", ["cls", "edits"], {}, function (cls, edits) {
-return ($.t($.b.isinstance([edits, EditCounts])) ? edits : cls([], {"unrecorded": edits}));
-}));
-$ns.among = $.fn("among", ["self", "edits"], {}, function (self, edits) {
-return $.add(self, EditCounts([], {"unrecorded": $.sub(edits, $.ga(self, "total"))}));
+$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
+return CompositionRun([], {...$.named($.cm($.ga(plan, "problem"), "run", [], {"step_size": $.ga(plan, "step_size"), "noise_variance": $.ga(plan, "noise_variance")}))});
 });
-$ns.total = $.property($.fn("total", ["self"], {}, function (self) {
-return $.add($.add($.add($.ga(self, "deleted"), $.ga(self, "replaced")), $.ga(self, "inserted")), $.ga(self, "unrecorded"));
-}));
-$ns.erased = $.property($.fn("erased", ["self"], {}, function (self) {
-return $.add($.add($.ga(self, "deleted"), $.ga(self, "replaced")), $.ga(self, "unrecorded"));
-}));
-$ns.__add__ = $.fn("__add__", ["self", "other"], {}, function (self, other) {
-return EditCounts([...$.each((function* ($first) { for (const $v3 of $.each($first)) { let a, b; {const $v4 = $.unpack($v3, 2, -1);a = $v4[0];b = $v4[1];} yield $.add(a, b); } })($.b.zip([$.cm(self, "_numbers", []), $.cm(other, "_numbers", [])], {"strict": true})))]);
-});
-$ns.__sub__ = $.fn("__sub__", ["self", "other"], {}, function (self, other) {
-return EditCounts([...$.each((function* ($first) { for (const $v5 of $.each($first)) { let a, b; {const $v6 = $.unpack($v5, 2, -1);a = $v6[0];b = $v6[1];} yield $.sub(a, b); } })($.b.zip([$.cm(self, "_numbers", []), $.cm(other, "_numbers", [])], {"strict": true})))]);
-});
-$ns._numbers = $.fn("_numbers", ["self"], {}, function (self) {
-return $.tuple([$.ga(self, "deleted"), $.ga(self, "replaced"), $.ga(self, "inserted"), $.ga(self, "unrecorded")]);
-});
-$ns.text = $.fn("text", ["self"], {}, function (self) {
-let first, others, parts, unit, words;
-words = $.tuple(["erased", "replaced", "inserted", "edited (kind not recorded)"]);
-parts = [...(function* ($first) { for (const $v7 of $.each($first)) { let number, word; {const $v8 = $.unpack($v7, 2, -1);number = $v8[0];word = $v8[1];} if (!$.t(number)) continue; yield $.tuple([number, word]); } })($.b.zip([$.cm(self, "_numbers", []), words], {"strict": true}))];
-if (!$.t(parts)) {
-return "no records edited";
+$ns.dp = $.fn("dp", ["self", "plan"], {}, function (self, plan) {
+let all_of_them, longest;
+if (!$.t(!$.is($.ga(plan, "horizon"), null))) throw $.raised($.b.AssertionError);
+longest = $.add($.ga(plan, "horizon"), $.ga(plan, "delete_steps"));
+if ($.t($.lt(1n, $.ga(plan, "releases")))) {
+all_of_them = $.add($.b.max([$.ga(plan, "learn_steps"), $.ga(plan, "delete_steps")]), $.mul($.sub($.ga(plan, "releases"), 1n), $.ga(plan, "delete_steps")));
+longest = $.b.min([longest, all_of_them]);
 }
-{const $v9 = $.unpack(parts, 2, 1);first = $v9[0];others = $v9[1];}
-unit = ($.t($.eq($.gi(first, 0n), 1n)) ? "record" : "records");
-return $.cm(", ", "join", [[("" + $.formatted($.gi(first, 0n), "", "") + " " + $.formatted(unit, "", "") + " " + $.formatted($.gi(first, 1n), "", "")), ...$.each((function* ($first) { for (const $v10 of $.each($first)) { let number, word; {const $v11 = $.unpack($v10, 2, -1);number = $v11[0];word = $v11[1];} yield ("" + $.formatted(number, "", "") + " " + $.formatted(word, "", "")); } })(others))]]);
+return $.cm($.cm($.ga(plan, "mechanism"), "interval", ["dp", $.ga($.ga(plan, "problem"), "adjacency")], {"steps_with": longest}), "assuming", [_CONDITION]);
 });
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-return $.b.dict([$.b.zip([KINDS, $.cm(self, "_numbers", [])], {"strict": true})]);
+$ns.deletion = $.fn("deletion", ["self", "plan"], {}, function (self, plan) {
+let notion;
+if (!$.t(!$.is($.ga(plan, "horizon"), null))) throw $.raised($.b.AssertionError);
+notion = $.ga($.ga(plan, "problem"), "deletion_notion");
+return $.cm($.cm($.ga(plan, "mechanism"), "interval", ["deletion", notion], {"steps_with": $.ga(plan, "horizon")}), "assuming", [_CONDITION]);
 });
-$ns.from_dict = $.classmethod($.fn("from_dict", ["cls", "numbers"], {}, function (cls, numbers) {
-if ((!$.t($.b.isinstance([numbers, Mapping])) || $.t(!$.eq($.b.set([numbers]), $.b.set([KINDS]))))) {
-throw $.raised(InvalidParameter([("" + "counts of edits are " + $.formatted($.cm(", ", "join", [KINDS]), "", "") + ", all of them")]));
-}
-return cls([], {...$.named(numbers)});
-}));
-}), [["deleted", () => ["is", $.b.int]], ["replaced", () => ["is", $.b.int]], ["inserted", () => ["is", $.b.int]], ["unrecorded", () => ["is", $.b.int]]], {frozen: true});
-NO_EDITS = EditCounts([]);
-return {KINDS, EditCounts, NO_EDITS, count, InvalidParameter, Mapping};
+}), [["learn_steps", () => ["or", ["is", $.b.int], ["none"]]], ["delete_steps", () => ["or", ["is", $.b.int], ["none"]]], ["requests_per_learn", () => ["is", $.b.int]], ["fresh_learn", () => ["is", $.b.str]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
+return {FRESH_LEARN, _CONDITION, CompositionRun, Composition, ClassVar, Method, NoisySteps, positive, choice, count, NON_ADAPTIVE};
 })();
-$.modules["records"] = (() => {
-const NO_EDITS = $.modules["records.counts"]["NO_EDITS"];
-const EditCounts = $.modules["records.counts"]["EditCounts"];
-return {EditCounts, NO_EDITS};
+$.modules["methods.near_gibbs"] = (() => {
+let _ORDERS, _SOURCES, NearGibbsRun, NearGibbs;
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const Any = $.libraries["typing"]["Any"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const theorem_5_1 = $.modules["bounds.theorem_5_1"];
+const FORMS = $.modules["bounds.gibbs"]["FORMS"];
+const Gibbs = $.modules["bounds.gibbs"]["Gibbs"];
+const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const choice = $.modules["errors"]["choice"];
+const positive = $.modules["errors"]["positive"];
+const renyi_order = $.modules["errors"]["renyi_order"];
+const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
+const Worlds = $.modules["privacy.worlds"]["Worlds"];
+const Method = $.modules["methods.base"]["Method"];
+const NoisySteps = $.modules["methods.base"]["NoisySteps"];
+_ORDERS = [...(function* ($first) { for (const $v1 of $.each($first)) { let k; k = $v1; yield $.add(1n, $.pow(10n, $.div(k, 4n))); } })($.b.range([$.neg(4n), 9n]))];
+_SOURCES = $.dict([["printed", "Chourasia & Shah 2023, Theorem 5.2 (G.22, G.23)"], ["sharper", "Theorem 5.2's induction with the oscillation of the loss, at every order up to q"]]);
+NearGibbsRun = $.dataclass($.cls("NearGibbsRun", [NoisySteps], ($ns) => {
+$ns.method = "near-gibbs";
+$ns.source = "composition of noisy steps, each a Gaussian mechanism (in R\u00e9nyi form: Chourasia & Shah 2023, G.7)";
+$ns.forgets_unobserved = true;
+$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
+let rate;
+rate = $.modules["bounds.theorem_5_1"].composition_rate([], {...$.named($.cm(self, "_chain", [])), "sensitivity": $.cm(self, "sensitivity", [worlds]), "steps": steps_with});
+return ($.t($.eq($.ga($.ga(self, "gibbs"), "form"), "printed")) ? $.dict([["rate", rate]]) : $.dict([["gdp_squared", $.mul(2n, rate)]]));
+});
+$ns.closer = $.fn("closer", ["self", "before", "steps", "edits"], {}, function (self, before, steps, edits) {
+return $.cm($.ga(self, "gibbs"), "closer", [], {"before": before, "steps": steps, "edits": edits, ...$.named($.cm(self, "_chain", []))});
+});
+$ns.forgets = $.fn("forgets", ["self", "*", "learn_steps", "delete_steps", "batch"], {}, function (self, learn_steps, delete_steps, batch) {
+let requests;
+requests = $.dict([["learn_steps", learn_steps], ["delete_steps", delete_steps], ["batch", batch]]);
+return $.cm(self, "_near", [$.cm($.ga(self, "gibbs"), "worst_closeness", [], {...$.named(requests), ...$.named($.cm(self, "_chain", []))})]);
+});
+$ns.forgets_at = $.fn("forgets_at", ["self", "closeness"], {}, function (self, closeness) {
+return ($.t($.is(closeness, null)) ? null : $.cm(self, "_near", [closeness]));
+});
+$ns._near = $.fn("_near", ["self", "closeness"], {}, function (self, closeness) {
+let facts, hidden;
+facts = $.dict([["source", $.gi(_SOURCES, $.ga($.ga(self, "gibbs"), "form"))], ["points", $.tuple([$.tuple([$.ga($.ga(self, "gibbs"), "order"), closeness])])]]);
+hidden = "no earlier model was observed";
+return $.cm($.cm($.cm(self, "guarantee", ["deletion", $.ga(Worlds, "DEFINITION_4_1")], {...$.named(facts)}), "assuming", [hidden]), "assuming", [NON_ADAPTIVE]);
+});
+}), [["gibbs", () => ["is", Gibbs]]], {frozen: true, kw_only: true});
+NearGibbs = $.dataclass($.cls("NearGibbs", [Method], ($ns) => {
+$ns.name = "near-gibbs";
+$ns.summary = "Theorem 5.2, as printed or sharpened; rarely runnable";
+$ns.compared = false;
+$ns.notions = $.tuple([$.ga(Worlds, "DEFINITION_4_1")]);
+$ns.form = "printed";
+$ns.noise_variance = null;
+$ns.order = null;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+choice(["form", $.ga(self, "form"), FORMS]);
+if ($.t(!$.has($.tuple([null, "cheapest"]), $.ga(self, "noise_variance")))) {
+positive(["noise_variance", $.ga(self, "noise_variance")]);
+}
+if ($.t(!$.is($.ga(self, "order"), null))) {
+renyi_order(["order", $.ga(self, "order")]);
+}
+return null;
+});
+$ns._orders = $.fn("_orders", ["self", "budget"], {}, function (self, budget) {
+if ($.t($.eq($.ga(budget, "measure"), "gdp"))) {
+throw $.raised(InvalidParameter(["a Gaussian-DP budget cannot be met through Theorem 5.2: it bounds one R\u00e9nyi order; give the budget with an order, \u03bb > \u03b2\u208b with method 'sharp', or method 'composition'"]));
+}
+if ($.t(!$.is($.ga(self, "order"), null))) {
+return [$.ga(self, "order")];
+}
+return ($.t($.is($.ga(budget, "order"), null)) ? _ORDERS : [$.ga(budget, "order")]);
+});
+$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
+$.sup(NearGibbs, self, "check_plan")([plan]);
+$.cm(self, "_check", [$.ga(plan, "problem")]);
+if (!$.t($.libraries["math"].isclose([$.ga(plan, "init_variance"), $.div($.ga(plan, "noise_variance"), $.ga(plan, "regularization"))], {"rel_tol": 1e-09}))) {
+throw $.raised(AssumptionViolated(["must be \u03c3\u00b2/\u03bb: Theorem 5.2 starts from that law"], {"init_variance": $.ga(plan, "init_variance")}));
+}
+return null;
+});
+$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
+let constants, facts, gibbs;
+if (!$.t(!$.is($.ga(self, "order"), null))) throw $.raised($.b.AssertionError);
+constants = $.ga($.ga(plan, "loss"), "constants");
+gibbs = Gibbs([], {"order": $.ga(self, "order"), "range": $.ga(constants, "range"), "smoothness": $.ga(constants, "curvature"), "regularization": $.ga(plan, "regularization"), "dimension": $.ga(plan, "dimension"), "form": $.ga(self, "form")});
+facts = $.cm($.ga(plan, "problem"), "run", [], {"step_size": $.ga(plan, "step_size"), "noise_variance": $.ga(plan, "noise_variance")});
+return NearGibbsRun([], {...$.named(facts), "gibbs": gibbs});
+});
+$ns.dp = $.fn("dp", ["self", "plan"], {}, function (self, plan) {
+let interval, longest;
+longest = $.b.max([$.ga(plan, "learn_steps"), $.ga(plan, "delete_steps")]);
+interval = $.cm($.ga(plan, "mechanism"), "interval", ["dp", $.ga($.ga(plan, "problem"), "adjacency")], {"steps_with": longest});
+return $.cm(interval, "assuming", ["the model published before it is known"]);
+});
+$ns.deletion = $.fn("deletion", ["self", "plan"], {}, function (self, plan) {
+let steps;
+steps = $.dict([["learn_steps", $.ga(plan, "learn_steps")], ["delete_steps", $.ga(plan, "delete_steps")], ["batch", $.ga($.ga(plan, "problem"), "batch")]]);
+return $.cm($.cm(self, "mechanism", [plan]), "forgets", [], {...$.named(steps)});
+});
+$ns._check = $.fn("_check", ["self", "problem"], {}, function (self, problem) {
+let constants;
+constants = $.ga($.ga(problem, "loss"), "constants");
+if ($.t($.ga(constants, "convex"))) {
+throw $.raised(InvalidParameter(["is for non-convex losses; use 'theorem' or 'sharp'"], {"method": "near-gibbs"}));
+}
+if (!$.t($.ga(constants, "proven"))) {
+throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss only declares its constants; Theorem 5.2 needs proven ones: use method 'composition'")]));
+}
+if (!$.t($.libraries["math"].isfinite([$.ga(constants, "range")]))) {
+throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss has range \u03c9=" + $.formatted($.ga(constants, "range"), "", ("" + "g")) + ": Theorem 5.2 needs a bounded loss. Use a bounded one, \u03bb > \u03b2\u208b=" + $.formatted($.ga(constants, "weak_convexity"), "", ("" + "g")) + " with method 'sharp', or method 'composition'")]));
+}
+if ($.t(!$.has($.ga(self, "notions"), $.ga(problem, "deletion_notion")))) {
+throw $.raised(InvalidParameter(["is not covered by Theorem 5.2, which compares with a law that never saw the record (Definition 4.1)"], {"deletion_notion": "pairwise"}));
+}
+return null;
+});
+}), [["form", () => ["is", $.b.str]], ["noise_variance", () => ["or", ["or", ["is", $.b.float], ["is", $.b.str]], ["none"]]], ["order", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
+return {_ORDERS, _SOURCES, NearGibbsRun, NearGibbs, Worlds, ClassVar, Method, Gibbs, NoisySteps, renyi_order, positive, FORMS, choice, AssumptionViolated, InvalidParameter, NON_ADAPTIVE, Any};
+})();
+$.modules["methods.moments"] = (() => {
+let GRID, MOST_COORDINATES, MomentsRun, Moments;
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const moments = $.modules["bounds.moments"];
+const GRID_BITS = $.modules["bounds.arithmetic"]["GRID_BITS"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const count = $.modules["errors"]["count"];
+const positive = $.modules["errors"]["positive"];
+const Mechanism = $.modules["methods.base"]["Mechanism"];
+const Method = $.modules["methods.base"]["Method"];
+GRID = $.pow(2.0, $.neg(GRID_BITS));
+MOST_COORDINATES = $.shl(1n, 22n);
+MomentsRun = $.dataclass($.cls("MomentsRun", [Mechanism], ($ns) => {
+$ns.method = "moments";
+$ns.source = "moments of the records with an exact discrete Gaussian (Canonne, Kamath & Steinke 2020)";
+$ns.fresh = true;
+$ns.rows_per_subject = 1n;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.sup(MomentsRun, self, "__post_init__")([]);
+positive(["deviation", $.ga(self, "deviation")]);
+count(["coordinates", $.ga(self, "coordinates")], {"maximum": MOST_COORDINATES});
+count(["rows_per_subject", $.ga(self, "rows_per_subject")]);
+return null;
+});
+$ns.rows = $.property($.fn("rows", ["self"], {}, function (self) {
+return $.ga(self, "rows_per_subject");
+}));
+$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
+return 1n;
+});
+$ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
+if ($.t(!$.eq(steps, 1n))) {
+throw $.raised(InvalidParameter(["must be 1: moments are made in one pass"], {"steps": steps}));
+}
+return null;
+});
+$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
+let apart, mu;
+if ($.t(steps_without)) {
+return $.dict([]);
+}
+apart = $.modules["bounds.moments"].moments_sensitivity([], {"between_records": $.ga(worlds, "between_records"), "rows": $.ga(self, "rows_per_subject")});
+mu = $.modules["bounds.moments"].moments_gdp([], {"sensitivity": apart, "deviation": $.ga(self, "deviation"), "coordinates": $.ga(self, "coordinates"), "grid": GRID});
+return $.dict([["gdp_squared", $.pow(mu, 2n)]]);
+});
+$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
+return $.tuple([...$.each($.sup(MomentsRun, self, "conditions")([])), $.tuple(["moments-own-norm", $.dict([])])]);
+});
+}), [["deviation", () => ["is", $.b.float]], ["coordinates", () => ["is", $.b.int]], ["rows_per_subject", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
+Moments = $.dataclass($.cls("Moments", [Method], ($ns) => {
+$ns.name = "moments";
+$ns.summary = "a stage of a ladder: least squares on noisy moments, one pass";
+$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
+return MomentsRun([], {"records": $.ga(plan, "records"), "proven": $.ga($.ga($.ga(plan, "loss"), "constants"), "proven"), "slack": $.ga($.ga(plan, "problem"), "slack"), "deviation": $.ga(self, "deviation"), "coordinates": $.modules["bounds.moments"].coordinates([], {"outputs": $.ga($.ga(plan, "loss"), "outputs"), "features": $.ga(plan, "features")}), "rows_per_subject": $.ga($.ga(plan, "problem"), "rows_per_subject")});
+});
+}), [["deviation", () => ["is", $.b.float]]], {frozen: true});
+return {GRID, MOST_COORDINATES, MomentsRun, Moments, ClassVar, Method, Mechanism, count, positive, InvalidParameter, GRID_BITS};
+})();
+$.modules["methods.sampled_steps"] = (() => {
+let SampledSteps, SampledStage, passes, check_sampled;
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const count = $.modules["errors"]["count"];
+const Method = $.modules["methods.base"]["Method"];
+const SampledGaussian = $.modules["methods.sampled_gaussian"]["SampledGaussian"];
+SampledSteps = $.dataclass($.cls("SampledSteps", [SampledGaussian], ($ns) => {
+$ns.method = "sampled-steps";
+$ns.publishes = "model";
+$ns.notes = $.tuple([]);
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.sup(SampledSteps, self, "__post_init__")([]);
+count(["draws", $.ga(self, "draws")]);
+return null;
+});
+$ns.left = $.property($.fn("left", ["self"], {}, function (self) {
+return "";
+}));
+$ns.passes = $.property($.fn("passes", ["self"], {}, function (self) {
+return passes([$.ga(self, "sampling_rate"), $.ga(self, "draws")]);
+}));
+$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
+return 1n;
+});
+$ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
+if ($.t(!$.eq(steps, $.ga(self, "passes")))) {
+throw $.raised(InvalidParameter([("" + "must be " + $.formatted($.ga(self, "passes"), "", "") + ": " + $.formatted($.ga(self, "draws"), "", "") + " samples of a share " + $.formatted($.ga(self, "sampling_rate"), "", ("" + "g")))], {"steps": steps}));
+}
+return null;
+});
+$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
+return ($.t(steps_without) ? $.dict([]) : $.sup(SampledSteps, self, "_cost")([worlds, $.ga(self, "draws"), 0n]));
+});
+}), [["draws", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
+SampledStage = $.dataclass($.cls("SampledStage", [Method], ($ns) => {
+$ns.name = "sampled-steps";
+$ns.summary = "a stage of a ladder: noisy steps on samples of the rows";
+$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
+let least, lipschitz;
+$.sup(SampledStage, self, "check_plan")([plan]);
+check_sampled([$.ga(plan, "problem")]);
+lipschitz = $.mul($.ga($.ga($.ga(plan, "loss"), "constants"), "lipschitz"), $.add(1n, $.ga($.ga(plan, "problem"), "slack")));
+least = $.div($.mul($.ga(plan, "step_size"), $.pow($.div($.mul($.ga(self, "noise_multiplier"), lipschitz), $.mul($.ga(self, "sampling_rate"), $.ga(plan, "records"))), 2n)), 2n);
+if (!$.t($.le($.mul(least, $.sub(1n, 1e-09)), $.ga(plan, "noise_variance")))) {
+throw $.raised(InvalidParameter([("" + "is below " + $.formatted(least, "", ("" + "g")) + ", which noise_multiplier=" + $.formatted($.ga(self, "noise_multiplier"), "", ("" + "g")) + " is")], {"noise_variance": $.ga(plan, "noise_variance")}));
+}
+return null;
+});
+$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
+return SampledSteps([], {"records": $.ga(plan, "records"), "proven": $.ga($.ga($.ga(plan, "loss"), "constants"), "proven"), "sampling_rate": $.ga(self, "sampling_rate"), "noise_multiplier": $.ga(self, "noise_multiplier"), "draws": $.ga(self, "draws")});
+});
+}), [["sampling_rate", () => ["is", $.b.float]], ["draws", () => ["is", $.b.int]], ["noise_multiplier", () => ["is", $.b.float]]], {frozen: true});
+passes = $.fn("passes", ["sampling_rate", "draws"], {}, function (sampling_rate, draws) {
+return $.b.max([1n, $.libraries["math"].ceil([$.mul($.mul(sampling_rate, draws), $.sub(1n, 1e-12))])]);
+});
+check_sampled = $.fn("check_sampled", ["problem"], {}, function (problem) {
+if ($.t($.lt(1n, $.ga(problem, "rows_per_subject")))) {
+throw $.raised(AssumptionViolated(["is too many for samples: m rows in samples cost far more than m\u00b2 times one; leave sampling_rate out, or keep one row of each person"], {"rows_per_subject": $.ga(problem, "rows_per_subject")}));
+}
+if (!$.t($.ga($.ga(problem, "loss"), "clips_each"))) {
+throw $.raised(AssumptionViolated([("" + "a stage on samples clips every record's gradient, which the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss does not; take losses.MultilayerPerceptron or deep.Network, or leave sampling_rate out")]));
+}
+return null;
+});
+return {SampledSteps, SampledStage, passes, check_sampled, ClassVar, Method, SampledGaussian, InvalidParameter, count, AssumptionViolated};
+})();
+$.modules["methods.perturbed"] = (() => {
+let Perturbed, _check_covered;
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const Any = $.libraries["typing"]["Any"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const losses = $.modules["losses"];
+const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const choice = $.modules["errors"]["choice"];
+const count = $.modules["errors"]["count"];
+const Measures = $.modules["privacy.budget"]["Measures"];
+const ONE_DIRECTION = $.modules["privacy.curve"]["ONE_DIRECTION"];
+const PROOFS = $.modules["methods.base"]["PROOFS"];
+const Method = $.modules["methods.base"]["Method"];
+const form_of = $.modules["methods.perturbed_noise"]["form_of"];
+const rounding_of_gradient = $.modules["methods.perturbed_noise"]["rounding_of_gradient"];
+const row_facts = $.modules["methods.perturbed_noise"]["row_facts"];
+const PerturbedRun = $.modules["methods.perturbed_run"]["PerturbedRun"];
+const MOST_STAGES = $.modules["methods.plan"]["MOST_STAGES"];
+const SOLVERS = $.modules["methods.solving"]["SOLVERS"];
+Perturbed = $.dataclass($.cls("Perturbed", [Method], ($ns) => {
+$ns.name = "perturbed";
+$ns.summary = "objective perturbation: minimise under a random linear term; few passes, exact on a machine";
+$ns.proof = $.gi(PROOFS, 1n);
+$ns.any_order = true;
+$ns.solver = "warm";
+$ns.in_place = true;
+$ns.chain = 1n;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+choice(["solver", $.ga(self, "solver"), SOLVERS]);
+count(["chain", $.ga(self, "chain")], {"maximum": MOST_STAGES});
+return null;
+});
+$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
+let least;
+$.sup(Perturbed, self, "check_plan")([plan]);
+_check_covered([$.ga(plan, "problem")]);
+least = rounding_of_gradient([$.ga(plan, "problem"), $.ga(plan, "linear_term"), $.ga(self, "chain")]);
+if (!$.t($.le(least, $.ga(plan, "gradient_tolerance")))) {
+throw $.raised(InvalidParameter([("" + "is below " + $.formatted(least, "", ("" + "g")) + ", the rounding of a gradient in float64")], {"gradient_tolerance": $.ga(plan, "gradient_tolerance")}));
+}
+return null;
+});
+$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
+let facts, own;
+facts = $.dict([["linear_term", $.ga(plan, "linear_term")], ["output_noise", $.ga(plan, "output_noise")], ["gradient_tolerance", $.ga(plan, "gradient_tolerance")]]);
+own = $.dict([["warm", $.eq($.ga(self, "solver"), "warm")], ["in_place", $.ga(self, "in_place")], ["chain", $.ga(self, "chain")]]);
+return PerturbedRun([], {...$.named(facts), ...$.named(row_facts([$.ga(plan, "problem")])), ...$.named(own)});
+});
+}), [["solver", () => ["is", $.b.str]], ["in_place", () => ["is", $.b.bool]], ["chain", () => ["is", $.b.int]]], {frozen: true});
+_check_covered = $.fn("_check_covered", ["problem"], {}, function (problem) {
+let constants, loss;
+{const $v1 = [$.ga(problem, "loss"), $.ga($.ga(problem, "loss"), "constants")];loss = $v1[0];constants = $v1[1];}
+if (!$.t($.ga(loss, "curving"))) {
+throw $.raised(AssumptionViolated([("" + "is proven for losses of one or of several known directions per row (logistic, softmax, one-vs-rest, pseudo-Huber, linear, clipped, sigmoid), not for " + $.formatted($.ga(loss, "name"), "", "") + "; use method 'sharp' or 'composition'")], {"method": "perturbed"}));
+}
+if (!$.t($.lt(0n, $.ga(problem, "strong_convexity")))) {
+throw $.raised(AssumptionViolated([("" + "\u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " must exceed the weak convexity \u03b2\u208b=" + $.formatted($.ga(constants, "weak_convexity"), "", ("" + "g")) + " of the " + $.formatted($.ga(loss, "name"), "", "") + " loss: only then is there one minimiser, with a density")]));
+}
+if ((!$.t($.ga(constants, "convex")) && $.t($.lt(1n, $.ga(problem, "rows_per_subject"))))) {
+throw $.raised(AssumptionViolated([("" + "is more than one: for the " + $.formatted($.ga(loss, "name"), "", "") + " loss, which is not convex, method 'perturbed' is proven for one row per data subject; use method 'sharp', or a convex loss")], {"rows_per_subject": $.ga(problem, "rows_per_subject")}));
+}
+if (($.t($.is($.ga($.ga(problem, "budget"), "measure"), $.ga(Measures, "GDP"))) && $.t(!$.eq(form_of([problem]), ONE_DIRECTION)))) {
+throw $.raised(InvalidParameter([("" + "a Gaussian-DP budget needs a convex loss with one gradient direction per row, not " + $.formatted($.ga(loss, "name"), "", "") + ": method 'perturbed' has a R\u00e9nyi curve for it. Give the budget as (q, \u03b5) or (\u03b5, \u03b4)")]));
+}
+return null;
+});
+return {Perturbed, _check_covered, ClassVar, PROOFS, Method, MOST_STAGES, count, SOLVERS, choice, InvalidParameter, rounding_of_gradient, row_facts, PerturbedRun, Any, ONE_DIRECTION, form_of, Measures, AssumptionViolated};
 })();
 $.modules["accountant.events"] = (() => {
 let EventKinds, Statuses, Event, _READ, _MOST_READ;
@@ -3943,6 +6526,335 @@ return null;
 _READ = $.dict([]);
 _MOST_READ = 4096n;
 return {EventKinds, Statuses, Event, _READ, _MOST_READ, Word, EditCounts, NO_EDITS, Mechanism, InvalidParameter, count, mechanism_from_dict};
+})();
+$.modules["methods.sharp"] = (() => {
+let SharpRun, Sharp;
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
+const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
+const positive = $.modules["errors"]["positive"];
+const Method = $.modules["methods.base"]["Method"];
+const NoisySteps = $.modules["methods.base"]["NoisySteps"];
+const exact_conditions = $.modules["methods.exact_steps"]["exact_conditions"];
+SharpRun = $.dataclass($.cls("SharpRun", [NoisySteps], ($ns) => {
+$ns.method = "sharp";
+$ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD";
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.sup(SharpRun, self, "__post_init__")([]);
+if ($.t(!$.is($.ga(self, "exact"), null))) {
+$.cm($.ga(self, "exact"), "check", [self]);
+}
+return null;
+});
+$ns.exact = $.property($.fn("exact", ["self"], {}, function (self) {
+return null;
+}));
+$ns.shows_order = $.property($.fn("shows_order", ["self"], {}, function (self) {
+return $.both(!$.is($.ga(self, "exact"), null), () => !$.t($.ga($.ga(self, "exact"), "in_place")));
+}));
+$ns.largest_step_size = $.property($.fn("largest_step_size", ["self"], {}, function (self) {
+if ($.t(!$.is($.ga(self, "exact"), null))) {
+return $.cm($.ga(self, "exact"), "largest_step_size", [self]);
+}
+return $.modules["bounds.shifted_interpolation"].largest_step_size([], {"strong_convexity": $.ga(self, "strong_convexity"), "objective_smoothness": $.ga(self, "_steepest")});
+}));
+$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
+let mu;
+if ($.t(!$.is($.ga(self, "exact"), null))) {
+mu = $.cm($.ga(self, "exact"), "gdp", [self, worlds], {"steps_with": steps_with, "steps_without": steps_without});
+return $.dict([["gdp_squared", $.pow(mu, 2n)]]);
+}
+mu = $.modules["bounds.shifted_interpolation"].gdp([], {...$.named($.cm(self, "_chain", [])), "sensitivity": $.cm(self, "sensitivity", [worlds]), "strong_convexity": $.ga(self, "strong_convexity"), "steps_with_record": steps_with, "steps_without_record": steps_without});
+return $.dict([["gdp_squared", $.pow(mu, 2n)]]);
+});
+$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
+return ($.t($.is($.ga(self, "exact"), null)) ? $.sup(SharpRun, self, "conditions")([]) : exact_conditions([self, $.ga(self, "exact")]));
+});
+}), [], {frozen: true, kw_only: true});
+Sharp = $.dataclass($.cls("Sharp", [Method], ($ns) => {
+$ns.name = "sharp";
+$ns.summary = "the tight bound of the same algorithm (\u03bb > \u03b2\u208b, else Theorem 5.2 sharpened)";
+$ns.step_size = null;
+$ns.noise_variance = null;
+$ns.excess_risk_target = null;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let name;
+for (const $v1 of $.each($.tuple(["step_size", "excess_risk_target"]))) {
+name = $v1;
+if ($.t(!$.is($.b.getattr([self, name]), null))) {
+positive([name, $.b.getattr([self, name])]);
+}
+}
+if ($.t(!$.has($.tuple([null, "cheapest"]), $.ga(self, "noise_variance")))) {
+positive(["noise_variance", $.ga(self, "noise_variance")]);
+}
+return null;
+});
+$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
+$.sup(Sharp, self, "check_plan")([plan]);
+if (!$.t($.lt(0n, $.ga($.ga(plan, "problem"), "strong_convexity")))) {
+throw $.raised(AssumptionViolated([("" + "\u03bb=" + $.formatted($.ga(plan, "regularization"), "", ("" + "g")) + " must exceed \u03b2\u208b=" + $.formatted($.ga($.ga($.ga(plan, "loss"), "constants"), "weak_convexity"), "", ("" + "g")) + ": only then does a step contract")]));
+}
+return null;
+});
+$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
+return SharpRun([], {...$.named($.cm($.ga(plan, "problem"), "run", [], {"step_size": $.ga(plan, "step_size"), "noise_variance": $.ga(plan, "noise_variance")}))});
+});
+}), [["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["or", ["is", $.b.float], ["is", $.b.str]], ["none"]]], ["excess_risk_target", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
+return {SharpRun, Sharp, ClassVar, Method, NoisySteps, positive, AssumptionViolated, exact_conditions};
+})();
+$.modules["methods.theorem"] = (() => {
+let TheoremRun, Theorem, _check_covered;
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const theorem_5_1 = $.modules["bounds.theorem_5_1"];
+const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
+const positive = $.modules["errors"]["positive"];
+const Worlds = $.modules["privacy.worlds"]["Worlds"];
+const Method = $.modules["methods.base"]["Method"];
+const NoisySteps = $.modules["methods.base"]["NoisySteps"];
+TheoremRun = $.dataclass($.cls("TheoremRun", [NoisySteps], ($ns) => {
+$ns.method = "theorem";
+$ns.source = "Chourasia & Shah 2023, Theorem 5.1 (G.9, G.15)";
+$ns.largest_step_size = $.property($.fn("largest_step_size", ["self"], {}, function (self) {
+return $.div(1n, $.ga(self, "_steepest"));
+}));
+$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
+return $.dict([["rate", $.modules["bounds.theorem_5_1"].deletion_rate([], {...$.named($.cm(self, "_chain", [])), "sensitivity": $.cm(self, "sensitivity", [worlds]), "regularization": $.ga(self, "strong_convexity"), "steps_with_record": steps_with, "steps_without_record": steps_without})]]);
+});
+}), [], {frozen: true, kw_only: true});
+Theorem = $.dataclass($.cls("Theorem", [Method], ($ns) => {
+$ns.name = "theorem";
+$ns.summary = "Theorem 5.1 as printed (5.2 for a non-convex loss)";
+$ns.notions = $.tuple([$.ga(Worlds, "DEFINITION_4_1")]);
+$ns.step_size = null;
+$ns.noise_variance = null;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+if ($.t(!$.is($.ga(self, "step_size"), null))) {
+positive(["step_size", $.ga(self, "step_size")]);
+}
+if ($.t(!$.has($.tuple([null, "cheapest"]), $.ga(self, "noise_variance")))) {
+positive(["noise_variance", $.ga(self, "noise_variance")]);
+}
+return null;
+});
+$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
+let widest;
+$.sup(Theorem, self, "check_plan")([plan]);
+_check_covered([$.ga(plan, "problem")]);
+widest = $.modules["bounds.theorem_5_1"].init_variance([], {"noise_variance": $.ga(plan, "noise_variance"), "regularization": $.ga(plan, "regularization"), "step_size": $.ga(plan, "step_size")});
+if (!($.t($.lt($.ga(plan, "step_size"), $.div(1n, $.ga($.ga(plan, "problem"), "objective_smoothness")))) && $.t($.le($.ga(plan, "init_variance"), $.mul(widest, $.add(1n, 1e-09)))))) {
+throw $.raised(AssumptionViolated([("" + "must be below 1/(\u03bb+\u03b2), and init_variance=" + $.formatted($.ga(plan, "init_variance"), "", ("" + "g")) + " at most " + $.formatted(widest, "", ("" + "g")) + ", for Theorem 5.1")], {"step_size": $.ga(plan, "step_size")}));
+}
+return null;
+});
+$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
+return TheoremRun([], {...$.named($.cm($.ga(plan, "problem"), "run", [], {"step_size": $.ga(plan, "step_size"), "noise_variance": $.ga(plan, "noise_variance")}))});
+});
+}), [["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["or", ["is", $.b.float], ["is", $.b.str]], ["none"]]]], {frozen: true});
+_check_covered = $.fn("_check_covered", ["problem"], {}, function (problem) {
+if (!($.t($.ga($.ga($.ga(problem, "loss"), "constants"), "convex")) && $.t($.ga($.ga(problem, "loss"), "twice_differentiable")))) {
+throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss is not twice differentiable and convex, which Theorem 5.1 assumes; method 'sharp' needs less and is tighter")]));
+}
+return null;
+});
+return {TheoremRun, Theorem, _check_covered, Worlds, ClassVar, Method, NoisySteps, positive, AssumptionViolated};
+})();
+$.modules["evidence.facts"] = (() => {
+let MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _columns, in_order, digest, number, version, audited;
+const re = $.libraries["re"];
+const Mapping = $.libraries["collections.abc"]["Mapping"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const pairwise = $.libraries["itertools"]["pairwise"];
+const Any = $.libraries["typing"]["Any"];
+const UUID = $.libraries["uuid"]["UUID"];
+const Statuses = $.modules["accountant.events"]["Statuses"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const count = $.modules["errors"]["count"];
+const real = $.modules["errors"]["real"];
+const day = $.modules["register.dates"]["day"];
+const last_day = $.modules["register.dates"]["last_day"];
+const local_day = $.modules["register.dates"]["local_day"];
+const moment = $.modules["register.dates"]["moment"];
+const in_order_of_the_source = $.modules["evidence.elsewhere"]["in_order_of_the_source"];
+const listed = $.modules["evidence.elsewhere"]["listed"];
+const looked_for = $.modules["evidence.elsewhere"]["looked_for"];
+const put_besides = $.modules["evidence.elsewhere"]["put_besides"];
+const NOTHING_STATED = $.modules["evidence.notices"]["NOTHING_STATED"];
+const Notices = $.modules["evidence.notices"]["Notices"];
+const text = $.modules["evidence.notices"]["text"];
+{const $v1 = [100n, 10000n];MOST_AUDITS = $v1[0];MOST_COLUMNS = $v1[1];}
+Erasure = $.dataclass($.cls("Erasure", [], ($ns) => {
+$ns.status = $.ga(Statuses, "PUBLISHED");
+$ns.replaced = 0n;
+$ns.inserted = 0n;
+$ns.remaining = null;
+$ns.request_id = null;
+$ns.received = null;
+$ns.edited = null;
+$ns.served = null;
+$ns.model_before = null;
+$ns.model_after = null;
+$ns.checked = null;
+$ns.audit = $.tuple([]);
+$ns.controller = null;
+$ns.ledger_entries = null;
+$ns.ledger_sha256 = null;
+$ns.notices = NOTHING_STATED;
+$ns.deleted_at = null;
+$ns.read_at = null;
+$ns.counted = null;
+$ns.residue = $.tuple([]);
+$ns.publishers = $.tuple([]);
+$ns.from_data = null;
+$ns.by_calendar = false;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let name, start;
+count(["rows", $.ga(self, "rows")]);
+count(["inserted", $.ga(self, "inserted")], {"minimum": 0n});
+if (!$.t($.le(count(["replaced", $.ga(self, "replaced")], {"minimum": 0n}), $.ga(self, "rows")))) {
+throw $.raised(InvalidParameter([("" + "rows cannot be among rows=" + $.formatted($.ga(self, "rows"), "", "") + " erased")], {"replaced": $.ga(self, "replaced")}));
+}
+if ($.t(!$.is($.ga(self, "remaining"), null))) {
+count(["remaining", $.ga(self, "remaining")], {"minimum": 0n});
+}
+$.cm($.b.object, "__setattr__", [self, "status", Statuses([$.ga(self, "status")])]);
+if ($.t(!$.eq($.is($.ga(self, "release"), null), !$.is($.ga(self, "status"), $.ga(Statuses, "PUBLISHED"))))) {
+throw $.raised(InvalidParameter(["contradict each other"], {"status": $.b.str([$.ga(self, "status")]), "release": $.ga(self, "release")}));
+}
+if ($.t(!$.is($.ga(self, "release"), null))) {
+count(["release", $.ga(self, "release")]);
+}
+if (($.t(!$.is($.ga(self, "status"), $.ga(Statuses, "PUBLISHED"))) && !($.t($.is($.ga(self, "model_after"), null)) && $.t($.is($.ga(self, "served"), null))))) {
+throw $.raised(InvalidParameter([("" + "served and model_after say that a model was published, status=" + $.formatted($.b.str([$.ga(self, "status")]), "r", "") + " does not")]));
+}
+for (const $v2 of $.each($.tuple(["request_id", "checked", "controller"]))) {
+name = $v2;
+text([name, $.b.getattr([self, name])]);
+}
+for (const $v3 of $.each($.tuple(["model_before", "model_after", "ledger_sha256"]))) {
+name = $v3;
+digest([name, $.b.getattr([self, name])]);
+}
+if ($.t(!$.eq($.is($.ga(self, "ledger_entries"), null), $.is($.ga(self, "ledger_sha256"), null)))) {
+throw $.raised(InvalidParameter(["ledger_entries and ledger_sha256 describe the same state: give both or neither"]));
+}
+if ($.t(!$.is($.ga(self, "ledger_entries"), null))) {
+count(["ledger_entries", $.ga(self, "ledger_entries")]);
+}
+if ($.t(!$.is($.ga(self, "received"), null))) {
+$.cm($.b.object, "__setattr__", [self, "received", moment(["received", $.ga(self, "received")], {"utc": false})]);
+}
+for (const $v4 of $.each($.tuple(["edited", "served"]))) {
+name = $v4;
+$.cm($.b.object, "__setattr__", [self, name, _day_of([name, $.b.getattr([self, name]), $.ga(self, "received")])]);
+}
+start = ($.t($.is($.ga(self, "received"), null)) ? null : $.slice($.ga(self, "received"), null, 10n, null));
+in_order([], {"received": start, "edited": $.ga(self, "edited"), "served": $.ga(self, "served")});
+$.cm($.b.object, "__setattr__", [self, "audit", audited([$.ga(self, "audit")])]);
+$.cm($.ga(self, "notices"), "fit", [$.ga(self, "received")]);
+$.cm($.b.object, "__setattr__", [self, "residue", looked_for([$.ga(self, "residue")])]);
+$.cm($.b.object, "__setattr__", [self, "publishers", put_besides([$.ga(self, "publishers")])]);
+$.cm($.b.object, "__setattr__", [self, "from_data", _columns([$.ga(self, "from_data")])]);
+if (!$.t($.b.isinstance([$.ga(self, "by_calendar"), $.b.bool]))) {
+throw $.raised(InvalidParameter(["must be true or false"], {"by_calendar": $.ga(self, "by_calendar")}));
+}
+in_order_of_the_source([$.ga(self, "deleted_at"), $.ga(self, "read_at"), $.ga(self, "counted")], {"published": !$.is($.ga(self, "release"), null)});
+return null;
+});
+$ns.deleted = $.property($.fn("deleted", ["self"], {}, function (self) {
+return $.sub($.ga(self, "rows"), $.ga(self, "replaced"));
+}));
+$ns.deadline = $.property($.fn("deadline", ["self"], {}, function (self) {
+let extended;
+if ($.t($.is($.ga(self, "received"), null))) {
+return null;
+}
+extended = $.ga($.ga(self, "notices"), "extended_until");
+return $.cm($.either(extended, () => last_day([$.ga(self, "received")], {"holidays": $.ga($.ga(self, "notices"), "holidays")})), "isoformat", []);
+}));
+}), [["rows", () => ["is", $.b.int]], ["release", () => ["or", ["is", $.b.int], ["none"]]], ["status", () => ["is", Statuses]], ["replaced", () => ["is", $.b.int]], ["inserted", () => ["is", $.b.int]], ["remaining", () => ["or", ["is", $.b.int], ["none"]]], ["request_id", () => ["or", ["is", $.b.str], ["none"]]], ["received", () => ["or", ["is", $.b.str], ["none"]]], ["edited", () => ["or", ["is", $.b.str], ["none"]]], ["served", () => ["or", ["is", $.b.str], ["none"]]], ["model_before", () => ["or", ["is", $.b.str], ["none"]]], ["model_after", () => ["or", ["is", $.b.str], ["none"]]], ["checked", () => ["or", ["is", $.b.str], ["none"]]], ["audit", () => ["of", $.b.tuple, ["parts", Mapping, ["is", $.b.str], ["is", Any]]]], ["controller", () => ["or", ["is", $.b.str], ["none"]]], ["ledger_entries", () => ["or", ["is", $.b.int], ["none"]]], ["ledger_sha256", () => ["or", ["is", $.b.str], ["none"]]], ["notices", () => ["is", Notices]], ["deleted_at", () => ["or", ["is", $.b.str], ["none"]]], ["read_at", () => ["or", ["is", $.b.str], ["none"]]], ["counted", () => ["or", ["is", $.b.str], ["none"]]], ["residue", () => ["of", $.b.tuple, ["parts", Mapping, ["is", $.b.str], ["is", Any]]]], ["publishers", () => ["of", $.b.tuple, ["parts", Mapping, ["is", $.b.str], ["is", Any]]]], ["from_data", () => ["or", ["of", $.b.tuple, ["is", $.b.str]], ["none"]]], ["by_calendar", () => ["is", $.b.bool]]], {frozen: true});
+_day_of = $.fn("_day_of", ["name", "when", "received"], {}, function (name, when, received) {
+if ($.t($.is(when, null))) {
+return null;
+}
+if (($.t($.b.isinstance([when, $.b.str])) && $.t($.has(when, "T")))) {
+return $.cm(local_day([moment([name, when]), received]), "isoformat", []);
+}
+return $.cm(day([name, when]), "isoformat", []);
+});
+_columns = $.fn("_columns", ["names"], {}, function (names) {
+let name;
+if ($.t($.is(names, null))) {
+return null;
+}
+if ((!$.t($.b.isinstance([names, $.tuple([$.b.list, $.b.tuple])])) || $.t($.lt(MOST_COLUMNS, $.b.len([names]))))) {
+throw $.raised(InvalidParameter([("" + "from_data must be a list of at most " + $.formatted(MOST_COLUMNS, "", "") + " columns, or left out")]));
+}
+for (const $v5 of $.each(names)) {
+name = $v5;
+if ($.t($.is(name, null))) {
+throw $.raised(InvalidParameter(["a column of from_data needs a name"]));
+}
+text(["column of from_data", name]);
+}
+return $.b.tuple([$.cm($.b.dict, "fromkeys", [names])]);
+});
+in_order = $.fn("in_order", ["**days"], {}, function (days) {
+let after, before, first, known, second;
+known = [...(function* ($first) { for (const $v6 of $.each($first)) { let name, when; {const $v7 = $.unpack($v6, 2, -1);name = $v7[0];when = $v7[1];} if (!$.t(!$.is(when, null))) continue; yield $.tuple([name, when]); } })($.cm(days, "items", []))];
+for (const $v8 of $.each(pairwise([known]))) {
+{const $v9 = $.unpack($v8, 2, -1);{const $v10 = $.unpack($v9[0], 2, -1);before = $v10[0];first = $v10[1];}{const $v11 = $.unpack($v9[1], 2, -1);after = $v11[0];second = $v11[1];}}
+if ($.t($.lt(second, first))) {
+throw $.raised(InvalidParameter(["are in the wrong order: the second lies before the first"], {...$.named($.dict([[before, first], [after, second]]))}));
+}
+}
+return null;
+});
+digest = $.fn("digest", ["name", "value"], {}, function (name, value) {
+if (($.t(!$.is(value, null)) && !($.t($.b.isinstance([value, $.b.str])) && $.t($.libraries["re"].fullmatch(["[0-9a-f]{64}", value]))))) {
+throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + " must be a SHA-256, 64 hexadecimal digits in lower case, or left out")]));
+}
+return null;
+});
+number = $.fn("number", ["certificate_id"], {}, function (certificate_id) {
+try {
+if ($.t($.eq($.b.str([UUID([certificate_id])]), certificate_id))) {
+return $.b.str([certificate_id]);
+}
+} catch ($error) { const $caught = $.thrown($error);
+if ($.caught($caught, $.tuple([$.b.TypeError, $.b.ValueError, $.b.AttributeError]))) {
+
+} else throw $caught;
+}
+throw $.raised(InvalidParameter(["certificate_id must be a UUID, for example 6f1c0f6e-0c0b-4a53-9d5c-0d8c2f0f6c11"]));
+return null;
+});
+version = $.fn("version", ["name"], {}, function (name) {
+if ((!$.t($.b.isinstance([name, $.b.str])) || !$.t($.libraries["re"].fullmatch(["[0-9]{1,5}(\\.[0-9]{1,5}){1,3}([.+-]?[a-z0-9.]{1,30})?", name])))) {
+throw $.raised(InvalidParameter(["version must be that of the software, for example 0.2.0"]));
+}
+return name;
+});
+audited = $.fn("audited", ["results"], {}, function (results) {
+let found, name, result;
+found = listed(["audit", results, MOST_AUDITS, $.tuple(["name", "measured_lower_bound", "claimed_advantage"])]);
+for (const $v12 of $.each(found)) {
+result = $v12;
+for (const $v13 of $.each($.tuple(["measured_lower_bound", "claimed_advantage"]))) {
+name = $v13;
+if (!$.t((($v14, $v15, $v16) => $.le($v14, $v15) && $.le($v15, $v16))(0n, real([name, $.gi(result, name)]), 1n))) {
+throw $.raised(InvalidParameter(["must lie between 0 and 1: it is an advantage over guessing"], {...$.named($.dict([[name, $.gi(result, name)]]))}));
+}
+}
+if ($.t($.lt($.gi(result, "claimed_advantage"), $.gi(result, "measured_lower_bound")))) {
+throw $.raised(InvalidParameter([("" + "the audit " + $.formatted($.gi(result, "name"), "r", "") + " measured more than is certified: nothing may be certified until it is known why")]));
+}
+}
+return found;
+});
+return {MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _columns, in_order, digest, number, version, audited, InvalidParameter, UUID, pairwise, Any, Mapping, Notices, NOTHING_STATED, Statuses, in_order_of_the_source, put_besides, looked_for, moment, count, text, last_day, real, listed, day, local_day};
 })();
 $.modules["accountant.intervals"] = (() => {
 let Stretch, stretches, costs, orders, alone, erasures, compose, answer, _list_releases, cost, within, affordable;
@@ -4109,6 +7021,297 @@ shared = $.either($.eq($.ga(plan, "releases"), 1n), () => within([spent, plan]))
 return $.both(shared, () => $.either($.is($.ga(plan, "total"), null), () => $.cm($.ga(plan, "total"), "affords", [spent])));
 });
 return {Stretch, stretches, costs, orders, alone, erasures, compose, answer, _list_releases, cost, within, affordable, Mechanism, replace, NON_ADAPTIVE, Guarantee, Counter};
+})();
+$.modules["methods.interleaved"] = (() => {
+let _FEWEST_RESUMED, InterleavedRun, Interleaved;
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const choice = $.modules["errors"]["choice"];
+const count = $.modules["errors"]["count"];
+const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
+const Method = $.modules["methods.base"]["Method"];
+const Perturbed = $.modules["methods.perturbed"]["Perturbed"];
+const PerturbedRun = $.modules["methods.perturbed_run"]["PerturbedRun"];
+const SharpRun = $.modules["methods.sharp"]["SharpRun"];
+_FEWEST_RESUMED = 2n;
+InterleavedRun = $.dataclass($.cls("InterleavedRun", [SharpRun], ($ns) => {
+$ns.method = "interleaved";
+$ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD from the model published before, composed with the objective perturbation that it began from";
+$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
+return ($.t(steps) ? $.mul(2n, steps) : 1n);
+});
+$ns.check_start = $.fn("check_start", ["self", "steps", "*", "fresh"], {}, function (self, steps, fresh) {
+if ($.t($.eq(fresh, $.b.bool([steps])))) {
+throw $.raised(InvalidParameter([($.t(fresh) ? "must be 0: a fresh publication by 'interleaved' has no noisy steps" : "must be at least 1 where a publication by 'interleaved' resumes from the model before")], {"steps": steps}));
+}
+return null;
+});
+$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
+let clean, endless, fresh, steps, with_record;
+endless = $.eq(steps_with, $.libraries["math"].inf);
+fresh = $.either(endless, () => $.eq($.mod(steps_with, 2n), 1n));
+{const $v1 = [($.t(endless) ? $.libraries["math"].inf : $.floordiv(steps_with, 2n)), $.floordiv(steps_without, 2n)];with_record = $v1[0];clean = $v1[1];}
+steps = ($.t(with_record) ? $.sup(InterleavedRun, self, "_cost")([worlds, with_record, clean]) : $.dict([]));
+return $.dict([...$.pairs(($.t(fresh) ? $.cm($.ga(self, "fresh_release"), "_cost", [worlds, 1n, 0n]) : $.dict([]))), ...$.pairs(steps)]);
+});
+$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
+return $.tuple([...$.each($.sup(InterleavedRun, self, "conditions")([])), ...$.each($.cm($.ga(self, "fresh_release"), "conditions", []))]);
+});
+}), [["fresh_release", () => ["is", PerturbedRun]]], {frozen: true, kw_only: true});
+Interleaved = $.dataclass($.cls("Interleaved", [Method], ($ns) => {
+$ns.name = "interleaved";
+$ns.summary = "many publications: a few by objective perturbation, between them a few noisy steps";
+$ns.for_streams = true;
+$ns.proof = $.ga(Perturbed, "proof");
+$ns.fresh_every = null;
+$ns.resumed_steps = null;
+$ns.solver = "cold";
+$ns.step_size = null;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+choice(["solver", $.ga(self, "solver"), $.tuple(["cold", "fixed"])]);
+if ($.t(!$.is($.ga(self, "fresh_every"), null))) {
+count(["fresh_every", $.ga(self, "fresh_every")], {"minimum": $.add(_FEWEST_RESUMED, 1n)});
+}
+if ($.t(!$.is($.ga(self, "resumed_steps"), null))) {
+count(["resumed_steps", $.ga(self, "resumed_steps")]);
+}
+return null;
+});
+$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
+$.sup(Interleaved, self, "check_plan")([plan]);
+$.cm(Perturbed([], {"solver": $.ga(self, "solver")}), "check_plan", [plan]);
+return null;
+});
+$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
+let facts;
+facts = $.cm($.ga(plan, "problem"), "run", [], {"step_size": $.ga(plan, "step_size"), "noise_variance": $.ga(plan, "noise_variance")});
+return InterleavedRun([], {...$.named(facts), "fresh_release": $.cm(Perturbed([], {"solver": "cold"}), "mechanism", [plan])});
+});
+$ns.dp = $.fn("dp", ["self", "plan"], {}, function (self, plan) {
+return $.cm(self, "_since_fresh", [plan, "dp", 0n]);
+});
+$ns.deletion = $.fn("deletion", ["self", "plan"], {}, function (self, plan) {
+return $.cm(self, "_since_fresh", [plan, "deletion", $.ga(plan, "delete_steps")]);
+});
+$ns._since_fresh = $.fn("_since_fresh", ["self", "plan", "about", "clean"], {}, function (self, plan, about, clean) {
+let longest, with_record, world;
+if (!$.t(!$.is($.ga(self, "fresh_every"), null))) throw $.raised($.b.AssertionError);
+world = ($.t($.eq(about, "dp")) ? $.ga($.ga(plan, "problem"), "adjacency") : $.ga($.ga(plan, "problem"), "deletion_notion"));
+with_record = $.sub($.mul($.sub($.ga(self, "fresh_every"), 1n), $.ga(plan, "delete_steps")), clean);
+longest = $.dict([["steps_with", $.add(1n, $.mul(2n, with_record))], ["steps_without", $.mul(2n, clean)]]);
+return $.cm($.cm($.ga(plan, "mechanism"), "interval", [about, world], {...$.named(longest)}), "assuming", [NON_ADAPTIVE]);
+});
+}), [["fresh_every", () => ["or", ["is", $.b.int], ["none"]]], ["resumed_steps", () => ["or", ["is", $.b.int], ["none"]]], ["solver", () => ["is", $.b.str]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
+return {_FEWEST_RESUMED, InterleavedRun, Interleaved, ClassVar, Perturbed, Method, PerturbedRun, SharpRun, count, choice, NON_ADAPTIVE, InvalidParameter};
+})();
+$.modules["methods.minimiser"] = (() => {
+let _OTHERWISE, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps;
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
+const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
+const first_whole = $.modules["bounds.search"]["first_whole"];
+const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const choice = $.modules["errors"]["choice"];
+const count = $.modules["errors"]["count"];
+const non_negative = $.modules["errors"]["non_negative"];
+const positive = $.modules["errors"]["positive"];
+const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
+const Method = $.modules["methods.base"]["Method"];
+const ROOM = $.modules["methods.exact_steps"]["ROOM"];
+const ExactSteps = $.modules["methods.exact_steps"]["ExactSteps"];
+const check_exact = $.modules["methods.exact_steps"]["check_exact"];
+const check_precise = $.modules["methods.exact_steps"]["check_precise"];
+const exact_steps_of = $.modules["methods.exact_steps"]["exact_steps_of"];
+const forecast_excess_risk = $.modules["methods.forecast"]["forecast_excess_risk"];
+const SharpRun = $.modules["methods.sharp"]["SharpRun"];
+const SOLVERS = $.modules["methods.solving"]["SOLVERS"];
+const forecast_passes = $.modules["methods.solving"]["forecast_passes"];
+_OTHERWISE = "leave exact out";
+_DIFFUSION_SHARE = $.div(5n, 3n);
+MinimiserRun = $.dataclass($.cls("MinimiserRun", [SharpRun], ($ns) => {
+$ns.method = "minimiser";
+$ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD from the minimiser";
+$ns.fresh = true;
+$ns.gradient_tolerance = 0.0;
+$ns.warm = false;
+$ns.exact = null;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.sup(MinimiserRun, self, "__post_init__")([]);
+non_negative(["gradient_tolerance", $.ga(self, "gradient_tolerance")]);
+return null;
+});
+$ns.shows_start = $.property($.fn("shows_start", ["self"], {}, function (self) {
+return $.ga(self, "warm");
+}));
+$ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
+if (!$.t(steps)) {
+throw $.raised(InvalidParameter(["steps=0: a release from the minimiser without a noisy step is the minimiser itself, which no bound covers"]));
+}
+return null;
+});
+$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
+let mu, steps;
+if (($.t(steps_without) && !($.t($.ga(self, "shows_start")) || $.t($.ga(self, "shows_order"))))) {
+return $.dict([["gdp_squared", 0.0]]);
+}
+steps = $.either(steps_without, () => steps_with);
+if ($.t(!$.is($.ga(self, "exact"), null))) {
+return $.dict([["gdp_squared", $.pow($.cm(self, "_exact_gdp", [$.ga(self, "exact"), worlds, steps], {"erased": $.b.bool([steps_without])}), 2n)]]);
+}
+mu = $.modules["bounds.shifted_interpolation"].minimiser_dp_gdp([], {...$.named($.cm(self, "_chain", [])), "sensitivity": ($.t(steps_without) ? 0.0 : $.cm(self, "sensitivity", [worlds])), "strong_convexity": $.ga(self, "strong_convexity"), "gradient_tolerance": $.ga(self, "gradient_tolerance"), "steps": steps});
+return $.dict([["gdp_squared", $.pow(mu, 2n)]]);
+});
+$ns._exact_gdp = $.fn("_exact_gdp", ["self", "exact", "worlds", "steps", "*", "erased"], {}, function (self, exact, worlds, steps, erased) {
+let m, moved, room, solved;
+{const $v1 = [$.ga(self, "strong_convexity"), $.add(1n, $.pow(2.0, $.neg(40n)))];m = $v1[0];room = $v1[1];}
+solved = $.mul($.div($.mul(2n, $.ga(self, "gradient_tolerance")), m), room);
+if ($.t(erased)) {
+return $.cm(exact, "gdp", [self, worlds], {"steps_with": 0n, "steps_without": steps, "apart": solved});
+}
+moved = $.mul($.div($.mul($.cm(self, "sensitivity", [worlds]), ROOM), $.mul($.ga(self, "records"), m)), room);
+return $.cm(exact, "gdp", [self, worlds], {"steps_with": steps, "apart": $.add(moved, solved)});
+});
+$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
+let own, solved;
+own = $.dict([["method", $.ga(self, "method")]]);
+solved = $.tuple(["solver-tolerance", $.dict([...$.pairs(own), ["tolerance", $.ga(self, "gradient_tolerance")]])]);
+return $.tuple([...$.each($.sup(MinimiserRun, self, "conditions")([])), solved, $.tuple(["time-unseen", own])]);
+});
+}), [["gradient_tolerance", () => ["is", $.b.float]], ["warm", () => ["is", $.b.bool]], ["exact", () => ["or", ["is", ExactSteps], ["none"]]]], {frozen: true, kw_only: true});
+Minimiser = $.dataclass($.cls("Minimiser", [Method], ($ns) => {
+$ns.name = "minimiser";
+$ns.summary = "solve for the minimiser of the current records, then diffuse: nothing but noise to wait for";
+$ns.any_order = true;
+$ns.solver = "warm";
+$ns.diffusion_steps = null;
+$ns.gradient_tolerance = null;
+$ns.step_size = null;
+$ns.noise_variance = null;
+$ns.exact = false;
+$ns.in_place = true;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let name;
+choice(["solver", $.ga(self, "solver"), SOLVERS]);
+if (!($.t($.ga(self, "exact")) || $.t($.ga(self, "in_place")))) {
+throw $.raised(InvalidParameter(["needs exact=True: only its roundings are bounded in any order"], {"in_place": false}));
+}
+if ($.t(!$.is($.ga(self, "diffusion_steps"), null))) {
+count(["diffusion_steps", $.ga(self, "diffusion_steps")]);
+}
+for (const $v2 of $.each($.tuple(["gradient_tolerance", "step_size", "noise_variance"]))) {
+name = $v2;
+if ($.t(!$.is($.b.getattr([self, name]), null))) {
+positive([name, $.b.getattr([self, name])]);
+}
+}
+return null;
+});
+$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
+let least;
+$.sup(Minimiser, self, "check_plan")([plan]);
+_check_one_minimiser([$.ga(plan, "problem")]);
+if ($.t($.ga(self, "exact"))) {
+check_exact([$.ga(plan, "problem")], {"method": $.ga(self, "name"), "otherwise": _OTHERWISE});
+check_precise([$.ga(plan, "problem")]);
+}
+least = gradient_error([], {...$.named(_rounding_facts([$.ga(plan, "problem")]))});
+if (!$.t($.le(least, $.ga(plan, "gradient_tolerance")))) {
+throw $.raised(InvalidParameter([("" + "is below " + $.formatted(least, "", ("" + "g")) + ", the rounding of a gradient in float64")], {"gradient_tolerance": $.ga(plan, "gradient_tolerance")}));
+}
+return null;
+});
+$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
+let chain, exact, facts;
+chain = $.dict([["step_size", $.ga(plan, "step_size")], ["noise_variance", $.ga(plan, "noise_variance")]]);
+{const $v3 = [$.cm($.ga(plan, "problem"), "run", [], {...$.named(chain)}), null];facts = $v3[0];exact = $v3[1];}
+if ($.t($.ga(self, "exact"))) {
+{const $v4 = [$.dict([...$.pairs(facts), ["slack", 0.0]]), exact_steps_of([$.ga(plan, "problem")], {...$.named(chain), "in_place": $.ga(self, "in_place")})];facts = $v4[0];exact = $v4[1];}
+}
+return MinimiserRun([], {...$.named(facts), "gradient_tolerance": $.ga(plan, "gradient_tolerance"), "warm": $.eq($.ga(self, "solver"), "warm"), "exact": exact});
+});
+$ns.dp = $.fn("dp", ["self", "plan"], {}, function (self, plan) {
+let interval, longest;
+longest = $.b.max([$.ga(plan, "learn_steps"), $.ga(plan, "delete_steps")]);
+interval = $.cm($.ga(plan, "mechanism"), "interval", ["dp", $.ga($.ga(plan, "problem"), "adjacency")], {"steps_with": longest});
+return $.cm(interval, "assuming", [NON_ADAPTIVE]);
+});
+}), [["solver", () => ["is", $.b.str]], ["diffusion_steps", () => ["or", ["is", $.b.int], ["none"]]], ["gradient_tolerance", () => ["or", ["is", $.b.float], ["none"]]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["is", $.b.float], ["none"]]], ["exact", () => ["is", $.b.bool]], ["in_place", () => ["is", $.b.bool]]], {frozen: true});
+_check_one_minimiser = $.fn("_check_one_minimiser", ["problem"], {}, function (problem) {
+if (!$.t($.lt(0n, $.ga(problem, "strong_convexity")))) {
+throw $.raised(AssumptionViolated([("" + "\u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " must exceed the weak convexity \u03b2\u208b=" + $.formatted($.ga($.ga($.ga(problem, "loss"), "constants"), "weak_convexity"), "", ("" + "g")) + " of the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss: only then is there one minimiser, close for neighbouring tables")]));
+}
+return null;
+});
+_rounding_facts = $.fn("_rounding_facts", ["problem"], {}, function (problem) {
+return $.dict([["lipschitz", $.ga($.ga($.ga(problem, "loss"), "constants"), "lipschitz")], ["curvature", $.ga($.ga($.ga(problem, "loss"), "constants"), "curvature")], ["outputs", $.ga($.ga(problem, "loss"), "outputs")], ["records", $.ga(problem, "records")], ["features", $.ga(problem, "features")], ["regularization", $.ga(problem, "regularization")], ["weights_norm", $.div($.mul(2n, $.ga($.ga($.ga(problem, "loss"), "constants"), "lipschitz")), $.ga(problem, "regularization"))]]);
+});
+diffusion_steps = $.fn("diffusion_steps", ["problem", "step_size"], {}, function (problem, step_size) {
+let chain, enough, most, risk;
+chain = $.dict([["step_size", step_size], ["strong_convexity", $.ga(problem, "strong_convexity")]]);
+risk = $.fn("risk", ["steps"], {}, function (steps) {
+return forecast_excess_risk([problem], {"step_size": step_size, "noise_variance": $.modules["bounds.shifted_interpolation"].noise_inflation([], {"steps": steps, ...$.named(chain)}), "steps": steps});
+});
+most = $.b.max([1n, $.b.round([$.mul(_DIFFUSION_SHARE, forecast_passes([problem]))])]);
+enough = $.mul(1.01, risk([most]));
+return first_whole([$.fn("<lambda>", ["steps"], {}, (steps) => $.le(risk([steps]), enough)), 0n, most]);
+});
+return {_OTHERWISE, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps, ClassVar, Method, ExactSteps, SharpRun, first_whole, forecast_passes, forecast_excess_risk, positive, count, InvalidParameter, SOLVERS, choice, gradient_error, check_precise, check_exact, exact_steps_of, NON_ADAPTIVE, non_negative, AssumptionViolated, ROOM};
+})();
+$.modules["methods.sharp_exact"] = (() => {
+let _OTHERWISE, SharpExactRun, SharpExact;
+const asdict = $.libraries["dataclasses"]["asdict"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const fields = $.libraries["dataclasses"]["fields"];
+const Any = $.libraries["typing"]["Any"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const ExactSteps = $.modules["methods.exact_steps"]["ExactSteps"];
+const check_exact = $.modules["methods.exact_steps"]["check_exact"];
+const check_precise = $.modules["methods.exact_steps"]["check_precise"];
+const exact_steps_of = $.modules["methods.exact_steps"]["exact_steps_of"];
+const Sharp = $.modules["methods.sharp"]["Sharp"];
+const SharpRun = $.modules["methods.sharp"]["SharpRun"];
+_OTHERWISE = "use method 'sharp' or 'composition'";
+SharpExactRun = $.dataclass($.cls("SharpExactRun", [SharpRun], ($ns) => {
+$ns.method = "sharp-exact";
+$ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD whose every step is an exact discrete Gaussian, roundings charged";
+$ns.in_place = true;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.sup(SharpExactRun, self, "__post_init__")([]);
+if ($.t(!$.eq($.ga(self, "dimension"), $.ga($.ga(self, "exact"), "dimension")))) {
+throw $.raised(InvalidParameter([("" + "must be outputs \u00d7 features, " + $.formatted($.ga(self, "outputs"), "", "") + " \u00d7 " + $.formatted($.ga(self, "features"), "", ""))], {"dimension": $.ga(self, "dimension")}));
+}
+return null;
+});
+$ns.exact = $.property($.fn("exact", ["self"], {}, function (self) {
+return ExactSteps([], {...$.named($.dict((function* ($first) { for (const $v1 of $.each($first)) { let fact; fact = $v1; yield [$.ga(fact, "name"), $.b.getattr([self, $.ga(fact, "name")])]; } })(fields([ExactSteps]))))});
+}));
+}), [["regularization", () => ["is", $.b.float]], ["curvature", () => ["is", $.b.float]], ["features", () => ["is", $.b.int]], ["outputs", () => ["is", $.b.int]], ["dimension", () => ["is", $.b.int]], ["radius", () => ["is", $.b.float]], ["grid_bits", () => ["is", $.b.int]], ["in_place", () => ["is", $.b.bool]]], {frozen: true, kw_only: true});
+SharpExact = $.dataclass($.cls("SharpExact", [Sharp], ($ns) => {
+$ns.name = "sharp-exact";
+$ns.summary = "sharp down to the last bit: every rounding inside the bound, exact noise at every step";
+$ns.any_order = true;
+$ns.in_place = true;
+$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
+$.sup(SharpExact, self, "check_plan")([plan]);
+check_exact([$.ga(plan, "problem")], {"method": $.ga(self, "name"), "otherwise": _OTHERWISE});
+check_precise([$.ga(plan, "problem")]);
+return null;
+});
+$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
+let chain, facts, problem, steps;
+problem = $.ga(plan, "problem");
+chain = $.dict([["step_size", $.ga(plan, "step_size")], ["noise_variance", $.ga(plan, "noise_variance")]]);
+steps = exact_steps_of([problem], {...$.named(chain), "in_place": $.ga(self, "in_place")});
+facts = $.dict([...$.pairs($.cm(problem, "run", [], {...$.named(chain)})), ["slack", 0.0], ...$.pairs(asdict([steps])), ["dimension", $.ga(problem, "dimension")]]);
+return SharpExactRun([], {...$.named(facts)});
+});
+}), [["in_place", () => ["is", $.b.bool]]], {frozen: true});
+return {_OTHERWISE, SharpExactRun, SharpExact, ClassVar, Sharp, SharpRun, check_precise, check_exact, Any, asdict, exact_steps_of, InvalidParameter, ExactSteps, fields};
 })();
 $.modules["accountant.account"] = (() => {
 let Erasing, Account, _stretch, CONTRADICTION;
@@ -4307,133 +7510,66 @@ return $.tuple([$.ga(event, "mechanism"), $.ga(event, "exposure"), 0.0]);
 CONTRADICTION = "runs that share every other fact state different smoothness of the objective";
 return {Erasing, Account, _stretch, CONTRADICTION, Stretch, Counter, field, Mechanism, Event, groupby, InvalidParameter, EventKinds, replace, count, costs, orders, answer};
 })();
-$.modules["accountant.ahead"] = (() => {
-let Remaining, Ahead;
-const math = $.libraries["math"];
+$.modules["methods.stages"] = (() => {
+let MOMENTS, STAGE_KINDS, Stage, of_stage;
 const dataclass = $.libraries["dataclasses"]["dataclass"];
-const last_whole = $.modules["bounds.search"]["last_whole"];
-const Guarantee = $.modules["privacy.guarantee"]["Guarantee"];
-const Total = $.modules["privacy.total"]["Total"];
-const EditCounts = $.modules["records"]["EditCounts"];
-const Event = $.modules["accountant.events"]["Event"];
-const EventKinds = $.modules["accountant.events"]["EventKinds"];
-const affordable = $.modules["accountant.intervals"]["affordable"];
-Remaining = $.dataclass($.cls("Remaining", [], ($ns) => {
-$ns.capped = false;
-$ns.total = null;
-$ns.delta = 1e-06;
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-let spent;
-spent = ($.t($.is($.ga(self, "total"), null)) ? $.cm($.cm($.ga(self, "spent"), "with_slack", []), "epsilon", [$.ga(self, "delta")]) : $.cm($.ga(self, "total"), "spent", [$.ga(self, "spent")]));
-return $.dict([["capped", $.ga(self, "capped")], ["publications", $.ga(self, "publications")], ["spent_epsilon", ($.t($.libraries["math"].isfinite([spent])) ? spent : null)], ["delta", $.ga(self, "delta")], ["total", ($.t($.is($.ga(self, "total"), null)) ? null : $.cm($.ga(self, "total"), "to_dict", []))], ["allowed", $.ga(self, "allowed")]]);
-});
-}), [["publications", () => ["or", ["is", $.b.int], ["none"]]], ["spent", () => ["is", Guarantee]], ["allowed", () => ["is", $.b.str]], ["capped", () => ["is", $.b.bool]], ["total", () => ["or", ["is", Total], ["none"]]], ["delta", () => ["is", $.b.float]]], {frozen: true});
-Ahead = $.cls("Ahead", [], ($ns) => {
-$ns.__init__ = $.fn("__init__", ["self", "plan", "account"], {}, function (self, plan, account) {
-{const $v1 = [plan, $.cm(account, "copy", [])];$.sa(self, "plan", $v1[0]);$.sa(self, "account", $v1[1]);}
-$.sa(self, "_before", ($.t($.ga(account, "releases")) ? $.cm(self, "_spent", []) : null));
+const replace = $.libraries["dataclasses"]["replace"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const choice = $.modules["errors"]["choice"];
+const count = $.modules["errors"]["count"];
+const positive = $.modules["errors"]["positive"];
+const HEAD = $.modules["losses.staged"]["HEAD"];
+const NETWORK = $.modules["losses.staged"]["NETWORK"];
+const Budget = $.modules["privacy.budget"]["Budget"];
+const Worlds = $.modules["privacy.worlds"]["Worlds"];
+const moments = $.modules["methods.moments"];
+MOMENTS = "moments";
+STAGE_KINDS = $.tuple([NETWORK, HEAD, MOMENTS]);
+Stage = $.dataclass($.cls("Stage", [], ($ns) => {
+$ns.kind = NETWORK;
+$ns.steps = null;
+$ns.step_size = null;
+$ns.regularization = null;
+$ns.share = 1.0;
+$ns.sampling_rate = null;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let name;
+choice(["kind of a stage", $.ga(self, "kind"), STAGE_KINDS]);
+if ($.t(!$.is($.ga(self, "steps"), null))) {
+count(["steps of a stage", $.ga(self, "steps")]);
+} else {
+if ($.t($.eq($.ga(self, "kind"), NETWORK))) {
+throw $.raised(InvalidParameter(["a network stage needs steps=, the number of noisy steps that it runs"]));
+}
+}
+for (const $v1 of $.each($.tuple(["step_size", "regularization"]))) {
+name = $v1;
+if ($.t(!$.is($.b.getattr([self, name]), null))) {
+positive([name, $.b.getattr([self, name])]);
+}
+}
+positive(["share", $.ga(self, "share")]);
+if (($.t($.eq($.ga(self, "kind"), MOMENTS)) && $.t(!$.eq($.tuple([$.ga(self, "steps"), $.ga(self, "step_size")]), $.tuple([null, null]))))) {
+throw $.raised(InvalidParameter(["moments are made in one pass: leave steps and step_size out"]));
+}
+if ($.t(!$.is($.ga(self, "sampling_rate"), null))) {
+if ($.t(!$.eq($.ga(self, "kind"), NETWORK))) {
+throw $.raised(InvalidParameter([("" + "sampling_rate belongs to a network stage, not to one of kind " + $.formatted($.ga(self, "kind"), "r", ""))]));
+}
+if (!$.t($.lt(positive(["sampling_rate", $.ga(self, "sampling_rate")]), 1n))) {
+throw $.raised(InvalidParameter(["must be below 1; leave it out for steps on all rows"], {"sampling_rate": $.ga(self, "sampling_rate")}));
+}
+}
 return null;
 });
-$ns._spent = $.fn("_spent", ["self"], {}, function (self) {
-return $.cm($.ga(self, "account"), "everything", ["dp", $.ga($.ga($.ga(self, "plan"), "problem"), "adjacency")]);
-});
-$ns.steps_since_learn = $.property($.fn("steps_since_learn", ["self"], {}, function (self) {
-let last;
-last = $.ga($.ga(self, "account"), "last");
-return (($.t(!$.is(last, null)) && $.t($.is($.ga(last, "kind"), $.ga(EventKinds, "EXTRACTOR")))) ? $.ga(last, "exposure") : $.ga($.ga(self, "account"), "since_fresh"));
+$ns.form = $.property($.fn("form", ["self"], {}, function (self) {
+return ($.t($.eq($.ga(self, "kind"), NETWORK)) ? NETWORK : HEAD);
 }));
-$ns.planned = $.fn("planned", ["self", "kind", "edits"], {"kind": null, "edits": 1n}, function (self, kind, edits) {
-let begun, chosen, counts, last, steps;
-last = $.ga($.ga(self, "account"), "last");
-begun = $.both(!$.is(last, null), () => $.eq($.ga(last, "mechanism"), $.ga($.ga(self, "plan"), "mechanism")));
-chosen = EventKinds([$.either(kind, () => ($.t(begun) ? "unlearn" : ($.t($.is(last, null)) ? "learn" : "relearn")))]);
-steps = ($.t($.is(chosen, $.ga(EventKinds, "UNLEARN"))) ? $.ga($.ga(self, "plan"), "delete_steps") : $.ga($.ga(self, "plan"), "learn_steps"));
-counts = $.cm(EditCounts, "of", [edits]);
-return Event([chosen, steps, $.ga(counts, "total"), $.ga($.ga(self, "plan"), "mechanism"), counts]);
+}), [["kind", () => ["is", $.b.str]], ["steps", () => ["or", ["is", $.b.int], ["none"]]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["regularization", () => ["or", ["is", $.b.float], ["none"]]], ["share", () => ["is", $.b.float]], ["sampling_rate", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
+of_stage = $.fn("of_stage", ["stage", "number", "problem", "staged", "*", "gdp", "worlds"], {}, function (stage, number, problem, staged, gdp, worlds) {
+return replace([problem], {"loss": $.cm(staged, "loss_of", [number]), "features": $.cm(staged, "features_of", [number, $.ga(problem, "features")]), "regularization": ($.t($.is($.ga(stage, "regularization"), null)) ? $.ga(problem, "regularization") : $.ga(stage, "regularization")), "budget": $.cm(Budget, "from_gdp", [], {"dp": gdp, "deletion": gdp}), "adjacency": ($.t($.ga(worlds, "between_records")) ? $.ga(Worlds, "REPLACE") : $.ga(Worlds, "ZERO_OUT")), "releases": 1n, "utility": false, "slack_in_budget": false, "asked_regularization": null, "model_norm": null, "one_hot_blocks": null, "total": null, "feature_map": null});
 });
-$ns.add = $.fn("add", ["self", "event"], {}, function (self, event) {
-$.cm($.ga(self, "account"), "record", [event]);
-return null;
-});
-$ns.affordable = $.fn("affordable", ["self", "event"], {}, function (self, event) {
-let further;
-if (!$.t($.ga($.ga(self, "plan"), "capped"))) {
-return true;
-}
-further = Ahead([$.ga(self, "plan"), $.ga(self, "account")]);
-$.cm(further, "add", [event]);
-return affordable([$.cm(further, "_spent", []), $.ga(self, "plan")]);
-});
-$ns.deletion = $.fn("deletion", ["self", "delta"], {}, function (self, delta) {
-let later, observed;
-observed = $.cm($.ga(self, "account"), "deletion_observed", [$.ga($.ga($.ga(self, "plan"), "problem"), "deletion_notion")]);
-later = ($.t($.ga($.ga(self, "account"), "trained")) ? observed : $.ga($.ga(self, "plan"), "deletion"));
-return $.tuple([$.cm($.cm(later, "with_slack", []), "epsilon", [delta]), $.cm($.cm(observed, "with_slack", []), "epsilon", [delta])]);
-});
-$ns.coming = $.fn("coming", ["self", "publications", "edits"], {"edits": 1n}, function (self, publications, edits) {
-let horizon, learns, left, served, unlearn;
-{const $v2 = [$.cm(self, "planned", [$.ga(EventKinds, "UNLEARN"), edits]), $.ga($.ga(self, "plan"), "horizon")];unlearn = $v2[0];horizon = $v2[1];}
-if ($.t($.is(horizon, null))) {
-return [$.tuple([unlearn, publications])];
-}
-served = $.fn("served", ["since_learn"], {}, function (since_learn) {
-let room;
-room = $.sub(horizon, since_learn);
-return ($.t($.le(0n, room)) ? $.add($.floordiv(room, $.ga(unlearn, "exposure")), 1n) : 0n);
-});
-left = $.sub(publications, $.b.min([publications, served([$.ga(self, "steps_since_learn")])]));
-learns = $.neg($.floordiv($.neg(left), $.add(1n, served([$.ga($.ga(self, "plan"), "learn_steps")]))));
-return [$.tuple([unlearn, $.sub(publications, learns)]), $.tuple([$.cm(self, "planned", [$.ga(EventKinds, "RELEARN"), edits]), learns])];
-});
-$ns.cost_of_coming = $.fn("cost_of_coming", ["self", "publications"], {}, function (self, publications) {
-let world;
-world = $.ga($.ga($.ga(self, "plan"), "problem"), "adjacency");
-return $.cm(Guarantee, "composed", [(function* ($first) { for (const $v3 of $.each($first)) { let event, times; {const $v4 = $.unpack($v3, 2, -1);event = $v4[0];times = $v4[1];} if (!$.t(times)) continue; yield $.tuple([$.cm($.ga(event, "mechanism"), "interval", ["dp", world], {"steps_with": $.ga(event, "exposure")}), times]); } })($.cm(self, "coming", [publications]))]);
-});
-$ns._learned = $.fn("_learned", ["self"], {}, function (self) {
-let first, learned;
-first = $.cm(self, "planned", []);
-if ($.t($.is($.ga(first, "kind"), $.ga(EventKinds, "UNLEARN")))) {
-return self;
-}
-learned = Ahead([$.ga(self, "plan"), $.ga(self, "account")]);
-$.cm(learned, "add", [first]);
-return learned;
-});
-$ns.remaining = $.fn("remaining", ["self"], {}, function (self) {
-let allowed, capped, delta, nothing, spent, total;
-nothing = $.cm($.ga($.ga(self, "plan"), "mechanism"), "interval", ["dp", $.ga($.ga($.ga(self, "plan"), "problem"), "adjacency")], {"steps_with": 0n});
-spent = ($.t($.ga($.ga(self, "account"), "releases")) ? $.cm(self, "_spent", []) : nothing);
-allowed = $.cm($.ga($.ga(self, "plan"), "budget"), "describe", []);
-{const $v5 = [$.ga($.ga(self, "plan"), "capped"), $.ga($.ga(self, "plan"), "total")];capped = $v5[0];total = $v5[1];}
-delta = ($.t($.is(total, null)) ? $.ga($.ga($.ga(self, "plan"), "budget"), "shown_delta") : $.ga(total, "delta"));
-allowed = $.iadd(allowed, ($.t($.eq($.ga($.ga(self, "plan"), "releases"), 1n)) ? ", per release" : ("" + ", over " + $.formatted($.ga($.ga(self, "plan"), "releases"), "", "") + " releases")));
-if ($.t(!$.is(total, null))) {
-allowed = $.iadd(allowed, ("" + "; all publications within " + $.formatted($.cm(total, "describe", []), "", "")));
-}
-return Remaining([($.t(capped) ? $.cm(self, "_publications_left", []) : null), spent, allowed, capped, total, delta]);
-});
-$ns._publications_left = $.fn("_publications_left", ["self"], {}, function (self) {
-let after, first, learned, spent, within;
-learned = $.cm(self, "_learned", []);
-first = !$.is(learned, self);
-if (($.t(first) && !$.t($.cm(self, "affordable", [$.cm(self, "planned", [])])))) {
-return 0n;
-}
-spent = $.cm(learned, "_spent", []);
-if ($.t($.eq($.cm($.cm(learned, "cost_of_coming", [1n]), "renyi", [2.0]), 0n))) {
-return null;
-}
-within = $.fn("within", ["total"], {}, function (total) {
-return $.both(!$.is(total, null), () => affordable([total, $.ga(self, "plan")]));
-});
-after = $.fn("after", ["number"], {}, function (number) {
-return $.add(spent, $.cm(learned, "cost_of_coming", [number]));
-});
-return $.add(first, last_whole([$.fn("<lambda>", ["number"], {}, (number) => within([after([number])])), $.fn("<lambda>", ["number"], {}, (number) => within([$.ga(after([number]), "by_gdp")]))]));
-});
-});
-return {Remaining, Ahead, Total, Guarantee, last_whole, affordable, Event, EditCounts, EventKinds};
+return {MOMENTS, STAGE_KINDS, Stage, of_stage, NETWORK, InvalidParameter, positive, count, choice, Worlds, Budget, replace, HEAD};
 })();
 $.modules["accountant.history"] = (() => {
 let History;
@@ -4596,6 +7732,199 @@ return $.b.sorted([(function* ($first) { for (const $v17 of $.each($first)) { le
 });
 });
 return {History, Event, Account, InvalidParameter, count, NotLearned, stretches, Counter, alone, erasures};
+})();
+$.modules["accountant.ahead"] = (() => {
+let Remaining, Ahead;
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const last_whole = $.modules["bounds.search"]["last_whole"];
+const Guarantee = $.modules["privacy.guarantee"]["Guarantee"];
+const Total = $.modules["privacy.total"]["Total"];
+const EditCounts = $.modules["records"]["EditCounts"];
+const Event = $.modules["accountant.events"]["Event"];
+const EventKinds = $.modules["accountant.events"]["EventKinds"];
+const affordable = $.modules["accountant.intervals"]["affordable"];
+Remaining = $.dataclass($.cls("Remaining", [], ($ns) => {
+$ns.capped = false;
+$ns.total = null;
+$ns.delta = 1e-06;
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+let spent;
+spent = ($.t($.is($.ga(self, "total"), null)) ? $.cm($.cm($.ga(self, "spent"), "with_slack", []), "epsilon", [$.ga(self, "delta")]) : $.cm($.ga(self, "total"), "spent", [$.ga(self, "spent")]));
+return $.dict([["capped", $.ga(self, "capped")], ["publications", $.ga(self, "publications")], ["spent_epsilon", ($.t($.libraries["math"].isfinite([spent])) ? spent : null)], ["delta", $.ga(self, "delta")], ["total", ($.t($.is($.ga(self, "total"), null)) ? null : $.cm($.ga(self, "total"), "to_dict", []))], ["allowed", $.ga(self, "allowed")]]);
+});
+}), [["publications", () => ["or", ["is", $.b.int], ["none"]]], ["spent", () => ["is", Guarantee]], ["allowed", () => ["is", $.b.str]], ["capped", () => ["is", $.b.bool]], ["total", () => ["or", ["is", Total], ["none"]]], ["delta", () => ["is", $.b.float]]], {frozen: true});
+Ahead = $.cls("Ahead", [], ($ns) => {
+$ns.__init__ = $.fn("__init__", ["self", "plan", "account"], {}, function (self, plan, account) {
+{const $v1 = [plan, $.cm(account, "copy", [])];$.sa(self, "plan", $v1[0]);$.sa(self, "account", $v1[1]);}
+$.sa(self, "_before", ($.t($.ga(account, "releases")) ? $.cm(self, "_spent", []) : null));
+return null;
+});
+$ns._spent = $.fn("_spent", ["self"], {}, function (self) {
+return $.cm($.ga(self, "account"), "everything", ["dp", $.ga($.ga($.ga(self, "plan"), "problem"), "adjacency")]);
+});
+$ns.steps_since_learn = $.property($.fn("steps_since_learn", ["self"], {}, function (self) {
+let last;
+last = $.ga($.ga(self, "account"), "last");
+return (($.t(!$.is(last, null)) && $.t($.is($.ga(last, "kind"), $.ga(EventKinds, "EXTRACTOR")))) ? $.ga(last, "exposure") : $.ga($.ga(self, "account"), "since_fresh"));
+}));
+$ns.planned = $.fn("planned", ["self", "kind", "edits"], {"kind": null, "edits": 1n}, function (self, kind, edits) {
+let begun, chosen, counts, last, steps;
+last = $.ga($.ga(self, "account"), "last");
+begun = $.both(!$.is(last, null), () => $.eq($.ga(last, "mechanism"), $.ga($.ga(self, "plan"), "mechanism")));
+chosen = EventKinds([$.either(kind, () => ($.t(begun) ? "unlearn" : ($.t($.is(last, null)) ? "learn" : "relearn")))]);
+steps = ($.t($.is(chosen, $.ga(EventKinds, "UNLEARN"))) ? $.ga($.ga(self, "plan"), "delete_steps") : $.ga($.ga(self, "plan"), "learn_steps"));
+counts = $.cm(EditCounts, "of", [edits]);
+return Event([chosen, steps, $.ga(counts, "total"), $.ga($.ga(self, "plan"), "mechanism"), counts]);
+});
+$ns.add = $.fn("add", ["self", "event"], {}, function (self, event) {
+$.cm($.ga(self, "account"), "record", [event]);
+return null;
+});
+$ns.affordable = $.fn("affordable", ["self", "event"], {}, function (self, event) {
+let further;
+if (!$.t($.ga($.ga(self, "plan"), "capped"))) {
+return true;
+}
+further = Ahead([$.ga(self, "plan"), $.ga(self, "account")]);
+$.cm(further, "add", [event]);
+return affordable([$.cm(further, "_spent", []), $.ga(self, "plan")]);
+});
+$ns.deletion = $.fn("deletion", ["self", "delta"], {}, function (self, delta) {
+let later, observed;
+observed = $.cm($.ga(self, "account"), "deletion_observed", [$.ga($.ga($.ga(self, "plan"), "problem"), "deletion_notion")]);
+later = ($.t($.ga($.ga(self, "account"), "trained")) ? observed : $.ga($.ga(self, "plan"), "deletion"));
+return $.tuple([$.cm($.cm(later, "with_slack", []), "epsilon", [delta]), $.cm($.cm(observed, "with_slack", []), "epsilon", [delta])]);
+});
+$ns.coming = $.fn("coming", ["self", "publications", "edits"], {"edits": 1n}, function (self, publications, edits) {
+let horizon, learns, left, served, unlearn;
+{const $v2 = [$.cm(self, "planned", [$.ga(EventKinds, "UNLEARN"), edits]), $.ga($.ga(self, "plan"), "horizon")];unlearn = $v2[0];horizon = $v2[1];}
+if ($.t($.is(horizon, null))) {
+return [$.tuple([unlearn, publications])];
+}
+served = $.fn("served", ["since_learn"], {}, function (since_learn) {
+let room;
+room = $.sub(horizon, since_learn);
+return ($.t($.le(0n, room)) ? $.add($.floordiv(room, $.ga(unlearn, "exposure")), 1n) : 0n);
+});
+left = $.sub(publications, $.b.min([publications, served([$.ga(self, "steps_since_learn")])]));
+learns = $.neg($.floordiv($.neg(left), $.add(1n, served([$.ga($.ga(self, "plan"), "learn_steps")]))));
+return [$.tuple([unlearn, $.sub(publications, learns)]), $.tuple([$.cm(self, "planned", [$.ga(EventKinds, "RELEARN"), edits]), learns])];
+});
+$ns.cost_of_coming = $.fn("cost_of_coming", ["self", "publications"], {}, function (self, publications) {
+let world;
+world = $.ga($.ga($.ga(self, "plan"), "problem"), "adjacency");
+return $.cm(Guarantee, "composed", [(function* ($first) { for (const $v3 of $.each($first)) { let event, times; {const $v4 = $.unpack($v3, 2, -1);event = $v4[0];times = $v4[1];} if (!$.t(times)) continue; yield $.tuple([$.cm($.ga(event, "mechanism"), "interval", ["dp", world], {"steps_with": $.ga(event, "exposure")}), times]); } })($.cm(self, "coming", [publications]))]);
+});
+$ns._learned = $.fn("_learned", ["self"], {}, function (self) {
+let first, learned;
+first = $.cm(self, "planned", []);
+if ($.t($.is($.ga(first, "kind"), $.ga(EventKinds, "UNLEARN")))) {
+return self;
+}
+learned = Ahead([$.ga(self, "plan"), $.ga(self, "account")]);
+$.cm(learned, "add", [first]);
+return learned;
+});
+$ns.remaining = $.fn("remaining", ["self"], {}, function (self) {
+let allowed, capped, delta, nothing, spent, total;
+nothing = $.cm($.ga($.ga(self, "plan"), "mechanism"), "interval", ["dp", $.ga($.ga($.ga(self, "plan"), "problem"), "adjacency")], {"steps_with": 0n});
+spent = ($.t($.ga($.ga(self, "account"), "releases")) ? $.cm(self, "_spent", []) : nothing);
+allowed = $.cm($.ga($.ga(self, "plan"), "budget"), "describe", []);
+{const $v5 = [$.ga($.ga(self, "plan"), "capped"), $.ga($.ga(self, "plan"), "total")];capped = $v5[0];total = $v5[1];}
+delta = ($.t($.is(total, null)) ? $.ga($.ga($.ga(self, "plan"), "budget"), "shown_delta") : $.ga(total, "delta"));
+allowed = $.iadd(allowed, ($.t($.eq($.ga($.ga(self, "plan"), "releases"), 1n)) ? ", per release" : ("" + ", over " + $.formatted($.ga($.ga(self, "plan"), "releases"), "", "") + " releases")));
+if ($.t(!$.is(total, null))) {
+allowed = $.iadd(allowed, ("" + "; all publications within " + $.formatted($.cm(total, "describe", []), "", "")));
+}
+return Remaining([($.t(capped) ? $.cm(self, "_publications_left", []) : null), spent, allowed, capped, total, delta]);
+});
+$ns._publications_left = $.fn("_publications_left", ["self"], {}, function (self) {
+let after, first, learned, spent, within;
+learned = $.cm(self, "_learned", []);
+first = !$.is(learned, self);
+if (($.t(first) && !$.t($.cm(self, "affordable", [$.cm(self, "planned", [])])))) {
+return 0n;
+}
+spent = $.cm(learned, "_spent", []);
+if ($.t($.eq($.cm($.cm(learned, "cost_of_coming", [1n]), "renyi", [2.0]), 0n))) {
+return null;
+}
+within = $.fn("within", ["total"], {}, function (total) {
+return $.both(!$.is(total, null), () => affordable([total, $.ga(self, "plan")]));
+});
+after = $.fn("after", ["number"], {}, function (number) {
+return $.add(spent, $.cm(learned, "cost_of_coming", [number]));
+});
+return $.add(first, last_whole([$.fn("<lambda>", ["number"], {}, (number) => within([after([number])])), $.fn("<lambda>", ["number"], {}, (number) => within([$.ga(after([number]), "by_gdp")]))]));
+});
+});
+return {Remaining, Ahead, Total, Guarantee, last_whole, affordable, Event, EditCounts, EventKinds};
+})();
+$.modules["methods.ladder"] = (() => {
+let Ladder;
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const NETWORK = $.modules["losses.staged"]["NETWORK"];
+const Staged = $.modules["losses.staged"]["Staged"];
+const Method = $.modules["methods.base"]["Method"];
+const LadderRun = $.modules["methods.ladder_run"]["LadderRun"];
+const MOST_STAGES = $.modules["methods.plan"]["MOST_STAGES"];
+const Stage = $.modules["methods.stages"]["Stage"];
+const of_stage = $.modules["methods.stages"]["of_stage"];
+Ladder = $.dataclass($.cls("Ladder", [Method], ($ns) => {
+$ns.name = "ladder";
+$ns.summary = "networks: a published base at \u03b5_dd, later stages run again at every deletion, no horizon";
+$ns.compared = false;
+$ns.stages = $.tuple([Stage([NETWORK, 60n]), Stage([NETWORK, 20n])]);
+$ns.level = 0n;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.cm($.b.object, "__setattr__", [self, "stages", $.b.tuple([$.ga(self, "stages")])]);
+if (!$.t($.b.all([(function* ($first) { for (const $v1 of $.each($first)) { let stage; stage = $v1; yield $.b.isinstance([stage, Stage]); } })($.ga(self, "stages"))]))) {
+throw $.raised(InvalidParameter(["stages must be methods.Stage objects, for example Stage('network', 60), Stage('head')"]));
+}
+if (!$.t((($v2, $v3, $v4) => $.le($v2, $v3) && $.le($v3, $v4))(2n, $.b.len([$.ga(self, "stages")]), MOST_STAGES))) {
+throw $.raised(InvalidParameter([("" + $.formatted($.b.len([$.ga(self, "stages")]), "", "") + " stage(s), where 2 to " + $.formatted(MOST_STAGES, "", "") + " can be: a base and at least one stage that a deletion runs again; the one-stage case is method 'composition'")]));
+}
+if (!$.t((($v5, $v6, $v7) => $.le($v5, $v6) && $.le($v6, $v7))($.neg(1n), $.ga(self, "level"), $.sub($.b.len([$.ga(self, "stages")]), 2n)))) {
+throw $.raised(InvalidParameter([("" + "must lie between -1 (a deletion runs every stage again) and " + $.formatted($.sub($.b.len([$.ga(self, "stages")]), 2n), "", "") + " (it runs the last one again)")], {"level": $.ga(self, "level")}));
+}
+return null;
+});
+$ns.model_loss = $.fn("model_loss", ["self", "plan"], {}, function (self, plan) {
+return $.cm(self, "_staged", [$.ga(plan, "problem")]);
+});
+$ns._staged = $.fn("_staged", ["self", "problem"], {}, function (self, problem) {
+return Staged([], {"radius": $.ga($.ga(problem, "loss"), "radius"), "network": $.ga(problem, "loss"), "kinds": $.b.tuple([(function* ($first) { for (const $v8 of $.each($first)) { let stage; stage = $v8; yield $.ga(stage, "form"); } })($.ga(self, "stages"))])});
+});
+$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
+let asked, due, name, number, problem, stage, staged;
+$.sup(Ladder, self, "check_plan")([plan]);
+{const $v9 = [$.cm(self, "_staged", [$.ga(plan, "problem")]), $.ga(plan, "problem")];staged = $v9[0];problem = $v9[1];}
+if (($.t(!$.eq($.b.len([$.ga(plan, "stages")]), $.b.len([$.ga(self, "stages")]))) || $.t(!$.eq($.ga(plan, "kept"), $.add($.ga(self, "level"), 1n))))) {
+throw $.raised(InvalidParameter([("" + "a ladder of " + $.formatted($.b.len([$.ga(self, "stages")]), "", "") + " stages that keeps " + $.formatted($.add($.ga(self, "level"), 1n), "", "") + " has a plan for each")]));
+}
+for (const $v10 of $.each($.b.enumerate([$.b.zip([$.ga(self, "stages"), $.ga(plan, "stages")], {"strict": true})]))) {
+{const $v11 = $.unpack($v10, 2, -1);number = $v11[0];{const $v12 = $.unpack($v11[1], 2, -1);asked = $v12[0];stage = $v12[1];}}
+due = of_stage([asked, number, problem, staged], {"gdp": 1.0, "worlds": $.ga(problem, "adjacency")});
+for (const $v13 of $.each($.tuple(["loss", "features", "records", "regularization", "rows_per_subject", "dtype"]))) {
+name = $v13;
+if ($.t(!$.eq($.b.getattr([$.ga(stage, "problem"), name]), $.b.getattr([due, name])))) {
+throw $.raised(InvalidParameter([("" + "stage " + $.formatted(number, "", "") + " of the ladder has another " + $.formatted(name, "", "") + " than the problem")]));
+}
+}
+$.cm($.ga(stage, "method"), "check_plan", [stage]);
+}
+return null;
+});
+$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
+let kept, later;
+{const $v14 = [$.slice($.ga(plan, "stages"), null, $.ga(plan, "kept"), null), $.slice($.ga(plan, "stages"), $.ga(plan, "kept"), null, null)];kept = $v14[0];later = $v14[1];}
+return LadderRun([], {"records": $.ga(plan, "records"), "proven": $.ga($.ga($.ga(plan, "loss"), "constants"), "proven"), "slack": $.ga($.ga(plan, "problem"), "slack"), "kept": $.b.tuple([(function* ($first) { for (const $v15 of $.each($first)) { let stage; stage = $v15; yield $.ga(stage, "mechanism"); } })(kept)]), "later": $.b.tuple([(function* ($first) { for (const $v16 of $.each($first)) { let stage; stage = $v16; yield $.ga(stage, "mechanism"); } })(later)]), "kept_steps": $.b.tuple([(function* ($first) { for (const $v17 of $.each($first)) { let stage; stage = $v17; yield $.ga(stage, "learn_steps"); } })(kept)]), "later_steps": $.b.tuple([(function* ($first) { for (const $v18 of $.each($first)) { let stage; stage = $v18; yield $.ga(stage, "learn_steps"); } })(later)])});
+});
+}), [["stages", () => ["of", $.b.tuple, ["is", Stage]]], ["level", () => ["is", $.b.int]]], {frozen: true});
+return {Ladder, Stage, NETWORK, ClassVar, Method, InvalidParameter, MOST_STAGES, of_stage, LadderRun, Staged};
 })();
 $.modules["accountant.accountant"] = (() => {
 let Accountant, _least;
@@ -4822,678 +8151,6 @@ return null;
 });
 });
 return {MOST_TALLIES, MOST_RELEASES, MOST_IN_ORDER, _NAMES, Tally, Tallied, Event, InvalidParameter, Account, Accountant, count, Mapping, NO_EDITS, replace};
-})();
-$.modules["register.dates"] = (() => {
-let MOST_HOLIDAYS, _ONE_DAY, _SATURDAY, moment, day, days, last_day, moved_by, local_day, in_json;
-const calendar = $.libraries["calendar"];
-const Mapping = $.libraries["collections.abc"]["Mapping"];
-const UTC = $.libraries["datetime"]["UTC"];
-const date = $.libraries["datetime"]["date"];
-const datetime = $.libraries["datetime"]["datetime"];
-const timedelta = $.libraries["datetime"]["timedelta"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const Word = $.modules["errors"]["Word"];
-const count = $.modules["errors"]["count"];
-MOST_HOLIDAYS = 2000n;
-_ONE_DAY = timedelta([], {"days": 1n});
-_SATURDAY = 5n;
-moment = $.fn("moment", ["name", "when", "*", "utc"], {"utc": true}, function (name, when, utc) {
-let error, found;
-try {
-found = $.cm(datetime, "fromisoformat", [when]);
-if ($.t($.is($.ga(found, "tzinfo"), null))) {
-throw $.raised(InvalidParameter(["needs a time zone, for example a trailing Z or +02:00"], {...$.named($.dict([[name, when]]))}));
-}
-if (!$.t((($v1, $v2, $v3) => $.le($v1, $v2) && $.le($v2, $v3))(1971n, $.ga(found, "year"), 9000n))) {
-throw $.raised(InvalidParameter(["is not a time at which anybody asked for an erasure"], {...$.named($.dict([[name, when]]))}));
-}
-found = $.cm(found, "replace", [], {"microsecond": 0n});
-return $.cm(($.t(utc) ? $.cm(found, "astimezone", [UTC]) : found), "isoformat", []);
-} catch ($error) { const $caught = $.thrown($error);
-if ($.caught($caught, $.tuple([$.b.TypeError, $.b.ValueError, $.b.OverflowError]))) {error = $caught;
-if ($.t($.b.isinstance([error, InvalidParameter]))) {
-throw $caught;
-}
-throw $.raised(InvalidParameter(["must be a time in ISO 8601, for example 2026-05-04T09:30:00+02:00"], {...$.named($.dict([[name, when]]))}));
-} else throw $caught;
-}
-return null;
-});
-day = $.fn("day", ["name", "when"], {}, function (name, when) {
-let error, found;
-if (($.t($.b.isinstance([when, date])) && !$.t($.b.isinstance([when, datetime])))) {
-found = when;
-} else {
-try {
-found = $.cm(date, "fromisoformat", [when]);
-} catch ($error) { const $caught = $.thrown($error);
-if ($.caught($caught, $.tuple([$.b.TypeError, $.b.ValueError]))) {error = $caught;
-throw $.raised(InvalidParameter(["must be a day, for example 2026-05-04"], {...$.named($.dict([[name, when]]))}));
-} else throw $caught;
-}
-if ($.t(!$.eq($.cm(found, "isoformat", []), when))) {
-throw $.raised(InvalidParameter(["must be written with hyphens, for example 2026-05-04"], {...$.named($.dict([[name, when]]))}));
-}
-}
-if (!$.t((($v4, $v5, $v6) => $.le($v4, $v5) && $.le($v5, $v6))(1971n, $.ga(found, "year"), 9000n))) {
-throw $.raised(InvalidParameter(["is not a day on which anybody answers a request"], {...$.named($.dict([[name, found]]))}));
-}
-return found;
-});
-days = $.fn("days", ["name", "given"], {}, function (name, given) {
-let found;
-found = $.b.sorted([$.set((function* ($first) { for (const $v7 of $.each($first)) { let one; one = $v7; yield day([name, one]); } })(given))]);
-if ($.t($.lt(MOST_HOLIDAYS, $.b.len([found])))) {
-throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + ": " + $.formatted($.b.len([found]), "", "") + " days; give at most " + $.formatted(MOST_HOLIDAYS, "", ""))]));
-}
-return $.b.tuple([found]);
-});
-last_day = $.fn("last_day", ["received", "*", "months", "holidays"], {"months": 1n, "holidays": $.tuple([])}, function (received, months, holidays) {
-let last, month, number, start, year;
-count(["months", months], {"minimum": 0n, "maximum": 120n});
-start = ($.t($.b.isinstance([received, date])) ? received : $.cm($.cm(datetime, "fromisoformat", [received]), "date", []));
-number = $.add($.sub($.add($.mul($.ga(start, "year"), 12n), $.ga(start, "month")), 1n), months);
-{const $v8 = $.unpack($.b.divmod([number, 12n]), 2, -1);year = $v8[0];month = $v8[1];}
-month = $.iadd(month, 1n);
-last = date([year, month, $.b.min([$.ga(start, "day"), $.gi($.libraries["calendar"].monthrange([year, month]), 1n)])]);
-while (($.t($.le(_SATURDAY, $.cm(last, "weekday", []))) || $.t($.has(holidays, last)))) {
-last = $.iadd(last, _ONE_DAY);
-}
-return last;
-});
-moved_by = $.fn("moved_by", ["received", "*", "months", "holidays"], {"months": 1n, "holidays": $.tuple([])}, function (received, months, holidays) {
-let known, last, plain;
-known = $.b.frozenset([holidays]);
-{const $v9 = [last_day([received], {"months": months, "holidays": known}), last_day([received], {"months": months})];last = $v9[0];plain = $v9[1];}
-return $.b.tuple([(function* ($first) { for (const $v10 of $.each($first)) { let one; one = $v10; if (!($.t((($v11, $v12, $v13) => $.le($v11, $v12) && $.lt($v12, $v13))(plain, one, last)) && $.t($.lt($.cm(one, "weekday", []), _SATURDAY)))) continue; yield one; } })($.b.sorted([known]))]);
-});
-local_day = $.fn("local_day", ["when", "received"], {}, function (when, received) {
-let zone;
-zone = ($.t($.is(received, null)) ? UTC : $.ga($.cm(datetime, "fromisoformat", [received]), "tzinfo"));
-return $.cm($.cm($.cm(datetime, "fromisoformat", [when]), "astimezone", [zone]), "date", []);
-});
-in_json = $.fn("in_json", ["value"], {}, function (value) {
-if ($.t($.b.isinstance([value, $.b.tuple]))) {
-return [...(function* ($first) { for (const $v14 of $.each($first)) { let one; one = $v14; yield in_json([one]); } })(value)];
-}
-if ($.t($.b.isinstance([value, Mapping]))) {
-return $.b.dict([value]);
-}
-if ($.t($.b.isinstance([value, date]))) {
-return $.cm(value, "isoformat", []);
-}
-return ($.t($.b.isinstance([value, Word])) ? $.b.str([value]) : value);
-});
-return {MOST_HOLIDAYS, _ONE_DAY, _SATURDAY, moment, day, days, last_day, moved_by, local_day, in_json, Word, date, Mapping, datetime, UTC, InvalidParameter, count, timedelta};
-})();
-$.modules["version"] = (() => {
-let __version__;
-__version__ = "0.3.0.dev0";
-return {__version__};
-})();
-$.modules["evidence.claims"] = (() => {
-let Claimable, Claim, _FIGURE, _LEDGER, _HISTORY, KEYS, sentence, conditions_in_words, _written, of_history;
-const Mapping = $.libraries["collections.abc"]["Mapping"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const Any = $.libraries["typing"]["Any"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const CATALOGUE = $.modules["privacy.sentences"]["CATALOGUE"];
-const catalogue = $.libraries["privacy.sentences"]["catalogue"];
-const fill = $.modules["privacy.sentences"]["fill"];
-const brief = $.modules["privacy.shown"]["brief"];
-const shown = $.modules["privacy.shown"]["shown"];
-const day = $.modules["register.dates"]["day"];
-Claimable = $.dataclass($.cls("Claimable", [], ($ns) => {
-$ns.needs = "the request";
-$ns.row = "";
-}), [["role", () => ["is", $.b.str]], ["values", () => ["parts", Mapping, ["is", $.b.str], ["is", $.b.str]]], ["needs", () => ["is", $.b.str]], ["row", () => ["is", $.b.str]]], {frozen: true});
-Claim = $.dataclass($.cls("Claim", [], ($ns) => {
-$ns.conditions = $.tuple([]);
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-return $.dict([["key", $.ga(self, "key")], ["values", $.b.dict([$.ga(self, "values")])], ["conditions", $.b.list([$.ga(self, "conditions")])]]);
-});
-}), [["key", () => ["is", $.b.str]], ["values", () => ["parts", Mapping, ["is", $.b.str], ["is", Any]]], ["conditions", () => ["of", $.b.tuple, ["is", $.b.str]]]], {frozen: true});
-_FIGURE = $.dict([["rows", "count"], ["unit", "word"], ["rows_per_person", "count"], ["question", "word"], ["worlds", "word"], ["of_hundred", "odds"], ["advantage", "bound"], ["epsilon", "bound"], ["delta", "number"], ["order", "number"], ["renyi", "bound"], ["gdp", "bound"]]);
-_LEDGER = "releases, by kind; the row counts of the request and of its persons";
-_HISTORY = "the mechanism of every release";
-KEYS = $.dict([["erased", Claimable(["done", $.dict([["rows", "count"]])])], ["replaced", Claimable(["done", $.dict([["rows", "count"]])])], ["inserted", Claimable(["done", $.dict([["rows", "count"]])])], ["edited", Claimable(["done", $.dict([["day", "day"]])])], ["set-aside", Claimable(["done", $.dict([["rows", "count"], ["day", "day"]]), "the register"])], ["put-back", Claimable(["done", $.dict([["rows", "count"], ["day", "day"]]), "the register"])], ["person-gone", Claimable(["done", $.dict([["rows_per_person", "count"]]), "rows of the same persons that remain: none"])], ["published.fresh", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.warm", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.resumed", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.kept", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.on", Claimable(["done", $.dict([["day", "day"]])])], ["withheld", Claimable(["done", $.dict([["rows", "count"]])])], ["pending", Claimable(["done", $.dict([["rows", "count"]])])], ["source.order", Claimable(["done", $.dict([["deleted_at", "text"], ["read_at", "text"]]), "positions in the source"])], ["source.counted", Claimable(["done", $.dict([["by", "word"], ["deleted", "count"], ["replaced", "count"], ["inserted", "count"]]), "the source's own count"])], ["source.uncounted", Claimable(["done", $.dict([]), "the source's own count: none"])], ["deadline", Claimable(["notice", $.dict([["day", "day"]]), "when the request was received"])], ["deadline.holidays", Claimable(["notice", $.dict([["day", "day"]]), "when the request was received; public holidays"])], ["deadline.extended", Claimable(["notice", $.dict([["day", "day"], ["reason", "word"]]), "the extension"])], ["in-time", Claimable(["notice", $.dict([["what", "word"]]), "deadline; days of edit, publication and answer"])], ["late", Claimable(["notice", $.dict([["what", "word"]]), "deadline; days of edit, publication and answer"])], ["erased.later", Claimable(["figure", _FIGURE, _LEDGER, "S.forgotten"])], ["erased.all", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["erased.before", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["replaced.later", Claimable(["figure", _FIGURE, _LEDGER, "S.forgotten"])], ["replaced.all", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["replaced.before", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["present.one", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["present.all", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["requests-blind", Claimable(["condition", $.dict([]), "figures for later models, or of one release"])], ["schedule-calendar", Claimable(["condition", $.dict([]), "the occasion of every release: a date of a calendar"])], ["schedule-fixed", Claimable(["condition", $.dict([]), "figures for several models: nothing says by what their times were chosen"])], ["ranges-public", Claimable(["condition", $.dict([["radius", "number"]]), "columns whose range was read off the data: none"])], ["ranges-from-data", Claimable(["condition", $.dict([["radius", "number"], ["columns", "list"]]), "columns read off the data: these"])], ["ranges-unknown", Claimable(["condition", $.dict([["radius", "number"]]), "columns read off the data: not known"])], ["map-public", Claimable(["condition", $.dict([["digest", "text"]]), "the public map that made the rows"])], ["rows-per-person", Claimable(["condition", $.dict([["rows_per_person", "count"]]), "the plan"])], ["curator-trusted", Claimable(["condition", $.dict([])])], ["gradient-norm", Claimable(["condition", $.dict([["lipschitz", "number"]]), _HISTORY])], ["constants-declared", Claimable(["condition", $.dict([]), _HISTORY])], ["slots-public", Claimable(["condition", $.dict([["records", "count"]]), _HISTORY])], ["gaussian-noise", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["real-arithmetic", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["solver-tolerance", Claimable(["condition", $.dict([["method", "text"], ["tolerance", "number"]]), _HISTORY])], ["time-unseen", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["exact-noise", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["exact-steps", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["rows-in-place", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["row-shape", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["machine-trusted", Claimable(["condition", $.dict([]), _HISTORY])], ["stages-published", Claimable(["condition", $.dict([]), _HISTORY])], ["samples-unseen", Claimable(["condition", $.dict([]), _HISTORY])], ["counts-one-cell", Claimable(["condition", $.dict([]), _HISTORY])], ["moments-own-norm", Claimable(["condition", $.dict([]), _HISTORY])], ["rows-remain", Claimable(["limit", $.dict([["remaining", "count"]]), "rows of the same persons that remain"])], ["rows-may-remain", Claimable(["limit", $.dict([["rows_per_person", "count"]]), "rows of the same persons that remain: not known"])], ["hardly", Claimable(["limit", $.dict([["figure", "word"]]), _HISTORY])], ["delta-large", Claimable(["limit", $.dict([["delta", "number"], ["records", "count"]]), "\u03b4 and the number of slots"])], ["kinds-unrecorded", Claimable(["limit", $.dict([]), _LEDGER])], ["left.base", Claimable(["limit", $.dict([]), _HISTORY])], ["left.extractor", Claimable(["limit", $.dict([]), _HISTORY])], ["left.statistics", Claimable(["limit", $.dict([]), _HISTORY])], ["model-in-use", Claimable(["notice", $.dict([["rows", "count"]])])], ["model-in-use.until", Claimable(["notice", $.dict([["rows", "count"], ["day", "day"]])])], ["model-withdrawn", Claimable(["notice", $.dict([["rows", "count"], ["day", "day"]])])], ["model-withdrawn.kept", Claimable(["notice", $.dict([["rows", "count"], ["day", "day"]])])], ["elsewhere.none", Claimable(["notice", $.dict([["places", "count"], ["kinds", "list"]]), "what the publishers hold"])], ["elsewhere.left", Claimable(["notice", $.dict([["places", "count"], ["kinds", "list"], ["left", "count"]]), "what the publishers hold"])], ["elsewhere.unknown", Claimable(["notice", $.dict([]), "what the publishers hold"])], ["backups", Claimable(["notice", $.dict([["rows", "count"], ["day", "day"]])])], ["not-covered.earlier-models", Claimable(["uncovered", $.dict([])])], ["not-covered.backups", Claimable(["uncovered", $.dict([])])], ["not-covered.storage", Claimable(["uncovered", $.dict([])])], ["not-covered.others", Claimable(["uncovered", $.dict([])])], ["not-covered.other-models", Claimable(["uncovered", $.dict([])])], ["not-covered.inference", Claimable(["uncovered", $.dict([])])], ["not-anonymous", Claimable(["uncovered", $.dict([])])], ["models", Claimable(["notice", $.dict([["models", "text"]]), "the register"])], ["purposes", Claimable(["notice", $.dict([["purposes", "text"]]), "the register"])], ["recipients", Claimable(["notice", $.dict([["recipients", "count"]]), "the register"])], ["recipients.told", Claimable(["notice", $.dict([["recipients", "count"], ["day", "day"]]), "the register"])], ["told", Claimable(["notice", $.dict([["day", "day"]]), "the register"])], ["contact", Claimable(["notice", $.dict([["contact", "text"]]), "the register"])], ["complaint", Claimable(["notice", $.dict([])])], ["complaint.to", Claimable(["notice", $.dict([["authority", "text"]]), "the register"])], ["record-kept", Claimable(["notice", $.dict([])])], ["to-do.budget", Claimable(["duty", $.dict([])])], ["to-do.total", Claimable(["duty", $.dict([])])], ["to-do.publish", Claimable(["duty", $.dict([])])], ["to-do.tell", Claimable(["duty", $.dict([])])], ["to-do.recipients", Claimable(["duty", $.dict([])])], ["to-do.withdraw", Claimable(["duty", $.dict([])])], ["to-do.backups", Claimable(["duty", $.dict([])])]]);
-sentence = $.fn("sentence", ["claim", "language"], {"language": "en"}, function (claim, language) {
-let filled, key, words;
-key = $.cm(KEYS, "get", [$.ga(claim, "key")]);
-if (($.t($.is(key, null)) || $.t(!$.eq($.b.set([$.ga(claim, "values")]), $.b.set([$.ga(key, "values")]))))) {
-throw $.raised(InvalidParameter([("" + $.formatted($.slice($.ga(claim, "key"), null, 60n, null), "r", "") + " with these values is no claim of catalogue " + $.formatted(CATALOGUE, "", ""))]));
-}
-words = catalogue([language]);
-filled = $.dict((function* ($first) { for (const $v1 of $.each($first)) { let name, value; {const $v2 = $.unpack($v1, 2, -1);name = $v2[0];value = $v2[1];} yield [name, _written([value, $.gi($.ga(key, "values"), name), words])]; } })($.cm($.ga(claim, "values"), "items", [])));
-if ($.t($.ga(claim, "conditions"))) {
-$.si(filled, "if", conditions_in_words([claim, language]));
-}
-return fill([$.gi($.gi(words, "claims"), $.ga(claim, "key")), $.ga(claim, "values"), filled]);
-});
-conditions_in_words = $.fn("conditions_in_words", ["claim", "language"], {"language": "en"}, function (claim, language) {
-let words;
-words = catalogue([language]);
-return $.b.str([$.cm($.gi(words, "and"), "join", [(function* ($first) { for (const $v3 of $.each($first)) { let name; name = $v3; yield fill([$.gi($.gi(words, "claims"), name), $.dict([]), $.dict([])]); } })($.ga(claim, "conditions"))])]);
-});
-_written = $.fn("_written", ["value", "unit", "words"], {}, function (value, unit, words) {
-let named, when;
-if ($.t($.eq(unit, "bound"))) {
-return $.cm(shown([value]), "replace", [".", $.gi(words, "decimal")]);
-}
-if ($.t($.eq(unit, "number"))) {
-return $.cm(brief([value, 12n]), "replace", [".", $.gi(words, "decimal")]);
-}
-if ($.t($.eq(unit, "day"))) {
-when = day(["day", value]);
-named = $.dict([["day", $.b.str([$.ga(when, "day")])], ["month", $.gi($.gi(words, "months"), $.sub($.ga(when, "month"), 1n))], ["year", $.b.str([$.ga(when, "year")])]]);
-return fill([$.gi(words, "day"), $.dict([]), named]);
-}
-if ($.t($.eq(unit, "list"))) {
-return $.cm(", ", "join", [value]);
-}
-if ($.t($.eq(unit, "word"))) {
-return $.b.str([$.cm($.gi(words, "words"), "get", [value, value])]);
-}
-return $.b.str([value]);
-});
-of_history = $.fn("of_history", ["key"], {}, function (key) {
-return $.both($.eq($.ga($.gi(KEYS, key), "needs"), _HISTORY), () => $.has($.tuple(["condition", "limit"]), $.ga($.gi(KEYS, key), "role")));
-});
-return {Claimable, Claim, _FIGURE, _LEDGER, _HISTORY, KEYS, sentence, conditions_in_words, _written, of_history, Any, Mapping, fill, catalogue, CATALOGUE, InvalidParameter, day, brief, shown};
-})();
-$.modules["store.position"] = (() => {
-let COUNTED_BY, _LONGEST, _NUMBER, _FORMS, _Snapshot, checked, covers;
-const re = $.libraries["re"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const datetime = $.libraries["datetime"]["datetime"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-COUNTED_BY = $.tuple(["trigger", "versions"]);
-_LONGEST = 10000n;
-_NUMBER = "(0|[1-9]\\d{0,19})";
-_FORMS = $.dict([["transaction", $.libraries["re"].compile([_NUMBER])], ["snapshot", $.libraries["re"].compile([("" + $.formatted(_NUMBER, "", "") + ":" + $.formatted(_NUMBER, "", "") + ":(" + $.formatted(_NUMBER, "", "") + "(," + $.formatted(_NUMBER, "", "") + ")*)?")])], ["version", $.libraries["re"].compile([_NUMBER])], ["time", $.libraries["re"].compile(["\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{6})?\\+00:00"])]]);
-_Snapshot = $.dataclass($.cls("_Snapshot", [], ($ns) => {
-$ns.of = $.classmethod($.fn("of", ["cls", "text"], {}, function (cls, text) {
-let end, first, under_way;
-{const $v1 = $.unpack($.cm(text, "split", [":"]), 3, -1);first = $v1[0];end = $v1[1];under_way = $v1[2];}
-return cls([$.b.int([first]), $.b.int([end]), $.b.frozenset([$.b.map([$.b.int, $.b.filter([null, $.cm(under_way, "split", [","])])])])]);
-}));
-$ns.sees = $.fn("sees", ["self", "transaction"], {}, function (self, transaction) {
-return $.either($.lt(transaction, $.ga(self, "first")), () => $.both($.lt(transaction, $.ga(self, "end")), () => !$.has($.ga(self, "open"), transaction)));
-});
-$ns.sees_all_of = $.fn("sees_all_of", ["self", "other"], {}, function (self, other) {
-let unseen;
-unseen = [...(function* ($first) { for (const $v2 of $.each($first)) { let number; number = $v2; if (!($.t($.lt(number, $.ga(other, "end"))) && $.t($.cm(other, "sees", [number])))) continue; yield number; } })($.ga(self, "open"))];
-return $.both($.le($.ga(other, "end"), $.ga(self, "end")), () => !$.t(unseen));
-});
-}), [["first", () => ["is", $.b.int]], ["end", () => ["is", $.b.int]], ["open", () => ["parts", $.b.frozenset, ["is", $.b.int]]]], {frozen: true});
-checked = $.fn("checked", ["text"], {}, function (text) {
-let _, kind, rest;
-{const $v3 = $.unpack((($.t($.b.isinstance([text, $.b.str])) && $.t($.le($.b.len([text]), _LONGEST))) ? $.cm(text, "partition", [":"]) : $.tuple(["", "", ""])), 3, -1);kind = $v3[0];_ = $v3[1];rest = $v3[2];}
-if (($.t(!$.has(_FORMS, kind)) || !$.t($.cm($.gi(_FORMS, kind), "fullmatch", [rest])))) {
-throw $.raised(InvalidParameter(["a position in a source is written as transaction:734, snapshot:734:740:735, version:12 or time:2026-11-22T05:45:00+00:00"]));
-}
-if ($.t($.eq(kind, "time"))) {
-try {
-$.cm(datetime, "fromisoformat", [rest]);
-} catch ($error) { const $caught = $.thrown($error);
-if ($.caught($caught, $.b.ValueError)) {
-throw $.raised(InvalidParameter(["a position in a source names a time that does not exist"]));
-} else throw $caught;
-}
-}
-return text;
-});
-covers = $.fn("covers", ["read", "changed"], {}, function (read, changed) {
-let _, kind, made, other, seen;
-{const $v4 = [$.cm(checked([read]), "partition", [":"]), $.cm(checked([changed]), "partition", [":"])];{const $v5 = $.unpack($v4[0], 3, -1);kind = $v5[0];_ = $v5[1];seen = $v5[2];}{const $v6 = $.unpack($v4[1], 3, -1);other = $v6[0];_ = $v6[1];made = $v6[2];}}
-if ($.t($.eq(kind, "snapshot"))) {
-if ($.t($.eq(other, "transaction"))) {
-return $.cm($.cm(_Snapshot, "of", [seen]), "sees", [$.b.int([made])]);
-}
-return $.both($.eq(other, "snapshot"), () => $.cm($.cm(_Snapshot, "of", [seen]), "sees_all_of", [$.cm(_Snapshot, "of", [made])]));
-}
-if (($.t(!$.eq(kind, other)) || $.t($.eq(kind, "transaction")))) {
-return false;
-}
-if ($.t($.eq(kind, "version"))) {
-return $.le($.b.int([made]), $.b.int([seen]));
-}
-return $.le($.cm(datetime, "fromisoformat", [made]), $.cm(datetime, "fromisoformat", [seen]));
-});
-return {COUNTED_BY, _LONGEST, _NUMBER, _FORMS, _Snapshot, checked, covers, datetime, InvalidParameter};
-})();
-$.modules["store.sources.verdicts"] = (() => {
-let Verdicts;
-const Word = $.modules["errors"]["Word"];
-Verdicts = $.cls("Verdicts", [Word], ($ns) => {
-$ns.ERASED = "ERASED";
-$ns.RESIDUAL = "RESIDUAL";
-$ns.NOT_COVERED = "NOT COVERED";
-});
-return {Verdicts, Word};
-})();
-$.modules["register.terms"] = (() => {
-let Reasons;
-const Word = $.modules["errors"]["Word"];
-Reasons = $.cls("Reasons", [Word], ($ns) => {
-$ns.COMPLEXITY = "complexity";
-$ns.NUMBER = "number of requests";
-});
-return {Reasons, Word};
-})();
-$.modules["evidence.notices"] = (() => {
-let _LONGEST, TEXTS, text, Notices, _RESTRICTED, _NOTICED, NOTHING_STATED;
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const fields = $.libraries["dataclasses"]["fields"];
-const date = $.libraries["datetime"]["date"];
-const datetime = $.libraries["datetime"]["datetime"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const count = $.modules["errors"]["count"];
-const day = $.modules["register.dates"]["day"];
-const days = $.modules["register.dates"]["days"];
-const in_json = $.modules["register.dates"]["in_json"];
-const last_day = $.modules["register.dates"]["last_day"];
-const local_day = $.modules["register.dates"]["local_day"];
-const moved_by = $.modules["register.dates"]["moved_by"];
-const Reasons = $.modules["register.terms"]["Reasons"];
-_LONGEST = 1000n;
-TEXTS = $.tuple(["purposes", "models", "contact", "authority"]);
-text = $.fn("text", ["name", "value"], {}, function (name, value) {
-if ($.t($.is(value, null))) {
-return null;
-}
-if ((!$.t($.b.isinstance([value, $.b.str])) || !$.t($.cm(value, "strip", [])) || $.t($.lt(_LONGEST, $.b.len([value]))))) {
-throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + " must be a text of at most " + $.formatted(_LONGEST, "", "") + " characters, or left out")]));
-}
-if ((!$.t($.cm(value, "isprintable", [])) || $.t($.has(value, "\ufffd")))) {
-throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + " holds characters that no page can show; leave them out")]));
-}
-return null;
-});
-Notices = $.dataclass($.cls("Notices", [], ($ns) => {
-$ns.purposes = null;
-$ns.models = null;
-$ns.contact = null;
-$ns.authority = null;
-$ns.informed = null;
-$ns.recipients = null;
-$ns.recipients_told = null;
-$ns.backups_until = null;
-$ns.withdrawn = null;
-$ns.publish_by = null;
-$ns.extended_until = null;
-$ns.extension_reason = null;
-$ns.holidays = $.tuple([]);
-$ns.set_aside = null;
-$ns.put_back = null;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let name;
-for (const $v1 of $.each(TEXTS)) {
-name = $v1;
-text([name, $.b.getattr([self, name])]);
-}
-for (const $v2 of $.each(_NOTICED)) {
-name = $v2;
-if ($.t(!$.is($.b.getattr([self, name]), null))) {
-$.cm($.b.object, "__setattr__", [self, name, day([name, $.b.getattr([self, name])])]);
-}
-}
-if ($.t(!$.is($.ga(self, "recipients"), null))) {
-count(["recipients", $.ga(self, "recipients")], {"minimum": 0n, "maximum": $.pow(10n, 6n)});
-}
-if ($.t(!$.eq($.is($.ga(self, "extended_until"), null), $.is($.ga(self, "extension_reason"), null)))) {
-throw $.raised(InvalidParameter(["extended_until and extension_reason belong together; give both"]));
-}
-if (($.t(!$.is($.ga(self, "put_back"), null)) && ($.t($.is($.ga(self, "set_aside"), null)) || $.t($.lt($.ga(self, "put_back"), $.ga(self, "set_aside")))))) {
-throw $.raised(InvalidParameter(["lies before the rows were set aside"], {"put_back": $.ga(self, "put_back")}));
-}
-if ($.t(!$.is($.ga(self, "extension_reason"), null))) {
-$.cm($.b.object, "__setattr__", [self, "extension_reason", Reasons([$.ga(self, "extension_reason")])]);
-}
-$.cm($.b.object, "__setattr__", [self, "holidays", days(["holidays", $.ga(self, "holidays")])]);
-return null;
-});
-$ns.fit = $.fn("fit", ["self", "received"], {}, function (self, received) {
-let name, start, when;
-if ($.t($.is(received, null))) {
-if (($.t($.ga(self, "holidays")) || $.t(!$.is($.ga(self, "extended_until"), null)))) {
-throw $.raised(InvalidParameter(["a deadline is counted from the day of receipt: state when the request was received"]));
-}
-return null;
-}
-start = $.cm($.cm(datetime, "fromisoformat", [received]), "date", []);
-for (const $v3 of $.each(_NOTICED)) {
-name = $v3;
-when = $.b.getattr([self, name]);
-if (($.t(!$.is(when, null)) && $.t($.lt(when, start)))) {
-throw $.raised(InvalidParameter([("" + "lies before the receipt, " + $.formatted(received, "", ""))], {...$.named($.dict([[name, when]]))}));
-}
-}
-if (($.t(!$.is($.ga(self, "extended_until"), null)) && !$.t((($v4, $v5, $v6) => $.le($v4, $v5) && $.le($v5, $v6))(last_day([received]), $.ga(self, "extended_until"), last_day([received], {"months": 3n}))))) {
-throw $.raised(InvalidParameter([("" + "must lie between one and three months after the receipt, " + $.formatted(received, "", ""))], {"extended_until": $.ga(self, "extended_until")}));
-}
-if ($.t(!$.eq($.ga(self, "holidays"), moved_by([received], {"holidays": $.ga(self, "holidays")})))) {
-throw $.raised(InvalidParameter(["holidays must be those by which the deadline moved, and no others"]));
-}
-return null;
-});
-$ns.follow = $.fn("follow", ["self", "*", "edited", "received", "issued"], {}, function (self, edited, received, issued) {
-let done, name, today, when;
-if ($.t(!$.is(edited, null))) {
-done = $.cm(date, "fromisoformat", [edited]);
-for (const $v7 of $.each($.tuple(["informed", "recipients_told", "backups_until", "withdrawn"]))) {
-name = $v7;
-when = $.b.getattr([self, name]);
-if (($.t(!$.is(when, null)) && $.t($.lt(when, done)))) {
-throw $.raised(InvalidParameter([("" + "lies before " + $.formatted($.cm(done, "isoformat", []), "", "") + ", when the rows were edited; leave it out, or state the day on which it was true")], {...$.named($.dict([[name, when]]))}));
-}
-}
-}
-today = local_day([issued, received]);
-for (const $v8 of $.each($.tuple(["informed", "recipients_told", "withdrawn"]))) {
-name = $v8;
-when = $.b.getattr([self, name]);
-if (($.t(!$.is(when, null)) && $.t($.lt(today, when)))) {
-throw $.raised(InvalidParameter([("" + "lies after " + $.formatted($.cm(today, "isoformat", []), "", "") + ", when the certificate is issued: certify it then")], {...$.named($.dict([[name, when]]))}));
-}
-}
-return null;
-});
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-let found;
-found = $.dict((function* ($first) { for (const $v9 of $.each($first)) { let part; part = $v9; yield [$.ga(part, "name"), $.b.getattr([self, $.ga(part, "name")])]; } })(fields([self])));
-return $.dict((function* ($first) { for (const $v10 of $.each($first)) { let name, value; {const $v11 = $.unpack($v10, 2, -1);name = $v11[0];value = $v11[1];} if (!($.t(!$.is(value, null)) || $.t(!$.has(_RESTRICTED, name)))) continue; yield [name, in_json([value])]; } })($.cm(found, "items", [])));
-});
-}), [["purposes", () => ["or", ["is", $.b.str], ["none"]]], ["models", () => ["or", ["is", $.b.str], ["none"]]], ["contact", () => ["or", ["is", $.b.str], ["none"]]], ["authority", () => ["or", ["is", $.b.str], ["none"]]], ["informed", () => ["or", ["is", date], ["none"]]], ["recipients", () => ["or", ["is", $.b.int], ["none"]]], ["recipients_told", () => ["or", ["is", date], ["none"]]], ["backups_until", () => ["or", ["is", date], ["none"]]], ["withdrawn", () => ["or", ["is", date], ["none"]]], ["publish_by", () => ["or", ["is", date], ["none"]]], ["extended_until", () => ["or", ["is", date], ["none"]]], ["extension_reason", () => ["or", ["is", Reasons], ["none"]]], ["holidays", () => ["of", $.b.tuple, ["is", date]]], ["set_aside", () => ["or", ["is", date], ["none"]]], ["put_back", () => ["or", ["is", date], ["none"]]]], {frozen: true});
-_RESTRICTED = $.tuple(["set_aside", "put_back"]);
-_NOTICED = $.tuple(["informed", "recipients_told", "backups_until", "withdrawn", "publish_by", "extended_until", ...$.each(_RESTRICTED)]);
-NOTHING_STATED = Notices([]);
-return {_LONGEST, TEXTS, text, Notices, _RESTRICTED, _NOTICED, NOTHING_STATED, date, Reasons, days, InvalidParameter, count, day, local_day, in_json, fields, moved_by, last_day, datetime};
-})();
-$.modules["evidence.elsewhere"] = (() => {
-let MOST_PLACES, MOST_PUBLISHERS, UNKNOWN, listed, in_order_of_the_source, looked_for, put_besides, made_by;
-const Mapping = $.libraries["collections.abc"]["Mapping"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const choice = $.modules["errors"]["choice"];
-const count = $.modules["errors"]["count"];
-const position = $.modules["store.position"];
-const Verdicts = $.modules["store.sources.verdicts"]["Verdicts"];
-const text = $.modules["evidence.notices"]["text"];
-MOST_PLACES = 1000n;
-MOST_PUBLISHERS = 50n;
-UNKNOWN = "unknown";
-listed = $.fn("listed", ["name", "rows", "most", "parts"], {}, function (name, rows, most, parts) {
-let row;
-if ((!$.t($.b.isinstance([rows, $.tuple([$.b.list, $.b.tuple])])) || $.t($.lt(most, $.b.len([rows]))))) {
-throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + " must be a list of at most " + $.formatted(most, "", ""))]));
-}
-for (const $v1 of $.each(rows)) {
-row = $v1;
-if ((!$.t($.b.isinstance([row, Mapping])) || $.t(!$.eq($.b.set([row]), $.b.set([parts]))) || $.t($.is($.gi(row, $.gi(parts, 0n)), null)))) {
-throw $.raised(InvalidParameter([("" + "each part of " + $.formatted(name, "", "") + " has " + $.formatted($.cm(", ", "join", [parts]), "", "") + ", the first of them a name")]));
-}
-text([("" + $.formatted($.gi(parts, 0n), "", "") + " of " + $.formatted(name, "", "")), $.gi(row, $.gi(parts, 0n))]);
-}
-return $.b.tuple([(function* ($first) { for (const $v2 of $.each($first)) { let row; row = $v2; yield $.b.dict([row]); } })(rows)]);
-});
-in_order_of_the_source = $.fn("in_order_of_the_source", ["deleted_at", "read_at", "counted", "*", "published"], {}, function (deleted_at, read_at, counted, published) {
-let place;
-for (const $v3 of $.each($.tuple([deleted_at, read_at]))) {
-place = $v3;
-if ($.t(!$.is(place, null))) {
-$.modules["store.position"].checked([place]);
-}
-}
-if ($.t(!$.eq($.is(read_at, null), $.either($.is(deleted_at, null), () => !$.t(published))))) {
-throw $.raised(InvalidParameter(["where rows lie in a source of their own, a deletion has deleted_at, and the model published since has read_at"]));
-}
-if (($.t(!$.is(counted, null)) && ($.t(choice(["counted", counted, $.modules["store.position"].COUNTED_BY])) && $.t($.is(read_at, null))))) {
-throw $.raised(InvalidParameter(["counted says by what the changes up to read_at were counted: give both or neither"]));
-}
-if (($.t(!$.is(read_at, null)) && $.t(!$.is(deleted_at, null)) && !$.t($.modules["store.position"].covers([read_at, deleted_at])))) {
-throw $.raised(InvalidParameter([("" + "the published model was computed from " + $.formatted(read_at, "", "") + ", which does not show the deletion at " + $.formatted(deleted_at, "", "") + ": it may have been trained with what was erased, so nothing is certified. Publish again")]));
-}
-return null;
-});
-looked_for = $.fn("looked_for", ["places"], {}, function (places) {
-let found, place;
-found = listed(["residue", places, MOST_PLACES, $.tuple(["place", "verdict", "found", "remedy"])]);
-for (const $v4 of $.each(found)) {
-place = $v4;
-text(["remedy", $.gi(place, "remedy")]);
-Verdicts([$.gi(place, "verdict")]);
-if ($.t(!$.eq($.lt(0n, count(["found", $.gi(place, "found")], {"minimum": 0n})), $.eq($.gi(place, "verdict"), $.ga(Verdicts, "RESIDUAL"))))) {
-throw $.raised(InvalidParameter(["a place of a residue report is RESIDUAL where something was found, and only there"]));
-}
-}
-return found;
-});
-put_besides = $.fn("put_besides", ["places"], {}, function (places) {
-let found, name, place;
-found = listed(["publishers", places, MOST_PUBLISHERS, $.tuple(["kind", "release", "oldest"])]);
-for (const $v5 of $.each(found)) {
-place = $v5;
-for (const $v6 of $.each($.tuple(["release", "oldest"]))) {
-name = $v6;
-if ($.t(!$.is($.gi(place, name), null))) {
-count([name, $.gi(place, name)]);
-}
-}
-if (($.t(!$.is($.gi(place, "release"), null)) && ($.t($.is($.gi(place, "oldest"), null)) || $.t($.lt($.gi(place, "release"), $.gi(place, "oldest")))))) {
-throw $.raised(InvalidParameter(["a publisher that holds a release has none that is older than its oldest"]));
-}
-}
-return found;
-});
-made_by = $.fn("made_by", ["releases", "publishers"], {}, function (releases, publishers) {
-let name, place;
-for (const $v7 of $.each(publishers)) {
-place = $v7;
-for (const $v8 of $.each($.tuple(["release", "oldest"]))) {
-name = $v8;
-if (($.t(!$.is($.gi(place, name), null)) && $.t($.lt(releases, $.gi(place, name))))) {
-throw $.raised(InvalidParameter([("" + "a publisher cannot hold release " + $.formatted($.gi(place, name), "", "") + ": " + $.formatted(releases, "", "") + " were made")]));
-}
-}
-}
-return null;
-});
-return {MOST_PLACES, MOST_PUBLISHERS, UNKNOWN, listed, in_order_of_the_source, looked_for, put_besides, made_by, InvalidParameter, choice, count, Verdicts, text, Mapping};
-})();
-$.modules["evidence.facts"] = (() => {
-let MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _columns, in_order, digest, number, version, audited;
-const re = $.libraries["re"];
-const Mapping = $.libraries["collections.abc"]["Mapping"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const pairwise = $.libraries["itertools"]["pairwise"];
-const Any = $.libraries["typing"]["Any"];
-const UUID = $.libraries["uuid"]["UUID"];
-const Statuses = $.modules["accountant.events"]["Statuses"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const count = $.modules["errors"]["count"];
-const real = $.modules["errors"]["real"];
-const day = $.modules["register.dates"]["day"];
-const last_day = $.modules["register.dates"]["last_day"];
-const local_day = $.modules["register.dates"]["local_day"];
-const moment = $.modules["register.dates"]["moment"];
-const in_order_of_the_source = $.modules["evidence.elsewhere"]["in_order_of_the_source"];
-const listed = $.modules["evidence.elsewhere"]["listed"];
-const looked_for = $.modules["evidence.elsewhere"]["looked_for"];
-const put_besides = $.modules["evidence.elsewhere"]["put_besides"];
-const NOTHING_STATED = $.modules["evidence.notices"]["NOTHING_STATED"];
-const Notices = $.modules["evidence.notices"]["Notices"];
-const text = $.modules["evidence.notices"]["text"];
-{const $v1 = [100n, 10000n];MOST_AUDITS = $v1[0];MOST_COLUMNS = $v1[1];}
-Erasure = $.dataclass($.cls("Erasure", [], ($ns) => {
-$ns.status = $.ga(Statuses, "PUBLISHED");
-$ns.replaced = 0n;
-$ns.inserted = 0n;
-$ns.remaining = null;
-$ns.request_id = null;
-$ns.received = null;
-$ns.edited = null;
-$ns.served = null;
-$ns.model_before = null;
-$ns.model_after = null;
-$ns.checked = null;
-$ns.audit = $.tuple([]);
-$ns.controller = null;
-$ns.ledger_entries = null;
-$ns.ledger_sha256 = null;
-$ns.notices = NOTHING_STATED;
-$ns.deleted_at = null;
-$ns.read_at = null;
-$ns.counted = null;
-$ns.residue = $.tuple([]);
-$ns.publishers = $.tuple([]);
-$ns.from_data = null;
-$ns.by_calendar = false;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let name, start;
-count(["rows", $.ga(self, "rows")]);
-count(["inserted", $.ga(self, "inserted")], {"minimum": 0n});
-if (!$.t($.le(count(["replaced", $.ga(self, "replaced")], {"minimum": 0n}), $.ga(self, "rows")))) {
-throw $.raised(InvalidParameter([("" + "rows cannot be among rows=" + $.formatted($.ga(self, "rows"), "", "") + " erased")], {"replaced": $.ga(self, "replaced")}));
-}
-if ($.t(!$.is($.ga(self, "remaining"), null))) {
-count(["remaining", $.ga(self, "remaining")], {"minimum": 0n});
-}
-$.cm($.b.object, "__setattr__", [self, "status", Statuses([$.ga(self, "status")])]);
-if ($.t(!$.eq($.is($.ga(self, "release"), null), !$.is($.ga(self, "status"), $.ga(Statuses, "PUBLISHED"))))) {
-throw $.raised(InvalidParameter(["contradict each other"], {"status": $.b.str([$.ga(self, "status")]), "release": $.ga(self, "release")}));
-}
-if ($.t(!$.is($.ga(self, "release"), null))) {
-count(["release", $.ga(self, "release")]);
-}
-if (($.t(!$.is($.ga(self, "status"), $.ga(Statuses, "PUBLISHED"))) && !($.t($.is($.ga(self, "model_after"), null)) && $.t($.is($.ga(self, "served"), null))))) {
-throw $.raised(InvalidParameter([("" + "served and model_after say that a model was published, status=" + $.formatted($.b.str([$.ga(self, "status")]), "r", "") + " does not")]));
-}
-for (const $v2 of $.each($.tuple(["request_id", "checked", "controller"]))) {
-name = $v2;
-text([name, $.b.getattr([self, name])]);
-}
-for (const $v3 of $.each($.tuple(["model_before", "model_after", "ledger_sha256"]))) {
-name = $v3;
-digest([name, $.b.getattr([self, name])]);
-}
-if ($.t(!$.eq($.is($.ga(self, "ledger_entries"), null), $.is($.ga(self, "ledger_sha256"), null)))) {
-throw $.raised(InvalidParameter(["ledger_entries and ledger_sha256 describe the same state: give both or neither"]));
-}
-if ($.t(!$.is($.ga(self, "ledger_entries"), null))) {
-count(["ledger_entries", $.ga(self, "ledger_entries")]);
-}
-if ($.t(!$.is($.ga(self, "received"), null))) {
-$.cm($.b.object, "__setattr__", [self, "received", moment(["received", $.ga(self, "received")], {"utc": false})]);
-}
-for (const $v4 of $.each($.tuple(["edited", "served"]))) {
-name = $v4;
-$.cm($.b.object, "__setattr__", [self, name, _day_of([name, $.b.getattr([self, name]), $.ga(self, "received")])]);
-}
-start = ($.t($.is($.ga(self, "received"), null)) ? null : $.slice($.ga(self, "received"), null, 10n, null));
-in_order([], {"received": start, "edited": $.ga(self, "edited"), "served": $.ga(self, "served")});
-$.cm($.b.object, "__setattr__", [self, "audit", audited([$.ga(self, "audit")])]);
-$.cm($.ga(self, "notices"), "fit", [$.ga(self, "received")]);
-$.cm($.b.object, "__setattr__", [self, "residue", looked_for([$.ga(self, "residue")])]);
-$.cm($.b.object, "__setattr__", [self, "publishers", put_besides([$.ga(self, "publishers")])]);
-$.cm($.b.object, "__setattr__", [self, "from_data", _columns([$.ga(self, "from_data")])]);
-if (!$.t($.b.isinstance([$.ga(self, "by_calendar"), $.b.bool]))) {
-throw $.raised(InvalidParameter(["must be true or false"], {"by_calendar": $.ga(self, "by_calendar")}));
-}
-in_order_of_the_source([$.ga(self, "deleted_at"), $.ga(self, "read_at"), $.ga(self, "counted")], {"published": !$.is($.ga(self, "release"), null)});
-return null;
-});
-$ns.deleted = $.property($.fn("deleted", ["self"], {}, function (self) {
-return $.sub($.ga(self, "rows"), $.ga(self, "replaced"));
-}));
-$ns.deadline = $.property($.fn("deadline", ["self"], {}, function (self) {
-let extended;
-if ($.t($.is($.ga(self, "received"), null))) {
-return null;
-}
-extended = $.ga($.ga(self, "notices"), "extended_until");
-return $.cm($.either(extended, () => last_day([$.ga(self, "received")], {"holidays": $.ga($.ga(self, "notices"), "holidays")})), "isoformat", []);
-}));
-}), [["rows", () => ["is", $.b.int]], ["release", () => ["or", ["is", $.b.int], ["none"]]], ["status", () => ["is", Statuses]], ["replaced", () => ["is", $.b.int]], ["inserted", () => ["is", $.b.int]], ["remaining", () => ["or", ["is", $.b.int], ["none"]]], ["request_id", () => ["or", ["is", $.b.str], ["none"]]], ["received", () => ["or", ["is", $.b.str], ["none"]]], ["edited", () => ["or", ["is", $.b.str], ["none"]]], ["served", () => ["or", ["is", $.b.str], ["none"]]], ["model_before", () => ["or", ["is", $.b.str], ["none"]]], ["model_after", () => ["or", ["is", $.b.str], ["none"]]], ["checked", () => ["or", ["is", $.b.str], ["none"]]], ["audit", () => ["of", $.b.tuple, ["parts", Mapping, ["is", $.b.str], ["is", Any]]]], ["controller", () => ["or", ["is", $.b.str], ["none"]]], ["ledger_entries", () => ["or", ["is", $.b.int], ["none"]]], ["ledger_sha256", () => ["or", ["is", $.b.str], ["none"]]], ["notices", () => ["is", Notices]], ["deleted_at", () => ["or", ["is", $.b.str], ["none"]]], ["read_at", () => ["or", ["is", $.b.str], ["none"]]], ["counted", () => ["or", ["is", $.b.str], ["none"]]], ["residue", () => ["of", $.b.tuple, ["parts", Mapping, ["is", $.b.str], ["is", Any]]]], ["publishers", () => ["of", $.b.tuple, ["parts", Mapping, ["is", $.b.str], ["is", Any]]]], ["from_data", () => ["or", ["of", $.b.tuple, ["is", $.b.str]], ["none"]]], ["by_calendar", () => ["is", $.b.bool]]], {frozen: true});
-_day_of = $.fn("_day_of", ["name", "when", "received"], {}, function (name, when, received) {
-if ($.t($.is(when, null))) {
-return null;
-}
-if (($.t($.b.isinstance([when, $.b.str])) && $.t($.has(when, "T")))) {
-return $.cm(local_day([moment([name, when]), received]), "isoformat", []);
-}
-return $.cm(day([name, when]), "isoformat", []);
-});
-_columns = $.fn("_columns", ["names"], {}, function (names) {
-let name;
-if ($.t($.is(names, null))) {
-return null;
-}
-if ((!$.t($.b.isinstance([names, $.tuple([$.b.list, $.b.tuple])])) || $.t($.lt(MOST_COLUMNS, $.b.len([names]))))) {
-throw $.raised(InvalidParameter([("" + "from_data must be a list of at most " + $.formatted(MOST_COLUMNS, "", "") + " columns, or left out")]));
-}
-for (const $v5 of $.each(names)) {
-name = $v5;
-if ($.t($.is(name, null))) {
-throw $.raised(InvalidParameter(["a column of from_data needs a name"]));
-}
-text(["column of from_data", name]);
-}
-return $.b.tuple([$.cm($.b.dict, "fromkeys", [names])]);
-});
-in_order = $.fn("in_order", ["**days"], {}, function (days) {
-let after, before, first, known, second;
-known = [...(function* ($first) { for (const $v6 of $.each($first)) { let name, when; {const $v7 = $.unpack($v6, 2, -1);name = $v7[0];when = $v7[1];} if (!$.t(!$.is(when, null))) continue; yield $.tuple([name, when]); } })($.cm(days, "items", []))];
-for (const $v8 of $.each(pairwise([known]))) {
-{const $v9 = $.unpack($v8, 2, -1);{const $v10 = $.unpack($v9[0], 2, -1);before = $v10[0];first = $v10[1];}{const $v11 = $.unpack($v9[1], 2, -1);after = $v11[0];second = $v11[1];}}
-if ($.t($.lt(second, first))) {
-throw $.raised(InvalidParameter(["are in the wrong order: the second lies before the first"], {...$.named($.dict([[before, first], [after, second]]))}));
-}
-}
-return null;
-});
-digest = $.fn("digest", ["name", "value"], {}, function (name, value) {
-if (($.t(!$.is(value, null)) && !($.t($.b.isinstance([value, $.b.str])) && $.t($.libraries["re"].fullmatch(["[0-9a-f]{64}", value]))))) {
-throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + " must be a SHA-256, 64 hexadecimal digits in lower case, or left out")]));
-}
-return null;
-});
-number = $.fn("number", ["certificate_id"], {}, function (certificate_id) {
-try {
-if ($.t($.eq($.b.str([UUID([certificate_id])]), certificate_id))) {
-return $.b.str([certificate_id]);
-}
-} catch ($error) { const $caught = $.thrown($error);
-if ($.caught($caught, $.tuple([$.b.TypeError, $.b.ValueError, $.b.AttributeError]))) {
-
-} else throw $caught;
-}
-throw $.raised(InvalidParameter(["certificate_id must be a UUID, for example 6f1c0f6e-0c0b-4a53-9d5c-0d8c2f0f6c11"]));
-return null;
-});
-version = $.fn("version", ["name"], {}, function (name) {
-if ((!$.t($.b.isinstance([name, $.b.str])) || !$.t($.libraries["re"].fullmatch(["[0-9]{1,5}(\\.[0-9]{1,5}){1,3}([.+-]?[a-z0-9.]{1,30})?", name])))) {
-throw $.raised(InvalidParameter(["version must be that of the software, for example 0.2.0"]));
-}
-return name;
-});
-audited = $.fn("audited", ["results"], {}, function (results) {
-let found, name, result;
-found = listed(["audit", results, MOST_AUDITS, $.tuple(["name", "measured_lower_bound", "claimed_advantage"])]);
-for (const $v12 of $.each(found)) {
-result = $v12;
-for (const $v13 of $.each($.tuple(["measured_lower_bound", "claimed_advantage"]))) {
-name = $v13;
-if (!$.t((($v14, $v15, $v16) => $.le($v14, $v15) && $.le($v15, $v16))(0n, real([name, $.gi(result, name)]), 1n))) {
-throw $.raised(InvalidParameter(["must lie between 0 and 1: it is an advantage over guessing"], {...$.named($.dict([[name, $.gi(result, name)]]))}));
-}
-}
-if ($.t($.lt($.gi(result, "claimed_advantage"), $.gi(result, "measured_lower_bound")))) {
-throw $.raised(InvalidParameter([("" + "the audit " + $.formatted($.gi(result, "name"), "r", "") + " measured more than is certified: nothing may be certified until it is known why")]));
-}
-}
-return found;
-});
-return {MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _columns, in_order, digest, number, version, audited, InvalidParameter, UUID, pairwise, Any, Mapping, Notices, NOTHING_STATED, Statuses, in_order_of_the_source, put_besides, looked_for, moment, count, text, last_day, real, listed, day, local_day};
 })();
 $.modules["evidence.deriving"] = (() => {
 let HARDLY, NOT_COVERED, claims_of, release_served, guarantees, whole_persons, _done, _source, _figures, figure, _finite, conditions_of, _each_once, _in_time, _notices, _elsewhere, _may_have_used, _to_do;
@@ -5856,240 +8513,6 @@ return $.tuple([plan_from_dict([$.gi(public$, "plan")]), tallies, checked_delta(
 });
 return {FORMAT, SOFTWARE, LARGEST_DELTA, BLOCKS, _REQUEST, _EVIDENCE, _FACTS, checked_delta, check_facts, stated, erasure_of, read_history, CATALOGUE, made_by, version, number, in_json, local_day, in_order, moment, __version__, Erasure, Notices, plan_from_dict, count, Tallied, Tally, MOST_TALLIES, InvalidParameter, stated_delta};
 })();
-$.modules["evidence.checks"] = (() => {
-let REFUSALS, LAST_DIGITS, _LARGEST, _LONGEST, Check, Verification, brief, at_least, difference;
-const math = $.libraries["math"];
-const Mapping = $.libraries["collections.abc"]["Mapping"];
-const asdict = $.libraries["dataclasses"]["asdict"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const NoisyGDDeleteError = $.modules["errors"]["NoisyGDDeleteError"];
-REFUSALS = $.tuple([NoisyGDDeleteError, $.b.ArithmeticError, $.b.LookupError, $.b.TypeError, $.b.ValueError, $.b.AttributeError, $.b.AssertionError, $.b.MemoryError, $.b.RecursionError]);
-LAST_DIGITS = 1e-09;
-_LARGEST = $.pow(10n, 300n);
-_LONGEST = 400n;
-Check = $.dataclass($.cls("Check", [], ($ns) => {
-
-}), [["name", () => ["is", $.b.str]], ["passed", () => ["is", $.b.bool]], ["detail", () => ["is", $.b.str]]], {frozen: true});
-Verification = $.dataclass($.cls("Verification", [], ($ns) => {
-$ns.not_recomputed = $.tuple([]);
-$ns.passed = $.property($.fn("passed", ["self"], {}, function (self) {
-return $.b.all([(function* ($first) { for (const $v1 of $.each($first)) { let check; check = $v1; yield $.ga(check, "passed"); } })($.ga(self, "checks"))]);
-}));
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-return $.dict([["passed", $.ga(self, "passed")], ["checks", [...(function* ($first) { for (const $v2 of $.each($first)) { let check; check = $v2; yield asdict([check]); } })($.ga(self, "checks"))]], ["not_recomputed", $.b.list([$.ga(self, "not_recomputed")])]]);
-});
-$ns.text = $.fn("text", ["self"], {}, function (self) {
-let held, lines;
-lines = [...(function* ($first) { for (const $v3 of $.each($first)) { let check; check = $v3; yield ("" + $.formatted(($.t($.ga(check, "passed")) ? "ok  " : "FAIL"), "", "") + " " + $.formatted($.ga(check, "name"), "", "") + ": " + $.formatted($.ga(check, "detail"), "", "")); } })($.ga(self, "checks"))];
-lines = $.iadd(lines, [...(function* ($first) { for (const $v4 of $.each($first)) { let what; what = $v4; yield ("" + "not recomputed: " + $.formatted(what, "", "")); } })($.ga(self, "not_recomputed"))]);
-held = ($.t($.ga(self, "not_recomputed")) ? "the figures hold, and nothing beyond them" : "the certificate holds");
-return $.cm("\n", "join", [[...$.each(lines), ($.t($.ga(self, "passed")) ? held : "the certificate does NOT hold")]]);
-});
-}), [["checks", () => ["of", $.b.tuple, ["is", Check]]], ["not_recomputed", () => ["of", $.b.tuple, ["is", $.b.str]]]], {frozen: true});
-brief = $.fn("brief", ["error"], {}, function (error) {
-let said;
-said = $.either($.b.str([error]), () => $.ga($.b.type([error]), "__name__"));
-said = $.cm("", "join", [(function* ($first) { for (const $v5 of $.each($first)) { let letter; letter = $v5; yield ($.t($.cm(letter, "isprintable", [])) ? letter : "?"); } })($.slice(said, null, _LONGEST, null))]);
-return $.add(said, ($.t($.lt(_LONGEST, $.b.len([$.b.str([error])]))) ? "..." : ""));
-});
-at_least = $.fn("at_least", ["said", "proven"], {}, function (said, proven) {
-let number;
-if (($.t($.is(said, null)) || $.t($.is(proven, null)) || $.t($.libraries["math"].isinf([proven])))) {
-return $.is(said, null);
-}
-number = $.both($.has($.tuple([$.b.int, $.b.float]), $.b.type([said])), () => $.both((($v6, $v7, $v8) => $.le($v6, $v7) && $.lt($v7, $v8))(0n, said, $.libraries["math"].inf), () => !$.eq($.gi($.b.str([said]), 0n), "-")));
-return $.both(number, () => $.b.bool([$.le($.mul(proven, $.sub(1n, LAST_DIGITS)), said)]));
-});
-difference = $.fn("difference", ["stated", "again", "path"], {"path": ""}, function (stated, again, path) {
-let found, name, pairs, same;
-if (($.t($.b.isinstance([stated, Mapping])) && $.t($.b.isinstance([again, Mapping])))) {
-for (const $v9 of $.each([...$.each(again), ...$.each((function* ($first) { for (const $v10 of $.each($first)) { let name; name = $v10; if (!$.t(!$.has(again, name))) continue; yield name; } })(stated))])) {
-name = $v9;
-if (($.t(!$.has(stated, name)) || $.t(!$.has(again, name)))) {
-return brief([$.b.ValueError([("" + $.formatted(path, "", "") + $.formatted(name, "", ""))])]);
-}
-found = difference([$.gi(stated, name), $.gi(again, name), ("" + $.formatted(path, "", "") + $.formatted(name, "", "") + ".")]);
-if ($.t(found)) {
-return found;
-}
-}
-return null;
-}
-if (($.t($.b.isinstance([stated, $.tuple([$.b.list, $.b.tuple])])) && $.t($.b.isinstance([again, $.tuple([$.b.list, $.b.tuple])])))) {
-if ($.t(!$.eq($.b.len([stated]), $.b.len([again])))) {
-return $.cm(path, "rstrip", ["."]);
-}
-pairs = $.b.enumerate([$.b.zip([stated, again], {"strict": true})], {"start": 1n});
-return $.b.next([(function* ($first) { for (const $v11 of $.each($first)) { let a, b, i; {const $v12 = $.unpack($v11, 2, -1);i = $v12[0];{const $v13 = $.unpack($v12[1], 2, -1);a = $v13[0];b = $v13[1];}} if (!$.t((found = difference([a, b, ("" + $.formatted(path, "", "") + $.formatted(i, "", "") + ".")])))) continue; yield found; } })(pairs), null]);
-}
-if (($.t($.is($.b.type([stated]), $.b.int)) && $.t($.b.isinstance([again, $.b.float])) && $.t($.lt($.b.abs([stated]), _LARGEST)) && $.t($.eq($.b.float([stated]), stated)))) {
-stated = $.b.float([stated]);
-}
-same = $.both($.is($.b.type([stated]), $.b.type([again])), () => $.eq($.b.repr([stated]), $.b.repr([again])));
-return ($.t(same) ? null : $.either($.cm(path, "rstrip", ["."]), () => "value"));
-});
-return {REFUSALS, LAST_DIGITS, _LARGEST, _LONGEST, Check, Verification, brief, at_least, difference, NoisyGDDeleteError, Mapping, asdict};
-})();
-$.modules["evidence.canonical"] = (() => {
-let MOST_VALUES, canonical, _values, _as_doubles;
-const rfc8785 = $.libraries["rfc8785"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-MOST_VALUES = 1000000n;
-canonical = $.fn("canonical", ["document"], {}, function (document) {
-let error, said;
-if ($.t($.lt(MOST_VALUES, _values([document])))) {
-throw $.raised(InvalidParameter([("" + "a document of more than " + $.formatted(MOST_VALUES, "", "") + " values is not signed; give one with fewer releases")]));
-}
-try {
-try {
-return $.libraries["rfc8785"].dumps([document]);
-} catch ($error) { const $caught = $.thrown($error);
-if ($.caught($caught, $.libraries["rfc8785"].IntegerDomainError)) {
-return $.libraries["rfc8785"].dumps([_as_doubles([document])]);
-} else throw $caught;
-}
-} catch ($error) { const $caught = $.thrown($error);
-if ($.caught($caught, $.tuple([$.b.ValueError, $.b.OverflowError, $.b.RecursionError]))) {error = $caught;
-said = $.either($.slice($.b.str([error]), null, 200n, null), () => $.ga($.b.type([error]), "__name__"));
-throw $.raised(InvalidParameter([("" + "no canonical JSON (RFC 8785): " + $.formatted(said, "", ""))]));
-} else throw $caught;
-}
-return null;
-});
-_values = $.fn("_values", ["document"], {}, function (document) {
-let found, left, value;
-{const $v1 = [0n, [document]];found = $v1[0];left = $v1[1];}
-while (($.t(left) && $.t($.le(found, MOST_VALUES)))) {
-value = $.cm(left, "pop", []);
-found = $.iadd(found, 1n);
-if ($.t($.b.isinstance([value, $.b.dict]))) {
-$.cm(left, "extend", [$.cm(value, "values", [])]);
-} else {
-if ($.t($.b.isinstance([value, $.tuple([$.b.list, $.b.tuple])]))) {
-$.cm(left, "extend", [value]);
-}
-}
-}
-return found;
-});
-_as_doubles = $.fn("_as_doubles", ["value"], {}, function (value) {
-if ($.t($.b.isinstance([value, $.b.dict]))) {
-return $.dict((function* ($first) { for (const $v2 of $.each($first)) { let inner, name; {const $v3 = $.unpack($v2, 2, -1);name = $v3[0];inner = $v3[1];} yield [name, _as_doubles([inner])]; } })($.cm(value, "items", [])));
-}
-if ($.t($.b.isinstance([value, $.tuple([$.b.list, $.b.tuple])]))) {
-return [...(function* ($first) { for (const $v4 of $.each($first)) { let inner; inner = $v4; yield _as_doubles([inner]); } })(value)];
-}
-if (($.t($.b.isinstance([value, $.b.int])) && !$.t($.b.isinstance([value, $.b.bool])) && $.t($.le($.pow(2n, 53n), $.b.abs([value]))) && $.t($.eq($.b.float([value]), value)))) {
-return $.b.float([value]);
-}
-return value;
-});
-return {MOST_VALUES, canonical, _values, _as_doubles, InvalidParameter};
-})();
-$.modules["evidence.signing"] = (() => {
-let Scheme, _OF_SMALL_ORDER, SIGNED, key_id, encrypted, read_private, read_public, sign, signed_by, decoded;
-const base64 = $.libraries["base64"];
-const hashlib = $.libraries["hashlib"];
-const Callable = $.libraries["collections.abc"]["Callable"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const Any = $.libraries["typing"]["Any"];
-const InvalidSignature = $.libraries["cryptography.exceptions"]["InvalidSignature"];
-const UnsupportedAlgorithm = $.libraries["cryptography.exceptions"]["UnsupportedAlgorithm"];
-const Ed25519PrivateKey = $.libraries["cryptography.hazmat.primitives.asymmetric.ed25519"]["Ed25519PrivateKey"];
-const Ed25519PublicKey = $.libraries["cryptography.hazmat.primitives.asymmetric.ed25519"]["Ed25519PublicKey"];
-const Encoding = $.libraries["cryptography.hazmat.primitives.serialization"]["Encoding"];
-const PublicFormat = $.libraries["cryptography.hazmat.primitives.serialization"]["PublicFormat"];
-const load_pem_private_key = $.libraries["cryptography.hazmat.primitives.serialization"]["load_pem_private_key"];
-const load_pem_public_key = $.libraries["cryptography.hazmat.primitives.serialization"]["load_pem_public_key"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const bounded = $.libraries["records.bounded"];
-const canonical = $.modules["evidence.canonical"]["canonical"];
-Scheme = $.dataclass($.cls("Scheme", [], ($ns) => {
-
-}), [["algorithm", () => ["is", $.b.str]], ["written", () => ["parts", Callable, ["is", [Any]], ["is", $.b.bytes]]]], {frozen: true});
-_OF_SMALL_ORDER = $.tuple([...$.each((function* ($first) { for (const $v1 of $.each($first)) { let sign; sign = $v1; yield $.add($.mul("00", 31n), sign); } })($.tuple(["00", "80"]))), ...$.each((function* ($first) { for (const $v2 of $.each($first)) { let sign; sign = $v2; yield $.add($.add("01", $.mul("00", 30n)), sign); } })($.tuple(["00", "80"]))), ...$.each((function* ($first) { for (const $v3 of $.each($first)) { let sign; sign = $v3; yield $.add("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc", sign); } })($.tuple(["05", "85"]))), ...$.each((function* ($first) { for (const $v4 of $.each($first)) { let sign; sign = $v4; yield $.add("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03", sign); } })($.tuple(["7a", "fa"]))), ...$.each((function* ($first) { for (const $v5 of $.each($first)) { let low; low = $v5; for (const $v6 of $.each($.tuple(["7f", "ff"]))) { let sign; sign = $v6; yield $.add($.add(low, $.mul("ff", 30n)), sign); }} })($.tuple(["ec", "ed", "ee"])))]);
-SIGNED = Scheme(["Ed25519 over canonical JSON (RFC 8785)", canonical]);
-key_id = $.fn("key_id", ["key"], {}, function (key) {
-return $.slice($.cm($.libraries["hashlib"].sha256([$.cm(key, "public_bytes", [$.ga(Encoding, "Raw"), $.ga(PublicFormat, "Raw")])]), "hexdigest", []), null, 16n, null);
-});
-encrypted = $.fn("encrypted", ["pem"], {}, function (pem) {
-return $.has(pem, new Uint8Array([69, 78, 67, 82, 89, 80, 84, 69, 68]));
-});
-read_private = $.fn("read_private", ["path", "*", "password"], {"password": null}, function (path, password) {
-let error, key, pem, wrong;
-pem = $.libraries["records.bounded"].content([path, $.libraries["records.bounded"].KEY]);
-if ($.t(!$.eq(encrypted([pem]), !$.is(password, null)))) {
-throw $.raised(InvalidParameter([($.t($.is(password, null)) ? ("" + $.formatted(path, "", "") + ": the key is encrypted; give its passphrase") : ("" + $.formatted(path, "", "") + ": the key is not encrypted; leave the passphrase out"))]));
-}
-try {
-key = load_pem_private_key([pem, password]);
-} catch ($error) { const $caught = $.thrown($error);
-if ($.caught($caught, $.tuple([$.b.ValueError, $.b.TypeError, UnsupportedAlgorithm]))) {error = $caught;
-wrong = ($.t(!$.is(password, null)) ? "or another passphrase " : "");
-throw $.raised(InvalidParameter([("" + "cannot read a signing key from " + $.formatted(path, "", "") + ": not a key in PEM form " + $.formatted(wrong, "", "") + "(" + $.formatted(error, "", "") + ")")]));
-} else throw $caught;
-}
-if (!$.t($.b.isinstance([key, Ed25519PrivateKey]))) {
-throw $.raised(InvalidParameter([("" + $.formatted(path, "", "") + " does not hold an Ed25519 key; make one with `noisygd-delete keygen`")]));
-}
-return key;
-});
-read_public = $.fn("read_public", ["path"], {}, function (path) {
-let error, key;
-try {
-key = load_pem_public_key([$.libraries["records.bounded"].content([path, $.libraries["records.bounded"].KEY])]);
-} catch ($error) { const $caught = $.thrown($error);
-if ($.caught($caught, $.tuple([$.b.ValueError, UnsupportedAlgorithm]))) {error = $caught;
-if ($.t($.b.isinstance([error, InvalidParameter]))) {
-throw $caught;
-}
-throw $.raised(InvalidParameter([("" + "cannot read a public key from " + $.formatted(path, "", "") + ": " + $.formatted(error, "", ""))]));
-} else throw $caught;
-}
-if (!$.t($.b.isinstance([key, Ed25519PublicKey]))) {
-throw $.raised(InvalidParameter([("" + $.formatted(path, "", "") + " does not hold an Ed25519 public key")]));
-}
-return key;
-});
-sign = $.fn("sign", ["document", "key", "*", "password"], {"password": null}, function (document, key, password) {
-let block, private$, raw, unsigned;
-private$ = read_private([key], {"password": password});
-unsigned = $.dict((function* ($first) { for (const $v7 of $.each($first)) { let block, name; {const $v8 = $.unpack($v7, 2, -1);name = $v8[0];block = $v8[1];} if (!$.t(!$.eq(name, "signature"))) continue; yield [name, block]; } })($.cm(document, "items", [])));
-raw = $.cm($.cm(private$, "public_key", []), "public_bytes", [$.ga(Encoding, "Raw"), $.ga(PublicFormat, "Raw")]);
-block = $.dict([["algorithm", $.ga(SIGNED, "algorithm")], ["key_id", key_id([$.cm(private$, "public_key", [])])], ["public_key", $.cm($.libraries["base64"].b64encode([raw]), "decode", [])], ["value", $.cm($.libraries["base64"].b64encode([$.cm(private$, "sign", [$.cm(SIGNED, "written", [unsigned])])]), "decode", [])]]);
-return $.dict([...$.pairs(unsigned), ["signature", block]]);
-});
-signed_by = $.fn("signed_by", ["document", "scheme"], {"scheme": SIGNED}, function (document, scheme) {
-let block, key, raw, unsigned;
-unsigned = $.dict((function* ($first) { for (const $v9 of $.each($first)) { let block, name; {const $v10 = $.unpack($v9, 2, -1);name = $v10[0];block = $v10[1];} if (!$.t(!$.eq(name, "signature"))) continue; yield [name, block]; } })($.cm(document, "items", [])));
-try {
-block = $.gi(document, "signature");
-raw = decoded([$.gi(block, "public_key")]);
-if ($.t($.has(_OF_SMALL_ORDER, $.cm(raw, "hex", [])))) {
-return null;
-}
-key = $.cm(Ed25519PublicKey, "from_public_bytes", [raw]);
-if (($.t(!$.eq($.gi(block, "key_id"), key_id([key]))) || $.t(!$.eq($.gi(block, "algorithm"), $.ga(scheme, "algorithm"))) || $.t(!$.eq($.b.len([block]), 4n)))) {
-return null;
-}
-$.cm(key, "verify", [decoded([$.gi(block, "value")]), $.cm(scheme, "written", [unsigned])]);
-} catch ($error) { const $caught = $.thrown($error);
-if ($.caught($caught, $.tuple([InvalidSignature, $.b.LookupError, $.b.TypeError, $.b.ValueError, $.b.AttributeError, $.b.RecursionError]))) {
-return null;
-} else throw $caught;
-}
-return key;
-});
-decoded = $.fn("decoded", ["coded"], {}, function (coded) {
-let raw;
-raw = $.libraries["base64"].b64decode([coded], {"validate": true});
-if ($.t(!$.eq($.cm($.libraries["base64"].b64encode([raw]), "decode", []), coded))) {
-throw $.raised($.b.ValueError(["not base64 as it is written"]));
-}
-return raw;
-});
-return {Scheme, _OF_SMALL_ORDER, SIGNED, key_id, encrypted, read_private, read_public, sign, signed_by, decoded, PublicFormat, Encoding, InvalidParameter, Ed25519PublicKey, UnsupportedAlgorithm, load_pem_public_key, InvalidSignature, canonical, Any, Callable, Ed25519PrivateKey, load_pem_private_key};
-})();
 $.modules["evidence.verification"] = (() => {
 let SAME, MOST_CLAIMS, SCHEMES, verify_certificate, read_claims, _facts, over_budget, _claims, claims_fault, _short, _known, _typed, covers, _holds, _named, _format, _signature, _model;
 const math = $.libraries["math"];
@@ -6350,2429 +8773,6 @@ return Check(["model", true, ("" + "its SHA-256 is " + $.formatted(digest, "", "
 return Check(["model", false, ("" + "its SHA-256 is " + $.formatted(digest, "", "") + ", which is not the one stated")]);
 });
 return {SAME, MOST_CLAIMS, SCHEMES, verify_certificate, read_claims, _facts, over_budget, _claims, claims_fault, _short, _known, _typed, covers, _holds, _named, _format, _signature, _model, Verification, FORMAT, Check, stated, brief, NoisyGDDeleteError, REFUSALS, erasure_of, claims_of, read_history, check_facts, difference, key_id, read_public, signed_by, Mapping, BLOCKS, of_history, Claim, within, Scheme, SIGNED, KEYS, at_least, LAST_DIGITS, right_of_hundred, day};
-})();
-$.modules["evidence.envelope"] = (() => {
-let PAYLOAD, STATEMENT, PREDICATE, statement, encoded, is_envelope, opened;
-const Mapping = $.libraries["collections.abc"]["Mapping"];
-const Any = $.libraries["typing"]["Any"];
-const InvalidSignature = $.libraries["cryptography.exceptions"]["InvalidSignature"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const bounded = $.libraries["records.bounded"];
-const canonical = $.modules["evidence.canonical"]["canonical"];
-const Check = $.modules["evidence.checks"]["Check"];
-const decoded = $.modules["evidence.signing"]["decoded"];
-const key_id = $.modules["evidence.signing"]["key_id"];
-const read_public = $.modules["evidence.signing"]["read_public"];
-const signed_by = $.modules["evidence.signing"]["signed_by"];
-PAYLOAD = "application/vnd.in-toto+json";
-STATEMENT = "https://in-toto.io/Statement/v1";
-PREDICATE = "urn:noisygd-delete:erasure-certificate:";
-statement = $.fn("statement", ["certificate"], {}, function (certificate) {
-let action, evidence, kind, subject;
-{const $v1 = [$.gi(certificate, "action"), $.gi(certificate, "evidence")];action = $v1[0];evidence = $v1[1];}
-if ($.t(!$.is($.gi(action, "model_after_sha256"), null))) {
-subject = $.dict([["name", ("" + "model-" + $.formatted($.gi(action, "release"), "", "") + ".safetensors")], ["digest", $.dict([["sha256", $.gi(action, "model_after_sha256")]])]]);
-} else {
-if ($.t(!$.is($.gi(evidence, "ledger_sha256"), null))) {
-subject = $.dict([["name", ("" + "ledger-" + $.formatted($.gi(evidence, "ledger_entries"), "", ""))], ["digest", $.dict([["sha256", $.gi(evidence, "ledger_sha256")]])]]);
-} else {
-throw $.raised(InvalidParameter(["an attestation is about a model or a ledger, and this certificate names neither; issue it from a store"]));
-}
-}
-kind = $.add(PREDICATE, $.gi($.cm($.b.str([$.gi(certificate, "format")]), "rpartition", ["/"]), 2n));
-return $.dict([["_type", STATEMENT], ["subject", [subject]], ["predicateType", kind], ["predicate", $.b.dict([certificate])]]);
-});
-encoded = $.fn("encoded", ["kind", "body"], {}, function (kind, body) {
-return $.mod(new Uint8Array([68, 83, 83, 69, 118, 49, 32, 37, 100, 32, 37, 98, 32, 37, 100, 32, 37, 98]), $.tuple([$.b.len([$.cm(kind, "encode", [])]), $.cm(kind, "encode", []), $.b.len([body]), body]));
-});
-is_envelope = $.fn("is_envelope", ["document"], {}, function (document) {
-return $.both($.b.isinstance([document, Mapping]), () => $.has(document, "payloadType"));
-});
-opened = $.fn("opened", ["envelope", "*", "public_key"], {"public_key": null}, function (envelope, public_key) {
-let body, certificate, error, expected, inside, signature, signer;
-certificate = null;
-try {
-if (($.t(!$.eq($.b.set([envelope]), $.set(["payload", "payloadType", "signatures"]))) || $.t(!$.eq($.gi(envelope, "payloadType"), PAYLOAD)))) {
-throw $.raised(InvalidParameter([("" + "not an envelope of " + $.formatted(PAYLOAD, "", ""))]));
-}
-body = decoded([$.gi(envelope, "payload")]);
-inside = $.libraries["records.bounded"].parsed([$.cm(body, "decode", [])]);
-certificate = $.gi(inside, "predicate");
-if (($.t(!$.eq(canonical([inside]), body)) || $.t(!$.eq(canonical([statement([certificate])]), body)))) {
-throw $.raised(InvalidParameter(["its statement is not the one that this certificate gives"]));
-}
-signer = signed_by([$.b.dict([certificate])]);
-if ($.t($.is(signer, null))) {
-throw $.raised(InvalidParameter(["the certificate inside is unsigned, or was altered"]));
-}
-expected = ($.t($.is(public_key, null)) ? signer : read_public([public_key]));
-{const $v2 = $.unpack($.gi(envelope, "signatures"), 1, -1);signature = $v2[0];}
-if (($.t(!$.eq($.b.set([signature]), $.set(["keyid", "sig"]))) || $.t(!$.eq($.gi(signature, "keyid"), key_id([expected]))))) {
-throw $.raised(InvalidParameter(["it was signed by another key"]));
-}
-$.cm(expected, "verify", [decoded([$.gi(signature, "sig")]), encoded([PAYLOAD, body])]);
-} catch ($error) { const $caught = $.thrown($error);
-if ($.caught($caught, InvalidSignature)) {
-return $.tuple([certificate, Check(["envelope", false, "altered after signing"])]);
-} else if ($.caught($caught, $.tuple([InvalidParameter, $.b.ValueError, $.b.TypeError, $.b.KeyError, $.b.AttributeError, $.b.RecursionError]))) {error = $caught;
-return $.tuple([certificate, Check(["envelope", false, $.either($.slice($.b.str([error]), null, 200n, null), () => $.ga($.b.type([error]), "__name__"))])]);
-} else throw $caught;
-}
-return $.tuple([certificate, Check(["envelope", true, ("" + "an in-toto statement, signed by key " + $.formatted(key_id([expected]), "", ""))])]);
-});
-return {PAYLOAD, STATEMENT, PREDICATE, statement, encoded, is_envelope, opened, Mapping, key_id, Check, InvalidParameter, InvalidSignature, decoded, read_public, signed_by, canonical, Any};
-})();
-$.modules["papers.catalogue"] = (() => {
-let figure;
-const labels = $.libraries["papers.catalogue"]["labels"];
-const shown = $.modules["privacy.shown"]["shown"];
-figure = $.fn("figure", ["value"], {}, function (value) {
-if ($.t($.is(value, null))) {
-return "\u2013";
-}
-if ($.t($.b.isinstance([value, $.b.float]))) {
-return shown([value]);
-}
-return ($.t($.b.isinstance([value, $.b.int])) ? $.cm(("" + $.formatted(value, "", ("" + ","))), "replace", [",", " "]) : $.b.str([value]));
-});
-return {figure, shown};
-})();
-$.modules["papers.paper"] = (() => {
-let QUESTIONS, ABOUT, AUDITED, COMMANDS, paper, _block, _lines, _claimed, _former, _head, _said, _request, _tables, _evidence, audit_name, _foot, _moment, _number, _filled;
-const Mapping = $.libraries["collections.abc"]["Mapping"];
-const Any = $.libraries["typing"]["Any"];
-const KEYS = $.modules["evidence.claims"]["KEYS"];
-const Claim = $.modules["evidence.claims"]["Claim"];
-const sentence = $.modules["evidence.claims"]["sentence"];
-const fill = $.modules["privacy.sentences"]["fill"];
-const figure = $.modules["papers.catalogue"]["figure"];
-const labels = $.libraries["papers.catalogue"]["labels"];
-QUESTIONS = $.dict([["used", "Was the record ever in the data? (a record against no record)"], ["which", "Was it this content or another? (two records, one of which was there)"]]);
-ABOUT = $.dict([["erased.later", "what was erased, from every model since"], ["erased.all", "what was erased, from all models ever published"], ["erased.before", "what was erased, from all models so far"], ["replaced.later", "the content before the rectification, from every model since"], ["replaced.all", "the content before the rectification, from all models ever published"], ["replaced.before", "the content before the rectification, from all models so far"], ["present.one", "a record still there, from the last model alone"], ["present.all", "a record still there, from all models"]]);
-AUDITED = $.tuple(["record still there, the learned model", "record still there, all releases", "erased record, the release that erased it", "erased record, the learned model and every later one", "erased record, the learned model and the later one", "erased record, releases from its erasure on", "shadow model", "likelihood ratio", "kernel witness", "one run"]);
-COMMANDS = $.dict([["to-do.budget", "relearn STORE"], ["to-do.total", "relearn STORE"], ["to-do.publish", "publish STORE"], ["to-do.tell", "register letter STORE REQUEST; register inform STORE REQUEST"], ["to-do.recipients", "register recipients STORE REQUEST --count N"], ["to-do.withdraw", "publish-to STORE"], ["to-do.backups", "register backups STORE REQUEST --until DAY"]]);
-paper = $.fn("paper", ["certificate", "code"], {}, function (certificate, code) {
-let figures, told, words;
-words = labels([code]);
-if ($.t($.has(certificate, "claims"))) {
-told = _claimed([$.gi(certificate, "claims"), code]);
-figures = _tables([$.gi(certificate, "claims"), words, code]);
-} else {
-{const $v1 = [_former([$.gi(certificate, "statement")]), []];told = $v1[0];figures = $v1[1];}
-}
-return [...$.each(_head([certificate, words])), ...$.each(_said([words, told], {"pending": !$.eq($.gi($.gi(certificate, "action"), "status"), "published")})), ...$.each(_request([certificate, words])), _block(["annex", $.gi(words, "Annex: the figures, what they rest on, and how to check them")]), ...$.each(figures), _block(["heading", $.gi(words, "Assumptions")]), _lines(["list", $.gi(told, "condition")]), ...$.each(_evidence([certificate, words])), _block(["footer", _foot([certificate, words])])];
-});
-_block = $.fn("_block", ["kind", "text"], {}, function (kind, text) {
-return $.dict([["kind", kind], ["text", text]]);
-});
-_lines = $.fn("_lines", ["kind", "lines"], {}, function (kind, lines) {
-return $.dict([["kind", kind], ["lines", $.b.list([lines])]]);
-});
-_claimed = $.fn("_claimed", ["claims", "code"], {}, function (claims, code) {
-let claim, kind, one, text, told;
-told = $.dict((function* ($first) { for (const $v2 of $.each($first)) { let kind; kind = $v2; yield [kind, []]; } })($.tuple(["plain", "notice", "condition", "uncovered", "duty"])));
-for (const $v3 of $.each(claims)) {
-one = $v3;
-claim = Claim([$.gi(one, "key"), $.gi(one, "values"), $.b.tuple([$.gi(one, "conditions")])]);
-kind = $.ga($.gi(KEYS, $.ga(claim, "key")), "role");
-text = sentence([claim, code]);
-if ($.t($.eq(kind, "duty"))) {
-text = ("" + $.formatted(text, "", "") + " (`noisygd-delete " + $.formatted($.gi(COMMANDS, $.ga(claim, "key")), "", "") + "`)");
-}
-if (!$.t($.cm($.ga(claim, "key"), "startswith", ["present."]))) {
-$.cm($.gi(told, ($.t($.has(told, kind)) ? kind : "plain")), "append", [text]);
-}
-}
-return told;
-});
-_former = $.fn("_former", ["statement"], {}, function (statement) {
-return $.dict([["plain", $.cm(statement, "get", ["plain_words", []])], ["notice", $.cm(statement, "get", ["notices", []])], ["condition", $.cm(statement, "get", ["assumptions", []])], ["uncovered", $.cm(statement, "get", ["not_covered", []])], ["duty", $.cm(statement, "get", ["to_do", []])]]);
-});
-_head = $.fn("_head", ["certificate", "words"], {}, function (certificate, words) {
-let identity, who;
-identity = $.gi(certificate, "identity");
-who = $.either($.cm(identity, "get", ["controller"]), () => $.gi(words, "Controller not named"));
-return [_block(["title", $.gi(words, "Erasure certificate")]), _lines(["lead", [("" + $.formatted(who, "", "") + " \u00b7 " + $.formatted($.gi(words, "issued"), "", "") + " " + $.formatted(_moment([$.gi(identity, "issued"), words]), "", "")), $.gi(identity, "certificate_id")]])];
-});
-_said = $.fn("_said", ["words", "told", "*", "pending"], {}, function (words, told, pending) {
-let blocks, guessing;
-guessing = [$.gi(words, "Guessing is right 50 times in 100.")];
-blocks = [_block(["heading", $.gi(words, "In plain words")]), _lines([($.t(pending) ? "warning" : "box"), [...$.each($.gi(told, "plain")), ...$.each((function* ($first) { for (const $v4 of $.each($first)) { let one; one = $v4; if (!$.t(!$.has($.gi(told, "plain"), one))) continue; yield one; } })(guessing))]]), _block(["heading", $.gi(words, "What to do next")]), _lines(["list", $.gi(told, "duty")]), _block(["heading", $.gi(words, "For the person concerned")]), _lines(["list", $.gi(told, "notice")]), _block(["heading", $.gi(words, "Not covered")]), _lines(["list", $.gi(told, "uncovered")])];
-return blocks;
-});
-_request = $.fn("_request", ["certificate", "words"], {}, function (certificate, words) {
-let action, edited, missing, received, request, rows;
-{const $v5 = [$.gi(certificate, "request"), $.gi(certificate, "action")];request = $v5[0];action = $v5[1];}
-edited = ("" + $.formatted(_moment([$.cm(request, "get", ["edited"]), words]), "", "") + ": " + $.formatted($.sub($.gi(request, "rows"), $.gi(request, "replaced")), "", "") + " " + $.formatted($.gi(words, "deleted"), "", ""));
-if ($.t($.gi(request, "replaced"))) {
-edited = ("" + $.formatted(edited, "", "") + ", " + $.formatted($.gi(request, "replaced"), "", "") + " " + $.formatted($.gi(words, "replaced (rectification)"), "", ""));
-}
-if ($.t($.gi(request, "inserted"))) {
-edited = ("" + $.formatted(edited, "", "") + ", " + $.formatted($.gi(request, "inserted"), "", "") + " " + $.formatted($.gi(words, "inserted (nothing erased)"), "", ""));
-}
-received = $.cm(request, "get", ["received"]);
-missing = _filled([$.gi(words, "not stated by the operator; state it with: {text}")], {"text": "`noisygd-delete certificate --received TIME`"});
-rows = [[$.gi(words, "Request"), $.either($.cm(request, "get", ["request_id"]), () => $.gi(words, "no request id was given"))], [$.gi(words, "Received"), ($.t($.is(received, null)) ? missing : _moment([received, words]))], [$.gi(words, "Rows edited"), edited], [$.gi(words, "Model without them published"), _moment([$.cm(request, "get", ["served"]), words])], [$.gi(words, "Status"), $.gi(words, $.gi(action, "status"))], [$.gi(words, "Release"), ($.t($.is($.gi(action, "release"), null)) ? $.gi(words, "none") : $.b.str([$.gi(action, "release")]))], [$.gi(words, "Model before"), $.either($.cm(action, "get", ["model_before_sha256"]), () => "\u2013")], [$.gi(words, "Model after"), $.either($.cm(action, "get", ["model_after_sha256"]), () => "\u2013")]];
-return [_block(["heading", $.gi(words, "Request and action")]), $.dict([["kind", "facts"], ["rows", rows]])];
-});
-_tables = $.fn("_tables", ["claims", "words", "code"], {}, function (claims, words, code) {
-let about, blocks, cells, claim, first, found, group, head, only, question, rows, unit, values;
-found = $.dict([]);
-for (const $v6 of $.each(claims)) {
-claim = $v6;
-if ($.t($.eq($.ga($.gi(KEYS, $.gi(claim, "key")), "role"), "figure"))) {
-$.cm($.cm(found, "setdefault", [$.gi($.gi(claim, "values"), "question"), []]), "append", [claim]);
-}
-}
-blocks = [_block(["heading", $.gi(words, "Guarantees")])];
-for (const $v7 of $.each($.cm(found, "items", []))) {
-{const $v8 = $.unpack($v7, 2, -1);question = $v8[0];group = $v8[1];}
-first = $.gi($.gi(group, 0n), "values");
-head = [$.gi(words, "About"), $.gi(words, "right, of 100"), ("" + "\u03b5, \u03b4 = " + $.formatted(_number([$.gi(first, "delta"), words]), "", "")), ("" + "\u03bc, " + $.formatted($.gi(words, "Gaussian"), "", ""))];
-if ($.t(!$.is($.gi(first, "order"), null))) {
-$.cm(head, "append", [("" + $.formatted($.gi(words, "R\u00e9nyi"), "", "") + " \u03b5, q = " + $.formatted(_number([$.gi(first, "order"), words]), "", ""))]);
-}
-rows = [];
-for (const $v9 of $.each(group)) {
-claim = $v9;
-values = $.gi(claim, "values");
-cells = [$.b.str([$.gi(values, "of_hundred")]), _number([$.gi(values, "epsilon"), words]), _number([$.gi(values, "gdp"), words])];
-if ($.t(!$.is($.gi(first, "order"), null))) {
-$.cm(cells, "append", [_number([$.gi(values, "renyi"), words])]);
-}
-unit = _filled([$.gi(words, "{text}, {n} row(s) per person")], {"text": $.gi(values, "worlds"), "n": $.b.str([$.gi(values, "rows_per_person")])});
-only = $.cm("; ", "join", [(function* ($first) { for (const $v10 of $.each($first)) { let name; name = $v10; yield sentence([Claim([name, $.dict([])]), code]); } })($.gi(claim, "conditions"))]);
-about = ("" + $.formatted($.gi(words, $.gi(ABOUT, $.gi(claim, "key"))), "", "") + " (" + $.formatted(unit, "", "") + $.formatted(($.t(only) ? ("" + "; " + $.formatted(only, "", "")) : ""), "", "") + ")");
-$.cm(rows, "append", [[about, ...$.each(cells)]]);
-}
-$.cm(blocks, "append", [$.dict([["kind", "table"], ["text", $.gi(words, $.gi(QUESTIONS, question))], ["head", head], ["rows", rows]])]);
-}
-$.cm(blocks, "append", [_lines(["text", [$.gi(words, "Every figure is an upper bound, rounded up; guessing is right 50 times of 100.")]])]);
-return blocks;
-});
-_evidence = $.fn("_evidence", ["certificate", "words"], {}, function (certificate, words) {
-let checked, entry, evidence, file, found, high, kept, lines, low, measured, place, remedy, result, signed;
-evidence = $.gi(certificate, "evidence");
-checked = $.cm(evidence, "get", ["checked"]);
-lines = [($.t(checked) ? ("" + $.formatted($.gi(words, "noted when it was issued"), "", "") + ": \u201c" + $.formatted(checked, "", "") + "\u201d") : $.gi(words, "no check of the store is recorded here"))];
-if ($.t($.cm(evidence, "get", ["ledger_entries"]))) {
-entry = _filled([$.gi(words, "issued after entry {n} of the ledger, link {text}")], {"n": $.b.str([$.gi(evidence, "ledger_entries")]), "text": $.slice($.gi(evidence, "ledger_sha256"), null, 16n, null)});
-kept = $.gi(words, "Kept outside the store, the JSON file shows whether an older copy is put back:");
-$.cm(lines, "append", [("" + $.formatted(entry, "", "") + ". " + $.formatted(kept, "", "") + " `noisygd-delete verify STORE --certificate certificate.json`")]);
-}
-for (const $v11 of $.each($.cm(evidence, "get", ["residue", $.tuple([])]))) {
-place = $v11;
-found = ($.t($.gi(place, "found")) ? ("" + " (" + $.formatted($.gi(place, "found"), "", "") + " " + $.formatted($.gi(words, "of the texts looked for"), "", "") + ")") : "");
-remedy = ($.t($.gi(place, "remedy")) ? ("" + ". " + $.formatted($.gi(place, "remedy"), "", "")) : "");
-$.cm(lines, "append", [("" + $.formatted($.gi(place, "place"), "", "") + ": " + $.formatted($.gi(words, $.gi(place, "verdict")), "", "") + $.formatted(found, "", "") + $.formatted(remedy, "", ""))]);
-}
-for (const $v12 of $.each($.cm(evidence, "get", ["audit", $.tuple([])]))) {
-result = $v12;
-{const $v13 = [_number([$.gi(result, "measured_lower_bound"), words]), _number([$.gi(result, "claimed_advantage"), words])];low = $v13[0];high = $v13[1];}
-measured = _filled([$.gi(words, "advantage measured at least {n}, certified at most {n2}")], {"n": low, "n2": high});
-$.cm(lines, "append", [("" + $.formatted($.gi(words, "audit"), "", "") + " \u201c" + $.formatted(audit_name([$.gi(result, "name"), words]), "", "") + "\u201d: " + $.formatted(measured, "", ""))]);
-}
-signed = $.cm(certificate, "get", ["signature"]);
-$.cm(lines, "append", [($.t($.is(signed, null)) ? $.gi(words, "not signed") : ("" + $.formatted($.gi(words, "signed with Ed25519 by key"), "", "") + " " + $.formatted($.gi(signed, "key_id"), "", "")))]);
-file = $.gi(words, "The signed JSON file is the original; this page says its claims in sentences. To check it offline:");
-return [_block(["heading", $.gi(words, "Stated by the operator")]), _lines(["text", [$.gi(words, "The facts of this page cannot be recomputed; whoever signed answers for them. Every figure and condition follows from them.")]]), _block(["heading", $.gi(words, "Evidence and verification")]), _lines(["list", [...$.each(lines), ("" + $.formatted(file, "", "") + " `noisygd-delete verify-certificate certificate.json --public-key controller.pem.pub`")]])];
-});
-audit_name = $.fn("audit_name", ["name", "words"], {}, function (name, words) {
-let parts;
-parts = $.cm(name, "split", [": "]);
-return ($.t($.b.all([(function* ($first) { for (const $v14 of $.each($first)) { let part; part = $v14; yield $.has(AUDITED, part); } })(parts)])) ? $.cm(": ", "join", [(function* ($first) { for (const $v15 of $.each($first)) { let part; part = $v15; yield $.gi(words, part); } })(parts)]) : name);
-});
-_foot = $.fn("_foot", ["certificate", "words"], {}, function (certificate, words) {
-let about, identity, known;
-identity = $.gi(certificate, "identity");
-known = $.gi(words, "the request id is a pseudonym: personal data for whoever can tell whose request it was");
-about = [("" + $.formatted($.gi(identity, "software"), "", "") + " " + $.formatted($.gi(identity, "version"), "", "")), $.gi(certificate, "format"), $.gi(words, "holds no name, record number or row")];
-return $.cm(" \u00b7 ", "join", [[...$.each(about), ...$.each(($.t($.cm($.gi(certificate, "request"), "get", ["request_id"])) ? [known] : []))]]);
-});
-_moment = $.fn("_moment", ["when", "words"], {}, function (when, words) {
-let date, day, zone;
-if ($.t($.is(when, null))) {
-return "\u2013";
-}
-date = $.cm($.slice(when, null, 10n, null), "split", ["-"]);
-day = _filled([$.gi(words, "day")], {"day": $.b.str([$.b.int([$.gi(date, 2n)])]), "month": $.gi($.gi(words, "months"), $.sub($.b.int([$.gi(date, 1n)]), 1n)), "year": $.gi(date, 0n)});
-if ($.t($.le($.b.len([when]), 10n))) {
-return day;
-}
-zone = $.slice(when, 19n, null, null);
-return ("" + $.formatted(day, "", "") + ", " + $.formatted($.slice(when, 11n, 16n, null), "", "") + " UTC" + $.formatted(($.t($.has($.tuple(["+00:00", "Z"]), zone)) ? "" : zone), "", ""));
-});
-_number = $.fn("_number", ["value", "words"], {}, function (value, words) {
-return $.cm(figure([value]), "replace", [".", $.gi(words, "decimal")]);
-});
-_filled = $.fn("_filled", ["label", "**values"], {}, function (label, values) {
-return fill([label, $.dict([]), values]);
-});
-return {QUESTIONS, ABOUT, AUDITED, COMMANDS, paper, _block, _lines, _claimed, _former, _head, _said, _request, _tables, _evidence, audit_name, _foot, _moment, _number, _filled, labels, Claim, sentence, KEYS, Any, Mapping, fill, figure};
-})();
-$.modules["losses.clipped"] = (() => {
-let Clipped, clip;
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const replace = $.libraries["dataclasses"]["replace"];
-const Any = $.libraries["typing"]["Any"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const scale = $.modules["errors"]["scale"];
-const ONE_DIRECTION = $.modules["losses.base"]["ONE_DIRECTION"];
-const Loss = $.modules["losses.base"]["Loss"];
-const LossConstants = $.modules["losses.base"]["LossConstants"];
-Clipped = $.dataclass($.cls("Clipped", [Loss], ($ns) => {
-$ns.base = null;
-$ns.limit = 1.0;
-$ns.name = "clipped";
-$ns.label_kind = "";
-$ns.curving = ONE_DIRECTION;
-$ns.twice_differentiable = false;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(Clipped, self, "__post_init__")([]);
-$.cm($.b.object, "__setattr__", [self, "limit", scale(["limit", $.ga(self, "limit")])]);
-$.cm($.b.object, "__setattr__", [self, "label_kind", $.ga($.ga(self, "base"), "label_kind")]);
-return null;
-});
-$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
-return LossConstants([], {"lipschitz": $.ga(self, "limit"), "smoothness": $.ga($.ga($.ga(self, "base"), "constants"), "smoothness")});
-}));
-$ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
-return $.b.float([$.ga($.ga(self, "base"), "gap_at_zero")]);
-}));
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-return $.dict([["name", $.ga(self, "name")], ["base", $.cm($.ga(self, "base"), "to_dict", [])], ["limit", $.ga(self, "limit")]]);
-});
-}), [["base", () => ["is", Any]], ["limit", () => ["is", $.b.float]]], {frozen: true});
-clip = $.fn("clip", ["loss", "limit"], {}, function (loss, limit) {
-let clipped, network;
-limit = scale(["limit", limit]);
-clipped = loss;
-if ($.t($.b.hasattr([loss, "clip"]))) {
-network = replace([clipped], {"clip": limit});
-return network;
-}
-if ($.t($.le($.ga($.ga(loss, "constants"), "lipschitz"), limit))) {
-return loss;
-}
-if ($.t($.lt(1n, $.ga(loss, "outputs")))) {
-throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga(loss, "name"), "", "") + " loss has " + $.formatted($.ga(loss, "outputs"), "", "") + " gradient directions per record: clipping its gradient does not keep convexity or smoothness (Lemma F.3 of the paper is false), so no convex certificate would hold. Shrink the rows instead (radius), or train it as a torch module (deep.Network) under method 'composition'")]));
-}
-if ((!$.t($.ga($.ga(loss, "constants"), "convex")) || !$.t($.b.hasattr([loss, "unclipped"])))) {
-throw $.raised(InvalidParameter([("" + "the " + $.formatted($.ga(loss, "name"), "", "") + " loss is not clipped here: give it a smaller radius, which scales its gradient")]));
-}
-return Clipped([], {"radius": $.ga(loss, "radius"), "base": loss, "limit": limit});
-});
-return {Clipped, clip, ClassVar, ONE_DIRECTION, Any, Loss, InvalidParameter, AssumptionViolated, replace, scale, LossConstants};
-})();
-$.modules["losses.linear"] = (() => {
-let Linear;
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const ONE_DIRECTION = $.modules["losses.base"]["ONE_DIRECTION"];
-const Loss = $.modules["losses.base"]["Loss"];
-const LossConstants = $.modules["losses.base"]["LossConstants"];
-Linear = $.dataclass($.cls("Linear", [Loss], ($ns) => {
-$ns.name = "linear";
-$ns.label_kind = "none";
-$ns.curving = ONE_DIRECTION;
-$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
-return LossConstants([], {"lipschitz": $.ga(self, "radius"), "smoothness": 0.0});
-}));
-}), [], {frozen: true});
-return {Linear, ClassVar, ONE_DIRECTION, Loss, LossConstants};
-})();
-$.modules["losses.logistic"] = (() => {
-let Logistic;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const ONE_DIRECTION = $.modules["losses.base"]["ONE_DIRECTION"];
-const Loss = $.modules["losses.base"]["Loss"];
-const LossConstants = $.modules["losses.base"]["LossConstants"];
-Logistic = $.dataclass($.cls("Logistic", [Loss], ($ns) => {
-$ns.name = "logistic";
-$ns.label_kind = "binary";
-$ns.curving = ONE_DIRECTION;
-$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
-return LossConstants([], {"lipschitz": $.ga(self, "radius"), "smoothness": $.div($.pow($.ga(self, "radius"), 2n), 4n)});
-}));
-$ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
-return $.libraries["math"].log([2n]);
-}));
-$ns.unclipped = $.fn("unclipped", ["self", "scores", "labels", "limit", "xp"], {}, function (self, scores, labels, limit, xp) {
-let edge, margins, signs;
-signs = $.gi(labels, $.tuple([$.ellipsis, null]));
-edge = $.sub($.libraries["math"].log1p([$.neg(limit)]), $.libraries["math"].log([limit]));
-margins = $.mul(scores, signs);
-return $.mul(signs, $.add(margins, $.div($.sub($.add($.cm(xp, "abs", [$.sub(edge, margins)]), edge), margins), 2n)));
-});
-}), [], {frozen: true});
-return {Logistic, ClassVar, ONE_DIRECTION, Loss, LossConstants};
-})();
-$.modules["losses.softmax"] = (() => {
-let Softmax;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const count = $.modules["errors"]["count"];
-const MOST_CLASSES = $.modules["losses.base"]["MOST_CLASSES"];
-const SEVERAL_DIRECTIONS = $.modules["losses.base"]["SEVERAL_DIRECTIONS"];
-const Loss = $.modules["losses.base"]["Loss"];
-const LossConstants = $.modules["losses.base"]["LossConstants"];
-Softmax = $.dataclass($.cls("Softmax", [Loss], ($ns) => {
-$ns.classes = 2n;
-$ns.name = "softmax";
-$ns.label_kind = "class";
-$ns.curving = SEVERAL_DIRECTIONS;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(Softmax, self, "__post_init__")([]);
-$.cm($.b.object, "__setattr__", [self, "classes", count(["classes", $.ga(self, "classes")], {"minimum": 2n, "maximum": MOST_CLASSES})]);
-return null;
-});
-$ns.outputs = $.property($.fn("outputs", ["self"], {}, function (self) {
-return $.ga(self, "classes");
-}));
-$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
-return LossConstants([], {"lipschitz": $.mul($.pow(2n, 0.5), $.ga(self, "radius")), "smoothness": $.div($.pow($.ga(self, "radius"), 2n), 2n)});
-}));
-$ns.curvature_trace = $.property($.fn("curvature_trace", ["self"], {}, function (self) {
-return $.mul($.pow($.ga(self, "radius"), 2n), $.sub(1n, $.div(1n, $.ga(self, "classes"))));
-}));
-$ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
-return $.libraries["math"].log([$.ga(self, "classes")]);
-}));
-}), [["classes", () => ["is", $.b.int]]], {frozen: true});
-return {Softmax, ClassVar, SEVERAL_DIRECTIONS, Loss, MOST_CLASSES, count, LossConstants};
-})();
-$.modules["losses.multilayer_perceptron"] = (() => {
-let MOST_HIDDEN, MultilayerPerceptron;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const count = $.modules["errors"]["count"];
-const scale = $.modules["errors"]["scale"];
-const MOST_CLASSES = $.modules["losses.base"]["MOST_CLASSES"];
-const Loss = $.modules["losses.base"]["Loss"];
-const LossConstants = $.modules["losses.base"]["LossConstants"];
-const Logistic = $.modules["losses.logistic"]["Logistic"];
-const Softmax = $.modules["losses.softmax"]["Softmax"];
-MOST_HIDDEN = 100000n;
-MultilayerPerceptron = $.dataclass($.cls("MultilayerPerceptron", [Loss], ($ns) => {
-$ns.classes = 2n;
-$ns.hidden = 64n;
-$ns.clip = 1.0;
-$ns.curvature = 1.0;
-$ns.name = "multilayer-perceptron";
-$ns.label_kind = "";
-$ns.clips_each = true;
-$ns.twice_differentiable = false;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let name;
-$.sup(MultilayerPerceptron, self, "__post_init__")([]);
-$.cm($.b.object, "__setattr__", [self, "classes", count(["classes", $.ga(self, "classes")], {"minimum": 2n, "maximum": MOST_CLASSES})]);
-$.cm($.b.object, "__setattr__", [self, "hidden", count(["hidden", $.ga(self, "hidden")], {"maximum": MOST_HIDDEN})]);
-for (const $v1 of $.each($.tuple(["clip", "curvature"]))) {
-name = $v1;
-$.cm($.b.object, "__setattr__", [self, name, scale([name, $.b.getattr([self, name])])]);
-}
-$.cm($.b.object, "__setattr__", [self, "label_kind", $.ga($.ga(self, "top"), "label_kind")]);
-return null;
-});
-$ns.top = $.property($.fn("top", ["self"], {}, function (self) {
-return ($.t($.eq($.ga(self, "classes"), 2n)) ? Logistic([$.ga(self, "radius")]) : Softmax([$.ga(self, "radius"), $.ga(self, "classes")]));
-}));
-$ns.outputs = $.property($.fn("outputs", ["self"], {}, function (self) {
-return $.ga($.ga(self, "top"), "outputs");
-}));
-$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
-return LossConstants([], {"lipschitz": $.ga(self, "clip"), "smoothness": $.ga(self, "curvature"), "weak_convexity": $.libraries["math"].inf});
-}));
-$ns.init_variance = $.property($.fn("init_variance", ["self"], {}, function (self) {
-return $.div(0.8, $.libraries["math"].sqrt([$.ga(self, "hidden")]));
-}));
-$ns.dimension = $.fn("dimension", ["self", "features"], {}, function (self, features) {
-return $.mul($.ga(self, "hidden"), $.add(features, $.ga(self, "outputs")));
-});
-$ns.shape = $.fn("shape", ["self", "features"], {}, function (self, features) {
-return $.tuple([1n, $.cm(self, "dimension", [features])]);
-});
-$ns._layers = $.fn("_layers", ["self", "weights"], {}, function (self, weights) {
-let flat, inner;
-flat = $.cm($.libraries["numpy"].asarray([weights]), "reshape", [$.neg(1n)]);
-inner = $.sub($.gi($.ga(flat, "shape"), 0n), $.mul($.ga(self, "hidden"), $.ga(self, "outputs")));
-return $.tuple([$.cm($.slice(flat, null, inner, null), "reshape", [$.ga(self, "hidden"), $.neg(1n)]), $.cm($.slice(flat, inner, null, null), "reshape", [$.ga(self, "outputs"), $.ga(self, "hidden")])]);
-});
-$ns.width = $.fn("width", ["self", "features"], {}, function (self, features) {
-return $.ga(self, "hidden");
-});
-$ns.representation = $.fn("representation", ["self", "weights", "features"], {}, function (self, weights, features) {
-let _, inner;
-{const $v2 = $.unpack($.cm(self, "_layers", [weights]), 2, -1);inner = $v2[0];_ = $v2[1];}
-return $.libraries["numpy"].tanh([$.matmul($.libraries["numpy"].asarray([features, $.libraries["numpy"].float64]), $.ga(inner, "T"))]);
-});
-}), [["classes", () => ["is", $.b.int]], ["hidden", () => ["is", $.b.int]], ["clip", () => ["is", $.b.float]], ["curvature", () => ["is", $.b.float]]], {frozen: true});
-return {MOST_HIDDEN, MultilayerPerceptron, ClassVar, Loss, scale, count, MOST_CLASSES, LossConstants, Softmax, Logistic};
-})();
-$.modules["losses.one_vs_rest"] = (() => {
-let OneVsRest;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const count = $.modules["errors"]["count"];
-const MOST_CLASSES = $.modules["losses.base"]["MOST_CLASSES"];
-const ONE_DIRECTION = $.modules["losses.base"]["ONE_DIRECTION"];
-const Loss = $.modules["losses.base"]["Loss"];
-const LossConstants = $.modules["losses.base"]["LossConstants"];
-OneVsRest = $.dataclass($.cls("OneVsRest", [Loss], ($ns) => {
-$ns.classes = 2n;
-$ns.name = "one-vs-rest";
-$ns.label_kind = "class";
-$ns.curving = ONE_DIRECTION;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(OneVsRest, self, "__post_init__")([]);
-$.cm($.b.object, "__setattr__", [self, "classes", count(["classes", $.ga(self, "classes")], {"minimum": 2n, "maximum": MOST_CLASSES})]);
-return null;
-});
-$ns.outputs = $.property($.fn("outputs", ["self"], {}, function (self) {
-return $.ga(self, "classes");
-}));
-$ns.blocks = $.property($.fn("blocks", ["self"], {}, function (self) {
-return $.ga(self, "classes");
-}));
-$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
-return LossConstants([], {"lipschitz": $.mul($.pow($.ga(self, "classes"), 0.5), $.ga(self, "radius")), "smoothness": $.div($.pow($.ga(self, "radius"), 2n), 4n)});
-}));
-$ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
-return $.mul($.ga(self, "classes"), $.libraries["math"].log([2n]));
-}));
-}), [["classes", () => ["is", $.b.int]]], {frozen: true});
-return {OneVsRest, ClassVar, ONE_DIRECTION, Loss, MOST_CLASSES, count, LossConstants};
-})();
-$.modules["losses.pseudo_huber"] = (() => {
-let PseudoHuber;
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const scale = $.modules["errors"]["scale"];
-const ONE_DIRECTION = $.modules["losses.base"]["ONE_DIRECTION"];
-const Loss = $.modules["losses.base"]["Loss"];
-const LossConstants = $.modules["losses.base"]["LossConstants"];
-PseudoHuber = $.dataclass($.cls("PseudoHuber", [Loss], ($ns) => {
-$ns.delta = 1.0;
-$ns.name = "pseudo-huber";
-$ns.label_kind = "target";
-$ns.curving = ONE_DIRECTION;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(PseudoHuber, self, "__post_init__")([]);
-$.cm($.b.object, "__setattr__", [self, "delta", scale(["delta", $.ga(self, "delta")])]);
-return null;
-});
-$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
-return LossConstants([], {"lipschitz": $.mul($.ga(self, "delta"), $.ga(self, "radius")), "smoothness": $.pow($.ga(self, "radius"), 2n)});
-}));
-$ns.unclipped = $.fn("unclipped", ["self", "scores", "labels", "limit", "xp"], {}, function (self, scores, labels, limit, xp) {
-let edge, residual;
-edge = $.div(limit, $.pow($.sub(1n, $.pow($.div(limit, $.ga(self, "delta")), 2n)), 0.5));
-residual = $.sub(scores, $.gi(labels, $.tuple([$.ellipsis, null])));
-return $.add($.gi(labels, $.tuple([$.ellipsis, null])), $.div($.sub($.cm(xp, "abs", [$.add(residual, edge)]), $.cm(xp, "abs", [$.sub(residual, edge)])), 2n));
-});
-}), [["delta", () => ["is", $.b.float]]], {frozen: true});
-return {PseudoHuber, ClassVar, ONE_DIRECTION, Loss, scale, LossConstants};
-})();
-$.modules["losses.sigmoid"] = (() => {
-let Sigmoid;
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const ONE_DIRECTION = $.modules["losses.base"]["ONE_DIRECTION"];
-const Loss = $.modules["losses.base"]["Loss"];
-const LossConstants = $.modules["losses.base"]["LossConstants"];
-Sigmoid = $.dataclass($.cls("Sigmoid", [Loss], ($ns) => {
-$ns.name = "sigmoid";
-$ns.label_kind = "binary";
-$ns.curving = ONE_DIRECTION;
-$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
-let curvature;
-curvature = $.div($.pow($.ga(self, "radius"), 2n), $.mul(6n, $.pow(3n, 0.5)));
-return LossConstants([], {"lipschitz": $.div($.ga(self, "radius"), 4n), "smoothness": curvature, "weak_convexity": curvature, "range": 1.0});
-}));
-$ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
-return 0.5;
-}));
-}), [], {frozen: true});
-return {Sigmoid, ClassVar, ONE_DIRECTION, Loss, LossConstants};
-})();
-$.modules["losses.tanh_network"] = (() => {
-let TanhNetwork;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const Any = $.libraries["typing"]["Any"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const real = $.modules["errors"]["real"];
-const scale = $.modules["errors"]["scale"];
-const Loss = $.modules["losses.base"]["Loss"];
-const LossConstants = $.modules["losses.base"]["LossConstants"];
-TanhNetwork = $.dataclass($.cls("TanhNetwork", [Loss], ($ns) => {
-$ns.outer_weights = $.tuple([1.0]);
-$ns.name = "tanh-network";
-$ns.label_kind = "binary";
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let given, weights;
-$.sup(TanhNetwork, self, "__post_init__")([]);
-given = $.ga(self, "outer_weights");
-if (($.t($.b.isinstance([given, $.b.str])) || !$.t($.b.hasattr([given, "__iter__"])))) {
-throw $.raised(InvalidParameter(["must be a sequence of numbers, one per hidden unit"], {"outer_weights": given}));
-}
-weights = $.b.tuple([(function* ($first) { for (const $v1 of $.each($first)) { let weight; weight = $v1; yield real(["outer_weights", weight]); } })(given)]);
-if (!$.t($.b.any([weights]))) {
-throw $.raised(InvalidParameter(["must hold a number other than 0; else \u2113 is constant"], {"outer_weights": weights}));
-}
-scale(["the norm of outer_weights", $.libraries["math"].hypot([...$.each(weights)])]);
-$.cm($.b.object, "__setattr__", [self, "outer_weights", weights]);
-return null;
-});
-$ns.outputs = $.property($.fn("outputs", ["self"], {}, function (self) {
-return $.b.len([$.ga(self, "outer_weights")]);
-}));
-$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
-let bend, norm;
-norm = $.libraries["math"].hypot([...$.each($.ga(self, "outer_weights"))]);
-bend = $.mul($.mul($.div(4n, $.mul(3n, $.pow(3n, 0.5))), $.b.max([$.b.map([$.b.abs, $.ga(self, "outer_weights")])])), $.pow($.ga(self, "radius"), 2n));
-return LossConstants([], {"lipschitz": $.mul(norm, $.ga(self, "radius")), "smoothness": $.add($.div($.pow($.mul(norm, $.ga(self, "radius")), 2n), 4n), bend), "weak_convexity": bend, "range": $.libraries["math"].fsum([$.b.map([$.b.abs, $.ga(self, "outer_weights")])])});
-}));
-$ns.network = $.fn("network", ["self", "scores", "xp"], {}, function (self, scores, xp) {
-return $.cm($.mul($.cm(xp, "tanh", [scores]), $.cm(self, "_outer", [scores, xp])), "sum", [$.neg(1n)]);
-});
-$ns._outer = $.fn("_outer", ["self", "scores", "xp"], {}, function (self, scores, xp) {
-let place;
-place = ($.t($.b.hasattr([scores, "device"])) ? $.dict([["device", $.ga(scores, "device")]]) : $.dict([]));
-return $.cm(xp, "concatenate", [[...(function* ($first) { for (const $v2 of $.each($first)) { let weight; weight = $v2; yield $.cm(xp, "full", [$.tuple([1n]), weight], {"dtype": $.ga(scores, "dtype"), ...$.named(place)}); } })($.ga(self, "outer_weights"))]]);
-});
-}), [["outer_weights", () => ["of", $.b.tuple, ["is", $.b.float]]]], {frozen: true});
-return {TanhNetwork, ClassVar, Loss, scale, InvalidParameter, real, Any, LossConstants};
-})();
-$.modules["losses.weighted"] = (() => {
-let _PRODUCT, Weighted, weigh;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const replace = $.libraries["dataclasses"]["replace"];
-const Any = $.libraries["typing"]["Any"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const scale = $.modules["errors"]["scale"];
-const Loss = $.modules["losses.base"]["Loss"];
-const LossConstants = $.modules["losses.base"]["LossConstants"];
-_PRODUCT = $.add(1n, $.pow(2.0, $.neg(22n)));
-Weighted = $.dataclass($.cls("Weighted", [Loss], ($ns) => {
-$ns.base = null;
-$ns.weights = $.tuple([]);
-$ns.name = "weighted";
-$ns.label_kind = "";
-$ns.curving = "";
-$ns.twice_differentiable = true;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let fact;
-$.sup(Weighted, self, "__post_init__")([]);
-$.cm($.b.object, "__setattr__", [self, "weights", $.b.tuple([(function* ($first) { for (const $v1 of $.each($first)) { let weight; weight = $v1; yield scale(["weight", weight]); } })($.ga(self, "weights"))])]);
-for (const $v2 of $.each($.tuple(["label_kind", "curving", "twice_differentiable"]))) {
-fact = $v2;
-$.cm($.b.object, "__setattr__", [self, fact, $.b.getattr([$.ga(self, "base"), fact])]);
-}
-return null;
-});
-$ns.heaviest = $.property($.fn("heaviest", ["self"], {}, function (self) {
-return $.b.max([$.ga(self, "weights")]);
-}));
-$ns.outputs = $.property($.fn("outputs", ["self"], {}, function (self) {
-return $.b.int([$.ga($.ga(self, "base"), "outputs")]);
-}));
-$ns.blocks = $.property($.fn("blocks", ["self"], {}, function (self) {
-return $.b.int([$.ga($.ga(self, "base"), "blocks")]);
-}));
-$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
-let base, factor;
-base = $.ga($.ga(self, "base"), "constants");
-factor = $.mul($.ga(self, "heaviest"), _PRODUCT);
-return replace([base], {"lipschitz": $.mul(factor, $.ga(base, "lipschitz")), "smoothness": $.mul(factor, $.ga(base, "smoothness")), "weak_convexity": $.mul(factor, $.ga(base, "weak_convexity")), "range": ($.t($.eq($.ga(base, "range"), $.libraries["math"].inf)) ? $.libraries["math"].inf : $.mul(factor, $.ga(base, "range")))});
-}));
-$ns.curvature_trace = $.property($.fn("curvature_trace", ["self"], {}, function (self) {
-return $.mul($.ga(self, "heaviest"), $.b.float([$.ga($.ga(self, "base"), "curvature_trace")]));
-}));
-$ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
-return $.mul($.ga(self, "heaviest"), $.b.float([$.ga($.ga(self, "base"), "gap_at_zero")]));
-}));
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-return $.dict([["name", $.ga(self, "name")], ["base", $.cm($.ga(self, "base"), "to_dict", [])], ["weights", $.b.list([$.ga(self, "weights")])]]);
-});
-}), [["base", () => ["is", Any]], ["weights", () => ["of", $.b.tuple, ["is", $.b.float]]]], {frozen: true});
-weigh = $.fn("weigh", ["loss", "weights"], {}, function (loss, weights) {
-let classes, given;
-if ($.t($.b.isinstance([loss, Weighted]))) {
-throw $.raised(InvalidParameter(["the loss has weights already; weigh its base by the products"]));
-}
-classes = $.cm($.dict([["binary", 2n], ["class", $.ga(loss, "outputs")]]), "get", [$.ga(loss, "label_kind")]);
-if (($.t($.is(classes, null)) || $.t(!$.eq($.cm(loss, "dimension", [1n]), $.ga(loss, "outputs"))))) {
-throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga(loss, "name"), "", "") + " loss is no linear model of classes, so there are no classes to weigh")]));
-}
-given = $.b.tuple([(function* ($first) { for (const $v3 of $.each($first)) { let weight; weight = $v3; yield scale(["weight", weight]); } })(weights)]);
-if ($.t(!$.eq($.b.len([given]), classes))) {
-throw $.raised(InvalidParameter([("" + $.formatted($.b.len([given]), "", "") + " weights were given for " + $.formatted(classes, "", "") + " classes; give one for each")]));
-}
-if ($.t($.eq($.b.set([given]), $.set([1.0])))) {
-return loss;
-}
-return Weighted([], {"radius": $.ga(loss, "radius"), "base": loss, "weights": given});
-});
-return {_PRODUCT, Weighted, weigh, ClassVar, Any, Loss, InvalidParameter, scale, AssumptionViolated, replace, LossConstants};
-})();
-$.modules["bounds.theorem_5_1"] = (() => {
-let step_size, noise_variance, init_variance, full_rate, dp_rate, deletion_rate, composition_rate;
-const math = $.libraries["math"];
-step_size = $.fn("step_size", ["*", "regularization", "smoothness"], {}, function (regularization, smoothness) {
-return $.div(1n, $.mul(2n, $.add(regularization, smoothness)));
-});
-noise_variance = $.fn("noise_variance", ["*", "rate", "sensitivity", "regularization", "records"], {}, function (rate, sensitivity, regularization, records) {
-return $.div($.pow(sensitivity, 2n), $.mul($.mul(regularization, rate), $.pow(records, 2n)));
-});
-init_variance = $.fn("init_variance", ["*", "noise_variance", "regularization", "step_size"], {}, function (noise_variance, regularization, step_size) {
-return $.div(noise_variance, $.mul(regularization, $.sub(1n, $.div($.mul(step_size, regularization), 2n))));
-});
-full_rate = $.fn("full_rate", ["*", "sensitivity", "regularization", "noise_variance", "records"], {}, function (sensitivity, regularization, noise_variance, records) {
-return $.div($.pow(sensitivity, 2n), $.mul($.mul(regularization, noise_variance), $.pow(records, 2n)));
-});
-dp_rate = $.fn("dp_rate", ["*", "sensitivity", "regularization", "noise_variance", "records", "step_size", "steps"], {}, function (sensitivity, regularization, noise_variance, records, step_size, steps) {
-let full;
-full = full_rate([], {"sensitivity": sensitivity, "regularization": regularization, "noise_variance": noise_variance, "records": records});
-return $.mul(full, $.neg($.libraries["math"].expm1([$.div($.mul($.mul($.neg(regularization), step_size), steps), 2n)])));
-});
-deletion_rate = $.fn("deletion_rate", ["*", "sensitivity", "regularization", "noise_variance", "records", "step_size", "steps_with_record", "steps_without_record"], {}, function (sensitivity, regularization, noise_variance, records, step_size, steps_with_record, steps_without_record) {
-let present;
-present = dp_rate([], {"sensitivity": sensitivity, "regularization": regularization, "noise_variance": noise_variance, "records": records, "step_size": step_size, "steps": steps_with_record});
-return $.mul(present, $.libraries["math"].exp([$.div($.mul($.mul($.neg(step_size), regularization), steps_without_record), 2n)]));
-});
-composition_rate = $.fn("composition_rate", ["*", "sensitivity", "noise_variance", "records", "step_size", "steps"], {}, function (sensitivity, noise_variance, records, step_size, steps) {
-return $.div($.mul($.mul($.pow(sensitivity, 2n), step_size), steps), $.mul($.mul(4n, noise_variance), $.pow(records, 2n)));
-});
-return {step_size, noise_variance, init_variance, full_rate, dp_rate, deletion_rate, composition_rate};
-})();
-$.modules["bounds.theorem_5_2"] = (() => {
-let log_barrier_printed, log_barrier, _exp, largest_step_size, step_size, discretisation_rate, forgetting_rate, renyi_to_gibbs_printed, rate_to_gibbs, prior_to_gibbs, gibbs_move;
-const math = $.libraries["math"];
-log_barrier_printed = $.fn("log_barrier_printed", ["*", "range", "noise_variance"], {}, function (range, noise_variance) {
-return $.div($.mul(2n, range), noise_variance);
-});
-log_barrier = $.fn("log_barrier", ["*", "range", "noise_variance"], {}, function (range, noise_variance) {
-return $.div(range, noise_variance);
-});
-_exp = $.fn("_exp", ["exponent"], {}, function (exponent) {
-return ($.t($.lt(exponent, 709n)) ? $.libraries["math"].exp([exponent]) : $.libraries["math"].inf);
-});
-largest_step_size = $.fn("largest_step_size", ["*", "log_barrier", "order", "regularization", "smoothness"], {}, function (log_barrier, order, regularization, smoothness) {
-return $.mul($.div(regularization, $.mul($.mul(64n, $.pow(order, 2n)), $.pow($.add(smoothness, regularization), 2n))), $.libraries["math"].exp([$.neg(log_barrier)]));
-});
-step_size = $.fn("step_size", ["*", "log_barrier", "order", "deletion", "dimension", "regularization", "smoothness"], {}, function (log_barrier, order, deletion, dimension, regularization, smoothness) {
-let limit;
-limit = largest_step_size([], {"log_barrier": log_barrier, "order": order, "regularization": regularization, "smoothness": smoothness});
-return $.b.min([limit, $.div($.mul($.mul(limit, order), deletion), dimension)]);
-});
-discretisation_rate = $.fn("discretisation_rate", ["*", "log_barrier", "dimension", "regularization", "smoothness", "step_size"], {}, function (log_barrier, dimension, regularization, smoothness, step_size) {
-let scale;
-if ($.t($.eq(step_size, 0n))) {
-return 0.0;
-}
-scale = $.div($.mul($.mul(32n, dimension), $.pow($.add(smoothness, regularization), 2n)), regularization);
-return $.mul(scale, _exp([$.add($.libraries["math"].log([step_size]), log_barrier)]));
-});
-forgetting_rate = $.fn("forgetting_rate", ["*", "log_barrier", "regularization", "step_size"], {}, function (log_barrier, regularization, step_size) {
-return $.mul($.div($.mul(regularization, step_size), 2n), $.libraries["math"].exp([$.neg(log_barrier)]));
-});
-renyi_to_gibbs_printed = $.fn("renyi_to_gibbs_printed", ["*", "start", "discretisation_rate", "forgetting_rate", "order", "steps"], {}, function (start, discretisation_rate, forgetting_rate, order, steps) {
-return $.add($.mul($.mul(order, $.libraries["math"].exp([$.mul($.neg(forgetting_rate), steps)])), start), $.mul(order, discretisation_rate));
-});
-rate_to_gibbs = $.fn("rate_to_gibbs", ["*", "start_rate", "discretisation_rate", "forgetting_rate", "steps"], {}, function (start_rate, discretisation_rate, forgetting_rate, steps) {
-let kept;
-kept = $.libraries["math"].exp([$.mul($.neg(forgetting_rate), steps)]);
-return $.sub($.mul(kept, start_rate), $.mul($.libraries["math"].expm1([$.mul($.neg(forgetting_rate), steps)]), discretisation_rate));
-});
-prior_to_gibbs = $.fn("prior_to_gibbs", ["*", "range", "noise_variance"], {}, function (range, noise_variance) {
-let oscillation;
-oscillation = $.div(range, noise_variance);
-return $.tuple([oscillation, $.div($.pow(oscillation, 2n), 8n)]);
-});
-gibbs_move = $.fn("gibbs_move", ["*", "range", "noise_variance", "batch", "records", "deletions_only"], {"deletions_only": false}, function (range, noise_variance, batch, records, deletions_only) {
-return $.div($.mul($.mul(($.t(deletions_only) ? 1n : 2n), batch), range), $.mul(records, noise_variance));
-});
-return {log_barrier_printed, log_barrier, _exp, largest_step_size, step_size, discretisation_rate, forgetting_rate, renyi_to_gibbs_printed, rate_to_gibbs, prior_to_gibbs, gibbs_move};
-})();
-$.modules["methods.composition"] = (() => {
-let FRESH_LEARN, _CONDITION, CompositionRun, Composition;
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const theorem_5_1 = $.modules["bounds.theorem_5_1"];
-const choice = $.modules["errors"]["choice"];
-const count = $.modules["errors"]["count"];
-const positive = $.modules["errors"]["positive"];
-const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
-const Method = $.modules["methods.base"]["Method"];
-const NoisySteps = $.modules["methods.base"]["NoisySteps"];
-FRESH_LEARN = $.tuple(["demand", "automatic"]);
-_CONDITION = ("" + $.formatted(NON_ADAPTIVE, "", "") + " than those since the last fresh learn");
-CompositionRun = $.dataclass($.cls("CompositionRun", [NoisySteps], ($ns) => {
-$ns.method = "composition";
-$ns.source = "composition of noisy steps, each a Gaussian mechanism (in R\u00e9nyi form: Chourasia & Shah 2023, G.7)";
-$ns.notes = $.tuple(["Under composition no number of clean steps forgets; only a fresh learn does, and it adds to what the others spend."]);
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-let rate;
-rate = $.modules["bounds.theorem_5_1"].composition_rate([], {...$.named($.cm(self, "_chain", [])), "sensitivity": $.cm(self, "sensitivity", [worlds]), "steps": steps_with});
-return $.dict([["gdp_squared", $.mul(2n, rate)]]);
-});
-}), [], {frozen: true, kw_only: true});
-Composition = $.dataclass($.cls("Composition", [Method], ($ns) => {
-$ns.name = "composition";
-$ns.summary = "non-convex losses: every noisy step costs, a fresh learn forgets";
-$ns.compared = false;
-$ns.learn_steps = null;
-$ns.delete_steps = null;
-$ns.requests_per_learn = 20n;
-$ns.fresh_learn = "demand";
-$ns.step_size = null;
-$ns.noise_variance = null;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let name;
-for (const $v1 of $.each($.tuple(["learn_steps", "delete_steps"]))) {
-name = $v1;
-if ($.t(!$.is($.b.getattr([self, name]), null))) {
-count([name, $.b.getattr([self, name])]);
-}
-}
-count(["requests_per_learn", $.ga(self, "requests_per_learn")]);
-choice(["fresh_learn", $.ga(self, "fresh_learn"), FRESH_LEARN]);
-for (const $v2 of $.each($.tuple(["step_size", "noise_variance"]))) {
-name = $v2;
-if ($.t(!$.is($.b.getattr([self, name]), null))) {
-positive([name, $.b.getattr([self, name])]);
-}
-}
-return null;
-});
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-return CompositionRun([], {...$.named($.cm($.ga(plan, "problem"), "run", [], {"step_size": $.ga(plan, "step_size"), "noise_variance": $.ga(plan, "noise_variance")}))});
-});
-$ns.dp = $.fn("dp", ["self", "plan"], {}, function (self, plan) {
-let all_of_them, longest;
-if (!$.t(!$.is($.ga(plan, "horizon"), null))) throw $.raised($.b.AssertionError);
-longest = $.add($.ga(plan, "horizon"), $.ga(plan, "delete_steps"));
-if ($.t($.lt(1n, $.ga(plan, "releases")))) {
-all_of_them = $.add($.b.max([$.ga(plan, "learn_steps"), $.ga(plan, "delete_steps")]), $.mul($.sub($.ga(plan, "releases"), 1n), $.ga(plan, "delete_steps")));
-longest = $.b.min([longest, all_of_them]);
-}
-return $.cm($.cm($.ga(plan, "mechanism"), "interval", ["dp", $.ga($.ga(plan, "problem"), "adjacency")], {"steps_with": longest}), "assuming", [_CONDITION]);
-});
-$ns.deletion = $.fn("deletion", ["self", "plan"], {}, function (self, plan) {
-let notion;
-if (!$.t(!$.is($.ga(plan, "horizon"), null))) throw $.raised($.b.AssertionError);
-notion = $.ga($.ga(plan, "problem"), "deletion_notion");
-return $.cm($.cm($.ga(plan, "mechanism"), "interval", ["deletion", notion], {"steps_with": $.ga(plan, "horizon")}), "assuming", [_CONDITION]);
-});
-}), [["learn_steps", () => ["or", ["is", $.b.int], ["none"]]], ["delete_steps", () => ["or", ["is", $.b.int], ["none"]]], ["requests_per_learn", () => ["is", $.b.int]], ["fresh_learn", () => ["is", $.b.str]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-return {FRESH_LEARN, _CONDITION, CompositionRun, Composition, ClassVar, Method, NoisySteps, positive, choice, count, NON_ADAPTIVE};
-})();
-$.modules["methods.counted"] = (() => {
-let _MOST, CountedRecords;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const GRID_BITS = $.modules["bounds.arithmetic"]["GRID_BITS"];
-const inexact_gdp = $.modules["bounds.objective_perturbation_gdp"]["inexact_gdp"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const count = $.modules["errors"]["count"];
-const positive = $.modules["errors"]["positive"];
-const Mechanism = $.modules["methods.base"]["Mechanism"];
-_MOST = $.pow(2.0, 24n);
-CountedRecords = $.dataclass($.cls("CountedRecords", [Mechanism], ($ns) => {
-$ns.method = "counted-records";
-$ns.source = "counts of the records with an exact discrete Gaussian (Canonne, Kamath & Steinke 2020)";
-$ns.publishes = "statistic";
-$ns.notes = $.tuple(["Counts of the records were published too: a deletion takes nothing back of those that were made before it."]);
-$ns.rows_per_subject = 1n;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(CountedRecords, self, "__post_init__")([]);
-count(["rows_per_subject", $.ga(self, "rows_per_subject")]);
-if (($.t(!$.eq($.gi($.libraries["math"].frexp([positive(["deviation", $.ga(self, "deviation")])]), 0n), 0.5)) || !$.t((($v1, $v2, $v3) => $.le($v1, $v2) && $.le($v2, $v3))(1n, $.ga(self, "deviation"), _MOST)))) {
-throw $.raised(InvalidParameter(["must be a power of two between 1 and 2^24: noise is drawn exactly on a grid that counts lie on"], {"deviation": $.ga(self, "deviation")}));
-}
-return null;
-});
-$ns.left = $.property($.fn("left", ["self"], {}, function (self) {
-return "statistics";
-}));
-$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
-return $.tuple([...$.each($.sup(CountedRecords, self, "conditions")([])), $.tuple(["counts-one-cell", $.dict([])])]);
-});
-$ns.rows = $.property($.fn("rows", ["self"], {}, function (self) {
-return $.ga(self, "rows_per_subject");
-}));
-$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
-return 1n;
-});
-$ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
-if ($.t(!$.eq(steps, 1n))) {
-throw $.raised(InvalidParameter(["must be 1: counts are made at once"], {"steps": steps}));
-}
-return null;
-});
-$ns.apart = $.fn("apart", ["self", "worlds"], {}, function (self, worlds) {
-return $.mul($.ga(self, "rows_per_subject"), ($.t($.ga(worlds, "between_records")) ? $.libraries["math"].sqrt([2n]) : 1.0));
-});
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-let grid, mu;
-grid = $.mul($.ga(self, "deviation"), $.pow(2.0, $.neg(GRID_BITS)));
-mu = inexact_gdp([], {"spread": $.cm(self, "apart", [worlds]), "output_noise": $.ga(self, "deviation"), "grid": grid});
-return $.dict([["gdp_squared", $.mul(steps_with, $.pow(mu, 2n))]]);
-});
-}), [["deviation", () => ["is", $.b.float]], ["rows_per_subject", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
-return {_MOST, CountedRecords, ClassVar, Mechanism, InvalidParameter, positive, count, inexact_gdp, GRID_BITS};
-})();
-$.modules["bounds.solver_steps"] = (() => {
-let PER_FEATURE, MOST_CELLS, _QUICK, _SIDE, _SOLVED, _DECOMPOSED, _LEAST_SHARE, _MOST_SHARE, sample_rows;
-const math = $.libraries["math"];
-PER_FEATURE = 100n;
-MOST_CELLS = $.shl(1n, 24n);
-_QUICK = 4n;
-_SIDE = 1024n;
-{const $v1 = [60n, 3n];_SOLVED = $v1[0];_DECOMPOSED = $v1[1];}
-{const $v2 = [0.5, 2.0];_LEAST_SHARE = $v2[0];_MOST_SHARE = $v2[1];}
-sample_rows = $.fn("sample_rows", ["*", "records", "features", "outputs", "condition_number", "filled"], {"filled": null}, function (records, features, outputs, condition_number, filled) {
-let affordable, cheap, narrow, rows, share, side;
-share = $.b.min([_MOST_SHARE, $.b.max([_LEAST_SHARE, $.div($.pow(condition_number, 0.25), 4n)])]);
-affordable = $.mul($.mul($.mul($.mul(4n, _QUICK), share), records), outputs);
-cheap = ($.t($.eq(outputs, 1n)) ? _SOLVED : _DECOMPOSED);
-side = $.b.min([_SIDE, $.libraries["math"].cbrt([$.mul($.mul($.mul(cheap, records), $.either(filled, () => features)), outputs)])]);
-narrow = $.both($.le(features, side), () => $.le($.pow(features, 2n), affordable));
-rows = ($.t(narrow) ? $.b.min([$.mul(PER_FEATURE, features), $.div(affordable, features)]) : $.b.min([side, $.libraries["math"].sqrt([affordable])]));
-return $.tuple([$.b.max([1n, $.b.min([$.b.int([rows]), records, $.floordiv(MOST_CELLS, features)])]), narrow]);
-});
-return {PER_FEATURE, MOST_CELLS, _QUICK, _SIDE, _SOLVED, _DECOMPOSED, _LEAST_SHARE, _MOST_SHARE, sample_rows};
-})();
-$.modules["methods.perturbed_run"] = (() => {
-let ROOM, PerturbedRun;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const flow = $.modules["bounds.objective_perturbation_gdp"];
-const GRID_BITS = $.modules["bounds.arithmetic"]["GRID_BITS"];
-const NORM_TOLERANCE = $.modules["bounds.arithmetic"]["NORM_TOLERANCE"];
-const UNIT = $.modules["bounds.rounding"]["UNIT"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const choice = $.modules["errors"]["choice"];
-const count = $.modules["errors"]["count"];
-const non_negative = $.modules["errors"]["non_negative"];
-const positive = $.modules["errors"]["positive"];
-const FORMS = $.modules["privacy.curve"]["FORMS"];
-const ONE_DIRECTION = $.modules["privacy.curve"]["ONE_DIRECTION"];
-const WEAKLY_CONVEX = $.modules["privacy.curve"]["WEAKLY_CONVEX"];
-const Curve = $.modules["privacy.curve"]["Curve"];
-const Mechanism = $.modules["methods.base"]["Mechanism"];
-const bounded_gradients = $.modules["methods.base"]["bounded_gradients"];
-ROOM = $.add(1n, $.mul(2n, NORM_TOLERANCE));
-PerturbedRun = $.dataclass($.cls("PerturbedRun", [Mechanism], ($ns) => {
-$ns.method = "perturbed";
-$ns.source = "objective perturbation with an exact discrete Gaussian on the output (tilted densities in R\u00e9nyi DP; a flow of densities in Gaussian DP)";
-$ns.fresh = true;
-$ns.weak_convexity = 0.0;
-$ns.blocks = 1n;
-$ns.rows_per_subject = 1n;
-$ns.warm = false;
-$ns.shaped = false;
-$ns.in_place = true;
-$ns.chain = 1n;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let name;
-$.sup(PerturbedRun, self, "__post_init__")([]);
-for (const $v1 of $.each($.tuple(["linear_term", "output_noise", "gradient_tolerance", "strong_convexity", "lipschitz"]))) {
-name = $v1;
-positive([name, $.b.getattr([self, name])]);
-}
-for (const $v2 of $.each($.tuple(["smoothness", "weak_convexity"]))) {
-name = $v2;
-non_negative([name, $.b.getattr([self, name])]);
-}
-for (const $v3 of $.each($.tuple(["dimension", "blocks", "rows_per_subject", "chain"]))) {
-name = $v3;
-count([name, $.b.getattr([self, name])]);
-}
-choice(["form", $.ga(self, "form"), FORMS]);
-if ($.t(!$.eq($.gi($.libraries["math"].frexp([$.ga(self, "output_noise")]), 0n), 0.5))) {
-throw $.raised(InvalidParameter(["must be a power of two: only then is its grid exact on a machine"], {"output_noise": $.ga(self, "output_noise")}));
-}
-if ($.t(!$.eq($.eq($.ga(self, "form"), WEAKLY_CONVEX), $.lt(0n, $.ga(self, "weak_convexity"))))) {
-throw $.raised(InvalidParameter([("" + "and weak_convexity=" + $.formatted($.ga(self, "weak_convexity"), "", ("" + "g")) + " contradict each other")], {"form": $.ga(self, "form")}));
-}
-if (!$.t($.lt(0n, $.ga(self, "_least_curvature")))) {
-throw $.raised(InvalidParameter(["is too near 0 beside the curvature of a row"], {"strong_convexity": $.ga(self, "strong_convexity")}));
-}
-return null;
-});
-$ns.shows_start = $.property($.fn("shows_start", ["self"], {}, function (self) {
-return $.ga(self, "warm");
-}));
-$ns.shows_order = $.property($.fn("shows_order", ["self"], {}, function (self) {
-return !$.t($.ga(self, "in_place"));
-}));
-$ns.rows = $.property($.fn("rows", ["self"], {}, function (self) {
-return $.ga(self, "rows_per_subject");
-}));
-$ns.grid = $.property($.fn("grid", ["self"], {}, function (self) {
-return $.libraries["math"].ldexp([$.ga(self, "output_noise"), $.neg(GRID_BITS)]);
-}));
-$ns._least_curvature = $.property($.fn("_least_curvature", ["self"], {}, function (self) {
-return $.sub($.ga(self, "strong_convexity"), $.mul($.mul($.ga(self, "weak_convexity"), $.sub($.pow(ROOM, 2n), 1n)), 2n));
-}));
-$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
-return 1n;
-});
-$ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
-if ($.t(steps)) {
-throw $.raised(InvalidParameter([("" + "must be 0: a release by " + $.formatted($.ga(self, "method"), "r", "") + " has no noisy steps; its noise is drawn at once")], {"steps": steps}));
-}
-return null;
-});
-$ns.ratios = $.fn("ratios", ["self"], {}, function (self) {
-let below, weak, world;
-world = $.dict([["strong_convexity", $.ga(self, "_least_curvature")], ["records", $.ga(self, "records")]]);
-weak = $.dict([["weak_convexity", $.mul($.ga(self, "weak_convexity"), $.pow(ROOM, 2n))]]);
-below = $.modules["bounds.objective_perturbation"].curvature_ratio([], {"smoothness": $.mul($.ga(self, "weak_convexity"), $.pow(ROOM, 2n)), ...$.named(weak), ...$.named(world)});
-return $.tuple([$.modules["bounds.objective_perturbation"].curvature_ratio([], {"smoothness": $.mul($.ga(self, "smoothness"), $.pow(ROOM, 2n)), ...$.named(weak), ...$.named(world)}), below]);
-});
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-return ($.t(steps_without) ? $.cm(self, "_erased", [worlds]) : $.dict([["curves", $.tuple([$.tuple([$.cm(self, "curve", [worlds]), $.b.float([$.ga(self, "chain")])])])]]));
-});
-$ns.curve = $.fn("curve", ["self", "worlds"], {}, function (self, worlds) {
-let below, delta, exact, inexact, mu, ratio, spread;
-{const $v4 = $.unpack($.cm(self, "ratios", []), 2, -1);ratio = $v4[0];below = $v4[1];}
-delta = $.cm(worlds, "sensitivity", [$.mul($.ga(self, "lipschitz"), ROOM), $.ga(self, "rows")]);
-spread = $.modules["bounds.objective_perturbation_gdp"].spread([], {...$.named($.cm(self, "_ball", []))});
-inexact = $.modules["bounds.objective_perturbation_gdp"].inexact_rate([], {"spread": spread, "output_noise": $.ga(self, "output_noise")});
-mu = $.libraries["math"].inf;
-if ($.t($.eq($.ga(self, "form"), ONE_DIRECTION))) {
-exact = $.modules["bounds.objective_perturbation_gdp"].gdp([], {"lipschitz": $.div($.mul($.ga(self, "lipschitz"), ROOM), $.libraries["math"].sqrt([$.ga(self, "blocks")])), "noise": $.ga(self, "linear_term"), "ratio": ratio, "rows": $.ga(self, "rows"), "worlds": ($.t($.ga(worlds, "between_records")) ? 2n : 1n), "blocks": $.ga(self, "blocks")});
-mu = $.mul($.libraries["math"].hypot([exact, $.cm(self, "_inexact_gdp", [spread])]), $.add(1n, $.mul(4n, UNIT)));
-}
-return Curve([], {"rate": $.mul($.add($.div($.pow(delta, 2n), $.mul(2n, $.pow($.ga(self, "linear_term"), 2n))), inexact), $.add(1n, $.mul(8n, UNIT))), "form": $.ga(self, "form"), "between_records": $.ga(worlds, "between_records"), "ratio": ratio, "below": below, "rows": $.ga(self, "rows"), "blocks": $.ga(self, "blocks"), "gdp_squared": ($.t($.lt(mu, $.libraries["math"].inf)) ? $.pow(mu, 2n) : null)});
-});
-$ns._erased = $.fn("_erased", ["self", "worlds"], {}, function (self, worlds) {
-let apart;
-if ((!$.t($.ga(self, "warm")) && $.t($.ga(self, "in_place")))) {
-return $.dict([]);
-}
-apart = ($.t($.ga(worlds, "between_records")) ? $.modules["bounds.objective_perturbation_gdp"].spread : $.modules["bounds.objective_perturbation_gdp"].deletion_spread);
-return $.dict([["gdp_squared", $.mul($.mul($.ga(self, "chain"), $.pow($.cm(self, "_inexact_gdp", [apart([], {...$.named($.cm(self, "_ball", []))})]), 2n)), $.add(1n, $.mul(4n, UNIT)))]]);
-});
-$ns._ball = $.fn("_ball", ["self"], {}, function (self) {
-return $.dict([["gradient_tolerance", $.ga(self, "gradient_tolerance")], ["strong_convexity", $.ga(self, "_least_curvature")], ["grid", $.ga(self, "grid")], ["dimension", $.ga(self, "dimension")]]);
-});
-$ns._inexact_gdp = $.fn("_inexact_gdp", ["self", "spread"], {}, function (self, spread) {
-return $.modules["bounds.objective_perturbation_gdp"].inexact_gdp([], {"spread": spread, "output_noise": $.ga(self, "output_noise"), "grid": $.ga(self, "grid")});
-});
-$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
-let own;
-own = $.dict([["method", $.ga(self, "method")]]);
-return $.tuple([...$.each(bounded_gradients([$.ga(self, "lipschitz")], {"proven": $.ga(self, "proven")})), ...$.each($.sup(PerturbedRun, self, "conditions")([])), ...$.each(($.t($.ga(self, "shaped")) ? $.tuple([$.tuple(["row-shape", own])]) : $.tuple([]))), ...$.each(($.t($.ga(self, "in_place")) ? $.tuple([$.tuple(["rows-in-place", own])]) : $.tuple([]))), $.tuple(["solver-tolerance", $.dict([...$.pairs(own), ["tolerance", $.ga(self, "gradient_tolerance")]])]), $.tuple(["time-unseen", own]), $.tuple(["exact-noise", own]), $.tuple(["machine-trusted", $.dict([])])]);
-});
-}), [["linear_term", () => ["is", $.b.float]], ["output_noise", () => ["is", $.b.float]], ["gradient_tolerance", () => ["is", $.b.float]], ["strong_convexity", () => ["is", $.b.float]], ["lipschitz", () => ["is", $.b.float]], ["smoothness", () => ["is", $.b.float]], ["form", () => ["is", $.b.str]], ["dimension", () => ["is", $.b.int]], ["weak_convexity", () => ["is", $.b.float]], ["blocks", () => ["is", $.b.int]], ["rows_per_subject", () => ["is", $.b.int]], ["warm", () => ["is", $.b.bool]], ["shaped", () => ["is", $.b.bool]], ["in_place", () => ["is", $.b.bool]], ["chain", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
-return {ROOM, PerturbedRun, ClassVar, Mechanism, InvalidParameter, WEAKLY_CONVEX, FORMS, choice, count, non_negative, positive, bounded_gradients, GRID_BITS, NORM_TOLERANCE, UNIT, Curve, ONE_DIRECTION};
-})();
-$.modules["methods.perturbed_noise"] = (() => {
-let _UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, _usual_pull;
-const math = $.libraries["math"];
-const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
-const WEAKLY_CONVEX = $.modules["privacy.curve"]["WEAKLY_CONVEX"];
-_UNUSUAL = 9.0;
-form_of = $.fn("form_of", ["problem"], {}, function (problem) {
-return ($.t($.ga($.ga($.ga(problem, "loss"), "constants"), "convex")) ? $.ga($.ga(problem, "loss"), "curving") : WEAKLY_CONVEX);
-});
-row_facts = $.fn("row_facts", ["problem"], {}, function (problem) {
-let constants;
-constants = $.ga($.ga(problem, "loss"), "constants");
-return $.dict([["records", $.ga(problem, "records")], ["strong_convexity", $.ga(problem, "strong_convexity")], ["lipschitz", $.ga(constants, "lipschitz")], ["smoothness", $.ga(constants, "smoothness")], ["weak_convexity", $.ga(constants, "weak_convexity")], ["form", form_of([problem])], ["blocks", $.ga($.ga(problem, "loss"), "blocks")], ["dimension", $.ga(problem, "dimension")], ["rows_per_subject", $.ga(problem, "rows_per_subject")], ["proven", $.ga(constants, "proven")], ["shaped", !$.is($.ga(problem, "noise_shape"), null)]]);
-});
-rounding_of_gradient = $.fn("rounding_of_gradient", ["problem", "noise", "chain"], {"chain": 1n}, function (problem, noise, chain) {
-let constants, longest, pull;
-{const $v1 = [$.ga($.ga(problem, "loss"), "constants"), _usual_pull([problem, noise])];constants = $v1[0];pull = $v1[1];}
-longest = $.div($.add($.ga(constants, "lipschitz"), pull), $.ga(problem, "regularization"));
-return $.add($.mul($.pow(2.0, $.neg(40n)), pull), gradient_error([], {"lipschitz": $.ga(constants, "lipschitz"), "curvature": $.ga(constants, "curvature"), "outputs": $.ga($.ga(problem, "loss"), "outputs"), "records": $.ga(problem, "records"), "features": $.ga(problem, "features"), "regularization": $.ga(problem, "regularization"), "weights_norm": $.add($.mul(2n, $.b.min([longest, longest_from_zero([problem, pull])])), $.mul($.mul($.mul(2n, $.sub(chain, 1n)), 2n), longest))}));
-});
-longest_from_zero = $.fn("longest_from_zero", ["problem", "pull"], {}, function (problem, pull) {
-let gap, regularization;
-{const $v2 = [$.ga($.ga(problem, "loss"), "gap_at_zero"), $.ga(problem, "regularization")];gap = $v2[0];regularization = $v2[1];}
-return $.div($.add(pull, $.libraries["math"].sqrt([$.add($.pow(pull, 2n), $.mul($.mul(2n, regularization), gap))])), regularization);
-});
-_usual_pull = $.fn("_usual_pull", ["problem", "noise"], {}, function (problem, noise) {
-let widest;
-widest = $.libraries["math"].sqrt([$.b.max([$.either($.ga(problem, "noise_shape"), () => $.tuple([1.0]))])]);
-return $.div($.mul(noise, $.add($.libraries["math"].sqrt([$.ga(problem, "noise_trace")]), $.mul(_UNUSUAL, widest))), $.ga(problem, "records"));
-});
-return {_UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, _usual_pull, gradient_error, WEAKLY_CONVEX};
-})();
-$.modules["methods.solving"] = (() => {
-let SOLVERS, forecast_passes;
-const math = $.libraries["math"];
-const sample_rows = $.modules["bounds.solver_steps"]["sample_rows"];
-SOLVERS = $.tuple(["warm", "cold", "fixed"]);
-forecast_passes = $.fn("forecast_passes", ["problem"], {}, function (problem) {
-let _, kappa, narrow, outputs;
-kappa = $.div($.ga(problem, "objective_smoothness"), $.ga(problem, "strong_convexity"));
-outputs = $.ga($.ga(problem, "loss"), "outputs");
-{const $v1 = $.unpack(sample_rows([], {"records": $.ga(problem, "records"), "features": $.ga(problem, "features"), "outputs": outputs, "condition_number": kappa}), 2, -1);_ = $v1[0];narrow = $v1[1];}
-if (($.t(narrow) && $.t($.eq(outputs, 1n)))) {
-return $.add(1n, $.libraries["math"].ceil([$.mul(2n, $.libraries["math"].pow([kappa, 0.25]))]));
-}
-return $.libraries["math"].ceil([$.mul(4n, $.libraries["math"].pow([kappa, 0.27]))]);
-});
-return {SOLVERS, forecast_passes, sample_rows};
-})();
-$.modules["methods.perturbed"] = (() => {
-let Perturbed, _check_covered;
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const Any = $.libraries["typing"]["Any"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const losses = $.modules["losses"];
-const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const choice = $.modules["errors"]["choice"];
-const count = $.modules["errors"]["count"];
-const Measures = $.modules["privacy.budget"]["Measures"];
-const ONE_DIRECTION = $.modules["privacy.curve"]["ONE_DIRECTION"];
-const PROOFS = $.modules["methods.base"]["PROOFS"];
-const Method = $.modules["methods.base"]["Method"];
-const form_of = $.modules["methods.perturbed_noise"]["form_of"];
-const rounding_of_gradient = $.modules["methods.perturbed_noise"]["rounding_of_gradient"];
-const row_facts = $.modules["methods.perturbed_noise"]["row_facts"];
-const PerturbedRun = $.modules["methods.perturbed_run"]["PerturbedRun"];
-const MOST_STAGES = $.modules["methods.plan"]["MOST_STAGES"];
-const SOLVERS = $.modules["methods.solving"]["SOLVERS"];
-Perturbed = $.dataclass($.cls("Perturbed", [Method], ($ns) => {
-$ns.name = "perturbed";
-$ns.summary = "objective perturbation: minimise under a random linear term; few passes, exact on a machine";
-$ns.proof = $.gi(PROOFS, 1n);
-$ns.any_order = true;
-$ns.solver = "warm";
-$ns.in_place = true;
-$ns.chain = 1n;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-choice(["solver", $.ga(self, "solver"), SOLVERS]);
-count(["chain", $.ga(self, "chain")], {"maximum": MOST_STAGES});
-return null;
-});
-$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
-let least;
-$.sup(Perturbed, self, "check_plan")([plan]);
-_check_covered([$.ga(plan, "problem")]);
-least = rounding_of_gradient([$.ga(plan, "problem"), $.ga(plan, "linear_term"), $.ga(self, "chain")]);
-if (!$.t($.le(least, $.ga(plan, "gradient_tolerance")))) {
-throw $.raised(InvalidParameter([("" + "is below " + $.formatted(least, "", ("" + "g")) + ", the rounding of a gradient in float64")], {"gradient_tolerance": $.ga(plan, "gradient_tolerance")}));
-}
-return null;
-});
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-let facts, own;
-facts = $.dict([["linear_term", $.ga(plan, "linear_term")], ["output_noise", $.ga(plan, "output_noise")], ["gradient_tolerance", $.ga(plan, "gradient_tolerance")]]);
-own = $.dict([["warm", $.eq($.ga(self, "solver"), "warm")], ["in_place", $.ga(self, "in_place")], ["chain", $.ga(self, "chain")]]);
-return PerturbedRun([], {...$.named(facts), ...$.named(row_facts([$.ga(plan, "problem")])), ...$.named(own)});
-});
-}), [["solver", () => ["is", $.b.str]], ["in_place", () => ["is", $.b.bool]], ["chain", () => ["is", $.b.int]]], {frozen: true});
-_check_covered = $.fn("_check_covered", ["problem"], {}, function (problem) {
-let constants, loss;
-{const $v1 = [$.ga(problem, "loss"), $.ga($.ga(problem, "loss"), "constants")];loss = $v1[0];constants = $v1[1];}
-if (!$.t($.ga(loss, "curving"))) {
-throw $.raised(AssumptionViolated([("" + "is proven for losses of one or of several known directions per row (logistic, softmax, one-vs-rest, pseudo-Huber, linear, clipped, sigmoid), not for " + $.formatted($.ga(loss, "name"), "", "") + "; use method 'sharp' or 'composition'")], {"method": "perturbed"}));
-}
-if (!$.t($.lt(0n, $.ga(problem, "strong_convexity")))) {
-throw $.raised(AssumptionViolated([("" + "\u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " must exceed the weak convexity \u03b2\u208b=" + $.formatted($.ga(constants, "weak_convexity"), "", ("" + "g")) + " of the " + $.formatted($.ga(loss, "name"), "", "") + " loss: only then is there one minimiser, with a density")]));
-}
-if ((!$.t($.ga(constants, "convex")) && $.t($.lt(1n, $.ga(problem, "rows_per_subject"))))) {
-throw $.raised(AssumptionViolated([("" + "is more than one: for the " + $.formatted($.ga(loss, "name"), "", "") + " loss, which is not convex, method 'perturbed' is proven for one row per data subject; use method 'sharp', or a convex loss")], {"rows_per_subject": $.ga(problem, "rows_per_subject")}));
-}
-if (($.t($.is($.ga($.ga(problem, "budget"), "measure"), $.ga(Measures, "GDP"))) && $.t(!$.eq(form_of([problem]), ONE_DIRECTION)))) {
-throw $.raised(InvalidParameter([("" + "a Gaussian-DP budget needs a convex loss with one gradient direction per row, not " + $.formatted($.ga(loss, "name"), "", "") + ": method 'perturbed' has a R\u00e9nyi curve for it. Give the budget as (q, \u03b5) or (\u03b5, \u03b4)")]));
-}
-return null;
-});
-return {Perturbed, _check_covered, ClassVar, PROOFS, Method, MOST_STAGES, count, SOLVERS, choice, InvalidParameter, rounding_of_gradient, row_facts, PerturbedRun, Any, ONE_DIRECTION, form_of, Measures, AssumptionViolated};
-})();
-$.modules["bounds.exact_steps"] = (() => {
-let MOST_BITS, LEAST_BITS, _HEADROOM, _OUTSIDE, _SECOND_ORDER, _STEEPER, _UNUSUAL, radius, grid_bits, gap, gdp;
-const math = $.libraries["math"];
-const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
-const SMOOTHING = $.modules["bounds.objective_perturbation_gdp"]["SMOOTHING"];
-const UNIT = $.modules["bounds.rounding"]["UNIT"];
-{const $v1 = [24n, 12n];MOST_BITS = $v1[0];LEAST_BITS = $v1[1];}
-_HEADROOM = 51n;
-_OUTSIDE = 1.001;
-_SECOND_ORDER = 1.01;
-_STEEPER = $.mul(16n, UNIT);
-_UNUSUAL = 37.0;
-radius = $.fn("radius", ["*", "lipschitz", "regularization", "gap_at_zero", "dimension", "noise", "step_size", "strong_convexity"], {}, function (lipschitz, regularization, gap_at_zero, dimension, noise, step_size, strong_convexity) {
-let contraction, far, spread;
-far = $.b.min([$.div(lipschitz, regularization), $.libraries["math"].sqrt([$.div($.mul(2n, gap_at_zero), regularization)])]);
-contraction = $.sub(1n, $.mul(step_size, strong_convexity));
-spread = $.div($.mul($.add($.libraries["math"].sqrt([dimension]), _UNUSUAL), noise), $.libraries["math"].sqrt([$.sub(1n, $.pow(contraction, 2n))]));
-return $.libraries["math"].ldexp([1.0, $.gi($.libraries["math"].frexp([$.add(far, spread)]), 1n)]);
-});
-grid_bits = $.fn("grid_bits", ["*", "radius", "lipschitz", "regularization", "step_size", "noise"], {}, function (radius, lipschitz, regularization, step_size, noise) {
-let reach;
-reach = $.add($.mul(_OUTSIDE, radius), $.mul(step_size, $.add(lipschitz, $.mul(regularization, radius))));
-return $.b.min([MOST_BITS, $.sub(_HEADROOM, $.gi($.libraries["math"].frexp([$.div(reach, noise)]), 1n))]);
-});
-gap = $.fn("gap", ["*", "gradient_error", "step_size", "strong_convexity", "lipschitz", "regularization", "radius", "dimension", "grid"], {}, function (gradient_error, step_size, strong_convexity, lipschitz, regularization, radius, dimension, grid) {
-let centre, contraction, outside, point, root, steepest;
-{const $v2 = [$.mul(_OUTSIDE, radius), $.libraries["math"].sqrt([dimension])];outside = $v2[0];root = $v2[1];}
-steepest = $.add(lipschitz, $.mul(regularization, outside));
-centre = $.add($.mul(_SECOND_ORDER, $.add($.mul(step_size, gradient_error), $.mul(UNIT, $.add($.mul($.mul(3n, step_size), steepest), $.mul(2n, outside))))), $.div($.mul(grid, root), 2n));
-point = $.mul($.mul($.mul(_SECOND_ORDER, $.add(dimension, 9n)), UNIT), outside);
-contraction = $.add($.sub(1n, $.mul(step_size, strong_convexity)), _STEEPER);
-return $.mul($.add($.mul(2n, $.add(centre, $.mul(contraction, point))), $.mul(grid, root)), $.add(1n, 1e-09));
-});
-gdp = $.fn("gdp", ["*", "sensitivity", "step_size", "strong_convexity", "noise", "grid", "records", "gap", "steps_with_record", "steps_without_record", "in_place", "apart"], {"steps_without_record": 0n, "in_place": true, "apart": 0.0}, function (sensitivity, step_size, strong_convexity, noise, grid, records, gap, steps_with_record, steps_without_record, in_place, apart) {
-let chain, real, rounded, slower, started, variance;
-if (($.t($.eq(steps_with_record, 0n)) && !$.t(apart) && ($.t(in_place) || !$.t(steps_without_record)))) {
-return 0.0;
-}
-{const $v3 = [$.sub($.pow(noise, 2n), $.pow($.mul(SMOOTHING, grid), 2n)), $.sub(strong_convexity, $.div(_STEEPER, step_size))];variance = $v3[0];slower = $v3[1];}
-if (!($.t($.lt(0n, variance)) && $.t($.lt(0n, slower)))) {
-return $.libraries["math"].inf;
-}
-chain = $.dict([["step_size", step_size], ["strong_convexity", slower], ["noise_variance", $.div(variance, $.mul(2n, step_size))], ["records", records]]);
-real = $.modules["bounds.shifted_interpolation"].gdp([], {"sensitivity": sensitivity, "steps_with_record": steps_with_record, "steps_without_record": steps_without_record, ...$.named(chain)});
-rounded = $.modules["bounds.shifted_interpolation"].gdp([], {"sensitivity": $.div($.mul(gap, records), step_size), "steps_with_record": (($.t(in_place) || $.t(apart)) ? $.add(steps_with_record, steps_without_record) : $.libraries["math"].inf), ...$.named(chain)});
-started = 0.0;
-if ($.t(apart)) {
-started = $.modules["bounds.shifted_interpolation"].minimiser_deletion_gdp([], {"steps": $.add(steps_with_record, steps_without_record), "gradient_tolerance": $.div($.mul(apart, slower), 2n), ...$.named(chain)});
-}
-return $.mul($.add($.add(real, rounded), started), $.add(1n, 1e-09));
-});
-return {MOST_BITS, LEAST_BITS, _HEADROOM, _OUTSIDE, _SECOND_ORDER, _STEEPER, _UNUSUAL, radius, grid_bits, gap, gdp, SMOOTHING, UNIT};
-})();
-$.modules["methods.exact_steps"] = (() => {
-let ROOM, ExactSteps, exact_conditions, exact_steps_of, check_exact, check_precise;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const exact_steps = $.modules["bounds.exact_steps"];
-const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
-const NORM_TOLERANCE = $.modules["bounds.arithmetic"]["NORM_TOLERANCE"];
-const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
-const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const count = $.modules["errors"]["count"];
-const non_negative = $.modules["errors"]["non_negative"];
-const positive = $.modules["errors"]["positive"];
-const bounded_gradients = $.modules["methods.base"]["bounded_gradients"];
-ROOM = $.add(1n, $.mul(2n, NORM_TOLERANCE));
-ExactSteps = $.dataclass($.cls("ExactSteps", [], ($ns) => {
-$ns.in_place = true;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let name;
-for (const $v1 of $.each($.tuple(["regularization", "radius"]))) {
-name = $v1;
-positive([name, $.b.getattr([self, name])]);
-}
-non_negative(["curvature", $.ga(self, "curvature")]);
-for (const $v2 of $.each($.tuple(["features", "outputs"]))) {
-name = $v2;
-count([name, $.b.getattr([self, name])]);
-}
-count(["grid_bits", $.ga(self, "grid_bits")], {"minimum": $.modules["bounds.exact_steps"].LEAST_BITS, "maximum": $.modules["bounds.exact_steps"].MOST_BITS});
-return null;
-});
-$ns.check = $.fn("check", ["self", "run"], {}, function (self, run) {
-let finest, limit;
-limit = $.cm(self, "largest_step_size", [run]);
-if ($.t($.lt(limit, $.ga(run, "step_size")))) {
-throw $.raised(InvalidParameter([("" + "must be at most " + $.formatted(limit, "", ("" + ".17g")) + ": beyond it a step may carry two models apart")], {"step_size": $.ga(run, "step_size")}));
-}
-if ($.t(!$.eq($.ga(run, "strong_convexity"), $.ga(self, "regularization")))) {
-throw $.raised(InvalidParameter([("" + "must be regularization=" + $.formatted($.ga(self, "regularization"), "", ("" + ".17g")) + ": the losses covered are convex")], {"strong_convexity": $.ga(run, "strong_convexity")}));
-}
-finest = $.modules["bounds.exact_steps"].grid_bits([], {"radius": $.ga(self, "radius"), "noise": $.ga(run, "noise_scale"), ...$.named($.cm(self, "_reach", [run]))});
-if ($.t($.lt(finest, $.ga(self, "grid_bits")))) {
-throw $.raised(InvalidParameter([("" + "is too fine for weights up to radius=" + $.formatted($.ga(self, "radius"), "", ("" + "g")) + ": they would be no whole numbers of float64")], {"grid_bits": $.ga(self, "grid_bits")}));
-}
-return null;
-});
-$ns.largest_step_size = $.fn("largest_step_size", ["self", "run"], {}, function (self, run) {
-let steepest;
-steepest = $.add($.ga(self, "regularization"), $.mul($.ga(self, "curvature"), $.pow(ROOM, 2n)));
-return $.modules["bounds.shifted_interpolation"].largest_step_size([], {"strong_convexity": $.ga(run, "strong_convexity"), "objective_smoothness": steepest});
-});
-$ns.dimension = $.property($.fn("dimension", ["self"], {}, function (self) {
-return $.mul($.ga(self, "features"), $.ga(self, "outputs"));
-}));
-$ns.grid = $.fn("grid", ["self", "run"], {}, function (self, run) {
-return $.libraries["math"].ldexp([$.ga(run, "noise_scale"), $.neg($.ga(self, "grid_bits"))]);
-});
-$ns.measured_error = $.fn("measured_error", ["self", "run"], {}, function (self, run) {
-return gradient_error([], {"lipschitz": $.mul($.ga(run, "lipschitz"), ROOM), "curvature": $.mul($.ga(self, "curvature"), $.pow(ROOM, 2n)), "outputs": $.ga(self, "outputs"), "records": $.ga(run, "records"), "features": $.ga(self, "features"), "regularization": $.ga(self, "regularization"), "weights_norm": $.mul(1.001, $.ga(self, "radius"))});
-});
-$ns.gdp = $.fn("gdp", ["self", "run", "worlds", "*", "steps_with", "steps_without", "apart"], {"steps_without": 0n, "apart": 0.0}, function (self, run, worlds, steps_with, steps_without, apart) {
-let gap;
-gap = $.modules["bounds.exact_steps"].gap([], {"gradient_error": $.cm(self, "measured_error", [run]), "strong_convexity": $.ga(run, "strong_convexity"), "radius": $.ga(self, "radius"), "dimension": $.ga(self, "dimension"), "grid": $.cm(self, "grid", [run]), ...$.named($.cm(self, "_reach", [run]))});
-return $.modules["bounds.exact_steps"].gdp([], {"sensitivity": $.mul($.cm(run, "sensitivity", [worlds]), ROOM), "step_size": $.ga(run, "step_size"), "strong_convexity": $.ga(run, "strong_convexity"), "noise": $.ga(run, "noise_scale"), "grid": $.cm(self, "grid", [run]), "records": $.ga(run, "records"), "gap": gap, "steps_with_record": steps_with, "steps_without_record": steps_without, "in_place": $.ga(self, "in_place"), "apart": apart});
-});
-$ns._reach = $.fn("_reach", ["self", "run"], {}, function (self, run) {
-return $.dict([["lipschitz", $.mul($.ga(run, "lipschitz"), ROOM)], ["regularization", $.ga(self, "regularization")], ["step_size", $.ga(run, "step_size")]]);
-});
-}), [["regularization", () => ["is", $.b.float]], ["curvature", () => ["is", $.b.float]], ["features", () => ["is", $.b.int]], ["outputs", () => ["is", $.b.int]], ["radius", () => ["is", $.b.float]], ["grid_bits", () => ["is", $.b.int]], ["in_place", () => ["is", $.b.bool]]], {frozen: true, kw_only: true});
-exact_conditions = $.fn("exact_conditions", ["run", "exact"], {}, function (run, exact) {
-let own;
-own = $.dict([["method", $.ga(run, "method")]]);
-return $.tuple([...$.each(bounded_gradients([$.ga(run, "lipschitz")], {"proven": $.ga(run, "proven")})), $.tuple(["slots-public", $.dict([["records", $.ga(run, "records")]])]), ...$.each(($.t($.ga(exact, "in_place")) ? $.tuple([$.tuple(["rows-in-place", own])]) : $.tuple([]))), $.tuple(["exact-steps", own]), $.tuple(["machine-trusted", $.dict([])])]);
-});
-exact_steps_of = $.fn("exact_steps_of", ["problem", "*", "step_size", "noise_variance", "in_place"], {}, function (problem, step_size, noise_variance, in_place) {
-let bits, constants, noise, radius, reach;
-{const $v3 = [$.ga($.ga(problem, "loss"), "constants"), $.libraries["math"].sqrt([$.mul($.mul(2n, step_size), noise_variance)])];constants = $v3[0];noise = $v3[1];}
-reach = $.dict([["lipschitz", $.mul($.ga(constants, "lipschitz"), ROOM)], ["regularization", $.ga(problem, "regularization")], ["step_size", step_size], ["noise", noise]]);
-radius = $.modules["bounds.exact_steps"].radius([], {"gap_at_zero": $.ga($.ga(problem, "loss"), "gap_at_zero"), "dimension": $.ga(problem, "dimension"), "strong_convexity": $.ga(problem, "strong_convexity"), ...$.named(reach)});
-bits = $.modules["bounds.exact_steps"].grid_bits([], {"radius": radius, ...$.named(reach)});
-if ($.t($.lt(bits, $.modules["bounds.exact_steps"].LEAST_BITS))) {
-throw $.raised(InvalidParameter([("" + "at n=" + $.formatted($.ga(problem, "records"), "", "") + " and \u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " a step's noise is too fine beside weights up to " + $.formatted(radius, "", ("" + "g")) + " for float64; raise \u03bb, or use method 'perturbed'")]));
-}
-return ExactSteps([], {"regularization": $.ga(problem, "regularization"), "curvature": $.ga(constants, "curvature"), "features": $.ga(problem, "features"), "outputs": $.ga($.ga(problem, "loss"), "outputs"), "radius": radius, "grid_bits": bits, "in_place": in_place});
-});
-check_exact = $.fn("check_exact", ["problem", "*", "method", "otherwise"], {}, function (problem, method, otherwise) {
-if ((!$.t($.ga($.ga($.ga(problem, "loss"), "constants"), "convex")) || $.t($.ga($.ga(problem, "loss"), "clips_each")))) {
-throw $.raised(AssumptionViolated([("" + "is proven for convex losses, not for " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + "; " + $.formatted(otherwise, "", ""))], {"method": method}));
-}
-return null;
-});
-check_precise = $.fn("check_precise", ["problem"], {}, function (problem) {
-if ($.t(!$.eq($.ga(problem, "dtype"), "float64"))) {
-throw $.raised(InvalidParameter(["must be 'float64': the bound counts roundings of that alone"], {"dtype": $.ga(problem, "dtype")}));
-}
-return null;
-});
-return {ROOM, ExactSteps, exact_conditions, exact_steps_of, check_exact, check_precise, count, non_negative, positive, InvalidParameter, AssumptionViolated, bounded_gradients, NORM_TOLERANCE, gradient_error};
-})();
-$.modules["bounds.gibbs"] = (() => {
-let FORMS, Gibbs;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const Any = $.libraries["typing"]["Any"];
-const choice = $.modules["errors"]["choice"];
-const count = $.modules["errors"]["count"];
-const non_negative = $.modules["errors"]["non_negative"];
-const positive = $.modules["errors"]["positive"];
-const renyi_order = $.modules["errors"]["renyi_order"];
-const theorem_5_2 = $.modules["bounds.theorem_5_2"];
-FORMS = $.tuple(["printed", "sharper"]);
-Gibbs = $.dataclass($.cls("Gibbs", [], ($ns) => {
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let name;
-renyi_order(["order", $.ga(self, "order")]);
-for (const $v1 of $.each($.tuple(["range", "regularization"]))) {
-name = $v1;
-positive([name, $.b.getattr([self, name])]);
-}
-non_negative(["smoothness", $.ga(self, "smoothness")]);
-count(["dimension", $.ga(self, "dimension")]);
-choice(["form", $.ga(self, "form"), FORMS]);
-return null;
-});
-$ns.closeness = $.fn("closeness", ["self", "*", "step_size", "noise_variance", "records", "runs"], {}, function (self, step_size, noise_variance, records, runs) {
-let chain, cost, edits, learn_steps, requests, steps;
-chain = $.dict([["step_size", step_size], ["noise_variance", noise_variance], ["records", records]]);
-{const $v2 = $.unpack(runs, 2, 1);{const $v3 = $.unpack($v2[0], 2, -1);learn_steps = $v3[0];edits = $v3[1];}requests = $v2[1];}
-cost = $.cm(self, "closer", [], {...$.named(chain), "before": null, "steps": learn_steps, "edits": edits});
-for (const $v4 of $.each(requests)) {
-{const $v5 = $.unpack($v4, 2, -1);steps = $v5[0];edits = $v5[1];}
-cost = $.cm(self, "closer", [], {...$.named(chain), "before": cost, "steps": steps, "edits": edits});
-}
-return cost;
-});
-$ns.closer = $.fn("closer", ["self", "*", "step_size", "noise_variance", "records", "before", "steps", "edits"], {}, function (self, step_size, noise_variance, records, before, steps, edits) {
-let run;
-run = $.cm(self, "_run", [step_size, noise_variance, records]);
-return ($.t($.is(before, null)) ? run([$.cm(self, "_prior", [noise_variance]), steps, 0n]) : run([before, steps, edits]));
-});
-$ns.worst_closeness = $.fn("worst_closeness", ["self", "*", "step_size", "noise_variance", "records", "learn_steps", "delete_steps", "batch"], {}, function (self, step_size, noise_variance, records, learn_steps, delete_steps, batch) {
-let first, offset, run, slope;
-run = $.cm(self, "_run", [step_size, noise_variance, records]);
-first = run([run([$.cm(self, "_prior", [noise_variance]), learn_steps, 0n]), delete_steps, batch]);
-offset = run([0.0, delete_steps, batch]);
-slope = $.sub(run([1.0, delete_steps, batch]), offset);
-return ($.t($.lt(slope, 1n)) ? $.b.max([first, $.div(offset, $.sub(1n, slope))]) : $.libraries["math"].inf);
-});
-$ns._prior = $.fn("_prior", ["self", "noise_variance"], {}, function (self, noise_variance) {
-let everywhere, rate;
-{const $v6 = $.unpack($.modules["bounds.theorem_5_2"].prior_to_gibbs([], {"range": $.ga(self, "range"), "noise_variance": noise_variance}), 2, -1);everywhere = $v6[0];rate = $v6[1];}
-return ($.t($.eq($.ga(self, "form"), "sharper")) ? $.mul($.ga(self, "order"), $.b.min([everywhere, rate])) : everywhere);
-});
-$ns._run = $.fn("_run", ["self", "step_size", "noise_variance", "records"], {}, function (self, step_size, noise_variance, records) {
-let after, barrier, chain, limit, scale, sizes;
-scale = $.dict([["range", $.ga(self, "range")], ["noise_variance", noise_variance]]);
-barrier = ($.t($.eq($.ga(self, "form"), "sharper")) ? $.modules["bounds.theorem_5_2"].log_barrier : $.modules["bounds.theorem_5_2"].log_barrier_printed);
-sizes = $.dict([["log_barrier", barrier([], {...$.named(scale)})], ["regularization", $.ga(self, "regularization")]]);
-limit = $.modules["bounds.theorem_5_2"].largest_step_size([], {"order": $.ga(self, "order"), "smoothness": $.ga(self, "smoothness"), ...$.named(sizes)});
-if (!$.t($.le(step_size, $.mul(limit, $.add(1n, 1e-12))))) {
-return $.fn("<lambda>", ["*_"], {}, (_) => $.libraries["math"].inf);
-}
-chain = $.dict([["discretisation_rate", $.modules["bounds.theorem_5_2"].discretisation_rate([], {"dimension": $.ga(self, "dimension"), "smoothness": $.ga(self, "smoothness"), "step_size": step_size, ...$.named(sizes)})], ["forgetting_rate", $.modules["bounds.theorem_5_2"].forgetting_rate([], {"step_size": step_size, ...$.named(sizes)})]]);
-after = $.fn("after", ["cost", "steps", "edits"], {}, function (cost, steps, edits) {
-let move, rate;
-move = $.modules["bounds.theorem_5_2"].gibbs_move([], {"batch": edits, "records": records, ...$.named(scale)});
-if ($.t($.eq($.ga(self, "form"), "sharper"))) {
-rate = $.add($.div(cost, $.ga(self, "order")), move);
-return $.mul($.ga(self, "order"), $.modules["bounds.theorem_5_2"].rate_to_gibbs([], {"start_rate": rate, "steps": steps, ...$.named(chain)}));
-}
-return $.modules["bounds.theorem_5_2"].renyi_to_gibbs_printed([], {"start": $.add(cost, move), "order": $.ga(self, "order"), "steps": steps, ...$.named(chain)});
-});
-return after;
-});
-}), [["order", () => ["is", $.b.float]], ["range", () => ["is", $.b.float]], ["smoothness", () => ["is", $.b.float]], ["regularization", () => ["is", $.b.float]], ["dimension", () => ["is", $.b.int]], ["form", () => ["is", $.b.str]]], {frozen: true});
-return {FORMS, Gibbs, choice, count, non_negative, positive, renyi_order, Any};
-})();
-$.modules["methods.near_gibbs"] = (() => {
-let _ORDERS, _SOURCES, NearGibbsRun, NearGibbs;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const Any = $.libraries["typing"]["Any"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const theorem_5_1 = $.modules["bounds.theorem_5_1"];
-const FORMS = $.modules["bounds.gibbs"]["FORMS"];
-const Gibbs = $.modules["bounds.gibbs"]["Gibbs"];
-const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const choice = $.modules["errors"]["choice"];
-const positive = $.modules["errors"]["positive"];
-const renyi_order = $.modules["errors"]["renyi_order"];
-const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
-const Worlds = $.modules["privacy.worlds"]["Worlds"];
-const Method = $.modules["methods.base"]["Method"];
-const NoisySteps = $.modules["methods.base"]["NoisySteps"];
-_ORDERS = [...(function* ($first) { for (const $v1 of $.each($first)) { let k; k = $v1; yield $.add(1n, $.pow(10n, $.div(k, 4n))); } })($.b.range([$.neg(4n), 9n]))];
-_SOURCES = $.dict([["printed", "Chourasia & Shah 2023, Theorem 5.2 (G.22, G.23)"], ["sharper", "Theorem 5.2's induction with the oscillation of the loss, at every order up to q"]]);
-NearGibbsRun = $.dataclass($.cls("NearGibbsRun", [NoisySteps], ($ns) => {
-$ns.method = "near-gibbs";
-$ns.source = "composition of noisy steps, each a Gaussian mechanism (in R\u00e9nyi form: Chourasia & Shah 2023, G.7)";
-$ns.forgets_unobserved = true;
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-let rate;
-rate = $.modules["bounds.theorem_5_1"].composition_rate([], {...$.named($.cm(self, "_chain", [])), "sensitivity": $.cm(self, "sensitivity", [worlds]), "steps": steps_with});
-return ($.t($.eq($.ga($.ga(self, "gibbs"), "form"), "printed")) ? $.dict([["rate", rate]]) : $.dict([["gdp_squared", $.mul(2n, rate)]]));
-});
-$ns.closer = $.fn("closer", ["self", "before", "steps", "edits"], {}, function (self, before, steps, edits) {
-return $.cm($.ga(self, "gibbs"), "closer", [], {"before": before, "steps": steps, "edits": edits, ...$.named($.cm(self, "_chain", []))});
-});
-$ns.forgets = $.fn("forgets", ["self", "*", "learn_steps", "delete_steps", "batch"], {}, function (self, learn_steps, delete_steps, batch) {
-let requests;
-requests = $.dict([["learn_steps", learn_steps], ["delete_steps", delete_steps], ["batch", batch]]);
-return $.cm(self, "_near", [$.cm($.ga(self, "gibbs"), "worst_closeness", [], {...$.named(requests), ...$.named($.cm(self, "_chain", []))})]);
-});
-$ns.forgets_at = $.fn("forgets_at", ["self", "closeness"], {}, function (self, closeness) {
-return ($.t($.is(closeness, null)) ? null : $.cm(self, "_near", [closeness]));
-});
-$ns._near = $.fn("_near", ["self", "closeness"], {}, function (self, closeness) {
-let facts, hidden;
-facts = $.dict([["source", $.gi(_SOURCES, $.ga($.ga(self, "gibbs"), "form"))], ["points", $.tuple([$.tuple([$.ga($.ga(self, "gibbs"), "order"), closeness])])]]);
-hidden = "no earlier model was observed";
-return $.cm($.cm($.cm(self, "guarantee", ["deletion", $.ga(Worlds, "DEFINITION_4_1")], {...$.named(facts)}), "assuming", [hidden]), "assuming", [NON_ADAPTIVE]);
-});
-}), [["gibbs", () => ["is", Gibbs]]], {frozen: true, kw_only: true});
-NearGibbs = $.dataclass($.cls("NearGibbs", [Method], ($ns) => {
-$ns.name = "near-gibbs";
-$ns.summary = "Theorem 5.2, as printed or sharpened; rarely runnable";
-$ns.compared = false;
-$ns.notions = $.tuple([$.ga(Worlds, "DEFINITION_4_1")]);
-$ns.form = "printed";
-$ns.noise_variance = null;
-$ns.order = null;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-choice(["form", $.ga(self, "form"), FORMS]);
-if ($.t(!$.has($.tuple([null, "cheapest"]), $.ga(self, "noise_variance")))) {
-positive(["noise_variance", $.ga(self, "noise_variance")]);
-}
-if ($.t(!$.is($.ga(self, "order"), null))) {
-renyi_order(["order", $.ga(self, "order")]);
-}
-return null;
-});
-$ns._orders = $.fn("_orders", ["self", "budget"], {}, function (self, budget) {
-if ($.t($.eq($.ga(budget, "measure"), "gdp"))) {
-throw $.raised(InvalidParameter(["a Gaussian-DP budget cannot be met through Theorem 5.2: it bounds one R\u00e9nyi order; give the budget with an order, \u03bb > \u03b2\u208b with method 'sharp', or method 'composition'"]));
-}
-if ($.t(!$.is($.ga(self, "order"), null))) {
-return [$.ga(self, "order")];
-}
-return ($.t($.is($.ga(budget, "order"), null)) ? _ORDERS : [$.ga(budget, "order")]);
-});
-$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
-$.sup(NearGibbs, self, "check_plan")([plan]);
-$.cm(self, "_check", [$.ga(plan, "problem")]);
-if (!$.t($.libraries["math"].isclose([$.ga(plan, "init_variance"), $.div($.ga(plan, "noise_variance"), $.ga(plan, "regularization"))], {"rel_tol": 1e-09}))) {
-throw $.raised(AssumptionViolated(["must be \u03c3\u00b2/\u03bb: Theorem 5.2 starts from that law"], {"init_variance": $.ga(plan, "init_variance")}));
-}
-return null;
-});
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-let constants, facts, gibbs;
-if (!$.t(!$.is($.ga(self, "order"), null))) throw $.raised($.b.AssertionError);
-constants = $.ga($.ga(plan, "loss"), "constants");
-gibbs = Gibbs([], {"order": $.ga(self, "order"), "range": $.ga(constants, "range"), "smoothness": $.ga(constants, "curvature"), "regularization": $.ga(plan, "regularization"), "dimension": $.ga(plan, "dimension"), "form": $.ga(self, "form")});
-facts = $.cm($.ga(plan, "problem"), "run", [], {"step_size": $.ga(plan, "step_size"), "noise_variance": $.ga(plan, "noise_variance")});
-return NearGibbsRun([], {...$.named(facts), "gibbs": gibbs});
-});
-$ns.dp = $.fn("dp", ["self", "plan"], {}, function (self, plan) {
-let interval, longest;
-longest = $.b.max([$.ga(plan, "learn_steps"), $.ga(plan, "delete_steps")]);
-interval = $.cm($.ga(plan, "mechanism"), "interval", ["dp", $.ga($.ga(plan, "problem"), "adjacency")], {"steps_with": longest});
-return $.cm(interval, "assuming", ["the model published before it is known"]);
-});
-$ns.deletion = $.fn("deletion", ["self", "plan"], {}, function (self, plan) {
-let steps;
-steps = $.dict([["learn_steps", $.ga(plan, "learn_steps")], ["delete_steps", $.ga(plan, "delete_steps")], ["batch", $.ga($.ga(plan, "problem"), "batch")]]);
-return $.cm($.cm(self, "mechanism", [plan]), "forgets", [], {...$.named(steps)});
-});
-$ns._check = $.fn("_check", ["self", "problem"], {}, function (self, problem) {
-let constants;
-constants = $.ga($.ga(problem, "loss"), "constants");
-if ($.t($.ga(constants, "convex"))) {
-throw $.raised(InvalidParameter(["is for non-convex losses; use 'theorem' or 'sharp'"], {"method": "near-gibbs"}));
-}
-if (!$.t($.ga(constants, "proven"))) {
-throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss only declares its constants; Theorem 5.2 needs proven ones: use method 'composition'")]));
-}
-if (!$.t($.libraries["math"].isfinite([$.ga(constants, "range")]))) {
-throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss has range \u03c9=" + $.formatted($.ga(constants, "range"), "", ("" + "g")) + ": Theorem 5.2 needs a bounded loss. Use a bounded one, \u03bb > \u03b2\u208b=" + $.formatted($.ga(constants, "weak_convexity"), "", ("" + "g")) + " with method 'sharp', or method 'composition'")]));
-}
-if ($.t(!$.has($.ga(self, "notions"), $.ga(problem, "deletion_notion")))) {
-throw $.raised(InvalidParameter(["is not covered by Theorem 5.2, which compares with a law that never saw the record (Definition 4.1)"], {"deletion_notion": "pairwise"}));
-}
-return null;
-});
-}), [["form", () => ["is", $.b.str]], ["noise_variance", () => ["or", ["or", ["is", $.b.float], ["is", $.b.str]], ["none"]]], ["order", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-return {_ORDERS, _SOURCES, NearGibbsRun, NearGibbs, Worlds, ClassVar, Method, Gibbs, NoisySteps, renyi_order, positive, FORMS, choice, AssumptionViolated, InvalidParameter, NON_ADAPTIVE, Any};
-})();
-$.modules["methods.sharp"] = (() => {
-let SharpRun, Sharp;
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
-const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
-const positive = $.modules["errors"]["positive"];
-const Method = $.modules["methods.base"]["Method"];
-const NoisySteps = $.modules["methods.base"]["NoisySteps"];
-const exact_conditions = $.modules["methods.exact_steps"]["exact_conditions"];
-SharpRun = $.dataclass($.cls("SharpRun", [NoisySteps], ($ns) => {
-$ns.method = "sharp";
-$ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD";
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(SharpRun, self, "__post_init__")([]);
-if ($.t(!$.is($.ga(self, "exact"), null))) {
-$.cm($.ga(self, "exact"), "check", [self]);
-}
-return null;
-});
-$ns.exact = $.property($.fn("exact", ["self"], {}, function (self) {
-return null;
-}));
-$ns.shows_order = $.property($.fn("shows_order", ["self"], {}, function (self) {
-return $.both(!$.is($.ga(self, "exact"), null), () => !$.t($.ga($.ga(self, "exact"), "in_place")));
-}));
-$ns.largest_step_size = $.property($.fn("largest_step_size", ["self"], {}, function (self) {
-if ($.t(!$.is($.ga(self, "exact"), null))) {
-return $.cm($.ga(self, "exact"), "largest_step_size", [self]);
-}
-return $.modules["bounds.shifted_interpolation"].largest_step_size([], {"strong_convexity": $.ga(self, "strong_convexity"), "objective_smoothness": $.ga(self, "_steepest")});
-}));
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-let mu;
-if ($.t(!$.is($.ga(self, "exact"), null))) {
-mu = $.cm($.ga(self, "exact"), "gdp", [self, worlds], {"steps_with": steps_with, "steps_without": steps_without});
-return $.dict([["gdp_squared", $.pow(mu, 2n)]]);
-}
-mu = $.modules["bounds.shifted_interpolation"].gdp([], {...$.named($.cm(self, "_chain", [])), "sensitivity": $.cm(self, "sensitivity", [worlds]), "strong_convexity": $.ga(self, "strong_convexity"), "steps_with_record": steps_with, "steps_without_record": steps_without});
-return $.dict([["gdp_squared", $.pow(mu, 2n)]]);
-});
-$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
-return ($.t($.is($.ga(self, "exact"), null)) ? $.sup(SharpRun, self, "conditions")([]) : exact_conditions([self, $.ga(self, "exact")]));
-});
-}), [], {frozen: true, kw_only: true});
-Sharp = $.dataclass($.cls("Sharp", [Method], ($ns) => {
-$ns.name = "sharp";
-$ns.summary = "the tight bound of the same algorithm (\u03bb > \u03b2\u208b, else Theorem 5.2 sharpened)";
-$ns.step_size = null;
-$ns.noise_variance = null;
-$ns.excess_risk_target = null;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let name;
-for (const $v1 of $.each($.tuple(["step_size", "excess_risk_target"]))) {
-name = $v1;
-if ($.t(!$.is($.b.getattr([self, name]), null))) {
-positive([name, $.b.getattr([self, name])]);
-}
-}
-if ($.t(!$.has($.tuple([null, "cheapest"]), $.ga(self, "noise_variance")))) {
-positive(["noise_variance", $.ga(self, "noise_variance")]);
-}
-return null;
-});
-$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
-$.sup(Sharp, self, "check_plan")([plan]);
-if (!$.t($.lt(0n, $.ga($.ga(plan, "problem"), "strong_convexity")))) {
-throw $.raised(AssumptionViolated([("" + "\u03bb=" + $.formatted($.ga(plan, "regularization"), "", ("" + "g")) + " must exceed \u03b2\u208b=" + $.formatted($.ga($.ga($.ga(plan, "loss"), "constants"), "weak_convexity"), "", ("" + "g")) + ": only then does a step contract")]));
-}
-return null;
-});
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-return SharpRun([], {...$.named($.cm($.ga(plan, "problem"), "run", [], {"step_size": $.ga(plan, "step_size"), "noise_variance": $.ga(plan, "noise_variance")}))});
-});
-}), [["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["or", ["is", $.b.float], ["is", $.b.str]], ["none"]]], ["excess_risk_target", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-return {SharpRun, Sharp, ClassVar, Method, NoisySteps, positive, AssumptionViolated, exact_conditions};
-})();
-$.modules["methods.interleaved"] = (() => {
-let _FEWEST_RESUMED, InterleavedRun, Interleaved;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const choice = $.modules["errors"]["choice"];
-const count = $.modules["errors"]["count"];
-const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
-const Method = $.modules["methods.base"]["Method"];
-const Perturbed = $.modules["methods.perturbed"]["Perturbed"];
-const PerturbedRun = $.modules["methods.perturbed_run"]["PerturbedRun"];
-const SharpRun = $.modules["methods.sharp"]["SharpRun"];
-_FEWEST_RESUMED = 2n;
-InterleavedRun = $.dataclass($.cls("InterleavedRun", [SharpRun], ($ns) => {
-$ns.method = "interleaved";
-$ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD from the model published before, composed with the objective perturbation that it began from";
-$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
-return ($.t(steps) ? $.mul(2n, steps) : 1n);
-});
-$ns.check_start = $.fn("check_start", ["self", "steps", "*", "fresh"], {}, function (self, steps, fresh) {
-if ($.t($.eq(fresh, $.b.bool([steps])))) {
-throw $.raised(InvalidParameter([($.t(fresh) ? "must be 0: a fresh publication by 'interleaved' has no noisy steps" : "must be at least 1 where a publication by 'interleaved' resumes from the model before")], {"steps": steps}));
-}
-return null;
-});
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-let clean, endless, fresh, steps, with_record;
-endless = $.eq(steps_with, $.libraries["math"].inf);
-fresh = $.either(endless, () => $.eq($.mod(steps_with, 2n), 1n));
-{const $v1 = [($.t(endless) ? $.libraries["math"].inf : $.floordiv(steps_with, 2n)), $.floordiv(steps_without, 2n)];with_record = $v1[0];clean = $v1[1];}
-steps = ($.t(with_record) ? $.sup(InterleavedRun, self, "_cost")([worlds, with_record, clean]) : $.dict([]));
-return $.dict([...$.pairs(($.t(fresh) ? $.cm($.ga(self, "fresh_release"), "_cost", [worlds, 1n, 0n]) : $.dict([]))), ...$.pairs(steps)]);
-});
-$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
-return $.tuple([...$.each($.sup(InterleavedRun, self, "conditions")([])), ...$.each($.cm($.ga(self, "fresh_release"), "conditions", []))]);
-});
-}), [["fresh_release", () => ["is", PerturbedRun]]], {frozen: true, kw_only: true});
-Interleaved = $.dataclass($.cls("Interleaved", [Method], ($ns) => {
-$ns.name = "interleaved";
-$ns.summary = "many publications: a few by objective perturbation, between them a few noisy steps";
-$ns.for_streams = true;
-$ns.proof = $.ga(Perturbed, "proof");
-$ns.fresh_every = null;
-$ns.resumed_steps = null;
-$ns.solver = "cold";
-$ns.step_size = null;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-choice(["solver", $.ga(self, "solver"), $.tuple(["cold", "fixed"])]);
-if ($.t(!$.is($.ga(self, "fresh_every"), null))) {
-count(["fresh_every", $.ga(self, "fresh_every")], {"minimum": $.add(_FEWEST_RESUMED, 1n)});
-}
-if ($.t(!$.is($.ga(self, "resumed_steps"), null))) {
-count(["resumed_steps", $.ga(self, "resumed_steps")]);
-}
-return null;
-});
-$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
-$.sup(Interleaved, self, "check_plan")([plan]);
-$.cm(Perturbed([], {"solver": $.ga(self, "solver")}), "check_plan", [plan]);
-return null;
-});
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-let facts;
-facts = $.cm($.ga(plan, "problem"), "run", [], {"step_size": $.ga(plan, "step_size"), "noise_variance": $.ga(plan, "noise_variance")});
-return InterleavedRun([], {...$.named(facts), "fresh_release": $.cm(Perturbed([], {"solver": "cold"}), "mechanism", [plan])});
-});
-$ns.dp = $.fn("dp", ["self", "plan"], {}, function (self, plan) {
-return $.cm(self, "_since_fresh", [plan, "dp", 0n]);
-});
-$ns.deletion = $.fn("deletion", ["self", "plan"], {}, function (self, plan) {
-return $.cm(self, "_since_fresh", [plan, "deletion", $.ga(plan, "delete_steps")]);
-});
-$ns._since_fresh = $.fn("_since_fresh", ["self", "plan", "about", "clean"], {}, function (self, plan, about, clean) {
-let longest, with_record, world;
-if (!$.t(!$.is($.ga(self, "fresh_every"), null))) throw $.raised($.b.AssertionError);
-world = ($.t($.eq(about, "dp")) ? $.ga($.ga(plan, "problem"), "adjacency") : $.ga($.ga(plan, "problem"), "deletion_notion"));
-with_record = $.sub($.mul($.sub($.ga(self, "fresh_every"), 1n), $.ga(plan, "delete_steps")), clean);
-longest = $.dict([["steps_with", $.add(1n, $.mul(2n, with_record))], ["steps_without", $.mul(2n, clean)]]);
-return $.cm($.cm($.ga(plan, "mechanism"), "interval", [about, world], {...$.named(longest)}), "assuming", [NON_ADAPTIVE]);
-});
-}), [["fresh_every", () => ["or", ["is", $.b.int], ["none"]]], ["resumed_steps", () => ["or", ["is", $.b.int], ["none"]]], ["solver", () => ["is", $.b.str]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-return {_FEWEST_RESUMED, InterleavedRun, Interleaved, ClassVar, Perturbed, Method, PerturbedRun, SharpRun, count, choice, NON_ADAPTIVE, InvalidParameter};
-})();
-$.modules["losses.staged"] = (() => {
-let NETWORK, HEAD, STAGE_KINDS, Staged;
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const Any = $.libraries["typing"]["Any"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const choice = $.modules["errors"]["choice"];
-const Loss = $.modules["losses.base"]["Loss"];
-const Logistic = $.modules["losses.logistic"]["Logistic"];
-const Softmax = $.modules["losses.softmax"]["Softmax"];
-{const $v1 = ["network", "head"];NETWORK = $v1[0];HEAD = $v1[1];}
-STAGE_KINDS = $.tuple([NETWORK, HEAD]);
-Staged = $.dataclass($.cls("Staged", [Loss], ($ns) => {
-$ns.network = null;
-$ns.kinds = $.tuple([NETWORK]);
-$ns.name = "staged";
-$ns.label_kind = "";
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let kind;
-$.sup(Staged, self, "__post_init__")([]);
-for (const $v2 of $.each($.ga(self, "kinds"))) {
-kind = $v2;
-choice(["stage", kind, STAGE_KINDS]);
-}
-if ((!$.t($.ga(self, "kinds")) || $.t(!$.eq($.gi($.ga(self, "kinds"), 0n), NETWORK)))) {
-throw $.raised(InvalidParameter([("" + "must begin with " + $.formatted(NETWORK, "r", "") + "; a head reads what a network computes")], {"stages": $.ga(self, "kinds")}));
-}
-if (($.t($.has($.ga(self, "kinds"), HEAD)) && !$.t($.b.hasattr([$.ga(self, "network"), "representation"])))) {
-throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga($.ga(self, "network"), "name"), "", "") + " loss has no hidden layer that a head could read; take losses.MultilayerPerceptron, or stages of kind 'network' alone")]));
-}
-$.cm($.b.object, "__setattr__", [self, "label_kind", $.ga($.ga(self, "network"), "label_kind")]);
-return null;
-});
-$ns.last = $.property($.fn("last", ["self"], {}, function (self) {
-return $.cm(self, "loss_of", [$.sub($.b.len([$.ga(self, "kinds")]), 1n)]);
-}));
-$ns.outputs = $.property($.fn("outputs", ["self"], {}, function (self) {
-return $.ga($.ga(self, "last"), "outputs");
-}));
-$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
-return $.ga($.ga(self, "last"), "constants");
-}));
-$ns.loss_of = $.fn("loss_of", ["self", "stage"], {}, function (self, stage) {
-let network;
-network = $.ga(self, "network");
-if ($.t($.eq($.gi($.ga(self, "kinds"), stage), NETWORK))) {
-return network;
-}
-return ($.t($.eq($.ga(self, "label_kind"), "binary")) ? Logistic([$.ga(self, "radius")]) : Softmax([$.ga(self, "radius"), $.ga(network, "outputs")]));
-});
-$ns.features_of = $.fn("features_of", ["self", "stage", "features"], {}, function (self, stage, features) {
-return $.add(features, ($.t($.eq($.gi($.ga(self, "kinds"), stage), NETWORK)) ? 0n : $.b.int([$.cm($.ga(self, "network"), "width", [features])])));
-});
-$ns.shapes = $.fn("shapes", ["self", "features"], {}, function (self, features) {
-return [...(function* ($first) { for (const $v3 of $.each($first)) { let j; j = $v3; yield $.cm($.cm(self, "loss_of", [j]), "shape", [$.cm(self, "features_of", [j, features])]); } })($.b.range([$.b.len([$.ga(self, "kinds")])]))];
-});
-$ns.dimension = $.fn("dimension", ["self", "features"], {}, function (self, features) {
-return $.b.sum([(function* ($first) { for (const $v4 of $.each($first)) { let columns, outputs; {const $v5 = $.unpack($v4, 2, -1);outputs = $v5[0];columns = $v5[1];} yield $.mul(outputs, columns); } })($.cm(self, "shapes", [features]))]);
-});
-$ns.shape = $.fn("shape", ["self", "features"], {}, function (self, features) {
-return $.tuple([1n, $.cm(self, "dimension", [features])]);
-});
-$ns.parts = $.fn("parts", ["self", "weights", "features"], {}, function (self, weights, features) {
-let cut, ends, shapes;
-shapes = $.cm(self, "shapes", [features]);
-ends = $.slice($.libraries["numpy"].cumsum([[...(function* ($first) { for (const $v6 of $.each($first)) { let columns, outputs; {const $v7 = $.unpack($v6, 2, -1);outputs = $v7[0];columns = $v7[1];} yield $.mul(outputs, columns); } })(shapes)]]), null, $.neg(1n), null);
-cut = $.libraries["numpy"].split([$.cm($.libraries["numpy"].asarray([weights]), "reshape", [$.neg(1n)]), ends]);
-return [...(function* ($first) { for (const $v8 of $.each($first)) { let part, shape; {const $v9 = $.unpack($v8, 2, -1);part = $v9[0];shape = $v9[1];} yield $.cm(part, "reshape", [shape]); } })($.b.zip([cut, shapes], {"strict": true}))];
-});
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-return $.dict([["name", $.ga(self, "name")], ["network", $.cm($.ga(self, "network"), "to_dict", [])], ["kinds", $.b.list([$.ga(self, "kinds")])]]);
-});
-}), [["network", () => ["is", Any]], ["kinds", () => ["of", $.b.tuple, ["is", $.b.str]]]], {frozen: true});
-return {NETWORK, HEAD, STAGE_KINDS, Staged, ClassVar, Any, Loss, AssumptionViolated, InvalidParameter, choice, Softmax, Logistic};
-})();
-$.modules["methods.ladder_run"] = (() => {
-let KEPT, _LEARN, _RERUN, LadderRun;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const replace = $.libraries["dataclasses"]["replace"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const count = $.modules["errors"]["count"];
-const Guarantee = $.modules["privacy.guarantee"]["Guarantee"];
-const Worlds = $.modules["privacy.worlds"]["Worlds"];
-const Mechanism = $.modules["methods.base"]["Mechanism"];
-KEPT = "the base's \u03b5_dd is not reduced by deletions: what the kept stages showed of an erased record stays until a fresh learn";
-{const $v1 = [3n, 2n];_LEARN = $v1[0];_RERUN = $v1[1];}
-LadderRun = $.dataclass($.cls("LadderRun", [Mechanism], ($ns) => {
-$ns.method = "ladder";
-$ns.source = "sum over the runs of stages that an observed model rests on, each Gaussian DP for every value of its inputs";
-$ns.notes = $.tuple([("" + "Of the stages that a ladder keeps between requests: " + $.formatted(KEPT, "", "") + ".")]);
-$ns.nested = $.tuple(["kept", "later"]);
-$ns.kept = $.tuple([]);
-$ns.later = $.tuple([]);
-$ns.kept_steps = $.tuple([]);
-$ns.later_steps = $.tuple([]);
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let stage, steps;
-$.sup(LadderRun, self, "__post_init__")([]);
-if (!$.t($.ga(self, "later"))) {
-throw $.raised(InvalidParameter(["a ladder needs a stage that a deletion runs again; give later stages, or take 'composition'"]));
-}
-if (($.t(!$.eq($.b.len([$.ga(self, "kept")]), $.b.len([$.ga(self, "kept_steps")]))) || $.t(!$.eq($.b.len([$.ga(self, "later")]), $.b.len([$.ga(self, "later_steps")]))))) {
-throw $.raised(InvalidParameter(["every stage of a ladder states its steps: as many numbers as stages"]));
-}
-for (const $v2 of $.each($.tuple([...$.each($.b.zip([$.ga(self, "kept"), $.ga(self, "kept_steps")], {"strict": true})), ...$.each($.b.zip([$.ga(self, "later"), $.ga(self, "later_steps")], {"strict": true}))]))) {
-{const $v3 = $.unpack($v2, 2, -1);stage = $v3[0];steps = $v3[1];}
-$.cm(stage, "check_steps", [count(["steps of a stage", steps])]);
-if (($.t($.ga(stage, "nested")) || $.t(!$.eq($.ga(stage, "publishes"), "model")) || $.t($.ga(stage, "shows_start")) || $.t(!$.eq($.ga(stage, "records"), $.ga(self, "records"))))) {
-throw $.raised(InvalidParameter([("" + "a run by " + $.formatted($.ga(stage, "method"), "r", "") + " on " + $.formatted($.ga(stage, "records"), "", "") + " slots is no stage of this ladder of " + $.formatted($.ga(self, "records"), "", "") + ": a stage starts at a kept stage or at a public point, never where the last published model was")]));
-}
-}
-return null;
-});
-$ns.left = $.property($.fn("left", ["self"], {}, function (self) {
-return ($.t($.ga(self, "kept")) ? "base" : "");
-}));
-$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
-let inner;
-inner = (function* ($first) { for (const $v4 of $.each($first)) { let stage; stage = $v4; for (const $v5 of $.each($.cm(stage, "conditions", []))) { let condition; condition = $v5; yield condition; }} })($.tuple([...$.each($.ga(self, "kept")), ...$.each($.ga(self, "later"))]));
-return $.tuple([$.tuple(["stages-published", $.dict([])]), ...$.each(inner)]);
-});
-$ns.rows = $.property($.fn("rows", ["self"], {}, function (self) {
-return $.b.min([(function* ($first) { for (const $v6 of $.each($first)) { let stage; stage = $v6; yield $.ga(stage, "rows"); } })($.tuple([...$.each($.ga(self, "kept")), ...$.each($.ga(self, "later"))]))]);
-}));
-$ns.learn_steps = $.property($.fn("learn_steps", ["self"], {}, function (self) {
-return $.add($.b.sum([$.ga(self, "kept_steps")]), $.b.sum([$.ga(self, "later_steps")]));
-}));
-$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
-return ($.t($.eq(steps, $.ga(self, "learn_steps"))) ? _LEARN : _RERUN);
-});
-$ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
-if ($.t(!$.has($.tuple([$.ga(self, "learn_steps"), $.b.sum([$.ga(self, "later_steps")])]), steps))) {
-throw $.raised(InvalidParameter([("" + "is not what this ladder runs: " + $.formatted($.ga(self, "learn_steps"), "", "") + " steps to learn and " + $.formatted($.b.sum([$.ga(self, "later_steps")]), "", "") + " for a request")], {"steps": steps}));
-}
-return null;
-});
-$ns.interval = $.fn("interval", ["self", "about", "worlds", "*", "steps_with", "steps_without"], {"steps_without": 0n}, function (self, about, worlds, steps_with, steps_without) {
-let learned, parts, seen, told, total;
-learned = $.either($.eq(steps_with, $.libraries["math"].inf), () => $.eq($.mod(steps_with, 2n), 1n));
-seen = [...$.each(($.t(learned) ? $.b.zip([$.ga(self, "kept"), $.ga(self, "kept_steps")], {"strict": true}) : $.tuple([])))];
-if (($.t(steps_with) && !$.t(steps_without))) {
-seen = $.iadd(seen, $.b.zip([$.ga(self, "later"), $.ga(self, "later_steps")], {"strict": true}));
-}
-parts = [...(function* ($first) { for (const $v7 of $.each($first)) { let stage, steps; {const $v8 = $.unpack($v7, 2, -1);stage = $v8[0];steps = $v8[1];} yield $.cm(stage, "interval", [about, worlds], {"steps_with": $.cm(stage, "exposure", [steps])}); } })(seen)];
-total = $.cm(Guarantee, "composed", [[$.tuple([$.cm(self, "guarantee", [about, Worlds([worlds])]), 1n]), ...$.each((function* ($first) { for (const $v9 of $.each($first)) { let part; part = $v9; yield $.tuple([part, 1n]); } })(parts))]]);
-told = $.both($.ga(self, "kept"), () => $.eq(about, "deletion"));
-return ($.t(told) ? replace([total], {"assumptions": $.tuple([...$.each($.ga(total, "assumptions")), KEPT])}) : total);
-});
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-throw $.raised($.b.NotImplementedError);
-return null;
-});
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-return $.dict([["method", $.ga(self, "method")], ["records", $.ga(self, "records")], ["proven", $.ga(self, "proven")], ["slack", $.ga(self, "slack")], ["kept", [...(function* ($first) { for (const $v10 of $.each($first)) { let stage; stage = $v10; yield $.cm(stage, "to_dict", []); } })($.ga(self, "kept"))]], ["later", [...(function* ($first) { for (const $v11 of $.each($first)) { let stage; stage = $v11; yield $.cm(stage, "to_dict", []); } })($.ga(self, "later"))]], ["kept_steps", $.b.list([$.ga(self, "kept_steps")])], ["later_steps", $.b.list([$.ga(self, "later_steps")])]]);
-});
-}), [["kept", () => ["of", $.b.tuple, ["is", Mechanism]]], ["later", () => ["of", $.b.tuple, ["is", Mechanism]]], ["kept_steps", () => ["of", $.b.tuple, ["is", $.b.int]]], ["later_steps", () => ["of", $.b.tuple, ["is", $.b.int]]]], {frozen: true, kw_only: true});
-return {KEPT, _LEARN, _RERUN, LadderRun, Mechanism, ClassVar, InvalidParameter, count, replace, Worlds, Guarantee};
-})();
-$.modules["bounds.subsampled"] = (() => {
-let zero_out_renyi, replace_renyi;
-const MARGIN = $.modules["bounds.rounding"]["MARGIN"];
-const gammaln = $.libraries["scipy.special"]["gammaln"];
-const logsumexp = $.libraries["scipy.special"]["logsumexp"];
-zero_out_renyi = $.fn("zero_out_renyi", ["*", "order", "sampling_rate", "noise_multiplier", "steps"], {}, function (order, sampling_rate, noise_multiplier, steps) {
-let choose, growth, k, terms;
-k = $.libraries["numpy"].arange([$.add(order, 1n)]);
-growth = $.div($.sub($.mul(k, k), k), $.mul(2n, $.pow(noise_multiplier, 2n)));
-if ($.t($.eq(sampling_rate, 1n))) {
-return $.b.float([$.mul($.div($.mul(steps, $.gi(growth, $.neg(1n))), $.sub(order, 1n)), $.add(1n, MARGIN))]);
-}
-choose = $.sub($.sub(gammaln([$.add(order, 1n)]), gammaln([$.add(k, 1n)])), gammaln([$.add($.sub(order, k), 1n)]));
-terms = $.add($.add($.add(choose, $.mul($.sub(order, k), $.libraries["numpy"].log1p([$.neg(sampling_rate)]))), $.mul(k, $.libraries["numpy"].log([sampling_rate]))), growth);
-return $.b.max([0.0, $.div($.mul(steps, $.add($.mul($.b.float([logsumexp([terms])]), $.add(1n, MARGIN)), $.mul(1e-13, order))), $.sub(order, 1n))]);
-});
-replace_renyi = $.fn("replace_renyi", ["*", "order", "sampling_rate", "noise_multiplier", "steps"], {}, function (order, sampling_rate, noise_multiplier, steps) {
-let away, sampling, towards;
-sampling = $.dict([["sampling_rate", sampling_rate], ["noise_multiplier", noise_multiplier], ["steps", steps]]);
-towards = zero_out_renyi([], {"order": $.mul(2n, order), ...$.named(sampling)});
-away = zero_out_renyi([], {"order": $.sub($.mul(2n, order), 1n), ...$.named(sampling)});
-return $.add($.mul($.div($.sub(order, 0.5), $.sub(order, 1n)), towards), away);
-});
-return {zero_out_renyi, replace_renyi, MARGIN, logsumexp, gammaln};
-})();
-$.modules["methods.sampled_gaussian"] = (() => {
-let ORDERS, SampledGaussian;
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const subsampled = $.modules["bounds.subsampled"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const positive = $.modules["errors"]["positive"];
-const Mechanism = $.modules["methods.base"]["Mechanism"];
-ORDERS = $.tuple([...$.each($.b.range([2n, 33n])), 48n, 64n, 128n, 256n, 512n]);
-SampledGaussian = $.dataclass($.cls("SampledGaussian", [Mechanism], ($ns) => {
-$ns.method = "sampled-gaussian";
-$ns.source = "R\u00e9nyi DP of the sampled Gaussian mechanism (Mironov, Talwar & Zhang 2019)";
-$ns.publishes = "extractor";
-$ns.notes = $.tuple(["A deleted record's part in a published extractor is not taken back by later releases."]);
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(SampledGaussian, self, "__post_init__")([]);
-positive(["noise_multiplier", $.ga(self, "noise_multiplier")]);
-if (!$.t($.le(positive(["sampling_rate", $.ga(self, "sampling_rate")]), 1n))) {
-throw $.raised(InvalidParameter(["must be at most 1"], {"sampling_rate": $.ga(self, "sampling_rate")}));
-}
-return null;
-});
-$ns.left = $.property($.fn("left", ["self"], {}, function (self) {
-return "extractor";
-}));
-$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
-return $.tuple([...$.each($.sup(SampledGaussian, self, "conditions")([])), $.tuple(["samples-unseen", $.dict([])]), $.tuple(["gaussian-noise", $.dict([["method", $.ga(self, "method")]])])]);
-});
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-let bound, facts;
-bound = ($.t($.ga(worlds, "between_records")) ? $.modules["bounds.subsampled"].replace_renyi : $.modules["bounds.subsampled"].zero_out_renyi);
-facts = $.dict([["sampling_rate", $.ga(self, "sampling_rate")], ["noise_multiplier", $.ga(self, "noise_multiplier")], ["steps", steps_with]]);
-return $.dict([["points", $.b.tuple([(function* ($first) { for (const $v1 of $.each($first)) { let order; order = $v1; yield $.tuple([$.b.float([order]), bound([], {"order": order, ...$.named(facts)})]); } })(ORDERS)])]]);
-});
-}), [["sampling_rate", () => ["is", $.b.float]], ["noise_multiplier", () => ["is", $.b.float]]], {frozen: true, kw_only: true});
-return {ORDERS, SampledGaussian, ClassVar, Mechanism, InvalidParameter, positive};
-})();
-$.modules["methods.sampled_steps"] = (() => {
-let SampledSteps, SampledStage, passes, check_sampled;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const count = $.modules["errors"]["count"];
-const Method = $.modules["methods.base"]["Method"];
-const SampledGaussian = $.modules["methods.sampled_gaussian"]["SampledGaussian"];
-SampledSteps = $.dataclass($.cls("SampledSteps", [SampledGaussian], ($ns) => {
-$ns.method = "sampled-steps";
-$ns.publishes = "model";
-$ns.notes = $.tuple([]);
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(SampledSteps, self, "__post_init__")([]);
-count(["draws", $.ga(self, "draws")]);
-return null;
-});
-$ns.left = $.property($.fn("left", ["self"], {}, function (self) {
-return "";
-}));
-$ns.passes = $.property($.fn("passes", ["self"], {}, function (self) {
-return passes([$.ga(self, "sampling_rate"), $.ga(self, "draws")]);
-}));
-$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
-return 1n;
-});
-$ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
-if ($.t(!$.eq(steps, $.ga(self, "passes")))) {
-throw $.raised(InvalidParameter([("" + "must be " + $.formatted($.ga(self, "passes"), "", "") + ": " + $.formatted($.ga(self, "draws"), "", "") + " samples of a share " + $.formatted($.ga(self, "sampling_rate"), "", ("" + "g")))], {"steps": steps}));
-}
-return null;
-});
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-return ($.t(steps_without) ? $.dict([]) : $.sup(SampledSteps, self, "_cost")([worlds, $.ga(self, "draws"), 0n]));
-});
-}), [["draws", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
-SampledStage = $.dataclass($.cls("SampledStage", [Method], ($ns) => {
-$ns.name = "sampled-steps";
-$ns.summary = "a stage of a ladder: noisy steps on samples of the rows";
-$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
-let least, lipschitz;
-$.sup(SampledStage, self, "check_plan")([plan]);
-check_sampled([$.ga(plan, "problem")]);
-lipschitz = $.mul($.ga($.ga($.ga(plan, "loss"), "constants"), "lipschitz"), $.add(1n, $.ga($.ga(plan, "problem"), "slack")));
-least = $.div($.mul($.ga(plan, "step_size"), $.pow($.div($.mul($.ga(self, "noise_multiplier"), lipschitz), $.mul($.ga(self, "sampling_rate"), $.ga(plan, "records"))), 2n)), 2n);
-if (!$.t($.le($.mul(least, $.sub(1n, 1e-09)), $.ga(plan, "noise_variance")))) {
-throw $.raised(InvalidParameter([("" + "is below " + $.formatted(least, "", ("" + "g")) + ", which noise_multiplier=" + $.formatted($.ga(self, "noise_multiplier"), "", ("" + "g")) + " is")], {"noise_variance": $.ga(plan, "noise_variance")}));
-}
-return null;
-});
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-return SampledSteps([], {"records": $.ga(plan, "records"), "proven": $.ga($.ga($.ga(plan, "loss"), "constants"), "proven"), "sampling_rate": $.ga(self, "sampling_rate"), "noise_multiplier": $.ga(self, "noise_multiplier"), "draws": $.ga(self, "draws")});
-});
-}), [["sampling_rate", () => ["is", $.b.float]], ["draws", () => ["is", $.b.int]], ["noise_multiplier", () => ["is", $.b.float]]], {frozen: true});
-passes = $.fn("passes", ["sampling_rate", "draws"], {}, function (sampling_rate, draws) {
-return $.b.max([1n, $.libraries["math"].ceil([$.mul($.mul(sampling_rate, draws), $.sub(1n, 1e-12))])]);
-});
-check_sampled = $.fn("check_sampled", ["problem"], {}, function (problem) {
-if ($.t($.lt(1n, $.ga(problem, "rows_per_subject")))) {
-throw $.raised(AssumptionViolated(["is too many for samples: m rows in samples cost far more than m\u00b2 times one; leave sampling_rate out, or keep one row of each person"], {"rows_per_subject": $.ga(problem, "rows_per_subject")}));
-}
-if (!$.t($.ga($.ga(problem, "loss"), "clips_each"))) {
-throw $.raised(AssumptionViolated([("" + "a stage on samples clips every record's gradient, which the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss does not; take losses.MultilayerPerceptron or deep.Network, or leave sampling_rate out")]));
-}
-return null;
-});
-return {SampledSteps, SampledStage, passes, check_sampled, ClassVar, Method, SampledGaussian, InvalidParameter, count, AssumptionViolated};
-})();
-$.modules["bounds.moments"] = (() => {
-let moments_sensitivity, coordinates, moments_gdp;
-const math = $.libraries["math"];
-const inexact_gdp = $.modules["bounds.objective_perturbation_gdp"]["inexact_gdp"];
-const UNIT = $.modules["bounds.rounding"]["UNIT"];
-moments_sensitivity = $.fn("moments_sensitivity", ["*", "between_records", "rows"], {"rows": 1n}, function (between_records, rows) {
-return $.mul($.mul(rows, ($.t(between_records) ? 2.0 : $.libraries["math"].sqrt([1.5]))), $.add(1n, $.mul(4n, UNIT)));
-});
-coordinates = $.fn("coordinates", ["*", "outputs", "features"], {}, function (outputs, features) {
-return $.add($.mul(outputs, features), $.floordiv($.mul(features, $.add(features, 1n)), 2n));
-});
-moments_gdp = $.fn("moments_gdp", ["*", "sensitivity", "deviation", "coordinates", "grid"], {}, function (sensitivity, deviation, coordinates, grid) {
-let spread;
-spread = $.mul($.add($.div(sensitivity, deviation), $.mul(grid, $.libraries["math"].sqrt([coordinates]))), $.add(1n, $.mul(8n, UNIT)));
-return inexact_gdp([], {"spread": spread, "output_noise": 1.0, "grid": grid});
-});
-return {moments_sensitivity, coordinates, moments_gdp, inexact_gdp, UNIT};
-})();
-$.modules["methods.moments"] = (() => {
-let GRID, MOST_COORDINATES, MomentsRun, Moments;
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const moments = $.modules["bounds.moments"];
-const GRID_BITS = $.modules["bounds.arithmetic"]["GRID_BITS"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const count = $.modules["errors"]["count"];
-const positive = $.modules["errors"]["positive"];
-const Mechanism = $.modules["methods.base"]["Mechanism"];
-const Method = $.modules["methods.base"]["Method"];
-GRID = $.pow(2.0, $.neg(GRID_BITS));
-MOST_COORDINATES = $.shl(1n, 22n);
-MomentsRun = $.dataclass($.cls("MomentsRun", [Mechanism], ($ns) => {
-$ns.method = "moments";
-$ns.source = "moments of the records with an exact discrete Gaussian (Canonne, Kamath & Steinke 2020)";
-$ns.fresh = true;
-$ns.rows_per_subject = 1n;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(MomentsRun, self, "__post_init__")([]);
-positive(["deviation", $.ga(self, "deviation")]);
-count(["coordinates", $.ga(self, "coordinates")], {"maximum": MOST_COORDINATES});
-count(["rows_per_subject", $.ga(self, "rows_per_subject")]);
-return null;
-});
-$ns.rows = $.property($.fn("rows", ["self"], {}, function (self) {
-return $.ga(self, "rows_per_subject");
-}));
-$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
-return 1n;
-});
-$ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
-if ($.t(!$.eq(steps, 1n))) {
-throw $.raised(InvalidParameter(["must be 1: moments are made in one pass"], {"steps": steps}));
-}
-return null;
-});
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-let apart, mu;
-if ($.t(steps_without)) {
-return $.dict([]);
-}
-apart = $.modules["bounds.moments"].moments_sensitivity([], {"between_records": $.ga(worlds, "between_records"), "rows": $.ga(self, "rows_per_subject")});
-mu = $.modules["bounds.moments"].moments_gdp([], {"sensitivity": apart, "deviation": $.ga(self, "deviation"), "coordinates": $.ga(self, "coordinates"), "grid": GRID});
-return $.dict([["gdp_squared", $.pow(mu, 2n)]]);
-});
-$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
-return $.tuple([...$.each($.sup(MomentsRun, self, "conditions")([])), $.tuple(["moments-own-norm", $.dict([])])]);
-});
-}), [["deviation", () => ["is", $.b.float]], ["coordinates", () => ["is", $.b.int]], ["rows_per_subject", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
-Moments = $.dataclass($.cls("Moments", [Method], ($ns) => {
-$ns.name = "moments";
-$ns.summary = "a stage of a ladder: least squares on noisy moments, one pass";
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-return MomentsRun([], {"records": $.ga(plan, "records"), "proven": $.ga($.ga($.ga(plan, "loss"), "constants"), "proven"), "slack": $.ga($.ga(plan, "problem"), "slack"), "deviation": $.ga(self, "deviation"), "coordinates": $.modules["bounds.moments"].coordinates([], {"outputs": $.ga($.ga(plan, "loss"), "outputs"), "features": $.ga(plan, "features")}), "rows_per_subject": $.ga($.ga(plan, "problem"), "rows_per_subject")});
-});
-}), [["deviation", () => ["is", $.b.float]]], {frozen: true});
-return {GRID, MOST_COORDINATES, MomentsRun, Moments, ClassVar, Method, Mechanism, count, positive, InvalidParameter, GRID_BITS};
-})();
-$.modules["methods.minimiser"] = (() => {
-let _OTHERWISE, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps;
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
-const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
-const first_whole = $.modules["bounds.search"]["first_whole"];
-const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const choice = $.modules["errors"]["choice"];
-const count = $.modules["errors"]["count"];
-const non_negative = $.modules["errors"]["non_negative"];
-const positive = $.modules["errors"]["positive"];
-const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
-const Method = $.modules["methods.base"]["Method"];
-const ROOM = $.modules["methods.exact_steps"]["ROOM"];
-const ExactSteps = $.modules["methods.exact_steps"]["ExactSteps"];
-const check_exact = $.modules["methods.exact_steps"]["check_exact"];
-const check_precise = $.modules["methods.exact_steps"]["check_precise"];
-const exact_steps_of = $.modules["methods.exact_steps"]["exact_steps_of"];
-const forecast_excess_risk = $.modules["methods.forecast"]["forecast_excess_risk"];
-const SharpRun = $.modules["methods.sharp"]["SharpRun"];
-const SOLVERS = $.modules["methods.solving"]["SOLVERS"];
-const forecast_passes = $.modules["methods.solving"]["forecast_passes"];
-_OTHERWISE = "leave exact out";
-_DIFFUSION_SHARE = $.div(5n, 3n);
-MinimiserRun = $.dataclass($.cls("MinimiserRun", [SharpRun], ($ns) => {
-$ns.method = "minimiser";
-$ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD from the minimiser";
-$ns.fresh = true;
-$ns.gradient_tolerance = 0.0;
-$ns.warm = false;
-$ns.exact = null;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(MinimiserRun, self, "__post_init__")([]);
-non_negative(["gradient_tolerance", $.ga(self, "gradient_tolerance")]);
-return null;
-});
-$ns.shows_start = $.property($.fn("shows_start", ["self"], {}, function (self) {
-return $.ga(self, "warm");
-}));
-$ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
-if (!$.t(steps)) {
-throw $.raised(InvalidParameter(["steps=0: a release from the minimiser without a noisy step is the minimiser itself, which no bound covers"]));
-}
-return null;
-});
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-let mu, steps;
-if (($.t(steps_without) && !($.t($.ga(self, "shows_start")) || $.t($.ga(self, "shows_order"))))) {
-return $.dict([["gdp_squared", 0.0]]);
-}
-steps = $.either(steps_without, () => steps_with);
-if ($.t(!$.is($.ga(self, "exact"), null))) {
-return $.dict([["gdp_squared", $.pow($.cm(self, "_exact_gdp", [$.ga(self, "exact"), worlds, steps], {"erased": $.b.bool([steps_without])}), 2n)]]);
-}
-mu = $.modules["bounds.shifted_interpolation"].minimiser_dp_gdp([], {...$.named($.cm(self, "_chain", [])), "sensitivity": ($.t(steps_without) ? 0.0 : $.cm(self, "sensitivity", [worlds])), "strong_convexity": $.ga(self, "strong_convexity"), "gradient_tolerance": $.ga(self, "gradient_tolerance"), "steps": steps});
-return $.dict([["gdp_squared", $.pow(mu, 2n)]]);
-});
-$ns._exact_gdp = $.fn("_exact_gdp", ["self", "exact", "worlds", "steps", "*", "erased"], {}, function (self, exact, worlds, steps, erased) {
-let m, moved, room, solved;
-{const $v1 = [$.ga(self, "strong_convexity"), $.add(1n, $.pow(2.0, $.neg(40n)))];m = $v1[0];room = $v1[1];}
-solved = $.mul($.div($.mul(2n, $.ga(self, "gradient_tolerance")), m), room);
-if ($.t(erased)) {
-return $.cm(exact, "gdp", [self, worlds], {"steps_with": 0n, "steps_without": steps, "apart": solved});
-}
-moved = $.mul($.div($.mul($.cm(self, "sensitivity", [worlds]), ROOM), $.mul($.ga(self, "records"), m)), room);
-return $.cm(exact, "gdp", [self, worlds], {"steps_with": steps, "apart": $.add(moved, solved)});
-});
-$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
-let own, solved;
-own = $.dict([["method", $.ga(self, "method")]]);
-solved = $.tuple(["solver-tolerance", $.dict([...$.pairs(own), ["tolerance", $.ga(self, "gradient_tolerance")]])]);
-return $.tuple([...$.each($.sup(MinimiserRun, self, "conditions")([])), solved, $.tuple(["time-unseen", own])]);
-});
-}), [["gradient_tolerance", () => ["is", $.b.float]], ["warm", () => ["is", $.b.bool]], ["exact", () => ["or", ["is", ExactSteps], ["none"]]]], {frozen: true, kw_only: true});
-Minimiser = $.dataclass($.cls("Minimiser", [Method], ($ns) => {
-$ns.name = "minimiser";
-$ns.summary = "solve for the minimiser of the current records, then diffuse: nothing but noise to wait for";
-$ns.any_order = true;
-$ns.solver = "warm";
-$ns.diffusion_steps = null;
-$ns.gradient_tolerance = null;
-$ns.step_size = null;
-$ns.noise_variance = null;
-$ns.exact = false;
-$ns.in_place = true;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let name;
-choice(["solver", $.ga(self, "solver"), SOLVERS]);
-if (!($.t($.ga(self, "exact")) || $.t($.ga(self, "in_place")))) {
-throw $.raised(InvalidParameter(["needs exact=True: only its roundings are bounded in any order"], {"in_place": false}));
-}
-if ($.t(!$.is($.ga(self, "diffusion_steps"), null))) {
-count(["diffusion_steps", $.ga(self, "diffusion_steps")]);
-}
-for (const $v2 of $.each($.tuple(["gradient_tolerance", "step_size", "noise_variance"]))) {
-name = $v2;
-if ($.t(!$.is($.b.getattr([self, name]), null))) {
-positive([name, $.b.getattr([self, name])]);
-}
-}
-return null;
-});
-$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
-let least;
-$.sup(Minimiser, self, "check_plan")([plan]);
-_check_one_minimiser([$.ga(plan, "problem")]);
-if ($.t($.ga(self, "exact"))) {
-check_exact([$.ga(plan, "problem")], {"method": $.ga(self, "name"), "otherwise": _OTHERWISE});
-check_precise([$.ga(plan, "problem")]);
-}
-least = gradient_error([], {...$.named(_rounding_facts([$.ga(plan, "problem")]))});
-if (!$.t($.le(least, $.ga(plan, "gradient_tolerance")))) {
-throw $.raised(InvalidParameter([("" + "is below " + $.formatted(least, "", ("" + "g")) + ", the rounding of a gradient in float64")], {"gradient_tolerance": $.ga(plan, "gradient_tolerance")}));
-}
-return null;
-});
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-let chain, exact, facts;
-chain = $.dict([["step_size", $.ga(plan, "step_size")], ["noise_variance", $.ga(plan, "noise_variance")]]);
-{const $v3 = [$.cm($.ga(plan, "problem"), "run", [], {...$.named(chain)}), null];facts = $v3[0];exact = $v3[1];}
-if ($.t($.ga(self, "exact"))) {
-{const $v4 = [$.dict([...$.pairs(facts), ["slack", 0.0]]), exact_steps_of([$.ga(plan, "problem")], {...$.named(chain), "in_place": $.ga(self, "in_place")})];facts = $v4[0];exact = $v4[1];}
-}
-return MinimiserRun([], {...$.named(facts), "gradient_tolerance": $.ga(plan, "gradient_tolerance"), "warm": $.eq($.ga(self, "solver"), "warm"), "exact": exact});
-});
-$ns.dp = $.fn("dp", ["self", "plan"], {}, function (self, plan) {
-let interval, longest;
-longest = $.b.max([$.ga(plan, "learn_steps"), $.ga(plan, "delete_steps")]);
-interval = $.cm($.ga(plan, "mechanism"), "interval", ["dp", $.ga($.ga(plan, "problem"), "adjacency")], {"steps_with": longest});
-return $.cm(interval, "assuming", [NON_ADAPTIVE]);
-});
-}), [["solver", () => ["is", $.b.str]], ["diffusion_steps", () => ["or", ["is", $.b.int], ["none"]]], ["gradient_tolerance", () => ["or", ["is", $.b.float], ["none"]]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["is", $.b.float], ["none"]]], ["exact", () => ["is", $.b.bool]], ["in_place", () => ["is", $.b.bool]]], {frozen: true});
-_check_one_minimiser = $.fn("_check_one_minimiser", ["problem"], {}, function (problem) {
-if (!$.t($.lt(0n, $.ga(problem, "strong_convexity")))) {
-throw $.raised(AssumptionViolated([("" + "\u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " must exceed the weak convexity \u03b2\u208b=" + $.formatted($.ga($.ga($.ga(problem, "loss"), "constants"), "weak_convexity"), "", ("" + "g")) + " of the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss: only then is there one minimiser, close for neighbouring tables")]));
-}
-return null;
-});
-_rounding_facts = $.fn("_rounding_facts", ["problem"], {}, function (problem) {
-return $.dict([["lipschitz", $.ga($.ga($.ga(problem, "loss"), "constants"), "lipschitz")], ["curvature", $.ga($.ga($.ga(problem, "loss"), "constants"), "curvature")], ["outputs", $.ga($.ga(problem, "loss"), "outputs")], ["records", $.ga(problem, "records")], ["features", $.ga(problem, "features")], ["regularization", $.ga(problem, "regularization")], ["weights_norm", $.div($.mul(2n, $.ga($.ga($.ga(problem, "loss"), "constants"), "lipschitz")), $.ga(problem, "regularization"))]]);
-});
-diffusion_steps = $.fn("diffusion_steps", ["problem", "step_size"], {}, function (problem, step_size) {
-let chain, enough, most, risk;
-chain = $.dict([["step_size", step_size], ["strong_convexity", $.ga(problem, "strong_convexity")]]);
-risk = $.fn("risk", ["steps"], {}, function (steps) {
-return forecast_excess_risk([problem], {"step_size": step_size, "noise_variance": $.modules["bounds.shifted_interpolation"].noise_inflation([], {"steps": steps, ...$.named(chain)}), "steps": steps});
-});
-most = $.b.max([1n, $.b.round([$.mul(_DIFFUSION_SHARE, forecast_passes([problem]))])]);
-enough = $.mul(1.01, risk([most]));
-return first_whole([$.fn("<lambda>", ["steps"], {}, (steps) => $.le(risk([steps]), enough)), 0n, most]);
-});
-return {_OTHERWISE, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps, ClassVar, Method, ExactSteps, SharpRun, first_whole, forecast_passes, forecast_excess_risk, positive, count, InvalidParameter, SOLVERS, choice, gradient_error, check_precise, check_exact, exact_steps_of, NON_ADAPTIVE, non_negative, AssumptionViolated, ROOM};
-})();
-$.modules["methods.stages"] = (() => {
-let MOMENTS, STAGE_KINDS, Stage, of_stage;
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const replace = $.libraries["dataclasses"]["replace"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const choice = $.modules["errors"]["choice"];
-const count = $.modules["errors"]["count"];
-const positive = $.modules["errors"]["positive"];
-const HEAD = $.modules["losses.staged"]["HEAD"];
-const NETWORK = $.modules["losses.staged"]["NETWORK"];
-const Budget = $.modules["privacy.budget"]["Budget"];
-const Worlds = $.modules["privacy.worlds"]["Worlds"];
-const moments = $.modules["methods.moments"];
-MOMENTS = "moments";
-STAGE_KINDS = $.tuple([NETWORK, HEAD, MOMENTS]);
-Stage = $.dataclass($.cls("Stage", [], ($ns) => {
-$ns.kind = NETWORK;
-$ns.steps = null;
-$ns.step_size = null;
-$ns.regularization = null;
-$ns.share = 1.0;
-$ns.sampling_rate = null;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let name;
-choice(["kind of a stage", $.ga(self, "kind"), STAGE_KINDS]);
-if ($.t(!$.is($.ga(self, "steps"), null))) {
-count(["steps of a stage", $.ga(self, "steps")]);
-} else {
-if ($.t($.eq($.ga(self, "kind"), NETWORK))) {
-throw $.raised(InvalidParameter(["a network stage needs steps=, the number of noisy steps that it runs"]));
-}
-}
-for (const $v1 of $.each($.tuple(["step_size", "regularization"]))) {
-name = $v1;
-if ($.t(!$.is($.b.getattr([self, name]), null))) {
-positive([name, $.b.getattr([self, name])]);
-}
-}
-positive(["share", $.ga(self, "share")]);
-if (($.t($.eq($.ga(self, "kind"), MOMENTS)) && $.t(!$.eq($.tuple([$.ga(self, "steps"), $.ga(self, "step_size")]), $.tuple([null, null]))))) {
-throw $.raised(InvalidParameter(["moments are made in one pass: leave steps and step_size out"]));
-}
-if ($.t(!$.is($.ga(self, "sampling_rate"), null))) {
-if ($.t(!$.eq($.ga(self, "kind"), NETWORK))) {
-throw $.raised(InvalidParameter([("" + "sampling_rate belongs to a network stage, not to one of kind " + $.formatted($.ga(self, "kind"), "r", ""))]));
-}
-if (!$.t($.lt(positive(["sampling_rate", $.ga(self, "sampling_rate")]), 1n))) {
-throw $.raised(InvalidParameter(["must be below 1; leave it out for steps on all rows"], {"sampling_rate": $.ga(self, "sampling_rate")}));
-}
-}
-return null;
-});
-$ns.form = $.property($.fn("form", ["self"], {}, function (self) {
-return ($.t($.eq($.ga(self, "kind"), NETWORK)) ? NETWORK : HEAD);
-}));
-}), [["kind", () => ["is", $.b.str]], ["steps", () => ["or", ["is", $.b.int], ["none"]]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["regularization", () => ["or", ["is", $.b.float], ["none"]]], ["share", () => ["is", $.b.float]], ["sampling_rate", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-of_stage = $.fn("of_stage", ["stage", "number", "problem", "staged", "*", "gdp", "worlds"], {}, function (stage, number, problem, staged, gdp, worlds) {
-return replace([problem], {"loss": $.cm(staged, "loss_of", [number]), "features": $.cm(staged, "features_of", [number, $.ga(problem, "features")]), "regularization": ($.t($.is($.ga(stage, "regularization"), null)) ? $.ga(problem, "regularization") : $.ga(stage, "regularization")), "budget": $.cm(Budget, "from_gdp", [], {"dp": gdp, "deletion": gdp}), "adjacency": ($.t($.ga(worlds, "between_records")) ? $.ga(Worlds, "REPLACE") : $.ga(Worlds, "ZERO_OUT")), "releases": 1n, "utility": false, "slack_in_budget": false, "asked_regularization": null, "model_norm": null, "one_hot_blocks": null, "total": null, "feature_map": null});
-});
-return {MOMENTS, STAGE_KINDS, Stage, of_stage, NETWORK, InvalidParameter, positive, count, choice, Worlds, Budget, replace, HEAD};
-})();
-$.modules["methods.ladder"] = (() => {
-let Ladder;
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const NETWORK = $.modules["losses.staged"]["NETWORK"];
-const Staged = $.modules["losses.staged"]["Staged"];
-const Method = $.modules["methods.base"]["Method"];
-const LadderRun = $.modules["methods.ladder_run"]["LadderRun"];
-const MOST_STAGES = $.modules["methods.plan"]["MOST_STAGES"];
-const Stage = $.modules["methods.stages"]["Stage"];
-const of_stage = $.modules["methods.stages"]["of_stage"];
-Ladder = $.dataclass($.cls("Ladder", [Method], ($ns) => {
-$ns.name = "ladder";
-$ns.summary = "networks: a published base at \u03b5_dd, later stages run again at every deletion, no horizon";
-$ns.compared = false;
-$ns.stages = $.tuple([Stage([NETWORK, 60n]), Stage([NETWORK, 20n])]);
-$ns.level = 0n;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.cm($.b.object, "__setattr__", [self, "stages", $.b.tuple([$.ga(self, "stages")])]);
-if (!$.t($.b.all([(function* ($first) { for (const $v1 of $.each($first)) { let stage; stage = $v1; yield $.b.isinstance([stage, Stage]); } })($.ga(self, "stages"))]))) {
-throw $.raised(InvalidParameter(["stages must be methods.Stage objects, for example Stage('network', 60), Stage('head')"]));
-}
-if (!$.t((($v2, $v3, $v4) => $.le($v2, $v3) && $.le($v3, $v4))(2n, $.b.len([$.ga(self, "stages")]), MOST_STAGES))) {
-throw $.raised(InvalidParameter([("" + $.formatted($.b.len([$.ga(self, "stages")]), "", "") + " stage(s), where 2 to " + $.formatted(MOST_STAGES, "", "") + " can be: a base and at least one stage that a deletion runs again; the one-stage case is method 'composition'")]));
-}
-if (!$.t((($v5, $v6, $v7) => $.le($v5, $v6) && $.le($v6, $v7))($.neg(1n), $.ga(self, "level"), $.sub($.b.len([$.ga(self, "stages")]), 2n)))) {
-throw $.raised(InvalidParameter([("" + "must lie between -1 (a deletion runs every stage again) and " + $.formatted($.sub($.b.len([$.ga(self, "stages")]), 2n), "", "") + " (it runs the last one again)")], {"level": $.ga(self, "level")}));
-}
-return null;
-});
-$ns.model_loss = $.fn("model_loss", ["self", "plan"], {}, function (self, plan) {
-return $.cm(self, "_staged", [$.ga(plan, "problem")]);
-});
-$ns._staged = $.fn("_staged", ["self", "problem"], {}, function (self, problem) {
-return Staged([], {"radius": $.ga($.ga(problem, "loss"), "radius"), "network": $.ga(problem, "loss"), "kinds": $.b.tuple([(function* ($first) { for (const $v8 of $.each($first)) { let stage; stage = $v8; yield $.ga(stage, "form"); } })($.ga(self, "stages"))])});
-});
-$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
-let asked, due, name, number, problem, stage, staged;
-$.sup(Ladder, self, "check_plan")([plan]);
-{const $v9 = [$.cm(self, "_staged", [$.ga(plan, "problem")]), $.ga(plan, "problem")];staged = $v9[0];problem = $v9[1];}
-if (($.t(!$.eq($.b.len([$.ga(plan, "stages")]), $.b.len([$.ga(self, "stages")]))) || $.t(!$.eq($.ga(plan, "kept"), $.add($.ga(self, "level"), 1n))))) {
-throw $.raised(InvalidParameter([("" + "a ladder of " + $.formatted($.b.len([$.ga(self, "stages")]), "", "") + " stages that keeps " + $.formatted($.add($.ga(self, "level"), 1n), "", "") + " has a plan for each")]));
-}
-for (const $v10 of $.each($.b.enumerate([$.b.zip([$.ga(self, "stages"), $.ga(plan, "stages")], {"strict": true})]))) {
-{const $v11 = $.unpack($v10, 2, -1);number = $v11[0];{const $v12 = $.unpack($v11[1], 2, -1);asked = $v12[0];stage = $v12[1];}}
-due = of_stage([asked, number, problem, staged], {"gdp": 1.0, "worlds": $.ga(problem, "adjacency")});
-for (const $v13 of $.each($.tuple(["loss", "features", "records", "regularization", "rows_per_subject", "dtype"]))) {
-name = $v13;
-if ($.t(!$.eq($.b.getattr([$.ga(stage, "problem"), name]), $.b.getattr([due, name])))) {
-throw $.raised(InvalidParameter([("" + "stage " + $.formatted(number, "", "") + " of the ladder has another " + $.formatted(name, "", "") + " than the problem")]));
-}
-}
-$.cm($.ga(stage, "method"), "check_plan", [stage]);
-}
-return null;
-});
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-let kept, later;
-{const $v14 = [$.slice($.ga(plan, "stages"), null, $.ga(plan, "kept"), null), $.slice($.ga(plan, "stages"), $.ga(plan, "kept"), null, null)];kept = $v14[0];later = $v14[1];}
-return LadderRun([], {"records": $.ga(plan, "records"), "proven": $.ga($.ga($.ga(plan, "loss"), "constants"), "proven"), "slack": $.ga($.ga(plan, "problem"), "slack"), "kept": $.b.tuple([(function* ($first) { for (const $v15 of $.each($first)) { let stage; stage = $v15; yield $.ga(stage, "mechanism"); } })(kept)]), "later": $.b.tuple([(function* ($first) { for (const $v16 of $.each($first)) { let stage; stage = $v16; yield $.ga(stage, "mechanism"); } })(later)]), "kept_steps": $.b.tuple([(function* ($first) { for (const $v17 of $.each($first)) { let stage; stage = $v17; yield $.ga(stage, "learn_steps"); } })(kept)]), "later_steps": $.b.tuple([(function* ($first) { for (const $v18 of $.each($first)) { let stage; stage = $v18; yield $.ga(stage, "learn_steps"); } })(later)])});
-});
-}), [["stages", () => ["of", $.b.tuple, ["is", Stage]]], ["level", () => ["is", $.b.int]]], {frozen: true});
-return {Ladder, Stage, NETWORK, ClassVar, Method, InvalidParameter, MOST_STAGES, of_stage, LadderRun, Staged};
-})();
-$.modules["methods.sharp_exact"] = (() => {
-let _OTHERWISE, SharpExactRun, SharpExact;
-const asdict = $.libraries["dataclasses"]["asdict"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const fields = $.libraries["dataclasses"]["fields"];
-const Any = $.libraries["typing"]["Any"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const ExactSteps = $.modules["methods.exact_steps"]["ExactSteps"];
-const check_exact = $.modules["methods.exact_steps"]["check_exact"];
-const check_precise = $.modules["methods.exact_steps"]["check_precise"];
-const exact_steps_of = $.modules["methods.exact_steps"]["exact_steps_of"];
-const Sharp = $.modules["methods.sharp"]["Sharp"];
-const SharpRun = $.modules["methods.sharp"]["SharpRun"];
-_OTHERWISE = "use method 'sharp' or 'composition'";
-SharpExactRun = $.dataclass($.cls("SharpExactRun", [SharpRun], ($ns) => {
-$ns.method = "sharp-exact";
-$ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD whose every step is an exact discrete Gaussian, roundings charged";
-$ns.in_place = true;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(SharpExactRun, self, "__post_init__")([]);
-if ($.t(!$.eq($.ga(self, "dimension"), $.ga($.ga(self, "exact"), "dimension")))) {
-throw $.raised(InvalidParameter([("" + "must be outputs \u00d7 features, " + $.formatted($.ga(self, "outputs"), "", "") + " \u00d7 " + $.formatted($.ga(self, "features"), "", ""))], {"dimension": $.ga(self, "dimension")}));
-}
-return null;
-});
-$ns.exact = $.property($.fn("exact", ["self"], {}, function (self) {
-return ExactSteps([], {...$.named($.dict((function* ($first) { for (const $v1 of $.each($first)) { let fact; fact = $v1; yield [$.ga(fact, "name"), $.b.getattr([self, $.ga(fact, "name")])]; } })(fields([ExactSteps]))))});
-}));
-}), [["regularization", () => ["is", $.b.float]], ["curvature", () => ["is", $.b.float]], ["features", () => ["is", $.b.int]], ["outputs", () => ["is", $.b.int]], ["dimension", () => ["is", $.b.int]], ["radius", () => ["is", $.b.float]], ["grid_bits", () => ["is", $.b.int]], ["in_place", () => ["is", $.b.bool]]], {frozen: true, kw_only: true});
-SharpExact = $.dataclass($.cls("SharpExact", [Sharp], ($ns) => {
-$ns.name = "sharp-exact";
-$ns.summary = "sharp down to the last bit: every rounding inside the bound, exact noise at every step";
-$ns.any_order = true;
-$ns.in_place = true;
-$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
-$.sup(SharpExact, self, "check_plan")([plan]);
-check_exact([$.ga(plan, "problem")], {"method": $.ga(self, "name"), "otherwise": _OTHERWISE});
-check_precise([$.ga(plan, "problem")]);
-return null;
-});
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-let chain, facts, problem, steps;
-problem = $.ga(plan, "problem");
-chain = $.dict([["step_size", $.ga(plan, "step_size")], ["noise_variance", $.ga(plan, "noise_variance")]]);
-steps = exact_steps_of([problem], {...$.named(chain), "in_place": $.ga(self, "in_place")});
-facts = $.dict([...$.pairs($.cm(problem, "run", [], {...$.named(chain)})), ["slack", 0.0], ...$.pairs(asdict([steps])), ["dimension", $.ga(problem, "dimension")]]);
-return SharpExactRun([], {...$.named(facts)});
-});
-}), [["in_place", () => ["is", $.b.bool]]], {frozen: true});
-return {_OTHERWISE, SharpExactRun, SharpExact, ClassVar, Sharp, SharpRun, check_precise, check_exact, Any, asdict, exact_steps_of, InvalidParameter, ExactSteps, fields};
-})();
-$.modules["methods.theorem"] = (() => {
-let TheoremRun, Theorem, _check_covered;
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const theorem_5_1 = $.modules["bounds.theorem_5_1"];
-const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
-const positive = $.modules["errors"]["positive"];
-const Worlds = $.modules["privacy.worlds"]["Worlds"];
-const Method = $.modules["methods.base"]["Method"];
-const NoisySteps = $.modules["methods.base"]["NoisySteps"];
-TheoremRun = $.dataclass($.cls("TheoremRun", [NoisySteps], ($ns) => {
-$ns.method = "theorem";
-$ns.source = "Chourasia & Shah 2023, Theorem 5.1 (G.9, G.15)";
-$ns.largest_step_size = $.property($.fn("largest_step_size", ["self"], {}, function (self) {
-return $.div(1n, $.ga(self, "_steepest"));
-}));
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-return $.dict([["rate", $.modules["bounds.theorem_5_1"].deletion_rate([], {...$.named($.cm(self, "_chain", [])), "sensitivity": $.cm(self, "sensitivity", [worlds]), "regularization": $.ga(self, "strong_convexity"), "steps_with_record": steps_with, "steps_without_record": steps_without})]]);
-});
-}), [], {frozen: true, kw_only: true});
-Theorem = $.dataclass($.cls("Theorem", [Method], ($ns) => {
-$ns.name = "theorem";
-$ns.summary = "Theorem 5.1 as printed (5.2 for a non-convex loss)";
-$ns.notions = $.tuple([$.ga(Worlds, "DEFINITION_4_1")]);
-$ns.step_size = null;
-$ns.noise_variance = null;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-if ($.t(!$.is($.ga(self, "step_size"), null))) {
-positive(["step_size", $.ga(self, "step_size")]);
-}
-if ($.t(!$.has($.tuple([null, "cheapest"]), $.ga(self, "noise_variance")))) {
-positive(["noise_variance", $.ga(self, "noise_variance")]);
-}
-return null;
-});
-$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
-let widest;
-$.sup(Theorem, self, "check_plan")([plan]);
-_check_covered([$.ga(plan, "problem")]);
-widest = $.modules["bounds.theorem_5_1"].init_variance([], {"noise_variance": $.ga(plan, "noise_variance"), "regularization": $.ga(plan, "regularization"), "step_size": $.ga(plan, "step_size")});
-if (!($.t($.lt($.ga(plan, "step_size"), $.div(1n, $.ga($.ga(plan, "problem"), "objective_smoothness")))) && $.t($.le($.ga(plan, "init_variance"), $.mul(widest, $.add(1n, 1e-09)))))) {
-throw $.raised(AssumptionViolated([("" + "must be below 1/(\u03bb+\u03b2), and init_variance=" + $.formatted($.ga(plan, "init_variance"), "", ("" + "g")) + " at most " + $.formatted(widest, "", ("" + "g")) + ", for Theorem 5.1")], {"step_size": $.ga(plan, "step_size")}));
-}
-return null;
-});
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-return TheoremRun([], {...$.named($.cm($.ga(plan, "problem"), "run", [], {"step_size": $.ga(plan, "step_size"), "noise_variance": $.ga(plan, "noise_variance")}))});
-});
-}), [["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["or", ["is", $.b.float], ["is", $.b.str]], ["none"]]]], {frozen: true});
-_check_covered = $.fn("_check_covered", ["problem"], {}, function (problem) {
-if (!($.t($.ga($.ga($.ga(problem, "loss"), "constants"), "convex")) && $.t($.ga($.ga(problem, "loss"), "twice_differentiable")))) {
-throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss is not twice differentiable and convex, which Theorem 5.1 assumes; method 'sharp' needs less and is tighter")]));
-}
-return null;
-});
-return {TheoremRun, Theorem, _check_covered, Worlds, ClassVar, Method, NoisySteps, positive, AssumptionViolated};
 })();
 // One certificate, checked by the translated verifier. Signatures are the browser's to check, and it answers later.
 
