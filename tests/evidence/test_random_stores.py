@@ -140,7 +140,7 @@ class History:
         token, before = f"r{self.number}", ledger_of(self.path)
         self.number += 1
         who = self.chance.choice(sorted(self.desk.people))
-        how = self.chance.choice(([], ["--later"], ["--withdraw"]))
+        how = self.chance.choice(([], ["--later"], ["--later", "--withdraw"]))
         main(["restrict", str(self.path), who, "--to", *self.aside(token), "--request-id", token, *how])
         with Store.open(self.path) as store:
             if store.ledger.position(token) is None:  # refused
@@ -438,4 +438,11 @@ def lifts_unsaid(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_a_planted_fault_is_seen(fault: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch) -> None:
     fault(monkeypatch)
-    assert any(judged(seed)[0] for seed in range(60))
+    assert any(map(false_sentences, range(60)))
+
+
+def false_sentences(seed: int) -> list[str]:
+    """What is not so in one history; nothing where a file that was let in stops the store."""
+    with suppress(StoreCorrupt):
+        return judged(seed)[0]
+    return []
