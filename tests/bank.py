@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from noisygd_delete import Budget, losses, make_plan
-from noisygd_delete.methods import Minimiser, Perturbed, Stage
+from noisygd_delete.methods import Interleaved, Minimiser, Perturbed, Stage
 from noisygd_delete.methods.plan import Plan
 from noisygd_delete.methods.sharp_exact import SharpExact
 
@@ -26,6 +26,7 @@ PROBLEMS: dict[str, dict[str, Any]] = {
     "perturbed": {"method": "perturbed", "budget": PAIRS, "utility": False},
     "perturbed, in a row": {"method": Perturbed(chain=3), "budget": PAIRS, "utility": False},
     "interleaved": {"loss": losses.PseudoHuber(radius=1.0), "method": "interleaved", "budget": RENYI, "releases": 8},
+    "interleaved, exact": {"method": Interleaved(exact=True), "budget": RENYI, "releases": 8},
     "composition": {"loss": losses.Sigmoid(radius=1.0), "method": "composition", "budget": RENYI},
     "ladder": {"loss": losses.MultilayerPerceptron(radius=1.0, classes=2, hidden=4), "method": "ladder", "budget": RENYI},
     "near-gibbs": {"loss": losses.Sigmoid(radius=1.0), "method": "theorem", "budget": Budget(order=2, dp=1.9, deletion=0.5),

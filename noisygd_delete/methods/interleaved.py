@@ -26,6 +26,7 @@ from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
 from ..privacy.worlds import Worlds
 from . import procedure
 from .base import Condition, Cost, Method
+from .exact_steps import ExactSteps, check_exact, check_precise, run_facts, words_of
 from .forecast import forecast_excess_risk
 from .perturbed import Perturbed
 from .perturbed_run import PerturbedRun
@@ -34,6 +35,7 @@ from .problem import Problem
 from .resuming import chain_risk
 from .sharp import SharpRun, contracting_step_size
 
+_OTHERWISE = "leave exact out"
 _STEPS = (1, 3, 10)  # K that a plan may choose
 _LITTLE = 0.05  # of the forecast: a lag below it asks for no more steps
 _FEWEST_RESUMED = 2
@@ -49,6 +51,7 @@ class InterleavedRun(SharpRun):
     (one at most: the next begins anew). It is then charged in full beside the steps, as if its model had been observed.
 
     fresh_release  what a learn runs
+    exact          facts of the steps between where they are exact to the last bit; None: bounds over the real numbers
     """
 
     method: ClassVar[str] = "interleaved"
@@ -58,6 +61,14 @@ class InterleavedRun(SharpRun):
     )
 
     fresh_release: PerturbedRun
+    exact: ExactSteps | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.shows_order:
+            raise InvalidParameter(
+                "must be true: a stream by 'interleaved' is of rows that keep their places", in_place=False
+            )
 
     def exposure(self, steps: int) -> int:
         return 2 * steps if steps else 1
@@ -90,6 +101,8 @@ class Interleaved(Method):
     resumed_steps  K; None: the one with the least forecast. A plan states it
     solver         "cold", or "fixed" for a number of passes that no record can change
     step_size      η; None takes 1/(λ+β)
+    exact          whether the noisy steps end on a public grid by exact noise, as the fresh publications do, their roundings charged,
+                   so that no bound speaks of real numbers; with sums in float64
     """
 
     name: ClassVar[str] = "interleaved"
@@ -102,6 +115,7 @@ class Interleaved(Method):
     resumed_steps: int | None = None
     solver: str = "cold"
     step_size: float | None = None
+    exact: bool = False
 
     def __post_init__(self) -> None:
         choice("solver", self.solver, ("cold", "fixed"))
@@ -121,6 +135,9 @@ class Interleaved(Method):
                 f"{_FEWEST_RESUMED} of them; for one take method 'perturbed'",
                 releases=problem.releases,
             )
+        if self.exact:
+            check_exact(problem, method=self.name, otherwise=_OTHERWISE)
+            problem = replace(problem, dtype="float64")
         if problem.rows_per_subject > 1 and problem.budget.measure == "gdp" and not problem.loss.constants.convex:
             raise InvalidParameter("a Gaussian-DP budget needs a convex loss for method 'interleaved'")
         steps = _STEPS if self.resumed_steps is None else (self.resumed_steps,)
@@ -204,9 +221,12 @@ class Interleaved(Method):
     def check_plan(self, plan: Plan) -> None:
         super().check_plan(plan)
         Perturbed(solver=self.solver).check_plan(plan)
+        if self.exact:
+            check_exact(plan.problem, method=self.name, otherwise=_OTHERWISE)
+            check_precise(plan.problem)
 
     def mechanism(self, plan: Plan) -> InterleavedRun:
-        facts = plan.problem.run(step_size=plan.step_size, noise_variance=plan.noise_variance)
+        facts = run_facts(plan, exact=self.exact)
         return InterleavedRun(**facts, fresh_release=Perturbed(solver="cold").mechanism(plan))
 
     def start(self, plan: Plan, *, learning: bool) -> procedure.Start:
@@ -266,6 +286,7 @@ class Interleaved(Method):
         shares = plan.mechanism.interval("dp", plan.problem.adjacency, steps_with=1)
         order = plan.budget.order or 2.0
         share = fresh * shares.renyi(order) / one.renyi(order)
+        exact = self.mechanism(plan).exact
         return (
             f"A stream of {plan.releases} publications: {fresh} fresh ones by objective perturbation, the learn and one in every "
             f"{self.fresh_every} after it, and {plan.releases - fresh} that resume from the model published before with K={plan.delete_steps} "
@@ -276,6 +297,7 @@ class Interleaved(Method):
             "Deleting: rows are erased at once. A resumed publication does not make the model forget them: the figure below counts "
             f"the last fresh publication in full and every step since. The next fresh one, at most {self.fresh_every - 1} publications "
             "later, owes them nothing. That the steps in between let a hidden fresh publication fade is not claimed.",
+            *(() if exact is None else (words_of(exact),)),
         )
 
 

@@ -16,7 +16,7 @@ from ..privacy.worlds import Worlds
 from . import procedure
 from .base import Condition, Cost, Method
 from .calibration import calibrate
-from .exact_steps import ROOM, ExactSteps, check_exact, check_precise, exact_steps_of, words_of
+from .exact_steps import ROOM, ExactSteps, check_exact, check_precise, run_facts, words_of
 from .forecast import forecast_excess_risk
 from .plan import Plan
 from .problem import Problem
@@ -210,13 +210,8 @@ class Minimiser(Method):
             )
 
     def mechanism(self, plan: Plan) -> MinimiserRun:
-        chain = {"step_size": plan.step_size, "noise_variance": plan.noise_variance}
-        facts, exact = plan.problem.run(**chain), None
-        if self.exact:
-            facts, exact = {**facts, "slack": 0.0}, exact_steps_of(plan.problem, **chain, in_place=self.in_place)
-        return MinimiserRun(
-            **facts, gradient_tolerance=plan.gradient_tolerance, warm=self.solver == "warm", exact=exact
-        )
+        facts = run_facts(plan, exact=self.exact, in_place=self.in_place)
+        return MinimiserRun(**facts, gradient_tolerance=plan.gradient_tolerance, warm=self.solver == "warm")
 
     def start(self, plan: Plan, *, learning: bool) -> procedure.Start:
         return procedure.Solved(plan.gradient_tolerance, self.solver)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ..errors import InvalidParameter, PlanInfeasible
 from .calibration import published_together
-from .exact_steps import ExactSteps, check_exact, check_precise, exact_steps_of, words_of
+from .exact_steps import ExactSteps, check_exact, check_precise, run_facts, words_of
 from .plan import Plan
 from .problem import Problem
 from .sharp import Sharp, SharpRun
@@ -119,11 +119,9 @@ class SharpExact(Sharp):
         check_precise(plan.problem)
 
     def mechanism(self, plan: Plan) -> SharpExactRun:
-        problem = plan.problem
-        chain = {"step_size": plan.step_size, "noise_variance": plan.noise_variance}
-        steps = exact_steps_of(problem, **chain, in_place=self.in_place)
-        facts: dict[str, Any] = {**problem.run(**chain), "slack": 0.0, **asdict(steps), "dimension": problem.dimension}
-        return SharpExactRun(**facts)
+        facts = run_facts(plan, exact=True, in_place=self.in_place)
+        steps = facts.pop("exact")
+        return SharpExactRun(**facts, **asdict(steps), dimension=steps.dimension)
 
     def words(self, plan: Plan) -> tuple[str, ...]:
         return (*super().words(plan), words_of(self.mechanism(plan).exact))

@@ -44,7 +44,7 @@ ALONE = ("sharp", "theorem", "perturbed", "composition", "ladder", "interleaved"
 def plan_of(method: str, rows: int) -> Plan:
     """The plan of a method; of persons with so many rows, as it would be run (its figures then exceed its budget)."""
     plan = plan_by(method)
-    if rows == 1 or plan.stages or method == "interleaved":
+    if rows == 1 or plan.stages or method.startswith("interleaved"):
         return plan
     return replace(plan, problem=replace(plan.problem, rows_per_subject=rows))
 

@@ -5,22 +5,32 @@ On the linear loss every model is Gaussian, so what a set of observed models sho
 
 from __future__ import annotations
 
+import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from noisygd_delete import Budget, Curator, Records, errors, losses, make_plan
+from noisygd_delete import Budget, Curator, EditRequest, Records, Store, errors, losses, make_plan
 from noisygd_delete.accountant import Accountant, Event
-from noisygd_delete.methods.reading import plan_from_dict
+from noisygd_delete.evidence import erasure_certificate, verify_certificate
+from noisygd_delete.evidence.erasure import erasure_in
+from noisygd_delete.methods import Interleaved
+from noisygd_delete.methods.reading import mechanism_from_dict, plan_from_dict
 from noisygd_delete.planner import compare_plans
+
+from ..bank import RENYI, plan_by
+from ..store.conftest import SCHEMA
+from ..store.conftest import plan as store_plan
+from ..store.conftest import records as store_records
 
 ADULT = {"records": 26_000, "features": 108}
 
 
-def linear_plan(releases: int = 12, every: int | None = 4, steps: int = 2):
+def linear_plan(releases: int = 12, every: int | None = 4, steps: int = 2, exact: bool = False):
     budget = Budget.from_gdp(dp=2.0, deletion=2.0)
-    own = {"fresh_every": every, "resumed_steps": steps}
+    own = {"fresh_every": every, "resumed_steps": steps, "exact": exact}
     sizes = {"records": 50, "features": 1, "regularization": 0.2, "dtype": "float64"}
     return make_plan(
         losses.Linear(1.0), budget=budget, releases=releases, method="interleaved", step_size=1.0, **sizes, **own
@@ -72,10 +82,11 @@ def test_fresh_ones_come_where_the_plan_says() -> None:
     assert not plan.budget.affords(more.dp_cumulative())
 
 
+@pytest.mark.parametrize("exact", [False, True], ids=["over the reals", "exact"])
 @pytest.mark.parametrize("seed", range(6))
-def test_the_account_bounds_the_exact_joint_law(seed: int) -> None:
+def test_the_account_bounds_the_exact_joint_law(seed: int, exact: bool) -> None:
     """Random lifetimes and observers. Everything observed: equal up to the share of the solver (a few percent). Never below."""
-    rng, plan = np.random.default_rng(seed), linear_plan()
+    rng, plan = np.random.default_rng(seed), linear_plan(exact=exact)
     account = history(plan, 12)
     for _ in range(25):
         start, end = sorted(rng.choice(np.arange(1, 13), 2, replace=False))
@@ -83,12 +94,12 @@ def test_the_account_bounds_the_exact_joint_law(seed: int) -> None:
         if rng.random() < 0.4:
             observed = list(range(1, 13))
         present = [start <= number < end for number in range(1, 13)]
-        exact = exact_gdp(plan, present, [number - 1 for number in observed], 1.0)
+        true = exact_gdp(plan, present, [number - 1 for number in observed], 1.0)
         found = account.deletion(int(start), int(end), [int(number) for number in observed]).gdp
-        assert found >= exact * (1 - 1e-9)
+        assert found >= true * (1 - 1e-9)
         if len(observed) == 12:
             # a record that comes and goes where no fresh publication lies costs what its steps show, and no more
-            assert found <= 1.05 * exact + 1e-9
+            assert found <= 1.05 * true + 1e-9
     staying = exact_gdp(plan, [True] * 12, list(range(12)), 2.0)
     assert staying <= account.dp_cumulative().gdp <= 1.05 * staying
 
@@ -140,7 +151,63 @@ def test_few_fresh_ones_are_enough_and_a_deletion_stays_within_its_budget() -> N
         assert plan_from_dict(mix.to_dict()) == mix
 
 
-def test_the_curator_runs_it() -> None:
+def test_roundings_of_exact_steps_are_charged_and_little_else() -> None:
+    """A figure is that of the same steps over the reals and the roundings on top: no more than a thousandth."""
+    plan = linear_plan(exact=True)
+    real = replace(plan.mechanism, exact=None)
+    for with_record, clean in ((4, 0), (4, 4), (12, 4), (math.inf, 4), (5, 4), (1, 4)):
+        steps = {"steps_with": with_record, "steps_without": clean}
+        found, bound = (run.interval("deletion", "definition-4.1", **steps).gdp for run in (real, plan.mechanism))
+        assert found * (1 + 1e-7) < bound < found * 1.001 or (with_record == 1 and bound == found)
+    assert plan.mechanism.interval("deletion", "definition-4.1", steps_with=0, steps_without=4).gdp == 0
+
+
+def test_exact_steps_between_leave_no_sentence_about_real_numbers() -> None:
+    plan = plan_by("interleaved, exact")
+    said = " ".join(plan.deletion.assumptions)
+    assert "real numbers" in " ".join(plan_by("interleaved").deletion.assumptions)
+    assert "real numbers" not in said
+    assert "the noise of every step is an exact discrete Gaussian" in said
+    assert plan.mechanism.slack == 0
+    assert plan.budget.affords(plan.method.together(plan))
+    assert plan.budget.affords(plan.deletion)
+    again = json.loads(json.dumps(plan.to_dict()))
+    assert plan_from_dict(again) == plan
+    assert mechanism_from_dict(json.loads(json.dumps(plan.mechanism.to_dict()))) == plan.mechanism
+    with pytest.raises(errors.InvalidParameter, match="float64"):
+        plan.method.check_plan(replace(plan, problem=replace(plan.problem, dtype="float32")))
+    facts = plan.mechanism.to_dict()
+    with pytest.raises(errors.InvalidParameter, match="keep their places"):
+        mechanism_from_dict({**facts, "exact": {**facts["exact"], "in_place": False}})
+    with pytest.raises(errors.AssumptionViolated, match="leave exact out"):
+        make_plan(
+            losses.Sigmoid(1.0), **ADULT, regularization=0.3, budget=RENYI, releases=9, method=Interleaved(exact=True)
+        )
+
+
+def test_a_store_of_exact_steps_certifies_without_the_real_numbers(tmp_path) -> None:
+    budget = Budget(order=4, dp=4.0, deletion=4.0)
+    plan = store_plan(method=Interleaved(fresh_every=4, exact=True), releases=8, budget=budget)
+    with Store.create(tmp_path / "store", store_records(), SCHEMA, plan) as store:
+        store.learn()
+        for number in range(3, 8):
+            store.serve(EditRequest.delete([f"identifier-token-000{number}"], request_id=f"r{number}"))
+        papers = []
+        for request in ("r4", "r6"):  # by a resumed publication, and by a fresh one
+            erasure, made, events = erasure_in(store.ledger, request_id=request)
+            papers.append(erasure_certificate(erasure, plan=made, events=events))
+    for paper in papers:
+        found = {check.name: check.passed for check in verify_certificate(paper).checks}
+        assert found == {**dict.fromkeys(found, True), "signature": False}, "unsigned, and right in all else"
+        keys = {claim["key"] for claim in paper["claims"]}
+        assert keys >= {"exact-steps", "exact-noise", "rows-in-place"}
+        assert not keys & {"real-arithmetic", "gaussian-noise"}
+    with Store.open(tmp_path / "store") as store:
+        assert store.plan == plan
+
+
+@pytest.mark.parametrize("exact", [False, True], ids=["over the reals", "exact"])
+def test_the_curator_runs_it(exact: bool) -> None:
     rng = np.random.default_rng(8)
     rows = rng.standard_normal((400, 4))
     rows /= np.linalg.norm(rows, axis=1, keepdims=True) * (1 + 1e-6)
@@ -155,9 +222,15 @@ def test_the_curator_runs_it() -> None:
         method="interleaved",
         fresh_every=4,
         resumed_steps=3,
+        exact=exact,
     )
     curator = Curator(records, plan)
     releases = [curator.learn(), *(curator.delete([number]) for number in range(8))]
+    if exact:
+        grid = plan.mechanism.exact.grid(plan.mechanism)
+        for release in releases:
+            steps = release.model.weights / grid
+            assert (np.rint(steps) * grid == release.model.weights).all() == (release.kind == "unlearn")
     assert [release.kind for release in releases] == ["learn", *["unlearn"] * 3, "relearn", *["unlearn"] * 3, "relearn"]
     assert [release.steps for release in releases] == [0, 3, 3, 3, 0, 3, 3, 3, 0]
     assert releases[4].guarantees["deletion"].renyi(10) == 0
