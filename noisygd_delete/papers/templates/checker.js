@@ -5501,7 +5501,7 @@ return $.dict([["points", $.b.tuple([(function* ($first) { for (const $v1 of $.e
 return {ORDERS, SampledGaussian, ClassVar, Mechanism, InvalidParameter, positive};
 })();
 $.modules["methods.exact_steps"] = (() => {
-let ROOM, ExactSteps, exact_conditions, exact_steps_of, check_exact, check_precise;
+let ROOM, ExactSteps, exact_conditions, run_facts, exact_steps_of, check_exact, check_precise;
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const exact_steps = $.modules["bounds.exact_steps"];
@@ -5574,6 +5574,15 @@ let own;
 own = $.dict([["method", $.ga(run, "method")]]);
 return $.tuple([...$.each(bounded_gradients([$.ga(run, "lipschitz")], {"proven": $.ga(run, "proven")})), $.tuple(["slots-public", $.dict([["records", $.ga(run, "records")]])]), ...$.each(($.t($.ga(exact, "in_place")) ? $.tuple([$.tuple(["rows-in-place", own])]) : $.tuple([]))), $.tuple(["exact-steps", own]), $.tuple(["machine-trusted", $.dict([])])]);
 });
+run_facts = $.fn("run_facts", ["plan", "*", "exact", "in_place"], {"in_place": true}, function (plan, exact, in_place) {
+let chain, facts;
+chain = $.dict([["step_size", $.ga(plan, "step_size")], ["noise_variance", $.ga(plan, "noise_variance")]]);
+facts = $.cm($.ga(plan, "problem"), "run", [], {...$.named(chain)});
+if (!$.t(exact)) {
+return facts;
+}
+return $.dict([...$.pairs(facts), ["slack", 0.0], ["exact", exact_steps_of([$.ga(plan, "problem")], {...$.named(chain), "in_place": in_place})]]);
+});
 exact_steps_of = $.fn("exact_steps_of", ["problem", "*", "step_size", "noise_variance", "in_place"], {}, function (problem, step_size, noise_variance, in_place) {
 let bits, constants, noise, radius, reach;
 {const $v3 = [$.ga($.ga(problem, "loss"), "constants"), $.libraries["math"].sqrt([$.mul($.mul(2n, step_size), noise_variance)])];constants = $v3[0];noise = $v3[1];}
@@ -5597,7 +5606,7 @@ throw $.raised(InvalidParameter(["must be 'float64': the bound counts roundings 
 }
 return null;
 });
-return {ROOM, ExactSteps, exact_conditions, exact_steps_of, check_exact, check_precise, count, non_negative, positive, InvalidParameter, AssumptionViolated, bounded_gradients, NORM_TOLERANCE, gradient_error};
+return {ROOM, ExactSteps, exact_conditions, run_facts, exact_steps_of, check_exact, check_precise, count, non_negative, positive, InvalidParameter, AssumptionViolated, bounded_gradients, NORM_TOLERANCE, gradient_error};
 })();
 $.modules["methods.problem"] = (() => {
 let Problem;
@@ -7023,7 +7032,7 @@ return $.both(shared, () => $.either($.is($.ga(plan, "total"), null), () => $.cm
 return {Stretch, stretches, costs, orders, alone, erasures, compose, answer, _list_releases, cost, within, affordable, Mechanism, replace, NON_ADAPTIVE, Guarantee, Counter};
 })();
 $.modules["methods.interleaved"] = (() => {
-let _FEWEST_RESUMED, InterleavedRun, Interleaved;
+let _OTHERWISE, _FEWEST_RESUMED, InterleavedRun, Interleaved;
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
@@ -7032,13 +7041,26 @@ const choice = $.modules["errors"]["choice"];
 const count = $.modules["errors"]["count"];
 const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
 const Method = $.modules["methods.base"]["Method"];
+const ExactSteps = $.modules["methods.exact_steps"]["ExactSteps"];
+const check_exact = $.modules["methods.exact_steps"]["check_exact"];
+const check_precise = $.modules["methods.exact_steps"]["check_precise"];
+const run_facts = $.modules["methods.exact_steps"]["run_facts"];
 const Perturbed = $.modules["methods.perturbed"]["Perturbed"];
 const PerturbedRun = $.modules["methods.perturbed_run"]["PerturbedRun"];
 const SharpRun = $.modules["methods.sharp"]["SharpRun"];
+_OTHERWISE = "leave exact out";
 _FEWEST_RESUMED = 2n;
 InterleavedRun = $.dataclass($.cls("InterleavedRun", [SharpRun], ($ns) => {
 $ns.method = "interleaved";
 $ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD from the model published before, composed with the objective perturbation that it began from";
+$ns.exact = null;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.sup(InterleavedRun, self, "__post_init__")([]);
+if ($.t($.ga(self, "shows_order"))) {
+throw $.raised(InvalidParameter(["must be true: a stream by 'interleaved' is of rows that keep their places"], {"in_place": false}));
+}
+return null;
+});
 $ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
 return ($.t(steps) ? $.mul(2n, steps) : 1n);
 });
@@ -7059,7 +7081,7 @@ return $.dict([...$.pairs(($.t(fresh) ? $.cm($.ga(self, "fresh_release"), "_cost
 $ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
 return $.tuple([...$.each($.sup(InterleavedRun, self, "conditions")([])), ...$.each($.cm($.ga(self, "fresh_release"), "conditions", []))]);
 });
-}), [["fresh_release", () => ["is", PerturbedRun]]], {frozen: true, kw_only: true});
+}), [["fresh_release", () => ["is", PerturbedRun]], ["exact", () => ["or", ["is", ExactSteps], ["none"]]]], {frozen: true, kw_only: true});
 Interleaved = $.dataclass($.cls("Interleaved", [Method], ($ns) => {
 $ns.name = "interleaved";
 $ns.summary = "many publications: a few by objective perturbation, between them a few noisy steps";
@@ -7069,6 +7091,7 @@ $ns.fresh_every = null;
 $ns.resumed_steps = null;
 $ns.solver = "cold";
 $ns.step_size = null;
+$ns.exact = false;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 choice(["solver", $.ga(self, "solver"), $.tuple(["cold", "fixed"])]);
 if ($.t(!$.is($.ga(self, "fresh_every"), null))) {
@@ -7082,11 +7105,15 @@ return null;
 $ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
 $.sup(Interleaved, self, "check_plan")([plan]);
 $.cm(Perturbed([], {"solver": $.ga(self, "solver")}), "check_plan", [plan]);
+if ($.t($.ga(self, "exact"))) {
+check_exact([$.ga(plan, "problem")], {"method": $.ga(self, "name"), "otherwise": _OTHERWISE});
+check_precise([$.ga(plan, "problem")]);
+}
 return null;
 });
 $ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
 let facts;
-facts = $.cm($.ga(plan, "problem"), "run", [], {"step_size": $.ga(plan, "step_size"), "noise_variance": $.ga(plan, "noise_variance")});
+facts = run_facts([plan], {"exact": $.ga(self, "exact")});
 return InterleavedRun([], {...$.named(facts), "fresh_release": $.cm(Perturbed([], {"solver": "cold"}), "mechanism", [plan])});
 });
 $ns.dp = $.fn("dp", ["self", "plan"], {}, function (self, plan) {
@@ -7103,8 +7130,8 @@ with_record = $.sub($.mul($.sub($.ga(self, "fresh_every"), 1n), $.ga(plan, "dele
 longest = $.dict([["steps_with", $.add(1n, $.mul(2n, with_record))], ["steps_without", $.mul(2n, clean)]]);
 return $.cm($.cm($.ga(plan, "mechanism"), "interval", [about, world], {...$.named(longest)}), "assuming", [NON_ADAPTIVE]);
 });
-}), [["fresh_every", () => ["or", ["is", $.b.int], ["none"]]], ["resumed_steps", () => ["or", ["is", $.b.int], ["none"]]], ["solver", () => ["is", $.b.str]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-return {_FEWEST_RESUMED, InterleavedRun, Interleaved, ClassVar, Perturbed, Method, PerturbedRun, SharpRun, count, choice, NON_ADAPTIVE, InvalidParameter};
+}), [["fresh_every", () => ["or", ["is", $.b.int], ["none"]]], ["resumed_steps", () => ["or", ["is", $.b.int], ["none"]]], ["solver", () => ["is", $.b.str]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["exact", () => ["is", $.b.bool]]], {frozen: true});
+return {_OTHERWISE, _FEWEST_RESUMED, InterleavedRun, Interleaved, ClassVar, Perturbed, Method, ExactSteps, PerturbedRun, SharpRun, count, choice, check_precise, check_exact, run_facts, InvalidParameter, NON_ADAPTIVE};
 })();
 $.modules["methods.minimiser"] = (() => {
 let _OTHERWISE, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps;
@@ -7125,7 +7152,7 @@ const ROOM = $.modules["methods.exact_steps"]["ROOM"];
 const ExactSteps = $.modules["methods.exact_steps"]["ExactSteps"];
 const check_exact = $.modules["methods.exact_steps"]["check_exact"];
 const check_precise = $.modules["methods.exact_steps"]["check_precise"];
-const exact_steps_of = $.modules["methods.exact_steps"]["exact_steps_of"];
+const run_facts = $.modules["methods.exact_steps"]["run_facts"];
 const forecast_excess_risk = $.modules["methods.forecast"]["forecast_excess_risk"];
 const SharpRun = $.modules["methods.sharp"]["SharpRun"];
 const SOLVERS = $.modules["methods.solving"]["SOLVERS"];
@@ -7225,13 +7252,9 @@ throw $.raised(InvalidParameter([("" + "is below " + $.formatted(least, "", ("" 
 return null;
 });
 $ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-let chain, exact, facts;
-chain = $.dict([["step_size", $.ga(plan, "step_size")], ["noise_variance", $.ga(plan, "noise_variance")]]);
-{const $v3 = [$.cm($.ga(plan, "problem"), "run", [], {...$.named(chain)}), null];facts = $v3[0];exact = $v3[1];}
-if ($.t($.ga(self, "exact"))) {
-{const $v4 = [$.dict([...$.pairs(facts), ["slack", 0.0]]), exact_steps_of([$.ga(plan, "problem")], {...$.named(chain), "in_place": $.ga(self, "in_place")})];facts = $v4[0];exact = $v4[1];}
-}
-return MinimiserRun([], {...$.named(facts), "gradient_tolerance": $.ga(plan, "gradient_tolerance"), "warm": $.eq($.ga(self, "solver"), "warm"), "exact": exact});
+let facts;
+facts = run_facts([plan], {"exact": $.ga(self, "exact"), "in_place": $.ga(self, "in_place")});
+return MinimiserRun([], {...$.named(facts), "gradient_tolerance": $.ga(plan, "gradient_tolerance"), "warm": $.eq($.ga(self, "solver"), "warm")});
 });
 $ns.dp = $.fn("dp", ["self", "plan"], {}, function (self, plan) {
 let interval, longest;
@@ -7259,20 +7282,19 @@ most = $.b.max([1n, $.b.round([$.mul(_DIFFUSION_SHARE, forecast_passes([problem]
 enough = $.mul(1.01, risk([most]));
 return first_whole([$.fn("<lambda>", ["steps"], {}, (steps) => $.le(risk([steps]), enough)), 0n, most]);
 });
-return {_OTHERWISE, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps, ClassVar, Method, ExactSteps, SharpRun, first_whole, forecast_passes, forecast_excess_risk, positive, count, InvalidParameter, SOLVERS, choice, gradient_error, check_precise, check_exact, exact_steps_of, NON_ADAPTIVE, non_negative, AssumptionViolated, ROOM};
+return {_OTHERWISE, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps, ClassVar, Method, ExactSteps, SharpRun, first_whole, forecast_passes, forecast_excess_risk, positive, count, InvalidParameter, SOLVERS, choice, gradient_error, check_precise, check_exact, run_facts, NON_ADAPTIVE, non_negative, AssumptionViolated, ROOM};
 })();
 $.modules["methods.sharp_exact"] = (() => {
 let _OTHERWISE, SharpExactRun, SharpExact;
 const asdict = $.libraries["dataclasses"]["asdict"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const fields = $.libraries["dataclasses"]["fields"];
-const Any = $.libraries["typing"]["Any"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const ExactSteps = $.modules["methods.exact_steps"]["ExactSteps"];
 const check_exact = $.modules["methods.exact_steps"]["check_exact"];
 const check_precise = $.modules["methods.exact_steps"]["check_precise"];
-const exact_steps_of = $.modules["methods.exact_steps"]["exact_steps_of"];
+const run_facts = $.modules["methods.exact_steps"]["run_facts"];
 const Sharp = $.modules["methods.sharp"]["Sharp"];
 const SharpRun = $.modules["methods.sharp"]["SharpRun"];
 _OTHERWISE = "use method 'sharp' or 'composition'";
@@ -7303,15 +7325,13 @@ check_precise([$.ga(plan, "problem")]);
 return null;
 });
 $ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-let chain, facts, problem, steps;
-problem = $.ga(plan, "problem");
-chain = $.dict([["step_size", $.ga(plan, "step_size")], ["noise_variance", $.ga(plan, "noise_variance")]]);
-steps = exact_steps_of([problem], {...$.named(chain), "in_place": $.ga(self, "in_place")});
-facts = $.dict([...$.pairs($.cm(problem, "run", [], {...$.named(chain)})), ["slack", 0.0], ...$.pairs(asdict([steps])), ["dimension", $.ga(problem, "dimension")]]);
-return SharpExactRun([], {...$.named(facts)});
+let facts, steps;
+facts = run_facts([plan], {"exact": true, "in_place": $.ga(self, "in_place")});
+steps = $.cm(facts, "pop", ["exact"]);
+return SharpExactRun([], {...$.named(facts), ...$.named(asdict([steps])), "dimension": $.ga(steps, "dimension")});
 });
 }), [["in_place", () => ["is", $.b.bool]]], {frozen: true});
-return {_OTHERWISE, SharpExactRun, SharpExact, ClassVar, Sharp, SharpRun, check_precise, check_exact, Any, asdict, exact_steps_of, InvalidParameter, ExactSteps, fields};
+return {_OTHERWISE, SharpExactRun, SharpExact, ClassVar, Sharp, SharpRun, check_precise, check_exact, asdict, run_facts, InvalidParameter, ExactSteps, fields};
 })();
 $.modules["accountant.account"] = (() => {
 let Erasing, Account, _stretch, CONTRADICTION;
