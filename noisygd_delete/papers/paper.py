@@ -28,18 +28,6 @@ ABOUT = {
     "present.one": "a record still there, from the last model alone",
     "present.all": "a record still there, from all models",
 }
-AUDITED = (  # what an audit may have asked, and how: names that are said in the language; any other stays as it is
-    "record still there, the learned model",
-    "record still there, all releases",
-    "erased record, the release that erased it",
-    "erased record, the learned model and every later one",
-    "erased record, the learned model and the later one",
-    "erased record, releases from its erasure on",
-    "shadow model",
-    "likelihood ratio",
-    "kernel witness",
-    "one run",
-)
 # what does a duty, or what notes that it was done
 COMMANDS = {
     "to-do.budget": "relearn STORE",
@@ -245,8 +233,8 @@ def _evidence(certificate: Mapping[str, Any], words: Mapping[str, Any]) -> list[
 
 def audit_name(name: str, words: Mapping[str, Any]) -> str:
     """What an attack is called, `what it asked: how`; a name that somebody else gave stays as it is."""
-    parts = name.split(": ")
-    return ": ".join(words[part] for part in parts) if all(part in AUDITED for part in parts) else name
+    parts = [words.get(f"audit.{part}") for part in name.split(": ")]
+    return name if None in parts else ": ".join(map(str, parts))
 
 
 def _foot(certificate: Mapping[str, Any], words: Mapping[str, Any]) -> str:

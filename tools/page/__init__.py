@@ -76,7 +76,7 @@ def catalogues() -> str:
     asked = {}
     for code in languages():
         words = labels(code)
-        names = {name for name in words if name in constants or name in _NAMED or name.startswith("check.")}
+        names = {name for name in words if name in constants or name in _NAMED or name.startswith(("audit.", "check."))}
         names |= {name for name in labels("de") if name in constants or name in _NAMED}
         asked[code] = json.dumps({name: words[name] for name in sorted(names)}, ensure_ascii=False)
     return f"$.catalogues = {json.dumps({'claims': said, 'labels': asked}, ensure_ascii=False)};\n{_part('catalogues')}"
