@@ -62,8 +62,6 @@ def check_words(parser: argparse.ArgumentParser, arguments: Sequence[str], elsew
     for text in words:
         if text == "--":
             return
-        if any(action.nargs == argparse.PARSER and action.choices is None for action in parser._actions):
-            return  # the rest is another program's
         commands = next((action.choices for action in parser._actions if isinstance(action.choices, dict)), {})
         if text.startswith("--"):
             name = text.partition("=")[0]

@@ -37,7 +37,6 @@ _COMMANDS: dict[str, str] = {  # its module, which is imported when it is asked 
     "publish-to": "publish_to",
     "keygen": "keygen",
     "verify-certificate": "verify_certificate",
-    "bench": "bench",
     "residue": "residue",
     "watch": "watch",
     **dict.fromkeys(("serve", "token"), "serve"),

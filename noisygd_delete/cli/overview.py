@@ -45,7 +45,6 @@ LINES = {
     "publish-to": "put the model in force, and every later one in its place, into a folder, an object store or a model registry",
     "keygen": "make a key that signs certificates",
     "verify-certificate": "compare what an erasure certificate claims with what can be proven, and check its signature",
-    "bench": "moved to noisygd-delete-lab (this name leaves in 0.3.0)",
     "residue": "where is this person still? Given texts looked for in databases, lakes, folders and backups",
     "watch": "count what an application changes in the source unseen (a trigger in PostgreSQL: numbers, no content, no id)",
     "serve": "a service that takes requests by HTTP, carries them out in every store, and answers with certificates",

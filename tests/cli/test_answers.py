@@ -61,7 +61,6 @@ NOT_TRIED = {
     "lift": "as restrict",
     "audit": "takes its own time",
     "token": "prints one token",
-    "bench": "another program",
 }
 
 

@@ -46,8 +46,6 @@ def test_a_wrong_usage_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
         ["frobnicate"],
         ["plan", "--records", "x", "--features", "3"],
         ["status"],
-        ["bench"],
-        ["bench", "compare", "--dp", "x"],
         ["init", "--data", "f"],
         ["delete", "store", "--request-id"],
         ["plan", "--records", "9" * 5000, "--features", "3"],

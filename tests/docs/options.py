@@ -18,7 +18,7 @@ GROUPS = {  # page -> its title, and its commands in the order in which one need
     ),
     "papers": ("Papers and proofs", "certificate verify-certificate keygen report export audit residue"),
     "register": ("Requests of persons", "register restrict object lift"),
-    "service": ("In operation", "serve token requests watch publish-to bench"),
+    "service": ("In operation", "serve token requests watch publish-to"),
 }
 FOLDER = Path(__file__).parents[2] / "docs" / "commands"
 

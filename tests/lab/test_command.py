@@ -1,17 +1,14 @@
-"""The distribution beside the package: its version, its command, and the name under which the command was before."""
+"""The distribution beside the package: its version and its command."""
 
 from __future__ import annotations
 
 import json
-import sys
 import tomllib
 from pathlib import Path
 
-import pytest
 from noisygd_delete_lab import command, comparison
 
 import noisygd_delete
-from noisygd_delete.cli import main
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "lab" / "pyproject.toml").read_text())["project"]
 
@@ -24,11 +21,10 @@ def test_the_lab_has_the_version_of_the_package() -> None:
 def test_the_package_imports_nothing_of_the_lab() -> None:
     root = Path(noisygd_delete.__file__).parent
     naming = [path.relative_to(root) for path in root.rglob("*.py") if "noisygd_delete_lab" in path.read_text()]
-    assert naming == [Path("cli/bench.py")]
+    assert naming == []
 
 
-@pytest.mark.parametrize("run", [command.main, lambda words: main(["bench", *words])], ids=["lab", "bench"])
-def test_both_names_compare(run, monkeypatch, capsys) -> None:
+def test_it_compares(monkeypatch, capsys) -> None:
     asked: dict[str, object] = {}
 
     def compared(setting, train, test, **options):
@@ -36,19 +32,12 @@ def test_both_names_compare(run, monkeypatch, capsys) -> None:
         return []
 
     monkeypatch.setattr(command, "compare", compared)
-    assert run(["compare", "--no-attack", "--deletion", "0.3", "--json"]) == 0
+    assert command.main(["compare", "--no-attack", "--deletion", "0.3", "--json"]) == 0
     answer = capsys.readouterr()
     assert json.loads(answer.out) == {"records": 1497, "features": 65, "rows": []}
     assert (asked["attack"], asked["deletion"], asked["records"]) == (False, 0.3, 1497)
-    assert ("leaves in 0.3.0" in answer.err) is (run is not command.main)
     assert command.main(["compare", "--data", "x.csv"]) == 2
     assert capsys.readouterr().err.startswith("noisygd-delete-lab: give --data and --schema together")
-
-
-def test_without_the_lab_the_old_name_says_what_to_do(monkeypatch, capsys) -> None:
-    monkeypatch.setitem(sys.modules, "noisygd_delete_lab.command", None)
-    assert main(["bench", "compare"]) == 2
-    assert "pip install noisygd-delete-lab, and run noisygd-delete-lab compare" in capsys.readouterr().err
 
 
 def test_a_row_has_a_line(capsys, monkeypatch) -> None:

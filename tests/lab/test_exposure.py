@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from noisygd_delete_lab import DPSGD, GradientAscent, OutputPerturbation, Retraining, adversaries, comparison
 from noisygd_delete_lab.calibrated import Setting
+from noisygd_delete_lab.command import main
 from noisygd_delete_lab.comparison import compare
 from scipy.stats import binom
 
 from noisygd_delete import EditRequest, losses
 from noisygd_delete.audit import ShadowLikelihoodRatio, World
-from noisygd_delete.cli import main
 
 from .conftest import REGULARIZATION, methods, table
 
@@ -115,16 +115,16 @@ def test_a_method_without_calibration_for_few_records_is_not_attacked_and_no_oth
     assert given == [(line[0], None), (line[1], line[1])]
 
 
-def test_bench_compare_on_the_command_line(capsys, monkeypatch) -> None:
+def test_compare_on_the_command_line(capsys, monkeypatch) -> None:
     from noisygd_delete_lab import sample
 
     monkeypatch.setattr(sample, "digits", lambda: (table("class"), table("class")))
     monkeypatch.setattr(losses, "Softmax", lambda radius, classes: _Softmax(radius, 3))
-    assert main(["bench", "compare", "--no-attack", "--regularization", "0.5", "--json"]) == 0
+    assert main(["compare", "--no-attack", "--regularization", "0.5", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["records"] == 200
     assert {"retrain", "Noisy-GD, sharp"} <= {row["method"] for row in answer["rows"]}
-    assert main(["bench", "compare", "--data", "x.csv"]) == 2
+    assert main(["compare", "--data", "x.csv"]) == 2
     assert "--schema" in capsys.readouterr().err
 
 
