@@ -195,15 +195,8 @@ def check_exact(problem: Problem, *, method: str, otherwise: str) -> None:
         )
 
 
-def check_precise(problem: Problem) -> None:
-    """Raise unless sums are in float64."""
-    if problem.dtype != "float64":
-        raise InvalidParameter("must be 'float64': the bound counts roundings of that alone", dtype=problem.dtype)
-
-
-def words_of(steps: ExactSteps) -> str:
-    """What a reader of a plan is told."""
-    return (
-        f"Exactly: every step ends on a public grid of step τ/2^{steps.grid_bits} by an exact discrete Gaussian, within norm {steps.radius:g}. "
-        "Roundings are charged to every step, so the bounds are theorems about what the machine computes."
-    )
+def check_exact_plan(plan: Plan, *, otherwise: str) -> None:
+    """Raise unless the loss is such a one, and sums are in float64."""
+    check_exact(plan.problem, method=plan.method.name, otherwise=otherwise)
+    if plan.problem.dtype != "float64":
+        raise InvalidParameter("must be 'float64': the bound counts roundings of that alone", dtype=plan.problem.dtype)

@@ -26,7 +26,7 @@ from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
 from ..privacy.worlds import Worlds
 from . import procedure
 from .base import Condition, Cost, Method
-from .exact_steps import ExactSteps, check_exact, check_precise, run_facts, words_of
+from .exact_steps import ExactSteps, check_exact, check_exact_plan, run_facts
 from .forecast import forecast_excess_risk
 from .perturbed import Perturbed
 from .perturbed_run import PerturbedRun
@@ -222,8 +222,7 @@ class Interleaved(Method):
         super().check_plan(plan)
         Perturbed(solver=self.solver).check_plan(plan)
         if self.exact:
-            check_exact(plan.problem, method=self.name, otherwise=_OTHERWISE)
-            check_precise(plan.problem)
+            check_exact_plan(plan, otherwise=_OTHERWISE)
 
     def mechanism(self, plan: Plan) -> InterleavedRun:
         facts = run_facts(plan, exact=self.exact)
@@ -286,7 +285,6 @@ class Interleaved(Method):
         shares = plan.mechanism.interval("dp", plan.problem.adjacency, steps_with=1)
         order = plan.budget.order or 2.0
         share = fresh * shares.renyi(order) / one.renyi(order)
-        exact = self.mechanism(plan).exact
         return (
             f"A stream of {plan.releases} publications: {fresh} fresh ones by objective perturbation, the learn and one in every "
             f"{self.fresh_every} after it, and {plan.releases - fresh} that resume from the model published before with K={plan.delete_steps} "
@@ -297,7 +295,6 @@ class Interleaved(Method):
             "Deleting: rows are erased at once. A resumed publication does not make the model forget them: the figure below counts "
             f"the last fresh publication in full and every step since. The next fresh one, at most {self.fresh_every - 1} publications "
             "later, owes them nothing. That the steps in between let a hidden fresh publication fade is not claimed.",
-            *(() if exact is None else (words_of(exact),)),
         )
 
 

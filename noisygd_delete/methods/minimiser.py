@@ -16,7 +16,7 @@ from ..privacy.worlds import Worlds
 from . import procedure
 from .base import Condition, Cost, Method
 from .calibration import calibrate
-from .exact_steps import ROOM, ExactSteps, check_exact, check_precise, run_facts, words_of
+from .exact_steps import ROOM, ExactSteps, check_exact, check_exact_plan, run_facts
 from .forecast import forecast_excess_risk
 from .plan import Plan
 from .problem import Problem
@@ -201,8 +201,7 @@ class Minimiser(Method):
         super().check_plan(plan)
         _check_one_minimiser(plan.problem)
         if self.exact:
-            check_exact(plan.problem, method=self.name, otherwise=_OTHERWISE)
-            check_precise(plan.problem)
+            check_exact_plan(plan, otherwise=_OTHERWISE)
         least = gradient_error(**_rounding_facts(plan.problem))
         if not plan.gradient_tolerance >= least:
             raise InvalidParameter(
@@ -260,8 +259,7 @@ class Minimiser(Method):
         return plan if enough is None else diffused(enough)
 
     def words(self, plan: Plan) -> tuple[str, ...]:
-        exact = self.mechanism(plan).exact
-        return (self._solving(plan), self._diffusing(plan), *(() if exact is None else (words_of(exact),)))
+        return self._solving(plan), self._diffusing(plan)
 
     def _solving(self, plan: Plan) -> str:
         kind = {

@@ -17,7 +17,7 @@ from ..privacy.total import Total
 from .base import Mechanism, Method
 from .problem import Problem
 from .procedure import Fitted, Procedure, Solved
-from .words import clipping, heading, passes, promise, ridge, waiting, worth
+from .words import clipping, heading, passes, promise, ridge, rounding, waiting, worth
 
 MOST_STAGES = 16  # of a ladder
 
@@ -255,6 +255,7 @@ class Plan:
                     ridge(self),
                     clipping(self),
                     *self.method.words(self),
+                    rounding(self),
                     waiting(self),
                     worth(self),
                     promise(self),

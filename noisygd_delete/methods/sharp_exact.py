@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from ..errors import InvalidParameter, PlanInfeasible
 from .calibration import published_together
-from .exact_steps import ExactSteps, check_exact, check_precise, run_facts, words_of
+from .exact_steps import ExactSteps, check_exact, check_exact_plan, run_facts
 from .plan import Plan
 from .problem import Problem
 from .sharp import Sharp, SharpRun
@@ -115,13 +115,9 @@ class SharpExact(Sharp):
 
     def check_plan(self, plan: Plan) -> None:
         super().check_plan(plan)
-        check_exact(plan.problem, method=self.name, otherwise=_OTHERWISE)
-        check_precise(plan.problem)
+        check_exact_plan(plan, otherwise=_OTHERWISE)
 
     def mechanism(self, plan: Plan) -> SharpExactRun:
         facts = run_facts(plan, exact=True, in_place=self.in_place)
         steps = facts.pop("exact")
         return SharpExactRun(**facts, **asdict(steps), dimension=steps.dimension)
-
-    def words(self, plan: Plan) -> tuple[str, ...]:
-        return (*super().words(plan), words_of(self.mechanism(plan).exact))

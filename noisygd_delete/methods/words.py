@@ -92,6 +92,17 @@ def clipping(plan: Plan) -> str:
     )
 
 
+def rounding(plan: Plan) -> str:
+    """That roundings are inside the bounds; "" where they are not."""
+    exactness = plan.mechanism.step_parts.get("exactness")
+    if exactness is None:
+        return ""
+    return (
+        f"Exactly: every step ends on a public grid of step τ/2^{exactness.grid_bits} by an exact discrete Gaussian, within norm "
+        f"{exactness.radius:g}. Roundings are charged to every step, so the bounds are theorems about what the machine computes."
+    )
+
+
 def promise(plan: Plan) -> str:
     """Both figures of a deletion: for later models alone, with its condition, and for everything observed, without one."""
     deletion, order, delta = plan.deletion.with_slack(), plan.budget.order, plan.budget.shown_delta
