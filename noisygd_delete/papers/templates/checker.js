@@ -5500,7 +5500,7 @@ return $.dict([["points", $.b.tuple([(function* ($first) { for (const $v1 of $.e
 return {ORDERS, SampledGaussian, ClassVar, Mechanism, InvalidParameter, positive};
 })();
 $.modules["methods.exact_steps"] = (() => {
-let ROOM, ExactSteps, exact_conditions, run_facts, exact_steps_of, check_exact, check_precise;
+let ROOM, ExactSteps, exact_conditions, run_facts, exact_steps_of, check_exact, check_exact_plan;
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const exact_steps = $.modules["bounds.exact_steps"];
@@ -5599,13 +5599,14 @@ throw $.raised(AssumptionViolated([("" + "is proven for convex losses, not for "
 }
 return null;
 });
-check_precise = $.fn("check_precise", ["problem"], {}, function (problem) {
-if ($.t(!$.eq($.ga(problem, "dtype"), "float64"))) {
-throw $.raised(InvalidParameter(["must be 'float64': the bound counts roundings of that alone"], {"dtype": $.ga(problem, "dtype")}));
+check_exact_plan = $.fn("check_exact_plan", ["plan", "*", "otherwise"], {}, function (plan, otherwise) {
+check_exact([$.ga(plan, "problem")], {"method": $.ga($.ga(plan, "method"), "name"), "otherwise": otherwise});
+if ($.t(!$.eq($.ga($.ga(plan, "problem"), "dtype"), "float64"))) {
+throw $.raised(InvalidParameter(["must be 'float64': the bound counts roundings of that alone"], {"dtype": $.ga($.ga(plan, "problem"), "dtype")}));
 }
 return null;
 });
-return {ROOM, ExactSteps, exact_conditions, run_facts, exact_steps_of, check_exact, check_precise, count, non_negative, positive, InvalidParameter, AssumptionViolated, bounded_gradients, NORM_TOLERANCE, gradient_error};
+return {ROOM, ExactSteps, exact_conditions, run_facts, exact_steps_of, check_exact, check_exact_plan, count, non_negative, positive, InvalidParameter, bounded_gradients, NORM_TOLERANCE, AssumptionViolated, gradient_error};
 })();
 $.modules["methods.problem"] = (() => {
 let Problem;
@@ -7041,8 +7042,7 @@ const count = $.modules["errors"]["count"];
 const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
 const Method = $.modules["methods.base"]["Method"];
 const ExactSteps = $.modules["methods.exact_steps"]["ExactSteps"];
-const check_exact = $.modules["methods.exact_steps"]["check_exact"];
-const check_precise = $.modules["methods.exact_steps"]["check_precise"];
+const check_exact_plan = $.modules["methods.exact_steps"]["check_exact_plan"];
 const run_facts = $.modules["methods.exact_steps"]["run_facts"];
 const Perturbed = $.modules["methods.perturbed"]["Perturbed"];
 const PerturbedRun = $.modules["methods.perturbed_run"]["PerturbedRun"];
@@ -7105,8 +7105,7 @@ $ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) 
 $.sup(Interleaved, self, "check_plan")([plan]);
 $.cm(Perturbed([], {"solver": $.ga(self, "solver")}), "check_plan", [plan]);
 if ($.t($.ga(self, "exact"))) {
-check_exact([$.ga(plan, "problem")], {"method": $.ga(self, "name"), "otherwise": _OTHERWISE});
-check_precise([$.ga(plan, "problem")]);
+check_exact_plan([plan], {"otherwise": _OTHERWISE});
 }
 return null;
 });
@@ -7130,7 +7129,7 @@ longest = $.dict([["steps_with", $.add(1n, $.mul(2n, with_record))], ["steps_wit
 return $.cm($.cm($.ga(plan, "mechanism"), "interval", [about, world], {...$.named(longest)}), "assuming", [NON_ADAPTIVE]);
 });
 }), [["fresh_every", () => ["or", ["is", $.b.int], ["none"]]], ["resumed_steps", () => ["or", ["is", $.b.int], ["none"]]], ["solver", () => ["is", $.b.str]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["exact", () => ["is", $.b.bool]]], {frozen: true});
-return {_OTHERWISE, _FEWEST_RESUMED, InterleavedRun, Interleaved, ClassVar, Perturbed, Method, ExactSteps, PerturbedRun, SharpRun, count, choice, check_precise, check_exact, run_facts, InvalidParameter, NON_ADAPTIVE};
+return {_OTHERWISE, _FEWEST_RESUMED, InterleavedRun, Interleaved, ClassVar, Perturbed, Method, ExactSteps, PerturbedRun, SharpRun, count, choice, check_exact_plan, run_facts, InvalidParameter, NON_ADAPTIVE};
 })();
 $.modules["methods.minimiser"] = (() => {
 let _OTHERWISE, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps;
@@ -7149,8 +7148,7 @@ const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
 const Method = $.modules["methods.base"]["Method"];
 const ROOM = $.modules["methods.exact_steps"]["ROOM"];
 const ExactSteps = $.modules["methods.exact_steps"]["ExactSteps"];
-const check_exact = $.modules["methods.exact_steps"]["check_exact"];
-const check_precise = $.modules["methods.exact_steps"]["check_precise"];
+const check_exact_plan = $.modules["methods.exact_steps"]["check_exact_plan"];
 const run_facts = $.modules["methods.exact_steps"]["run_facts"];
 const forecast_excess_risk = $.modules["methods.forecast"]["forecast_excess_risk"];
 const SharpRun = $.modules["methods.sharp"]["SharpRun"];
@@ -7241,8 +7239,7 @@ let least;
 $.sup(Minimiser, self, "check_plan")([plan]);
 _check_one_minimiser([$.ga(plan, "problem")]);
 if ($.t($.ga(self, "exact"))) {
-check_exact([$.ga(plan, "problem")], {"method": $.ga(self, "name"), "otherwise": _OTHERWISE});
-check_precise([$.ga(plan, "problem")]);
+check_exact_plan([plan], {"otherwise": _OTHERWISE});
 }
 least = gradient_error([], {...$.named(_rounding_facts([$.ga(plan, "problem")]))});
 if (!$.t($.le(least, $.ga(plan, "gradient_tolerance")))) {
@@ -7281,7 +7278,7 @@ most = $.b.max([1n, $.b.round([$.mul(_DIFFUSION_SHARE, forecast_passes([problem]
 enough = $.mul(1.01, risk([most]));
 return first_whole([$.fn("<lambda>", ["steps"], {}, (steps) => $.le(risk([steps]), enough)), 0n, most]);
 });
-return {_OTHERWISE, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps, ClassVar, Method, ExactSteps, SharpRun, first_whole, forecast_passes, forecast_excess_risk, positive, count, InvalidParameter, SOLVERS, choice, gradient_error, check_precise, check_exact, run_facts, NON_ADAPTIVE, non_negative, AssumptionViolated, ROOM};
+return {_OTHERWISE, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps, ClassVar, Method, ExactSteps, SharpRun, first_whole, forecast_passes, forecast_excess_risk, positive, count, InvalidParameter, SOLVERS, choice, gradient_error, check_exact_plan, run_facts, NON_ADAPTIVE, non_negative, AssumptionViolated, ROOM};
 })();
 $.modules["methods.sharp_exact"] = (() => {
 let _OTHERWISE, SharpExactRun, SharpExact;
@@ -7291,8 +7288,7 @@ const fields = $.libraries["dataclasses"]["fields"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const ExactSteps = $.modules["methods.exact_steps"]["ExactSteps"];
-const check_exact = $.modules["methods.exact_steps"]["check_exact"];
-const check_precise = $.modules["methods.exact_steps"]["check_precise"];
+const check_exact_plan = $.modules["methods.exact_steps"]["check_exact_plan"];
 const run_facts = $.modules["methods.exact_steps"]["run_facts"];
 const Sharp = $.modules["methods.sharp"]["Sharp"];
 const SharpRun = $.modules["methods.sharp"]["SharpRun"];
@@ -7319,8 +7315,7 @@ $ns.any_order = true;
 $ns.in_place = true;
 $ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
 $.sup(SharpExact, self, "check_plan")([plan]);
-check_exact([$.ga(plan, "problem")], {"method": $.ga(self, "name"), "otherwise": _OTHERWISE});
-check_precise([$.ga(plan, "problem")]);
+check_exact_plan([plan], {"otherwise": _OTHERWISE});
 return null;
 });
 $ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
@@ -7330,7 +7325,7 @@ steps = $.cm(facts, "pop", ["exact"]);
 return SharpExactRun([], {...$.named(facts), ...$.named(asdict([steps])), "dimension": $.ga(steps, "dimension")});
 });
 }), [["in_place", () => ["is", $.b.bool]]], {frozen: true});
-return {_OTHERWISE, SharpExactRun, SharpExact, ClassVar, Sharp, SharpRun, check_precise, check_exact, asdict, run_facts, InvalidParameter, ExactSteps, fields};
+return {_OTHERWISE, SharpExactRun, SharpExact, ClassVar, Sharp, SharpRun, check_exact_plan, asdict, run_facts, InvalidParameter, ExactSteps, fields};
 })();
 $.modules["accountant.account"] = (() => {
 let Erasing, Account, _stretch, CONTRADICTION;
