@@ -137,6 +137,8 @@ class History:
 
     def restrict(self) -> None:
         """Rows set aside, in a file outside the store."""
+        if not self.desk.people:
+            return
         token, before = f"r{self.number}", ledger_of(self.path)
         self.number += 1
         who = self.chance.choice(sorted(self.desk.people))
