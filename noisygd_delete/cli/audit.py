@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
 from ..records import bounded
-from .arguments import number, seed, whole
+from .arguments import seed, whole
 from .plan import PLANNED
 from .problem import add_plan_file, take
 from .shared import add_common, progress_bar, show
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..methods.plan import Plan
 
 FAILED = 5
+_FACTOR = 3.0  # how close to the claim a bound must come for a row to pass, whichever way is asked for
 _OF = "plan_sha256"
 WAYS = ("chains", "releases", "one-run")
 
@@ -56,10 +57,6 @@ def register(commands: Any) -> None:
     )
     chosen.add_argument(
         "--runs", type=whole, default=500, help="by releases: runs to fit to, and as many to count (default 500)"
-    )
-    chosen.add_argument("--false-alarm", type=number, default=0.01, help="for the whole report (default 0.01)")
-    chosen.add_argument(
-        "--factor", type=number, default=3.0, help="a row passes if its bound comes so close to the claim (default 3)"
     )
     chosen.add_argument("--seed", type=seed, help="repeat the same synthetic runs")
     add_common(parser, "json")
@@ -115,17 +112,13 @@ def _audited(plan: Plan, parsed: argparse.Namespace) -> AuditResult:
     from ..audit.membership import QUESTIONS
     from ..audit.shadows import WORLDS
 
-    facts: dict[str, Any] = {
-        "false_alarm": parsed.false_alarm,
-        "factor": parsed.factor,
-        "rng": np.random.default_rng(parsed.seed),
-    }
+    rng = np.random.default_rng(parsed.seed)
     if parsed.by == "one-run":
-        return audit_one_run(plan, **facts)
+        return audit_one_run(plan, factor=_FACTOR, rng=rng)
     with progress_bar("audit", WORLDS if parsed.by == "releases" else QUESTIONS) as progress:
         if parsed.by == "releases":
-            return audit_releases(plan, runs=parsed.runs, progress=progress, **facts)
-        return audit(plan, chains=parsed.chains, later_releases=parsed.later_releases, progress=progress, **facts)
+            return audit_releases(plan, runs=parsed.runs, progress=progress, rng=rng)
+        return audit(plan, chains=parsed.chains, later_releases=parsed.later_releases, progress=progress, rng=rng)
 
 
 def _plan(parsed: argparse.Namespace) -> Plan:

@@ -23,7 +23,6 @@ def register(commands: Any) -> None:
     when = parser.add_argument_group("publication")
     add_batches(when)
     add_common(parser, "dry-run")
-    parser.add_argument("--holdout", metavar="FILE", help="public records: report the last model's accuracy on them")
     add_common(parser, "wait")
     add_statements(parser)
     add_common(parser, "tombstones", "tombstone-key")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from itertools import groupby, islice
 from pathlib import Path
 from queue import Empty, Queue
@@ -18,7 +18,7 @@ from ..curator.stream.parsing import Numbered, numbered, read
 from ..errors import InvalidRequest
 from ..privacy.guarantee import in_words
 from ..privacy.shown import shown
-from ..records import EditRequest, Records, bounded
+from ..records import EditRequest, bounded
 from ..store import Store
 from .batches import batching_from
 from .changing import open_store
@@ -53,7 +53,6 @@ def stream(parsed: argparse.Namespace) -> int:
             return 0
         more = (lambda: False) if listening is None else listening.more
         stream = Stream(store, batching, observable=(), execution=parsed.execution, more=more)
-        holdout = _holdout(parsed, store)
         if listening is None:
             total = sum(1 for _ in bounded.lines(file, error=InvalidRequest))
             file.seek(0)
@@ -77,7 +76,7 @@ def stream(parsed: argparse.Namespace) -> int:
                 if progress is not None:
                     progress(together[-1][0])
         stream.flush()
-        summary, left = stream.summary(holdout), store.accountant.remaining().to_dict()
+        summary, left = stream.summary(), store.accountant.remaining().to_dict()
         complain_behind(store)
     text = f"{_summary(summary, store.plan.budget.shown_delta)}\n{left_text(left)}"
     show(parsed, {**summary.to_dict(), "left": left}, text)
@@ -123,14 +122,6 @@ def _file(source: str) -> BinaryIO:
         return Path(source).open("rb")
     except OSError as error:
         raise InvalidRequest(f"{source}: cannot be read ({error.strerror}); nothing was changed") from error
-
-
-def _holdout(parsed: argparse.Namespace, store: Store) -> Records | None:
-    if parsed.holdout is None:
-        return None
-    schema = dataclasses.replace(store.schema, id_column=None, subject_column=None)
-    encoded = schema.encode_file(parsed.holdout)
-    return Records(encoded.rows, encoded.labels)
 
 
 class _Listening:
@@ -186,7 +177,7 @@ class _Listening:
             yield line
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class _End:
     """Nothing follows; `reason` says why if something should have."""
 
@@ -211,8 +202,6 @@ def _summary(summary: StreamSummary, delta: float) -> str:
     ):
         if guarantee is not None:
             lines.append(f"  {name:<70}{in_words(guarantee, delta=delta, several=True)}")
-    if summary.accuracy is not None:
-        lines.append(f"  accuracy on the hold-out: {summary.accuracy:.4f}")
     if summary.withheld:
         lines.append(
             "publication withheld by the budget: the rows are erased, the last model is withdrawn; relearn with a new plan"
