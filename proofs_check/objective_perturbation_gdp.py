@@ -14,12 +14,10 @@ import sympy as sp
 from mpmath import iv
 from scipy.special import ndtr, ndtri
 
-from noisygd_delete.bounds import gaussian
 from noisygd_delete.bounds import objective_perturbation_gdp as bounds
 
 from .exact import enclose, surely_at_most
 from .framework import ADVERSARIAL, RIGOROUS, SYMBOLIC, Finding, close, require, same, statement
-from .objective_perturbation import LINE, NULL, log_density, ramp
 
 _HAND = Fraction(1, 50)  # κ up to which the half at levels c ≥ 0 is by hand
 
@@ -311,39 +309,3 @@ def _inexact_check(claim, effort: int) -> Finding:
         claim.inexact_gdp(spread=1.0, output_noise=12.0, grid=1.0) == math.inf, "twelve steps of noise prove nothing"
     )
     return Finding(f"closest approach {max(closest, 0):.1e} (attained in one dimension)")
-
-
-def _without_growth(*, lipschitz: float, noise: float, ratio: float, epsilon: float) -> float:
-    return gaussian.gdp_log_delta(mu=lipschitz / noise, epsilon=epsilon)
-
-
-@statement(
-    "OP.epsilon-delta",
-    "zero-out, one direction: δ(ε) ≤ max{(1+ρ) δ_A(ε − log(1+ρ)), 2 δ_A(ε)} for ε ≥ log(1+ρ) + A²/2, any κ",
-    evidence=(ADVERSARIAL,),
-    claim=bounds.zero_out_log_delta,
-    fault=("the determinant forgotten", _without_growth),
-    licenses=("bounds.objective_perturbation_gdp:zero_out_log_delta",),
-    scope="Exact densities of ramps at several places, heights and slopes up to 1, both orders of the worlds, six ε; nothing is claimed "
-    "below log(1+ρ) + A²/2. The two one-sided integrals are in the sheet, re-derived.",
-)
-def _epsilon_delta(claim, effort: int) -> Finding:
-    closest, cell = math.inf, LINE[1] - LINE[0]
-    null = log_density(NULL)
-    for height in (0.05, 0.3, 0.8):
-        for slope in (0.05, 0.3, 1.0):
-            for centre in (-3.0, -0.5, 0.0, 1.5):
-                law = log_density(ramp(height, slope, centre))
-                for epsilon in (0.1, 0.3, 0.6, 0.8, 1.2, 2.0):
-                    bound = claim(lipschitz=height, noise=1.0, ratio=slope, epsilon=epsilon)
-                    for one, two in ((law, null), (null, law)):
-                        delta = float(np.maximum(np.exp(one) - np.exp(two + epsilon), 0).sum() * cell)
-                        limit = math.exp(bound)
-                        require(
-                            delta <= limit * (1 + 2e-3) + 1e-12,
-                            f"A={height}, ρ={slope}, ε={epsilon}: δ = {delta} above {limit}",
-                        )
-                        if bound < 0 and delta > 1e-9:
-                            closest = min(closest, 1 - delta / limit)
-    require(claim(lipschitz=0.5, noise=1.0, ratio=0.1, epsilon=0.05) == 0.0, "nothing is claimed at small ε")
-    return Finding(f"closest approach {closest:.1e}")

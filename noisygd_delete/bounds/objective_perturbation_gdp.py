@@ -28,7 +28,6 @@ from __future__ import annotations
 
 import math
 
-from .gaussian import gdp_log_delta
 from .rounding import UNIT
 
 LARGEST_KAPPA = 0.25
@@ -111,19 +110,3 @@ def output_noise(*, share: float, noise: float, records: float, dimension: float
     tr is the largest trace of the objective's Hessian, β_tr + dλ: tr H⁻¹ ≥ d²/tr H (Jensen), against τ²·tr H.
     """
     return math.sqrt(share) * noise / records * dimension / hessian_trace
-
-
-def zero_out_log_delta(*, lipschitz: float, noise: float, ratio: float, epsilon: float) -> float:
-    """Upper bound on log δ(ε) of the exact minimiser, zero-out, both orders; one row, one direction, convex loss.
-
-    With δ_A the curve of A-GDP, A = L/s. With against without: (1+ρ) δ_A(ε − log(1+ρ)) for ε ≥ log(1+ρ) + A²/2, f′ being
-    monotone, so that the bad set lies on one side. Without against with: 2δ_A(ε), det J growing with the record. Nothing is
-    claimed (0) at smaller ε. No restriction on κ or ρ.
-    """
-    shift = lipschitz / noise * (1 + 2 * UNIT)
-    growth = math.log1p(ratio) * (1 + 4 * UNIT)
-    if not epsilon >= (growth + shift * shift / 2) * (1 + 8 * UNIT):
-        return 0.0
-    before = growth + gdp_log_delta(mu=shift, epsilon=(epsilon - growth) * (1 - 4 * UNIT))
-    after = math.log(2) + gdp_log_delta(mu=shift, epsilon=epsilon)
-    return min(0.0, max(before, after) + 4 * UNIT)

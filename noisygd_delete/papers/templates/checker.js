@@ -2709,6 +2709,58 @@ return null;
 });
 return {__getattr__, _KINDS, CATALOGUE, Squared, from_dict, InvalidParameter, Mapping, Catalogue, on_first_use, AssumptionViolated};
 })();
+$.modules["bounds.objective_perturbation_gdp"] = (() => {
+let LARGEST_KAPPA, SMOOTHING, _LOG2, flow_constant, gdp, spread, deletion_spread, inexact_rate, inexact_gdp, _square, output_noise;
+const math = $.libraries["math"];
+const UNIT = $.modules["bounds.rounding"]["UNIT"];
+LARGEST_KAPPA = 0.25;
+SMOOTHING = 12.0;
+_LOG2 = $.libraries["math"].log([2n]);
+flow_constant = $.fn("flow_constant", ["*", "kappa"], {}, function (kappa) {
+let square;
+if (!$.t((($v1, $v2, $v3) => $.le($v1, $v2) && $.le($v2, $v3))(0n, kappa, LARGEST_KAPPA))) {
+return $.libraries["math"].inf;
+}
+square = $.mul($.mul(_LOG2, kappa), kappa);
+return $.add($.add(1n, $.div($.mul(2n, square), $.add(1n, $.libraries["math"].sqrt([$.sub(1n, $.mul(8n, square))])))), $.mul(4n, UNIT));
+});
+gdp = $.fn("gdp", ["*", "lipschitz", "noise", "ratio", "rows", "worlds", "blocks"], {"rows": 1n, "worlds": 1n, "blocks": 1n}, function (lipschitz, noise, ratio, rows, worlds, blocks) {
+let kappa, shift;
+if (!$.t($.lt(0n, noise))) {
+return $.libraries["math"].inf;
+}
+shift = $.div(lipschitz, noise);
+kappa = ($.t(ratio) ? $.mul($.div(ratio, shift), $.add(1n, $.mul(4n, UNIT))) : 0.0);
+return $.mul($.mul($.mul($.mul($.mul(rows, worlds), $.libraries["math"].sqrt([blocks])), shift), flow_constant([], {"kappa": kappa})), $.add(1n, $.mul(8n, UNIT)));
+});
+spread = $.fn("spread", ["*", "gradient_tolerance", "strong_convexity", "grid", "dimension"], {}, function (gradient_tolerance, strong_convexity, grid, dimension) {
+return $.mul($.add($.div($.mul(2n, gradient_tolerance), strong_convexity), $.mul(grid, $.libraries["math"].sqrt([dimension]))), $.add(1n, $.mul(8n, UNIT)));
+});
+deletion_spread = $.fn("deletion_spread", ["*", "gradient_tolerance", "strong_convexity", "grid", "dimension"], {}, function (gradient_tolerance, strong_convexity, grid, dimension) {
+return $.mul($.add($.div(gradient_tolerance, strong_convexity), $.mul(grid, $.libraries["math"].sqrt([dimension]))), $.add(1n, $.mul(8n, UNIT)));
+});
+inexact_rate = $.fn("inexact_rate", ["*", "spread", "output_noise"], {}, function (spread, output_noise) {
+return $.div(_square([spread, output_noise]), 2n);
+});
+inexact_gdp = $.fn("inexact_gdp", ["*", "spread", "output_noise", "grid"], {}, function (spread, output_noise, grid) {
+let left;
+left = $.sub($.pow(output_noise, 2n), $.pow($.mul(SMOOTHING, grid), 2n));
+if (!$.t($.lt(0n, left))) {
+return ($.t(spread) ? $.libraries["math"].inf : 0.0);
+}
+return $.libraries["math"].sqrt([_square([spread, $.libraries["math"].sqrt([left])])]);
+});
+_square = $.fn("_square", ["spread", "deviation"], {}, function (spread, deviation) {
+if (!$.t($.lt(0n, deviation))) {
+return ($.t(spread) ? $.libraries["math"].inf : 0.0);
+}
+return $.mul($.pow($.div(spread, deviation), 2n), $.add(1n, $.mul(16n, UNIT)));
+});
+output_noise = $.fn("output_noise", ["*", "share", "noise", "records", "dimension", "hessian_trace"], {}, function (share, noise, records, dimension, hessian_trace) {
+return $.div($.mul($.div($.mul($.libraries["math"].sqrt([share]), noise), records), dimension), hessian_trace);
+});
+return {LARGEST_KAPPA, SMOOTHING, _LOG2, flow_constant, gdp, spread, deletion_spread, inexact_rate, inexact_gdp, _square, output_noise, UNIT};
+})();
 $.modules["bounds.objective_perturbation"] = (() => {
 let curvature_ratio, highest_order, _minus_log_one_plus, _with, _without, _valid, zero_out_hessian, replace_hessian, several_zero_out_hessian, several_replace_hessian, weakly_convex_zero_out_hessian, weakly_convex_replace_hessian;
 const math = $.libraries["math"];
@@ -3823,6 +3875,77 @@ return $.both($.eq($.ga($.gi(KEYS, key), "needs"), _HISTORY), () => $.has($.tupl
 });
 return {Claimable, Claim, _FIGURE, _LEDGER, _HISTORY, KEYS, sentence, conditions_in_words, _written, of_history, Any, Mapping, fill, catalogue, CATALOGUE, InvalidParameter, day, brief, shown};
 })();
+$.modules["bounds.moments"] = (() => {
+let moments_sensitivity, coordinates, moments_gdp;
+const math = $.libraries["math"];
+const inexact_gdp = $.modules["bounds.objective_perturbation_gdp"]["inexact_gdp"];
+const UNIT = $.modules["bounds.rounding"]["UNIT"];
+moments_sensitivity = $.fn("moments_sensitivity", ["*", "between_records", "rows"], {"rows": 1n}, function (between_records, rows) {
+return $.mul($.mul(rows, ($.t(between_records) ? 2.0 : $.libraries["math"].sqrt([1.5]))), $.add(1n, $.mul(4n, UNIT)));
+});
+coordinates = $.fn("coordinates", ["*", "outputs", "features"], {}, function (outputs, features) {
+return $.add($.mul(outputs, features), $.floordiv($.mul(features, $.add(features, 1n)), 2n));
+});
+moments_gdp = $.fn("moments_gdp", ["*", "sensitivity", "deviation", "coordinates", "grid"], {}, function (sensitivity, deviation, coordinates, grid) {
+let spread;
+spread = $.mul($.add($.div(sensitivity, deviation), $.mul(grid, $.libraries["math"].sqrt([coordinates]))), $.add(1n, $.mul(8n, UNIT)));
+return inexact_gdp([], {"spread": spread, "output_noise": 1.0, "grid": grid});
+});
+return {moments_sensitivity, coordinates, moments_gdp, inexact_gdp, UNIT};
+})();
+$.modules["bounds.exact_steps"] = (() => {
+let MOST_BITS, LEAST_BITS, _HEADROOM, _OUTSIDE, _SECOND_ORDER, _STEEPER, _UNUSUAL, radius, grid_bits, gap, gdp;
+const math = $.libraries["math"];
+const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
+const SMOOTHING = $.modules["bounds.objective_perturbation_gdp"]["SMOOTHING"];
+const UNIT = $.modules["bounds.rounding"]["UNIT"];
+{const $v1 = [24n, 12n];MOST_BITS = $v1[0];LEAST_BITS = $v1[1];}
+_HEADROOM = 51n;
+_OUTSIDE = 1.001;
+_SECOND_ORDER = 1.01;
+_STEEPER = $.mul(16n, UNIT);
+_UNUSUAL = 37.0;
+radius = $.fn("radius", ["*", "lipschitz", "regularization", "gap_at_zero", "dimension", "noise", "step_size", "strong_convexity"], {}, function (lipschitz, regularization, gap_at_zero, dimension, noise, step_size, strong_convexity) {
+let contraction, far, spread;
+far = $.b.min([$.div(lipschitz, regularization), $.libraries["math"].sqrt([$.div($.mul(2n, gap_at_zero), regularization)])]);
+contraction = $.sub(1n, $.mul(step_size, strong_convexity));
+spread = $.div($.mul($.add($.libraries["math"].sqrt([dimension]), _UNUSUAL), noise), $.libraries["math"].sqrt([$.sub(1n, $.pow(contraction, 2n))]));
+return $.libraries["math"].ldexp([1.0, $.gi($.libraries["math"].frexp([$.add(far, spread)]), 1n)]);
+});
+grid_bits = $.fn("grid_bits", ["*", "radius", "lipschitz", "regularization", "step_size", "noise"], {}, function (radius, lipschitz, regularization, step_size, noise) {
+let reach;
+reach = $.add($.mul(_OUTSIDE, radius), $.mul(step_size, $.add(lipschitz, $.mul(regularization, radius))));
+return $.b.min([MOST_BITS, $.sub(_HEADROOM, $.gi($.libraries["math"].frexp([$.div(reach, noise)]), 1n))]);
+});
+gap = $.fn("gap", ["*", "gradient_error", "step_size", "strong_convexity", "lipschitz", "regularization", "radius", "dimension", "grid"], {}, function (gradient_error, step_size, strong_convexity, lipschitz, regularization, radius, dimension, grid) {
+let centre, contraction, outside, point, root, steepest;
+{const $v2 = [$.mul(_OUTSIDE, radius), $.libraries["math"].sqrt([dimension])];outside = $v2[0];root = $v2[1];}
+steepest = $.add(lipschitz, $.mul(regularization, outside));
+centre = $.add($.mul(_SECOND_ORDER, $.add($.mul(step_size, gradient_error), $.mul(UNIT, $.add($.mul($.mul(3n, step_size), steepest), $.mul(2n, outside))))), $.div($.mul(grid, root), 2n));
+point = $.mul($.mul($.mul(_SECOND_ORDER, $.add(dimension, 9n)), UNIT), outside);
+contraction = $.add($.sub(1n, $.mul(step_size, strong_convexity)), _STEEPER);
+return $.mul($.add($.mul(2n, $.add(centre, $.mul(contraction, point))), $.mul(grid, root)), $.add(1n, 1e-09));
+});
+gdp = $.fn("gdp", ["*", "sensitivity", "step_size", "strong_convexity", "noise", "grid", "records", "gap", "steps_with_record", "steps_without_record", "in_place", "apart"], {"steps_without_record": 0n, "in_place": true, "apart": 0.0}, function (sensitivity, step_size, strong_convexity, noise, grid, records, gap, steps_with_record, steps_without_record, in_place, apart) {
+let chain, real, rounded, slower, started, variance;
+if (($.t($.eq(steps_with_record, 0n)) && !$.t(apart) && ($.t(in_place) || !$.t(steps_without_record)))) {
+return 0.0;
+}
+{const $v3 = [$.sub($.pow(noise, 2n), $.pow($.mul(SMOOTHING, grid), 2n)), $.sub(strong_convexity, $.div(_STEEPER, step_size))];variance = $v3[0];slower = $v3[1];}
+if (!($.t($.lt(0n, variance)) && $.t($.lt(0n, slower)))) {
+return $.libraries["math"].inf;
+}
+chain = $.dict([["step_size", step_size], ["strong_convexity", slower], ["noise_variance", $.div(variance, $.mul(2n, step_size))], ["records", records]]);
+real = $.modules["bounds.shifted_interpolation"].gdp([], {"sensitivity": sensitivity, "steps_with_record": steps_with_record, "steps_without_record": steps_without_record, ...$.named(chain)});
+rounded = $.modules["bounds.shifted_interpolation"].gdp([], {"sensitivity": $.div($.mul(gap, records), step_size), "steps_with_record": (($.t(in_place) || $.t(apart)) ? $.add(steps_with_record, steps_without_record) : $.libraries["math"].inf), ...$.named(chain)});
+started = 0.0;
+if ($.t(apart)) {
+started = $.modules["bounds.shifted_interpolation"].minimiser_deletion_gdp([], {"steps": $.add(steps_with_record, steps_without_record), "gradient_tolerance": $.div($.mul(apart, slower), 2n), ...$.named(chain)});
+}
+return $.mul($.add($.add(real, rounded), started), $.add(1n, 1e-09));
+});
+return {MOST_BITS, LEAST_BITS, _HEADROOM, _OUTSIDE, _SECOND_ORDER, _STEEPER, _UNUSUAL, radius, grid_bits, gap, gdp, SMOOTHING, UNIT};
+})();
 $.modules["privacy.curve"] = (() => {
 let ONE_DIRECTION, SEVERAL_DIRECTIONS, WEAKLY_CONVEX, _COSTS, FORMS, MOST, Curve, fewer;
 const math = $.libraries["math"];
@@ -3905,57 +4028,69 @@ return merged;
 });
 return {ONE_DIRECTION, SEVERAL_DIRECTIONS, WEAKLY_CONVEX, _COSTS, FORMS, MOST, Curve, fewer, Callable, InvalidParameter, bound, count, non_negative, choice, UNIT, sum_up, replace};
 })();
-$.modules["bounds.objective_perturbation_gdp"] = (() => {
-let LARGEST_KAPPA, SMOOTHING, _LOG2, flow_constant, gdp, spread, deletion_spread, inexact_rate, inexact_gdp, _square, output_noise;
+$.modules["bounds.order_curve"] = (() => {
+let _LEAST, _MOST, _sound, _best, curve_epsilon, curve_log_delta;
 const math = $.libraries["math"];
-const UNIT = $.modules["bounds.rounding"]["UNIT"];
-LARGEST_KAPPA = 0.25;
-SMOOTHING = 12.0;
-_LOG2 = $.libraries["math"].log([2n]);
-flow_constant = $.fn("flow_constant", ["*", "kappa"], {}, function (kappa) {
-let square;
-if (!$.t((($v1, $v2, $v3) => $.le($v1, $v2) && $.le($v2, $v3))(0n, kappa, LARGEST_KAPPA))) {
+const renyi_epsilon = $.modules["bounds.renyi"]["renyi_epsilon"];
+const renyi_epsilon_optimal = $.modules["bounds.renyi"]["renyi_epsilon_optimal"];
+const renyi_log_delta = $.modules["bounds.renyi"]["renyi_log_delta"];
+const renyi_log_delta_optimal = $.modules["bounds.renyi"]["renyi_log_delta_optimal"];
+const best_order = $.modules["bounds.rounding"]["best_order"];
+const least = $.modules["bounds.rounding"]["least"];
+{const $v1 = [0.001, 1000000000.0];_LEAST = $v1[0];_MOST = $v1[1];}
+_sound = $.fn("_sound", ["renyi"], {}, function (renyi) {
+let at;
+at = $.fn("at", ["order"], {}, function (order) {
+let cost;
+cost = renyi([order]);
+return ($.t($.lt(cost, $.libraries["math"].inf)) ? cost : $.libraries["math"].inf);
+});
+return at;
+});
+_best = $.fn("_best", ["objective", "highest_order", "rounds"], {"rounds": 36n}, function (objective, highest_order, rounds) {
+let high;
+high = $.b.min([_MOST, $.mul($.b.max([$.sub(highest_order, 1n), 1e-12]), $.sub(1n, 1e-09))]);
+return $.tuple([best_order([objective], {"low": $.b.min([_LEAST, $.div(high, 1000.0)]), "high": high, "rounds": rounds}), $.libraries["math"].log([high])]);
+});
+curve_epsilon = $.fn("curve_epsilon", ["*", "renyi", "highest_order", "delta"], {}, function (renyi, highest_order, delta) {
+let centre, most, optimal, order, plain;
+if ($.t($.le(1n, delta))) {
+return 0.0;
+}
+if ($.t($.le(delta, 0n))) {
 return $.libraries["math"].inf;
 }
-square = $.mul($.mul(_LOG2, kappa), kappa);
-return $.add($.add(1n, $.div($.mul(2n, square), $.add(1n, $.libraries["math"].sqrt([$.sub(1n, $.mul(8n, square))])))), $.mul(4n, UNIT));
-});
-gdp = $.fn("gdp", ["*", "lipschitz", "noise", "ratio", "rows", "worlds", "blocks"], {"rows": 1n, "worlds": 1n, "blocks": 1n}, function (lipschitz, noise, ratio, rows, worlds, blocks) {
-let kappa, shift;
-if (!$.t($.lt(0n, noise))) {
+renyi = _sound([renyi]);
+{const $v2 = $.unpack(_best([$.fn("<lambda>", ["q"], {}, (q) => renyi_epsilon([], {"order": q, "renyi": renyi([q]), "delta": delta})), highest_order]), 2, -1);order = $v2[0];most = $v2[1];}
+if ($.t($.eq(renyi([order]), $.libraries["math"].inf))) {
 return $.libraries["math"].inf;
 }
-shift = $.div(lipschitz, noise);
-kappa = ($.t(ratio) ? $.mul($.div(ratio, shift), $.add(1n, $.mul(4n, UNIT))) : 0.0);
-return $.mul($.mul($.mul($.mul($.mul(rows, worlds), $.libraries["math"].sqrt([blocks])), shift), flow_constant([], {"kappa": kappa})), $.add(1n, $.mul(8n, UNIT)));
+optimal = $.fn("optimal", ["point"], {}, function (point) {
+let q;
+q = $.add(1n, $.libraries["math"].exp([$.b.min([point, most])]));
+return ($.t($.lt(renyi([q]), $.libraries["math"].inf)) ? renyi_epsilon_optimal([], {"order": q, "renyi": renyi([q]), "delta": delta}) : $.libraries["math"].inf);
 });
-spread = $.fn("spread", ["*", "gradient_tolerance", "strong_convexity", "grid", "dimension"], {}, function (gradient_tolerance, strong_convexity, grid, dimension) {
-return $.mul($.add($.div($.mul(2n, gradient_tolerance), strong_convexity), $.mul(grid, $.libraries["math"].sqrt([dimension]))), $.add(1n, $.mul(8n, UNIT)));
+centre = $.libraries["math"].log([$.sub(order, 1n)]);
+plain = renyi_epsilon([], {"order": order, "renyi": renyi([order]), "delta": delta});
+return $.b.min([plain, optimal([centre]), least([optimal, $.sub(centre, 2n), $.add(centre, 0.5), 20n])]);
 });
-deletion_spread = $.fn("deletion_spread", ["*", "gradient_tolerance", "strong_convexity", "grid", "dimension"], {}, function (gradient_tolerance, strong_convexity, grid, dimension) {
-return $.mul($.add($.div(gradient_tolerance, strong_convexity), $.mul(grid, $.libraries["math"].sqrt([dimension]))), $.add(1n, $.mul(8n, UNIT)));
-});
-inexact_rate = $.fn("inexact_rate", ["*", "spread", "output_noise"], {}, function (spread, output_noise) {
-return $.div(_square([spread, output_noise]), 2n);
-});
-inexact_gdp = $.fn("inexact_gdp", ["*", "spread", "output_noise", "grid"], {}, function (spread, output_noise, grid) {
-let left;
-left = $.sub($.pow(output_noise, 2n), $.pow($.mul(SMOOTHING, grid), 2n));
-if (!$.t($.lt(0n, left))) {
-return ($.t(spread) ? $.libraries["math"].inf : 0.0);
+curve_log_delta = $.fn("curve_log_delta", ["*", "renyi", "highest_order", "epsilon"], {}, function (renyi, highest_order, epsilon) {
+let centre, most, optimal, order, plain;
+renyi = _sound([renyi]);
+{const $v3 = $.unpack(_best([$.fn("<lambda>", ["q"], {}, (q) => renyi_log_delta([], {"order": q, "renyi": renyi([q]), "epsilon": epsilon})), highest_order]), 2, -1);order = $v3[0];most = $v3[1];}
+if ($.t($.eq(renyi([order]), $.libraries["math"].inf))) {
+return 0.0;
 }
-return $.libraries["math"].sqrt([_square([spread, $.libraries["math"].sqrt([left])])]);
+optimal = $.fn("optimal", ["point"], {}, function (point) {
+let q;
+q = $.add(1n, $.libraries["math"].exp([$.b.min([point, most])]));
+return ($.t($.lt(renyi([q]), $.libraries["math"].inf)) ? renyi_log_delta_optimal([], {"order": q, "renyi": renyi([q]), "epsilon": epsilon}) : 0.0);
 });
-_square = $.fn("_square", ["spread", "deviation"], {}, function (spread, deviation) {
-if (!$.t($.lt(0n, deviation))) {
-return ($.t(spread) ? $.libraries["math"].inf : 0.0);
-}
-return $.mul($.pow($.div(spread, deviation), 2n), $.add(1n, $.mul(16n, UNIT)));
+centre = $.libraries["math"].log([$.sub(order, 1n)]);
+plain = renyi_log_delta([], {"order": order, "renyi": renyi([order]), "epsilon": epsilon});
+return $.b.min([plain, optimal([centre]), least([optimal, $.sub(centre, 2n), $.add(centre, 0.5), 20n])]);
 });
-output_noise = $.fn("output_noise", ["*", "share", "noise", "records", "dimension", "hessian_trace"], {}, function (share, noise, records, dimension, hessian_trace) {
-return $.div($.mul($.div($.mul($.libraries["math"].sqrt([share]), noise), records), dimension), hessian_trace);
-});
-return {LARGEST_KAPPA, SMOOTHING, _LOG2, flow_constant, gdp, spread, deletion_spread, inexact_rate, inexact_gdp, _square, output_noise, UNIT};
+return {_LEAST, _MOST, _sound, _best, curve_epsilon, curve_log_delta, least, renyi_epsilon, renyi_epsilon_optimal, best_order, renyi_log_delta, renyi_log_delta_optimal};
 })();
 $.modules["bounds.conversion"] = (() => {
 const gdp_epsilon = $.modules["bounds.gaussian"]["gdp_epsilon"];
@@ -4448,141 +4583,6 @@ _filled = $.fn("_filled", ["label", "**values"], {}, function (label, values) {
 return fill([label, $.dict([]), values]);
 });
 return {QUESTIONS, ABOUT, COMMANDS, paper, _block, _lines, _claimed, _former, _head, _said, _request, _tables, _evidence, audit_name, _foot, _moment, _number, _filled, labels, Claim, sentence, KEYS, Any, Mapping, fill, figure};
-})();
-$.modules["bounds.moments"] = (() => {
-let moments_sensitivity, coordinates, moments_gdp;
-const math = $.libraries["math"];
-const inexact_gdp = $.modules["bounds.objective_perturbation_gdp"]["inexact_gdp"];
-const UNIT = $.modules["bounds.rounding"]["UNIT"];
-moments_sensitivity = $.fn("moments_sensitivity", ["*", "between_records", "rows"], {"rows": 1n}, function (between_records, rows) {
-return $.mul($.mul(rows, ($.t(between_records) ? 2.0 : $.libraries["math"].sqrt([1.5]))), $.add(1n, $.mul(4n, UNIT)));
-});
-coordinates = $.fn("coordinates", ["*", "outputs", "features"], {}, function (outputs, features) {
-return $.add($.mul(outputs, features), $.floordiv($.mul(features, $.add(features, 1n)), 2n));
-});
-moments_gdp = $.fn("moments_gdp", ["*", "sensitivity", "deviation", "coordinates", "grid"], {}, function (sensitivity, deviation, coordinates, grid) {
-let spread;
-spread = $.mul($.add($.div(sensitivity, deviation), $.mul(grid, $.libraries["math"].sqrt([coordinates]))), $.add(1n, $.mul(8n, UNIT)));
-return inexact_gdp([], {"spread": spread, "output_noise": 1.0, "grid": grid});
-});
-return {moments_sensitivity, coordinates, moments_gdp, inexact_gdp, UNIT};
-})();
-$.modules["bounds.exact_steps"] = (() => {
-let MOST_BITS, LEAST_BITS, _HEADROOM, _OUTSIDE, _SECOND_ORDER, _STEEPER, _UNUSUAL, radius, grid_bits, gap, gdp;
-const math = $.libraries["math"];
-const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
-const SMOOTHING = $.modules["bounds.objective_perturbation_gdp"]["SMOOTHING"];
-const UNIT = $.modules["bounds.rounding"]["UNIT"];
-{const $v1 = [24n, 12n];MOST_BITS = $v1[0];LEAST_BITS = $v1[1];}
-_HEADROOM = 51n;
-_OUTSIDE = 1.001;
-_SECOND_ORDER = 1.01;
-_STEEPER = $.mul(16n, UNIT);
-_UNUSUAL = 37.0;
-radius = $.fn("radius", ["*", "lipschitz", "regularization", "gap_at_zero", "dimension", "noise", "step_size", "strong_convexity"], {}, function (lipschitz, regularization, gap_at_zero, dimension, noise, step_size, strong_convexity) {
-let contraction, far, spread;
-far = $.b.min([$.div(lipschitz, regularization), $.libraries["math"].sqrt([$.div($.mul(2n, gap_at_zero), regularization)])]);
-contraction = $.sub(1n, $.mul(step_size, strong_convexity));
-spread = $.div($.mul($.add($.libraries["math"].sqrt([dimension]), _UNUSUAL), noise), $.libraries["math"].sqrt([$.sub(1n, $.pow(contraction, 2n))]));
-return $.libraries["math"].ldexp([1.0, $.gi($.libraries["math"].frexp([$.add(far, spread)]), 1n)]);
-});
-grid_bits = $.fn("grid_bits", ["*", "radius", "lipschitz", "regularization", "step_size", "noise"], {}, function (radius, lipschitz, regularization, step_size, noise) {
-let reach;
-reach = $.add($.mul(_OUTSIDE, radius), $.mul(step_size, $.add(lipschitz, $.mul(regularization, radius))));
-return $.b.min([MOST_BITS, $.sub(_HEADROOM, $.gi($.libraries["math"].frexp([$.div(reach, noise)]), 1n))]);
-});
-gap = $.fn("gap", ["*", "gradient_error", "step_size", "strong_convexity", "lipschitz", "regularization", "radius", "dimension", "grid"], {}, function (gradient_error, step_size, strong_convexity, lipschitz, regularization, radius, dimension, grid) {
-let centre, contraction, outside, point, root, steepest;
-{const $v2 = [$.mul(_OUTSIDE, radius), $.libraries["math"].sqrt([dimension])];outside = $v2[0];root = $v2[1];}
-steepest = $.add(lipschitz, $.mul(regularization, outside));
-centre = $.add($.mul(_SECOND_ORDER, $.add($.mul(step_size, gradient_error), $.mul(UNIT, $.add($.mul($.mul(3n, step_size), steepest), $.mul(2n, outside))))), $.div($.mul(grid, root), 2n));
-point = $.mul($.mul($.mul(_SECOND_ORDER, $.add(dimension, 9n)), UNIT), outside);
-contraction = $.add($.sub(1n, $.mul(step_size, strong_convexity)), _STEEPER);
-return $.mul($.add($.mul(2n, $.add(centre, $.mul(contraction, point))), $.mul(grid, root)), $.add(1n, 1e-09));
-});
-gdp = $.fn("gdp", ["*", "sensitivity", "step_size", "strong_convexity", "noise", "grid", "records", "gap", "steps_with_record", "steps_without_record", "in_place", "apart"], {"steps_without_record": 0n, "in_place": true, "apart": 0.0}, function (sensitivity, step_size, strong_convexity, noise, grid, records, gap, steps_with_record, steps_without_record, in_place, apart) {
-let chain, real, rounded, slower, started, variance;
-if (($.t($.eq(steps_with_record, 0n)) && !$.t(apart) && ($.t(in_place) || !$.t(steps_without_record)))) {
-return 0.0;
-}
-{const $v3 = [$.sub($.pow(noise, 2n), $.pow($.mul(SMOOTHING, grid), 2n)), $.sub(strong_convexity, $.div(_STEEPER, step_size))];variance = $v3[0];slower = $v3[1];}
-if (!($.t($.lt(0n, variance)) && $.t($.lt(0n, slower)))) {
-return $.libraries["math"].inf;
-}
-chain = $.dict([["step_size", step_size], ["strong_convexity", slower], ["noise_variance", $.div(variance, $.mul(2n, step_size))], ["records", records]]);
-real = $.modules["bounds.shifted_interpolation"].gdp([], {"sensitivity": sensitivity, "steps_with_record": steps_with_record, "steps_without_record": steps_without_record, ...$.named(chain)});
-rounded = $.modules["bounds.shifted_interpolation"].gdp([], {"sensitivity": $.div($.mul(gap, records), step_size), "steps_with_record": (($.t(in_place) || $.t(apart)) ? $.add(steps_with_record, steps_without_record) : $.libraries["math"].inf), ...$.named(chain)});
-started = 0.0;
-if ($.t(apart)) {
-started = $.modules["bounds.shifted_interpolation"].minimiser_deletion_gdp([], {"steps": $.add(steps_with_record, steps_without_record), "gradient_tolerance": $.div($.mul(apart, slower), 2n), ...$.named(chain)});
-}
-return $.mul($.add($.add(real, rounded), started), $.add(1n, 1e-09));
-});
-return {MOST_BITS, LEAST_BITS, _HEADROOM, _OUTSIDE, _SECOND_ORDER, _STEEPER, _UNUSUAL, radius, grid_bits, gap, gdp, SMOOTHING, UNIT};
-})();
-$.modules["bounds.order_curve"] = (() => {
-let _LEAST, _MOST, _sound, _best, curve_epsilon, curve_log_delta;
-const math = $.libraries["math"];
-const renyi_epsilon = $.modules["bounds.renyi"]["renyi_epsilon"];
-const renyi_epsilon_optimal = $.modules["bounds.renyi"]["renyi_epsilon_optimal"];
-const renyi_log_delta = $.modules["bounds.renyi"]["renyi_log_delta"];
-const renyi_log_delta_optimal = $.modules["bounds.renyi"]["renyi_log_delta_optimal"];
-const best_order = $.modules["bounds.rounding"]["best_order"];
-const least = $.modules["bounds.rounding"]["least"];
-{const $v1 = [0.001, 1000000000.0];_LEAST = $v1[0];_MOST = $v1[1];}
-_sound = $.fn("_sound", ["renyi"], {}, function (renyi) {
-let at;
-at = $.fn("at", ["order"], {}, function (order) {
-let cost;
-cost = renyi([order]);
-return ($.t($.lt(cost, $.libraries["math"].inf)) ? cost : $.libraries["math"].inf);
-});
-return at;
-});
-_best = $.fn("_best", ["objective", "highest_order", "rounds"], {"rounds": 36n}, function (objective, highest_order, rounds) {
-let high;
-high = $.b.min([_MOST, $.mul($.b.max([$.sub(highest_order, 1n), 1e-12]), $.sub(1n, 1e-09))]);
-return $.tuple([best_order([objective], {"low": $.b.min([_LEAST, $.div(high, 1000.0)]), "high": high, "rounds": rounds}), $.libraries["math"].log([high])]);
-});
-curve_epsilon = $.fn("curve_epsilon", ["*", "renyi", "highest_order", "delta"], {}, function (renyi, highest_order, delta) {
-let centre, most, optimal, order, plain;
-if ($.t($.le(1n, delta))) {
-return 0.0;
-}
-if ($.t($.le(delta, 0n))) {
-return $.libraries["math"].inf;
-}
-renyi = _sound([renyi]);
-{const $v2 = $.unpack(_best([$.fn("<lambda>", ["q"], {}, (q) => renyi_epsilon([], {"order": q, "renyi": renyi([q]), "delta": delta})), highest_order]), 2, -1);order = $v2[0];most = $v2[1];}
-if ($.t($.eq(renyi([order]), $.libraries["math"].inf))) {
-return $.libraries["math"].inf;
-}
-optimal = $.fn("optimal", ["point"], {}, function (point) {
-let q;
-q = $.add(1n, $.libraries["math"].exp([$.b.min([point, most])]));
-return ($.t($.lt(renyi([q]), $.libraries["math"].inf)) ? renyi_epsilon_optimal([], {"order": q, "renyi": renyi([q]), "delta": delta}) : $.libraries["math"].inf);
-});
-centre = $.libraries["math"].log([$.sub(order, 1n)]);
-plain = renyi_epsilon([], {"order": order, "renyi": renyi([order]), "delta": delta});
-return $.b.min([plain, optimal([centre]), least([optimal, $.sub(centre, 2n), $.add(centre, 0.5), 20n])]);
-});
-curve_log_delta = $.fn("curve_log_delta", ["*", "renyi", "highest_order", "epsilon"], {}, function (renyi, highest_order, epsilon) {
-let centre, most, optimal, order, plain;
-renyi = _sound([renyi]);
-{const $v3 = $.unpack(_best([$.fn("<lambda>", ["q"], {}, (q) => renyi_log_delta([], {"order": q, "renyi": renyi([q]), "epsilon": epsilon})), highest_order]), 2, -1);order = $v3[0];most = $v3[1];}
-if ($.t($.eq(renyi([order]), $.libraries["math"].inf))) {
-return 0.0;
-}
-optimal = $.fn("optimal", ["point"], {}, function (point) {
-let q;
-q = $.add(1n, $.libraries["math"].exp([$.b.min([point, most])]));
-return ($.t($.lt(renyi([q]), $.libraries["math"].inf)) ? renyi_log_delta_optimal([], {"order": q, "renyi": renyi([q]), "epsilon": epsilon}) : 0.0);
-});
-centre = $.libraries["math"].log([$.sub(order, 1n)]);
-plain = renyi_log_delta([], {"order": order, "renyi": renyi([order]), "epsilon": epsilon});
-return $.b.min([plain, optimal([centre]), least([optimal, $.sub(centre, 2n), $.add(centre, 0.5), 20n])]);
-});
-return {_LEAST, _MOST, _sound, _best, curve_epsilon, curve_log_delta, least, renyi_epsilon, renyi_epsilon_optimal, best_order, renyi_log_delta, renyi_log_delta_optimal};
 })();
 $.modules["privacy.guarantee"] = (() => {
 let LEAST_DELTA, NON_ADAPTIVE, stated_delta, Guarantee;
