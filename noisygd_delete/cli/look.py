@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ..errors import StoreCorrupt, StoreLocked
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from ..store import Soundness
 
 _INTEGRITY = 5
-_REQUESTS = 30
+_FROM, _REQUESTS = 1, 30
 _OPTIONS = {"status": " --json", "budget": " --delta 1e-6", "verify": " --absent erased-ids.txt"}
 
 
@@ -48,10 +49,8 @@ def register(commands: Any) -> None:
             parser.add_argument(
                 "--last", type=whole, default=10, metavar="N", help="list the last N releases (default 10)"
             )
-            parser.add_argument(
-                "--requests", type=whole, metavar="R", help="told too: the cost of R more requests (default 30)"
-            )
             add_common(parser, "explain")
+            _add_questions(parser)
         if name == "verify":
             add_common(parser, "tombstones", "tombstone-key")
             parser.add_argument("--absent", metavar="FILE", help="texts that must be gone, one a line; never stored")
@@ -61,6 +60,40 @@ def register(commands: Any) -> None:
                 help="the last certificate issued, kept outside: shows whether an older copy of the store was put back",
             )
             parser.add_argument("--public-key", metavar="FILE", help="public key that must have signed the certificate")
+
+
+def _add_questions(parser: argparse.ArgumentParser) -> None:
+    asked = parser.add_argument_group("questions (each answered for the worst case unless told otherwise)")
+    asked.add_argument(
+        "--present-from", type=whole, default=_FROM, metavar="A", help="first release with the record (default 1)"
+    )
+    asked.add_argument(
+        "--erased-at", type=whole, metavar="B", help="release that erased it; default: the last with an edit"
+    )
+    asked.add_argument(
+        "--observed", type=_numbers, metavar="1,4-9", help="releases the observer saw; default: every one"
+    )
+    asked.add_argument("--models-seen", type=whole, metavar="P", help="requests depend on at most P earlier models")
+    asked.add_argument(
+        "--requests", type=whole, default=_REQUESTS, metavar="R", help="cost of R more requests (default 30)"
+    )
+    asked.add_argument(
+        "--attack-advantage", type=number, metavar="X", help="reached by attacks: Theorem 4.5's lower bound"
+    )
+
+
+def _numbers(text: str) -> Iterable[int]:
+    """ "1,4-9" as release numbers, one after the other: whoever reads them stops at the first that does not exist."""
+    spans: list[range] = []
+    try:
+        for part in text.split(","):
+            first, _, last = part.partition("-")
+            spans.append(range(int(first), int(last or first) + 1))
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} must be release numbers, for example 1,4-9") from error
+    if not all(spans):
+        raise argparse.ArgumentTypeError(f"{text!r} runs backwards; write the smaller number first, as in 4-9")
+    return chain.from_iterable(spans)
 
 
 def _finish(parsed: argparse.Namespace, answer: Mapping[str, Any]) -> bool:
@@ -109,8 +142,18 @@ def _words(value: Any) -> str:
 
 def _budget(parsed: argparse.Namespace) -> int:
     _finish(parsed, status(parsed.store))
-    requests = _REQUESTS if parsed.requests is None else parsed.requests
-    answer = budget(parsed.store, order=parsed.order, delta=parsed.delta, last=parsed.last, requests=requests)
+    names = (
+        "order",
+        "delta",
+        "last",
+        "present_from",
+        "erased_at",
+        "observed",
+        "models_seen",
+        "requests",
+        "attack_advantage",
+    )
+    answer = budget(parsed.store, **{name: getattr(parsed, name) for name in names})
     total = answer["cumulative"]
     head = f"{'release':>7}  {'kind':<8}{'steps':>8}{'edits':>7}{'ε, order ' + format(total['order'], 'g'):>16}"
     lines = [
@@ -129,7 +172,7 @@ def _budget(parsed: argparse.Namespace) -> int:
     lines.append(
         f"a release: who saw no other model, if {NON_ADAPTIVE}; all: who kept every model, if {FIXED_SCHEDULE}"
     )
-    if answer["statement"] is not None and not parsed.explain and parsed.requests is None:
+    if answer["statement"] is not None and not _asks(parsed):
         lines.append(f"{MORE}: what is told of an erased record, and of requests to come")
     elif answer["statement"] is not None:
         from ..accountant import statement_text
@@ -137,6 +180,13 @@ def _budget(parsed: argparse.Namespace) -> int:
         lines += ["", statement_text(answer["statement"], releases=False)]
     show(parsed, answer, "\n".join(lines))
     return 0
+
+
+def _asks(parsed: argparse.Namespace) -> bool:
+    """Whether a question is put, or all of them."""
+    asked = ("erased_at", "observed", "models_seen", "attack_advantage")
+    put = any(getattr(parsed, name) is not None for name in asked)
+    return put or parsed.explain or (parsed.present_from, parsed.requests) != (_FROM, _REQUESTS)
 
 
 def _measures(values: Mapping[str, Any]) -> str:

@@ -72,11 +72,11 @@ def budget(
     order: float | None = None,
     delta: float | None = None,
     last: int | None = None,
-    requests: int = 30,
+    **questions: Any,
 ) -> dict[str, Any]:
     """Every release, and all of them together, as Rényi, GDP and (ε, δ); and the whole statement of account.
 
-    `last`: how many of the latest releases to list; None: all, which takes time for each. `requests`: as `accountant.report` takes it.
+    `last`: how many of the latest releases to list; None: all, which takes time for each. `questions` are those of `accountant.report`: present_from, erased_at, observed, models_seen, requests, attack_advantage.
     """
     from ..accountant import report  # loaded where it is used: `status` asks none of its questions
 
@@ -112,7 +112,7 @@ def budget(
                 entry["deletion"] = measured(deletion)
             releases.append(entry)
     remaining = accountant.remaining()
-    statement = report(accountant, delta=delta, order=order, requests=requests) if accountant.releases else None
+    statement = report(accountant, delta=delta, order=order, **questions) if accountant.releases else None
     return {
         "budget": remaining.allowed,
         "method": plan.method.name,

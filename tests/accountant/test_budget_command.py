@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,6 @@ import pytest
 from noisygd_delete import Accountant
 from noisygd_delete.accountant import report
 from noisygd_delete.cli import main
-from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.store import Store
 
 SCHEMA = '[label]\ncolumn = "y"\nclasses = ["no", "yes"]\n[columns.a]\nbounds = [-10, 10]\n'
@@ -42,11 +40,27 @@ def accountant_of(path: Path) -> Accountant:
 
 def test_every_question_reaches_the_library(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     accountant = accountant_of(store)
-    assert main(["budget", "store", "--json", "--order", "4", "--delta", "1e-5", "--requests", "9"]) == 0
+    words = [
+        "--erased-at",
+        "3",
+        "--observed",
+        "1,3-4",
+        "--models-seen",
+        "1",
+        "--requests",
+        "9",
+        "--attack-advantage",
+        "0.5",
+    ]
+    assert main(["budget", "store", "--json", "--order", "4", "--delta", "1e-5", "--present-from", "2", *words]) == 0
     answer = json.loads(capsys.readouterr().out)
-    direct = report(accountant, order=4, delta=1e-5, requests=9).to_dict()
+    asked = {"present_from": 2, "erased_at": 3, "observed": [1, 3, 4], "models_seen": 1, "requests": 9}
+    direct = report(accountant, order=4, delta=1e-5, attack_advantage=0.5, **asked).to_dict()
     assert answer["statement"] == json.loads(json.dumps(direct))
-    assert answer["statement"]["deletion"]["definition-4.1"]["gdp"] == accountant.deletion(1, 4).with_slack().gdp
+    assert (
+        answer["statement"]["deletion"]["definition-4.1"]["gdp"]
+        == accountant.deletion(2, 3, [1, 3, 4]).with_slack().gdp
+    )
     assert answer["publications_left"] == accountant.remaining().publications == 2
     for entry in answer["releases"]:
         number = entry["release"]
@@ -57,11 +71,12 @@ def test_every_question_reaches_the_library(store: Path, capsys: pytest.CaptureF
 
 
 def test_the_text_answers_in_words_and_lists_each_release_once(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["budget", "store", "--explain"]) == 0
+    assert main(["budget", "store", "--models-seen", "1"]) == 0
     text = capsys.readouterr().out
     for phrase in (
         "was it ever there?",
         "was it x or x′?",
+        "requests that saw 1 earlier models",
         "if 30 more requests came",
     ):
         assert phrase in text
@@ -69,20 +84,16 @@ def test_the_text_answers_in_words_and_lists_each_release_once(store: Path, caps
     assert text.count("unlearn") == 3
 
 
-@pytest.mark.parametrize("words", [["--requests", "many"], ["--last", "x"]])
+@pytest.mark.parametrize(
+    "words", [["--observed", "1-x"], ["--observed", ""], ["--observed", "3-1"], ["--models-seen", "many"]]
+)
 def test_a_question_that_makes_no_sense_is_a_usage_error(store: Path, words: list[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         main(["budget", "store", *words])
     assert stopped.value.code == 2
 
 
-def test_questions_of_an_observer_and_of_a_lifetime_are_put_to_the_library(store: Path) -> None:
-    accountant = accountant_of(store)
-    answers = report(accountant, present_from=2, erased_at=3, observed=[1, 3, 4]).to_dict()
-    assert answers["deletion"]["definition-4.1"]["gdp"] == accountant.deletion(2, 3, [1, 3, 4]).with_slack().gdp
-
-
-@pytest.mark.parametrize("observed", [[1, 9], range(1, 10**12)])
-def test_a_release_that_does_not_exist_is_named(store: Path, observed: Iterable[int]) -> None:
-    with pytest.raises(InvalidParameter, match="must be at most 4"):
-        report(accountant_of(store), observed=observed)
+@pytest.mark.parametrize("words", ["1,9", "1-999999999999"])
+def test_a_release_that_does_not_exist_is_named(store: Path, capsys: pytest.CaptureFixture[str], words: str) -> None:
+    assert main(["budget", "store", "--observed", words]) == 2
+    assert "must be at most 4" in capsys.readouterr().err
