@@ -10,16 +10,15 @@ from ..errors import InvalidParameter
 from .arguments import whole
 from .plan import ADVISED
 from .problem import HEAD, add_plan_file, command, take, written
-from .shared import MORE, add_common, show
+from .shared import MORE, add_command, add_common, show
 
 
 def register(commands: Any) -> None:
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "advise",
-        help="which method, λ and how many publications to begin with; needs sizes only",
         epilog="examples: noisygd-delete advise --records 26000 --features 108; noisygd-delete advise --records 26000 --schema schema.toml --plan "
         "plan.toml --out advised.toml",
-        allow_abbrev=False,
     )
     parser.add_argument("--records", type=whole, help="n, number of slots")
     sizes = parser.add_mutually_exclusive_group()

@@ -12,7 +12,7 @@ from ..records import bounded
 from .arguments import seed, whole
 from .plan import PLANNED
 from .problem import add_plan_file, take
-from .shared import add_common, progress_bar, show
+from .shared import add_command, add_common, progress_bar, show
 
 if TYPE_CHECKING:
     from ..audit import AuditResult
@@ -25,12 +25,11 @@ WAYS = ("chains", "releases", "one-run")
 
 
 def register(commands: Any) -> None:
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "audit",
-        help="attack a plan with synthetic worst-case records: claimed against measured",
         epilog="examples: noisygd-delete audit STORE; noisygd-delete plan --records 1000 --features 1000 --method minimiser --out plan.toml; "
         "noisygd-delete audit --plan plan.toml --by one-run",
-        allow_abbrev=False,
     )
     parser.add_argument(
         "store",

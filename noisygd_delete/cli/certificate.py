@@ -16,7 +16,7 @@ from ..records import bounded
 from .arguments import number, whole
 from .audit import audit_from
 from .passphrase import add_passphrase_file, passphrase_of
-from .shared import add_common, show
+from .shared import add_command, add_common, show
 
 if TYPE_CHECKING:
     from ..evidence.facts import Erasure
@@ -25,15 +25,14 @@ _PAPER = b'{\n  "format": "noisygd-delete/erasure-certificate/'  # how every cer
 
 
 def register(commands: Any) -> None:
-    certificate = commands.add_parser(
+    certificate = add_command(
+        commands,
         "certificate",
-        help="the erasure certificate of a request, as signed JSON and as a page to print",
         description="States what was erased, what an observer can still learn, and what is not covered. Contains no "
         "name, record number or row; the request id in it is your own token. The store is verified first. An insertion erases "
         "nothing and gets no certificate; a replacement is certified as a rectification.",
         epilog="example: noisygd-delete certificate STORE --request-id 9f2c --key controller.pem --out certificate.json "
         "--html certificate.html",
-        allow_abbrev=False,
     )
     certificate.add_argument("store", metavar="STORE")
     which = certificate.add_mutually_exclusive_group(required=True)
@@ -80,12 +79,7 @@ def register(commands: Any) -> None:
     add_common(certificate, "json")
     certificate.set_defaults(run=_certificate)
 
-    report = commands.add_parser(
-        "report",
-        help="one HTML page about the whole store: requests, budget, cost, accuracy bound",
-        epilog="example: noisygd-delete report STORE --out report.html",
-        allow_abbrev=False,
-    )
+    report = add_command(commands, "report", epilog="example: noisygd-delete report STORE --out report.html")
     report.add_argument("store", metavar="STORE")
     report.add_argument("--out", required=True, metavar="FILE", help="write the page here")
     report.add_argument("--title", help="default: what it is, in its language")

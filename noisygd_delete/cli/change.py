@@ -12,23 +12,11 @@ from .shared import add_common, run_by, store_command
 
 
 def register(commands: Any) -> None:
-    learn = store_command(
-        commands,
-        "learn",
-        "train from the initial law and publish the first model",
-        "learn STORE",
-        run_by("changing", "learn"),
-    )
+    learn = store_command(commands, "learn", "learn STORE", run_by("changing", "learn"))
     add_common(learn, "dry-run")
     add_common(learn, "explain")
 
-    delete = store_command(
-        commands,
-        "delete",
-        "erase records, or all records of persons, and publish a model without them",
-        "delete STORE 17 42 --request-id 9f2c",
-        run_by("changing", "delete"),
-    )
+    delete = store_command(commands, "delete", "delete STORE 17 42 --request-id 9f2c", run_by("changing", "delete"))
     delete.add_argument("ids", nargs="*", metavar="ID", help="records to erase")
     delete.add_argument("--subject", action="append", default=[], metavar="S", help="erase every record of this person")
     delete.add_argument("--file", metavar="FILE", help="ids to erase, one a line (- for standard input)")
@@ -42,13 +30,7 @@ def register(commands: Any) -> None:
     _request_options(delete)
     add_statements(delete)
 
-    correct = store_command(
-        commands,
-        "replace",
-        "put corrected content in place of records (rectification), and publish a model without what they held",
-        "replace STORE --data corrected.csv",
-        run_by("changing", "correct"),
-    )
+    correct = store_command(commands, "replace", "replace STORE --data corrected.csv", run_by("changing", "correct"))
     correct.add_argument(
         "--data",
         required=True,
@@ -60,24 +42,12 @@ def register(commands: Any) -> None:
     _request_options(correct)
     add_statements(correct)
 
-    insert = store_command(
-        commands,
-        "insert",
-        "put new records into free slots and publish a model with them",
-        "insert STORE --data new.csv",
-        run_by("changing", "insert"),
-    )
+    insert = store_command(commands, "insert", "insert STORE --data new.csv", run_by("changing", "insert"))
     insert.add_argument("--data", required=True, metavar="FILE", help="CSV or Parquet with the columns of the schema")
     add_common(insert, "delimiter")
     _request_options(insert)
 
-    publish = store_command(
-        commands,
-        "publish",
-        "one release that covers every edit made with --later",
-        "publish STORE",
-        run_by("changing", "publish"),
-    )
+    publish = store_command(commands, "publish", "publish STORE", run_by("changing", "publish"))
     publish.add_argument("--redo", action="store_true", help="even with no edit pending: new noise, charged in full")
     add_common(publish, "dry-run")
     elsewhere = publish.add_argument_group(
@@ -99,7 +69,6 @@ def register(commands: Any) -> None:
     relearn = store_command(
         commands,
         "relearn",
-        "train afresh, under a new plan where options say so",
         "relearn STORE --plan plan.toml --dry-run",
         run_by("relearning", "relearn"),
     )

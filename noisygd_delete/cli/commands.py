@@ -72,11 +72,8 @@ def parser(command: str | None = None) -> argparse.ArgumentParser:
 def overview() -> argparse.ArgumentParser:
     """The command line as `--help` shows it: every command by a line, and none of them loaded."""
     root, commands = _root()
-    for name, module in _COMMANDS.items():
-        if name in LINES:
-            commands.add_parser(name, help=LINES[name])
-        elif name not in commands.choices:  # not listed there: its own module says it
-            import_module(f".{module}", __package__).register(commands)
+    for name in _COMMANDS:
+        commands.add_parser(name, help=LINES[name])
     return root
 
 

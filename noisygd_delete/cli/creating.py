@@ -29,7 +29,7 @@ from .plan import ADVISED
 from .planning import described
 from .problem import command, take
 from .shared import show
-from .source import create_over, some_rows, source_from, surveyed
+from .source import create_over, some_rows, source_from
 
 if TYPE_CHECKING:
     from ..methods.plan import Plan
@@ -76,10 +76,12 @@ def create(parsed: argparse.Namespace, held_out: HeldOut | None = None) -> int:
         schema = _on_its_map(parsed, schema, lambda: _rows_in_file(parsed, schema))
         found = _create_from(parsed, schema, held_out)
     else:
-        seen = surveyed(source, schema)
+        from ..store.sources.reading import survey
+
+        seen = survey(source, schema)
         schema = _on_its_map(parsed, schema, lambda: seen.rows)
         choice, plan = _planned(parsed, schema, usual_slots(seen.rows) if parsed.slots is None else parsed.slots)
-        _create_over(parsed, source, schema, plan)
+        create_over(parsed, source, schema, plan)
         found = _Found(seen.rows, seen.clipped, seen.unknown, seen.left_out, choice, plan)
     return _tell(parsed, schema, found, numbered=source is None and schema.id_column is None)
 
@@ -179,11 +181,6 @@ def _typed(parsed: argparse.Namespace, asked: dict[str, Any]) -> str:
     return command(asked, file=parsed.plan or "plan.toml") + again
 
 
-def _create_over(parsed: argparse.Namespace, source: Source, schema: Schema, plan: Plan) -> None:
-    how: dict[str, Any] = {"dry_run": parsed.dry_run, "publish_to": parsed.publish_to, "memory": parsed.memory}
-    create_over(source, parsed.store, schema, plan, **how)
-
-
 def _create_on_engine(parsed: argparse.Namespace, schema: Schema, source: Source) -> int:
     """The rows stay with workers, so nothing is counted here: slots come first."""
     if parsed.slots is None:
@@ -191,7 +188,7 @@ def _create_on_engine(parsed: argparse.Namespace, schema: Schema, source: Source
             "--slots N is needed with --engine: n is public, and fixed before any row is read; give room for the rows that may come"
         )
     choice, plan = _planned(parsed, schema, parsed.slots)
-    _create_over(parsed, source, schema, plan)
+    create_over(parsed, source, schema, plan)
     answer = {
         "store": parsed.store,
         "created": not parsed.dry_run,

@@ -20,13 +20,7 @@ CAUTION = "(of these rows {} are in the training table: this is a statistic of p
 
 
 def register(commands: Any) -> None:
-    parser = store_command(
-        commands,
-        "evaluate",
-        "how good the published model is: on labelled rows of a file that were kept out of training, or on the records under noise",
-        "evaluate STORE --data held-out.csv",
-        _run,
-    )
+    parser = store_command(commands, "evaluate", "evaluate STORE --data held-out.csv", _run)
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--data", metavar="FILE", help="CSV or Parquet with the label column")
     where.add_argument(

@@ -16,13 +16,7 @@ _JSON = b'{"kind": "shapes"'
 
 
 def register(commands: Any) -> None:
-    parser = store_command(
-        commands,
-        "explain",
-        "what an additive model says: a curve for each column, with the band of the noise, as a page, a picture or plain numbers",
-        "explain STORE --out shapes.html",
-        _run,
-    )
+    parser = store_command(commands, "explain", "explain STORE --out shapes.html", _run)
     parser.add_argument("--out", metavar="FILE", help="a page (.html), a picture (.png) or plain numbers (.json)")
     parser.add_argument(
         "--before", metavar="FILE", help="shapes that --out wrote as .json before a deletion, laid over these ones"

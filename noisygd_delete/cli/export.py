@@ -9,20 +9,19 @@ from typing import Any
 from ..errors import InvalidParameter
 from ..evidence.outputs import output
 from ..papers.catalogue import ORIGINAL, languages
-from .shared import add_common, show
+from .shared import add_command, add_common, show
 
 _YAML = b'software: "noisygd-delete'  # how every file of it begins
 _PLAIN = b'{"format": 1, "kind": "'
 
 
 def register(commands: Any) -> None:
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "export",
-        help="fields for a registry of deployments (YAML), a model card, an annex to an impact assessment; the model as ONNX or plain numbers",
         description="Papers are made from plan, ledger and register: no row is read. Texts that only you can give come from `register settings`; what "
         "nobody stated stands there as not stated.",
         epilog="example: noisygd-delete export STORE --registry deployment.yaml --model-card card.html --assessment annex.html",
-        allow_abbrev=False,
     )
     parser.add_argument("store", metavar="STORE")
     parser.add_argument(

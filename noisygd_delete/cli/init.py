@@ -7,16 +7,15 @@ from typing import Any
 
 from .arguments import whole
 from .problem import add_plan_file
-from .shared import add_common, run_by
+from .shared import add_command, add_common, run_by
 from .source import add_source
 
 
 def register(commands: Any) -> None:
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "init",
-        help="make a store from a CSV or Parquet file and a schema",
         epilog="example, first: noisygd-delete init --data people.csv --label y --id id --draft-schema schema.toml",
-        allow_abbrev=False,
     )
     parser.add_argument("store", nargs="?", metavar="STORE", help="folder to make; not needed with --draft-schema")
     rows = parser.add_mutually_exclusive_group(required=True)

@@ -9,17 +9,16 @@ from typing import Any
 from ..errors import InvalidParameter
 from ..evidence.outputs import output, outside
 from .passphrase import add_passphrase_file, new_passphrase, passphrase_of
-from .shared import add_common, show
+from .shared import add_command, add_common, show
 
 
 def register(commands: Any) -> None:
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "keygen",
-        help="make a key that signs certificates",
         description="Write an Ed25519 key to FILE (readable by you only) and its public half to FILE.pub. Keep FILE outside the "
         "store; publish FILE.pub and the key id, so that people can check who signed.",
         epilog="example: noisygd-delete keygen controller.pem --passphrase",
-        allow_abbrev=False,
     )
     parser.add_argument("file", metavar="FILE", help="new file for the private key; never overwritten")
     parser.add_argument(

@@ -23,43 +23,25 @@ if TYPE_CHECKING:
 
 _INTEGRITY = 5
 _FROM, _REQUESTS = 1, 30
-_OPTIONS = {"status": " --json", "budget": " --delta 1e-6", "verify": " --absent erased-ids.txt"}
 
 
 def register(commands: Any) -> None:
-    for name, text, example, run in (
-        ("status", "sizes, releases, pending edits, and which model is in force", "status STORE --json", _status),
-        (
-            "budget",
-            "what each release and all of them together reveal, as Rényi, GDP and (ε, δ)",
-            "budget STORE --delta 1e-6",
-            _budget,
-        ),
-        (
-            "verify",
-            "check that the store is what its ledger says; or that given texts are in no byte of it",
-            "verify STORE --absent gone.txt",
-            _verify,
-        ),
-    ):
-        parser = store_command(commands, name, text, example, run)
-        if name == "budget":
-            parser.add_argument("--order", type=number, help="Rényi order; default: the plan's, or 10")
-            parser.add_argument("--delta", type=number, help="δ; default: the plan's, or 1e-6")
-            parser.add_argument(
-                "--last", type=whole, default=10, metavar="N", help="list the last N releases (default 10)"
-            )
-            add_common(parser, "explain")
-            _add_questions(parser)
-        if name == "verify":
-            add_common(parser, "tombstones", "tombstone-key")
-            parser.add_argument("--absent", metavar="FILE", help="texts that must be gone, one a line; never stored")
-            parser.add_argument(
-                "--certificate",
-                metavar="FILE",
-                help="the last certificate issued, kept outside: shows whether an older copy of the store was put back",
-            )
-            parser.add_argument("--public-key", metavar="FILE", help="public key that must have signed the certificate")
+    store_command(commands, "status", "status STORE --json", _status)
+    asking = store_command(commands, "budget", "budget STORE --delta 1e-6", _budget)
+    asking.add_argument("--order", type=number, help="Rényi order; default: the plan's, or 10")
+    asking.add_argument("--delta", type=number, help="δ; default: the plan's, or 1e-6")
+    asking.add_argument("--last", type=whole, default=10, metavar="N", help="list the last N releases (default 10)")
+    add_common(asking, "explain")
+    _add_questions(asking)
+    checking = store_command(commands, "verify", "verify STORE --absent gone.txt", _verify)
+    add_common(checking, "tombstones", "tombstone-key")
+    checking.add_argument("--absent", metavar="FILE", help="texts that must be gone, one a line; never stored")
+    checking.add_argument(
+        "--certificate",
+        metavar="FILE",
+        help="the last certificate issued, kept outside: shows whether an older copy of the store was put back",
+    )
+    checking.add_argument("--public-key", metavar="FILE", help="public key that must have signed the certificate")
 
 
 def _add_questions(parser: argparse.ArgumentParser) -> None:

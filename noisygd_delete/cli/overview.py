@@ -1,4 +1,4 @@
-"""What `noisygd-delete --help` says of each command, so that no command loads for it; a test compares it with the commands' own words."""
+"""What `noisygd-delete --help` says of each command, so that no command loads for it."""
 
 COMMON = """\
 --json              print one JSON object instead of text
@@ -31,6 +31,7 @@ LINES = {
     "predict": "what the published model says about the rows of a file; with labels, how often it is right",
     "evaluate": "how good the published model is: on labelled rows of a file that were kept out of training, or on the records under "
     "noise",
+    "explain": "what an additive model says: a curve for each column, with the band of the noise, as a page, a picture or plain numbers",
     "status": "sizes, releases, pending edits, and which model is in force",
     "budget": "what each release and all of them together reveal, as Rényi, GDP and (ε, δ)",
     "verify": "check that the store is what its ledger says; or that given texts are in no byte of it",

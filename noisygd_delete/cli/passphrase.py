@@ -17,7 +17,7 @@ VARIABLE = "NOISYGD_DELETE_PASSPHRASE"
 _LONGEST = 1000  # bytes; the format of the key file ends soon after
 
 
-def add_passphrase_file(parser: argparse.ArgumentParser) -> None:
+def add_passphrase_file(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--passphrase-file",
         metavar="FILE",

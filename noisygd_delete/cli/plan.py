@@ -10,7 +10,7 @@ from ..methods.base import AUTO, PROOFS, RIDGES
 from ..methods.problem import DTYPES
 from ..privacy.worlds import ADJACENCIES, DELETION_NOTIONS
 from .arguments import number, whole
-from .shared import add_common, run_by
+from .shared import add_command, add_common, run_by
 
 PAPER_METHOD, PAPER_REGULARIZATION = "theorem", 1e-3  # where nothing is advised
 SIZES = ("records", "features", "one_hot_blocks")
@@ -117,12 +117,11 @@ def _sizes(text: str) -> tuple[int, ...]:
 
 
 def register(commands: Any) -> None:
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "plan",
-        help="steps and noise for a budget, explained; with --out a file of them for other commands",
         epilog="examples: noisygd-delete plan --records 26000 --features 108 --method sharp; noisygd-delete plan --dp 1 --deletion 0.1 "
         "--delta 1e-6 --out plan.toml",
-        allow_abbrev=False,
     )
     add_problem_arguments(parser)
     parser.add_argument(

@@ -19,13 +19,7 @@ _BEGINS = b"record,predicted "  # as no table of a user's own does
 
 
 def register(commands: Any) -> None:
-    parser = store_command(
-        commands,
-        "predict",
-        "what the published model says about the rows of a file; with labels, how often it is right",
-        "predict STORE --data new.csv --out predictions.csv",
-        _run,
-    )
+    parser = store_command(commands, "predict", "predict STORE --data new.csv --out predictions.csv", _run)
     parser.add_argument("--data", required=True, metavar="FILE", help="CSV or Parquet; label and id may be missing")
     add_common(parser, "delimiter")
     parser.add_argument("--probabilities", action="store_true", help="of each class too, a column each in --out")

@@ -13,13 +13,7 @@ _BEHIND = 6
 
 
 def register(commands: Any) -> None:
-    parser = store_command(
-        commands,
-        "publish-to",
-        "put the model in force, and every later one in its place, into a folder, an object store or a model registry",
-        "publish-to STORE folder:/srv/models/people",
-        _run,
-    )
+    parser = store_command(commands, "publish-to", "publish-to STORE folder:/srv/models/people", _run)
     parser.add_argument(
         "address",
         nargs="?",

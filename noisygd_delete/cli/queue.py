@@ -17,13 +17,7 @@ _SHOWN = 20  # of each state, on the screen
 
 
 def register(commands: Any) -> None:
-    parser = store_command(
-        commands,
-        "requests",
-        "requests that the service has not finished, in the first store that it was given; retry or drop what was set aside",
-        "requests STORE --retry 9f2c31",
-        _requests,
-    )
+    parser = store_command(commands, "requests", "requests STORE --retry 9f2c31", _requests)
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--retry", metavar="REQUEST", help="try this one again, which failed again and again")
     which.add_argument(

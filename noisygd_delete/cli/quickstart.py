@@ -7,17 +7,16 @@ from typing import Any
 from .arguments import number
 from .init import add_map
 from .problem import add_plan_file
-from .shared import add_common, run_by
+from .shared import add_command, add_common, run_by
 
 
 def register(commands: Any) -> None:
-    command = commands.add_parser(
+    command = add_command(
+        commands,
         "quickstart",
-        help="from a CSV or Parquet file to a model in one command; with --delete to a signed certificate",
         description="Makes a folder with a draft of the schema, a store and a key. In a terminal it asks about each range and list "
         "that it found in the data; elsewhere, and with --yes, it takes them, and papers say so.",
         epilog="example: noisygd-delete quickstart people.csv --label income --delete 17",
-        allow_abbrev=False,
     )
     command.add_argument("data", metavar="FILE", help="CSV (plain or gzip) or Parquet")
     command.add_argument("--label", required=True, metavar="COL", help="column to predict")

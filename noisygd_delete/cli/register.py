@@ -34,7 +34,7 @@ from ..register import (
 from ..register.case import TEXTS, overclaims
 from ..register.dates import MOST_HOLIDAYS, day
 from .arguments import Intermixed, options_of, whole
-from .shared import add_common, show
+from .shared import add_command, add_common, show
 
 if TYPE_CHECKING:
     from ..store import Store
@@ -44,13 +44,12 @@ _LISTED = 50
 
 
 def register(commands: Any) -> None:
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "register",
-        help="the requests of a store: due and late first, decisions, who was told; forget what may be forgotten",
         description="One line per request: received, due, decided, edited, published, told. It holds no name and no free text; its "
         "request ids are pseudonyms and can be forgotten (prune). The engine decides nothing here: a person does, and states it.",
         epilog="example: noisygd-delete register list STORE",
-        allow_abbrev=False,
     )
     actions = parser.add_subparsers(dest="action", metavar="ACTION", parser_class=Intermixed, required=True)
     _looking(actions)

@@ -6,22 +6,21 @@ import argparse
 from typing import Any
 
 from ..records import bounded
-from .shared import add_common, show
+from .shared import add_command, add_common, show
 
 _FOUND = 5
 
 
 def register(commands: Any) -> None:
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "residue",
-        help="where is this person still? Given texts looked for in databases, lakes, folders and backups",
         description="Looks for given texts in every byte of PostgreSQL's tables, indexes, statistics and write-ahead log, of Delta "
         "and Iceberg tables with their earlier files, log and manifests, of stores, registries of models, folders and files, Parquet decoded "
         "and archives unpacked. Each place is "
         "ERASED, RESIDUAL with what removes it, or NOT COVERED with what to do. The texts are neither stored nor repeated; "
         "the answer goes with a certificate as your statement: certificate --residue.",
         epilog="example: noisygd-delete residue --tokens gone.txt STORE postgresql://admin@localhost/people lake/ backups/",
-        allow_abbrev=False,
     )
     parser.add_argument(
         "where",

@@ -9,20 +9,10 @@ from .shared import add_common, run_by, store_command
 
 
 def register(commands: Any) -> None:
-    for name, text in (
-        (
-            "restrict",
-            "take records out of the table for a time (Article 18 GDPR): kept encrypted in a file of yours, used by no release",
-        ),
-        (
-            "object",
-            "the same for an objection (Article 21 GDPR), until it is decided: then lift, or destroy file and key",
-        ),
-    ):
+    for name in ("restrict", "object"):
         parser = store_command(
             commands,
             name,
-            text,
             f"{name} STORE 17 --to aside.bin --aside-key aside.key --request-id 9f2c",
             run_by("restricting", "restrict"),
         )
@@ -44,7 +34,6 @@ def register(commands: Any) -> None:
     lift = store_command(
         commands,
         "lift",
-        "put records back whose processing was restricted, the person having been told before (Article 18(3) GDPR)",
         "lift STORE 9f2c --from aside.bin --aside-key aside.key --told 2026-05-20",
         run_by("restricting", "lift"),
     )

@@ -19,19 +19,18 @@ from ..service.access import Roles, TokenFile, new_token
 from .arguments import whole
 from .batches import add_batches, pace_from
 from .passphrase import add_passphrase_file, passphrase_of
-from .shared import add_common, show
+from .shared import add_command, add_common, show
 
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 def register(commands: Any) -> None:
-    serve = commands.add_parser(
+    serve = add_command(
+        commands,
         "serve",
-        help="a service that takes requests by HTTP, carries them out in every store, and answers with certificates",
         description="One request reaches every STORE that is named. It is kept before it is answered, its rows go at once, and models are "
         "published in batches. Other commands may be used beside it. Stop it with SIGTERM or Ctrl-C: nothing is lost, however it ends.",
         epilog="example: noisygd-delete serve people --tokens tokens.toml --deadline 604800",
-        allow_abbrev=False,
     )
     serve.add_argument("stores", nargs="+", metavar="STORE", help="the first one keeps the inbox")
     serve.add_argument(
@@ -80,12 +79,11 @@ def register(commands: Any) -> None:
     )
     serve.set_defaults(run=_serve)
 
-    token = commands.add_parser(
+    token = add_command(
+        commands,
         "token",
-        help="make a token for somebody who asks the service, and add its hash to a file of tokens",
         description="The token is printed once and kept nowhere; the file gets its SHA-256, a name and roles.",
         epilog="example: noisygd-delete token tokens.toml --name desk --role request --role read",
-        allow_abbrev=False,
     )
     token.add_argument("file", metavar="FILE", help="file of tokens; made if there is none")
     token.add_argument("--name", required=True, help="whose it is")

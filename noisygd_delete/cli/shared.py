@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import InvalidParameter
 from .arguments import number, size
+from .overview import LINES
 from .streams import fitted, tell
 
 if TYPE_CHECKING:
@@ -45,13 +46,17 @@ def _run(module: str, name: str, parsed: argparse.Namespace) -> int:
     return int(getattr(import_module(f".{module}", __package__), name)(parsed))
 
 
+def add_command(commands: Any, name: str, **words: Any) -> argparse.ArgumentParser:
+    """A command, of which the first help says what `LINES` has; `words` are those of its own help."""
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=LINES[name], allow_abbrev=False, **words)
+    return parser
+
+
 def store_command(
-    commands: Any, name: str, text: str, example: str, run: Callable[[argparse.Namespace], int]
+    commands: Any, name: str, example: str, run: Callable[[argparse.Namespace], int]
 ) -> argparse.ArgumentParser:
     """A command that works on a store: its folder, how long to wait for another process, JSON."""
-    parser: argparse.ArgumentParser = commands.add_parser(
-        name, help=text, epilog=f"example: noisygd-delete {example}", allow_abbrev=False
-    )
+    parser = add_command(commands, name, epilog=f"example: noisygd-delete {example}")
     parser.add_argument("store", metavar="STORE")
     add_common(parser, "wait", "json")
     parser.set_defaults(run=run)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,6 @@ if TYPE_CHECKING:
     from ..features.schema import Schema, Table
     from ..methods.plan import Plan
     from ..store.sources import Source
-    from ..store.sources.reading import Surveyed
 
 _DRAFTED = 100_000  # rows that a draft of a schema is read off
 
@@ -89,29 +87,13 @@ def some_rows(parsed: argparse.Namespace) -> Table:
     return Table(source.address, cells, range(1, rows + 1))
 
 
-def surveyed(source: Source, schema: Schema) -> Surveyed:
-    """How many rows the source has now, none of them kept."""
-    from ..store.sources.reading import survey
-
-    return survey(source, schema)
-
-
-def create_over(
-    source: Source,
-    path: str,
-    schema: Schema,
-    plan: Plan,
-    *,
-    dry_run: bool,
-    publish_to: Sequence[str] = (),
-    memory: int | None = None,
-) -> None:
+def create_over(parsed: argparse.Namespace, source: Source, schema: Schema, plan: Plan) -> None:
     """A store whose rows stay there; of a dry run, whether one could be made."""
     from ..store import Store
 
-    if dry_run:
-        Store.check_over(source, schema, plan, memory)
-    else:
-        with Store.create_over(path, source, schema, plan, memory=memory) as store:
-            for address in publish_to:
-                store.publish_to(address)
+    if parsed.dry_run:
+        Store.check_over(source, schema, plan, parsed.memory)
+        return
+    with Store.create_over(parsed.store, source, schema, plan, memory=parsed.memory) as store:
+        for address in parsed.publish_to:
+            store.publish_to(address)

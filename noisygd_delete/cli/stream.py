@@ -6,16 +6,15 @@ from typing import Any
 
 from .batches import add_batches
 from .requests import add_statements
-from .shared import add_common, run_by
+from .shared import add_command, add_common, run_by
 
 
 def register(commands: Any) -> None:
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "stream",
-        help="serve a file or pipe of requests: rows are erased at once, models are published in batches",
         epilog='example: noisygd-delete stream STORE requests.jsonl --batch 10 --dry-run; a line: {"request_id": "f81d4fae", '
         '"delete": ["17"]}. Run the same command again after a kill: what was served costs nothing.',
-        allow_abbrev=False,
     )
     parser.add_argument("store", metavar="STORE")
     parser.add_argument("requests", metavar="FILE", help="JSON lines, or CSV if it ends in .csv; - for standard input")

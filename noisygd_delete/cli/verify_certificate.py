@@ -8,16 +8,15 @@ from typing import Any
 
 from ..errors import InvalidParameter
 from ..records import bounded
-from .shared import add_common, read_certificate, show
+from .shared import add_command, add_common, read_certificate, show
 
 
 def register(commands: Any) -> None:
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "verify-certificate",
-        help="compare what an erasure certificate claims with what can be proven, and check its signature",
         description="Needs neither the store nor the data nor a network. Exit status 0 if every check passes, 5 if one fails.",
         epilog="example: noisygd-delete verify-certificate certificate.json --public-key controller.pem.pub",
-        allow_abbrev=False,
     )
     parser.add_argument("file", metavar="FILE", help="certificate as JSON, or its envelope (in-toto, DSSE)")
     parser.add_argument("--public-key", metavar="FILE", help="public key of the signer you expect")

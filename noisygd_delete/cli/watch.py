@@ -10,13 +10,7 @@ from .shared import show, store_command
 
 
 def register(commands: Any) -> None:
-    parser = store_command(
-        commands,
-        "watch",
-        "count what an application changes in the source unseen (a trigger in PostgreSQL: numbers, no content, no id)",
-        "watch STORE",
-        _run,
-    )
+    parser = store_command(commands, "watch", "watch STORE", _run)
     how = parser.add_mutually_exclusive_group()
     how.add_argument(
         "--sql", action="store_true", help="print the statements for the owner of the table; change nothing"
