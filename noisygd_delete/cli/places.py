@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ..store import Store
-
-
-def add_names(parser: argparse.ArgumentParser) -> None:
-    """Names in MLflow's registry."""
-    parser.add_argument(
-        "--model", metavar="NAME", help="of the registered model (default: the name of the store's folder)"
-    )
-    parser.add_argument("--alias", metavar="ALIAS", help="that leads to the version in force (default: production)")
 
 
 def sentence(told: dict[str, Any]) -> str:

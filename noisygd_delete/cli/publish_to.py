@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from ..errors import InvalidParameter
-from .places import add_names, sentence
+from .places import sentence
 from .shared import show, store_command
 
 _BEHIND = 6
@@ -21,7 +21,10 @@ def register(commands: Any) -> None:
         help="folder:/PATH, mlflow:URI (sqlite:////path/mlflow.db, https://host), or what fsspec reaches (s3://bucket/prefix); without "
         "one, what failed is tried again",
     )
-    add_names(parser)
+    parser.add_argument(
+        "--model", metavar="NAME", help="of the registered model (default: the name of the store's folder)"
+    )
+    parser.add_argument("--alias", metavar="ALIAS", help="that leads to the version in force (default: production)")
     parser.add_argument(
         "--end", action="store_true", help="take away what was put at ADDRESS, and publish there no more"
     )
