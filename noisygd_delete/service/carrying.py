@@ -14,13 +14,12 @@ from typing import Any
 
 from ..curator.stream import Batching, Calendar
 from ..errors import InvalidRequest
-from ..records import EditRequest, Names
+from ..records import EditRequest
 from ..register import Case
 from ..store import Store
 from ..store.ledger import Ledger
 from .asked import as_request, case_of
 from .inbox import Kept
-from .persons import held_in
 
 Stores = Mapping[str, Store]
 Published = Callable[[str, Store], None]
@@ -183,9 +182,7 @@ class _Held:
         asked = [kept.fields["asked"] for kept in together]
         ids = sorted({name for one in asked for name in (*one["delete"], *one["replace"])})
         persons = sorted({name for one in asked for name in one["subjects"]})
-        if store.source is not None:
-            return cls(held_in(store.source, ids), held_in(store.source, persons, persons=True))
-        return cls(_in_names(store.records.names, ids), _in_names(store.records.owners, persons))
+        return cls(store.find_names(ids), store.find_names(persons, persons=True))
 
     def part(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """What of a request this table has."""
@@ -194,12 +191,6 @@ class _Held:
             "subjects": [name for name in asked["subjects"] if name in self.persons],
             "replace": {name: row for name, row in asked["replace"].items() if name in self.ids},
         }
-
-
-def _in_names(names: Names | None, wanted: Sequence[str]) -> Collection[str]:
-    if names is None or not wanted:
-        return ()
-    return {names[slot] for slot in names.find(wanted).tolist()}
 
 
 def _missing(asked: Mapping[str, Any], found: Collection[Mapping[str, Any]]) -> str | None:

@@ -1,6 +1,6 @@
 """What is known of a request: from the inbox while something is left to be done, then from the registers and ledgers of the stores.
 
-Nothing here waits for a lock, or for the writer but for the few writes of an edit under way (`beside`).
+Nothing here waits for a lock, or for the writer but for the few writes of an edit under way (`table_beside`).
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from ..store.layout import Layout
 from ..store.ledger import Ledger
 from ..store.requests import Register
 from .asked import as_request
-from .beside import table_beside
 from .inbox import Inbox, Stages
+from .persons import table_beside
 
 ASIDE = "aside"  # of one that failed again and again, and is tried again every hour
 WAITS = "accepted"  # state of a request that is in the inbox as it was asked

@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import time
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
-from ..records import Names
+from ..errors import StoreCorrupt
+from ..records import Names, Records
+from ..store import table
 from ..store.layout import Layout
 from ..store.ledger import Ledger
 from ..store.sources.opening import source_from
+from ..store.sources.reading import held_in
 from ..store.sources.source import Source
-from .beside import table_beside
 
 NAMES = ("subject", "id")  # what a name of the table names: a person, or a record
+_PATIENCE = 5.0  # seconds: an edit is a few writes and syncs
+_PAUSE = 0.02
 
 
-def held_in(source: Source, wanted: Sequence[str], *, persons: bool = False) -> set[str]:
-    """Those of these ids, or persons, that a source has rows of.
+def table_beside(layout: Layout, ledger: Ledger) -> Records:
+    """The rows and names of a store that holds its own; waits while an edit has changed one of its files and not yet the next.
 
-    One question for many ids: where none has a row, or each has one, the answer is known of all; else each half is asked for.
+    Raises:
+        StoreCorrupt: they still contradict each other after that.
     """
-    if not wanted or (persons and source.subject is None):
-        return set()
-    found = source.held(
-        *([], wanted) if persons else (wanted, []), names=True
-    )  # rows would be more: a name can stand in several
-    if not found or found == len(wanted):
-        return set(wanted) if found else set()
-    half = len(wanted) // 2
-    return {name for part in (wanted[:half], wanted[half:]) for name in held_in(source, part, persons=persons)}
+    last = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            return table.load(layout, ledger.plan, with_subjects=ledger.schema.get("subject") is not None)
+        except StoreCorrupt:
+            if time.monotonic() > last:
+                raise
+        time.sleep(_PAUSE)
 
 
 class Persons:

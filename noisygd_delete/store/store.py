@@ -352,6 +352,10 @@ class Store:
         """
         return self._table.records
 
+    def find_names(self, wanted: Sequence[str], *, persons: bool = False) -> set[str]:
+        """Those of these ids, or persons, that the table has rows of, wherever it lies."""
+        return self._table.find_names(wanted, persons=persons)
+
     def rows_in_table(self, encoded: Encoded) -> int:
         """How many of these rows are in the table: by id, or where they have none by being equal to a row there."""
         return self._table.rows_among(encoded)

@@ -75,6 +75,10 @@ class TrainingTable(ABC, Generic[Begun]):
         """The ids in the table."""
 
     @abstractmethod
+    def find_names(self, wanted: Sequence[str], *, persons: bool = False) -> set[str]:
+        """Those of these ids, or persons, that the table has rows of."""
+
+    @abstractmethod
     def rows_among(self, encoded: Encoded) -> int:
         """How many of these rows are in the table: by id, or where they have none by being equal to a row there."""
 
@@ -164,6 +168,10 @@ class TableHere(TrainingTable[journal.InFlight]):
 
     def names(self) -> Iterable[Id]:
         return self.records.ids
+
+    def find_names(self, wanted: Sequence[str], *, persons: bool = False) -> set[str]:
+        names = self.records.owners if persons else self.records.names
+        return set() if names is None or not wanted else {str(names[slot]) for slot in names.find(wanted).tolist()}
 
     def rows_among(self, encoded: Encoded) -> int:
         return table.rows_in_table(self.records, encoded)

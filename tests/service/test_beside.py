@@ -9,7 +9,7 @@ import pytest
 
 from noisygd_delete import EditRequest
 from noisygd_delete.errors import StoreCorrupt
-from noisygd_delete.service import beside
+from noisygd_delete.service import persons
 from noisygd_delete.service.persons import Persons
 from noisygd_delete.store import Store, table
 from noisygd_delete.store.layout import Layout
@@ -44,7 +44,7 @@ def test_an_edit_under_way_is_waited_for(tmp_path: Path, opened: Opened) -> None
 def test_damage_is_told_after_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = make_store(tmp_path / "people")
     torn(path)
-    monkeypatch.setattr(beside, "_PATIENCE", 0.1)
+    monkeypatch.setattr(persons, "_PATIENCE", 0.1)
     with pytest.raises(StoreCorrupt, match="does not belong"):
         Persons({"people": path}, "subject").held([person(3)])
 

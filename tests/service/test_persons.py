@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from noisygd_delete.service.persons import held_in
+from noisygd_delete.store.sources.reading import held_in
 
 
 class Counting:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 
@@ -145,3 +145,19 @@ def require_any_order(plan: Plan) -> None:
         f"method {plan.method.name!r} does not suit rows that lie elsewhere: the rounding that its noisy steps allow for rests on rows "
         f"that stay in their places. Plan with method {' or '.join(map(repr, in_any_order()))}"
     )
+
+
+def held_in(source: Source, wanted: Sequence[str], *, persons: bool = False) -> set[str]:
+    """Those of these ids, or persons, that a source has rows of.
+
+    One question for many ids: where none has a row, or each has one, the answer is known of all; else each half is asked for.
+    """
+    if not wanted or (persons and source.subject is None):
+        return set()
+    found = source.held(
+        *([], wanted) if persons else (wanted, []), names=True
+    )  # rows would be more: a name can stand in several
+    if not found or found == len(wanted):
+        return set(wanted) if found else set()
+    half = len(wanted) // 2
+    return {name for part in (wanted[:half], wanted[half:]) for name in held_in(source, part, persons=persons)}

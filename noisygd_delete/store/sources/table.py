@@ -34,7 +34,7 @@ from ..position import checked, covers
 from ..training_table import NOTHING_CHANGED, TrainingTable
 from . import journal
 from .opening import source_from
-from .reading import Held, columns_of, require_any_order, rows_of
+from .reading import Held, columns_of, held_in, require_any_order, rows_of
 from .scratch import ScratchRecords
 from .source import Done, Source, came_back
 
@@ -89,6 +89,9 @@ class TableInSource(TrainingTable[journal.Deletion]):
 
     def names(self) -> Iterable[str]:
         return self.source.names(self.source.id)
+
+    def find_names(self, wanted: Sequence[str], *, persons: bool = False) -> set[str]:
+        return held_in(self.source, wanted, persons=persons)
 
     def rows_among(self, encoded: Encoded) -> int:
         if encoded.ids is not None and self.source.table is not None:
