@@ -10,7 +10,7 @@ server does not say by what rows of a view are chosen. What others change is not
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -18,22 +18,15 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from uuid import uuid4
 
 from ...errors import InvalidParameter, InvalidRequest, MissingDependency, SourceError
-from ...features.schema import Table
-from ...records import LeftOut
+from .by_sql import SqlSource
 from .source import (
     NOTHING_DONE,
     Accept,
     Done,
-    Snapshot,
-    Source,
-    blocks,
-    came_back,
     dotted,
     not_there,
     put_back,
     quoted,
-    rows_left_out,
-    rows_to_read,
     still_read,
 )
 
@@ -52,7 +45,7 @@ _LOCKS = (1205, 1213)
 
 
 @dataclass(frozen=True)
-class MySQL(Source):
+class MySQL(SqlSource):
     """A table of InnoDB."""
 
     kind: ClassVar[str] = "mysql"
@@ -98,7 +91,7 @@ class MySQL(Source):
             raise SourceError(f"{self.address}: {_said(error)}") from None
 
     @contextmanager
-    def _frozen(self) -> Iterator[tuple[pymysql.Connection[Any], str]]:
+    def _moment(self) -> Iterator[tuple[pymysql.Connection[Any], str]]:
         with self._connected() as connection:
             self._asked(connection, "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY")
             yield connection, f"version:{self._deletions(connection)}"
@@ -120,10 +113,11 @@ class MySQL(Source):
             return 0
         return int(self._one(connection, f"SELECT coalesce(max(number), 0) FROM {quoted(_DONE)}"))
 
-    def _rows(self) -> str:
-        return f"SELECT * FROM {dotted(str(self.table))}"
+    @property
+    def _table_name(self) -> str:
+        return dotted(str(self.table))
 
-    def _there(self, connection: pymysql.Connection[Any]) -> list[str]:
+    def _columns(self, connection: pymysql.Connection[Any]) -> dict[str, None]:
         """The columns, where the table is one that a transaction covers."""
         schema, _, name = str(self.table).rpartition(".")
         asked = f"SELECT table_type, engine FROM information_schema.tables WHERE table_schema = coalesce(nullif({_VALUE}, ''), database()) AND table_name = {_VALUE}"
@@ -136,31 +130,22 @@ class MySQL(Source):
             )
         with connection.cursor() as cursor:
             cursor.execute(f"{self._rows()} LIMIT 0")
-            return [column[0] for column in cursor.description or ()]
+            return dict.fromkeys(column[0] for column in cursor.description or ())
 
-    @contextmanager
-    def snapshot(
-        self, columns: Sequence[str], since: str | None = None, done: Done = NOTHING_DONE
-    ) -> Iterator[Snapshot]:
-        with self._frozen() as (connection, position):
-            self._there(connection)
-            if not self._shown(connection, done.marks):
-                raise put_back(self.address)
-            back = self._held(connection, done.ids, done.subjects)
-            if back:
-                raise came_back(self.address, back)
-            if done.refuse is not None:
-                done.refuse([name for (name,) in self._read(connection, [self.id], self._rows())])
-            facts = self._rows(), self._key, self.rows_per_subject
-            left_out = LeftOut(
-                *map(int, self._asked(connection, rows_left_out(*facts).replace("AS BIGINT", "AS SIGNED"))[0])
-            )
-            rows = rows_to_read(*facts) if left_out.rows else self._rows()
-            yield Snapshot(
-                position, blocks(self.address, columns, self._read(connection, columns, rows)), left_out=left_out
-            )
+    def _check_plan(self, connection: pymysql.Connection[Any], *, again: bool = False) -> None:
+        self._columns(connection)
 
-    def _read(
+    def _changed(self, connection: pymysql.Connection[Any], since: str, position: str, columns: Sequence[str]) -> None:
+        return None
+
+    def _first(self, connection: pymysql.Connection[Any], asked: str) -> list[int]:
+        return list(map(int, self._asked(connection, asked.replace("AS BIGINT", "AS SIGNED"))[0]))
+
+    def _names_in(self, connection: pymysql.Connection[Any], column: str) -> Iterator[str]:
+        rows = self._cells(connection, [column], self._rows())
+        return (str(name) for (name,) in rows if name is not None)
+
+    def _cells(
         self, connection: pymysql.Connection[Any], columns: Sequence[str], rows: str
     ) -> Iterator[tuple[Any, ...]]:
         """Rows as they come; of a name, its text."""
@@ -173,40 +158,21 @@ class MySQL(Source):
     def _shown_as(self, column: str) -> str:
         return _text(column) if column in (self.id, self.subject) else quoted(column)
 
-    def _shown(self, connection: pymysql.Connection[Any], marks: Sequence[str]) -> bool:
-        if not marks:
+    def _shown(self, connection: pymysql.Connection[Any], position: str, done: Done) -> bool:
+        if not done.marks:
             return True
         asked = f"SELECT count(*) FROM {quoted(_DONE)} WHERE mark IN {_VALUE}"
-        return bool(self._deletions(connection)) and self._one(connection, asked, [tuple(marks)]) == len(set(marks))
-
-    def check(self) -> None:
-        with self._frozen() as (connection, _):
-            self._check_columns(self._there(connection))
-
-    def columns(self) -> list[str]:
-        with self._frozen() as (connection, _):
-            return self._there(connection)
-
-    def every(self, columns: Sequence[str]) -> Generator[Table]:
-        with self._frozen() as (connection, _):
-            yield from blocks(self.address, columns, self._read(connection, columns, self._rows()))
-
-    def names(self, column: str) -> Iterator[str]:
-        with self._frozen() as (connection, _):
-            rows = self._read(connection, [column], self._rows())
-            yield from (str(name) for (name,) in rows if name is not None)
-
-    def position(self) -> str:
-        with self._frozen() as (_, position):
-            return position
+        return bool(self._deletions(connection)) and self._one(connection, asked, [tuple(done.marks)]) == len(
+            set(done.marks)
+        )
 
     def held(self, ids: Sequence[str], subjects: Sequence[str], *, names: bool = False) -> int:
-        with self._frozen() as (connection, _):
+        with self._moment() as (connection, _):
             if not names:
-                return self._held(connection, ids, subjects)
+                return self._read_of(connection, ids, subjects)
             return sum(len(set(self._found(connection, column, asked))) for column, asked in self._named(ids, subjects))
 
-    def _held(self, connection: pymysql.Connection[Any], ids: Sequence[str], subjects: Sequence[str]) -> int:
+    def _read_of(self, connection: pymysql.Connection[Any], ids: Sequence[str], subjects: Sequence[str]) -> int:
         return sum(len(self._found(connection, column, asked)) for column, asked in self._named(ids, subjects))
 
     def _found(
@@ -221,12 +187,12 @@ class MySQL(Source):
 
         mark, gone = uuid4().hex, list[str]()
         with self._connected() as connection:
-            self._check_names(self._there(connection))
+            self._check_names(self._columns(connection))
             making = f"CREATE TABLE IF NOT EXISTS {quoted(_DONE)} (number BIGINT PRIMARY KEY, mark CHAR(32) UNIQUE) ENGINE=InnoDB"
             if not self._deletions(connection):
                 self._asked(connection, making)  # commits what was before it: nothing
             self._asked(connection, "START TRANSACTION")
-            if not self._shown(connection, done.marks):
+            if not self._shown(connection, f"version:{self._deletions(connection)}", done):
                 raise put_back(self.address)
             try:
                 for column, names in self._named(ids, subjects):
@@ -239,7 +205,7 @@ class MySQL(Source):
                         name for (name,) in self._asked(connection, f"SELECT {_text(self.id)} {where}", _both(names))
                     ]
                     self._asked(connection, f"DELETE {where}", _both(names))
-                still = self._held(connection, ids, subjects)
+                still = self._read_of(connection, ids, subjects)
                 if still:
                     raise still_read(still)
                 number = int(
@@ -257,7 +223,7 @@ class MySQL(Source):
         return f"version:{number}"
 
     def committed(self, mark: str) -> str | None:
-        with self._frozen() as (connection, position):
+        with self._moment() as (connection, position):
             if position == "version:0":
                 return None
             found = self._asked(connection, f"SELECT number FROM {quoted(_DONE)} WHERE mark = {_VALUE}", [mark])
