@@ -27,7 +27,7 @@ _TRIES = 64
 _SOURCE = "Markov sums: a chain of exact discrete Gaussian releases, the noise of each recomputed from the one before"
 _CONDITIONS = (
     "every edit of the table went through the curator, and each model was made from one release",
-    "it is about a record: a person who returns under a new id is another",
+    "rows of all releases count together: one that left and comes back, under whatever id or person, is one row more",
 )
 
 
