@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import json
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
@@ -100,8 +99,10 @@ def audit_from(file: str | None, plan: Plan) -> list[dict[str, Any]]:
 
 def _digest(plan: Plan) -> str:
     """SHA-256 of what an audit attacks: the public facts of every run, and its steps."""
+    from ..evidence.canonical import canonical
+
     facts = {"mechanism": plan.mechanism.to_dict(), "steps": [plan.learn_steps, plan.delete_steps]}
-    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(canonical(facts)).hexdigest()
 
 
 def _audited(plan: Plan, parsed: argparse.Namespace) -> AuditResult:

@@ -14,7 +14,6 @@ from ..evidence.outputs import output, outside
 from ..papers.catalogue import ORIGINAL, languages
 from ..records import bounded
 from .arguments import number, whole
-from .audit import audit_from
 from .passphrase import add_passphrase_file, passphrase_of
 from .shared import add_command, add_common, show
 
@@ -97,7 +96,8 @@ def _certificate(parsed: argparse.Namespace) -> int:
     from ..evidence.stamp import stamped
     from ..papers import certificate_html
     from ..papers.page import PAGE, file_text
-    from ..papers.requests import line_to_certify, notices_of, practice_of, received_of
+    from ..papers.requests import line_of, notices_of, practice_of, received_of
+    from .audit import audit_from
 
     outside("--key", parsed.key)
     read = [parsed.key, parsed.audit, parsed.residue]
@@ -123,7 +123,7 @@ def _certificate(parsed: argparse.Namespace) -> int:
             "--timestamp-server, --timestamp and --out go together: the file of --out is what is stamped"
         )
     password = None if parsed.key is None else passphrase_of(parsed.key, parsed.passphrase_file)
-    line = line_to_certify(parsed.store, parsed.request_id, parsed.release)
+    line = None if parsed.request_id is None else line_of(parsed.store, parsed.request_id)
     practice = practice_of(parsed.store)
     received = received_of(line, parsed.received)
     erasure, plan, events = erasure_in(
@@ -136,8 +136,9 @@ def _certificate(parsed: argparse.Namespace) -> int:
         checked=_verified(parsed.store),
         residue=_residue(parsed.residue),
     )
-    erasure = replace(erasure, audit=tuple(audit_from(parsed.audit, plan)))
-    paper = erasure_certificate(erasure, plan=plan, events=events, delta=parsed.delta)
+    paper = erasure_certificate(
+        replace(erasure, audit=tuple(audit_from(parsed.audit, plan))), plan=plan, events=events, delta=parsed.delta
+    )
     if parsed.key is not None:
         paper = sign(paper, parsed.key, password=password)
     text = file_text(paper)
@@ -181,6 +182,7 @@ def _report(parsed: argparse.Namespace) -> int:
     from ..papers.requests import lines_of
     from ..store.layout import Layout
     from ..store.requests import Register
+    from .audit import audit_from
 
     out = output("--out", parsed.out, begins=PAGE, inputs=[parsed.audit])
     ledger = ledger_of(parsed.store)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import islice, pairwise
+from dataclasses import dataclass, replace
+from itertools import islice, pairwise, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from ..store.entry import EntryKinds, Occasions, Outline
 from ..store.layout import Layout
 from ..store.ledger import Ledger
 from ..store.publishers.address import kind_of
+from ..store.requests import Register
 from .facts import Erasure
 from .notices import NOTHING_STATED, Notices
 
@@ -107,11 +108,12 @@ def erasure_in(
     notices: Notices = NOTHING_STATED,
     residue: Sequence[Mapping[str, Any]] = (),
 ) -> tuple[Erasure, Plan, list[Event]]:
-    """What `erasure_certificate` needs, for the request with this id, or for all edits that a release covered.
+    """What `erasure_certificate` needs, for the request with this id, or for all edits that a release covered. Whether rows were only
+    set aside, and came back, is what the register says.
 
     Raises:
-        InvalidParameter: no such request or release, it erased nothing, its kind was not recorded, or nothing has been
-            published yet.
+        InvalidParameter: no such request or release, it erased nothing, its kind was not recorded, nothing has been published yet,
+            or the release covered rows that were only set aside, or may have: those have a paper of their own.
     """
     first, counts = _named(ledger, request_id, release)
     if release is not None and ledger.source is not None:
@@ -123,6 +125,11 @@ def erasure_in(
         raise InvalidParameter(
             "nothing has been published from this store: there is no model a record could be seen in"
         )
+    register = Register(Layout(ledger.path.parent))
+    if release is not None:
+        _require_erased(ledger, register, first, release)
+    elif (case := register.case(str(request_id))) is not None:
+        notices = replace(notices, set_aside=case.restricted, put_back=case.lifted)
     published = ledger.covering(first)
     last = first if published is None else published
     edited: str | None = ledger.entry(first).time
@@ -157,6 +164,26 @@ def erasure_in(
         by_calendar=kept_to_calendar(ledger),
     )
     return erasure, plan_from_dict(ledger.plan_at(last)), events
+
+
+def _require_erased(ledger: Ledger, register: Register, place: int, release: int) -> None:
+    """Raise `InvalidParameter` where the release at this place (from 0) covered rows that were only set aside, or may have."""
+    known = {
+        name: (token, case) for token, (committed, case) in register.cases().items() for name in (committed, token)
+    }
+    before = takewhile(lambda entry: entry.event is None, reversed(ledger.outline[:place]))
+    for entry in (ledger.outline[place], *before):
+        if entry.commitment is not None and entry.commitment not in known:
+            raise InvalidParameter(
+                "covered a request that the register was made to forget, so nobody knows whether it only set rows aside; certify the "
+                "others by their ids",
+                release=release,
+            )
+        token, case = known.get(entry.named or "", ("", None))
+        if case is not None and case.restricted is not None:
+            raise InvalidParameter(
+                f"covered rows that request {token!r} set aside; certify each request by its own id", release=release
+            )
 
 
 def from_data_of(ledger: Ledger) -> tuple[str, ...]:

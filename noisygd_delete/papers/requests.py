@@ -62,37 +62,6 @@ def line_of(store: str | Path, token: str) -> Line:
     return found[0]
 
 
-def line_to_certify(store: str | Path, token: str | None, release: int | None) -> Line | None:
-    """The request that a certificate is about; None where it is about a release.
-
-    Raises:
-        InvalidParameter: there is no such request, or the release covered rows that were only set aside, or may have: those have a paper
-            of their own.
-    """
-    if token is not None:
-        return line_of(store, token)
-    if release is None:
-        return None
-    layout = Layout.at(store)
-    register, ledger = Register(layout), Ledger.read(layout.ledger)
-    lines = lines_of(ledger, register)
-    known = {committed for committed, _ in register.cases().values()} | {line.token for line in lines}
-    for line in lines:
-        if line.case.restricted is not None and line.served is not None and line.served.release == release:
-            raise InvalidParameter(
-                f"covered rows that request {line.token!r} set aside; certify each request by its own id",
-                release=release,
-            )
-    for named, served in _served(ledger.outline, ()):
-        if served.release == release and named not in known:
-            raise InvalidParameter(
-                "covered a request that the register was made to forget, so nobody knows whether it only set rows aside; certify the "
-                "others by their ids",
-                release=release,
-            )
-    return None
-
-
 def practice_of(store: str | Path) -> Practice:
     """What the operator of a store stated for every request."""
     return Register(Layout.at(store)).practice
@@ -170,7 +139,6 @@ def notices_of(line: Line | None, practice: Practice, received: str | None) -> N
     waits = served is not None and served.published is None
     stated: dict[str, Any] = {"informed": line.answered, **_after(line)}
     stated |= {name: getattr(case, name) for name in ("extended_until", "extension_reason")} if received else {}
-    stated |= {"set_aside": case.restricted, "put_back": case.lifted}
     return Notices(
         **texts, **stated, withdrawn=withdrawn, publish_by=case.publish_by if waits else None, holidays=moved
     )

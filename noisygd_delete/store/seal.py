@@ -32,9 +32,9 @@ def mark() -> str:
 
 def write(disk: Disk, ledger: Path, length: int, digest: str) -> None:
     """A crash before this leaves the former length, which still holds."""
-    known, layout = _parts(ledger), Layout(ledger.parent)
-    newest = _marks(layout, "SELECT mark FROM changes ORDER BY rowid DESC LIMIT 1")
-    register = "" if is_register_put_back(layout) else newest
+    known = _parts(ledger)
+    newest, own = _register(Layout(ledger.parent), known.get("register", ""))
+    register = newest if own else ""
     kept = {name: known[name] for name in ("publishers", "register") if name in known}
     _put(disk, ledger, {"entries": length, "sha256": digest} | kept | ({"register": register} if register else {}))
 
@@ -61,9 +61,7 @@ def list_noted(ledger: Path) -> tuple[str, str | int]:
 def is_register_put_back(layout: Layout) -> bool:
     """Whether the register did not come by the change that was its newest at the newest entry: it is of another time, or lost."""
     noted = register_noted(layout.ledger)  # first: a register is written before it
-    if noted == "" or _marks(layout, "SELECT mark FROM changes WHERE mark = ?", str(noted)):
-        return False
-    return isinstance(noted, str) or _counted(layout) < noted
+    return not _register(layout, noted)[1]
 
 
 def register_noted(ledger: Path) -> str | int:
@@ -73,22 +71,17 @@ def register_noted(ledger: Path) -> str | int:
     return noted
 
 
-def _marks(layout: Layout, query: str, *values: str) -> str:
-    """The first mark of a change of the register that this finds; nothing where there is none."""
-    if not layout.register.exists() or layout.register.stat().st_size == 0:
-        return ""
-    with connect(layout.register) as connection:
-        made = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'changes'").fetchone()
-        found = connection.execute(query, values).fetchone() if made else None
-    return found[0] if found else ""
-
-
-def _counted(layout: Layout) -> int:
-    """How often an earlier version changed the register, at its own word."""
-    if not layout.register.is_file():
-        return 0
-    with connect(layout.register) as connection:
-        return int(connection.execute("PRAGMA user_version").fetchone()[0])
+def _register(layout: Layout, noted: str | int) -> tuple[str, bool]:
+    """(the mark of the register's newest change, whether it came by the change that was noted). A register that is not there came by nothing alone."""
+    newest, known, counted = None, None, 0
+    if layout.register.exists() and layout.register.stat().st_size:
+        with connect(layout.register) as connection:
+            if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'changes'").fetchone():
+                newest = connection.execute("SELECT mark FROM changes ORDER BY rowid DESC LIMIT 1").fetchone()
+                known = connection.execute("SELECT 1 FROM changes WHERE mark = ?", (str(noted),)).fetchone()
+            counted = connection.execute("PRAGMA user_version").fetchone()[0]  # by an earlier version
+    own = noted == "" or known is not None or (isinstance(noted, int) and counted >= noted)
+    return (newest[0] if newest else ""), own
 
 
 def sealed(ledger: Path) -> tuple[int, str] | None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from noisygd_delete.cli import main
+from noisygd_delete.evidence.erasure import erasure_in, ledger_of
 from noisygd_delete.store import Store, absent, aside, verify
 
 NAME = "identifier-005"
@@ -105,6 +106,8 @@ def test_papers_give_no_figure_of_rows_that_came_back(folder: Path, complaint, c
     assert held(NAME) is not None
     capsys.readouterr()
     assert figures() == {"present.one", "present.all"}
+    stated, _, _ = erasure_in(ledger_of("store"), request_id="t")
+    assert stated.notices.put_back is not None, "whoever asks in Python is told, too"
     assert "times in 100" not in letter()
     assert "set aside" in complaint("certificate", "store", "--release", release)
     with Store.open("store") as store:
