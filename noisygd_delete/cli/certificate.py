@@ -13,6 +13,7 @@ from ..errors import InvalidParameter, StoreCorrupt
 from ..evidence.outputs import output, outside
 from ..papers.catalogue import ORIGINAL, languages
 from ..records import bounded
+from ..register.dates import moment
 from .arguments import number, whole
 from .passphrase import add_passphrase_file, passphrase_of
 from .shared import add_command, add_common, show
@@ -134,10 +135,12 @@ def _certificate(parsed: argparse.Namespace) -> int:
         controller=parsed.controller or practice.controller,
         notices=notices_of(line, practice, received),
         checked=_verified(parsed.store),
-        residue=_residue(parsed.residue),
     )
     paper = erasure_certificate(
-        replace(erasure, audit=tuple(audit_from(parsed.audit, plan))), plan=plan, events=events, delta=parsed.delta
+        replace(erasure, audit=tuple(audit_from(parsed.audit, plan)), residue=tuple(_residue(parsed.residue, erasure))),
+        plan=plan,
+        events=events,
+        delta=parsed.delta,
     )
     if parsed.key is not None:
         paper = sign(paper, parsed.key, password=password)
@@ -212,12 +215,19 @@ def _verified(store: str) -> str:
     return f"the store was verified when this was issued ({len(result.checked)} checks passed)"
 
 
-def _residue(file: str | None) -> list[dict[str, Any]]:
-    """The places of `noisygd-delete residue --json`, as the operator's statement."""
+def _residue(file: str | None, erasure: Erasure) -> list[dict[str, Any]]:
+    """The places of `noisygd-delete residue --json`, as the operator's statement; of a day on which the rows were there it is refused."""
     if file is None:
         return []
     try:
-        places = bounded.parsed(bounded.text(file, bounded.DOCUMENT))["places"]
-        return [{name: place[name] for name in ("place", "verdict", "found", "remedy")} for place in places]
+        said = bounded.parsed(bounded.text(file, bounded.DOCUMENT))
+        looked = moment("looked_at", said["looked_at"])[:10]
+        places = [{name: place[name] for name in ("place", "verdict", "found", "remedy")} for place in said["places"]]
     except (ValueError, KeyError, TypeError) as error:
         raise InvalidParameter(f"--residue {file}: give the output of `noisygd-delete residue ... --json`") from error
+    gone = erasure.edited or erasure.served
+    if gone is not None and looked < gone[:10]:
+        raise InvalidParameter(
+            f"--residue {file}: it was looked on {looked}, and the rows were there until {gone[:10]}: run `noisygd-delete residue` again"
+        )
+    return places

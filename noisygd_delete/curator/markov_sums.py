@@ -56,7 +56,7 @@ class SumsCurator:
         if records.sparse is not None:
             raise InvalidParameter(NO_ARRAY)
         check_records(records, plan.loss)
-        self._held = len(records)
+        self._written = self._records.times_written
         self._published: Integers | None = None
         self._candidate: tuple[Integers, SlotEdits | None, bool] | None = (
             None  # drawn; the table is not overwritten yet
@@ -175,7 +175,7 @@ class SumsCurator:
         self._finish()
         if self._releases == self.plan.releases:
             return self._withhold(edits, request_id)
-        if len(self._records) != self._held:
+        if self._records.times_written != self._written:
             raise InvalidRecords(
                 "the table was edited elsewhere since the last release; what its noise was is lost: learn afresh"
             )
@@ -203,7 +203,7 @@ class SumsCurator:
                 f"all {self.plan.releases} releases of the plan were made; learn afresh by a new plan, whose budget adds to this one's"
             )
         self._records.write(edits)
-        self._published, self._held = None, len(self._records)
+        self._published, self._written = None, self._records.times_written
         return Release(
             release=self._releases,
             kind=EventKinds.UNLEARN,
@@ -245,7 +245,7 @@ class SumsCurator:
         if edits is not None:
             self._records.write(edits)
         self._published, self._certified = drawn, certified
-        self._held, self._candidate = len(self._records), None
+        self._written, self._candidate = self._records.times_written, None
         self._releases += 1
 
     def _guarantees(self, *, erased: bool) -> dict[str, Guarantee]:

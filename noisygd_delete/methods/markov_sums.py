@@ -160,7 +160,9 @@ def plan_sums(
             f"is more than {_EXACT // plan.norm_squared}, up to which sums of rows of norm {loss.radius:g} are exact; scale the rows down",
             records=records,
         )
-    variance = max(math.ceil(plan.apart(plan.adjacency) ** 2 / allowed), 1000 * weight**2)
+    # a draw has at least V/(1 + √(T/2)), of which Gaussian DP takes 144 max(2, β²): `gaussian_factor`
+    least = 1000 * weight**2 * (1 + math.isqrt(releases))
+    variance = max(math.ceil(plan.apart(plan.adjacency) ** 2 / allowed), least)
     for _ in range(_TRIES):
         if variance > _WIDEST:
             break

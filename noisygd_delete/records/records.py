@@ -139,6 +139,7 @@ class Records:
         self._ids = ids
         self._subjects = subjects
         self._checked: set[Hashable] = set()
+        self.times_written = 0  # tells whoever shares the table that another has edited it
         self.next_id = max(next_id or 0, ids.highest + 1)  # numbers are never given out twice
 
     @property
@@ -348,6 +349,7 @@ class Records:
             raise InvalidRecords(
                 'the table\'s rows may not be changed; map their file with mode="r+", so that what is erased is erased there'
             )
+        self.times_written += 1
         self.note_rows(edits.counts)
         if isinstance(self._features, SparseRows):
             self._features.put(edits.slots, edits.rows)

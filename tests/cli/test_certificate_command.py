@@ -258,6 +258,26 @@ def test_a_certificate_of_format_1_still_seals_the_ledger_it_was_issued_after(st
     assert "cannot be relied on" not in said
 
 
+def test_where_it_was_looked_before_the_rows_were_gone_is_not_quoted(store: Path, capsys) -> None:
+    Path("gone.txt").write_text("customer-0007\n")
+    Path("backups").mkdir()
+
+    def looked() -> dict:
+        run("residue", "--tokens", "gone.txt", "backups", "--json")
+        return json.loads(capsys.readouterr().out)
+
+    before = looked() | {"looked_at": "2026-01-01T00:00:00Z"}  # an empty folder: a file is put into it later
+    run("delete", "store", "customer-0007", "--request-id", "one")
+    for number, report in enumerate((before, {**before, "looked_at": "then"}, {"places": before["places"]})):
+        Path("residue.json").write_text(json.dumps(report))
+        capsys.readouterr()
+        run("certificate", "store", "--request-id", "one", "--residue", "residue.json", status=2)
+        assert ("the rows were there until" if not number else "give the output of") in capsys.readouterr().err
+    Path("residue.json").write_text(json.dumps(looked()))
+    run("certificate", "store", "--request-id", "one", "--residue", "residue.json", "--json")
+    assert json.loads(capsys.readouterr().out)["evidence"]["residue"] == before["places"]
+
+
 def test_no_certificate_for_a_store_that_does_not_verify(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run("delete", "store", "customer-0001", "--request-id", "one")
     (store / "notes.txt").write_text("left by hand")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import pickle
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -247,11 +248,26 @@ def test_long_rows_and_persons_of_many_rows_are_refused() -> None:
         SumsCurator(Records(features, labels), plan())
 
 
-def test_a_table_edited_elsewhere_is_noticed() -> None:
+def one_for_another(records: Records) -> None:
+    features, labels = rows(1, seed=9)
+    records.edit(EditRequest.insert(None, features, labels))
+    records.edit(EditRequest.delete([3]))
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda records: records.edit(EditRequest.delete([3])),
+        lambda records: records.edit(EditRequest.replace({3: tuple(part[0] for part in rows(1, seed=9))})),
+        one_for_another,
+    ],
+)
+def test_a_table_edited_elsewhere_is_noticed(edit: Callable[[Records], Any]) -> None:
+    """As many rows as before or not."""
     records = table()
     curator = SumsCurator(records, plan())
     curator.learn()
-    records.edit(EditRequest.delete([3]))
+    edit(records)
     with pytest.raises(errors.InvalidRecords, match="edited elsewhere"):
         curator.delete([0])
 
@@ -267,6 +283,16 @@ def test_the_whole_stream_is_within_its_budget(options: dict[str, Any]) -> None:
     assert totals == sorted(totals)
     assert chosen.later().gdp == 0
     assert chosen.later().non_adaptive
+
+
+@pytest.mark.parametrize("releases", [1, 2, 300, 20_000])
+def test_a_budget_that_asks_for_next_to_no_noise_gets_what_the_grid_needs(releases: int) -> None:
+    """The least noise of a draw falls with their number: V/(1 + √(T/2))."""
+    chosen = plan(gdp=5000.0, releases=releases, joiners=False)
+    assert chosen.observed(chosen.adjacency, releases).gdp <= 5000
+    assert min(variance for _, variance in chosen.draws) > markov_sums.SMOOTHING_SQUARED * max(
+        2, chosen.label_weight**2
+    )
 
 
 def test_figures_of_a_release_say_their_worlds_and_conditions() -> None:

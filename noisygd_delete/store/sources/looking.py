@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from ...errors import InvalidParameter
+from ..entry import now
 from .mysql import MySQL
 from .residue_files import in_files, published_of, source_of
 from .residue_postgres import in_postgres
@@ -26,6 +27,7 @@ def residue(tokens: Sequence[str], *addresses: str) -> Residue:
         InvalidParameter: no texts, or an address that leads nowhere.
         SourceError: a database does not answer.
     """
+    looked_at = now()
     needles, places, left, seen = Needles(tokens), list[Place](), list(addresses), set[str]()
     if not addresses:
         raise InvalidParameter(
@@ -48,4 +50,4 @@ def residue(tokens: Sequence[str], *addresses: str) -> Residue:
         published, said = published_of(address)
         left += [*([] if source is None else [source]), *published]
         places += said
-    return Residue(len(needles), tuple(places))
+    return Residue(len(needles), tuple(places), looked_at)

@@ -39,10 +39,11 @@ class Place:
 
 @dataclass(frozen=True)
 class Residue:
-    """All places that were looked at, for so many texts."""
+    """All places that were looked at, for so many texts, and when the first was."""
 
     tokens: int
     places: tuple[Place, ...]
+    looked_at: str
 
     @property
     def silent(self) -> bool:
@@ -51,7 +52,7 @@ class Residue:
 
     def to_dict(self) -> dict[str, Any]:
         places = [{**asdict(place), "verdict": str(place.verdict)} for place in self.places]
-        return {"silent": self.silent, "tokens": self.tokens, "places": places}
+        return {"silent": self.silent, "tokens": self.tokens, "looked_at": self.looked_at, "places": places}
 
     def text(self) -> str:
         """For people: a line for each place, and under it what to do."""
