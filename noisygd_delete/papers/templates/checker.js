@@ -1717,7 +1717,7 @@ return {DIGITS, rounded_up, shown, brief, right_of_hundred, _exponent, Decimal, 
 })();
 $.modules["version"] = (() => {
 let __version__;
-__version__ = "0.2.0";
+__version__ = "0.3.0.dev0";
 return {__version__};
 })();
 $.modules["bounds.shifted_interpolation"] = (() => {
