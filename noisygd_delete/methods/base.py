@@ -327,7 +327,9 @@ class Method(ABC):
         """The dp budget as a guarantee, in the form in which the method's own guarantees come: of all `releases` together."""
         nothing = plan.mechanism.interval("dp", plan.problem.adjacency, steps_with=0)
         if self.gaussian:
-            return replace(nothing, gdp_squared=plan.problem.dp_gdp() ** 2)
+            # figures of exact plans include their roundings: no slack is kept back for them
+            most = plan.problem.dp_gdp() if nothing.slack else plan.budget.dp_gdp()
+            return replace(nothing, gdp_squared=most**2)
         return replace(nothing, rate=plan.problem.dp_rate()[0])
 
     @abstractmethod

@@ -1,0 +1,93 @@
+"""Every plan says what it is and keeps within what it allows; a plan with less noise, or of another problem, is refused."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from noisygd_delete import Budget, losses, make_plan
+from noisygd_delete.errors import AssumptionViolated, InvalidParameter, PlanInfeasible
+from noisygd_delete.methods import Stage
+from noisygd_delete.methods.minimiser import Minimiser
+from noisygd_delete.methods.reading import plan_from_dict
+from tests.bank import FURTHER, PROBLEMS, USUAL, plan_by
+
+OF_GDP = {"interleaved, in Gaussian DP": {**USUAL, "method": "interleaved", "budget": Budget.from_epsilon_delta(dp=(2.0, 1e-6), deletion=(1.0, 1e-6)), "releases": 8}}  # fmt: skip
+SAMPLED = {**USUAL, "loss": losses.MultilayerPerceptron(radius=1.0, classes=2, hidden=4), "method": "ladder", "records": 20_000,
+           "stages": (Stage("network", 20, sampling_rate=0.05), Stage("head")), "budget": Budget(order=8, dp=1.0, deletion=0.1)}  # fmt: skip
+
+
+def _made(name: str):
+    return make_plan(**OF_GDP[name]) if name in OF_GDP else make_plan(**SAMPLED) if name == "sampled" else plan_by(name)
+
+
+@pytest.mark.parametrize("name", [*PROBLEMS, *FURTHER, *OF_GDP, "sampled"])
+def test_a_plan_explains_itself_and_all_its_publications_fit_what_it_allows(name: str) -> None:
+    plan = _made(name)
+    paragraphs = plan.explain().split("\n\n")
+    assert len(paragraphs) >= 4
+    assert all(one.strip() for one in paragraphs)
+    assert f"{plan.records:,}" in paragraphs[0] or str(plan.records) in paragraphs[0]
+    assert plan.method.noise(plan)
+    assert plan.excess_risk > 0
+    assert plan.method.weight_deviation(plan) > 0
+    order = plan.budget.order or 2.0
+    assert plan.dp.renyi(order) <= plan.allowed.renyi(order) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("name", [*PROBLEMS, "sampled"])
+def test_a_stored_plan_of_half_the_noise_is_refused_or_says_more(name: str) -> None:
+    """The figures come from what is stored, not from what was asked for: half the noise never passes for the whole."""
+    plan = _made(name)
+    try:
+        more = plan_from_dict(_halved(plan.to_dict())).dp
+    except (InvalidParameter, AssumptionViolated, PlanInfeasible):
+        return
+    order = plan.budget.order or 2.0
+    assert more.renyi(order) > 1.2 * plan.dp.renyi(order)
+
+
+def _halved(facts: dict[str, Any]) -> dict[str, Any]:
+    """Every noise of a stored plan, those of its stages too, at half its deviation."""
+    shares = {"noise_variance": 1 / 4, "linear_term": 1 / 2, "output_noise": 1 / 2}
+    less = {name: facts[name] * share for name, share in shares.items() if facts.get(name)}
+    return {**facts, **less, **({"stages": [_halved(one) for one in facts["stages"]]} if facts.get("stages") else {})}
+
+
+def _refused(plan: Any, words: str, **changes: Any) -> None:
+    with pytest.raises((InvalidParameter, AssumptionViolated), match=words):
+        _check(replace(plan, **changes))
+
+
+def _check(plan: Any) -> None:
+    plan.method.check_plan(plan)
+
+
+def test_what_a_method_is_not_proven_for_is_refused() -> None:
+    _refused(plan_by("perturbed"), "rounding of a gradient", gradient_tolerance=1e-30)
+    _refused(plan_by("minimiser, exact"), "rounding", gradient_tolerance=1e-30)
+    _refused(plan_by("near-gibbs"), "starts from that law", init_variance=1.0)
+    _refused(plan_by("ladder"), "a plan for each|not what this ladder runs", kept=0)
+    ladder = plan_by("ladder")
+    other = ladder.stages[0]
+    _refused(
+        ladder,
+        "another records|no stage of this ladder",
+        stages=(replace(other, problem=replace(other.problem, records=1999)), *ladder.stages[1:]),
+    )
+
+
+def test_noise_of_a_stage_on_samples_is_at_least_what_its_multiplier_is() -> None:
+    stage = _made("sampled").stages[0]
+    _refused(stage, "noise_multiplier", noise_variance=stage.noise_variance / 2)
+    assert stage.method.excess_risk(stage) == math.inf
+
+
+def test_a_tolerance_asked_for_that_the_budget_cannot_hold_names_a_smaller_one() -> None:
+    with pytest.raises(InvalidParameter, match="must be at most"):
+        make_plan(
+            **{**USUAL, "method": Minimiser(gradient_tolerance=1.0), "budget": Budget(order=8, dp=1.0, deletion=0.1)}
+        )
