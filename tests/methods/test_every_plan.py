@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from noisygd_delete import Budget, losses, make_plan
+from noisygd_delete import Accountant, Budget, losses, make_plan
+from noisygd_delete.accountant import PrivacyFilter
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter, PlanInfeasible
 from noisygd_delete.methods import Stage
 from noisygd_delete.methods.minimiser import Minimiser
@@ -36,12 +37,18 @@ def test_a_plan_explains_itself_and_all_its_publications_fit_what_it_allows(name
     assert plan.method.weight_deviation(plan) > 0
     order = plan.budget.order or 2.0
     assert plan.dp.renyi(order) <= plan.allowed.renyi(order) * (1 + 1e-9)
+    gate, accountant = PrivacyFilter.for_plan(plan), Accountant(plan)
+    for _ in range(plan.releases):
+        event = accountant.planned()
+        gate.admit(event)
+        accountant.record(event)
 
 
 @pytest.mark.parametrize("name", [*PROBLEMS, "sampled"])
 def test_a_stored_plan_of_half_the_noise_is_refused_or_says_more(name: str) -> None:
     """The figures come from what is stored, not from what was asked for: half the noise never passes for the whole."""
     plan = _made(name)
+    assert plan_from_dict(plan.to_dict()) == plan
     try:
         more = plan_from_dict(_halved(plan.to_dict())).dp
     except (InvalidParameter, AssumptionViolated, PlanInfeasible):
@@ -86,8 +93,8 @@ def test_noise_of_a_stage_on_samples_is_at_least_what_its_multiplier_is() -> Non
     assert stage.method.excess_risk(stage) == math.inf
 
 
-def test_a_tolerance_asked_for_that_the_budget_cannot_hold_names_a_smaller_one() -> None:
-    with pytest.raises(InvalidParameter, match="must be at most"):
+def test_a_tolerance_that_the_budget_cannot_hold_is_refused_with_the_largest_that_it_can() -> None:
+    with pytest.raises(InvalidParameter, match=r"must be at most [\d.e-]+ for this deletion budget"):
         make_plan(
             **{**USUAL, "method": Minimiser(gradient_tolerance=1.0), "budget": Budget(order=8, dp=1.0, deletion=0.1)}
         )
