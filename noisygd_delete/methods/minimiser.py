@@ -10,13 +10,13 @@ from typing import Any, ClassVar
 from ..bounds import shifted_interpolation
 from ..bounds.arithmetic import gradient_error
 from ..bounds.search import first_whole, least_whole
-from ..errors import AssumptionViolated, InvalidParameter, PlanInfeasible, choice, count, non_negative, positive
+from ..errors import AssumptionViolated, InvalidParameter, choice, count, non_negative, positive
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
 from ..privacy.worlds import Worlds
 from . import procedure
-from .base import Condition, Cost, Method
+from .base import Condition, Cost
 from .calibration import calibrate
-from .exact_steps import ROOM, ExactSteps, check_exact, check_exact_plan, run_facts
+from .exact_steps import ROOM, ExactSteps, GridMethod
 from .forecast import forecast_excess_risk
 from .plan import Plan
 from .problem import Problem
@@ -26,7 +26,6 @@ from .words import condition_number
 
 _SHARE = 0.01  # of one record's influence: what the solver's tolerance may add to it
 _ROUNDING_ROOM = 10  # γ is at least this many times the rounding of a measured gradient
-_OTHERWISE = "leave exact out"
 _ATTEMPTS = 60
 _MOST_DIFFUSION = 1 << 16  # steps
 _DIFFUSION_SHARE = 5 / 3  # of the forecast solver passes: the most that diffusion takes unless the caller chooses K
@@ -41,7 +40,6 @@ class MinimiserRun(SharpRun):
 
     gradient_tolerance  γ: the solver stops where the gradient's norm is certainly at most this
     warm                whether the solver of a request starts from the published model (else from 0)
-    exact               facts of the steps where they are exact to the last bit; None: bounds over the real numbers
     """
 
     method: ClassVar[str] = "minimiser"
@@ -50,7 +48,6 @@ class MinimiserRun(SharpRun):
 
     gradient_tolerance: float = 0.0
     warm: bool = False
-    exact: ExactSteps | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -97,7 +94,7 @@ class MinimiserRun(SharpRun):
 
 
 @dataclass(frozen=True)
-class Minimiser(Method):
+class Minimiser(GridMethod):
     """γ from the rounding of gradients and the deletion budget, K from inflation against passes, σ² from both.
 
     solver              "warm" starts a request from the published model; "cold" from 0, so that a deleted record leaves exactly
@@ -106,30 +103,22 @@ class Minimiser(Method):
     gradient_tolerance  γ; None takes a hundredth of what one record can do. A plan states the one it took
     step_size           η; None takes 1/(λ+β)
     noise_variance      σ²; None takes the calibrated one, a larger value is allowed
-    exact               whether every noisy step ends on a public grid by exact noise, its roundings charged, so that no bound speaks of
-                        real numbers; for convex losses, with sums in float64
-    in_place            whether rows keep their places. Rows of a source or a cluster need not: their steps are exact, and what an
-                        order may tell of a record that is gone is charged
     """
 
     name: ClassVar[str] = "minimiser"
     summary: ClassVar[str] = (
         "solve for the minimiser of the current records, then diffuse: nothing but noise to wait for"
     )
-    any_order: ClassVar[bool] = True  # by exact steps
 
     solver: str = "warm"
     diffusion_steps: int | None = None
     gradient_tolerance: float | None = None
     step_size: float | None = None
     noise_variance: float | None = None
-    exact: bool = False
-    in_place: bool = True
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         choice("solver", self.solver, SOLVERS)
-        if not (self.exact or self.in_place):
-            raise InvalidParameter("needs exact=True: only its roundings are bounded in any order", in_place=False)
         if self.diffusion_steps is not None:
             count("diffusion_steps", self.diffusion_steps)
         for name in ("gradient_tolerance", "step_size", "noise_variance"):
@@ -137,29 +126,23 @@ class Minimiser(Method):
                 positive(name, getattr(self, name))
 
     def in_any_order(self) -> Minimiser:
-        """By exact steps; γ is chosen anew, as it may show in a deleted record's figure."""
-        return self if not self.in_place else replace(self, exact=True, in_place=False, gradient_tolerance=None)
+        """γ is chosen anew, as it may show in a deleted record's figure."""
+        return self if not self.in_place else replace(super().in_any_order(), gradient_tolerance=None)
 
-    def plan(self, problem: Problem) -> Plan:
-        if not self.exact:
-            return self._plan(problem)
-        check_exact(problem, method=self.name, otherwise=_OTHERWISE)
-        problem = replace(problem, dtype="float64")
-        plan = self._plan(problem)
-        for _ in range(_ATTEMPTS):  # roundings come on top of what the tolerance leaves of a deleted record
+    def _exactly(self, problem: Problem) -> Plan | None:
+        """Roundings come on top of what the tolerance leaves of a deleted record: the tolerance is smaller where the budget asks for it."""
+        chosen = self
+        for _ in range(_ATTEMPTS):
+            plan = chosen._over_reals(problem)
             if plan.budget.affords(plan.deletion):
                 return plan
             if self.gradient_tolerance is not None or plan.gradient_tolerance <= least_tolerance(problem):
                 break
-            smaller = max(least_tolerance(problem), 0.9 * plan.gradient_tolerance)
-            plan = replace(self, gradient_tolerance=smaller)._plan(problem)
-        raise PlanInfeasible(
-            "what the solver's tolerance and the roundings leave of a deleted record costs more than the deletion budget: raise λ or "
-            "that budget, or use solver 'cold' where rows keep their places, or method 'perturbed'",
-            plan=plan,
-        )
+            chosen = replace(self, gradient_tolerance=max(least_tolerance(problem), 0.9 * plan.gradient_tolerance))
+        return None
 
-    def _plan(self, problem: Problem) -> Plan:
+    def _over_reals(self, problem: Problem) -> Plan:
+        """In exact steps too, where that is the method."""
         _check_one_minimiser(problem)
         eta = contracting_step_size(problem, self.step_size)
         chain = {"step_size": eta, "strong_convexity": problem.strong_convexity}
@@ -200,8 +183,6 @@ class Minimiser(Method):
     def check_plan(self, plan: Plan) -> None:
         super().check_plan(plan)
         _check_one_minimiser(plan.problem)
-        if self.exact:
-            check_exact_plan(plan, otherwise=_OTHERWISE)
         least = gradient_error(**_rounding_facts(plan.problem))
         if not plan.gradient_tolerance >= least:
             raise InvalidParameter(
@@ -209,8 +190,9 @@ class Minimiser(Method):
             )
 
     def mechanism(self, plan: Plan) -> MinimiserRun:
-        facts = run_facts(plan, exact=self.exact, in_place=self.in_place)
-        return MinimiserRun(**facts, gradient_tolerance=plan.gradient_tolerance, warm=self.solver == "warm")
+        return MinimiserRun(
+            **self.run_facts(plan), gradient_tolerance=plan.gradient_tolerance, warm=self.solver == "warm"
+        )
 
     def start(self, plan: Plan, *, learning: bool) -> procedure.Start:
         return procedure.Solved(plan.gradient_tolerance, self.solver)
