@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 ROOM = 1 + 2 * NORM_TOLERANCE  # rows may be R(1 + NORM_TOLERANCE) long; squared for curvatures
 
 
-class NoGrid(InvalidParameter):
-    """A step's noise is too fine for float64."""
+class NotExact(InvalidParameter):
+    """No step of this size and noise is exact: its noise is too fine for a grid in float64, or its size leaves rounding no room."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +58,7 @@ class ExactSteps:
         """Raise `InvalidParameter` where a run with these steps is not one that the bound covers, or states less than it costs."""
         limit = self.largest_step_size(run)
         if run.step_size > limit:  # a bound down to the last bit leaves no tolerance
-            raise InvalidParameter(
+            raise NotExact(
                 f"must be at most {limit:.17g}: beyond it a step may carry two models apart", step_size=run.step_size
             )
         if run.strong_convexity != self.regularization:  # a larger m would understate what a run costs
@@ -203,7 +203,7 @@ class GridMethod(Method):
             exact = replace(self, exact=True)
             try:
                 plan = exact._exactly(replace(problem, method=exact, dtype="float64"))
-            except NoGrid:
+            except NotExact:
                 plan = None
             if plan is not None:
                 return plan
@@ -221,7 +221,7 @@ class GridMethod(Method):
 
     @abstractmethod
     def _exactly(self, problem: Problem) -> Plan | None:
-        """The plan in exact steps, by `problem.method`; None, or `NoGrid`, where roundings cost more than the budgets."""
+        """The plan in exact steps, by `problem.method`; None, or `NotExact`, where roundings cost more than the budgets."""
 
     def check_plan(self, plan: Plan) -> None:
         super().check_plan(plan)
@@ -236,7 +236,7 @@ class GridMethod(Method):
         """The facts of Noisy-GD by a plan; where its steps are exact, theirs too, and no slack.
 
         Raises:
-            NoGrid: none is fine enough beside the noise.
+            NotExact: none is fine enough beside the noise.
         """
         chain = {"step_size": plan.step_size, "noise_variance": plan.noise_variance}
         facts = plan.problem.run(**chain)
@@ -249,7 +249,7 @@ def exact_steps_of(problem: Problem, *, step_size: float, noise_variance: float,
     """The facts of exact steps on a problem: a ball that a chain never leaves, and the finest grid that float64 holds in it.
 
     Raises:
-        NoGrid: none is fine enough beside the noise.
+        NotExact: none is fine enough beside the noise.
     """
     reach = {
         "lipschitz": problem.loss.constants.lipschitz * ROOM,
@@ -265,7 +265,7 @@ def exact_steps_of(problem: Problem, *, step_size: float, noise_variance: float,
     )
     bits = exact_steps.grid_bits(radius=radius, **reach)
     if bits < exact_steps.LEAST_BITS:
-        raise NoGrid(
+        raise NotExact(
             f"at n={problem.records} and λ={problem.regularization:g} a step's noise is too fine beside weights up to "
             f"{radius:g} for float64; raise λ, or use method 'perturbed'"
         )

@@ -29,8 +29,6 @@ class SharpRun(GridRun):
 
     @property
     def largest_step_size(self) -> float:
-        if self.exact is not None:
-            return self.exact.largest_step_size(self)
         return shifted_interpolation.largest_step_size(
             strong_convexity=self.strong_convexity, objective_smoothness=self._steepest
         )

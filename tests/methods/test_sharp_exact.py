@@ -368,7 +368,7 @@ def test_the_releases_that_a_plan_is_for_are_within_its_budget_steps_added_for_r
 
 def test_no_step_is_longer_than_what_contracts_not_even_by_a_rounding() -> None:
     mechanism = plan_by(regularization=1e-7).mechanism
-    longest = mechanism.largest_step_size
+    longest = mechanism.exact.largest_step_size(mechanism)
     assert replace(mechanism, step_size=longest).step_size == longest
     with pytest.raises(InvalidParameter, match="carry two models apart"):
         replace(mechanism, step_size=longest * (1 + 5e-13))

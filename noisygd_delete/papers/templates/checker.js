@@ -2452,7 +2452,7 @@ return $.dict([["name", $.ga(self, "name")], ...$.pairs(asdict([self]))]);
 return {MOST_CLASSES, ONE_DIRECTION, SEVERAL_DIRECTIONS, LossConstants, Loss, Any, ClassVar, ABC, scale, abstractmethod, asdict};
 })();
 $.modules["methods.procedure"] = (() => {
-let Prior, Published, Solved, Fitted, Sampling, Exactness, Start, Procedure;
+let Prior, Published, Solved, Fitted, Sampling, Exactness, Passed, Start, Procedure;
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 Prior = $.dataclass($.cls("Prior", [], ($ns) => {
@@ -2473,7 +2473,10 @@ Sampling = $.dataclass($.cls("Sampling", [], ($ns) => {
 Exactness = $.dataclass($.cls("Exactness", [], ($ns) => {
 
 }), [["radius", () => ["is", $.b.float]], ["grid_bits", () => ["is", $.b.int]]], {frozen: true});
-Start = $.or($.or($.or(Prior, Published), Solved), Fitted);
+Passed = $.dataclass($.cls("Passed", [], ($ns) => {
+
+}), [["blocks", () => ["is", $.b.int]], ["step_sizes", () => ["of", $.b.tuple, ["is", $.b.float]]]], {frozen: true});
+Start = $.or($.or($.or($.or(Prior, Published), Solved), Fitted), Passed);
 Procedure = $.dataclass($.cls("Procedure", [], ($ns) => {
 $ns.steps = 0n;
 $ns.step_size = 0.0;
@@ -2490,17 +2493,19 @@ throw $.raised(InvalidParameter(["is part of what a solver minimises: it needs a
 return null;
 });
 }), [["start", () => ["is", Start]], ["steps", () => ["is", $.b.int]], ["step_size", () => ["is", $.b.float]], ["noise_variance", () => ["is", $.b.float]], ["linear_term", () => ["is", $.b.float]], ["output_noise", () => ["is", $.b.float]], ["shape", () => ["or", ["of", $.b.tuple, ["is", $.b.float]], ["none"]]], ["sampling", () => ["or", ["is", Sampling], ["none"]]], ["exactness", () => ["or", ["is", Exactness], ["none"]]]], {frozen: true});
-return {Prior, Published, Solved, Fitted, Sampling, Exactness, Start, Procedure, InvalidParameter};
+return {Prior, Published, Solved, Fitted, Sampling, Exactness, Passed, Start, Procedure, InvalidParameter};
 })();
 $.modules["bounds.solver_steps"] = (() => {
-let PER_FEATURE, MOST_CELLS, _QUICK, _SIDE, _SOLVED, _DECOMPOSED, _LEAST_SHARE, _MOST_SHARE, sample_rows;
+let PER_FEATURE, MOST_CELLS, _QUICK, _SIDE, _SOLVED, _DECOMPOSED, _LEAST_SHARE, _MOST_SHARE, _COUNTED, sample_rows, growth, condition, proven_steps;
 const math = $.libraries["math"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 PER_FEATURE = 100n;
 MOST_CELLS = $.shl(1n, 24n);
 _QUICK = 4n;
 _SIDE = 1024n;
 {const $v1 = [60n, 3n];_SOLVED = $v1[0];_DECOMPOSED = $v1[1];}
 {const $v2 = [0.5, 2.0];_LEAST_SHARE = $v2[0];_MOST_SHARE = $v2[1];}
+_COUNTED = 20000n;
 sample_rows = $.fn("sample_rows", ["*", "records", "features", "outputs", "condition_number", "filled"], {"filled": null}, function (records, features, outputs, condition_number, filled) {
 let affordable, cheap, narrow, rows, share, side;
 share = $.b.min([_MOST_SHARE, $.b.max([_LEAST_SHARE, $.div($.pow(condition_number, 0.25), 4n)])]);
@@ -2511,7 +2516,35 @@ narrow = $.both($.le(features, side), () => $.le($.pow(features, 2n), affordable
 rows = ($.t(narrow) ? $.b.min([$.mul(PER_FEATURE, features), $.div(affordable, features)]) : $.b.min([side, $.libraries["math"].sqrt([affordable])]));
 return $.tuple([$.b.max([1n, $.b.min([$.b.int([rows]), records, $.floordiv(MOST_CELLS, features)])]), narrow]);
 });
-return {PER_FEATURE, MOST_CELLS, _QUICK, _SIDE, _SOLVED, _DECOMPOSED, _LEAST_SHARE, _MOST_SHARE, sample_rows};
+growth = $.fn("growth", ["condition"], {}, function* (condition) {
+let after, before, q;
+{const $v3 = [condition, 0.0];q = $v3[0];before = $v3[1];}
+while ($.t(true)) {
+after = $.div($.add($.mul($.add(1n, q), before), $.mul(2n, $.add(1n, $.libraries["math"].sqrt([$.mul($.add(1n, before), $.add(1n, $.mul(q, before)))])))), $.pow($.sub(1n, q), 2n));
+yield $.tuple([before, after]);
+before = after;
+}
+return null;
+});
+condition = $.fn("condition", ["strong_convexity", "objective_smoothness"], {}, function (strong_convexity, objective_smoothness) {
+return $.b.min([$.div(strong_convexity, objective_smoothness), 0.5]);
+});
+proven_steps = $.fn("proven_steps", ["*", "distance", "tolerance", "strong_convexity", "objective_smoothness"], {}, function (distance, tolerance, strong_convexity, objective_smoothness) {
+let at_most, q, rate, root, wanted;
+q = condition([strong_convexity, objective_smoothness]);
+wanted = $.mul($.mul(2n, objective_smoothness), $.div(distance, tolerance));
+root = $.div(wanted, $.libraries["math"].sqrt([q]));
+rate = $.neg($.libraries["math"].log1p([$.neg($.libraries["math"].sqrt([q]))]));
+at_most = ($.t($.le(root, $.div(1n, rate))) ? root : $.add($.div(1n, rate), $.div($.add($.libraries["math"].log([root]), $.libraries["math"].log([rate])), rate)));
+if (!$.t($.lt(at_most, $.pow(2.0, 53n)))) {
+throw $.raised(InvalidParameter([("" + "a solver would need more than 2\u2075\u00b3 passes to reach gradient norm " + $.formatted(tolerance, "", ("" + ".3g")) + " at condition number " + $.formatted($.div(1n, q), "", ("" + ".3g")) + "; raise the regularization \u03bb")]));
+}
+if ($.t($.lt(_COUNTED, at_most))) {
+return $.add($.libraries["math"].ceil([$.mul(at_most, $.add(1n, 1e-09))]), 1n);
+}
+return $.b.next([(function* ($first) { for (const $v4 of $.each($first)) { let _, reached, steps; {const $v5 = $.unpack($v4, 2, -1);steps = $v5[0];{const $v6 = $.unpack($v5[1], 2, -1);reached = $v6[0];_ = $v6[1];}} if (!$.t($.le(wanted, $.libraries["math"].sqrt([$.add(1n, $.mul(q, reached))])))) continue; yield steps; } })($.b.enumerate([growth([q])]))]);
+});
+return {PER_FEATURE, MOST_CELLS, _QUICK, _SIDE, _SOLVED, _DECOMPOSED, _LEAST_SHARE, _MOST_SHARE, _COUNTED, sample_rows, growth, condition, proven_steps, InvalidParameter};
 })();
 $.modules["bounds.arithmetic"] = (() => {
 let DTYPES, BLOCK, SPAN, CHUNK, GRID_BITS, MOST_PROCESSES, MOST_PARTITIONS, NORM_TOLERANCE, _SLOPE_TOLERANCE, _UNIT_ROUNDOFF, sensitivity_slack, gradient_error, _in_a_tree;
@@ -2833,6 +2866,47 @@ return sum_up([$.mul(q, $.libraries["math"].log1p([second])), $.mul($.neg(rest),
 return $.mul($.div($.b.max([$.add(_with([q, ratio]), _without([q, ratio])), $.add(_with([q, $.neg(below)]), _without([q, $.neg(below)])), opposite([ratio, $.neg(below)]), opposite([$.neg(below), ratio])]), rest), $.add(1n, $.mul(4n, UNIT)));
 });
 return {curvature_ratio, highest_order, _minus_log_one_plus, _with, _without, _valid, zero_out_hessian, replace_hessian, several_zero_out_hessian, several_replace_hessian, weakly_convex_zero_out_hessian, weakly_convex_replace_hessian, UNIT, sum_up};
+})();
+$.modules["bounds.block_passes"] = (() => {
+let _STEEPER, _SECOND_ORDER, step_sizes, largest_step_size, fuller, carried, rounding;
+const UNIT = $.modules["bounds.rounding"]["UNIT"];
+_STEEPER = $.mul(64n, UNIT);
+_SECOND_ORDER = 1.01;
+step_sizes = $.fn("step_sizes", ["*", "first", "last", "passes", "blocks", "strong_convexity"], {}, function (first, last, passes, blocks, strong_convexity) {
+let ratio;
+ratio = $.div(last, first);
+return $.b.tuple([(function* ($first) { for (const $v1 of $.each($first)) { let number; number = $v1; yield $.div($.mul(first, $.pow(ratio, $.div(number, $.b.max([$.sub(passes, 1n), 1n])))), $.mul(strong_convexity, blocks)); } })($.b.range([passes]))]);
+});
+largest_step_size = $.fn("largest_step_size", ["*", "strong_convexity", "curvature", "blocks", "records"], {}, function (strong_convexity, curvature, blocks, records) {
+return $.mul($.div(2n, $.add($.mul(2n, strong_convexity), $.mul(fuller([], {"blocks": blocks, "records": records}), curvature))), $.sub(1n, $.mul(4n, UNIT)));
+});
+fuller = $.fn("fuller", ["*", "blocks", "records"], {}, function (blocks, records) {
+return $.mul($.add(1n, $.div(blocks, records)), $.add(1n, $.mul(4n, UNIT)));
+});
+carried = $.fn("carried", ["*", "step_sizes", "strong_convexity", "blocks"], {}, function (step_sizes, strong_convexity, blocks) {
+let apart, end, farthest, number, place, rate, step_size;
+farthest = 0.0;
+for (const $v2 of $.each($.tuple([0n, $.sub(blocks, 1n)]))) {
+end = $v2;
+apart = 0.0;
+for (const $v3 of $.each($.b.enumerate([step_sizes]))) {
+{const $v4 = $.unpack($v3, 2, -1);number = $v4[0];step_size = $v4[1];}
+rate = $.mul(step_size, strong_convexity);
+place = ($.t($.eq($.mod(number, 2n), 0n)) ? end : $.sub($.sub(blocks, 1n), end));
+apart = $.add($.mul(apart, $.pow($.sub(1n, rate), blocks)), $.mul($.mul(rate, blocks), $.pow($.sub(1n, rate), $.sub($.sub(blocks, 1n), place))));
+}
+farthest = $.b.max([farthest, apart]);
+}
+return $.mul(farthest, $.add($.add(1n, 1e-09), $.mul($.mul(_STEEPER, blocks), $.b.len([step_sizes]))));
+});
+rounding = $.fn("rounding", ["*", "step_sizes", "strong_convexity", "gradient_error", "lipschitz", "regularization", "weights_norm"], {}, function (step_sizes, strong_convexity, gradient_error, lipschitz, regularization, weights_norm) {
+let least, moved, steepest;
+steepest = $.add(lipschitz, $.mul(regularization, weights_norm));
+least = $.mul($.mul($.b.min([step_sizes]), strong_convexity), $.sub(1n, _STEEPER));
+moved = $.div($.add(gradient_error, $.mul($.mul(3n, UNIT), steepest)), strong_convexity);
+return $.mul(_SECOND_ORDER, $.add(moved, $.div($.mul($.mul(2n, UNIT), weights_norm), least)));
+});
+return {_STEEPER, _SECOND_ORDER, step_sizes, largest_step_size, fuller, carried, rounding, UNIT};
 })();
 $.modules["bounds.subsampled"] = (() => {
 let zero_out_renyi, replace_renyi;
@@ -5066,7 +5140,7 @@ return $.dict([["step_size", $.ga(self, "step_size")], ["noise_variance", $.ga(s
 }), [["step_size", () => ["is", $.b.float]], ["noise_variance", () => ["is", $.b.float]], ["strong_convexity", () => ["is", $.b.float]], ["lipschitz", () => ["is", $.b.float]], ["objective_smoothness", () => ["or", ["is", $.b.float], ["none"]]], ["rows_per_subject", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
 _told = $.fn("_told", ["facts"], {}, function (facts) {
 let later;
-later = $.dict([["in_place", $.tuple([true])], ["chain", $.tuple([1n])], ["exact", $.tuple([null, false])]]);
+later = $.dict([["in_place", $.tuple([true])], ["chain", $.tuple([1n])], ["exact", $.tuple([null, false])], ["passes", $.tuple([null])], ["solver_passes", $.tuple([null])]]);
 return $.dict((function* ($first) { for (const $v3 of $.each($first)) { let name, value; {const $v4 = $.unpack($v3, 2, -1);name = $v4[0];value = $v4[1];} if (!$.t(!$.has($.cm(later, "get", [name, $.tuple([])]), value))) continue; yield [name, value]; } })($.cm(asdict([facts]), "items", [])));
 });
 bounded_gradients = $.fn("bounded_gradients", ["lipschitz", "*", "proven"], {}, function (lipschitz, proven) {
@@ -5502,7 +5576,7 @@ return $.dict([["points", $.b.tuple([(function* ($first) { for (const $v1 of $.e
 return {ORDERS, SampledGaussian, ClassVar, Mechanism, InvalidParameter, positive};
 })();
 $.modules["methods.exact_steps"] = (() => {
-let ROOM, NoGrid, ExactSteps, GridRun, GridMethod, exact_steps_of, _covers, check_exact;
+let ROOM, NotExact, ExactSteps, GridRun, GridMethod, exact_steps_of, _covers, check_exact;
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
@@ -5519,7 +5593,7 @@ const Method = $.modules["methods.base"]["Method"];
 const NoisySteps = $.modules["methods.base"]["NoisySteps"];
 const bounded_gradients = $.modules["methods.base"]["bounded_gradients"];
 ROOM = $.add(1n, $.mul(2n, NORM_TOLERANCE));
-NoGrid = $.cls("NoGrid", [InvalidParameter], ($ns) => {
+NotExact = $.cls("NotExact", [InvalidParameter], ($ns) => {
 
 });
 ExactSteps = $.dataclass($.cls("ExactSteps", [], ($ns) => {
@@ -5542,7 +5616,7 @@ $ns.check = $.fn("check", ["self", "run"], {}, function (self, run) {
 let finest, limit;
 limit = $.cm(self, "largest_step_size", [run]);
 if ($.t($.lt(limit, $.ga(run, "step_size")))) {
-throw $.raised(InvalidParameter([("" + "must be at most " + $.formatted(limit, "", ("" + ".17g")) + ": beyond it a step may carry two models apart")], {"step_size": $.ga(run, "step_size")}));
+throw $.raised(NotExact([("" + "must be at most " + $.formatted(limit, "", ("" + ".17g")) + ": beyond it a step may carry two models apart")], {"step_size": $.ga(run, "step_size")}));
 }
 if ($.t(!$.eq($.ga(run, "strong_convexity"), $.ga(self, "regularization")))) {
 throw $.raised(InvalidParameter([("" + "must be regularization=" + $.formatted($.ga(self, "regularization"), "", ("" + ".17g")) + ": the losses covered are convex")], {"strong_convexity": $.ga(run, "strong_convexity")}));
@@ -5633,7 +5707,7 @@ reach = $.dict([["lipschitz", $.mul($.ga($.ga($.ga(problem, "loss"), "constants"
 radius = $.modules["bounds.exact_steps"].radius([], {"gap_at_zero": $.ga($.ga(problem, "loss"), "gap_at_zero"), "dimension": $.ga(problem, "dimension"), "strong_convexity": $.ga(problem, "strong_convexity"), ...$.named(reach)});
 bits = $.modules["bounds.exact_steps"].grid_bits([], {"radius": radius, ...$.named(reach)});
 if ($.t($.lt(bits, $.modules["bounds.exact_steps"].LEAST_BITS))) {
-throw $.raised(NoGrid([("" + "at n=" + $.formatted($.ga(problem, "records"), "", "") + " and \u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " a step's noise is too fine beside weights up to " + $.formatted(radius, "", ("" + "g")) + " for float64; raise \u03bb, or use method 'perturbed'")]));
+throw $.raised(NotExact([("" + "at n=" + $.formatted($.ga(problem, "records"), "", "") + " and \u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " a step's noise is too fine beside weights up to " + $.formatted(radius, "", ("" + "g")) + " for float64; raise \u03bb, or use method 'perturbed'")]));
 }
 return ExactSteps([], {"regularization": $.ga(problem, "regularization"), "curvature": $.ga($.ga($.ga(problem, "loss"), "constants"), "curvature"), "features": $.ga(problem, "features"), "outputs": $.ga($.ga(problem, "loss"), "outputs"), "radius": radius, "grid_bits": bits, "in_place": in_place});
 });
@@ -5646,7 +5720,7 @@ throw $.raised(AssumptionViolated([("" + "steps exact to the last bit, which row
 }
 return null;
 });
-return {ROOM, NoGrid, ExactSteps, GridRun, GridMethod, exact_steps_of, _covers, check_exact, ClassVar, Method, NoisySteps, InvalidParameter, bounded_gradients, count, non_negative, positive, AssumptionViolated, NORM_TOLERANCE, gradient_error};
+return {ROOM, NotExact, ExactSteps, GridRun, GridMethod, exact_steps_of, _covers, check_exact, ClassVar, Method, NoisySteps, InvalidParameter, bounded_gradients, count, non_negative, positive, AssumptionViolated, NORM_TOLERANCE, gradient_error};
 })();
 $.modules["methods.problem"] = (() => {
 let Problem;
@@ -5871,10 +5945,19 @@ return $.dict([...$.pairs(others), ["problem", $.cm($.ga(self, "problem"), "to_d
 return {MOST_STAGES, Plan, Problem, count, cached_property, fields};
 })();
 $.modules["methods.solving"] = (() => {
-let SOLVERS, forecast_passes;
+let SOLVERS, solver_passes, forecast_passes;
 const math = $.libraries["math"];
+const proven_steps = $.modules["bounds.solver_steps"]["proven_steps"];
 const sample_rows = $.modules["bounds.solver_steps"]["sample_rows"];
 SOLVERS = $.tuple(["warm", "cold", "fixed"]);
+solver_passes = $.fn("solver_passes", ["problem", "solver", "tolerance"], {}, function (problem, solver, tolerance) {
+let steps;
+if ($.t($.eq(solver, "fixed"))) {
+steps = proven_steps([], {"distance": $.div($.ga($.ga($.ga(problem, "loss"), "constants"), "lipschitz"), $.ga(problem, "strong_convexity")), "tolerance": tolerance, "strong_convexity": $.ga(problem, "strong_convexity"), "objective_smoothness": $.ga(problem, "objective_smoothness")});
+return $.add(steps, 1n);
+}
+return forecast_passes([problem]);
+});
 forecast_passes = $.fn("forecast_passes", ["problem"], {}, function (problem) {
 let _, kappa, narrow, outputs;
 kappa = $.div($.ga(problem, "objective_smoothness"), $.ga(problem, "strong_convexity"));
@@ -5885,7 +5968,7 @@ return $.add(1n, $.libraries["math"].ceil([$.mul(2n, $.libraries["math"].pow([ka
 }
 return $.libraries["math"].ceil([$.mul(4n, $.libraries["math"].pow([kappa, 0.27]))]);
 });
-return {SOLVERS, forecast_passes, sample_rows};
+return {SOLVERS, solver_passes, forecast_passes, proven_steps, sample_rows};
 })();
 $.modules["methods.perturbed_noise"] = (() => {
 let _UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, _usual_pull;
@@ -6423,6 +6506,74 @@ return null;
 });
 return {SampledSteps, SampledStage, passes, check_sampled, ClassVar, Method, SampledGaussian, InvalidParameter, count, AssumptionViolated};
 })();
+$.modules["methods.passes"] = (() => {
+let MOST_PASSES, MOST_BLOCKS, _FIRST, _FALLS, _FEWEST, _USUAL, _FEWEST_ROWS, Passes, passes_for;
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const block_passes = $.modules["bounds.block_passes"];
+const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
+const UNIT = $.modules["bounds.rounding"]["UNIT"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const count = $.modules["errors"]["count"];
+const positive = $.modules["errors"]["positive"];
+const ROOM = $.modules["methods.exact_steps"]["ROOM"];
+const forecast_passes = $.modules["methods.solving"]["forecast_passes"];
+{const $v1 = [10000n, $.shl(1n, 20n)];MOST_PASSES = $v1[0];MOST_BLOCKS = $v1[1];}
+{const $v2 = [1.2, 8.0];_FIRST = $v2[0];_FALLS = $v2[1];}
+_FEWEST = 10n;
+{const $v3 = [100n, 16n];_USUAL = $v3[0];_FEWEST_ROWS = $v3[1];}
+Passes = $.dataclass($.cls("Passes", [], ($ns) => {
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let name;
+count(["blocks", $.ga(self, "blocks")], {"maximum": MOST_BLOCKS});
+count(["passes", $.ga(self, "passes")], {"maximum": MOST_PASSES});
+for (const $v4 of $.each($.tuple(["first", "last"]))) {
+name = $v4;
+positive([name, $.b.getattr([self, name])]);
+}
+return null;
+});
+$ns.step_sizes = $.fn("step_sizes", ["self", "strong_convexity"], {}, function (self, strong_convexity) {
+return $.modules["bounds.block_passes"].step_sizes([], {"first": $.ga(self, "first"), "last": $.ga(self, "last"), "passes": $.ga(self, "passes"), "blocks": $.ga(self, "blocks"), "strong_convexity": strong_convexity});
+});
+$ns.check = $.fn("check", ["self", "run"], {}, function (self, run) {
+let limit;
+if (($.t($.is($.ga(run, "exact"), null)) || !$.t($.ga($.ga(run, "exact"), "in_place")))) {
+throw $.raised(InvalidParameter(["needs exact steps, and rows that keep their places: blocks are of slots"], {"passes": self}));
+}
+if ($.t($.lt($.ga(run, "records"), $.ga(self, "blocks")))) {
+throw $.raised(InvalidParameter([("" + "must be at most n=" + $.formatted($.ga(run, "records"), "", ""))], {"blocks": $.ga(self, "blocks")}));
+}
+limit = $.modules["bounds.block_passes"].largest_step_size([], {"strong_convexity": $.ga(run, "strong_convexity"), "curvature": $.mul($.ga($.ga(run, "exact"), "curvature"), $.pow(ROOM, 2n)), "blocks": $.ga(self, "blocks"), "records": $.ga(run, "records")});
+if (!$.t($.le($.b.max([$.cm(self, "step_sizes", [$.ga(run, "strong_convexity")])]), limit))) {
+throw $.raised(InvalidParameter([("" + "is too much for " + $.formatted($.ga(self, "blocks"), "", "") + " blocks: a step may carry two models apart")], {"first": $.ga(self, "first")}));
+}
+return null;
+});
+$ns.apart = $.fn("apart", ["self", "run", "worlds"], {}, function (self, run, worlds) {
+let error, fuller, m, measured, moved, norm, sizes, steepest;
+if (!$.t(!$.is($.ga(run, "exact"), null))) throw $.raised($.b.AssertionError);
+{const $v5 = [$.ga(run, "strong_convexity"), $.cm(self, "step_sizes", [$.ga(run, "strong_convexity")])];m = $v5[0];sizes = $v5[1];}
+fuller = $.modules["bounds.block_passes"].fuller([], {"blocks": $.ga(self, "blocks"), "records": $.ga(run, "records")});
+{const $v6 = [$.mul($.mul($.ga(run, "lipschitz"), ROOM), fuller), $.div($.mul($.mul($.mul(1.001, $.ga(run, "lipschitz")), ROOM), fuller), m)];steepest = $v6[0];norm = $v6[1];}
+measured = gradient_error([], {"lipschitz": steepest, "curvature": $.mul($.mul($.ga($.ga(run, "exact"), "curvature"), $.pow(ROOM, 2n)), fuller), "outputs": $.ga($.ga(run, "exact"), "outputs"), "records": $.neg($.floordiv($.neg($.ga(run, "records")), $.ga(self, "blocks"))), "features": $.ga($.ga(run, "exact"), "features"), "regularization": m, "weights_norm": norm});
+error = $.modules["bounds.block_passes"].rounding([], {"step_sizes": sizes, "strong_convexity": m, "gradient_error": $.add(measured, $.mul($.mul(4n, UNIT), steepest)), "lipschitz": steepest, "regularization": m, "weights_norm": norm});
+moved = $.modules["bounds.block_passes"].carried([], {"step_sizes": sizes, "strong_convexity": m, "blocks": $.ga(self, "blocks")});
+return $.mul($.add($.div($.mul($.mul(moved, $.cm(run, "sensitivity", [worlds])), ROOM), $.mul($.ga(run, "records"), m)), $.mul(2n, error)), $.add(1n, $.pow(2.0, $.neg(40n))));
+});
+}), [["blocks", () => ["is", $.b.int]], ["passes", () => ["is", $.b.int]], ["first", () => ["is", $.b.float]], ["last", () => ["is", $.b.float]]], {frozen: true, kw_only: true});
+passes_for = $.fn("passes_for", ["problem", "asked"], {}, function (problem, asked) {
+let beta, blocks, first, half, m, most, n, passes;
+{const $v7 = [$.ga(problem, "strong_convexity"), $.ga($.ga($.ga(problem, "loss"), "constants"), "curvature"), $.ga(problem, "records")];m = $v7[0];beta = $v7[1];n = $v7[2];}
+most = $.b.max([1n, $.floordiv(n, _FEWEST_ROWS)]);
+half = $.mul($.div($.add($.mul(2n, m), $.mul($.mul(beta, $.pow(ROOM, 2n)), $.add($.add(1n, $.div(1n, _FEWEST_ROWS)), $.div(1n, n)))), $.mul(2n, m)), $.add(1n, 1e-09));
+blocks = $.b.min([most, $.b.max([$.libraries["math"].ceil([$.mul(_FIRST, half)]), _USUAL])]);
+first = $.b.min([_FIRST, $.div(blocks, half)]);
+passes = $.either(asked, () => $.b.max([forecast_passes([problem]), _FEWEST]));
+return Passes([], {"blocks": blocks, "passes": passes, "first": first, "last": $.div(first, _FALLS)});
+});
+return {MOST_PASSES, MOST_BLOCKS, _FIRST, _FALLS, _FEWEST, _USUAL, _FEWEST_ROWS, Passes, passes_for, positive, count, InvalidParameter, ROOM, forecast_passes, UNIT, gradient_error};
+})();
 $.modules["methods.perturbed"] = (() => {
 let Perturbed, _check_covered;
 const dataclass = $.libraries["dataclasses"]["dataclass"];
@@ -6597,9 +6748,6 @@ SharpRun = $.dataclass($.cls("SharpRun", [GridRun], ($ns) => {
 $ns.method = "sharp";
 $ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD";
 $ns.largest_step_size = $.property($.fn("largest_step_size", ["self"], {}, function (self) {
-if ($.t(!$.is($.ga(self, "exact"), null))) {
-return $.cm($.ga(self, "exact"), "largest_step_size", [self]);
-}
 return $.modules["bounds.shifted_interpolation"].largest_step_size([], {"strong_convexity": $.ga(self, "strong_convexity"), "objective_smoothness": $.ga(self, "_steepest")});
 }));
 $ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
@@ -7173,8 +7321,9 @@ return $.cm($.cm($.ga(plan, "mechanism"), "interval", [about, world], {...$.name
 return {_FEWEST_RESUMED, InterleavedRun, Interleaved, ClassVar, Perturbed, GridMethod, PerturbedRun, SharpRun, count, choice, replace, InvalidParameter, NON_ADAPTIVE};
 })();
 $.modules["methods.minimiser"] = (() => {
-let _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps;
+let _PASSES, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps;
 const dataclass = $.libraries["dataclasses"]["dataclass"];
+const Any = $.libraries["typing"]["Any"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
 const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
@@ -7189,9 +7338,14 @@ const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
 const ROOM = $.modules["methods.exact_steps"]["ROOM"];
 const GridMethod = $.modules["methods.exact_steps"]["GridMethod"];
 const forecast_excess_risk = $.modules["methods.forecast"]["forecast_excess_risk"];
+const MOST_PASSES = $.modules["methods.passes"]["MOST_PASSES"];
+const Passes = $.modules["methods.passes"]["Passes"];
+const passes_for = $.modules["methods.passes"]["passes_for"];
 const SharpRun = $.modules["methods.sharp"]["SharpRun"];
 const SOLVERS = $.modules["methods.solving"]["SOLVERS"];
 const forecast_passes = $.modules["methods.solving"]["forecast_passes"];
+const solver_passes = $.modules["methods.solving"]["solver_passes"];
+_PASSES = "passes";
 _DIFFUSION_SHARE = $.div(5n, 3n);
 MinimiserRun = $.dataclass($.cls("MinimiserRun", [SharpRun], ($ns) => {
 $ns.method = "minimiser";
@@ -7199,9 +7353,16 @@ $ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD fro
 $ns.fresh = true;
 $ns.gradient_tolerance = 0.0;
 $ns.warm = false;
+$ns.passes = null;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 $.sup(MinimiserRun, self, "__post_init__")([]);
 non_negative(["gradient_tolerance", $.ga(self, "gradient_tolerance")]);
+if ($.t(!$.is($.ga(self, "passes"), null))) {
+$.cm($.ga(self, "passes"), "check", [self]);
+if (($.t($.ga(self, "warm")) || $.t($.ga(self, "gradient_tolerance")))) {
+throw $.raised(InvalidParameter(["begins at 0 and has no tolerance"], {"passes": $.ga(self, "passes")}));
+}
+}
 return null;
 });
 $ns.shows_start = $.property($.fn("shows_start", ["self"], {}, function (self) {
@@ -7229,6 +7390,9 @@ $ns._exact_gdp = $.fn("_exact_gdp", ["self", "exact", "worlds", "steps", "*", "e
 let m, moved, room, solved;
 {const $v1 = [$.ga(self, "strong_convexity"), $.add(1n, $.pow(2.0, $.neg(40n)))];m = $v1[0];room = $v1[1];}
 solved = $.mul($.div($.mul(2n, $.ga(self, "gradient_tolerance")), m), room);
+if ($.t(!$.is($.ga(self, "passes"), null))) {
+return $.cm(exact, "gdp", [self, worlds], {"steps_with": steps, "apart": $.cm($.ga(self, "passes"), "apart", [self, worlds])});
+}
 if ($.t(erased)) {
 return $.cm(exact, "gdp", [self, worlds], {"steps_with": 0n, "steps_without": steps, "apart": solved});
 }
@@ -7238,10 +7402,13 @@ return $.cm(exact, "gdp", [self, worlds], {"steps_with": steps, "apart": $.add(m
 $ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
 let own, solved;
 own = $.dict([["method", $.ga(self, "method")]]);
+if ($.t(!$.is($.ga(self, "passes"), null))) {
+return $.sup(MinimiserRun, self, "conditions")([]);
+}
 solved = $.tuple(["solver-tolerance", $.dict([...$.pairs(own), ["tolerance", $.ga(self, "gradient_tolerance")]])]);
 return $.tuple([...$.each($.sup(MinimiserRun, self, "conditions")([])), solved, $.tuple(["time-unseen", own])]);
 });
-}), [["gradient_tolerance", () => ["is", $.b.float]], ["warm", () => ["is", $.b.bool]]], {frozen: true, kw_only: true});
+}), [["gradient_tolerance", () => ["is", $.b.float]], ["warm", () => ["is", $.b.bool]], ["passes", () => ["or", ["is", Passes], ["none"]]]], {frozen: true, kw_only: true});
 Minimiser = $.dataclass($.cls("Minimiser", [GridMethod], ($ns) => {
 $ns.name = "minimiser";
 $ns.summary = "solve for the minimiser of the current records, then diffuse: nothing but noise to wait for";
@@ -7250,10 +7417,23 @@ $ns.diffusion_steps = null;
 $ns.gradient_tolerance = null;
 $ns.step_size = null;
 $ns.noise_variance = null;
+$ns.solver_passes = null;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 let name;
 $.sup(Minimiser, self, "__post_init__")([]);
-choice(["solver", $.ga(self, "solver"), SOLVERS]);
+choice(["solver", $.ga(self, "solver"), $.tuple([...$.each(SOLVERS), _PASSES])]);
+if (($.t($.eq($.ga(self, "solver"), _PASSES)) && ($.t($.is($.ga(self, "exact"), false)) || !$.t($.ga(self, "in_place"))))) {
+throw $.raised(InvalidParameter(["needs exact steps, and rows that keep their places"], {"solver": $.ga(self, "solver")}));
+}
+if (($.t($.eq($.ga(self, "solver"), _PASSES)) && $.t(!$.is($.ga(self, "gradient_tolerance"), null)))) {
+throw $.raised(InvalidParameter(["has no gradient_tolerance to reach; leave it out"], {"solver": $.ga(self, "solver")}));
+}
+if ($.t(!$.is($.ga(self, "solver_passes"), null))) {
+count(["solver_passes", $.ga(self, "solver_passes")], {"maximum": MOST_PASSES});
+if ($.t(!$.eq($.ga(self, "solver"), _PASSES))) {
+throw $.raised(InvalidParameter(["belongs to solver 'passes'"], {"solver_passes": $.ga(self, "solver_passes")}));
+}
+}
 if ($.t(!$.is($.ga(self, "diffusion_steps"), null))) {
 count(["diffusion_steps", $.ga(self, "diffusion_steps")]);
 }
@@ -7269,6 +7449,9 @@ $ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) 
 let least;
 $.sup(Minimiser, self, "check_plan")([plan]);
 _check_one_minimiser([$.ga(plan, "problem")]);
+if ($.t($.eq($.ga(self, "solver"), _PASSES))) {
+return null;
+}
 least = gradient_error([], {...$.named(_rounding_facts([$.ga(plan, "problem")]))});
 if (!$.t($.le(least, $.ga(plan, "gradient_tolerance")))) {
 throw $.raised(InvalidParameter([("" + "is below " + $.formatted(least, "", ("" + "g")) + ", the rounding of a gradient in float64")], {"gradient_tolerance": $.ga(plan, "gradient_tolerance")}));
@@ -7276,7 +7459,12 @@ throw $.raised(InvalidParameter([("" + "is below " + $.formatted(least, "", ("" 
 return null;
 });
 $ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-return MinimiserRun([], {...$.named($.cm(self, "run_facts", [plan])), "gradient_tolerance": $.ga(plan, "gradient_tolerance"), "warm": $.eq($.ga(self, "solver"), "warm")});
+let own;
+own = $.dict([["gradient_tolerance", $.ga(plan, "gradient_tolerance")], ["warm", $.eq($.ga(self, "solver"), "warm")]]);
+return MinimiserRun([], {...$.named($.cm(self, "run_facts", [plan])), ...$.named(own), "passes": $.cm(self, "_passes", [plan])});
+});
+$ns._passes = $.fn("_passes", ["self", "plan"], {}, function (self, plan) {
+return ($.t($.eq($.ga(self, "solver"), _PASSES)) ? passes_for([$.ga(plan, "problem"), $.ga(self, "solver_passes")]) : null);
 });
 $ns.dp = $.fn("dp", ["self", "plan"], {}, function (self, plan) {
 let interval, longest;
@@ -7284,7 +7472,7 @@ longest = $.b.max([$.ga(plan, "learn_steps"), $.ga(plan, "delete_steps")]);
 interval = $.cm($.ga(plan, "mechanism"), "interval", ["dp", $.ga($.ga(plan, "problem"), "adjacency")], {"steps_with": longest});
 return $.cm(interval, "assuming", [NON_ADAPTIVE]);
 });
-}), [["solver", () => ["is", $.b.str]], ["diffusion_steps", () => ["or", ["is", $.b.int], ["none"]]], ["gradient_tolerance", () => ["or", ["is", $.b.float], ["none"]]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
+}), [["solver", () => ["is", $.b.str]], ["diffusion_steps", () => ["or", ["is", $.b.int], ["none"]]], ["gradient_tolerance", () => ["or", ["is", $.b.float], ["none"]]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["is", $.b.float], ["none"]]], ["solver_passes", () => ["or", ["is", $.b.int], ["none"]]]], {frozen: true});
 _check_one_minimiser = $.fn("_check_one_minimiser", ["problem"], {}, function (problem) {
 if (!$.t($.lt(0n, $.ga(problem, "strong_convexity")))) {
 throw $.raised(AssumptionViolated([("" + "\u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " must exceed the weak convexity \u03b2\u208b=" + $.formatted($.ga($.ga($.ga(problem, "loss"), "constants"), "weak_convexity"), "", ("" + "g")) + " of the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss: only then is there one minimiser, close for neighbouring tables")]));
@@ -7304,7 +7492,7 @@ most = $.b.max([1n, $.b.round([$.mul(_DIFFUSION_SHARE, forecast_passes([problem]
 enough = $.mul(1.01, risk([most]));
 return first_whole([$.fn("<lambda>", ["steps"], {}, (steps) => $.le(risk([steps]), enough)), 0n, most]);
 });
-return {_DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps, ClassVar, GridMethod, SharpRun, first_whole, forecast_passes, forecast_excess_risk, positive, count, SOLVERS, choice, InvalidParameter, gradient_error, NON_ADAPTIVE, non_negative, AssumptionViolated, ROOM};
+return {_PASSES, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps, solver_passes, ClassVar, GridMethod, Passes, SharpRun, first_whole, forecast_passes, forecast_excess_risk, positive, count, InvalidParameter, MOST_PASSES, SOLVERS, choice, gradient_error, Any, NON_ADAPTIVE, non_negative, AssumptionViolated, passes_for, ROOM};
 })();
 $.modules["methods.sharp_exact"] = (() => {
 let _FACTS, SharpExactRun, SharpExact;
