@@ -332,7 +332,7 @@ def _descend_exactly(
     """The noisy steps on their grid, whoever holds the rows."""
     if execution.device != "cpu":
         raise InvalidParameter(
-            f"method {plan.method.name!r} takes its steps on the processor: leave the device out",
+            f"method {plan.method.name!r} takes exact steps on the processor: leave the device out, or plan with exact=False, over the reals",
             device=execution.device,
         )
     objective = PreciseObjective(records, plan.loss, regularization=plan.regularization, group=execution.group)

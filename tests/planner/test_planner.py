@@ -162,7 +162,7 @@ def test_explanation_names_the_drivers_and_the_rival() -> None:
         assert fact in text
     text = explain(adult(method="sharp", utility=False))
     assert "Careful" not in text
-    for fact in ("K_Ā=115", "Deletion decides", "'theorem'", "11993"):
+    for fact in ("K_Ā=115", "Deletion decides", "'theorem'", "12009"):
         assert fact in text
 
 
