@@ -48,7 +48,7 @@ def moments_of(plan: SumsPlan) -> IntegerMoments:
     return IntegerMoments(*facts) if plan.coding is None else CodedMoments(*facts, coding=plan.coding)
 
 
-class Sums:
+class PublishedSums:
     """What one publication gives, all of it for nothing more: models of any ridge, components.
 
     Args:
@@ -138,9 +138,9 @@ class SumsCurator:
         return self._published
 
     @property
-    def sums(self) -> Sums:
+    def sums(self) -> PublishedSums:
         """The last release, to make models of."""
-        return Sums(self.plan, self.published, certified=self._certified)
+        return PublishedSums(self.plan, self.published, certified=self._certified)
 
     @property
     def model(self) -> Model:
