@@ -32,7 +32,7 @@ _ROWS = 1 << 16  # counted at once
 
 
 @dataclass(frozen=True)
-class Counts:
+class CountTables:
     """What a pass brings home: exact, of the rows, and nothing to keep.
 
     rows    (codes, codes) of pairs by m, upper blocks alone: {m: counts}
@@ -43,7 +43,7 @@ class Counts:
     labels: dict[int, Integers]
 
     @classmethod
-    def added(cls, parts: Iterator[Counts]) -> Counts:
+    def added(cls, parts: Iterator[CountTables]) -> CountTables:
         """In any order the same."""
         rows, labels = dict[int, Integers](), dict[int, Integers]()
         for part in parts:
@@ -63,14 +63,16 @@ class CodedMoments(IntegerMoments):
     def of(self, rows: ArrayLike, labels: ArrayLike) -> Integers:
         codes, answers = self.coding.of_rows(rows), np.asarray(labels, np.float64)
         spans = range(0, len(codes), _ROWS)
-        return self.of_counts(Counts.added(self.count(codes[k : k + _ROWS], answers[k : k + _ROWS]) for k in spans))
+        return self.of_counts(
+            CountTables.added(self.count(codes[k : k + _ROWS], answers[k : k + _ROWS]) for k in spans)
+        )
 
     def check_rows(self, records: Records, loss: Loss) -> None:
         occupied = records.occupied
         self.coding.of_rows(records.features[occupied])
         check_labels(records.labels, occupied, loss)
 
-    def count(self, codes: Codes, labels: NDArray[np.float64]) -> Counts:
+    def count(self, codes: Codes, labels: NDArray[np.float64]) -> CountTables:
         """The tables of some rows."""
         starts, sizes, total = self.coding.starts, self.coding.sizes, self.coding.starts[-1]
         answers = self.answers(labels)
@@ -91,9 +93,9 @@ class CodedMoments(IntegerMoments):
                     found = np.bincount(code * sizes[other] + held[other], minlength=sizes[b] * sizes[other])
                     pairs[here, starts[other] : starts[other + 1]] = found.reshape(sizes[b], sizes[other])
             rows[m], sums[m] = pairs, told
-        return Counts(rows, sums)
+        return CountTables(rows, sums)
 
-    def of_counts(self, counts: Counts) -> Integers:
+    def of_counts(self, counts: CountTables) -> Integers:
         """The sums: exact, whoever counted."""
         codes = self.coding.starts[-1]
         square, first = np.zeros((codes + 1, codes + 1), np.int64), np.zeros((codes + 1, self.outputs), np.int64)
