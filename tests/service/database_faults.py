@@ -47,7 +47,9 @@ from .privacy_desk import PrivacyDesk
 ROOT = Path(__file__).parents[2]
 THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 BAD = ("lost", "twice", "false papers", "stopped")
-_PATIENCE = 120.0  # seconds until something that does not move is called stopped; `--patience`: on a machine that others load
+_PATIENCE = (
+    120.0  # seconds until something that does not move is called stopped; `--patience`: on a machine that others load
+)
 UUID = "md5(n::text)::uuid"
 KEYS = {  # kind -> (the table, whose rows the store is over, how its key is written)
     "text": (

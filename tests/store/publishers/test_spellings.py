@@ -168,7 +168,7 @@ def test_no_number_is_a_missing_value_whatever_kept_it(tmp_path: Path) -> None:
     columns = {"age": {"bounds": [0, 100], "missing": "column"}, "code": {"hashed": 16}}
     of, made, _, plain_model = published(tmp_path, columns)
     cells = [1.5, None, float("nan"), 7.0]
-    given = {name: cells for name in columns}
+    given = dict.fromkeys(columns, cells)
     parquet.write_table(
         pyarrow.table({name: pyarrow.array(cells, pyarrow.float64()) for name in columns}), tmp_path / "t.parquet"
     )

@@ -364,7 +364,9 @@ def test_a_key_is_known_again_however_an_export_writes_it(database: str, tmp_pat
         run(database, f"CREATE TABLE kept AS SELECT * FROM keyed WHERE key = '{one}'::{kind}")
         assert store.serve(EditRequest.delete([one], request_id="r")).release == 2
         run(database, "INSERT INTO keyed SELECT * FROM kept")
-        with pytest.raises(SourceError, match=r"1 rows there have ids that were erased before|1 rows that were deleted"):
+        with pytest.raises(
+            SourceError, match=r"1 rows there have ids that were erased before|1 rows that were deleted"
+        ):
             store.publish(redo=True)
     with Store.open(tmp_path / "store", tombstones=tombstones) as store:
         with pytest.raises(SourceError, match="1 rows there have ids that were erased before"):
