@@ -10,7 +10,7 @@ from ..errors import InvalidParameter
 from .arguments import whole
 from .plan import ADVISED
 from .problem import HEAD, add_plan_file, command, take, written
-from .shared import MORE, add_command, add_common, show
+from .shared import MORE, add_command, show
 
 
 def register(commands: Any) -> None:
@@ -28,8 +28,7 @@ def register(commands: Any) -> None:
     )
     add_plan_file(parser)
     parser.add_argument("--out", metavar="FILE", help="write what is advised to a file, for `init --plan FILE`")
-    add_common(parser, "explain")
-    add_common(parser, "json")
+    parser.takes += ("--explain", "--json")
     parser.set_defaults(run=_run)
 
 

@@ -11,7 +11,7 @@ from ..records import bounded
 from .arguments import seed, whole
 from .plan import PLANNED
 from .problem import add_plan_file, take
-from .shared import add_command, add_common, progress_bar, show
+from .shared import add_command, progress_bar, show
 
 if TYPE_CHECKING:
     from ..audit import AuditResult
@@ -36,7 +36,7 @@ def register(commands: Any) -> None:
         metavar="STORE",
         help="audit its plan; without it, that of --plan, which then says --records and --features too",
     )
-    add_common(parser, "wait")
+    parser.takes += ("--wait",)
     add_plan_file(parser)
     chosen = parser.add_argument_group("audit")
     chosen.add_argument(
@@ -57,7 +57,7 @@ def register(commands: Any) -> None:
         "--runs", type=whole, default=500, help="by releases: runs to fit to, and as many to count (default 500)"
     )
     chosen.add_argument("--seed", type=seed, help="repeat the same synthetic runs")
-    add_common(parser, "json")
+    parser.takes += ("--json",)
     parser.set_defaults(run=_run)
 
 
@@ -130,7 +130,7 @@ def _plan(parsed: argparse.Namespace) -> Plan:
         if None in (parsed.records, parsed.features):
             raise InvalidParameter("audit needs a STORE, or --plan FILE with the records and features of a plan")
         return plan_from(parsed, records=parsed.records, features=parsed.features, one_hot_blocks=parsed.one_hot_blocks)
-    if parsed.plan is not None or parsed.asked:
-        raise InvalidParameter("a STORE has a plan already; leave --plan and all that belongs to a plan out")
+    if parsed.plan is not None:
+        raise InvalidParameter("a STORE has a plan already; leave --plan out")
     with open_store(parsed) as store:
         return store.plan

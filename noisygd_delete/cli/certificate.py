@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter, StoreCorrupt
 from ..evidence.outputs import output, outside
-from ..papers.catalogue import ORIGINAL, languages
 from ..records import bounded
 from ..register.dates import moment
 from .arguments import number, whole
 from .passphrase import add_passphrase_file, passphrase_of
-from .shared import add_command, add_common, show
+from .shared import add_command, show
 
 if TYPE_CHECKING:
     from ..evidence.facts import Erasure
@@ -44,7 +43,7 @@ def register(commands: Any) -> None:
     certificate.add_argument(
         "--html", metavar="FILE", help="write the page here; opened in a browser, it checks itself"
     )
-    certificate.add_argument("--language", choices=languages(), default=ORIGINAL, help=argparse.SUPPRESS)
+    certificate.takes += ("--language",)
     certificate.add_argument(
         "--envelope", metavar="FILE", help="write it here as an in-toto statement in a DSSE envelope; needs --key"
     )
@@ -76,17 +75,17 @@ def register(commands: Any) -> None:
         metavar="FILE",
         help="output of `residue --json`: where it was looked for what was erased, as your statement",
     )
-    add_common(certificate, "json")
+    certificate.takes += ("--json",)
     certificate.set_defaults(run=_certificate)
 
     report = add_command(commands, "report", epilog="example: noisygd-delete report STORE --out report.html")
     report.add_argument("store", metavar="STORE")
     report.add_argument("--out", required=True, metavar="FILE", help="write the page here")
     report.add_argument("--title", help="default: what it is, in its language")
-    report.add_argument("--language", choices=languages(), default=ORIGINAL, help=argparse.SUPPRESS)
+    report.takes += ("--language",)
     report.add_argument("--delta", type=number, help="δ of the (ε, δ) figures; default: the plan's, or 1e-6")
     report.add_argument("--audit", metavar="FILE", help="output of `audit --json`, quoted as evidence")
-    add_common(report, "json")
+    report.takes += ("--json",)
     report.set_defaults(run=_report)
 
 

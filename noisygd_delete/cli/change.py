@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 from typing import Any
 
-from .arguments import whole
+from .arguments import Intermixed, whole
 from .problem import add_plan_file
-from .requests import add_promises, add_statements
-from .shared import add_common, run_by, store_command
+from .requests import STATEMENTS, add_promises
+from .shared import run_by, store_command
 
 
 def register(commands: Any) -> None:
     learn = store_command(commands, "learn", "learn STORE", run_by("changing", "learn"))
-    add_common(learn, "dry-run")
-    add_common(learn, "explain")
+    learn.takes += ("--dry-run", "--explain")
 
     delete = store_command(commands, "delete", "delete STORE 17 42 --request-id 9f2c", run_by("changing", "delete"))
     delete.add_argument("ids", nargs="*", metavar="ID", help="records to erase")
@@ -28,7 +26,7 @@ def register(commands: Any) -> None:
     )
     add_promises(delete)
     _request_options(delete)
-    add_statements(delete)
+    delete.takes += STATEMENTS
 
     correct = store_command(commands, "replace", "replace STORE --data corrected.csv", run_by("changing", "correct"))
     correct.add_argument(
@@ -37,19 +35,19 @@ def register(commands: Any) -> None:
         metavar="FILE",
         help="CSV or Parquet with the columns of the schema; every id is in use",
     )
-    add_common(correct, "delimiter")
+    correct.takes += ("--delimiter",)
     add_promises(correct)
     _request_options(correct)
-    add_statements(correct)
+    correct.takes += STATEMENTS
 
     insert = store_command(commands, "insert", "insert STORE --data new.csv", run_by("changing", "insert"))
     insert.add_argument("--data", required=True, metavar="FILE", help="CSV or Parquet with the columns of the schema")
-    add_common(insert, "delimiter")
+    insert.takes += ("--delimiter",)
     _request_options(insert)
 
     publish = store_command(commands, "publish", "publish STORE", run_by("changing", "publish"))
     publish.add_argument("--redo", action="store_true", help="even with no edit pending: new noise, charged in full")
-    add_common(publish, "dry-run")
+    publish.takes += ("--dry-run",)
     elsewhere = publish.add_argument_group(
         "rows that lie elsewhere, where the application deletes them (see `init --source`)"
     )
@@ -64,7 +62,7 @@ def register(commands: Any) -> None:
         "--position", help="of its commit, if known (transaction:734, version:12); default: before now"
     )
 
-    add_common(publish, "tombstones", "tombstone-key")
+    publish.takes += ("--tombstones", "--tombstone-key")
 
     relearn = store_command(
         commands,
@@ -73,23 +71,22 @@ def register(commands: Any) -> None:
         run_by("relearning", "relearn"),
     )
     relearn.add_argument("--slots", type=whole, metavar="N", help="a larger n; default: as before")
-    add_common(relearn, "dry-run")
+    relearn.takes += ("--dry-run",)
     add_plan_file(relearn)
-    add_common(relearn, "explain")
+    relearn.takes += ("--explain",)
     for parser in (learn, publish, relearn):
         _request_id(parser)
     for parser in (learn, delete, correct, insert, publish, relearn):
-        add_common(parser, "device", "memory")
+        parser.takes += ("--device", "--memory")
 
 
-def _request_id(parser: argparse.ArgumentParser) -> None:
+def _request_id(parser: Intermixed) -> None:
     parser.add_argument(
         "--request-id", metavar="TOKEN", help="random token of this request: sent again, it is told its first answer"
     )
 
 
-def _request_options(parser: argparse.ArgumentParser) -> None:
+def _request_options(parser: Intermixed) -> None:
     _request_id(parser)
     parser.add_argument("--later", action="store_true", help="edit the rows now, leave the release to a later one")
-    add_common(parser, "dry-run")
-    add_common(parser, "tombstones", "tombstone-key")
+    parser.takes += ("--dry-run", "--tombstones", "--tombstone-key")

@@ -19,8 +19,6 @@ from ..methods.base import AUTO
 from ..planner.usual import usual_slots
 from ..records import LeftOut, check_slots
 from ..store import Store
-from ..store.layout import Layout
-from ..store.onward import require_free
 from .changing import tombstones_from
 from .chosen import Chosen, advised, chosen
 from .instead import or_instead
@@ -66,8 +64,6 @@ def create(parsed: argparse.Namespace, held_out: HeldOut | None = None) -> int:
         raise InvalidParameter("give STORE, the folder to make")
     take(parsed, ADVISED)
     parsed.slots = parsed.records if parsed.slots is None else parsed.slots
-    for address in parsed.publish_to:
-        require_free(Layout.at(parsed.store), address)
     schema = _schema(parsed)
     source = source_from(parsed, schema)
     if source is not None and parsed.engine != "local":
@@ -113,9 +109,7 @@ def _create_from(parsed: argparse.Namespace, schema: Schema, held_out: HeldOut |
     if parsed.dry_run:
         Store.check_from(parsed.store, reading, named, plan_for, tombstones=tombstones)
     else:
-        with Store.create_from(parsed.store, reading, named, plan_for, tombstones=tombstones) as store:
-            for address in parsed.publish_to:
-                store.publish_to(address)
+        Store.create_from(parsed.store, reading, named, plan_for, tombstones=tombstones).close()
     return _Found(reading.rows, reading.clipped, reading.unknown, LeftOut(rows=reading.dropped), *made[-1])
 
 

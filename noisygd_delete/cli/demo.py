@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from .shared import add_command, add_common, progress_bar, show
+from .shared import add_command, progress_bar, show
 
 
 def register(commands: Any) -> None:
     parser = add_command(commands, "demo", epilog="example: noisygd-delete demo --method theorem")
     parser.add_argument("--method", default="sharp", choices=("theorem", "sharp"), help="default: sharp")
-    add_common(parser, "json")
+    parser.takes += ("--json",)
     parser.set_defaults(run=_run)
 
 

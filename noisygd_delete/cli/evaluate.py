@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InvalidParameter
 from ..privacy.guarantee import in_words
 from .arguments import number
-from .shared import add_common, show, store_command
+from .shared import show, store_command
 
 if TYPE_CHECKING:
     from ..papers.counted import CountedEvaluation
@@ -28,7 +28,7 @@ def register(commands: Any) -> None:
         action="store_true",
         help="on the records in the table instead: counts under noise, charged to the account like a release",
     )
-    add_common(parser, "delimiter")
+    parser.takes += ("--delimiter",)
     parser.add_argument(
         "--noise",
         type=number,

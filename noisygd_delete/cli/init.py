@@ -7,7 +7,7 @@ from typing import Any
 
 from .arguments import whole
 from .problem import add_plan_file
-from .shared import add_command, add_common, run_by
+from .shared import add_command, run_by
 from .source import add_source
 
 
@@ -26,7 +26,7 @@ def register(commands: Any) -> None:
         "--id", metavar="COL", help="column with each record's own id (or `id` in the schema; else rows are numbered)"
     )
     parser.add_argument("--subject", metavar="COL", help="column with the person each record is about")
-    add_common(parser, "delimiter")
+    parser.takes += ("--delimiter",)
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--schema", metavar="FILE", help="public bounds and categories (TOML)")
     source.add_argument(
@@ -40,18 +40,11 @@ def register(commands: Any) -> None:
         metavar="N",
         help="n, public; default: a twentieth more than rows, as room for insertions",
     )
-    add_common(parser, "dry-run")
-    parser.add_argument(
-        "--publish-to",
-        action="append",
-        default=[],
-        metavar="ADDRESS",
-        help="put every model in force there too (see `publish-to`); may be given several times",
-    )
-    add_common(parser, "tombstones", "tombstone-key")
+    parser.takes += ("--dry-run",)
+    parser.takes += ("--tombstones", "--tombstone-key")
     add_map(parser)
     add_plan_file(parser)
-    add_common(parser, "memory", "explain", "json")
+    parser.takes += ("--memory", "--explain", "--json")
     parser.set_defaults(run=run_by("creating", "init"))
 
 

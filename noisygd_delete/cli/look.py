@@ -16,7 +16,7 @@ from ..store.status import budget, status
 from .arguments import number, whole
 from .left import left_text
 from .places import sentence
-from .shared import MORE, add_common, read_certificate, show, store_command
+from .shared import MORE, read_certificate, show, store_command
 
 if TYPE_CHECKING:
     from ..store import Soundness
@@ -31,10 +31,10 @@ def register(commands: Any) -> None:
     asking.add_argument("--order", type=number, help="Rényi order; default: the plan's, or 10")
     asking.add_argument("--delta", type=number, help="δ; default: the plan's, or 1e-6")
     asking.add_argument("--last", type=whole, default=10, metavar="N", help="list the last N releases (default 10)")
-    add_common(asking, "explain")
+    asking.takes += ("--explain",)
     _add_questions(asking)
     checking = store_command(commands, "verify", "verify STORE --absent gone.txt", _verify)
-    add_common(checking, "tombstones", "tombstone-key")
+    checking.takes += ("--tombstones", "--tombstone-key")
     checking.add_argument("--absent", metavar="FILE", help="texts that must be gone, one a line; never stored")
     checking.add_argument(
         "--certificate",

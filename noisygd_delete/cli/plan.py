@@ -10,7 +10,7 @@ from ..methods.base import AUTO, PROOFS, RIDGES
 from ..methods.problem import DTYPES
 from ..privacy.worlds import ADJACENCIES, DELETION_NOTIONS
 from .arguments import number, whole
-from .shared import add_command, add_common, run_by
+from .shared import add_command, run_by
 
 PAPER_METHOD, PAPER_REGULARIZATION = "theorem", 1e-3  # where nothing is advised
 SIZES = ("records", "features", "one_hot_blocks")
@@ -136,6 +136,5 @@ def register(commands: Any) -> None:
         action="store_true",
         help="the fewest steps per request that keep --excess-risk (method sharp); with the Pareto table",
     )
-    add_common(parser, "explain")
-    add_common(parser, "json")
+    parser.takes += ("--explain", "--json")
     parser.set_defaults(run=run_by("planning", "plan"))

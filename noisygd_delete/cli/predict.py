@@ -9,7 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from .evaluate import CAUTION
-from .shared import add_common, show, store_command
+from .shared import show, store_command
 
 if TYPE_CHECKING:
     from ..store.prediction import Predictions
@@ -21,7 +21,7 @@ _BEGINS = b"record,predicted "  # as no table of a user's own does
 def register(commands: Any) -> None:
     parser = store_command(commands, "predict", "predict STORE --data new.csv --out predictions.csv", _run)
     parser.add_argument("--data", required=True, metavar="FILE", help="CSV or Parquet; label and id may be missing")
-    add_common(parser, "delimiter")
+    parser.takes += ("--delimiter",)
     parser.add_argument("--probabilities", action="store_true", help="of each class too, a column each in --out")
     parser.add_argument("--out", metavar="FILE", help="write one prediction a line (CSV)")
 

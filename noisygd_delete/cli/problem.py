@@ -29,7 +29,6 @@ def add_plan_file(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="loss, budget and method, as `plan ... --out FILE` writes them (default: advised)",
     )
-    parser.set_defaults(asked={})
 
 
 def take(parsed: argparse.Namespace, usual: Mapping[str, Any], given: Mapping[str, Any] | None = None) -> None:
@@ -42,13 +41,7 @@ def take(parsed: argparse.Namespace, usual: Mapping[str, Any], given: Mapping[st
         InvalidParameter: the file asks for what this command has no use for.
     """
     if given is None:
-        given = parsed.asked
-        if parsed.plan is not None:
-            if given:
-                raise InvalidParameter(
-                    "--plan FILE says all that is asked; put the other options of `plan` into the file"
-                )
-            given = read(parsed.plan)
+        given = {} if parsed.plan is None else read(parsed.plan)
     strange = [name for name in given if name not in usual and name not in SIZES]
     if strange:
         raise InvalidParameter(f"{', '.join(strange)}: {parsed.command} has no use for it; leave it out of the plan")

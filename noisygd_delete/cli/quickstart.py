@@ -7,7 +7,7 @@ from typing import Any
 from .arguments import number
 from .init import add_map
 from .problem import add_plan_file
-from .shared import add_command, add_common, run_by
+from .shared import add_command, run_by
 
 
 def register(commands: Any) -> None:
@@ -34,5 +34,5 @@ def register(commands: Any) -> None:
     )
     add_map(command)
     add_plan_file(command)
-    add_common(command, "json")
+    command.takes += ("--json",)
     command.set_defaults(run=run_by("starting", "start"))

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
 from ..evidence.outputs import output
-from ..papers.catalogue import ORIGINAL, languages
 from ..papers.requests import line_of, practice_of, register_lines
 from ..records import bounded
 from ..register import (
@@ -34,7 +33,8 @@ from ..register import (
 from ..register.case import TEXTS, overclaims
 from ..register.dates import MOST_HOLIDAYS, day
 from .arguments import Intermixed, options_of, whole
-from .shared import add_command, add_common, show
+from .requests import STATEMENTS
+from .shared import add_command, show
 
 if TYPE_CHECKING:
     from ..store import Store
@@ -69,9 +69,9 @@ def _action(
     *,
     one: bool = True,
     writes: bool = True,
-) -> argparse.ArgumentParser:
+) -> Intermixed:
     """An action on a store, and on one request of it."""
-    parser: argparse.ArgumentParser = actions.add_parser(
+    parser: Intermixed = actions.add_parser(
         name,
         help=text,
         description=text,
@@ -82,8 +82,7 @@ def _action(
     if one:
         parser.add_argument("token", metavar="REQUEST")
     if writes:
-        add_common(parser, "wait")
-    add_common(parser, "json")
+        parser.takes += ("--wait", "--json")
     parser.set_defaults(run=run)
     return parser
 
@@ -105,7 +104,7 @@ def _looking(actions: Any) -> None:
     listed.add_argument("--open", action="store_true", help="only those where something is left to do")
     listed.add_argument("--out", metavar="FILE", help="write all of it as CSV here")
     listed.add_argument("--html", metavar="FILE", help="write it as a page here, a hundred requests at a time")
-    listed.add_argument("--language", choices=languages(), default=ORIGINAL, help=argparse.SUPPRESS)
+    listed.takes += ("--language",)
     listed.add_argument("--page", type=whole, default=1, metavar="N", help="which hundred; default: 1")
     _action(actions, "show", "all that is known of one request", "STORE 9f2c31", _show, writes=False)
 
@@ -120,10 +119,8 @@ def _deciding(actions: Any) -> None:
         one=False,
     )
     came.add_argument("--request-id", metavar="TOKEN", help="your random token for it; default: a new one")
-    came.add_argument("--received", metavar="TIME", help="ISO 8601 with the zone of that place; default: now")
     came.add_argument("--right", choices=list(map(str, Rights)), help="what was asked; default: erasure")
-    came.add_argument("--channel", choices=list(map(str, Channels)), help="how it came in")
-    came.add_argument("--identity-checked", action="store_true", help="you made sure who asks")
+    came.takes += STATEMENTS
     no = _action(
         actions, "refuse", "a person refused it, on a ground of the law", "STORE 9f2c31 --ground '17(3)(b)'", _refuse
     )
@@ -190,7 +187,7 @@ def _telling(actions: Any) -> None:
         writes=False,
     )
     written.add_argument("--out", required=True, metavar="FILE", help="write the page here")
-    written.add_argument("--language", choices=languages(), default=ORIGINAL, help=argparse.SUPPRESS)
+    written.takes += ("--language",)
     written.add_argument(
         "--because", default="", metavar="TEXT", help="why it was refused, or takes longer; printed, kept nowhere"
     )
@@ -240,7 +237,7 @@ def _keeping(actions: Any) -> None:
         one=False,
     )
     gone.add_argument("--request-id", metavar="TOKEN", help="this one, whatever its time")
-    add_common(gone, "dry-run")
+    gone.takes += ("--dry-run",)
 
 
 def _list(parsed: argparse.Namespace) -> int:

@@ -17,11 +17,7 @@ if TYPE_CHECKING:
     from ..store import Store
 
 
-def add_statements(parser: argparse.ArgumentParser) -> None:
-    """What the register notes of the request itself; `register receive --help` tells it."""
-    parser.add_argument("--received", metavar="TIME", help=argparse.SUPPRESS)
-    parser.add_argument("--channel", choices=list(map(str, Channels)), help=argparse.SUPPRESS)
-    parser.add_argument("--identity-checked", action="store_true", help=argparse.SUPPRESS)
+STATEMENTS = ("--received", "--channel", "--identity-checked")  # what the register notes of the request itself
 
 
 def add_promises(parser: argparse.ArgumentParser) -> None:

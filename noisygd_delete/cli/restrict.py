@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .requests import add_promises, add_statements
-from .shared import add_common, run_by, store_command
+from .requests import STATEMENTS, add_promises
+from .shared import run_by, store_command
 
 
 def register(commands: Any) -> None:
@@ -29,8 +29,8 @@ def register(commands: Any) -> None:
             "--later", action="store_true", help="take the rows out now, leave the release to a later one"
         )
         add_promises(parser)
-        add_statements(parser)
-        add_common(parser, "device", "memory")
+        parser.takes += STATEMENTS
+        parser.takes += ("--device", "--memory")
     lift = store_command(
         commands,
         "lift",
@@ -42,4 +42,4 @@ def register(commands: Any) -> None:
     lift.add_argument("--aside-key", required=True, metavar="FILE", help="its key")
     lift.add_argument("--told", required=True, metavar="DAY", help="when the person was told that the restriction ends")
     lift.add_argument("--later", action="store_true", help="put the rows back now, leave the release to a later one")
-    add_common(lift, "device", "memory")
+    lift.takes += ("--device", "--memory")

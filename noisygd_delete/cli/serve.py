@@ -19,7 +19,7 @@ from ..service.access import Roles, TokenFile, new_token
 from .arguments import whole
 from .batches import add_batches, pace_from
 from .passphrase import add_passphrase_file, passphrase_of
-from .shared import add_command, add_common, show
+from .shared import add_command, show
 
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
@@ -46,7 +46,7 @@ def register(commands: Any) -> None:
         metavar="FILE",
         help="also take California's deletion lists (DROP) from a folder and answer them there, as this file says (TOML, see docs/drop.md)",
     )
-    add_common(serve, "tombstones", "tombstone-key")
+    serve.takes += ("--tombstones", "--tombstone-key")
     serve.add_argument(
         "--log",
         choices=("text", "json"),
@@ -97,7 +97,7 @@ def register(commands: Any) -> None:
         choices=list(map(str, Roles)),
         help="what it is good for; may be given again",
     )
-    add_common(token, "json")
+    token.takes += ("--json",)
     token.set_defaults(run=_token)
 
 

@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import InvalidParameter
-from .arguments import number, size
+from .arguments import Intermixed
 from .overview import LINES
 from .streams import fitted, tell
 
@@ -21,19 +21,7 @@ if TYPE_CHECKING:
     from ..engine.noisygd import Progress
 
 MORE = "more: --explain"
-_HOW: dict[str, dict[str, Any]] = {
-    **{name: {"action": "store_true"} for name in ("json", "explain", "dry-run")},
-    "wait": {"type": number, "default": 0.0, "metavar": "SECONDS"},
-    "memory": {"type": size, "metavar": "SIZE"},
-    **{name: {"metavar": "FILE"} for name in ("tombstones", "tombstone-key")},
-}
 _PATIENCE = 0.5  # seconds of a run that no bar is drawn for: loading what draws it would be a part of them
-
-
-def add_common(parser: argparse.ArgumentParser, *names: str) -> None:
-    """Options that mean the same in every command: told once, by `noisygd-delete --help`, and named by the help of each that takes them."""
-    for name in names:
-        parser.add_argument(f"--{name}", help=argparse.SUPPRESS, **_HOW.get(name, {}))
 
 
 def run_by(module: str, name: str) -> Callable[[argparse.Namespace], int]:
@@ -46,19 +34,17 @@ def _run(module: str, name: str, parsed: argparse.Namespace) -> int:
     return int(getattr(import_module(f".{module}", __package__), name)(parsed))
 
 
-def add_command(commands: Any, name: str, **words: Any) -> argparse.ArgumentParser:
+def add_command(commands: Any, name: str, **words: Any) -> Intermixed:
     """A command, of which the first help says what `LINES` has; `words` are those of its own help."""
-    parser: argparse.ArgumentParser = commands.add_parser(name, help=LINES[name], allow_abbrev=False, **words)
+    parser: Intermixed = commands.add_parser(name, help=LINES[name], allow_abbrev=False, **words)
     return parser
 
 
-def store_command(
-    commands: Any, name: str, example: str, run: Callable[[argparse.Namespace], int]
-) -> argparse.ArgumentParser:
+def store_command(commands: Any, name: str, example: str, run: Callable[[argparse.Namespace], int]) -> Intermixed:
     """A command that works on a store: its folder, how long to wait for another process, JSON."""
     parser = add_command(commands, name, epilog=f"example: noisygd-delete {example}")
     parser.add_argument("store", metavar="STORE")
-    add_common(parser, "wait", "json")
+    parser.takes += ("--wait", "--json")
     parser.set_defaults(run=run)
     return parser
 

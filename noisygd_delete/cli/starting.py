@@ -81,7 +81,7 @@ def _fill(parsed: argparse.Namespace, folder: Path, rows: int, schema: str) -> i
     apart = HeldOut(share if share * rows >= _ENOUGH_APART else 0.0, never=parsed.delete)
 
     def init(found: argparse.Namespace) -> int:
-        found.plan, found.asked, found.map = parsed.plan, parsed.asked, parsed.map
+        found.plan, found.map = parsed.plan, parsed.map
         return create(found, held_out=apart)
 
     made = _answer(["init", store, "--data", parsed.data, "--schema", str(folder / "schema.toml")], init)

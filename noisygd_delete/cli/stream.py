@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from .batches import add_batches
-from .requests import add_statements
-from .shared import add_command, add_common, run_by
+from .requests import STATEMENTS
+from .shared import add_command, run_by
 
 
 def register(commands: Any) -> None:
@@ -21,10 +21,7 @@ def register(commands: Any) -> None:
     parser.add_argument("--csv", action="store_true", help="read CSV whatever the name")
     when = parser.add_argument_group("publication")
     add_batches(when)
-    add_common(parser, "dry-run")
-    add_common(parser, "wait")
-    add_statements(parser)
-    add_common(parser, "tombstones", "tombstone-key")
-    add_common(parser, "device", "memory")
-    add_common(parser, "json")
+    parser.takes += ("--dry-run", "--wait")
+    parser.takes += STATEMENTS
+    parser.takes += ("--tombstones", "--tombstone-key", "--device", "--memory", "--json")
     parser.set_defaults(run=run_by("streaming", "stream"))

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import InvalidParameter
 from ..records import bounded
-from .shared import add_command, add_common, read_certificate, show
+from .shared import add_command, read_certificate, show
 
 
 def register(commands: Any) -> None:
@@ -29,7 +29,7 @@ def register(commands: Any) -> None:
         "--log-proof", metavar="FILE", help="the signer's proof that it stands in a log of certificates"
     )
     parser.add_argument("--log", metavar="FILE", help="that log as it is now: it must begin with what was signed then")
-    add_common(parser, "json")
+    parser.takes += ("--json",)
     parser.set_defaults(run=_run)
 
 

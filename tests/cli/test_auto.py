@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from noisygd_delete import losses
-from noisygd_delete.cli import main
 from noisygd_delete.planner import advise
 from noisygd_delete.planner.usual import usual_budget
 from noisygd_delete.store import Store
+from tests.planned import main
 
 SCHEMA = """\
 id = "id"

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from tqdm import tqdm
 
-from noisygd_delete.cli import main
 from noisygd_delete.evidence import verify_certificate
 from noisygd_delete.privacy.shown import right_of_hundred
+from tests.planned import main
 
 from ..evidence.reading_papers import figure, keys, said
 

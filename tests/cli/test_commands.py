@@ -35,8 +35,8 @@ def test_plan_in_every_measure(capsys: pytest.CaptureFixture[str]) -> None:
     for more in (
         ["--delta", "1e-6", "--dp", "2", "--deletion", "0.5"],
         ["--gdp", "--dp", "0.5", "--deletion", "0.05", "--method", "sharp"],
-        ["--loss", "softmax", "--classes", "10"],
-        ["--loss", "pseudo-huber", "--huber-delta", "0.5", "--no-utility"],
+        ["--loss", "softmax:classes=10"],
+        ["--loss", "pseudo-huber:delta=0.5", "--no-utility"],
     ):
         assert main([*ADULT, *more, "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["delete_steps"] > 0

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from benchmarks.quickstart import attempt
-from noisygd_delete.cli import main
 from noisygd_delete.cli.starting import answered
 from noisygd_delete.features.schema import HeldOut, RecordFile, Schema
 from noisygd_delete.store import Store
+from tests.planned import main
 
 ROWS = 3000
 
