@@ -10,8 +10,7 @@ import numpy as np
 
 from noisygd_delete import losses
 from noisygd_delete.cli.arguments import Intermixed, number, seed
-from noisygd_delete.cli.shared import show
-from noisygd_delete.cli.streams import complain, flushed
+from noisygd_delete.cli.terminal import complain, flushed, show
 from noisygd_delete.errors import InvalidParameter, NoisyGDDeleteError
 from noisygd_delete.features.schema import Schema
 from noisygd_delete.privacy.shown import brief

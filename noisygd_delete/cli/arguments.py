@@ -6,12 +6,13 @@ from __future__ import annotations
 import argparse
 import difflib
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, NoReturn
 
 from ..errors import NoisyGDDeleteError, written
-from .streams import AnswerLost, complain, tell
+from .overview import LINES
+from .terminal import AnswerLost, complain, tell
 
 _LARGEST = 10**12  # slots, steps, releases
 _SHOWN = 40  # letters of a word in a message
@@ -78,6 +79,21 @@ class Intermixed(argparse.ArgumentParser):
             return self.parse_known_intermixed_args(own, parser.parse_args(general, namespace))
         finally:
             self._mixing = False
+
+
+def add_command(commands: Any, name: str, **words: Any) -> Intermixed:
+    """A command, of which the first help says what `LINES` has; `words` are those of its own help."""
+    parser: Intermixed = commands.add_parser(name, help=LINES[name], allow_abbrev=False, **words)
+    return parser
+
+
+def store_command(commands: Any, name: str, example: str, run: Callable[[argparse.Namespace], int]) -> Intermixed:
+    """A command that works on a store: its folder, how long to wait for another process, JSON."""
+    parser = add_command(commands, name, epilog=f"example: noisygd-delete {example}")
+    parser.add_argument("store", metavar="STORE")
+    parser.takes += ("--wait", "--json")
+    parser.set_defaults(run=run)
+    return parser
 
 
 def check_words(parser: Intermixed, arguments: Sequence[str], elsewhere: Mapping[str, str]) -> None:

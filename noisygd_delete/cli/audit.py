@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
 from ..records import bounded
-from .arguments import seed, whole
-from .plan import PLANNED
-from .problem import add_plan_file, take
-from .shared import add_command, progress_bar, show
+from .arguments import add_command, seed, whole
+from .plan_file import add_plan_file, take
+from .problem import PLANNED
+from .progress import progress_bar
+from .terminal import show
 
 if TYPE_CHECKING:
     from ..audit import AuditResult
@@ -122,8 +123,8 @@ def _audited(plan: Plan, parsed: argparse.Namespace) -> AuditResult:
 
 
 def _plan(parsed: argparse.Namespace) -> Plan:
-    from .changing import open_store
-    from .planning import plan_from
+    from .asked_plan import plan_from
+    from .release import open_store
 
     if parsed.store is None:
         take(parsed, PLANNED)

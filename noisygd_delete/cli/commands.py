@@ -14,33 +14,11 @@ from ..errors import BudgetExceeded, NoisyGDDeleteError, StoreCorrupt, StoreLock
 from ..version import __version__
 from .arguments import GENERAL, Intermixed, check_words, options_of, told
 from .overview import COMMON, LINES
-from .streams import complain, flushed, written_out
+from .terminal import complain, flushed, written_out
 
-_COMMANDS: dict[str, str] = {  # its module, which is imported when it is asked for: each brings what it needs with it
-    "demo": "demo",
-    "quickstart": "quickstart",
-    "advise": "advise",
-    "plan": "plan",
-    "init": "init",
-    **dict.fromkeys(("learn", "delete", "replace", "insert", "publish", "relearn"), "change"),
-    "stream": "stream",
-    "predict": "predict",
-    "evaluate": "evaluate",
-    "explain": "explain",
-    **dict.fromkeys(("status", "budget", "verify"), "look"),
-    "audit": "audit",
-    **dict.fromkeys(("certificate", "report"), "certificate"),
-    **dict.fromkeys(("restrict", "object", "lift"), "restrict"),
-    "register": "register",
-    "export": "export",
-    "publish-to": "publish_to",
-    "keygen": "keygen",
-    "verify-certificate": "verify_certificate",
-    "residue": "residue",
-    "watch": "watch",
-    **dict.fromkeys(("serve", "token"), "serve"),
-    "requests": "queue",
-}
+_MODULES = {
+    "object": "restrict"
+}  # a command's module has its name, but for this one; it is imported when it is asked for
 _READ_A_PLAN = ("quickstart", "advise", "init", "relearn", "audit")
 _STATUS: tuple[tuple[type[Exception], int], ...] = ((BudgetExceeded, 3), (StoreLocked, 4), (StoreCorrupt, 5))
 _AFTER_INTERRUPT = "a request that the store had accepted is finished by the next command; nothing else was changed"
@@ -72,8 +50,8 @@ def _tell_all(parser: Any) -> None:
 def parser(command: str | None = None) -> Intermixed:
     """The whole command line, each command registered by its own module; or the part that knows this one command, or with "" none."""
     root, commands = _root()
-    modules = _COMMANDS.values() if command is None else [_COMMANDS[command]] if command else []
-    for module in dict.fromkeys(modules):
+    names = list(LINES) if command is None else [command] if command else []
+    for module in dict.fromkeys(_MODULES.get(name, name).replace("-", "_") for name in names):
         import_module(f".{module}", __package__).register(commands)
     for command_parser in commands.choices.values():
         command_parser.set_defaults(options=options_of(command_parser))
@@ -83,7 +61,7 @@ def parser(command: str | None = None) -> Intermixed:
 def overview() -> Intermixed:
     """The command line as `--help` shows it: every command by a line, and none of them loaded."""
     root, commands = _root()
-    for name in _COMMANDS:
+    for name in LINES:
         commands.add_parser(name, help=LINES[name])
     return root
 
@@ -152,7 +130,7 @@ def _parser_for(first: str) -> Intermixed:
     """What has to be known for a command line that begins with this word."""
     if first in ("--help", "-h"):
         return overview()
-    return parser("" if first == "--version" else first if first in _COMMANDS else None)
+    return parser("" if first == "--version" else first if first in LINES else None)
 
 
 def _said_to_plan(command: str) -> dict[str, str]:
@@ -171,6 +149,6 @@ def carry_out(parsed: argparse.Namespace) -> int:
     """The command, run by this process; under torchrun by process 0, and the others take part in its releases."""
     if "device" not in parsed and "TORCHELASTIC_RUN_ID" not in os.environ:
         return int(parsed.run(parsed))
-    from .together import together
+    from .processes import run_together
 
-    return together(parsed)
+    return run_together(parsed)

@@ -8,7 +8,8 @@ from typing import Any
 
 from ..errors import InvalidParameter
 from ..evidence.outputs import output
-from .shared import add_command, show
+from .arguments import add_command
+from .terminal import show
 
 _YAML = b'software: "noisygd-delete'  # how every file of it begins
 _PLAIN = b'{"format": 1, "kind": "'

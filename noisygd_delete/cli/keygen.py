@@ -8,8 +8,9 @@ from typing import Any
 
 from ..errors import InvalidParameter
 from ..evidence.outputs import output, outside
+from .arguments import add_command
 from .passphrase import add_passphrase_file, new_passphrase, passphrase_of
-from .shared import add_command, show
+from .terminal import show
 
 
 def register(commands: Any) -> None:

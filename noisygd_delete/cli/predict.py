@@ -8,8 +8,9 @@ import io
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from .arguments import store_command
 from .evaluate import CAUTION
-from .shared import show, store_command
+from .terminal import show
 
 if TYPE_CHECKING:
     from ..store.prediction import Predictions
@@ -29,7 +30,7 @@ def register(commands: Any) -> None:
 def _run(parsed: argparse.Namespace) -> int:
     from ..evidence.outputs import output
     from ..store.prediction import predict
-    from .changing import open_store
+    from .release import open_store
 
     out = None if parsed.out is None else output("--out", parsed.out, begins=_BEGINS, inputs=[parsed.data])
     with open_store(parsed) as store:

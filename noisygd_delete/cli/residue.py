@@ -6,7 +6,8 @@ import argparse
 from typing import Any
 
 from ..records import bounded
-from .shared import add_command, show
+from .arguments import add_command
+from .terminal import show
 
 _FOUND = 5
 

@@ -10,7 +10,7 @@ import pytest
 from noisygd_delete import Accountant
 from noisygd_delete.accountant import report
 from noisygd_delete.store import Store
-from tests.planned import main
+from tests.cli.planned import main
 
 SCHEMA = '[label]\ncolumn = "y"\nclasses = ["no", "yes"]\n[columns.a]\nbounds = [-10, 10]\n'
 

@@ -16,7 +16,7 @@ from noisygd_delete.errors import InvalidSchema, SourceError
 from noisygd_delete.features.schema import Schema, read_table
 from noisygd_delete.store import Store
 from noisygd_delete.store.sources.source import blocks
-from tests.planned import main
+from tests.cli.planned import main
 
 pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 from pyarrow import parquet  # noqa: E402

@@ -11,7 +11,7 @@ import pytest
 
 from noisygd_delete.papers.evaluation import evaluate
 from noisygd_delete.store import Store
-from tests.planned import main
+from tests.cli.planned import main
 
 CLASSES = 'classes = ["no", "yes"]'
 TARGET = "bounds = [0, 10]"

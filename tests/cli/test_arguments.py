@@ -16,7 +16,7 @@ from noisygd_delete.cli.arguments import told
 from noisygd_delete.errors import InvalidParameter, InvalidRecords
 from noisygd_delete.records import Records, check_size
 from noisygd_delete.store import status
-from tests.planned import main
+from tests.cli.planned import main
 
 from .conftest import one_paragraph, rows
 

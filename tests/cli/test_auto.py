@@ -13,7 +13,7 @@ from noisygd_delete import losses
 from noisygd_delete.planner import advise
 from noisygd_delete.planner.usual import usual_budget
 from noisygd_delete.store import Store
-from tests.planned import main
+from tests.cli.planned import main
 
 SCHEMA = """\
 id = "id"

@@ -75,10 +75,10 @@ def test_demo_runs_the_main_job(
 ) -> None:
     """As JSON without a bar, stderr being no terminal; and the same answer in words."""
     pytest.importorskip("sklearn", reason="the demo uses scikit-learn's digits")
-    from noisygd_delete.cli import demonstration
+    from noisygd_delete.cli import demo
 
-    made, run = [], demonstration.demonstrate
-    monkeypatch.setattr(demonstration, "demonstrate", lambda **facts: made.append(run(**facts)) or made[0])
+    made, run = [], demo.demonstrate
+    monkeypatch.setattr(demo, "demonstrate", lambda **facts: made.append(run(**facts)) or made[0])
     assert main(["demo", "--method", certificate, "--json"]) == 0
     told = capsys.readouterr()
     assert told.err == ""
@@ -87,7 +87,7 @@ def test_demo_runs_the_main_job(
     assert answer["deletion_epsilon"] <= 0.1
     assert answer["dp_epsilon"] <= 8.0
     assert answer["records_left"] == answer["records"] - 3
-    monkeypatch.setattr(demonstration, "demonstrate", lambda **facts: asked.append(facts["method"]) or made[0])
+    monkeypatch.setattr(demo, "demonstrate", lambda **facts: asked.append(facts["method"]) or made[0])
     asked: list[str] = []
     assert main(["demo"]) == 0
     assert main(["demo", "--method", "theorem"]) == 0
@@ -162,7 +162,7 @@ def test_the_bar_shows_where_the_guarantee_stands(monkeypatch: pytest.MonkeyPatc
     import io
     import time
 
-    from noisygd_delete.cli.shared import progress_bar
+    from noisygd_delete.cli.progress import progress_bar
 
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
@@ -170,7 +170,7 @@ def test_the_bar_shows_where_the_guarantee_stands(monkeypatch: pytest.MonkeyPatc
 
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
-    monkeypatch.setattr("noisygd_delete.cli.shared._PATIENCE", 0.1)
+    monkeypatch.setattr("noisygd_delete.cli.progress._PATIENCE", 0.1)
     with progress_bar("learn", 64, lambda step: f"ε_dp={step / 100}") as progress:
         assert progress is not None
         for step in range(1, 65):
@@ -185,11 +185,9 @@ def test_the_bar_shows_where_the_guarantee_stands(monkeypatch: pytest.MonkeyPatc
 
 def test_a_command_brings_what_it_needs_and_no_more() -> None:
     """Before it runs, `status` loads no engine, planner, signing or scipy; --version no command; and the table of modules knows every command there is."""
-    from noisygd_delete.cli import commands
+    from noisygd_delete.cli import commands, overview
 
-    [action] = commands.parser()._subparsers._group_actions
-    assert list(action.choices) == list(commands._COMMANDS)
-    for name in commands._COMMANDS:
+    for name in overview.LINES:
         assert name in commands.parser(name)._subparsers._group_actions[0].choices
     code = "import sys; from noisygd_delete.cli.commands import parser; parser('status'); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
@@ -211,7 +209,7 @@ def test_what_a_bar_says_takes_a_hundredth_of_the_run(monkeypatch) -> None:
     """On a clock of the test: steps of 1 ms, and a guarantee that takes 20 ms to compute."""
     import io
 
-    from noisygd_delete.cli import shared
+    from noisygd_delete.cli import progress as bars
 
     now, asked = [0.0], []
 
@@ -225,15 +223,15 @@ def test_what_a_bar_says_takes_a_hundredth_of_the_run(monkeypatch) -> None:
         return "ε"
 
     monkeypatch.setattr(sys, "stderr", Terminal())
-    monkeypatch.setattr(shared.time, "perf_counter", lambda: now[0])
-    with shared.progress_bar("delete", 20_000, running) as progress:
+    monkeypatch.setattr(bars.time, "perf_counter", lambda: now[0])
+    with bars.progress_bar("delete", 20_000, running) as progress:
         for step in range(1, 20_001):
             now[0] += 0.001
             progress(step)
     assert 5 <= len(asked) <= 11
     assert 0.02 * len(asked) < 0.012 * now[0]
     asked.clear()
-    with shared.progress_bar("delete", 13, running) as progress:  # a short run draws nothing at all
+    with bars.progress_bar("delete", 13, running) as progress:  # a short run draws nothing at all
         for step in range(1, 14):
             progress(step)
     assert not asked

@@ -15,8 +15,8 @@ from noisygd_delete.evidence.certificate import erasure_certificate
 from noisygd_delete.evidence.erasure import erasure_in
 from noisygd_delete.papers import counted
 from noisygd_delete.store import Store
+from tests.cli.planned import main
 from tests.cli.test_evaluate import LABELS, SCHEMA, table
-from tests.planned import main
 
 from ..evidence.reading_papers import figure, said
 

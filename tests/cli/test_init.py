@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from noisygd_delete.store import Store
-from tests.planned import main
+from tests.cli.planned import main
 
 PLAN = ["--method", "sharp", "--regularization", "0.1", "--no-utility"]
 ROWS = 40

@@ -15,7 +15,7 @@ import pytest
 from noisygd_delete.evidence.outputs import output
 from noisygd_delete.store import Store
 from noisygd_delete.store.disk import HALF, Disk
-from tests.planned import main
+from tests.cli.planned import main
 
 from .conftest import process
 

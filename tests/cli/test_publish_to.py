@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from noisygd_delete.store.publishers import reader
-from tests.planned import main
+from tests.cli.planned import main
 
 from .conftest import Complaint
 

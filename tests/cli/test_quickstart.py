@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from benchmarks.quickstart import attempt
-from noisygd_delete.cli.starting import answered
+from noisygd_delete.cli.quickstart import answered
 from noisygd_delete.features.schema import HeldOut, RecordFile, Schema
 from noisygd_delete.store import Store
-from tests.planned import main
+from tests.cli.planned import main
 
 ROWS = 3000
 
@@ -66,7 +66,7 @@ def test_the_answer_in_json_has_the_parts(folder: Path, capsys) -> None:
 def test_without_scikit_learn_it_goes_to_the_certificate_and_measures_nothing(
     folder: Path, capsys, monkeypatch
 ) -> None:
-    monkeypatch.setattr("noisygd_delete.cli.starting.find_spec", lambda name: None)
+    monkeypatch.setattr("noisygd_delete.cli.quickstart.find_spec", lambda name: None)
     monkeypatch.setitem(sys.modules, "sklearn", None)
     assert main(quickstart("--delete", "117")) == 0
     said = capsys.readouterr().out

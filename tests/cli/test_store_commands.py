@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Budget, EditRequest, losses, make_plan
-from noisygd_delete.cli.changing import sentence
+from noisygd_delete.cli.release import sentence
 from noisygd_delete.curator.curator import Release
 from noisygd_delete.store import Store
 from noisygd_delete.store.disk import Disk
-from tests.planned import main
+from tests.cli.planned import main
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = """\

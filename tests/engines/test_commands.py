@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from noisygd_delete.store import Store, verify
-from tests.planned import main
+from tests.cli.planned import main
 
 from .conftest import FILES, SLOTS, N, columns, name, skip_without, written
 from .test_engines import holding, pytestmark

@@ -21,7 +21,7 @@ from noisygd_delete.planner import explain
 from noisygd_delete.privacy.guarantee import NON_ADAPTIVE
 from noisygd_delete.privacy.shown import shown
 from noisygd_delete.store import Store
-from tests.planned import main
+from tests.cli.planned import main
 
 LOSS = losses.MultilayerPerceptron(radius=1.0, hidden=3)
 BUDGET = Budget(order=10, dp=1.0, deletion=0.1)

@@ -10,7 +10,7 @@ import pytest
 from noisygd_delete import Budget, losses
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.planner import advise, make_plan
-from tests.planned import main
+from tests.cli.planned import main
 
 WIDE = Budget.from_epsilon_delta(dp=(2, 1e-6), deletion=(0.2, 1e-6))
 TIGHT = Budget.from_epsilon_delta(dp=(1, 1e-5), deletion=(0.1, 1e-5))

@@ -10,7 +10,7 @@ import pytest
 
 from noisygd_delete import Budget, Records, Schema, Store, losses, make_plan, maps
 from noisygd_delete.errors import InvalidParameter
-from tests.planned import main
+from tests.cli.planned import main
 from tests.store.conftest import found
 
 SCHEMA = """\

@@ -17,7 +17,7 @@ import pytest
 from noisygd_delete import EditRequest
 from noisygd_delete.store import Store, absent
 from noisygd_delete.store.disk import Disk
-from tests.planned import main
+from tests.cli.planned import main
 
 from .conftest import Crash, CrashAt, found, name, person, row, traces
 

@@ -11,7 +11,7 @@ from noisygd_delete import EditRequest
 from noisygd_delete.curator.stream.parsing import from_json
 from noisygd_delete.errors import InvalidRequest
 from noisygd_delete.store import Store
-from tests.planned import main
+from tests.cli.planned import main
 
 from .conftest import SCHEMA, name, person, row
 

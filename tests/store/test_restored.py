@@ -15,7 +15,7 @@ from noisygd_delete.errors import InvalidParameter, InvalidRequest, StoreError, 
 from noisygd_delete.store import Store, Tombstones, verify
 from noisygd_delete.store.disk import Disk
 from noisygd_delete.store.lock import Lock
-from tests.planned import main
+from tests.cli.planned import main
 
 from .conftest import Crash, CrashAt, name, person, row
 from .test_crash import Failing

@@ -15,7 +15,7 @@ from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.estimators import mapped
 from noisygd_delete.features.maps import Shapes, catalogue
 from noisygd_delete.papers.shapes import shapes_of, shapes_page, shapes_picture
-from tests.planned import main
+from tests.cli.planned import main
 
 MAP = maps.Additive(columns=(0, 3, 0), gaps=(2,), levels=4)
 SCHEMA = """

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from noisygd_delete.store import Store
-from tests.planned import main
+from tests.cli.planned import main
 
 from .conftest import ROWS, name, people, statement
 from .test_lake import in_duckdb, in_parquet
