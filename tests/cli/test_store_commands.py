@@ -183,7 +183,7 @@ def test_mistakes_are_one_paragraph_and_status_2(folder: Path, capsys) -> None:
     assert "no store here" in complaint(capsys, "learn", "nowhere")
     assert "no column 'who'" in complaint(capsys, *init(), "--id", "who")
     assert "contradicts" in complaint(capsys, *init(), "--label", "b")
-    assert "--rows-per-subject 1 is less than the 2 rows" in complaint(capsys, *init(), "--rows-per-subject", "1")
+    assert "rows_per_subject=1 is less than the 2 rows" in complaint(capsys, *init(), "--rows-per-subject", "1")
     assert "STORE" in complaint(capsys, "init", "--data", "people.csv", "--schema", "schema.toml")
     assert main(init("--slots", "20")) == 0
     capsys.readouterr()
