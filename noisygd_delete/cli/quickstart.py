@@ -32,6 +32,7 @@ _MOST_APART = 10_000  # rows to measure on
 _ENOUGH_APART = 30
 _OWN = "from_data = true"
 _PUBLIC = "public"
+_SIGNED_LOG = 'transform = "signed-log"'
 _REQUEST = "first-deletion"  # the token of --delete
 _KINDS = ("bounds", "dates", "times", "categories", "boolean", "classes")  # how a range or list begins
 _WIDE = 60  # letters in one line
@@ -220,8 +221,8 @@ def answered(draft: str, ask: Callable[[str, str], str]) -> str:
     """The draft with a person's answers in it.
 
     Args:
-        ask: given an entry's name and the line of its range or list, what is public instead: "" (it is the data's own), "public", or two
-            numbers, the ends of a public range.
+        ask: given an entry's name and the line of its range or list, what is public instead: "" (it is the data's own), "public", two
+            numbers, the ends of a public range, or one that none is larger than, known in order of magnitude alone.
     """
     lines, name, values = draft.splitlines(), "", 0
     for at, line in enumerate(lines):
@@ -234,7 +235,11 @@ def answered(draft: str, ask: Callable[[str, str], str]) -> str:
             if answer:
                 lines[at] = ""
             if answer not in ("", _PUBLIC):
-                lines[values] = f"bounds = [{', '.join(answer.split())}]"
+                low, *high = answer.split()
+                lines[values] = f"bounds = [{low}, {high[0]}]" if high else f"bounds = [-{low}, {low}]\n{_SIGNED_LOG}"
+                lines[values + 1 : at] = [
+                    kept if high or "transform" not in kept else "" for kept in lines[values + 1 : at]
+                ]
     return "\n".join(lines) + "\n"
 
 
@@ -242,7 +247,9 @@ def _ask(name: str, values: str) -> str:
     """One question in the terminal, until it is answered."""
     what = f"{name}: {values if len(values) < _WIDE else values[:_WIDE] + ' …'}"
     ends = values.startswith("bounds")
+    column = name != "label"
     more = ", or two numbers: the ends of a public range" if ends else ""
+    more += ", or one: none is larger, known to a factor of 100" if ends and column else ""
     while True:
         print(
             f"{what}\n  was this known before anybody saw the data? [y]es, [Enter] no{more}: ",
@@ -255,16 +262,19 @@ def _ask(name: str, values: str) -> str:
             return ""
         if answer.lower() in ("y", "yes"):
             return _PUBLIC
-        if ends and _is_range(answer):
+        if ends and _is_range(answer, or_magnitude=column):
             return answer
 
 
-def _is_range(answer: str) -> bool:
+def _is_range(answer: str, *, or_magnitude: bool) -> bool:
+    """Two ends in order, or where that is said one positive number."""
     try:
-        low, high = map(float, answer.split())
+        ends = tuple(map(float, answer.split()))
     except ValueError:
         return False
-    return -math.inf < low < high < math.inf
+    if or_magnitude and len(ends) == 1:
+        ends = (0.0, *ends)
+    return len(ends) == 2 and -math.inf < ends[0] < ends[1] < math.inf
 
 
 def _both_are_terminals() -> bool:

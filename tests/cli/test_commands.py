@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -107,9 +108,17 @@ def test_planning_and_accounting_never_import_torch() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_audit_as_text_and_json(capsys: pytest.CaptureFixture[str]) -> None:
-    small = ["audit", "--records", "100", "--features", "1", "--regularization", "0.25", "--method", "sharp"]
-    small += ["--gdp", "--dp", "3", "--deletion", "0.38", "--no-utility", "--chains", "4000", "--seed", "1"]
+def planned(folder: Path, *asked: str) -> str:
+    """A file of what is asked of `plan`."""
+    file = str(folder / f"{len(list(folder.iterdir()))}.toml")
+    assert main(["plan", *asked, "--out", file]) == 0
+    return file
+
+
+def test_audit_as_text_and_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    small = ["--records", "100", "--features", "1", "--regularization", "0.25", "--method", "sharp"]
+    small += ["--gdp", "--dp", "3", "--deletion", "0.38", "--no-utility"]
+    small = ["audit", "--plan", planned(tmp_path, *small), "--chains", "4000", "--seed", "1"]
     assert main(small) == 0
     assert "likelihood ratio" in capsys.readouterr().out
     assert main([*small, "--json"]) == 0
@@ -119,18 +128,29 @@ def test_audit_as_text_and_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*small, "--chains", "3"]) == 2
 
 
-def test_audit_by_releases_and_by_one_run(capsys: pytest.CaptureFixture[str]) -> None:
-    plan = ["--regularization", "0.25", "--method", "sharp", "--gdp", "--dp", "2", "--deletion", "0.3", "--no-utility"]
-    shared = ["audit", *plan, "--seed", "1", "--json"]
-    assert main([*shared, "--by", "releases", "--records", "10", "--features", "2", "--runs", "30"]) == 0
+def test_audit_by_releases_and_by_one_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["--regularization", "0.25", "--method", "sharp", "--gdp", "--dp", "2", "--deletion", "0.3", "--no-utility"]
+    few, wide, narrow = (
+        [
+            "audit",
+            "--plan",
+            planned(tmp_path, *asked, "--records", rows, "--features", columns),
+            "--seed",
+            "1",
+            "--json",
+        ]
+        for rows, columns in (("10", "2"), ("200", "200"), ("200", "1"))
+    )
+    capsys.readouterr()
+    assert main([*few, "--by", "releases", "--runs", "30"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert {row["attack"] for row in answer["rows"]} == {"shadow model", "kernel witness"}
     assert answer["three_samples"]["verdict"] in ("pass", "inconclusive")
-    assert main([*shared, "--by", "one-run", "--records", "200", "--features", "200"]) == 0
+    assert main([*wide, "--by", "one-run"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert [row["attack"] for row in answer["rows"]] == ["one run"] * 2
     assert "of 200 canaries" in answer["notes"][0].replace("about ", "of ")
-    assert main([*shared, "--by", "one-run", "--records", "200", "--features", "1"]) == 2
+    assert main([*narrow, "--by", "one-run"]) == 2
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
