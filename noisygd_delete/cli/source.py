@@ -94,6 +94,4 @@ def create_over(parsed: argparse.Namespace, source: Source, schema: Schema, plan
     if parsed.dry_run:
         Store.check_over(source, schema, plan, parsed.memory)
         return
-    with Store.create_over(parsed.store, source, schema, plan, memory=parsed.memory) as store:
-        for address in parsed.publish_to:
-            store.publish_to(address)
+    Store.create_over(parsed.store, source, schema, plan, memory=parsed.memory).close()

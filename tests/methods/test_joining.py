@@ -79,7 +79,7 @@ accepted = licences.load()
 assert [key for key, entry in REGISTRY.items() if licences.stale(entry, accepted)] == []
 
 sizes = ["--records", "5000", "--features", "8", "--json"]
-assert main(["plan", "--method", "patient", "--option", "patience=3", *sizes]) == 0
+assert main(["plan", "--method", "patient:patience=3", *sizes]) == 0
 assert main(["plan", "--compare", *sizes[:-1], "--releases", "3"]) == 0
 assert "patient" in methods.compared()
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from noisygd_delete import Accountant, Budget, losses, make_plan
-from noisygd_delete.cli.left import left_text
+from noisygd_delete.cli.budget_left import left_text
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.methods.reading import plan_from_dict
 from noisygd_delete.planner.usual import capped, together, usual_budget, usual_delta, usual_slots, usual_total

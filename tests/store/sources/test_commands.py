@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from noisygd_delete.cli import main
 from noisygd_delete.store import Store
+from tests.cli.planned import main
 
 from .conftest import ROWS, name, people, statement
 from .test_lake import in_duckdb, in_parquet
