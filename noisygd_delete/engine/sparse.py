@@ -90,7 +90,7 @@ class SparseSums(HeldSums):
 
     def _tasks(self) -> Iterator[slice]:
         most = SPAN
-        while most * self._numbers < _TASK * self.slots:
+        while most < self.slots and most * self._numbers < _TASK * self.slots:
             most *= 2
         for start in range(0, self.slots, most):
             yield slice(start, min(start + most, self.slots))
