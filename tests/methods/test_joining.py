@@ -50,7 +50,7 @@ class Patient(Sharp):
         return replace(plan, delete_steps_for_deletion=self.patience * plan.delete_steps_for_deletion)
 
     def mechanism(self, plan: Plan) -> PatientRun:
-        return PatientRun(**plan.problem.run(step_size=plan.step_size, noise_variance=plan.noise_variance))
+        return PatientRun(**self.run_facts(plan))
 '''.lstrip()
 LINES = (
     ('    "sharp": "Sharp",\n', '    "sharp": "Sharp",\n    "patient": "Patient",\n'),

@@ -104,7 +104,7 @@ def test_a_method_or_a_proof_that_is_asked_for_is_the_only_one_weighed(capsys: p
     assert told["chosen"] == "minimiser"
     assert [way["method"] for way in told["candidates"]] == ["minimiser"]
     by_hand = advise(LOGISTIC, proof="by-hand", **ROOMY)
-    assert [way.method for way in by_hand.comparison.candidates] == ["theorem", "sharp", "sharp-exact", "minimiser"]
+    assert [way.method for way in by_hand.comparison.candidates] == ["theorem", "sharp", "minimiser"]
     with pytest.raises(InvalidParameter, match="rests on a computer-checked step"):
         advise(LOGISTIC, method="perturbed", proof="by-hand", **ROOMY)
     with pytest.raises(InvalidParameter, match="two ways to say"):
