@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .counted import CountedRecords
     from .interleaved import Interleaved
     from .ladder import Ladder
+    from .markov_sums import Sums
     from .minimiser import Minimiser
     from .near_gibbs import NearGibbs
     from .perturbed import Perturbed
@@ -48,6 +49,7 @@ __all__ = [
     "SampledGaussian",
     "Sharp",
     "Stage",
+    "Sums",
     "Theorem",
     "compared",
     "in_any_order",
@@ -74,6 +76,7 @@ __getattr__ = on_first_use(
         "SampledGaussian": "sampled_gaussian",
         **dict.fromkeys(("SampledStage", "SampledSteps"), "sampled_steps"),
         "Stage": "stages",
+        **dict.fromkeys(("Sums", "SumsRun"), "markov_sums"),
         **dict.fromkeys(("Sharp", "SharpRun"), "sharp"),
         **dict.fromkeys(("SharpExact", "SharpExactRun"), "sharp_exact"),
         **dict.fromkeys(("Theorem", "TheoremRun"), "theorem"),
@@ -90,6 +93,7 @@ _METHODS = {
     "composition": "Composition",
     "ladder": "Ladder",
     "near-gibbs": "NearGibbs",
+    "sums": "Sums",
 }
 _STAGE_METHODS = {"moments": "Moments", "sampled-steps": "SampledStage"}  # which a ladder plans
 _MECHANISMS = {
@@ -119,12 +123,6 @@ def of(method: str | Method, **options: Any) -> Method:
                 f"{type(method).__name__}(...), or name the method by a string"
             )
         return method
-    if method == "sums":
-        raise InvalidParameter(
-            "runs in memory only: no store keeps the order of writing that it needs. In Python take plan_sums of "
-            "noisygd_delete.methods.markov_sums and SumsCurator of noisygd_delete.curator.markov_sums; for a store, method 'perturbed'",
-            method="sums",
-        )
     kind = METHODS[choice("method", method, tuple(METHODS))]
     known = [field.name for field in fields(kind)]
     unknown = sorted(set(options) - set(known))

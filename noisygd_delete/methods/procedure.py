@@ -46,6 +46,22 @@ class Fitted:
 
 
 @dataclass(frozen=True)
+class Carried:
+    """What least squares makes of sums whose noise is carried on from the release before: one pass over the table as that one left it.
+
+    draws         (c, σ²) of each draw of a chain, in steps² of the grid
+    bits          of the grid; norm_squared: R² in steps²; label_weight: β in steps
+    ridge         added to the matrix, in steps²
+    """
+
+    draws: list[tuple[float, float]]
+    bits: int
+    norm_squared: int
+    label_weight: int
+    ridge: float
+
+
+@dataclass(frozen=True)
 class Sampling:
     """Steps on Poisson samples of the slots: `draws` of them, each slot in each with probability `rate`."""
 
@@ -61,7 +77,7 @@ class Exactness:
     grid_bits: int
 
 
-Start = Prior | Published | Solved | Fitted
+Start = Prior | Published | Solved | Fitted | Carried
 
 
 @dataclass(frozen=True)

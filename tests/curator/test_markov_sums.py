@@ -207,8 +207,8 @@ def test_the_grid_follows_the_radius(radius: float) -> None:
     """Rows of any length cost the same noise beside it, and the model is the same up to the scale."""
     chosen = plan_sums(losses.Logistic(radius=radius), records=SLOTS, features=COLUMNS, releases=6)
     assert 2**28 <= chosen.norm_squared < 2**30
-    assert chosen.variance / float(chosen.apart(Worlds.REPLACE)) ** 2 == pytest.approx(
-        plan().variance / float(plan().apart(Worlds.REPLACE)) ** 2, rel=2e-3
+    assert chosen.variance / float(chosen.run.apart(between_records=True)) ** 2 == pytest.approx(
+        plan().variance / float(plan().run.apart(between_records=True)) ** 2, rel=2e-3
     )
     features, labels = rows()
     curator = SumsCurator(Records(features * radius * 0.999, labels, slots=SLOTS), chosen)
