@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from noisygd_delete import Budget, losses, make_plan
-from noisygd_delete.methods import Interleaved, Minimiser, Perturbed, Stage, Sums
+from noisygd_delete.methods import Interleaved, MarkovSums, Minimiser, Perturbed, Stage
 from noisygd_delete.methods.plan import Plan
 from noisygd_delete.methods.sharp_exact import SharpExact
 
@@ -43,7 +43,7 @@ FURTHER: dict[str, dict[str, Any]] = {
     "perturbed, of very many rows": {**LARGER, "method": "perturbed", "budget": RENYI, "records": 10**9},
     "perturbed, clipped": {**LARGER, "loss": losses.clip(losses.Logistic(radius=1.0), 0.6), "method": Perturbed(chain=3), "budget": PAIRS},
     "perturbed, of weighted classes": {**LARGER, "loss": losses.weigh(losses.Softmax(radius=1.0, classes=3), [1.0, 0.5, 1.0]), "method": "perturbed", "budget": PAIRS},
-    "sums, of three classes, deletions only": {**LARGER, "loss": losses.Softmax(radius=1.0, classes=3), "method": Sums(joiners=False), "budget": RENYI, "releases": 300, "rows_per_subject": 2},
+    "sums, of three classes, deletions only": {**LARGER, "loss": losses.Softmax(radius=1.0, classes=3), "method": MarkovSums(joiners=False), "budget": RENYI, "releases": 300, "rows_per_subject": 2},
     "ladder of eight units": {**LARGER, "loss": NETWORK, "method": "ladder", "budget": RENYI},
     "ladder with a head": {**LARGER, "loss": NETWORK, "method": "ladder", "budget": PAIRS, "stages": (Stage("network", 20), Stage("head"))},
 }  # fmt: skip

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..bounds.markov_sums import CARRY_BITS
 from ..engine import CurrentRecords, Execution, rows_here
 from ..engine.integer_moments import IntegerMoments, Integers, carried
+from ..engine.noisy_moments import NoisyMoments
 from ..errors import InvalidParameter
 from ..methods.procedure import Carried
 from ..records import Records, SlotEdits
@@ -44,7 +45,7 @@ def draw(
         raise InvalidParameter("is not a draw of the chain that the plan has", number=after.number)
     records, noise = rows_here(held), execution.noise()
     outputs, features = shape
-    moments = IntegerMoments(features, outputs, procedure.norm_squared, procedure.bits)
+    moments = IntegerMoments(features, outputs, procedure.norm_squared, procedure.bits, procedure.label_bits)
     carry, variance = procedure.draws[after.number]
     before = moments.of_table(records)
     now = before if after.edits is None else before + change(moments, records, after.edits)
@@ -53,7 +54,9 @@ def draw(
         now + rest + moments.noise(noise, variance=math.ceil(variance), label_weight=procedure.label_weight)
     )
     drawn.flags.writeable = False
-    return moments.least_squares(drawn, ridge=procedure.ridge), drawn, noise.certified
+    told = NoisyMoments.of(moments, drawn, variance=int(procedure.variance), coding=None)
+    weights = told.ridge(procedure.ridge + procedure.ridge_share * told.noise) * max(1, outputs)
+    return weights, drawn, noise.certified
 
 
 def change(moments: IntegerMoments, records: Records, edits: SlotEdits) -> Integers:

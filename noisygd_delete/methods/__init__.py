@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from .counted import CountedRecords
     from .interleaved import Interleaved
     from .ladder import Ladder
-    from .markov_sums import Sums
     from .minimiser import Minimiser
     from .near_gibbs import NearGibbs
     from .perturbed import Perturbed
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from .sampled_gaussian import SampledGaussian
     from .sharp import Sharp
     from .stages import Stage
+    from .sums import MarkovSums
     from .theorem import Theorem
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "CountedRecords",
     "Interleaved",
     "Ladder",
+    "MarkovSums",
     "Mechanism",
     "Method",
     "Minimiser",
@@ -49,7 +50,6 @@ __all__ = [
     "SampledGaussian",
     "Sharp",
     "Stage",
-    "Sums",
     "Theorem",
     "compared",
     "in_any_order",
@@ -76,7 +76,7 @@ __getattr__ = on_first_use(
         "SampledGaussian": "sampled_gaussian",
         **dict.fromkeys(("SampledStage", "SampledSteps"), "sampled_steps"),
         "Stage": "stages",
-        **dict.fromkeys(("Sums", "SumsRun"), "markov_sums"),
+        **dict.fromkeys(("MarkovSums", "MarkovSumsRun"), "sums"),
         **dict.fromkeys(("Sharp", "SharpRun"), "sharp"),
         **dict.fromkeys(("SharpExact", "SharpExactRun"), "sharp_exact"),
         **dict.fromkeys(("Theorem", "TheoremRun"), "theorem"),
@@ -93,7 +93,7 @@ _METHODS = {
     "composition": "Composition",
     "ladder": "Ladder",
     "near-gibbs": "NearGibbs",
-    "sums": "Sums",
+    "sums": "MarkovSums",
 }
 _STAGE_METHODS = {"moments": "Moments", "sampled-steps": "SampledStage"}  # which a ladder plans
 _MECHANISMS = {

@@ -49,16 +49,20 @@ class Fitted:
 class Carried:
     """What least squares makes of sums whose noise is carried on from the release before: one pass over the table as that one left it.
 
-    draws         (c, σ²) of each draw of a chain, in steps² of the grid
-    bits          of the grid; norm_squared: R² in steps²; label_weight: β in steps
-    ridge         added to the matrix, in steps²
+    draws         (c, σ²) of each draw of a chain, in steps² of the grid; variance: V of each
+    bits          of the grid; label_bits: of a target's
+    norm_squared  R² in steps²; label_weight: β in steps
+    ridge         added to the matrix of rows of norm 1 at most, and so much of its noise besides
     """
 
     draws: list[tuple[float, float]]
+    variance: float
     bits: int
+    label_bits: int
     norm_squared: int
     label_weight: int
     ridge: float
+    ridge_share: float
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from .layout import Layout
 
 
 @dataclass(frozen=True)
-class Candidate:
+class DrawnRelease:
     """stamp: of the edits that it covers (`InFlight.stamp`); event: what the ledger will say of it."""
 
     stamp: str
@@ -36,12 +36,12 @@ class Candidate:
         disk.replace(layout.candidate, journal.sealed(told + b"\n" + models.packed(self.model, "candidate")))
 
 
-def kept(layout: Layout, plan: Plan, stamp: str) -> Candidate | None:
+def kept(layout: Layout, plan: Plan, stamp: str) -> DrawnRelease | None:
     """The release that covers the edits of this stamp; None where it cannot be read."""
     try:
         told, _, data = journal.unsealed(read(layout.candidate)).partition(b"\n")
         fields = bounded.parsed(told.decode())
-        found = Candidate(fields["stamp"], Event.from_dict(fields["event"]), models.unpacked(data, plan))
+        found = DrawnRelease(fields["stamp"], Event.from_dict(fields["event"]), models.unpacked(data, plan))
     except (OSError, StoreError, InvalidParameter, ValueError, KeyError, TypeError):
         return None
     return found if found.stamp == stamp else None

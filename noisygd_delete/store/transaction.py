@@ -24,7 +24,7 @@ from ..errors import CountBroken, InvalidParameter, NoisyGDDeleteError, ProcessL
 from ..methods.plan import Plan
 from ..records import NO_EDITS, EditCounts, SlotEdits
 from . import answers, candidate, journal, models, onward, recovery
-from .candidate import Candidate
+from .candidate import DrawnRelease
 from .disk import explained
 from .entry import Entry, EntryKinds, Occasions, now
 from .group import GroupRun
@@ -134,7 +134,7 @@ class Rolling:
             self.files.lock.require()
             release: Release | None = None
             failure: NoisyGDDeleteError | None = None
-            drawn: Candidate | None = None
+            drawn: DrawnRelease | None = None
             publish = change.publish and self.ledger.releases > 0
             if publish and self.ledger.plan.mechanism.continues:
                 try:
@@ -166,7 +166,7 @@ class Rolling:
             ) from failure
         return release
 
-    def _drawn(self, change: Change, execution: Execution) -> tuple[Change, Candidate | None]:
+    def _drawn(self, change: Change, execution: Execution) -> tuple[Change, DrawnRelease | None]:
         """The release that covers a change, drawn from the table before it and durable; None where the chain is cut: edits wait already that
         no draw was made for, the budget is spent, or what was drawn cannot be read."""
         files, plan = self.files, self.ledger.plan
@@ -179,14 +179,14 @@ class Rolling:
         release, event = self.run("draw", plan, None, execution, edits=change.edits)
         if release.model is None:
             return change, None
-        drawn = Candidate(change.stamp, event, release.model)
+        drawn = DrawnRelease(change.stamp, event, release.model)
         drawn.keep(files.disk, files.layout)
         begun = replace(change, drawn=True)
         journal.accept(files.disk, files.layout, begun)
         return begun, drawn
 
     def _covering(
-        self, change: Change, entries: Sequence[Entry], execution: Execution, drawn: Candidate | None
+        self, change: Change, entries: Sequence[Entry], execution: Execution, drawn: DrawnRelease | None
     ) -> Release:
         """The release of a change: its entry is that of the edits too, unless they have entries of their own."""
         if change.parts:
@@ -204,7 +204,7 @@ class Rolling:
         unused_dates: int | None = None,
         left: int | None = None,
         ahead: EditCounts = NO_EDITS,
-        drawn: Candidate | None = None,
+        drawn: DrawnRelease | None = None,
     ) -> Release:
         """Noisy-GD from the published model, or what was `drawn` before the edits, and the ledger entry that puts its result in force or withholds
         it; with it, and not before, those of `edits` that it covers and the ledger does not hold yet."""

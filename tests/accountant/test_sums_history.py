@@ -16,8 +16,8 @@ from noisygd_delete.accountant.tallies import tally_events
 from noisygd_delete.accountant.written import from_dict, to_dict
 from noisygd_delete.bounds import markov_sums
 from noisygd_delete.errors import BudgetExceeded, InvalidParameter
-from noisygd_delete.methods.markov_sums import SumsRun, _charges
 from noisygd_delete.methods.reading import mechanism_from_dict
+from noisygd_delete.methods.sums import MarkovSumsRun, _charges
 from noisygd_delete.privacy.guarantee import NON_ADAPTIVE
 from noisygd_delete.records import EditCounts
 from tests.oracles import sums_tree
@@ -138,7 +138,7 @@ def test_stated_figures_are_never_below_the_joint_law() -> None:
 def test_a_planted_fault_is_seen(monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
     _charges.cache_clear()
     if fault == "releases by themselves":
-        monkeypatch.setattr(SumsRun, "continues", False)
+        monkeypatch.setattr(MarkovSumsRun, "continues", False)
     elif fault == "leaving costs nothing":
         charge = markov_sums.charge
         monkeypatch.setattr(markov_sums, "charge", lambda **facts: charge(**{**facts, "left": 0}))
@@ -265,7 +265,7 @@ def test_facts_that_cannot_be_are_refused() -> None:
             mechanism_from_dict({**facts, **change})
     with pytest.raises(InvalidParameter, match="at least 2"):
         make_plan(LOSS, method="sums", **FACTS)
-    with pytest.raises(InvalidParameter, match="least squares for classes"):
+    with pytest.raises(InvalidParameter, match="sums are for classes and targets"):
         make_plan(losses.PseudoHuber(radius=1.0), method="sums", releases=5, **FACTS)
     with pytest.raises(InvalidParameter, match="joiners"):
         make_plan(LOSS, method="sums", releases=5, joiners="no", **FACTS)

@@ -249,7 +249,7 @@ def test_what_was_drawn_and_cannot_be_read_is_a_cut(path: Path, tmp_path: Path, 
     else:
         kept = candidate.kept(Layout(path), plan(), candidate_stamp(path))
         with Store.open(tmp_path / "whole") as store:
-            candidate.Candidate("0" * 32, kept.event, kept.model).keep(store._files.disk, Layout(path))
+            candidate.DrawnRelease("0" * 32, kept.event, kept.model).keep(store._files.disk, Layout(path))
     drawn.clear()
     with Store.open(path) as store:
         assert store.recovered.kind == "relearn"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -13,13 +14,14 @@ from numpy.typing import NDArray
 
 from ...errors import InvalidParameter, count
 from .base import PublicMap, check_width, numbers
+from .coding import NO_ENTRY, CodedBlock, Codes, Coding, entry_block, tree_block
 from .rows import Floats, normalised
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 _ROWS = 4096  # at a time
-_NONE = -1  # a place that no entry has
+_NONE = NO_ENTRY  # a place that no entry has
 
 
 class Term(NamedTuple):
@@ -137,6 +139,43 @@ class Additive(PublicMap):
             made[every[there], at[there]] = value[there]
         return made
 
+    @cached_property
+    def coding(self) -> Coding:
+        """What one code a block says of a row."""
+        blocks, common = list[CodedBlock](), Fraction(1)
+        for place, (width, block) in enumerate(zip(self.columns, self.blocks, strict=False)):
+            if width or place in self.signs:
+                blocks.append(entry_block(block.start, [*([at] for at in block), []]))
+                continue
+            others = {"missing": place in self.gaps, "empty": place in self.amounts}
+            made, shared = tree_block(block.start, self.levels, **others)
+            blocks.append(made)
+            common += shared
+        pairs = zip(self.pairs, self.blocks[len(self.columns) :], strict=True)
+        blocks += [entry_block(block.start, self._codes_of_pair(pair, block.start)) for pair, block in pairs]
+        return Coding(tuple(blocks), self.width + 1, common)
+
+    def codes(self, inputs: Any) -> Codes:
+        """(records, blocks) codes of what `rows` makes features of."""
+        given = numbers(inputs, self.inputs)
+        coding, lasts = self.coding, [np.empty((0, len(self.blocks)), np.intp)]
+        for first in range(0, len(given), _ROWS):
+            lasts.append(np.stack([where[:, -1] for where in self._places(given[first : first + _ROWS])], axis=1))
+        return coding.of_last_places(np.concatenate(lasts))
+
+    def _codes_of_pair(self, pair: tuple[int, int], start: int) -> list[list[int]]:
+        boxes = self._boxes(pair)
+        size, side = boxes[-1]
+        one, other = np.divmod(np.arange(size), side)
+        found = []
+        for level, (number, beside) in enumerate(boxes, 1):
+            up = len(boxes) - level
+            halved = [code if self.columns[at] else code >> up for at, code in zip(pair, (one, other), strict=True)]
+            found.append(start + halved[0] * beside + halved[1])
+            start += number
+        places: list[list[int]] = np.stack(found, axis=1).tolist()
+        return places
+
     def sparse_rows(self, inputs: Any, *, radius: float = 1.0, constant: bool = True) -> csr_array:
         """`rows` as a csr_array of float32, bit by bit the same: zeros are never written out."""
         from scipy.sparse import csr_array
@@ -176,11 +215,15 @@ class Additive(PublicMap):
     def _entries(self, inputs: Any) -> tuple[NDArray[np.intp], Floats]:
         """(records, entries) places, ascending, and values: 0 where the place is `_NONE`."""
         given = numbers(inputs, self.inputs)
-        parts = [self._of_block(given[first : first + _ROWS]) for first in range(0, max(1, len(given)), _ROWS)]
+        parts = []
+        for first in range(0, max(1, len(given)), _ROWS):
+            blocks = self._places(given[first : first + _ROWS])
+            parts.append([np.concatenate(part, axis=1) for part in (blocks, list(map(self._values, blocks)))])
         places, values = (np.concatenate(part) for part in zip(*parts, strict=True))
         return places, values
 
-    def _of_block(self, given: Floats) -> tuple[NDArray[np.intp], Floats]:
+    def _places(self, given: Floats) -> list[NDArray[np.intp]]:
+        """Of each block (records, entries) places, `_NONE` where there is no entry; the last one tells the others."""
         places, codes, at = list[NDArray[np.intp]](), list[tuple[Floats | NDArray[np.intp], bool]](), 0
         for place, width in enumerate(self.columns):
             if width:
@@ -203,8 +246,7 @@ class Additive(PublicMap):
             at += width or 1
         for pair, block in zip(self.pairs, self.blocks[len(self.columns) :], strict=True):
             places.append(self._in_boxes(pair, block, codes))
-        values = [self._values(where) for where in places]
-        return np.concatenate(places, axis=1), np.concatenate(values, axis=1)
+        return places
 
     def _values(self, where: NDArray[np.intp]) -> Floats:
         """One block's: of norm 1, or 0 where it has no entry."""

@@ -2510,9 +2510,6 @@ $ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
 
 return null;
 }));
-$ns.loss_of_fit = $.property($.fn("loss_of_fit", ["self"], {}, function (self) {
-return 1.0;
-}));
 $ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
 return $.libraries["math"].inf;
 }));
@@ -2549,7 +2546,7 @@ Fitted = $.dataclass($.cls("Fitted", [], ($ns) => {
 }), [["deviation", () => ["is", $.b.float]], ["ridge", () => ["is", $.b.float]]], {frozen: true});
 Carried = $.dataclass($.cls("Carried", [], ($ns) => {
 
-}), [["draws", () => ["parts", $.b.list, ["parts", $.b.tuple, ["is", $.b.float], ["is", $.b.float]]]], ["bits", () => ["is", $.b.int]], ["norm_squared", () => ["is", $.b.int]], ["label_weight", () => ["is", $.b.int]], ["ridge", () => ["is", $.b.float]]], {frozen: true});
+}), [["draws", () => ["parts", $.b.list, ["parts", $.b.tuple, ["is", $.b.float], ["is", $.b.float]]]], ["variance", () => ["is", $.b.float]], ["bits", () => ["is", $.b.int]], ["label_bits", () => ["is", $.b.int]], ["norm_squared", () => ["is", $.b.int]], ["label_weight", () => ["is", $.b.int]], ["ridge", () => ["is", $.b.float]], ["ridge_share", () => ["is", $.b.float]]], {frozen: true});
 Sampling = $.dataclass($.cls("Sampling", [], ($ns) => {
 
 }), [["rate", () => ["is", $.b.float]], ["draws", () => ["is", $.b.int]]], {frozen: true});
@@ -2737,20 +2734,15 @@ return ($.t($.b.isinstance([value, $.b.int])) ? $.cm(("" + $.formatted(value, ""
 return {figure, shown};
 })();
 $.modules["losses"] = (() => {
-let __getattr__, _KINDS, CATALOGUE, Squared, from_dict;
+let __getattr__, _KINDS, CATALOGUE, from_dict;
 const dataclasses = $.libraries["dataclasses"];
 const Mapping = $.libraries["collections.abc"]["Mapping"];
-const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const Catalogue = $.modules["loading"]["Catalogue"];
 const on_first_use = $.libraries["loading"]["on_first_use"];
-__getattr__ = on_first_use(["losses", $.dict([...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Loss", "LossConstants"]), "base"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Clipped", "clip"]), "clipped"])), ["Linear", "linear"], ["Logistic", "logistic"], ["MultilayerPerceptron", "multilayer_perceptron"], ["OneVsRest", "one_vs_rest"], ["PseudoHuber", "pseudo_huber"], ["Sigmoid", "sigmoid"], ["Softmax", "softmax"], ["TanhNetwork", "tanh_network"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Weighted", "weigh"]), "weighted"]))])]);
+__getattr__ = on_first_use(["losses", $.dict([...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Loss", "LossConstants"]), "base"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Clipped", "clip"]), "clipped"])), ["Linear", "linear"], ["Logistic", "logistic"], ["MultilayerPerceptron", "multilayer_perceptron"], ["OneVsRest", "one_vs_rest"], ["PseudoHuber", "pseudo_huber"], ["Sigmoid", "sigmoid"], ["Softmax", "softmax"], ["Squared", "squared"], ["TanhNetwork", "tanh_network"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Weighted", "weigh"]), "weighted"]))])]);
 _KINDS = $.dict([["logistic", "Logistic"], ["softmax", "Softmax"], ["one-vs-rest", "OneVsRest"], ["pseudo-huber", "PseudoHuber"], ["linear", "Linear"], ["sigmoid", "Sigmoid"], ["tanh-network", "TanhNetwork"], ["multilayer-perceptron", "MultilayerPerceptron"]]);
 CATALOGUE = Catalogue([_KINDS, $.fn("<lambda>", ["name"], {}, (name) => __getattr__([$.gi(_KINDS, name)]))]);
-Squared = $.fn("Squared", ["*_", "**__"], {}, function (_, __) {
-throw $.raised(AssumptionViolated(["the squared loss is not Lipschitz: its gradient (\u27e8\u03b8, x\u27e9 \u2212 y)x grows with \u03b8, so no L bounds a record's influence and no certificate here applies. Use PseudoHuber(radius, delta): the same near 0, gradient at most delta\u00b7radius"]));
-return null;
-});
 from_dict = $.fn("from_dict", ["description"], {}, function (description) {
 let clipped, error, fields, kind, known, name, unknown, weighted, weights;
 if (!$.t($.b.isinstance([description, $.b.dict]))) {
@@ -2759,7 +2751,7 @@ throw $.raised(InvalidParameter([("" + "a loss is described by its name and fiel
 fields = $.b.dict([description]);
 name = $.cm(fields, "pop", ["name", null]);
 if ($.t($.eq(name, "squared"))) {
-Squared([]);
+$.ga(__getattr__(["Squared"])([1.0]), "constants");
 }
 if ($.t($.eq(name, "clipped"))) {
 clipped = __getattr__(["clip"])([from_dict([$.cm(fields, "get", ["base", $.dict([])])]), $.cm(fields, "get", ["limit", 0.0])]);
@@ -2790,7 +2782,7 @@ throw $.raised(InvalidParameter([("" + "loss " + $.formatted(name, "r", "") + " 
 }
 return null;
 });
-return {__getattr__, _KINDS, CATALOGUE, Squared, from_dict, InvalidParameter, Mapping, Catalogue, on_first_use, AssumptionViolated};
+return {__getattr__, _KINDS, CATALOGUE, from_dict, InvalidParameter, Mapping, Catalogue, on_first_use};
 })();
 $.modules["bounds.objective_perturbation_gdp"] = (() => {
 let LARGEST_KAPPA, SMOOTHING, _LOG2, flow_constant, gdp, spread, deletion_spread, inexact_rate, inexact_gdp, _square, output_noise;
@@ -3568,9 +3560,6 @@ return null;
 $ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
 return LossConstants([], {"lipschitz": $.ga(self, "limit"), "smoothness": $.ga($.ga($.ga(self, "base"), "constants"), "smoothness")});
 }));
-$ns.loss_of_fit = $.property($.fn("loss_of_fit", ["self"], {}, function (self) {
-return $.b.float([$.div($.ga($.ga($.ga(self, "base"), "constants"), "lipschitz"), $.ga(self, "limit"))]);
-}));
 $ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
 return $.b.float([$.ga($.ga(self, "base"), "gap_at_zero")]);
 }));
@@ -3766,6 +3755,24 @@ return $.libraries["math"].log([$.ga(self, "classes")]);
 }), [["classes", () => ["is", $.b.int]]], {frozen: true});
 return {Softmax, ClassVar, SEVERAL_DIRECTIONS, Loss, MOST_CLASSES, count, LossConstants};
 })();
+$.modules["losses.squared"] = (() => {
+let Squared;
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
+const ONE_DIRECTION = $.modules["losses.base"]["ONE_DIRECTION"];
+const Loss = $.modules["losses.base"]["Loss"];
+Squared = $.dataclass($.cls("Squared", [Loss], ($ns) => {
+$ns.name = "squared";
+$ns.label_kind = "target";
+$ns.curving = ONE_DIRECTION;
+$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
+throw $.raised(AssumptionViolated(["the squared loss is not Lipschitz: its gradient (\u27e8\u03b8, x\u27e9 \u2212 y)x grows with \u03b8, so no L bounds a record's influence on gradient steps. Use PseudoHuber(radius, delta): the same near 0, gradient at most delta\u00b7radius; or sums (methods.markov_sums.plan_sums)"]));
+return null;
+}));
+}), [], {frozen: true});
+return {Squared, ClassVar, ONE_DIRECTION, Loss, AssumptionViolated};
+})();
 $.modules["losses.tanh_network"] = (() => {
 let TanhNetwork;
 const math = $.libraries["math"];
@@ -3860,9 +3867,6 @@ let base, factor;
 base = $.ga($.ga(self, "base"), "constants");
 factor = $.mul($.ga(self, "heaviest"), _PRODUCT);
 return replace([base], {"lipschitz": $.mul(factor, $.ga(base, "lipschitz")), "smoothness": $.mul(factor, $.ga(base, "smoothness")), "weak_convexity": $.mul(factor, $.ga(base, "weak_convexity")), "range": ($.t($.eq($.ga(base, "range"), $.libraries["math"].inf)) ? $.libraries["math"].inf : $.mul(factor, $.ga(base, "range")))});
-}));
-$ns.loss_of_fit = $.property($.fn("loss_of_fit", ["self"], {}, function (self) {
-return $.b.float([$.ga($.ga(self, "base"), "loss_of_fit")]);
 }));
 $ns.curvature_trace = $.property($.fn("curvature_trace", ["self"], {}, function (self) {
 return $.mul($.ga(self, "heaviest"), $.b.float([$.ga($.ga(self, "base"), "curvature_trace")]));
@@ -5278,8 +5282,8 @@ let __getattr__, _METHODS, _STAGE_METHODS, _MECHANISMS, METHODS, STAGE_METHODS, 
 const Mapping = $.libraries["collections.abc"]["Mapping"];
 const Catalogue = $.modules["loading"]["Catalogue"];
 const on_first_use = $.libraries["loading"]["on_first_use"];
-__getattr__ = on_first_use(["methods", $.dict([...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Mechanism", "Method", "NoisySteps"]), "base"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Composition", "CompositionRun"]), "composition"])), ["CountedRecords", "counted"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Interleaved", "InterleavedRun"]), "interleaved"])), ["Ladder", "ladder"], ["LadderRun", "ladder_run"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Minimiser", "MinimiserRun"]), "minimiser"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["NearGibbs", "NearGibbsRun"]), "near_gibbs"])), ["Perturbed", "perturbed"], ["PerturbedRun", "perturbed_run"], ["Plan", "plan"], ["Problem", "problem"], ["Procedure", "procedure"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Moments", "MomentsRun"]), "moments"])), ["SampledGaussian", "sampled_gaussian"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["SampledStage", "SampledSteps"]), "sampled_steps"])), ["Stage", "stages"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Sums", "SumsRun"]), "markov_sums"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Sharp", "SharpRun"]), "sharp"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["SharpExact", "SharpExactRun"]), "sharp_exact"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Theorem", "TheoremRun"]), "theorem"]))])]);
-_METHODS = $.dict([["theorem", "Theorem"], ["sharp", "Sharp"], ["sharp-exact", "SharpExact"], ["minimiser", "Minimiser"], ["perturbed", "Perturbed"], ["interleaved", "Interleaved"], ["composition", "Composition"], ["ladder", "Ladder"], ["near-gibbs", "NearGibbs"], ["sums", "Sums"]]);
+__getattr__ = on_first_use(["methods", $.dict([...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Mechanism", "Method", "NoisySteps"]), "base"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Composition", "CompositionRun"]), "composition"])), ["CountedRecords", "counted"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Interleaved", "InterleavedRun"]), "interleaved"])), ["Ladder", "ladder"], ["LadderRun", "ladder_run"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Minimiser", "MinimiserRun"]), "minimiser"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["NearGibbs", "NearGibbsRun"]), "near_gibbs"])), ["Perturbed", "perturbed"], ["PerturbedRun", "perturbed_run"], ["Plan", "plan"], ["Problem", "problem"], ["Procedure", "procedure"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Moments", "MomentsRun"]), "moments"])), ["SampledGaussian", "sampled_gaussian"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["SampledStage", "SampledSteps"]), "sampled_steps"])), ["Stage", "stages"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["MarkovSums", "MarkovSumsRun"]), "sums"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Sharp", "SharpRun"]), "sharp"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["SharpExact", "SharpExactRun"]), "sharp_exact"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Theorem", "TheoremRun"]), "theorem"]))])]);
+_METHODS = $.dict([["theorem", "Theorem"], ["sharp", "Sharp"], ["sharp-exact", "SharpExact"], ["minimiser", "Minimiser"], ["perturbed", "Perturbed"], ["interleaved", "Interleaved"], ["composition", "Composition"], ["ladder", "Ladder"], ["near-gibbs", "NearGibbs"], ["sums", "MarkovSums"]]);
 _STAGE_METHODS = $.dict([["moments", "Moments"], ["sampled-steps", "SampledStage"]]);
 _MECHANISMS = $.dict([...$.pairs($.dict((function* ($first) { for (const $v1 of $.each($first)) { let method, name; {const $v2 = $.unpack($v1, 2, -1);name = $v2[0];method = $v2[1];} yield [name, ("" + $.formatted(method, "", "") + "Run")]; } })($.cm(_METHODS, "items", [])))), ["moments", "MomentsRun"], ["sampled-steps", "SampledSteps"], ["sampled-gaussian", "SampledGaussian"], ["counted-records", "CountedRecords"]]);
 METHODS = Catalogue([_METHODS, $.fn("<lambda>", ["name"], {}, (name) => __getattr__([$.gi(_METHODS, name)]))]);
@@ -6469,8 +6473,8 @@ return null;
 });
 return {SampledSteps, SampledStage, passes, check_sampled, ClassVar, Method, SampledGaussian, InvalidParameter, count, AssumptionViolated};
 })();
-$.modules["methods.markov_sums"] = (() => {
-let BITS, MOST_FEATURES, MOST_RELEASES, _LABEL_RATIO, _RIDGE_SHARE, _EXACT, _SOURCE, SumsRun, _charges, grid_of, norm_squared, _check_exact, Sums, _check_covered;
+$.modules["methods.sums"] = (() => {
+let BITS, MOST_FEATURES, MOST_RELEASES, LABEL_RATIO, RIDGE_SHARE, _EXACT, SOURCE, MarkovSumsRun, _charges, grid_of, norm_squared, check_exact, MarkovSums, check_loss, _check_covered;
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const lru_cache = $.libraries["functools"]["lru_cache"];
@@ -6479,24 +6483,27 @@ const markov_sums = $.modules["bounds.markov_sums"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const count = $.modules["errors"]["count"];
 const positive = $.modules["errors"]["positive"];
+const Logistic = $.modules["losses.logistic"]["Logistic"];
+const Softmax = $.modules["losses.softmax"]["Softmax"];
+const Squared = $.modules["losses.squared"]["Squared"];
 const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
 const Worlds = $.modules["privacy.worlds"]["Worlds"];
 const Mechanism = $.modules["methods.base"]["Mechanism"];
 const Method = $.modules["methods.base"]["Method"];
 BITS = 14n;
 {const $v1 = [$.shl(1n, 12n), $.shl(1n, 16n)];MOST_FEATURES = $v1[0];MOST_RELEASES = $v1[1];}
-{const $v2 = [0.6, 0.25];_LABEL_RATIO = $v2[0];_RIDGE_SHARE = $v2[1];}
+{const $v2 = [0.6, 0.25];LABEL_RATIO = $v2[0];RIDGE_SHARE = $v2[1];}
 _EXACT = $.shl(1n, 53n);
-_SOURCE = "Markov sums: a chain of exact discrete Gaussian releases, the noise of each recomputed from the one before";
-SumsRun = $.dataclass($.cls("SumsRun", [Mechanism], ($ns) => {
+SOURCE = "Markov sums: a chain of exact discrete Gaussian releases, the noise of each recomputed from the one before";
+MarkovSumsRun = $.dataclass($.cls("MarkovSumsRun", [Mechanism], ($ns) => {
 $ns.method = "sums";
-$ns.source = _SOURCE;
+$ns.source = SOURCE;
 $ns.continues = true;
 $ns.joiners = true;
 $ns.rows_per_subject = 1n;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 let name;
-$.sup(SumsRun, self, "__post_init__")([]);
+$.sup(MarkovSumsRun, self, "__post_init__")([]);
 for (const $v3 of $.each($.tuple(["features", "outputs", "norm_squared", "label_weight", "rows_per_subject"]))) {
 name = $v3;
 count([name, $.b.getattr([self, name])]);
@@ -6549,7 +6556,7 @@ return $.dict([["gdp_squared", $.gi(charges, $.sub($.b.int([number]), 1n))]]);
 $ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
 let own;
 own = $.dict([["method", $.ga(self, "method")]]);
-return $.tuple([...$.each($.sup(SumsRun, self, "conditions")([])), $.tuple(["sums-carried", own]), $.tuple(["sums-all-rows", $.dict([["rows_per_person", $.ga(self, "rows_per_subject")]])]), $.tuple(["exact-noise", own]), $.tuple(["machine-trusted", $.dict([])])]);
+return $.tuple([...$.each($.sup(MarkovSumsRun, self, "conditions")([])), $.tuple(["sums-carried", own]), $.tuple(["sums-all-rows", $.dict([["rows_per_person", $.ga(self, "rows_per_subject")]])]), $.tuple(["exact-noise", own]), $.tuple(["machine-trusted", $.dict([])])]);
 });
 }), [["features", () => ["is", $.b.int]], ["outputs", () => ["is", $.b.int]], ["norm_squared", () => ["is", $.b.int]], ["label_weight", () => ["is", $.b.int]], ["variance", () => ["is", $.b.float]], ["releases", () => ["is", $.b.int]], ["joiners", () => ["is", $.b.bool]], ["rows_per_subject", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
 _charges = $.lru_cache($.fn("_charges", ["run", "between_records"], {}, function (run, between_records) {
@@ -6565,18 +6572,18 @@ return $.b.tuple([(function* ($first) { for (const $v7 of $.each($first)) { let 
 grid_of = $.fn("grid_of", ["loss"], {}, function (loss) {
 let bits;
 bits = $.sub($.add(BITS, 1n), $.gi($.libraries["math"].frexp([$.ga(loss, "radius")]), 1n));
-return $.tuple([bits, $.libraries["math"].floor([$.add($.mul(_LABEL_RATIO, $.libraries["math"].ldexp([$.ga(loss, "radius"), bits])), 0.5)])]);
+return $.tuple([bits, $.libraries["math"].floor([$.add($.mul(LABEL_RATIO, $.libraries["math"].ldexp([$.ga(loss, "radius"), bits])), 0.5)])]);
 });
 norm_squared = $.fn("norm_squared", ["loss"], {}, function (loss) {
 return $.libraries["math"].floor([$.libraries["math"].ldexp([$.mul($.ga(loss, "radius"), $.ga(loss, "radius")), $.mul(2n, $.gi(grid_of([loss]), 0n))])]);
 });
-_check_exact = $.fn("_check_exact", ["loss", "records"], {}, function (loss, records) {
+check_exact = $.fn("check_exact", ["loss", "records"], {}, function (loss, records) {
 if (!$.t($.lt($.mul(records, norm_squared([loss])), _EXACT))) {
 throw $.raised(InvalidParameter([("" + "is more than " + $.formatted($.floordiv(_EXACT, norm_squared([loss])), "", "") + ", up to which sums of rows of norm " + $.formatted($.ga(loss, "radius"), "", ("" + "g")) + " are exact; scale the rows down")], {"records": records}));
 }
 return null;
 });
-Sums = $.dataclass($.cls("Sums", [Method], ($ns) => {
+MarkovSums = $.dataclass($.cls("MarkovSums", [Method], ($ns) => {
 $ns.name = "sums";
 $ns.summary = "many publications: least squares from sums whose noise is carried on; a row that left leaves nothing";
 $ns.for_streams = true;
@@ -6592,34 +6599,35 @@ $ns._facts = $.fn("_facts", ["self", "problem"], {}, function (self, problem) {
 return $.dict([["records", $.ga(problem, "records")], ["features", $.ga(problem, "features")], ["outputs", $.ga($.ga(problem, "loss"), "outputs")], ["norm_squared", norm_squared([$.ga(problem, "loss")])], ["label_weight", $.gi(grid_of([$.ga(problem, "loss")]), 1n)], ["releases", $.ga(problem, "releases")], ["joiners", $.ga(self, "joiners")], ["rows_per_subject", $.ga(problem, "rows_per_subject")]]);
 });
 $ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
-$.sup(Sums, self, "check_plan")([plan]);
 _check_covered([$.ga(plan, "problem")]);
 return null;
 });
 $ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
 let variance;
 variance = $.libraries["math"].ldexp([$.ga(plan, "noise_variance"), $.mul(2n, $.gi(grid_of([$.ga(plan, "loss")]), 0n))]);
-return SumsRun([], {...$.named($.cm(self, "_facts", [$.ga(plan, "problem")])), "variance": variance});
+return MarkovSumsRun([], {...$.named($.cm(self, "_facts", [$.ga(plan, "problem")])), "variance": variance});
 });
 $ns.deletion = $.fn("deletion", ["self", "plan"], {}, function (self, plan) {
 return $.cm($.cm($.ga(plan, "mechanism"), "interval", ["deletion", $.ga($.ga(plan, "problem"), "deletion_notion")], {"steps_with": 0n}), "assuming", [NON_ADAPTIVE]);
 });
 }), [["joiners", () => ["is", $.b.bool]]], {frozen: true});
-_check_covered = $.fn("_check_covered", ["problem"], {}, function (problem) {
-let loss;
-loss = $.ga(problem, "loss");
-if (($.t(!$.has($.tuple(["binary", "class"]), $.ga(loss, "label_kind"))) || !$.t($.libraries["math"].isfinite([$.ga(loss, "radius")])) || $.t(!$.eq($.ga(loss, "loss_of_fit"), 1n)))) {
-throw $.raised(InvalidParameter([("" + "is least squares for classes: take losses.Logistic or losses.Softmax, not " + $.formatted($.ga(loss, "name"), "", ""))], {"method": "sums"}));
+check_loss = $.fn("check_loss", ["loss"], {}, function (loss) {
+if ((!$.t($.b.isinstance([loss, $.tuple([Logistic, Softmax, Squared])])) || !$.t($.libraries["math"].isfinite([$.ga(loss, "radius")])))) {
+throw $.raised(InvalidParameter([("" + "sums are for classes and targets: take losses.Logistic, losses.Softmax or losses.Squared, not " + $.formatted($.ga(loss, "name"), "", ""))]));
 }
+return null;
+});
+_check_covered = $.fn("_check_covered", ["problem"], {}, function (problem) {
+check_loss([$.ga(problem, "loss")]);
 count(["features", $.ga(problem, "features")], {"maximum": MOST_FEATURES});
 if ($.t($.lt($.ga(problem, "releases"), 2n))) {
 throw $.raised(InvalidParameter(["must be at least 2 by method 'sums', whose noise is planned for all of them: state how many releases there will be"], {"releases": $.ga(problem, "releases")}));
 }
 count(["releases", $.ga(problem, "releases")], {"maximum": MOST_RELEASES});
-_check_exact([loss, $.ga(problem, "records")]);
+check_exact([$.ga(problem, "loss"), $.ga(problem, "records")]);
 return null;
 });
-return {BITS, MOST_FEATURES, MOST_RELEASES, _LABEL_RATIO, _RIDGE_SHARE, _EXACT, _SOURCE, SumsRun, _charges, grid_of, norm_squared, _check_exact, Sums, _check_covered, ClassVar, Method, Mechanism, InvalidParameter, NON_ADAPTIVE, Worlds, positive, count, lru_cache};
+return {BITS, MOST_FEATURES, MOST_RELEASES, LABEL_RATIO, RIDGE_SHARE, _EXACT, SOURCE, MarkovSumsRun, _charges, grid_of, norm_squared, check_exact, MarkovSums, check_loss, _check_covered, ClassVar, Method, Mechanism, InvalidParameter, NON_ADAPTIVE, Worlds, positive, count, Squared, Softmax, Logistic, lru_cache};
 })();
 $.modules["methods.perturbed"] = (() => {
 let Perturbed, _check_covered;
