@@ -90,10 +90,10 @@ _METHODS = {
     "minimiser": "Minimiser",
     "perturbed": "Perturbed",
     "interleaved": "Interleaved",
+    "sums": "MarkovSums",
     "composition": "Composition",
     "ladder": "Ladder",
     "near-gibbs": "NearGibbs",
-    "sums": "MarkovSums",
 }
 _STAGE_METHODS = {"moments": "Moments", "sampled-steps": "SampledStage"}  # which a ladder plans
 _MECHANISMS = {
