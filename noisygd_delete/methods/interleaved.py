@@ -25,8 +25,8 @@ from ..privacy.budget import Budget
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
 from ..privacy.worlds import Worlds
 from . import procedure
-from .base import Condition, Cost, Method
-from .exact_steps import ExactSteps, check_exact, check_exact_plan, run_facts
+from .base import Condition, Cost
+from .exact_steps import GridMethod
 from .forecast import forecast_excess_risk
 from .perturbed import Perturbed
 from .perturbed_run import PerturbedRun
@@ -35,7 +35,6 @@ from .problem import Problem
 from .resuming import chain_risk
 from .sharp import SharpRun, contracting_step_size
 
-_OTHERWISE = "leave exact out"
 _STEPS = (1, 3, 10)  # K that a plan may choose
 _LITTLE = 0.05  # of the forecast: a lag below it asks for no more steps
 _FEWEST_RESUMED = 2
@@ -51,7 +50,6 @@ class InterleavedRun(SharpRun):
     (one at most: the next begins anew). It is then charged in full beside the steps, as if its model had been observed.
 
     fresh_release  what a learn runs
-    exact          facts of the steps between where they are exact to the last bit; None: bounds over the real numbers
     """
 
     method: ClassVar[str] = "interleaved"
@@ -61,13 +59,12 @@ class InterleavedRun(SharpRun):
     )
 
     fresh_release: PerturbedRun
-    exact: ExactSteps | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.shows_order:
+        if self.shows_order == self.fresh_release.in_place:
             raise InvalidParameter(
-                "must be true: a stream by 'interleaved' is of rows that keep their places", in_place=False
+                "must say of fresh publications what it says of the steps between them", in_place=not self.shows_order
             )
 
     def exposure(self, steps: int) -> int:
@@ -86,23 +83,26 @@ class InterleavedRun(SharpRun):
         endless = steps_with == math.inf
         fresh = endless or steps_with % 2 == 1
         with_record, clean = (math.inf if endless else steps_with // 2), steps_without // 2
-        steps = super()._cost(worlds, with_record, clean) if with_record else {}
-        return {**(self.fresh_release._cost(worlds, 1, 0) if fresh else {}), **steps}
+        cost = super()._cost(worlds, with_record, clean) if with_record or (clean and self.shows_order) else {}
+        if fresh:
+            cost = {**self.fresh_release._cost(worlds, 1, 0), **cost}
+        elif self.shows_order and steps_without % 2 == 1:
+            shown = self.fresh_release._cost(worlds, 0, 1)["gdp_squared"]
+            cost = {"gdp_squared": shown + cost.get("gdp_squared", 0.0)}
+        return cost
 
     def conditions(self) -> tuple[Condition, ...]:
         return (*super().conditions(), *self.fresh_release.conditions())
 
 
 @dataclass(frozen=True)
-class Interleaved(Method):
+class Interleaved(GridMethod):
     """s and σ² such that a fresh model and a resumed one cost the same by forecast, and N publications meet the budget.
 
     fresh_every    one publication in so many is fresh; None: as few as keep a deletion within its budget. A plan states it
     resumed_steps  K; None: the one with the least forecast. A plan states it
     solver         "cold", or "fixed" for a number of passes that no record can change
     step_size      η; None takes 1/(λ+β)
-    exact          whether the noisy steps end on a public grid by exact noise, as the fresh publications do, their roundings charged,
-                   so that no bound speaks of real numbers; with sums in float64
     """
 
     name: ClassVar[str] = "interleaved"
@@ -115,9 +115,9 @@ class Interleaved(Method):
     resumed_steps: int | None = None
     solver: str = "cold"
     step_size: float | None = None
-    exact: bool = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         choice("solver", self.solver, ("cold", "fixed"))
         if self.fresh_every is not None:
             count("fresh_every", self.fresh_every, minimum=_FEWEST_RESUMED + 1)
@@ -128,16 +128,17 @@ class Interleaved(Method):
     def relearns(self) -> bool:
         return True
 
-    def plan(self, problem: Problem) -> Plan:
+    @property
+    def _fresh(self) -> Perturbed:
+        return Perturbed(solver=self.solver, in_place=self.in_place)
+
+    def _over_reals(self, problem: Problem) -> Plan:
         if problem.releases <= _FEWEST_RESUMED:
             raise InvalidParameter(
                 f"is too few: method 'interleaved' shares a budget among many publications, more than "
                 f"{_FEWEST_RESUMED} of them; for one take method 'perturbed'",
                 releases=problem.releases,
             )
-        if self.exact:
-            check_exact(problem, method=self.name, otherwise=_OTHERWISE)
-            problem = replace(problem, dtype="float64")
         if problem.rows_per_subject > 1 and problem.budget.measure == "gdp" and not problem.loss.constants.convex:
             raise InvalidParameter("a Gaussian-DP budget needs a convex loss for method 'interleaved'")
         steps = _STEPS if self.resumed_steps is None else (self.resumed_steps,)
@@ -157,6 +158,9 @@ class Interleaved(Method):
             )
         return min(found, key=lambda plan: plan.method.forecast(plan))
 
+    def _exactly(self, problem: Problem) -> Plan:
+        return self._over_reals(problem)
+
     def _best(self, problem: Problem, budget: Budget, steps: int) -> Plan | None:
         """With the fewest fresh publications that keep a deletion within its budget: less noise than with more of them."""
         for every in [self.fresh_every] if self.fresh_every else _candidates(problem.releases):
@@ -170,7 +174,7 @@ class Interleaved(Method):
     def _with(self, problem: Problem, budget: Budget, steps: int, every: int) -> Plan | None:
         method = replace(self, fresh_every=every, resumed_steps=steps)
         own, eta = replace(problem, method=method), contracting_step_size(problem, self.step_size)
-        fresh = Perturbed(solver=self.solver)
+        fresh = self._fresh
         learns = _fresh(problem.releases, every)
         unit = forecast_excess_risk(problem, step_size=eta, noise_variance=1.0)
         single = replace(problem, method=fresh, releases=learns, budget=budget)
@@ -216,17 +220,14 @@ class Interleaved(Method):
 
     def weight_deviation(self, plan: Plan) -> float:
         """The larger of a fresh publication's and of what noisy steps tend to: those after it lead from the one to the other."""
-        return max(Perturbed(solver=self.solver).weight_deviation(plan), super().weight_deviation(plan))
+        return max(self._fresh.weight_deviation(plan), super().weight_deviation(plan))
 
     def check_plan(self, plan: Plan) -> None:
         super().check_plan(plan)
-        Perturbed(solver=self.solver).check_plan(plan)
-        if self.exact:
-            check_exact_plan(plan, otherwise=_OTHERWISE)
+        self._fresh.check_plan(plan)
 
     def mechanism(self, plan: Plan) -> InterleavedRun:
-        facts = run_facts(plan, exact=self.exact)
-        return InterleavedRun(**facts, fresh_release=Perturbed(solver="cold").mechanism(plan))
+        return InterleavedRun(**self.run_facts(plan), fresh_release=replace(self._fresh, solver="cold").mechanism(plan))
 
     def start(self, plan: Plan, *, learning: bool) -> procedure.Start:
         return procedure.Solved(plan.gradient_tolerance, self.solver) if learning else procedure.Published()

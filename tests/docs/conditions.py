@@ -28,7 +28,7 @@ WORDS = {  # key of the catalogue of papers -> the same in few words
     "rows-in-place": "every row keeps its place from one release to the next, or `in_place=False` charges for another order",
     "row-shape": "with a schema's noise shape: no row is longer in it",
     "solver-tolerance": "the gradient at the solver's answer is at most γ, rounding included",
-    "time-unseen": "nobody sees when a model came out to less than a day: with `solver=\"fixed\"` no data decide the passes",
+    "time-unseen": "nobody sees when a model came out to less than a day: with `solver=\"fixed\"` or `\"passes\"` no data decide the passes",
     "machine-trusted": "the system's random numbers, ChaCha20 and elementary functions are as exact as they state",
     "stages-published": "every stage starts at a kept stage or a public point, and is published",
     "samples-unseen": "DP-SGD stages: independent Poisson samples that nobody observes",
@@ -37,10 +37,10 @@ WORDS = {  # key of the catalogue of papers -> the same in few words
 
 
 def label(problem: str) -> str:
-    """A method as the page names it: its name, and whether it takes exact steps."""
+    """A method as the page names it: its name, and whether its bounds are over the reals though exact ones are there."""
     name, *ways = problem.split(", ")
     name = name.split(" ")[0]
-    return f"`{name}:exact`" if "exact" in ways else f"`{name}`"
+    return f"`{name}:exact=False`" if "over the reals" in ways else f"`{name}`"
 
 
 def rests(mechanisms: dict[str, Mechanism]) -> dict[str, list[str]]:

@@ -50,7 +50,7 @@ class Patient(Sharp):
         return replace(plan, delete_steps_for_deletion=self.patience * plan.delete_steps_for_deletion)
 
     def mechanism(self, plan: Plan) -> PatientRun:
-        return PatientRun(**plan.problem.run(step_size=plan.step_size, noise_variance=plan.noise_variance))
+        return PatientRun(**self.run_facts(plan))
 '''.lstrip()
 LINES = (
     ('    "sharp": "Sharp",\n', '    "sharp": "Sharp",\n    "patient": "Patient",\n'),
@@ -79,7 +79,7 @@ accepted = licences.load()
 assert [key for key, entry in REGISTRY.items() if licences.stale(entry, accepted)] == []
 
 sizes = ["--records", "5000", "--features", "8", "--json"]
-assert main(["plan", "--method", "patient", "--option", "patience=3", *sizes]) == 0
+assert main(["plan", "--method", "patient:patience=3", *sizes]) == 0
 assert main(["plan", "--compare", *sizes[:-1], "--releases", "3"]) == 0
 assert "patient" in methods.compared()
 
