@@ -66,8 +66,7 @@ def kill(mark: Path) -> None:
     psutil.wait_procs([victim], timeout=30)
 
 
-@pytest.mark.parametrize("files", ENDS)
-@pytest.mark.parametrize("engine", ["ray", "spark"])
+@pytest.mark.parametrize(("engine", "files"), [*(("ray", each) for each in ENDS), ("spark", "one file")])
 def test_init_and_learn_go_on_to_the_same_bit(
     engine: str, files: str, short_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
