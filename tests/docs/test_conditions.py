@@ -48,7 +48,7 @@ KEPT = {
         "The first figure holds if requests did not depend on earlier models",
         "The second holds whatever the requests were, as long as what was seen did not decide when a model came out",
         "linear models with a proven loss", "whose old traces do not fade", "a machine that somebody else controls while it runs",
-        "other methods leave a gap to their theorems", "each model at the same privacy budget",
+        "for others a gap to the theorems is left", "each model at the same privacy budget",
     ],
     "docs/methods.md": [
         "if requests did not depend on earlier models", "convex, C², L-Lipschitz and β-smooth", "η ≤ 2/(2λ+β)", "η < 1/(λ+β)", "row norms at most R",
@@ -68,8 +68,8 @@ KEPT = {
         "Clipping keeps no convexity beyond one gradient direction per record", "charged by composition", "withheld",
     ],
     "docs/sources.md": [
-        "choose each row by itself", "as wrong, and not noticed", "none is read", "other methods are refused", "only where rows keep their places",
-        "at most `--batch` rows changed since the last release", "encrypt the swap", "Other methods that continue are refused", "A subscriber of logical replication runs no triggers of statements",
+        "choose each row by itself", "as wrong, and not noticed", "none is read", "others are refused", "only where rows keep their places",
+        "at most `--batch` rows changed since the last release", "encrypt the swap", "what their steps have not yet forgotten are in the figures", "A subscriber of logical replication runs no triggers of statements",
     ],
     "docs/absence.md": ["after triggers and constraints that wait for the commit", "a row of the person under another id", "refuse every failover", "has no marks, only the clock"],
     "docs/engines.md": [
@@ -84,7 +84,7 @@ KEPT = {
     "docs/scikit-learn.md": ["`sample_weight` is refused", "is public and allowed", "their costs add", "outside any certificate", "the model is marked uncertified"],
     "docs/service.md": ["Insertions are not taken", "It decides nothing", "Without a cap, what waits is published at once", "needs `--tls-certificate`", "rows go and publication is withheld"],
     "docs/audit.md": ["It is evidence, never the reason for a figure", "only if the bound also comes within a factor", "halved noise passes unseen"],
-    "docs/streams.md": ["whatever requests depended on", "if requests did not depend on earlier ones", "in memory: no store", "before it starts"],
+    "docs/streams.md": ["whatever requests depended on", "if requests did not depend on earlier ones", "Nobody else may edit the table", "before it starts"],
     "docs/ladder.md": ["only the first one", "What the base showed of a record stays until a fresh learn", "Never start a stage where the last published model was", "do not depend on the rows"],
     "docs/which_model.md": ["if it never saw them", "which no certificate covers", "nothing is fitted", "pure, record by record"],
     "docs/command-line.md": ["no deletion takes earlier counts back", "statistic of private data", "While edits wait it is refused", "nothing more is published", "A forecast|a forecast does not"],
