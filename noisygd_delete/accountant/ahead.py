@@ -128,7 +128,7 @@ class Ahead:
         An unlearn; where composition's horizon is spent, the fresh learn, if the plan runs it by itself.
         """
         spent = self.horizon_spent
-        if spent and not self.plan.method.relearns:
+        if spent and not self.plan.promise.relearns:
             return None
         event = self.planned(EventKinds.RELEARN if spent else EventKinds.UNLEARN, edits)
         return event if self.affordable(event) else None

@@ -13,14 +13,6 @@ from .problem import Problem
 Complete = Callable[[float], Plan]
 
 
-def published_together(plan: Plan) -> Guarantee:
-    """What N = `releases` observed publications reveal about a record present in all of them: one learn, N − 1 requests."""
-    mechanism, world = plan.mechanism, plan.problem.adjacency
-    learned = mechanism.interval("dp", world, steps_with=mechanism.exposure(plan.learn_steps))
-    requested = mechanism.interval("dp", world, steps_with=mechanism.exposure(plan.delete_steps))
-    return Guarantee.composed([(learned, 1), *([(requested, plan.releases - 1)] if plan.releases > 1 else [])])
-
-
 def calibrate(
     problem: Problem,
     single: float,
@@ -40,7 +32,7 @@ def calibrate(
         least = single
     else:
         least = least_safe(
-            lambda variance: affordable(published_together(complete(variance))),
+            lambda variance: affordable(complete(variance).together),
             guess=single,
             below=single / 2,
             digits=1e-12,

@@ -13,7 +13,7 @@ from ..privacy.worlds import Worlds
 from .base import Condition, NoisySteps, bounded_gradients
 
 if TYPE_CHECKING:
-    from .plan import Plan
+    from .plan import Numbers, Plan
     from .problem import Problem
 
 ROOM = 1 + 2 * NORM_TOLERANCE  # rows may be R(1 + NORM_TOLERANCE) long; squared for curvatures
@@ -138,17 +138,17 @@ def exact_conditions(run: NoisySteps, exact: ExactSteps) -> tuple[Condition, ...
     )
 
 
-def run_facts(plan: Plan, *, exact: bool, in_place: bool = True) -> dict[str, Any]:
-    """The facts of Noisy-GD by a plan; where its steps are exact, theirs too, and no slack.
+def run_facts(problem: Problem, numbers: Numbers, *, exact: bool, in_place: bool = True) -> dict[str, Any]:
+    """The facts of Noisy-GD by a plan's numbers; where its steps are exact, theirs too, and no slack.
 
     Raises:
         InvalidParameter: no grid is fine enough beside the noise.
     """
-    chain = {"step_size": plan.step_size, "noise_variance": plan.noise_variance}
-    facts = plan.problem.run(**chain)
+    chain = {"step_size": numbers.step_size, "noise_variance": numbers.noise_variance}
+    facts = problem.run(**chain)
     if not exact:
         return facts
-    return {**facts, "slack": 0.0, "exact": exact_steps_of(plan.problem, **chain, in_place=in_place)}
+    return {**facts, "slack": 0.0, "exact": exact_steps_of(problem, **chain, in_place=in_place)}
 
 
 def exact_steps_of(problem: Problem, *, step_size: float, noise_variance: float, in_place: bool) -> ExactSteps:

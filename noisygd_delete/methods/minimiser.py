@@ -11,14 +11,14 @@ from ..bounds import shifted_interpolation
 from ..bounds.arithmetic import gradient_error
 from ..bounds.search import first_whole, least_whole
 from ..errors import AssumptionViolated, InvalidParameter, PlanInfeasible, choice, count, non_negative, positive
-from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
+from ..privacy.guarantee import Guarantee
 from ..privacy.worlds import Worlds
 from . import procedure
 from .base import Condition, Cost, Method
 from .calibration import calibrate
 from .exact_steps import ROOM, ExactSteps, check_exact, check_exact_plan, run_facts
-from .forecast import forecast_excess_risk
-from .plan import Plan
+from .forecast import Outlook, forecast_excess_risk, steps_deviation
+from .plan import Numbers, Plan
 from .problem import Problem
 from .sharp import SharpRun, contracting_step_size
 from .solving import SOLVERS, forecast_passes, solver_passes
@@ -170,18 +170,16 @@ class Minimiser(Method):
         budget_dp = problem.budget.dp_gdp() if self.exact else problem.dp_gdp()
 
         def complete(noise_variance: float) -> Plan:
-            return Plan(
-                problem=stated,
+            numbers = Numbers(
                 step_size=eta,
                 noise_variance=noise_variance,
-                init_variance=0.0,
                 learn_steps=steps,
                 delete_steps_for_deletion=steps,
-                delete_steps_for_utility=0,
                 gradient_tolerance=tolerance,
                 learn_solver_passes=passes,
                 delete_solver_passes=passes,
             )
+            return stated.method.assemble(stated, numbers)
 
         def affordable(together: Guarantee) -> bool:
             return together.gdp_squared <= budget_dp**2
@@ -208,55 +206,35 @@ class Minimiser(Method):
                 f"is below {least:g}, the rounding of a gradient in float64", gradient_tolerance=plan.gradient_tolerance
             )
 
-    def mechanism(self, plan: Plan) -> MinimiserRun:
-        facts = run_facts(plan, exact=self.exact, in_place=self.in_place)
-        return MinimiserRun(**facts, gradient_tolerance=plan.gradient_tolerance, warm=self.solver == "warm")
-
-    def start(self, plan: Plan, *, learning: bool) -> procedure.Start:
-        return procedure.Solved(plan.gradient_tolerance, self.solver)
-
-    def dp(self, plan: Plan) -> Guarantee:
+    def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
         """Every release is a fresh publication of K steps."""
-        longest = max(plan.learn_steps, plan.delete_steps)
-        interval = plan.mechanism.interval("dp", plan.problem.adjacency, steps_with=longest)
-        return interval.assuming(NON_ADAPTIVE)
+        facts = run_facts(problem, numbers, exact=self.exact, in_place=self.in_place)
+        run = MinimiserRun(**facts, gradient_tolerance=numbers.gradient_tolerance, warm=self.solver == "warm")
+        start = procedure.Solved(numbers.gradient_tolerance, self.solver)
+        promise = procedure.Promise(
+            dp=procedure.Longest(max(numbers.learn_steps, numbers.delete_steps)),
+            deletion=procedure.Longest(steps_without=numbers.delete_steps),
+        )
+        return Plan.of(problem, run, numbers, learning=start, serving=start, promise=promise, exactness=run.exactness)
 
-    def excess_risk(self, plan: Plan) -> float:
+    def outlook(self, plan: Plan) -> Outlook:
         """From the solver's answer, within γ/m of the minimiser."""
-        m = plan.problem.strong_convexity
+        m, chain = plan.problem.strong_convexity, {"step_size": plan.step_size}
         distance = shifted_interpolation.distance_after(
             distance_before=(plan.gradient_tolerance / m) ** 2,
             move=0.0,
             steps=plan.learn_steps,
             stationary=plan.stationary_distance,
-            step_size=plan.step_size,
             strong_convexity=m,
+            **chain,
         )
-        return shifted_interpolation.excess_risk(
-            distance=distance, objective_smoothness=plan.problem.objective_smoothness
+        return Outlook(
+            shifted_interpolation.excess_risk(
+                distance=distance, objective_smoothness=plan.problem.objective_smoothness
+            ),
+            forecast_excess_risk(plan.problem, noise_variance=plan.noise_variance, steps=plan.delete_steps, **chain),
+            steps_deviation(plan.problem, plan.step_size, plan.noise_variance),
         )
-
-    def forecast(self, plan: Plan) -> float:
-        facts = {"step_size": plan.step_size, "noise_variance": plan.noise_variance, "steps": plan.delete_steps}
-        return forecast_excess_risk(plan.problem, **facts)
-
-    def towards(self, plan: Plan, target: float) -> Plan:
-        """The fewest diffusion steps (to 5 %) whose forecast meets the target, if any do; else the plan as it is."""
-
-        @cache
-        def diffused(steps: int) -> Plan:
-            problem = replace(plan.problem, method=replace(self, diffusion_steps=steps))
-            return problem.method.plan(problem)
-
-        few = plan.delete_steps
-        enough = least_whole(
-            lambda steps: self.forecast(diffused(steps)) <= target,
-            guess=2 * few,
-            below=few,
-            most=_MOST_DIFFUSION - 1,
-            digits=0.05,
-        )
-        return plan if enough is None else diffused(enough)
 
     def words(self, plan: Plan) -> tuple[str, ...]:
         return self._solving(plan), self._diffusing(plan)
@@ -282,7 +260,7 @@ class Minimiser(Method):
         )
 
     def _diffusing(self, plan: Plan) -> str:
-        forecast = self.forecast(plan)
+        forecast = plan.outlook.forecast
         inflation = shifted_interpolation.noise_inflation(
             steps=plan.delete_steps, step_size=plan.step_size, strong_convexity=plan.problem.strong_convexity
         )
@@ -370,3 +348,25 @@ def diffusion_steps(problem: Problem, step_size: float) -> int:
     most = max(1, round(_DIFFUSION_SHARE * forecast_passes(problem)))
     enough = 1.01 * risk(most)
     return first_whole(lambda steps: risk(steps) <= enough, 0, most)
+
+
+def diffused_towards(plan: Plan, target: float) -> Plan:
+    """The fewest diffusion steps (to 5 %) whose forecast meets the target, if any do; else the plan as it is, as one of another method."""
+    asked = plan.method
+    if not isinstance(asked, Minimiser):
+        return plan
+
+    @cache
+    def diffused(steps: int) -> Plan:
+        problem = replace(plan.problem, method=replace(asked, diffusion_steps=steps))
+        return problem.method.plan(problem)
+
+    few = plan.delete_steps
+    enough = least_whole(
+        lambda steps: diffused(steps).outlook.forecast <= target,
+        guess=2 * few,
+        below=few,
+        most=_MOST_DIFFUSION - 1,
+        digits=0.05,
+    )
+    return plan if enough is None else diffused(enough)

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 from ..bounds import shifted_interpolation, theorem_5_1, utility
 from ..errors import AssumptionViolated, InvalidParameter, PlanInfeasible, positive
 from ..privacy.guarantee import Guarantee
 from ..privacy.worlds import Worlds
 from .base import Condition, Cost, Method, NoisySteps
-from .calibration import calibrate, published_together
+from .calibration import calibrate
 from .exact_steps import ExactSteps, exact_conditions
-from .plan import Plan
+from .forecast import Outlook
+from .plan import Numbers, Plan
 from .problem import Problem
 from .procedure import Exactness
-from .resuming import contraction_risk, deleting, learning, minimiser_move, noise
+from .resuming import contraction_risk, deleting, learning, minimiser_move, noise, outlook_of_steps
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,10 +42,9 @@ class SharpRun(NoisySteps):
         return self.exact is not None and not self.exact.in_place
 
     @property
-    def step_parts(self) -> dict[str, Any]:
-        if self.exact is None:
-            return {}
-        return {"exactness": Exactness(radius=self.exact.radius, grid_bits=self.exact.grid_bits)}
+    def exactness(self) -> Exactness | None:
+        """How its steps are taken, where they are exact."""
+        return None if self.exact is None else Exactness(radius=self.exact.radius, grid_bits=self.exact.grid_bits)
 
     @property
     def largest_step_size(self) -> float:
@@ -131,8 +131,7 @@ class Sharp(Method):
             farthest = math.sqrt(problem.dimension * init_variance) + constants.lipschitz / problem.regularization
             kept = (math.sqrt((1 + problem.utility_tolerance) * stationary) + move) ** 2
             target = {"tolerance": problem.utility_tolerance, "stationary": stationary, **chain}
-            return Plan(
-                problem=problem,
+            numbers = Numbers(
                 step_size=eta,
                 noise_variance=noise_variance,
                 init_variance=init_variance,
@@ -145,6 +144,7 @@ class Sharp(Method):
                     shifted_interpolation.steps_to_distance(distance_before=kept, **target) if by_tolerance else 0
                 ),
             )
+            return self.assemble(problem, numbers)
 
         def affordable(together: Guarantee) -> bool:
             return together.gdp_squared <= budget_dp**2
@@ -165,11 +165,12 @@ class Sharp(Method):
                 f"λ={plan.regularization:g} must exceed β₋={plan.loss.constants.weak_convexity:g}: only then does a step contract"
             )
 
-    def mechanism(self, plan: Plan) -> SharpRun:
-        return SharpRun(**plan.problem.run(step_size=plan.step_size, noise_variance=plan.noise_variance))
+    def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
+        run = SharpRun(**problem.run(step_size=numbers.step_size, noise_variance=numbers.noise_variance))
+        return Plan.of(problem, run, numbers)
 
-    def excess_risk(self, plan: Plan) -> float:
-        return contraction_risk(plan)
+    def outlook(self, plan: Plan) -> Outlook:
+        return outlook_of_steps(plan, contraction_risk(plan))
 
     def words(self, plan: Plan) -> tuple[str, ...]:
         rate = plan.step_size * plan.problem.strong_convexity
@@ -237,12 +238,11 @@ def reaching(plan: Plan, target: float) -> Plan:
     farthest = math.sqrt(plan.dimension * plan.init_variance) + math.sqrt(plan.stationary_distance)
     farthest += constants.lipschitz / problem.regularization
     chain = {"step_size": plan.step_size, "strong_convexity": problem.strong_convexity}
-    complete = replace(
-        plan,
+    complete = plan.changed(
         learn_steps=max(1, utility.steps_to_distance(before=farthest, after=kept, **chain)),
         delete_steps_for_utility=utility.steps_to_distance(before=kept + minimiser_move(plan), after=kept, **chain),
     )
-    if not published_together(complete).gdp_squared <= problem.dp_gdp() ** 2 * (1 + 1e-12):
+    if not complete.together.gdp_squared <= problem.dp_gdp() ** 2 * (1 + 1e-12):
         raise PlanInfeasible(
             f"the steps for an excess risk of {target:g} cost more than the dp budget over {plan.releases} releases",
             plan=complete,

@@ -7,9 +7,8 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import ClassVar
 
 from ..errors import InvalidParameter, PlanInfeasible
-from .calibration import published_together
 from .exact_steps import ExactSteps, check_exact, check_exact_plan, run_facts
-from .plan import Plan
+from .plan import Numbers, Plan
 from .problem import Problem
 from .sharp import Sharp, SharpRun
 
@@ -73,12 +72,12 @@ class SharpExact(Sharp):
             raise InvalidParameter("is for Theorem 5.2; leave it out", noise_variance=self.noise_variance)
         problem = replace(problem, method=self, dtype="float64")
         real = Sharp(self.step_size, self.noise_variance, self.excess_risk_target)
-        plan = replace(real.plan(replace(problem, method=real)), problem=problem)
+        plan = self.assemble(problem, real.plan(replace(problem, method=real)).numbers)
         over, before = math.inf, math.inf
         for _ in range(_ATTEMPTS):
             forgetting = self._forgetting(plan)  # its further steps are published too
             plan = plan if forgetting is None else forgetting
-            spent = plan.dp if problem.releases == 1 else published_together(plan)  # a single one of any length
+            spent = plan.dp if problem.releases == 1 else plan.together  # a single one of any length
             over, before = spent.gdp_squared / problem.budget.dp_gdp() ** 2, over
             if over >= before:  # the roundings grow as fast as the noise, so no noise covers them
                 break
@@ -96,7 +95,7 @@ class SharpExact(Sharp):
                     noise_variance=self.noise_variance,
                 )
             wider = replace(real, noise_variance=plan.noise_variance * over * (1 + 1e-9))
-            plan = replace(wider.plan(replace(problem, method=wider)), problem=problem)
+            plan = self.assemble(problem, wider.plan(replace(problem, method=wider)).numbers)
         raise PlanInfeasible(
             "the roundings of a step cost more than the dp budget, whatever the noise: raise λ or the budget, or use "
             "method 'perturbed'",
@@ -108,7 +107,7 @@ class SharpExact(Sharp):
         """The plan with so many steps more that a deletion is within its budget, roundings included; None: no number does."""
         wanted = plan.delete_steps_for_deletion
         for further in (0, 1, 2, *(2**k for k in range(2, 20))):
-            longer = replace(plan, delete_steps_for_deletion=wanted + further)
+            longer = plan.changed(delete_steps_for_deletion=wanted + further)
             if longer.budget.affords(longer.deletion):
                 return longer
         return None
@@ -117,7 +116,8 @@ class SharpExact(Sharp):
         super().check_plan(plan)
         check_exact_plan(plan, otherwise=_OTHERWISE)
 
-    def mechanism(self, plan: Plan) -> SharpExactRun:
-        facts = run_facts(plan, exact=True, in_place=self.in_place)
+    def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
+        facts = run_facts(problem, numbers, exact=True, in_place=self.in_place)
         steps = facts.pop("exact")
-        return SharpExactRun(**facts, **asdict(steps), dimension=steps.dimension)
+        run = SharpExactRun(**facts, **asdict(steps), dimension=steps.dimension)
+        return Plan.of(problem, run, numbers, exactness=run.exactness)

@@ -12,9 +12,10 @@ from ..privacy.guarantee import Guarantee
 from ..privacy.worlds import Worlds
 from .base import Cost, Method, NoisySteps
 from .calibration import calibrate
-from .plan import Plan
+from .forecast import Outlook
+from .plan import Numbers, Plan
 from .problem import Problem
-from .resuming import contraction_risk, deleting, learning, noise
+from .resuming import contraction_risk, deleting, learning, noise, outlook_of_steps
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,10 +62,6 @@ class Theorem(Method):
         if self.noise_variance not in (None, "cheapest"):
             positive("noise_variance", self.noise_variance)
 
-    @property
-    def gaussian(self) -> bool:
-        return False
-
     def plan(self, problem: Problem) -> Plan:
         if not problem.loss.constants.convex:
             from .near_gibbs import NearGibbs  # a method of its own, which most plans never meet
@@ -80,8 +77,7 @@ class Theorem(Method):
             facts = {"regularization": lam, "noise_variance": noise_variance, "records": problem.records}
             released = theorem_5_1.full_rate(sensitivity=problem.sensitivity(problem.adjacency), **facts)
             replace_one_row = theorem_5_1.full_rate(sensitivity=2 * constants.lipschitz, **facts)
-            return Plan(
-                problem=problem,
+            numbers = Numbers(
                 step_size=eta,
                 noise_variance=noise_variance,
                 init_variance=theorem_5_1.init_variance(
@@ -98,6 +94,7 @@ class Theorem(Method):
                     else 0
                 ),
             )
+            return self.assemble(problem, numbers)
 
         def affordable(together: Guarantee) -> bool:
             return together.renyi(dp_order) <= dp_rate * dp_order
@@ -146,12 +143,13 @@ class Theorem(Method):
                 step_size=plan.step_size,
             )
 
-    def mechanism(self, plan: Plan) -> TheoremRun:
-        return TheoremRun(**plan.problem.run(step_size=plan.step_size, noise_variance=plan.noise_variance))
+    def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
+        run = TheoremRun(**problem.run(step_size=numbers.step_size, noise_variance=numbers.noise_variance))
+        return Plan.of(problem, run, numbers)
 
-    def excess_risk(self, plan: Plan) -> float:
+    def outlook(self, plan: Plan) -> Outlook:
         """From the contraction towards the minimiser and, where its conditions (17) hold, Theorem 5.1 (3)."""
-        return min(contraction_risk(plan), _printed_risk(plan))
+        return outlook_of_steps(plan, min(contraction_risk(plan), _printed_risk(plan)))
 
     def words(self, plan: Plan) -> tuple[str, ...]:
         per_factor = 2 / (plan.step_size * plan.problem.strong_convexity)

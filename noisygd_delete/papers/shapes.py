@@ -28,7 +28,7 @@ def shapes_of(store: Store) -> Shapes:
         raise InvalidParameter(
             f"{store.path}: a model of {len(schema.classes or ())} classes has no one curve for a column"
         )
-    noise = plan.method.weight_deviation(plan)
+    noise = plan.outlook.weight_deviation
     return named_shapes(schema, model.weights, noise=noise, release=store.ledger.model_release)
 
 

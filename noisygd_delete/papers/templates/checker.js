@@ -1770,6 +1770,18 @@ return minimiser_dp_gdp([], {"sensitivity": 0.0, "step_size": step_size, "strong
 });
 return {largest_step_size, _log_contraction, _one_minus_power, gdp_limit, gdp, noise_variance, minimiser_dp_gdp, noise_inflation, minimiser_deletion_gdp};
 })();
+$.modules["methods.forecast"] = (() => {
+let forecast_excess_risk;
+const math = $.libraries["math"];
+forecast_excess_risk = $.fn("forecast_excess_risk", ["problem", "*", "step_size", "noise_variance", "steps"], {"steps": $.libraries["math"].inf}, function (problem, step_size, noise_variance, steps) {
+let mean_curvature, settled, u;
+mean_curvature = $.add($.ga(problem, "strong_convexity"), $.div($.ga($.ga(problem, "loss"), "curvature_trace"), $.ga(problem, "dimension")));
+u = $.b.min([$.mul(step_size, mean_curvature), 1.0]);
+settled = (($.t($.eq(u, 1n)) || $.t($.eq(steps, $.libraries["math"].inf))) ? 1.0 : $.neg($.libraries["math"].expm1([$.mul($.mul(2n, steps), $.libraries["math"].log1p([$.neg(u)]))])));
+return $.div($.mul($.div($.mul($.ga(problem, "dimension"), noise_variance), 2n), settled), $.sub(1n, $.div(u, 2n)));
+});
+return {forecast_excess_risk};
+})();
 $.modules["bounds.noise_shape"] = (() => {
 let block_variances, column_variances;
 const math = $.libraries["math"];
@@ -1813,18 +1825,6 @@ return $.b.len([$.ga(self, "_names")]);
 });
 });
 return {T, Catalogue, Mapping, TypeVar};
-})();
-$.modules["methods.forecast"] = (() => {
-let forecast_excess_risk;
-const math = $.libraries["math"];
-forecast_excess_risk = $.fn("forecast_excess_risk", ["problem", "*", "step_size", "noise_variance", "steps"], {"steps": $.libraries["math"].inf}, function (problem, step_size, noise_variance, steps) {
-let mean_curvature, settled, u;
-mean_curvature = $.add($.ga(problem, "strong_convexity"), $.div($.ga($.ga(problem, "loss"), "curvature_trace"), $.ga(problem, "dimension")));
-u = $.b.min([$.mul(step_size, mean_curvature), 1.0]);
-settled = (($.t($.eq(u, 1n)) || $.t($.eq(steps, $.libraries["math"].inf))) ? 1.0 : $.neg($.libraries["math"].expm1([$.mul($.mul(2n, steps), $.libraries["math"].log1p([$.neg(u)]))])));
-return $.div($.mul($.div($.mul($.ga(problem, "dimension"), noise_variance), 2n), settled), $.sub(1n, $.div(u, 2n)));
-});
-return {forecast_excess_risk};
 })();
 $.modules["bounds.rounding"] = (() => {
 let UNIT, MARGIN, LEAST_LOG, exp_up, log_down, sum_up, least, best_order;
@@ -2450,47 +2450,6 @@ return $.dict([["name", $.ga(self, "name")], ...$.pairs(asdict([self]))]);
 });
 }), [["radius", () => ["is", $.b.float]]], {frozen: true});
 return {MOST_CLASSES, ONE_DIRECTION, SEVERAL_DIRECTIONS, LossConstants, Loss, Any, ClassVar, ABC, scale, abstractmethod, asdict};
-})();
-$.modules["methods.procedure"] = (() => {
-let Prior, Published, Solved, Fitted, Sampling, Exactness, Start, Procedure;
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-Prior = $.dataclass($.cls("Prior", [], ($ns) => {
-
-}), [["variance", () => ["is", $.b.float]]], {frozen: true});
-Published = $.dataclass($.cls("Published", [], ($ns) => {
-
-}), [], {frozen: true});
-Solved = $.dataclass($.cls("Solved", [], ($ns) => {
-$ns.chain = 1n;
-}), [["tolerance", () => ["is", $.b.float]], ["solver", () => ["is", $.b.str]], ["chain", () => ["is", $.b.int]]], {frozen: true});
-Fitted = $.dataclass($.cls("Fitted", [], ($ns) => {
-
-}), [["deviation", () => ["is", $.b.float]], ["ridge", () => ["is", $.b.float]]], {frozen: true});
-Sampling = $.dataclass($.cls("Sampling", [], ($ns) => {
-
-}), [["rate", () => ["is", $.b.float]], ["draws", () => ["is", $.b.int]]], {frozen: true});
-Exactness = $.dataclass($.cls("Exactness", [], ($ns) => {
-
-}), [["radius", () => ["is", $.b.float]], ["grid_bits", () => ["is", $.b.int]]], {frozen: true});
-Start = $.or($.or($.or(Prior, Published), Solved), Fitted);
-Procedure = $.dataclass($.cls("Procedure", [], ($ns) => {
-$ns.steps = 0n;
-$ns.step_size = 0.0;
-$ns.noise_variance = 0.0;
-$ns.linear_term = 0.0;
-$ns.output_noise = 0.0;
-$ns.shape = null;
-$ns.sampling = null;
-$ns.exactness = null;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-if (($.t($.ga(self, "linear_term")) && !$.t($.b.isinstance([$.ga(self, "start"), Solved])))) {
-throw $.raised(InvalidParameter(["is part of what a solver minimises: it needs a start at the minimiser"], {"linear_term": $.ga(self, "linear_term")}));
-}
-return null;
-});
-}), [["start", () => ["is", Start]], ["steps", () => ["is", $.b.int]], ["step_size", () => ["is", $.b.float]], ["noise_variance", () => ["is", $.b.float]], ["linear_term", () => ["is", $.b.float]], ["output_noise", () => ["is", $.b.float]], ["shape", () => ["or", ["of", $.b.tuple, ["is", $.b.float]], ["none"]]], ["sampling", () => ["or", ["is", Sampling], ["none"]]], ["exactness", () => ["or", ["is", Exactness], ["none"]]]], {frozen: true});
-return {Prior, Published, Solved, Fitted, Sampling, Exactness, Start, Procedure, InvalidParameter};
 })();
 $.modules["bounds.solver_steps"] = (() => {
 let PER_FEATURE, MOST_CELLS, _QUICK, _SIDE, _SOLVED, _DECOMPOSED, _LEAST_SHARE, _MOST_SHARE, sample_rows;
@@ -4104,7 +4063,7 @@ const rate_log_delta = $.modules["bounds.renyi"]["rate_log_delta"];
 const renyi_epsilon_optimal = $.modules["bounds.renyi"]["renyi_epsilon_optimal"];
 const renyi_log_delta_optimal = $.modules["bounds.renyi"]["renyi_log_delta_optimal"];
 const exp_up = $.modules["bounds.rounding"]["exp_up"];
-return {renyi_epsilon_optimal, gdp_epsilon, rate_epsilon, exp_up, rate_advantage, gdp_advantage, gdp_for, rate_log_delta, renyi_log_delta_optimal, gdp_log_delta, rate_for};
+return {renyi_epsilon_optimal, gdp_epsilon, gdp_for, rate_epsilon, exp_up, rate_advantage, gdp_advantage, rate_log_delta, renyi_log_delta_optimal, gdp_log_delta, rate_for};
 })();
 $.modules["evidence.envelope"] = (() => {
 let PAYLOAD, STATEMENT, PREDICATE, statement, encoded, is_envelope, opened;
@@ -4585,7 +4544,7 @@ return fill([label, $.dict([]), values]);
 return {QUESTIONS, ABOUT, COMMANDS, paper, _block, _lines, _claimed, _former, _head, _said, _request, _tables, _evidence, audit_name, _foot, _moment, _number, _filled, labels, Claim, sentence, KEYS, Any, Mapping, fill, figure};
 })();
 $.modules["privacy.guarantee"] = (() => {
-let LEAST_DELTA, NON_ADAPTIVE, stated_delta, Guarantee;
+let LEAST_DELTA, NON_ADAPTIVE, FIXED_SCHEDULE, stated_delta, Guarantee;
 const math = $.libraries["math"];
 const asdict = $.libraries["dataclasses"]["asdict"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
@@ -4602,11 +4561,13 @@ const probability = $.modules["errors"]["probability"];
 const renyi_order = $.modules["errors"]["renyi_order"];
 const Curve = $.modules["privacy.curve"]["Curve"];
 const fewer = $.modules["privacy.curve"]["fewer"];
+const shown = $.modules["privacy.shown"]["shown"];
 const ADJACENCIES = $.modules["privacy.worlds"]["ADJACENCIES"];
 const DELETION_NOTIONS = $.modules["privacy.worlds"]["DELETION_NOTIONS"];
 const Worlds = $.modules["privacy.worlds"]["Worlds"];
 LEAST_DELTA = $.pow(2.0, $.neg(256n));
 NON_ADAPTIVE = "requests did not depend on earlier models";
+FIXED_SCHEDULE = "nothing that was seen decided when a model was published";
 stated_delta = $.fn("stated_delta", ["name", "value"], {}, function (name, value) {
 let delta;
 delta = probability([name, value]);
@@ -4713,6 +4674,9 @@ return $.modules["bounds.conversion"].rate_advantage([], {"rate": $.ga(self, "to
 }
 return $.cm(self, "delta", [0.0]);
 }));
+$ns.at_most = $.property($.fn("at_most", ["self"], {}, function (self) {
+return shown([$.ga($.cm(self, "with_slack", []), "advantage")], {"percent": true});
+}));
 $ns.by_gdp = $.property($.fn("by_gdp", ["self"], {}, function (self) {
 if ($.t($.is($.ga(self, "gdp"), null))) {
 return null;
@@ -4792,7 +4756,7 @@ throw $.raised(InvalidParameter([("" + "not a guarantee: " + $.formatted(error, 
 return null;
 }));
 }), [["about", () => ["is", $.b.str]], ["adjacency", () => ["is", Worlds]], ["gdp_squared", () => ["is", $.b.float]], ["rate", () => ["is", $.b.float]], ["points", () => ["of", $.b.tuple, ["parts", $.b.tuple, ["is", $.b.float], ["is", $.b.float]]]], ["curves", () => ["of", $.b.tuple, ["parts", $.b.tuple, ["is", Curve], ["is", $.b.float]]]], ["rows", () => ["is", $.b.int]], ["source", () => ["is", $.b.str]], ["assumptions", () => ["of", $.b.tuple, ["is", $.b.str]]], ["proven", () => ["is", $.b.bool]], ["slack", () => ["is", $.b.float]]], {frozen: true});
-return {LEAST_DELTA, NON_ADAPTIVE, stated_delta, Guarantee, InvalidParameter, probability, Curve, Worlds, bound, renyi_order, non_negative, count, DELETION_NOTIONS, ADJACENCIES, choice, curve_epsilon, fewer, replace, asdict, curve_log_delta};
+return {LEAST_DELTA, NON_ADAPTIVE, FIXED_SCHEDULE, stated_delta, Guarantee, InvalidParameter, probability, Curve, Worlds, bound, renyi_order, non_negative, count, DELETION_NOTIONS, ADJACENCIES, choice, curve_epsilon, shown, fewer, replace, asdict, curve_log_delta};
 })();
 $.modules["privacy.budget"] = (() => {
 let _gdp_for, Measures, Budget, in_numbers;
@@ -4944,7 +4908,6 @@ const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const count = $.modules["errors"]["count"];
 const non_negative = $.modules["errors"]["non_negative"];
 const positive = $.modules["errors"]["positive"];
-const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
 const Guarantee = $.modules["privacy.guarantee"]["Guarantee"];
 const DELETION_NOTIONS = $.modules["privacy.worlds"]["DELETION_NOTIONS"];
 const Worlds = $.modules["privacy.worlds"]["Worlds"];
@@ -4952,7 +4915,6 @@ PROOFS = $.tuple(["by-hand", "computer-checked"]);
 Mechanism = $.dataclass($.cls("Mechanism", [], ($ns) => {
 $ns.fresh = false;
 $ns.publishes = "model";
-$ns.forgets_unobserved = false;
 $ns.notes = $.tuple([]);
 $ns.nested = $.tuple([]);
 $ns.proven = true;
@@ -5002,12 +4964,9 @@ let facts;
 facts = $.dict([["rows", $.ga(self, "rows")], ["source", $.ga(self, "source")], ["assumptions", assumptions_of([self])], ["proven", $.ga(self, "proven")], ["slack", $.ga(self, "slack")]]);
 return Guarantee([], {"about": about, "adjacency": worlds, ...$.named($.dict([...$.pairs(facts), ...$.pairs(cost)]))});
 });
-$ns.closer = $.fn("closer", ["self", "before", "steps", "edits"], {}, function (self, before, steps, edits) {
+$ns.fading = $.property($.fn("fading", ["self"], {}, function (self) {
 return null;
-});
-$ns.forgets_at = $.fn("forgets_at", ["self", "closeness"], {}, function (self, closeness) {
-return null;
-});
+}));
 $ns.contradicts = $.fn("contradicts", ["self", "other"], {}, function (self, other) {
 return false;
 });
@@ -5080,7 +5039,7 @@ $ns.notions = DELETION_NOTIONS;
 $ns.proof = $.gi(PROOFS, 0n);
 $ns.compared = true;
 $ns.any_order = false;
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
+$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
 
 return null;
 });
@@ -5093,23 +5052,11 @@ throw $.raised(InvalidParameter([("" + "the " + $.formatted($.ga($.ga(plan, "los
 }
 return null;
 });
-$ns.model_loss = $.fn("model_loss", ["self", "plan"], {}, function (self, plan) {
-return $.ga(plan, "loss");
-});
-$ns.dp = $.fn("dp", ["self", "plan"], {}, function (self, plan) {
-return $.cm($.cm($.ga(plan, "mechanism"), "interval", ["dp", $.ga($.ga(plan, "problem"), "adjacency")], {"steps_with": $.libraries["math"].inf}), "assuming", [NON_ADAPTIVE]);
-});
-$ns.deletion = $.fn("deletion", ["self", "plan"], {}, function (self, plan) {
-let notion, supremum;
-notion = $.ga($.ga(plan, "problem"), "deletion_notion");
-supremum = $.dict([["steps_with", $.libraries["math"].inf], ["steps_without", $.cm($.ga(plan, "mechanism"), "exposure", [$.ga(plan, "delete_steps")])]]);
-return $.cm($.cm($.ga(plan, "mechanism"), "interval", ["deletion", notion], {...$.named(supremum)}), "assuming", [NON_ADAPTIVE]);
-});
 $ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
 return $.dict([["name", $.ga(self, "name")], ...$.pairs(_told([self]))]);
 });
 }), [], {frozen: true});
-return {PROOFS, Mechanism, NoisySteps, _told, bounded_gradients, Method, ClassVar, ABC, Worlds, DELETION_NOTIONS, field, non_negative, count, abstractmethod, InvalidParameter, NON_ADAPTIVE, positive, asdict, Guarantee};
+return {PROOFS, Mechanism, NoisySteps, _told, bounded_gradients, Method, ClassVar, ABC, Worlds, DELETION_NOTIONS, field, non_negative, count, abstractmethod, InvalidParameter, positive, asdict, Guarantee};
 })();
 $.modules["privacy.total"] = (() => {
 let Total;
@@ -5178,6 +5125,69 @@ return $.dict((function* ($first) { for (const $v1 of $.each($first)) { let name
 });
 }), [["epsilon", () => ["is", $.b.float]], ["delta", () => ["is", $.b.float]], ["gdp", () => ["is", $.b.bool]], ["order", () => ["or", ["is", $.b.float], ["none"]]], ["late", () => ["is", $.b.bool]]], {frozen: true});
 return {Total, InvalidParameter, renyi_order, stated_delta, positive, asdict, brief};
+})();
+$.modules["methods.procedure"] = (() => {
+let Prior, Published, Solved, Fitted, Sampling, Exactness, Start, Procedure, Longest, Promise;
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const field = $.libraries["dataclasses"]["field"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
+Prior = $.dataclass($.cls("Prior", [], ($ns) => {
+
+}), [["variance", () => ["is", $.b.float]]], {frozen: true});
+Published = $.dataclass($.cls("Published", [], ($ns) => {
+
+}), [], {frozen: true});
+Solved = $.dataclass($.cls("Solved", [], ($ns) => {
+$ns.chain = 1n;
+}), [["tolerance", () => ["is", $.b.float]], ["solver", () => ["is", $.b.str]], ["chain", () => ["is", $.b.int]]], {frozen: true});
+Fitted = $.dataclass($.cls("Fitted", [], ($ns) => {
+
+}), [["deviation", () => ["is", $.b.float]], ["ridge", () => ["is", $.b.float]]], {frozen: true});
+Sampling = $.dataclass($.cls("Sampling", [], ($ns) => {
+
+}), [["rate", () => ["is", $.b.float]], ["draws", () => ["is", $.b.int]]], {frozen: true});
+Exactness = $.dataclass($.cls("Exactness", [], ($ns) => {
+
+}), [["radius", () => ["is", $.b.float]], ["grid_bits", () => ["is", $.b.int]]], {frozen: true});
+Start = $.or($.or($.or(Prior, Published), Solved), Fitted);
+Procedure = $.dataclass($.cls("Procedure", [], ($ns) => {
+$ns.steps = 0n;
+$ns.step_size = 0.0;
+$ns.noise_variance = 0.0;
+$ns.linear_term = 0.0;
+$ns.output_noise = 0.0;
+$ns.shape = null;
+$ns.sampling = null;
+$ns.exactness = null;
+$ns.solver_passes = field([], {"default": 0n, "repr": false});
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+if (($.t($.ga(self, "linear_term")) && !$.t($.b.isinstance([$.ga(self, "start"), Solved])))) {
+throw $.raised(InvalidParameter(["is part of what a solver minimises: it needs a start at the minimiser"], {"linear_term": $.ga(self, "linear_term")}));
+}
+return null;
+});
+$ns.counted = $.property($.fn("counted", ["self"], {}, function (self) {
+return ($.t($.b.isinstance([$.ga(self, "start"), Fitted])) ? 1n : $.ga(self, "steps"));
+}));
+}), [["start", () => ["is", Start]], ["steps", () => ["is", $.b.int]], ["step_size", () => ["is", $.b.float]], ["noise_variance", () => ["is", $.b.float]], ["linear_term", () => ["is", $.b.float]], ["output_noise", () => ["is", $.b.float]], ["shape", () => ["or", ["of", $.b.tuple, ["is", $.b.float]], ["none"]]], ["sampling", () => ["or", ["is", Sampling], ["none"]]], ["exactness", () => ["or", ["is", Exactness], ["none"]]], ["solver_passes", () => ["is", $.b.int]]], {frozen: true});
+Longest = $.dataclass($.cls("Longest", [], ($ns) => {
+$ns.steps_with = $.libraries["math"].inf;
+$ns.steps_without = 0n;
+$ns.assuming = NON_ADAPTIVE;
+}), [["steps_with", () => ["is", $.b.float]], ["steps_without", () => ["is", $.b.float]], ["assuming", () => ["is", $.b.str]]], {frozen: true});
+Promise = $.dataclass($.cls("Promise", [], ($ns) => {
+$ns.dp = Longest([]);
+$ns.deletion = Longest([]);
+$ns.deletion_steps = 0n;
+$ns.utility_steps = 0n;
+$ns.horizon = null;
+$ns.relearns = false;
+$ns.fresh_every = null;
+$ns.counted_on = null;
+}), [["dp", () => ["is", Longest]], ["deletion", () => ["is", Longest]], ["deletion_steps", () => ["is", $.b.int]], ["utility_steps", () => ["is", $.b.int]], ["horizon", () => ["or", ["is", $.b.int], ["none"]]], ["relearns", () => ["is", $.b.bool]], ["fresh_every", () => ["or", ["is", $.b.int], ["none"]]], ["counted_on", () => ["or", ["is", Sampling], ["none"]]]], {frozen: true});
+return {Prior, Published, Solved, Fitted, Sampling, Exactness, Start, Procedure, Longest, Promise, field, NON_ADAPTIVE, InvalidParameter};
 })();
 $.modules["methods"] = (() => {
 let __getattr__, _METHODS, _STAGE_METHODS, _MECHANISMS, METHODS, STAGE_METHODS, MECHANISMS;
@@ -5573,14 +5583,14 @@ let own;
 own = $.dict([["method", $.ga(run, "method")]]);
 return $.tuple([...$.each(bounded_gradients([$.ga(run, "lipschitz")], {"proven": $.ga(run, "proven")})), $.tuple(["slots-public", $.dict([["records", $.ga(run, "records")]])]), ...$.each(($.t($.ga(exact, "in_place")) ? $.tuple([$.tuple(["rows-in-place", own])]) : $.tuple([]))), $.tuple(["exact-steps", own]), $.tuple(["machine-trusted", $.dict([])])]);
 });
-run_facts = $.fn("run_facts", ["plan", "*", "exact", "in_place"], {"in_place": true}, function (plan, exact, in_place) {
+run_facts = $.fn("run_facts", ["problem", "numbers", "*", "exact", "in_place"], {"in_place": true}, function (problem, numbers, exact, in_place) {
 let chain, facts;
-chain = $.dict([["step_size", $.ga(plan, "step_size")], ["noise_variance", $.ga(plan, "noise_variance")]]);
-facts = $.cm($.ga(plan, "problem"), "run", [], {...$.named(chain)});
+chain = $.dict([["step_size", $.ga(numbers, "step_size")], ["noise_variance", $.ga(numbers, "noise_variance")]]);
+facts = $.cm(problem, "run", [], {...$.named(chain)});
 if (!$.t(exact)) {
 return facts;
 }
-return $.dict([...$.pairs(facts), ["slack", 0.0], ["exact", exact_steps_of([$.ga(plan, "problem")], {...$.named(chain), "in_place": in_place})]]);
+return $.dict([...$.pairs(facts), ["slack", 0.0], ["exact", exact_steps_of([problem], {...$.named(chain), "in_place": in_place})]]);
 });
 exact_steps_of = $.fn("exact_steps_of", ["problem", "*", "step_size", "noise_variance", "in_place"], {}, function (problem, step_size, noise_variance, in_place) {
 let bits, constants, noise, radius, reach;
@@ -5736,99 +5746,43 @@ total = ($.t($.is($.ga(self, "total"), null)) ? null : $.cm($.ga(self, "total"),
 return $.dict([...$.pairs(own), ...$.pairs(described), ...$.pairs(worlds), ["total", total]]);
 });
 }), [["loss", () => ["is", Loss]], ["records", () => ["is", $.b.int]], ["features", () => ["is", $.b.int]], ["regularization", () => ["is", $.b.float]], ["budget", () => ["is", Budget]], ["method", () => ["is", Method]], ["adjacency", () => ["is", Worlds]], ["deletion_notion", () => ["is", Worlds]], ["releases", () => ["is", $.b.int]], ["batch", () => ["is", $.b.int]], ["rows_per_subject", () => ["is", $.b.int]], ["utility", () => ["is", $.b.bool]], ["utility_tolerance", () => ["is", $.b.float]], ["dtype", () => ["is", $.b.str]], ["slack_in_budget", () => ["is", $.b.bool]], ["asked_regularization", () => ["or", ["is", $.b.float], ["none"]]], ["one_hot_blocks", () => ["or", ["of", $.b.tuple, ["is", $.b.int]], ["none"]]], ["model_norm", () => ["or", ["is", $.b.float], ["none"]]], ["feature_map", () => ["or", ["is", $.b.str], ["none"]]], ["total", () => ["or", ["is", Total], ["none"]]]], {frozen: true});
-return {Problem, Total, Worlds, Method, Budget, Loss, InvalidParameter, scale, count, Any, DTYPES, choice, probability, DELETION_NOTIONS, ADJACENCIES, fields, column_variances, sensitivity_slack};
+return {Problem, Total, Worlds, Method, Budget, Loss, InvalidParameter, scale, count, Any, DTYPES, choice, probability, DELETION_NOTIONS, ADJACENCIES, sensitivity_slack, fields, column_variances};
 })();
-$.modules["methods.plan"] = (() => {
-let MOST_STAGES, Plan;
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const fields = $.libraries["dataclasses"]["fields"];
-const cached_property = $.libraries["functools"]["cached_property"];
-const count = $.modules["errors"]["count"];
-const Problem = $.modules["methods.problem"]["Problem"];
-MOST_STAGES = 16n;
-Plan = $.dataclass($.cls("Plan", [], ($ns) => {
-$ns.gradient_tolerance = 0.0;
-$ns.learn_solver_passes = 0n;
-$ns.delete_solver_passes = 0n;
-$ns.horizon = null;
-$ns.linear_term = 0.0;
-$ns.output_noise = 0.0;
-$ns.stages = $.tuple([]);
-$ns.kept = 0n;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let fresh, mechanism, name, steps;
-for (const $v1 of $.each($.tuple(["learn_steps", "delete_steps_for_deletion", "delete_steps_for_utility", "kept"]))) {
-name = $v1;
-count([name, $.b.getattr([self, name])], {"minimum": 0n});
-}
-mechanism = $.ga(self, "mechanism");
-for (const $v2 of $.each($.tuple([$.tuple([$.ga(self, "learn_steps"), true]), $.tuple([$.ga(self, "delete_steps"), $.ga(mechanism, "fresh")])]))) {
-{const $v3 = $.unpack($v2, 2, -1);steps = $v3[0];fresh = $v3[1];}
-$.cm(mechanism, "check_steps", [steps]);
-$.cm(mechanism, "check_start", [steps], {"fresh": fresh});
-}
-return null;
+$.modules["methods.words"] = (() => {
+let passes, noise, promise, _slack;
+const FIXED_SCHEDULE = $.modules["privacy.guarantee"]["FIXED_SCHEDULE"];
+const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
+const brief = $.modules["privacy.shown"]["brief"];
+const shown = $.modules["privacy.shown"]["shown"];
+passes = $.fn("passes", ["plan"], {}, function (plan) {
+let delete$, learn;
+{const $v2 = $.unpack((function* ($first) { for (const $v1 of $.each($first)) { let name; name = $v1; yield $.b.round([$.div($.gi($.ga(plan, "gradient_evaluations"), name), $.ga(plan, "records"))]); } })($.tuple(["learn", "delete"])), 2, -1);learn = $v2[0];delete$ = $v2[1];}
+return ("" + "Cost: " + $.formatted(learn, "", ("" + ",")) + " passes over the table to learn, " + $.formatted(delete$, "", ("" + ",")) + " for a publication that deletes.");
 });
-$ns.method = $.property($.fn("method", ["self"], {}, function (self) {
-return $.ga($.ga(self, "problem"), "method");
-}));
-$ns.delete_steps = $.property($.fn("delete_steps", ["self"], {}, function (self) {
-return $.b.max([$.ga(self, "delete_steps_for_deletion"), $.ga(self, "delete_steps_for_utility")]);
-}));
-$ns.loss = $.property($.fn("loss", ["self"], {}, function (self) {
-return $.ga($.ga(self, "problem"), "loss");
-}));
-$ns.budget = $.property($.fn("budget", ["self"], {}, function (self) {
-return $.ga($.ga(self, "problem"), "budget");
-}));
-$ns.records = $.property($.fn("records", ["self"], {}, function (self) {
-return $.ga($.ga(self, "problem"), "records");
-}));
-$ns.features = $.property($.fn("features", ["self"], {}, function (self) {
-return $.ga($.ga(self, "problem"), "features");
-}));
-$ns.regularization = $.property($.fn("regularization", ["self"], {}, function (self) {
-return $.ga($.ga(self, "problem"), "regularization");
-}));
-$ns.dimension = $.property($.fn("dimension", ["self"], {}, function (self) {
-return $.ga($.ga(self, "problem"), "dimension");
-}));
-$ns.releases = $.property($.fn("releases", ["self"], {}, function (self) {
-return $.ga($.ga(self, "problem"), "releases");
-}));
-$ns.total = $.property($.fn("total", ["self"], {}, function (self) {
-return $.ga($.ga(self, "problem"), "total");
-}));
-$ns.capped = $.property($.fn("capped", ["self"], {}, function (self) {
-return $.either($.lt(1n, $.ga(self, "releases")), () => !$.is($.ga(self, "total"), null));
-}));
-$ns.model_loss = $.property($.fn("model_loss", ["self"], {}, function (self) {
-return $.cm($.ga(self, "method"), "model_loss", [self]);
-}));
-$ns.shape = $.property($.fn("shape", ["self"], {}, function (self) {
-return $.cm($.ga(self, "model_loss"), "shape", [$.ga(self, "features")]);
-}));
-$ns.mechanism = $.cached_property($.fn("mechanism", ["self"], {}, function (self) {
-return $.cm($.ga(self, "method"), "mechanism", [self]);
-}));
-$ns.noise_shape = $.property($.fn("noise_shape", ["self"], {}, function (self) {
-return ($.t($.ga(self, "linear_term")) ? $.ga($.ga(self, "problem"), "noise_shape") : null);
-}));
-$ns.dp = $.property($.fn("dp", ["self"], {}, function (self) {
-return $.cm($.ga(self, "method"), "dp", [self]);
-}));
-$ns.deletion = $.property($.fn("deletion", ["self"], {}, function (self) {
-return $.cm($.ga(self, "method"), "deletion", [self]);
-}));
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-let inner, others, own;
-own = $.dict((function* ($first) { for (const $v4 of $.each($first)) { let field; field = $v4; yield [$.ga(field, "name"), $.b.getattr([self, $.ga(field, "name")])]; } })(fields([self])));
-inner = ($.t($.ga(self, "stages")) ? $.dict([["stages", [...(function* ($first) { for (const $v5 of $.each($first)) { let stage; stage = $v5; yield $.cm(stage, "to_dict", []); } })($.ga(self, "stages"))]], ["kept", $.ga(self, "kept")]]) : $.dict([]));
-others = $.dict((function* ($first) { for (const $v6 of $.each($first)) { let name, value; {const $v7 = $.unpack($v6, 2, -1);name = $v7[0];value = $v7[1];} if (!$.t(!$.has($.tuple(["stages", "kept"]), name))) continue; yield [name, value]; } })($.cm(own, "items", [])));
-return $.dict([...$.pairs(others), ["problem", $.cm($.ga(self, "problem"), "to_dict", [])], ...$.pairs(inner)]);
+noise = $.fn("noise", ["plan"], {}, function (plan) {
+let each, solved, steps;
+if ($.t($.ga(plan, "stages"))) {
+each = (function* ($first) { for (const $v3 of $.each($first)) { let stage; stage = $v3; yield ($.t($.ga(stage, "noise_variance")) ? ("" + $.formatted($.ga(stage, "noise_variance"), "", ("" + ".4g"))) : "\u2013"); } })($.ga(plan, "stages"));
+return $.add("\u03c3\u00b2=", $.cm(", ", "join", [each]));
+}
+solved = ($.t($.ga(plan, "linear_term")) ? ("" + "s=" + $.formatted($.ga(plan, "linear_term"), "", ("" + ".6g")) + ", \u03c4=" + $.formatted($.ga(plan, "output_noise"), "", ("" + ".6g"))) : "");
+steps = ("" + "\u03c3\u00b2=" + $.formatted($.ga(plan, "noise_variance"), "", ("" + ".6g")));
+return (!$.t(solved) ? steps : ($.t($.ga(plan, "noise_variance")) ? ("" + $.formatted(solved, "", "") + "; between: " + $.formatted(steps, "", "")) : solved));
 });
-}), [["problem", () => ["is", Problem]], ["step_size", () => ["is", $.b.float]], ["noise_variance", () => ["is", $.b.float]], ["init_variance", () => ["is", $.b.float]], ["learn_steps", () => ["is", $.b.int]], ["delete_steps_for_deletion", () => ["is", $.b.int]], ["delete_steps_for_utility", () => ["is", $.b.int]], ["gradient_tolerance", () => ["is", $.b.float]], ["learn_solver_passes", () => ["is", $.b.int]], ["delete_solver_passes", () => ["is", $.b.int]], ["horizon", () => ["or", ["is", $.b.int], ["none"]]], ["linear_term", () => ["is", $.b.float]], ["output_noise", () => ["is", $.b.float]], ["stages", () => ["of", $.b.tuple, ["is", Plan]]], ["kept", () => ["is", $.b.int]]], {frozen: true});
-return {MOST_STAGES, Plan, Problem, count, cached_property, fields};
+promise = $.fn("promise", ["plan"], {}, function (plan) {
+let deletion, delta, figures, order;
+{const $v4 = [$.cm($.ga(plan, "deletion"), "with_slack", []), $.ga($.ga(plan, "budget"), "order"), $.ga($.ga(plan, "budget"), "shown_delta")];deletion = $v4[0];order = $v4[1];delta = $v4[2];}
+figures = ($.t($.is(order, null)) ? [] : [("" + "\u03b5_dd=" + $.formatted(shown([$.cm(deletion, "renyi", [order])]), "", "") + " at order " + $.formatted(brief([order]), "", ""))]);
+$.cm(figures, "append", [("" + "(\u03b5=" + $.formatted(shown([$.cm(deletion, "epsilon", [delta])]), "", "") + ", \u03b4=" + $.formatted(shown([delta]), "", "") + ")")]);
+return ("" + "Promise for a deleted record: an observer of the models after its deletion gains at most " + $.formatted($.ga(deletion, "at_most"), "", "") + " over guessing, if " + $.formatted(NON_ADAPTIVE, "", "") + ". If they may have, what was observed while the record was there counts: at most " + $.formatted($.ga($.cm(plan, "deletion_observed", []), "at_most"), "", "") + " after one observed model, if " + $.formatted(FIXED_SCHEDULE, "", "") + ", and each further one adds. Under the first: " + $.formatted($.cm("; ", "join", [figures]), "", "") + "." + $.formatted(_slack([plan]), "", ""));
+});
+_slack = $.fn("_slack", ["plan"], {}, function (plan) {
+if (!$.t($.ga($.ga(plan, "mechanism"), "slack"))) {
+return "";
+}
+return ("" + " Theorems speak of real numbers; for the rounding of gradient sums the figures include a factor (1+" + $.formatted(shown([$.ga($.ga(plan, "mechanism"), "slack")]), "", "") + ")\u00b2.");
+});
+return {passes, noise, promise, _slack, FIXED_SCHEDULE, NON_ADAPTIVE, shown, brief};
 })();
 $.modules["methods.solving"] = (() => {
 let SOLVERS, forecast_passes;
@@ -5879,8 +5833,197 @@ return $.div($.mul(noise, $.add($.libraries["math"].sqrt([$.ga(problem, "noise_t
 });
 return {_UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, _usual_pull, gradient_error, WEAKLY_CONVEX};
 })();
+$.modules["methods.plan"] = (() => {
+let MOST_STAGES, Numbers, Plan, _NUMBERS;
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const fields = $.libraries["dataclasses"]["fields"];
+const replace = $.libraries["dataclasses"]["replace"];
+const Any = $.libraries["typing"]["Any"];
+const count = $.modules["errors"]["count"];
+const Loss = $.modules["losses.base"]["Loss"];
+const Mechanism = $.modules["methods.base"]["Mechanism"];
+const Problem = $.modules["methods.problem"]["Problem"];
+const Fitted = $.modules["methods.procedure"]["Fitted"];
+const Longest = $.modules["methods.procedure"]["Longest"];
+const Prior = $.modules["methods.procedure"]["Prior"];
+const Procedure = $.modules["methods.procedure"]["Procedure"];
+const Promise = $.modules["methods.procedure"]["Promise"];
+const Published = $.modules["methods.procedure"]["Published"];
+const Solved = $.modules["methods.procedure"]["Solved"];
+const noise = $.modules["methods.words"]["noise"];
+const passes = $.modules["methods.words"]["passes"];
+const promise = $.modules["methods.words"]["promise"];
+MOST_STAGES = 16n;
+Numbers = $.dataclass($.cls("Numbers", [], ($ns) => {
+$ns.step_size = 0.0;
+$ns.noise_variance = 0.0;
+$ns.init_variance = 0.0;
+$ns.learn_steps = 0n;
+$ns.delete_steps_for_deletion = 0n;
+$ns.delete_steps_for_utility = 0n;
+$ns.gradient_tolerance = 0.0;
+$ns.learn_solver_passes = 0n;
+$ns.delete_solver_passes = 0n;
+$ns.horizon = null;
+$ns.linear_term = 0.0;
+$ns.output_noise = 0.0;
+$ns.stages = $.tuple([]);
+$ns.kept = 0n;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let name;
+for (const $v1 of $.each($.tuple(["learn_steps", "delete_steps_for_deletion", "delete_steps_for_utility", "kept"]))) {
+name = $v1;
+count([name, $.b.getattr([self, name])], {"minimum": 0n});
+}
+return null;
+});
+$ns.delete_steps = $.property($.fn("delete_steps", ["self"], {}, function (self) {
+return $.b.max([$.ga(self, "delete_steps_for_deletion"), $.ga(self, "delete_steps_for_utility")]);
+}));
+}), [["step_size", () => ["is", $.b.float]], ["noise_variance", () => ["is", $.b.float]], ["init_variance", () => ["is", $.b.float]], ["learn_steps", () => ["is", $.b.int]], ["delete_steps_for_deletion", () => ["is", $.b.int]], ["delete_steps_for_utility", () => ["is", $.b.int]], ["gradient_tolerance", () => ["is", $.b.float]], ["learn_solver_passes", () => ["is", $.b.int]], ["delete_solver_passes", () => ["is", $.b.int]], ["horizon", () => ["or", ["is", $.b.int], ["none"]]], ["linear_term", () => ["is", $.b.float]], ["output_noise", () => ["is", $.b.float]], ["stages", () => ["of", $.b.tuple, ["is", Plan]]], ["kept", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
+Plan = $.dataclass($.cls("Plan", [], ($ns) => {
+$ns.stages = $.tuple([]);
+$ns.kept = 0n;
+$ns.staged = null;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let fresh, procedure;
+for (const $v2 of $.each($.tuple([$.tuple([$.ga(self, "learning"), true]), $.tuple([$.ga(self, "serving"), $.ga($.ga(self, "mechanism"), "fresh")])]))) {
+{const $v3 = $.unpack($v2, 2, -1);procedure = $v3[0];fresh = $v3[1];}
+$.cm($.ga(self, "mechanism"), "check_steps", [$.ga(procedure, "counted")]);
+$.cm($.ga(self, "mechanism"), "check_start", [$.ga(procedure, "counted")], {"fresh": fresh});
+}
+return null;
+});
+$ns.of = $.classmethod($.fn("of", ["cls", "problem", "mechanism", "numbers", "*", "learning", "serving", "promise", "exactness", "sampling", "staged"], {"learning": null, "serving": null, "promise": null, "exactness": null, "sampling": null, "staged": null}, function (cls, problem, mechanism, numbers, learning, serving, promise, exactness, sampling, staged) {
+let begin, fitted, noise, resume, run, shaped, steps;
+steps = $.dict([["step_size", $.ga(numbers, "step_size")], ["noise_variance", $.ga(numbers, "noise_variance")], ["exactness", exactness], ["sampling", sampling]]);
+noise = $.dict([["linear_term", $.ga(numbers, "linear_term")], ["output_noise", $.ga(numbers, "output_noise")]]);
+shaped = $.dict([["shape", ($.t($.ga(numbers, "linear_term")) ? $.ga(problem, "noise_shape") : null)]]);
+run = $.fn("run", ["start", "number", "passes"], {}, function (start, number, passes) {
+let solved;
+solved = ($.t($.b.isinstance([start, Solved])) ? $.dict([...$.pairs(noise), ...$.pairs(shaped)]) : $.dict([]));
+return Procedure([], {"start": start, "steps": number, "solver_passes": passes, ...$.named(steps), ...$.named(solved)});
+});
+begin = ($.t($.is(learning, null)) ? Prior([$.ga(numbers, "init_variance")]) : learning);
+resume = ($.t($.is(serving, null)) ? Published([]) : serving);
+fitted = $.b.isinstance([begin, Fitted]);
+if ($.t($.is(promise, null))) {
+promise = Promise([], {"deletion": Longest([], {"steps_without": $.cm(mechanism, "exposure", [$.ga(numbers, "delete_steps")])})});
+}
+return cls([problem, mechanism, run([begin, ($.t(fitted) ? 0n : $.ga(numbers, "learn_steps")), $.ga(numbers, "learn_solver_passes")]), run([resume, ($.t(fitted) ? 0n : $.ga(numbers, "delete_steps")), $.ga(numbers, "delete_solver_passes")]), replace([promise], {"deletion_steps": $.ga(numbers, "delete_steps_for_deletion"), "utility_steps": $.ga(numbers, "delete_steps_for_utility"), "horizon": $.ga(numbers, "horizon")}), $.ga(numbers, "stages"), $.ga(numbers, "kept"), staged]);
+}));
+$ns.numbers = $.property($.fn("numbers", ["self"], {}, function (self) {
+return Numbers([], {...$.named($.dict((function* ($first) { for (const $v4 of $.each($first)) { let name; name = $v4; yield [name, $.b.getattr([self, name])]; } })(_NUMBERS)))});
+}));
+$ns.method = $.property($.fn("method", ["self"], {}, function (self) {
+return $.ga($.ga(self, "problem"), "method");
+}));
+$ns.step_size = $.property($.fn("step_size", ["self"], {}, function (self) {
+return $.ga($.ga(self, "learning"), "step_size");
+}));
+$ns.noise_variance = $.property($.fn("noise_variance", ["self"], {}, function (self) {
+return $.ga($.ga(self, "learning"), "noise_variance");
+}));
+$ns.init_variance = $.property($.fn("init_variance", ["self"], {}, function (self) {
+return ($.t($.b.isinstance([$.ga($.ga(self, "learning"), "start"), Prior])) ? $.ga($.ga($.ga(self, "learning"), "start"), "variance") : 0.0);
+}));
+$ns.learn_steps = $.property($.fn("learn_steps", ["self"], {}, function (self) {
+return $.ga($.ga(self, "learning"), "counted");
+}));
+$ns.delete_steps = $.property($.fn("delete_steps", ["self"], {}, function (self) {
+return $.b.max([$.ga(self, "delete_steps_for_deletion"), $.ga(self, "delete_steps_for_utility")]);
+}));
+$ns.delete_steps_for_deletion = $.property($.fn("delete_steps_for_deletion", ["self"], {}, function (self) {
+return $.ga($.ga(self, "promise"), "deletion_steps");
+}));
+$ns.delete_steps_for_utility = $.property($.fn("delete_steps_for_utility", ["self"], {}, function (self) {
+return $.ga($.ga(self, "promise"), "utility_steps");
+}));
+$ns.gradient_tolerance = $.property($.fn("gradient_tolerance", ["self"], {}, function (self) {
+return ($.t($.b.isinstance([$.ga($.ga(self, "learning"), "start"), Solved])) ? $.ga($.ga($.ga(self, "learning"), "start"), "tolerance") : 0.0);
+}));
+$ns.learn_solver_passes = $.property($.fn("learn_solver_passes", ["self"], {}, function (self) {
+return $.ga($.ga(self, "learning"), "solver_passes");
+}));
+$ns.delete_solver_passes = $.property($.fn("delete_solver_passes", ["self"], {}, function (self) {
+return $.ga($.ga(self, "serving"), "solver_passes");
+}));
+$ns.linear_term = $.property($.fn("linear_term", ["self"], {}, function (self) {
+return $.ga($.ga(self, "learning"), "linear_term");
+}));
+$ns.output_noise = $.property($.fn("output_noise", ["self"], {}, function (self) {
+return $.ga($.ga(self, "learning"), "output_noise");
+}));
+$ns.horizon = $.property($.fn("horizon", ["self"], {}, function (self) {
+return $.ga($.ga(self, "promise"), "horizon");
+}));
+$ns.loss = $.property($.fn("loss", ["self"], {}, function (self) {
+return $.ga($.ga(self, "problem"), "loss");
+}));
+$ns.budget = $.property($.fn("budget", ["self"], {}, function (self) {
+return $.ga($.ga(self, "problem"), "budget");
+}));
+$ns.records = $.property($.fn("records", ["self"], {}, function (self) {
+return $.ga($.ga(self, "problem"), "records");
+}));
+$ns.features = $.property($.fn("features", ["self"], {}, function (self) {
+return $.ga($.ga(self, "problem"), "features");
+}));
+$ns.regularization = $.property($.fn("regularization", ["self"], {}, function (self) {
+return $.ga($.ga(self, "problem"), "regularization");
+}));
+$ns.dimension = $.property($.fn("dimension", ["self"], {}, function (self) {
+return $.ga($.ga(self, "problem"), "dimension");
+}));
+$ns.releases = $.property($.fn("releases", ["self"], {}, function (self) {
+return $.ga($.ga(self, "problem"), "releases");
+}));
+$ns.total = $.property($.fn("total", ["self"], {}, function (self) {
+return $.ga($.ga(self, "problem"), "total");
+}));
+$ns.capped = $.property($.fn("capped", ["self"], {}, function (self) {
+return $.either($.lt(1n, $.ga(self, "releases")), () => !$.is($.ga(self, "total"), null));
+}));
+$ns.model_loss = $.property($.fn("model_loss", ["self"], {}, function (self) {
+return ($.t($.is($.ga(self, "staged"), null)) ? $.ga(self, "loss") : $.ga(self, "staged"));
+}));
+$ns.shape = $.property($.fn("shape", ["self"], {}, function (self) {
+return $.cm($.ga(self, "model_loss"), "shape", [$.ga(self, "features")]);
+}));
+$ns.noise_shape = $.property($.fn("noise_shape", ["self"], {}, function (self) {
+return ($.t($.ga(self, "linear_term")) ? $.ga($.ga(self, "problem"), "noise_shape") : null);
+}));
+$ns.dp = $.property($.fn("dp", ["self"], {}, function (self) {
+return $.cm(self, "_of_longest", ["dp", $.ga($.ga(self, "problem"), "adjacency"), $.ga($.ga(self, "promise"), "dp")]);
+}));
+$ns.deletion = $.property($.fn("deletion", ["self"], {}, function (self) {
+let fading;
+fading = $.ga($.ga(self, "mechanism"), "fading");
+if ($.t(!$.is(fading, null))) {
+return $.cm(fading, "forgets", [], {"learn_steps": $.ga(self, "learn_steps"), "delete_steps": $.ga(self, "delete_steps"), "batch": $.ga($.ga(self, "problem"), "batch")});
+}
+return $.cm(self, "_of_longest", ["deletion", $.ga($.ga(self, "problem"), "deletion_notion"), $.ga($.ga(self, "promise"), "deletion")]);
+}));
+$ns._of_longest = $.fn("_of_longest", ["self", "about", "worlds", "longest"], {}, function (self, about, worlds, longest) {
+let steps;
+steps = $.dict([["steps_with", $.ga(longest, "steps_with")], ["steps_without", $.ga(longest, "steps_without")]]);
+return $.cm($.cm($.ga(self, "mechanism"), "interval", [about, worlds], {...$.named(steps)}), "assuming", [$.ga(longest, "assuming")]);
+});
+$ns.gradient_evaluations = $.property($.fn("gradient_evaluations", ["self"], {}, function (self) {
+return $.dict([["learn", $.mul($.ga(self, "records"), $.add($.ga(self, "learn_solver_passes"), $.ga(self, "learn_steps")))], ["delete", $.mul($.ga(self, "records"), $.add($.ga(self, "delete_solver_passes"), $.ga(self, "delete_steps")))]]);
+}));
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+let inner, numbers;
+inner = ($.t($.ga(self, "stages")) ? $.dict([["stages", [...(function* ($first) { for (const $v5 of $.each($first)) { let stage; stage = $v5; yield $.cm(stage, "to_dict", []); } })($.ga(self, "stages"))]], ["kept", $.ga(self, "kept")]]) : $.dict([]));
+numbers = $.dict((function* ($first) { for (const $v6 of $.each($first)) { let name; name = $v6; if (!$.t(!$.has($.tuple(["stages", "kept"]), name))) continue; yield [name, $.b.getattr([self, name])]; } })(_NUMBERS));
+return $.dict([["problem", $.cm($.ga(self, "problem"), "to_dict", [])], ...$.pairs(numbers), ...$.pairs(inner)]);
+});
+}), [["problem", () => ["is", Problem]], ["mechanism", () => ["is", Mechanism]], ["learning", () => ["is", Procedure]], ["serving", () => ["is", Procedure]], ["promise", () => ["is", Promise]], ["stages", () => ["of", $.b.tuple, ["is", Plan]]], ["kept", () => ["is", $.b.int]], ["staged", () => ["or", ["is", Loss], ["none"]]]], {frozen: true});
+_NUMBERS = $.b.tuple([(function* ($first) { for (const $v7 of $.each($first)) { let field; field = $v7; yield $.ga(field, "name"); } })(fields([Numbers]))]);
+return {MOST_STAGES, Numbers, Plan, _NUMBERS, Loss, Promise, promise, Procedure, Mechanism, Problem, count, fields, replace, Longest, Fitted, Published, Prior, passes, Any, noise, Solved};
+})();
 $.modules["methods.reading"] = (() => {
-let _OLD_OPTIONS, typed, _hints, mechanism_from_dict, _stages, method_from_dict, problem_from_dict, _total, plan_from_dict, _known, _modern_mechanism, _modern_problem;
+let _ALWAYS, _OLD_OPTIONS, typed, _hints, mechanism_from_dict, _stages, method_from_dict, problem_from_dict, _total, plan_from_dict, _known, _modern_mechanism, _modern_problem;
 const math = $.libraries["math"];
 const Mapping = $.libraries["collections.abc"]["Mapping"];
 const fields = $.libraries["dataclasses"]["fields"];
@@ -5899,8 +6042,9 @@ const STAGE_METHODS = $.modules["methods"]["STAGE_METHODS"];
 const Mechanism = $.modules["methods.base"]["Mechanism"];
 const Method = $.modules["methods.base"]["Method"];
 const MOST_STAGES = $.modules["methods.plan"]["MOST_STAGES"];
-const Plan = $.modules["methods.plan"]["Plan"];
+const Numbers = $.modules["methods.plan"]["Numbers"];
 const Problem = $.modules["methods.problem"]["Problem"];
+_ALWAYS = $.tuple([...$.each($.tuple(["step_size", "noise_variance", "init_variance", "learn_steps", "delete_steps_for_deletion"])), "delete_steps_for_utility"]);
 _OLD_OPTIONS = $.tuple([...$.each($.tuple(["step_size", "noise_variance", "solver", "diffusion_steps", "gradient_tolerance"])), ...$.each($.tuple(["learn_steps", "delete_steps", "requests_per_learn", "fresh_learn", "excess_risk"]))]);
 typed = $.fn("typed", ["kind", "given", "what", "**read"], {}, function (kind, given, what, read) {
 let converted, error, hints, name, unknown;
@@ -5989,7 +6133,7 @@ _total = $.fn("_total", ["given"], {}, function (given) {
 return ($.t($.is(given, null)) ? null : typed([Total, given, "the total of all publications"]));
 });
 plan_from_dict = $.fn("plan_from_dict", ["given"], {}, function (given) {
-let asked, inner, numbers, order;
+let asked, inner, listed, missing, numbers, order, plan, problem;
 if ((!$.t($.b.isinstance([given, Mapping])) || $.t(!$.has(given, "problem")))) {
 throw $.raised(InvalidParameter(["not a plan: expected an object with a problem"]));
 }
@@ -6000,9 +6144,18 @@ asked = $.dict([...$.pairs(asked), ["diffusion_steps", $.cm(given, "get", ["lear
 }
 asked = _modern_problem([asked], {"order": order});
 }
-numbers = $.dict((function* ($first) { for (const $v11 of $.each($first)) { let name, value; {const $v12 = $.unpack($v11, 2, -1);name = $v12[0];value = $v12[1];} if (!$.t(!$.eq(name, "order"))) continue; yield [name, value]; } })($.cm(given, "items", [])));
+missing = $.b.sorted([$.sub($.b.set([_ALWAYS]), $.cm(given, "keys", []))]);
+if ($.t(missing)) {
+throw $.raised(InvalidParameter([("" + "not a plan: missing " + $.formatted($.cm(", ", "join", [$.b.map([$.b.repr, missing])]), "", ""))]));
+}
 inner = ($.t($.has(given, "stages")) ? $.dict([["stages", _stages([$.gi(given, "stages"), plan_from_dict, "problem"])]]) : $.dict([]));
-return typed([Plan, numbers, "a plan"], {"problem": problem_from_dict([asked]), ...$.named(inner)});
+listed = $.dict((function* ($first) { for (const $v11 of $.each($first)) { let name, value; {const $v12 = $.unpack($v11, 2, -1);name = $v12[0];value = $v12[1];} if (!$.t(!$.has($.tuple(["order", "problem"]), name))) continue; yield [name, value]; } })($.cm(given, "items", [])));
+{const $v13 = [typed([Numbers, listed, "a plan"], {...$.named(inner)}), problem_from_dict([asked])];numbers = $v13[0];problem = $v13[1];}
+plan = $.cm($.ga(problem, "method"), "assemble", [problem, numbers]);
+if ($.t(!$.eq($.ga(plan, "numbers"), numbers))) {
+throw $.raised(InvalidParameter([("" + "not a plan by method " + $.formatted($.ga($.ga(problem, "method"), "name"), "r", "") + ", which has other numbers")]));
+}
+return plan;
 });
 _known = $.fn("_known", ["catalogue", "given", "tag"], {}, function (catalogue, given, tag) {
 let name;
@@ -6021,8 +6174,8 @@ facts = $.b.dict([given]);
 if ($.t($.has(facts, "noise_multiplier"))) {
 return $.dict([...$.pairs(facts), ["method", "sampled-gaussian"]]);
 }
-{const $v13 = [$.cm(facts, "pop", ["certificate", null]), $.cm(facts, "pop", ["start", "published"]), $.cm(facts, "pop", ["gibbs", null])];name = $v13[0];start = $v13[1];gibbs = $v13[2];}
-solved = $.dict((function* ($first) { for (const $v14 of $.each($first)) { let key; key = $v14; if (!$.t($.has(facts, key))) continue; yield [key, $.cm(facts, "pop", [key])]; } })($.tuple(["gradient_tolerance", "warm"])));
+{const $v14 = [$.cm(facts, "pop", ["certificate", null]), $.cm(facts, "pop", ["start", "published"]), $.cm(facts, "pop", ["gibbs", null])];name = $v14[0];start = $v14[1];gibbs = $v14[2];}
+solved = $.dict((function* ($first) { for (const $v15 of $.each($first)) { let key; key = $v15; if (!$.t($.has(facts, key))) continue; yield [key, $.cm(facts, "pop", [key])]; } })($.tuple(["gradient_tolerance", "warm"])));
 if ($.t($.eq(start, "minimiser"))) {
 return $.dict([...$.pairs(facts), ...$.pairs(solved), ["method", "minimiser"]]);
 }
@@ -6034,8 +6187,8 @@ if (($.t($.has(given, "method")) || $.t(!$.has(given, "certificate")))) {
 return given;
 }
 asked = $.b.dict([given]);
-{const $v15 = [$.cm(asked, "pop", ["certificate"]), $.cm(asked, "pop", ["start", "published"])];name = $v15[0];start = $v15[1];}
-options = $.dict((function* ($first) { for (const $v16 of $.each($first)) { let key; key = $v16; if (!$.t($.has(asked, key))) continue; yield [key, $.cm(asked, "pop", [key])]; } })(_OLD_OPTIONS));
+{const $v16 = [$.cm(asked, "pop", ["certificate"]), $.cm(asked, "pop", ["start", "published"])];name = $v16[0];start = $v16[1];}
+options = $.dict((function* ($first) { for (const $v17 of $.each($first)) { let key; key = $v17; if (!$.t($.has(asked, key))) continue; yield [key, $.cm(asked, "pop", [key])]; } })(_OLD_OPTIONS));
 if ($.t($.has(options, "excess_risk"))) {
 $.si(options, "excess_risk_target", $.cm(options, "pop", ["excess_risk"]));
 }
@@ -6045,15 +6198,16 @@ method = $.dict([["name", "near-gibbs"], ["form", form], ["noise_variance", $.cm
 } else {
 name = ($.t($.eq(start, "minimiser")) ? "minimiser" : name);
 kind = _known([METHODS, $.dict([["name", name]]), "name"]);
-own = $.set((function* ($first) { for (const $v17 of $.each($first)) { let field; field = $v17; yield $.ga(field, "name"); } })(fields([kind])));
-method = $.dict([["name", name], ...$.pairs($.dict((function* ($first) { for (const $v18 of $.each($first)) { let key, value; {const $v19 = $.unpack($v18, 2, -1);key = $v19[0];value = $v19[1];} if (!$.t($.has(own, key))) continue; yield [key, value]; } })($.cm(options, "items", []))))]);
+own = $.set((function* ($first) { for (const $v18 of $.each($first)) { let field; field = $v18; yield $.ga(field, "name"); } })(fields([kind])));
+method = $.dict([["name", name], ...$.pairs($.dict((function* ($first) { for (const $v19 of $.each($first)) { let key, value; {const $v20 = $.unpack($v19, 2, -1);key = $v20[0];value = $v20[1];} if (!$.t($.has(own, key))) continue; yield [key, value]; } })($.cm(options, "items", []))))]);
 }
 return $.dict([...$.pairs(asked), ["method", method]]);
 });
-return {_OLD_OPTIONS, typed, _hints, mechanism_from_dict, _stages, method_from_dict, problem_from_dict, _total, plan_from_dict, _known, _modern_mechanism, _modern_problem, Plan, Mapping, InvalidParameter, Problem, Budget, real, Any, fields, MOST_STAGES, METHODS, Total, Method, STAGE_METHODS, get_type_hints, cache, Mechanism, MECHANISMS};
+return {_ALWAYS, _OLD_OPTIONS, typed, _hints, mechanism_from_dict, _stages, method_from_dict, problem_from_dict, _total, plan_from_dict, _known, _modern_mechanism, _modern_problem, InvalidParameter, Numbers, Mapping, Problem, Budget, real, Any, fields, MOST_STAGES, METHODS, Total, Method, STAGE_METHODS, get_type_hints, cache, Mechanism, MECHANISMS};
 })();
 $.modules["methods.composition"] = (() => {
 let FRESH_LEARN, _CONDITION, CompositionRun, Composition;
+const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const theorem_5_1 = $.modules["bounds.theorem_5_1"];
@@ -6063,6 +6217,9 @@ const positive = $.modules["errors"]["positive"];
 const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
 const Method = $.modules["methods.base"]["Method"];
 const NoisySteps = $.modules["methods.base"]["NoisySteps"];
+const Plan = $.modules["methods.plan"]["Plan"];
+const Longest = $.modules["methods.procedure"]["Longest"];
+const Promise = $.modules["methods.procedure"]["Promise"];
 FRESH_LEARN = $.tuple(["demand", "automatic"]);
 _CONDITION = ("" + $.formatted(NON_ADAPTIVE, "", "") + " than those since the last fresh learn");
 CompositionRun = $.dataclass($.cls("CompositionRun", [NoisySteps], ($ns) => {
@@ -6103,27 +6260,20 @@ positive([name, $.b.getattr([self, name])]);
 }
 return null;
 });
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-return CompositionRun([], {...$.named($.cm($.ga(plan, "problem"), "run", [], {"step_size": $.ga(plan, "step_size"), "noise_variance": $.ga(plan, "noise_variance")}))});
-});
-$ns.dp = $.fn("dp", ["self", "plan"], {}, function (self, plan) {
-let all_of_them, longest;
-if (!$.t(!$.is($.ga(plan, "horizon"), null))) throw $.raised($.b.AssertionError);
-longest = $.add($.ga(plan, "horizon"), $.ga(plan, "delete_steps"));
-if ($.t($.lt(1n, $.ga(plan, "releases")))) {
-all_of_them = $.add($.b.max([$.ga(plan, "learn_steps"), $.ga(plan, "delete_steps")]), $.mul($.sub($.ga(plan, "releases"), 1n), $.ga(plan, "delete_steps")));
-longest = $.b.min([longest, all_of_them]);
+$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let horizon, longest, promise, requested, run;
+horizon = ($.t($.is($.ga(numbers, "horizon"), null)) ? $.libraries["math"].inf : $.ga(numbers, "horizon"));
+longest = $.add(horizon, $.ga(numbers, "delete_steps"));
+if ($.t($.lt(1n, $.ga(problem, "releases")))) {
+requested = $.mul($.sub($.ga(problem, "releases"), 1n), $.ga(numbers, "delete_steps"));
+longest = $.b.min([longest, $.add($.b.max([$.ga(numbers, "learn_steps"), $.ga(numbers, "delete_steps")]), requested)]);
 }
-return $.cm($.cm($.ga(plan, "mechanism"), "interval", ["dp", $.ga($.ga(plan, "problem"), "adjacency")], {"steps_with": longest}), "assuming", [_CONDITION]);
-});
-$ns.deletion = $.fn("deletion", ["self", "plan"], {}, function (self, plan) {
-let notion;
-if (!$.t(!$.is($.ga(plan, "horizon"), null))) throw $.raised($.b.AssertionError);
-notion = $.ga($.ga(plan, "problem"), "deletion_notion");
-return $.cm($.cm($.ga(plan, "mechanism"), "interval", ["deletion", notion], {"steps_with": $.ga(plan, "horizon")}), "assuming", [_CONDITION]);
+promise = Promise([], {"dp": Longest([longest], {"assuming": _CONDITION}), "deletion": Longest([horizon], {"assuming": _CONDITION}), "relearns": $.eq($.ga(self, "fresh_learn"), "automatic")});
+run = CompositionRun([], {...$.named($.cm(problem, "run", [], {"step_size": $.ga(numbers, "step_size"), "noise_variance": $.ga(numbers, "noise_variance")}))});
+return $.cm(Plan, "of", [problem, run, numbers], {"promise": promise});
 });
 }), [["learn_steps", () => ["or", ["is", $.b.int], ["none"]]], ["delete_steps", () => ["or", ["is", $.b.int], ["none"]]], ["requests_per_learn", () => ["is", $.b.int]], ["fresh_learn", () => ["is", $.b.str]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-return {FRESH_LEARN, _CONDITION, CompositionRun, Composition, ClassVar, Method, NoisySteps, positive, choice, count, NON_ADAPTIVE};
+return {FRESH_LEARN, _CONDITION, CompositionRun, Composition, ClassVar, Method, NoisySteps, positive, choice, count, Plan, Longest, Promise, NON_ADAPTIVE};
 })();
 $.modules["methods.near_gibbs"] = (() => {
 let _ORDERS, _SOURCES, NearGibbsRun, NearGibbs;
@@ -6143,29 +6293,31 @@ const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
 const Worlds = $.modules["privacy.worlds"]["Worlds"];
 const Method = $.modules["methods.base"]["Method"];
 const NoisySteps = $.modules["methods.base"]["NoisySteps"];
+const Plan = $.modules["methods.plan"]["Plan"];
+const Longest = $.modules["methods.procedure"]["Longest"];
+const Promise = $.modules["methods.procedure"]["Promise"];
 _ORDERS = [...(function* ($first) { for (const $v1 of $.each($first)) { let k; k = $v1; yield $.add(1n, $.pow(10n, $.div(k, 4n))); } })($.b.range([$.neg(4n), 9n]))];
 _SOURCES = $.dict([["printed", "Chourasia & Shah 2023, Theorem 5.2 (G.22, G.23)"], ["sharper", "Theorem 5.2's induction with the oscillation of the loss, at every order up to q"]]);
 NearGibbsRun = $.dataclass($.cls("NearGibbsRun", [NoisySteps], ($ns) => {
 $ns.method = "near-gibbs";
 $ns.source = "composition of noisy steps, each a Gaussian mechanism (in R\u00e9nyi form: Chourasia & Shah 2023, G.7)";
-$ns.forgets_unobserved = true;
 $ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
 let rate;
 rate = $.modules["bounds.theorem_5_1"].composition_rate([], {...$.named($.cm(self, "_chain", [])), "sensitivity": $.cm(self, "sensitivity", [worlds]), "steps": steps_with});
 return ($.t($.eq($.ga($.ga(self, "gibbs"), "form"), "printed")) ? $.dict([["rate", rate]]) : $.dict([["gdp_squared", $.mul(2n, rate)]]));
 });
+$ns.fading = $.property($.fn("fading", ["self"], {}, function (self) {
+return self;
+}));
 $ns.closer = $.fn("closer", ["self", "before", "steps", "edits"], {}, function (self, before, steps, edits) {
 return $.cm($.ga(self, "gibbs"), "closer", [], {"before": before, "steps": steps, "edits": edits, ...$.named($.cm(self, "_chain", []))});
 });
 $ns.forgets = $.fn("forgets", ["self", "*", "learn_steps", "delete_steps", "batch"], {}, function (self, learn_steps, delete_steps, batch) {
 let requests;
 requests = $.dict([["learn_steps", learn_steps], ["delete_steps", delete_steps], ["batch", batch]]);
-return $.cm(self, "_near", [$.cm($.ga(self, "gibbs"), "worst_closeness", [], {...$.named(requests), ...$.named($.cm(self, "_chain", []))})]);
+return $.cm(self, "forgets_at", [$.cm($.ga(self, "gibbs"), "worst_closeness", [], {...$.named(requests), ...$.named($.cm(self, "_chain", []))})]);
 });
 $ns.forgets_at = $.fn("forgets_at", ["self", "closeness"], {}, function (self, closeness) {
-return ($.t($.is(closeness, null)) ? null : $.cm(self, "_near", [closeness]));
-});
-$ns._near = $.fn("_near", ["self", "closeness"], {}, function (self, closeness) {
 let facts, hidden;
 facts = $.dict([["source", $.gi(_SOURCES, $.ga($.ga(self, "gibbs"), "form"))], ["points", $.tuple([$.tuple([$.ga($.ga(self, "gibbs"), "order"), closeness])])]]);
 hidden = "no earlier model was observed";
@@ -6207,24 +6359,16 @@ throw $.raised(AssumptionViolated(["must be \u03c3\u00b2/\u03bb: Theorem 5.2 sta
 }
 return null;
 });
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-let constants, facts, gibbs;
-if (!$.t(!$.is($.ga(self, "order"), null))) throw $.raised($.b.AssertionError);
-constants = $.ga($.ga(plan, "loss"), "constants");
-gibbs = Gibbs([], {"order": $.ga(self, "order"), "range": $.ga(constants, "range"), "smoothness": $.ga(constants, "curvature"), "regularization": $.ga(plan, "regularization"), "dimension": $.ga(plan, "dimension"), "form": $.ga(self, "form")});
-facts = $.cm($.ga(plan, "problem"), "run", [], {"step_size": $.ga(plan, "step_size"), "noise_variance": $.ga(plan, "noise_variance")});
-return NearGibbsRun([], {...$.named(facts), "gibbs": gibbs});
-});
-$ns.dp = $.fn("dp", ["self", "plan"], {}, function (self, plan) {
-let interval, longest;
-longest = $.b.max([$.ga(plan, "learn_steps"), $.ga(plan, "delete_steps")]);
-interval = $.cm($.ga(plan, "mechanism"), "interval", ["dp", $.ga($.ga(plan, "problem"), "adjacency")], {"steps_with": longest});
-return $.cm(interval, "assuming", ["the model published before it is known"]);
-});
-$ns.deletion = $.fn("deletion", ["self", "plan"], {}, function (self, plan) {
-let steps;
-steps = $.dict([["learn_steps", $.ga(plan, "learn_steps")], ["delete_steps", $.ga(plan, "delete_steps")], ["batch", $.ga($.ga(plan, "problem"), "batch")]]);
-return $.cm($.cm(self, "mechanism", [plan]), "forgets", [], {...$.named(steps)});
+$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let constants, facts, gibbs, known;
+if ($.t($.is($.ga(self, "order"), null))) {
+throw $.raised(InvalidParameter(["a plan by Theorem 5.2 states its R\u00e9nyi order"], {"order": null}));
+}
+constants = $.ga($.ga(problem, "loss"), "constants");
+gibbs = Gibbs([], {"order": $.ga(self, "order"), "range": $.ga(constants, "range"), "smoothness": $.ga(constants, "curvature"), "regularization": $.ga(problem, "regularization"), "dimension": $.ga(problem, "dimension"), "form": $.ga(self, "form")});
+facts = $.cm(problem, "run", [], {"step_size": $.ga(numbers, "step_size"), "noise_variance": $.ga(numbers, "noise_variance")});
+known = Longest([$.b.max([$.ga(numbers, "learn_steps"), $.ga(numbers, "delete_steps")])], {"assuming": "the model published before it is known"});
+return $.cm(Plan, "of", [problem, NearGibbsRun([], {...$.named(facts), "gibbs": gibbs}), numbers], {"promise": Promise([], {"dp": known})});
 });
 $ns._check = $.fn("_check", ["self", "problem"], {}, function (self, problem) {
 let constants;
@@ -6244,10 +6388,87 @@ throw $.raised(InvalidParameter(["is not covered by Theorem 5.2, which compares 
 return null;
 });
 }), [["form", () => ["is", $.b.str]], ["noise_variance", () => ["or", ["or", ["is", $.b.float], ["is", $.b.str]], ["none"]]], ["order", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-return {_ORDERS, _SOURCES, NearGibbsRun, NearGibbs, Worlds, ClassVar, Method, Gibbs, NoisySteps, renyi_order, positive, FORMS, choice, AssumptionViolated, InvalidParameter, NON_ADAPTIVE, Any};
+return {_ORDERS, _SOURCES, NearGibbsRun, NearGibbs, Worlds, ClassVar, Method, Gibbs, NoisySteps, renyi_order, positive, FORMS, choice, AssumptionViolated, Promise, Plan, Longest, InvalidParameter, NON_ADAPTIVE, Any};
+})();
+$.modules["methods.perturbed"] = (() => {
+let Perturbed, check_covered;
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const Any = $.libraries["typing"]["Any"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const losses = $.modules["losses"];
+const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const choice = $.modules["errors"]["choice"];
+const count = $.modules["errors"]["count"];
+const Measures = $.modules["privacy.budget"]["Measures"];
+const ONE_DIRECTION = $.modules["privacy.curve"]["ONE_DIRECTION"];
+const procedure = $.modules["methods.procedure"];
+const PROOFS = $.modules["methods.base"]["PROOFS"];
+const Method = $.modules["methods.base"]["Method"];
+const form_of = $.modules["methods.perturbed_noise"]["form_of"];
+const rounding_of_gradient = $.modules["methods.perturbed_noise"]["rounding_of_gradient"];
+const row_facts = $.modules["methods.perturbed_noise"]["row_facts"];
+const PerturbedRun = $.modules["methods.perturbed_run"]["PerturbedRun"];
+const MOST_STAGES = $.modules["methods.plan"]["MOST_STAGES"];
+const Plan = $.modules["methods.plan"]["Plan"];
+const SOLVERS = $.modules["methods.solving"]["SOLVERS"];
+Perturbed = $.dataclass($.cls("Perturbed", [Method], ($ns) => {
+$ns.name = "perturbed";
+$ns.summary = "objective perturbation: minimise under a random linear term; few passes, exact on a machine";
+$ns.proof = $.gi(PROOFS, 1n);
+$ns.any_order = true;
+$ns.solver = "warm";
+$ns.in_place = true;
+$ns.chain = 1n;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+choice(["solver", $.ga(self, "solver"), SOLVERS]);
+count(["chain", $.ga(self, "chain")], {"maximum": MOST_STAGES});
+return null;
+});
+$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let start;
+start = $.modules["methods.procedure"].Solved([$.ga(numbers, "gradient_tolerance"), $.ga(self, "solver"), $.ga(self, "chain")]);
+return $.cm(Plan, "of", [problem, $.cm(self, "run", [problem, numbers]), numbers], {"learning": start, "serving": start});
+});
+$ns.run = $.fn("run", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let facts, own;
+facts = $.dict([["linear_term", $.ga(numbers, "linear_term")], ["output_noise", $.ga(numbers, "output_noise")], ["gradient_tolerance", $.ga(numbers, "gradient_tolerance")]]);
+own = $.dict([["warm", $.eq($.ga(self, "solver"), "warm")], ["in_place", $.ga(self, "in_place")], ["chain", $.ga(self, "chain")]]);
+return PerturbedRun([], {...$.named(facts), ...$.named(row_facts([problem])), ...$.named(own)});
+});
+$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
+let least;
+$.sup(Perturbed, self, "check_plan")([plan]);
+check_covered([$.ga(plan, "problem")]);
+least = rounding_of_gradient([$.ga(plan, "problem"), $.ga(plan, "linear_term"), $.ga(self, "chain")]);
+if (!$.t($.le(least, $.ga(plan, "gradient_tolerance")))) {
+throw $.raised(InvalidParameter([("" + "is below " + $.formatted(least, "", ("" + "g")) + ", the rounding of a gradient in float64")], {"gradient_tolerance": $.ga(plan, "gradient_tolerance")}));
+}
+return null;
+});
+}), [["solver", () => ["is", $.b.str]], ["in_place", () => ["is", $.b.bool]], ["chain", () => ["is", $.b.int]]], {frozen: true});
+check_covered = $.fn("check_covered", ["problem"], {}, function (problem) {
+let constants, loss;
+{const $v1 = [$.ga(problem, "loss"), $.ga($.ga(problem, "loss"), "constants")];loss = $v1[0];constants = $v1[1];}
+if (!$.t($.ga(loss, "curving"))) {
+throw $.raised(AssumptionViolated([("" + "is proven for losses of one or of several known directions per row (logistic, softmax, one-vs-rest, pseudo-Huber, linear, clipped, sigmoid), not for " + $.formatted($.ga(loss, "name"), "", "") + "; use method 'sharp' or 'composition'")], {"method": "perturbed"}));
+}
+if (!$.t($.lt(0n, $.ga(problem, "strong_convexity")))) {
+throw $.raised(AssumptionViolated([("" + "\u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " must exceed the weak convexity \u03b2\u208b=" + $.formatted($.ga(constants, "weak_convexity"), "", ("" + "g")) + " of the " + $.formatted($.ga(loss, "name"), "", "") + " loss: only then is there one minimiser, with a density")]));
+}
+if ((!$.t($.ga(constants, "convex")) && $.t($.lt(1n, $.ga(problem, "rows_per_subject"))))) {
+throw $.raised(AssumptionViolated([("" + "is more than one: for the " + $.formatted($.ga(loss, "name"), "", "") + " loss, which is not convex, method 'perturbed' is proven for one row per data subject; use method 'sharp', or a convex loss")], {"rows_per_subject": $.ga(problem, "rows_per_subject")}));
+}
+if (($.t($.is($.ga($.ga(problem, "budget"), "measure"), $.ga(Measures, "GDP"))) && $.t(!$.eq(form_of([problem]), ONE_DIRECTION)))) {
+throw $.raised(InvalidParameter([("" + "a Gaussian-DP budget needs a convex loss with one gradient direction per row, not " + $.formatted($.ga(loss, "name"), "", "") + ": method 'perturbed' has a R\u00e9nyi curve for it. Give the budget as (q, \u03b5) or (\u03b5, \u03b4)")]));
+}
+return null;
+});
+return {Perturbed, check_covered, ClassVar, PROOFS, Method, MOST_STAGES, count, SOLVERS, choice, Plan, InvalidParameter, rounding_of_gradient, ONE_DIRECTION, form_of, Measures, AssumptionViolated, row_facts, PerturbedRun, Any};
 })();
 $.modules["methods.moments"] = (() => {
 let GRID, MOST_COORDINATES, MomentsRun, Moments;
+const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const moments = $.modules["bounds.moments"];
@@ -6255,8 +6476,10 @@ const GRID_BITS = $.modules["bounds.arithmetic"]["GRID_BITS"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const count = $.modules["errors"]["count"];
 const positive = $.modules["errors"]["positive"];
+const procedure = $.modules["methods.procedure"];
 const Mechanism = $.modules["methods.base"]["Mechanism"];
 const Method = $.modules["methods.base"]["Method"];
+const Plan = $.modules["methods.plan"]["Plan"];
 GRID = $.pow(2.0, $.neg(GRID_BITS));
 MOST_COORDINATES = $.shl(1n, 22n);
 MomentsRun = $.dataclass($.cls("MomentsRun", [Mechanism], ($ns) => {
@@ -6299,11 +6522,16 @@ return $.tuple([...$.each($.sup(MomentsRun, self, "conditions")([])), $.tuple(["
 Moments = $.dataclass($.cls("Moments", [Method], ($ns) => {
 $ns.name = "moments";
 $ns.summary = "a stage of a ladder: least squares on noisy moments, one pass";
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-return MomentsRun([], {"records": $.ga(plan, "records"), "proven": $.ga($.ga($.ga(plan, "loss"), "constants"), "proven"), "slack": $.ga($.ga(plan, "problem"), "slack"), "deviation": $.ga(self, "deviation"), "coordinates": $.modules["bounds.moments"].coordinates([], {"outputs": $.ga($.ga(plan, "loss"), "outputs"), "features": $.ga(plan, "features")}), "rows_per_subject": $.ga($.ga(plan, "problem"), "rows_per_subject")});
+$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let fitted, noise, ridge, run;
+run = MomentsRun([], {"records": $.ga(problem, "records"), "proven": $.ga($.ga($.ga(problem, "loss"), "constants"), "proven"), "slack": $.ga(problem, "slack"), "deviation": $.ga(self, "deviation"), "coordinates": $.modules["bounds.moments"].coordinates([], {"outputs": $.ga($.ga(problem, "loss"), "outputs"), "features": $.ga(problem, "features")}), "rows_per_subject": $.ga(problem, "rows_per_subject")});
+noise = $.mul($.mul(2n, $.ga(self, "deviation")), $.libraries["math"].sqrt([$.ga(problem, "features")]));
+ridge = $.add($.div($.mul($.ga(problem, "records"), $.ga(problem, "regularization")), $.pow($.ga($.ga(problem, "loss"), "radius"), 2n)), noise);
+fitted = $.modules["methods.procedure"].Fitted([$.ga(self, "deviation"), ridge]);
+return $.cm(Plan, "of", [problem, run, numbers], {"learning": fitted, "serving": fitted});
 });
 }), [["deviation", () => ["is", $.b.float]]], {frozen: true});
-return {GRID, MOST_COORDINATES, MomentsRun, Moments, ClassVar, Method, Mechanism, count, positive, InvalidParameter, GRID_BITS};
+return {GRID, MOST_COORDINATES, MomentsRun, Moments, ClassVar, Method, Mechanism, Plan, count, positive, InvalidParameter, GRID_BITS};
 })();
 $.modules["methods.sampled_steps"] = (() => {
 let SampledSteps, SampledStage, passes, check_sampled;
@@ -6314,6 +6542,8 @@ const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const count = $.modules["errors"]["count"];
 const Method = $.modules["methods.base"]["Method"];
+const Plan = $.modules["methods.plan"]["Plan"];
+const Sampling = $.modules["methods.procedure"]["Sampling"];
 const SampledGaussian = $.modules["methods.sampled_gaussian"]["SampledGaussian"];
 SampledSteps = $.dataclass($.cls("SampledSteps", [SampledGaussian], ($ns) => {
 $ns.method = "sampled-steps";
@@ -6357,8 +6587,10 @@ throw $.raised(InvalidParameter([("" + "is below " + $.formatted(least, "", ("" 
 }
 return null;
 });
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-return SampledSteps([], {"records": $.ga(plan, "records"), "proven": $.ga($.ga($.ga(plan, "loss"), "constants"), "proven"), "sampling_rate": $.ga(self, "sampling_rate"), "noise_multiplier": $.ga(self, "noise_multiplier"), "draws": $.ga(self, "draws")});
+$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let run;
+run = SampledSteps([], {"records": $.ga(problem, "records"), "proven": $.ga($.ga($.ga(problem, "loss"), "constants"), "proven"), "sampling_rate": $.ga(self, "sampling_rate"), "noise_multiplier": $.ga(self, "noise_multiplier"), "draws": $.ga(self, "draws")});
+return $.cm(Plan, "of", [problem, run, numbers], {"sampling": Sampling([$.ga(self, "sampling_rate"), $.ga(self, "draws")])});
 });
 }), [["sampling_rate", () => ["is", $.b.float]], ["draws", () => ["is", $.b.int]], ["noise_multiplier", () => ["is", $.b.float]]], {frozen: true});
 passes = $.fn("passes", ["sampling_rate", "draws"], {}, function (sampling_rate, draws) {
@@ -6373,76 +6605,7 @@ throw $.raised(AssumptionViolated([("" + "a stage on samples clips every record'
 }
 return null;
 });
-return {SampledSteps, SampledStage, passes, check_sampled, ClassVar, Method, SampledGaussian, InvalidParameter, count, AssumptionViolated};
-})();
-$.modules["methods.perturbed"] = (() => {
-let Perturbed, _check_covered;
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const Any = $.libraries["typing"]["Any"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const losses = $.modules["losses"];
-const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const choice = $.modules["errors"]["choice"];
-const count = $.modules["errors"]["count"];
-const Measures = $.modules["privacy.budget"]["Measures"];
-const ONE_DIRECTION = $.modules["privacy.curve"]["ONE_DIRECTION"];
-const PROOFS = $.modules["methods.base"]["PROOFS"];
-const Method = $.modules["methods.base"]["Method"];
-const form_of = $.modules["methods.perturbed_noise"]["form_of"];
-const rounding_of_gradient = $.modules["methods.perturbed_noise"]["rounding_of_gradient"];
-const row_facts = $.modules["methods.perturbed_noise"]["row_facts"];
-const PerturbedRun = $.modules["methods.perturbed_run"]["PerturbedRun"];
-const MOST_STAGES = $.modules["methods.plan"]["MOST_STAGES"];
-const SOLVERS = $.modules["methods.solving"]["SOLVERS"];
-Perturbed = $.dataclass($.cls("Perturbed", [Method], ($ns) => {
-$ns.name = "perturbed";
-$ns.summary = "objective perturbation: minimise under a random linear term; few passes, exact on a machine";
-$ns.proof = $.gi(PROOFS, 1n);
-$ns.any_order = true;
-$ns.solver = "warm";
-$ns.in_place = true;
-$ns.chain = 1n;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-choice(["solver", $.ga(self, "solver"), SOLVERS]);
-count(["chain", $.ga(self, "chain")], {"maximum": MOST_STAGES});
-return null;
-});
-$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
-let least;
-$.sup(Perturbed, self, "check_plan")([plan]);
-_check_covered([$.ga(plan, "problem")]);
-least = rounding_of_gradient([$.ga(plan, "problem"), $.ga(plan, "linear_term"), $.ga(self, "chain")]);
-if (!$.t($.le(least, $.ga(plan, "gradient_tolerance")))) {
-throw $.raised(InvalidParameter([("" + "is below " + $.formatted(least, "", ("" + "g")) + ", the rounding of a gradient in float64")], {"gradient_tolerance": $.ga(plan, "gradient_tolerance")}));
-}
-return null;
-});
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-let facts, own;
-facts = $.dict([["linear_term", $.ga(plan, "linear_term")], ["output_noise", $.ga(plan, "output_noise")], ["gradient_tolerance", $.ga(plan, "gradient_tolerance")]]);
-own = $.dict([["warm", $.eq($.ga(self, "solver"), "warm")], ["in_place", $.ga(self, "in_place")], ["chain", $.ga(self, "chain")]]);
-return PerturbedRun([], {...$.named(facts), ...$.named(row_facts([$.ga(plan, "problem")])), ...$.named(own)});
-});
-}), [["solver", () => ["is", $.b.str]], ["in_place", () => ["is", $.b.bool]], ["chain", () => ["is", $.b.int]]], {frozen: true});
-_check_covered = $.fn("_check_covered", ["problem"], {}, function (problem) {
-let constants, loss;
-{const $v1 = [$.ga(problem, "loss"), $.ga($.ga(problem, "loss"), "constants")];loss = $v1[0];constants = $v1[1];}
-if (!$.t($.ga(loss, "curving"))) {
-throw $.raised(AssumptionViolated([("" + "is proven for losses of one or of several known directions per row (logistic, softmax, one-vs-rest, pseudo-Huber, linear, clipped, sigmoid), not for " + $.formatted($.ga(loss, "name"), "", "") + "; use method 'sharp' or 'composition'")], {"method": "perturbed"}));
-}
-if (!$.t($.lt(0n, $.ga(problem, "strong_convexity")))) {
-throw $.raised(AssumptionViolated([("" + "\u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " must exceed the weak convexity \u03b2\u208b=" + $.formatted($.ga(constants, "weak_convexity"), "", ("" + "g")) + " of the " + $.formatted($.ga(loss, "name"), "", "") + " loss: only then is there one minimiser, with a density")]));
-}
-if ((!$.t($.ga(constants, "convex")) && $.t($.lt(1n, $.ga(problem, "rows_per_subject"))))) {
-throw $.raised(AssumptionViolated([("" + "is more than one: for the " + $.formatted($.ga(loss, "name"), "", "") + " loss, which is not convex, method 'perturbed' is proven for one row per data subject; use method 'sharp', or a convex loss")], {"rows_per_subject": $.ga(problem, "rows_per_subject")}));
-}
-if (($.t($.is($.ga($.ga(problem, "budget"), "measure"), $.ga(Measures, "GDP"))) && $.t(!$.eq(form_of([problem]), ONE_DIRECTION)))) {
-throw $.raised(InvalidParameter([("" + "a Gaussian-DP budget needs a convex loss with one gradient direction per row, not " + $.formatted($.ga(loss, "name"), "", "") + ": method 'perturbed' has a R\u00e9nyi curve for it. Give the budget as (q, \u03b5) or (\u03b5, \u03b4)")]));
-}
-return null;
-});
-return {Perturbed, _check_covered, ClassVar, PROOFS, Method, MOST_STAGES, count, SOLVERS, choice, InvalidParameter, rounding_of_gradient, row_facts, PerturbedRun, Any, ONE_DIRECTION, form_of, Measures, AssumptionViolated};
+return {SampledSteps, SampledStage, passes, check_sampled, ClassVar, Method, SampledGaussian, InvalidParameter, Sampling, Plan, count, AssumptionViolated};
 })();
 $.modules["accountant.events"] = (() => {
 let EventKinds, Statuses, Event, _READ, _MOST_READ;
@@ -6546,6 +6709,8 @@ const positive = $.modules["errors"]["positive"];
 const Method = $.modules["methods.base"]["Method"];
 const NoisySteps = $.modules["methods.base"]["NoisySteps"];
 const exact_conditions = $.modules["methods.exact_steps"]["exact_conditions"];
+const Plan = $.modules["methods.plan"]["Plan"];
+const Exactness = $.modules["methods.procedure"]["Exactness"];
 SharpRun = $.dataclass($.cls("SharpRun", [NoisySteps], ($ns) => {
 $ns.method = "sharp";
 $ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD";
@@ -6561,6 +6726,9 @@ return null;
 }));
 $ns.shows_order = $.property($.fn("shows_order", ["self"], {}, function (self) {
 return $.both(!$.is($.ga(self, "exact"), null), () => !$.t($.ga($.ga(self, "exact"), "in_place")));
+}));
+$ns.exactness = $.property($.fn("exactness", ["self"], {}, function (self) {
+return ($.t($.is($.ga(self, "exact"), null)) ? null : Exactness([], {"radius": $.ga($.ga(self, "exact"), "radius"), "grid_bits": $.ga($.ga(self, "exact"), "grid_bits")}));
 }));
 $ns.largest_step_size = $.property($.fn("largest_step_size", ["self"], {}, function (self) {
 if ($.t(!$.is($.ga(self, "exact"), null))) {
@@ -6607,11 +6775,13 @@ throw $.raised(AssumptionViolated([("" + "\u03bb=" + $.formatted($.ga(plan, "reg
 }
 return null;
 });
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-return SharpRun([], {...$.named($.cm($.ga(plan, "problem"), "run", [], {"step_size": $.ga(plan, "step_size"), "noise_variance": $.ga(plan, "noise_variance")}))});
+$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let run;
+run = SharpRun([], {...$.named($.cm(problem, "run", [], {"step_size": $.ga(numbers, "step_size"), "noise_variance": $.ga(numbers, "noise_variance")}))});
+return $.cm(Plan, "of", [problem, run, numbers]);
 });
 }), [["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["or", ["is", $.b.float], ["is", $.b.str]], ["none"]]], ["excess_risk_target", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-return {SharpRun, Sharp, ClassVar, Method, NoisySteps, positive, AssumptionViolated, exact_conditions};
+return {SharpRun, Sharp, ClassVar, Method, NoisySteps, positive, AssumptionViolated, Plan, exact_conditions, Exactness};
 })();
 $.modules["methods.theorem"] = (() => {
 let TheoremRun, Theorem, _check_covered;
@@ -6623,6 +6793,7 @@ const positive = $.modules["errors"]["positive"];
 const Worlds = $.modules["privacy.worlds"]["Worlds"];
 const Method = $.modules["methods.base"]["Method"];
 const NoisySteps = $.modules["methods.base"]["NoisySteps"];
+const Plan = $.modules["methods.plan"]["Plan"];
 TheoremRun = $.dataclass($.cls("TheoremRun", [NoisySteps], ($ns) => {
 $ns.method = "theorem";
 $ns.source = "Chourasia & Shah 2023, Theorem 5.1 (G.9, G.15)";
@@ -6658,8 +6829,10 @@ throw $.raised(AssumptionViolated([("" + "must be below 1/(\u03bb+\u03b2), and i
 }
 return null;
 });
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-return TheoremRun([], {...$.named($.cm($.ga(plan, "problem"), "run", [], {"step_size": $.ga(plan, "step_size"), "noise_variance": $.ga(plan, "noise_variance")}))});
+$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let run;
+run = TheoremRun([], {...$.named($.cm(problem, "run", [], {"step_size": $.ga(numbers, "step_size"), "noise_variance": $.ga(numbers, "noise_variance")}))});
+return $.cm(Plan, "of", [problem, run, numbers]);
 });
 }), [["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["or", ["is", $.b.float], ["is", $.b.str]], ["none"]]]], {frozen: true});
 _check_covered = $.fn("_check_covered", ["problem"], {}, function (problem) {
@@ -6668,7 +6841,7 @@ throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga($.ga(problem,
 }
 return null;
 });
-return {TheoremRun, Theorem, _check_covered, Worlds, ClassVar, Method, NoisySteps, positive, AssumptionViolated};
+return {TheoremRun, Theorem, _check_covered, Worlds, ClassVar, Method, NoisySteps, positive, AssumptionViolated, Plan};
 })();
 $.modules["evidence.facts"] = (() => {
 let MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _columns, in_order, digest, number, version, audited;
@@ -7039,13 +7212,16 @@ const ClassVar = $.libraries["typing"]["ClassVar"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const choice = $.modules["errors"]["choice"];
 const count = $.modules["errors"]["count"];
-const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
 const Method = $.modules["methods.base"]["Method"];
 const ExactSteps = $.modules["methods.exact_steps"]["ExactSteps"];
 const check_exact_plan = $.modules["methods.exact_steps"]["check_exact_plan"];
 const run_facts = $.modules["methods.exact_steps"]["run_facts"];
 const Perturbed = $.modules["methods.perturbed"]["Perturbed"];
 const PerturbedRun = $.modules["methods.perturbed_run"]["PerturbedRun"];
+const Plan = $.modules["methods.plan"]["Plan"];
+const Longest = $.modules["methods.procedure"]["Longest"];
+const Promise = $.modules["methods.procedure"]["Promise"];
+const Solved = $.modules["methods.procedure"]["Solved"];
 const SharpRun = $.modules["methods.sharp"]["SharpRun"];
 _OTHERWISE = "leave exact out";
 _FEWEST_RESUMED = 2n;
@@ -7109,27 +7285,20 @@ check_exact_plan([plan], {"otherwise": _OTHERWISE});
 }
 return null;
 });
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-let facts;
-facts = run_facts([plan], {"exact": $.ga(self, "exact")});
-return InterleavedRun([], {...$.named(facts), "fresh_release": $.cm(Perturbed([], {"solver": "cold"}), "mechanism", [plan])});
-});
-$ns.dp = $.fn("dp", ["self", "plan"], {}, function (self, plan) {
-return $.cm(self, "_since_fresh", [plan, "dp", 0n]);
-});
-$ns.deletion = $.fn("deletion", ["self", "plan"], {}, function (self, plan) {
-return $.cm(self, "_since_fresh", [plan, "deletion", $.ga(plan, "delete_steps")]);
-});
-$ns._since_fresh = $.fn("_since_fresh", ["self", "plan", "about", "clean"], {}, function (self, plan, about, clean) {
-let longest, with_record, world;
-if (!$.t(!$.is($.ga(self, "fresh_every"), null))) throw $.raised($.b.AssertionError);
-world = ($.t($.eq(about, "dp")) ? $.ga($.ga(plan, "problem"), "adjacency") : $.ga($.ga(plan, "problem"), "deletion_notion"));
-with_record = $.sub($.mul($.sub($.ga(self, "fresh_every"), 1n), $.ga(plan, "delete_steps")), clean);
-longest = $.dict([["steps_with", $.add(1n, $.mul(2n, with_record))], ["steps_without", $.mul(2n, clean)]]);
-return $.cm($.cm($.ga(plan, "mechanism"), "interval", [about, world], {...$.named(longest)}), "assuming", [NON_ADAPTIVE]);
+$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let facts, promise, resumed, run, start, steps;
+if ($.t($.is($.ga(self, "fresh_every"), null))) {
+throw $.raised(InvalidParameter(["a plan by method 'interleaved' states how many publications start afresh"], {"fresh_every": null}));
+}
+facts = run_facts([problem, numbers], {"exact": $.ga(self, "exact")});
+run = InterleavedRun([], {...$.named(facts), "fresh_release": $.cm(Perturbed([], {"solver": "cold"}), "run", [problem, numbers])});
+{const $v2 = [$.ga(numbers, "delete_steps"), $.sub($.ga(self, "fresh_every"), 1n)];steps = $v2[0];resumed = $v2[1];}
+promise = Promise([], {"dp": Longest([$.add(1n, $.mul($.mul(2n, resumed), steps))]), "deletion": Longest([$.add(1n, $.mul($.mul(2n, $.sub(resumed, 1n)), steps)), $.mul(2n, steps)]), "relearns": true, "fresh_every": $.ga(self, "fresh_every")});
+start = Solved([$.ga(numbers, "gradient_tolerance"), $.ga(self, "solver")]);
+return $.cm(Plan, "of", [problem, run, numbers], {"learning": start, "promise": promise, "exactness": $.ga(run, "exactness")});
 });
 }), [["fresh_every", () => ["or", ["is", $.b.int], ["none"]]], ["resumed_steps", () => ["or", ["is", $.b.int], ["none"]]], ["solver", () => ["is", $.b.str]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["exact", () => ["is", $.b.bool]]], {frozen: true});
-return {_OTHERWISE, _FEWEST_RESUMED, InterleavedRun, Interleaved, ClassVar, Perturbed, Method, ExactSteps, PerturbedRun, SharpRun, count, choice, check_exact_plan, run_facts, InvalidParameter, NON_ADAPTIVE};
+return {_OTHERWISE, _FEWEST_RESUMED, InterleavedRun, Interleaved, ClassVar, Perturbed, Method, ExactSteps, PerturbedRun, SharpRun, count, choice, check_exact_plan, Plan, Solved, Longest, Promise, run_facts, InvalidParameter};
 })();
 $.modules["methods.minimiser"] = (() => {
 let _OTHERWISE, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps;
@@ -7144,13 +7313,14 @@ const choice = $.modules["errors"]["choice"];
 const count = $.modules["errors"]["count"];
 const non_negative = $.modules["errors"]["non_negative"];
 const positive = $.modules["errors"]["positive"];
-const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
+const procedure = $.modules["methods.procedure"];
 const Method = $.modules["methods.base"]["Method"];
 const ROOM = $.modules["methods.exact_steps"]["ROOM"];
 const ExactSteps = $.modules["methods.exact_steps"]["ExactSteps"];
 const check_exact_plan = $.modules["methods.exact_steps"]["check_exact_plan"];
 const run_facts = $.modules["methods.exact_steps"]["run_facts"];
 const forecast_excess_risk = $.modules["methods.forecast"]["forecast_excess_risk"];
+const Plan = $.modules["methods.plan"]["Plan"];
 const SharpRun = $.modules["methods.sharp"]["SharpRun"];
 const SOLVERS = $.modules["methods.solving"]["SOLVERS"];
 const forecast_passes = $.modules["methods.solving"]["forecast_passes"];
@@ -7247,16 +7417,13 @@ throw $.raised(InvalidParameter([("" + "is below " + $.formatted(least, "", ("" 
 }
 return null;
 });
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-let facts;
-facts = run_facts([plan], {"exact": $.ga(self, "exact"), "in_place": $.ga(self, "in_place")});
-return MinimiserRun([], {...$.named(facts), "gradient_tolerance": $.ga(plan, "gradient_tolerance"), "warm": $.eq($.ga(self, "solver"), "warm")});
-});
-$ns.dp = $.fn("dp", ["self", "plan"], {}, function (self, plan) {
-let interval, longest;
-longest = $.b.max([$.ga(plan, "learn_steps"), $.ga(plan, "delete_steps")]);
-interval = $.cm($.ga(plan, "mechanism"), "interval", ["dp", $.ga($.ga(plan, "problem"), "adjacency")], {"steps_with": longest});
-return $.cm(interval, "assuming", [NON_ADAPTIVE]);
+$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let facts, promise, run, start;
+facts = run_facts([problem, numbers], {"exact": $.ga(self, "exact"), "in_place": $.ga(self, "in_place")});
+run = MinimiserRun([], {...$.named(facts), "gradient_tolerance": $.ga(numbers, "gradient_tolerance"), "warm": $.eq($.ga(self, "solver"), "warm")});
+start = $.modules["methods.procedure"].Solved([$.ga(numbers, "gradient_tolerance"), $.ga(self, "solver")]);
+promise = $.modules["methods.procedure"].Promise([], {"dp": $.modules["methods.procedure"].Longest([$.b.max([$.ga(numbers, "learn_steps"), $.ga(numbers, "delete_steps")])]), "deletion": $.modules["methods.procedure"].Longest([], {"steps_without": $.ga(numbers, "delete_steps")})});
+return $.cm(Plan, "of", [problem, run, numbers], {"learning": start, "serving": start, "promise": promise, "exactness": $.ga(run, "exactness")});
 });
 }), [["solver", () => ["is", $.b.str]], ["diffusion_steps", () => ["or", ["is", $.b.int], ["none"]]], ["gradient_tolerance", () => ["or", ["is", $.b.float], ["none"]]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["is", $.b.float], ["none"]]], ["exact", () => ["is", $.b.bool]], ["in_place", () => ["is", $.b.bool]]], {frozen: true});
 _check_one_minimiser = $.fn("_check_one_minimiser", ["problem"], {}, function (problem) {
@@ -7278,7 +7445,7 @@ most = $.b.max([1n, $.b.round([$.mul(_DIFFUSION_SHARE, forecast_passes([problem]
 enough = $.mul(1.01, risk([most]));
 return first_whole([$.fn("<lambda>", ["steps"], {}, (steps) => $.le(risk([steps]), enough)), 0n, most]);
 });
-return {_OTHERWISE, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps, ClassVar, Method, ExactSteps, SharpRun, first_whole, forecast_passes, forecast_excess_risk, positive, count, InvalidParameter, SOLVERS, choice, gradient_error, check_exact_plan, run_facts, NON_ADAPTIVE, non_negative, AssumptionViolated, ROOM};
+return {_OTHERWISE, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps, ClassVar, Method, ExactSteps, SharpRun, first_whole, forecast_passes, forecast_excess_risk, positive, count, InvalidParameter, SOLVERS, choice, gradient_error, check_exact_plan, Plan, run_facts, non_negative, AssumptionViolated, ROOM};
 })();
 $.modules["methods.sharp_exact"] = (() => {
 let _OTHERWISE, SharpExactRun, SharpExact;
@@ -7290,6 +7457,7 @@ const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const ExactSteps = $.modules["methods.exact_steps"]["ExactSteps"];
 const check_exact_plan = $.modules["methods.exact_steps"]["check_exact_plan"];
 const run_facts = $.modules["methods.exact_steps"]["run_facts"];
+const Plan = $.modules["methods.plan"]["Plan"];
 const Sharp = $.modules["methods.sharp"]["Sharp"];
 const SharpRun = $.modules["methods.sharp"]["SharpRun"];
 _OTHERWISE = "use method 'sharp' or 'composition'";
@@ -7318,17 +7486,18 @@ $.sup(SharpExact, self, "check_plan")([plan]);
 check_exact_plan([plan], {"otherwise": _OTHERWISE});
 return null;
 });
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-let facts, steps;
-facts = run_facts([plan], {"exact": true, "in_place": $.ga(self, "in_place")});
+$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let facts, run, steps;
+facts = run_facts([problem, numbers], {"exact": true, "in_place": $.ga(self, "in_place")});
 steps = $.cm(facts, "pop", ["exact"]);
-return SharpExactRun([], {...$.named(facts), ...$.named(asdict([steps])), "dimension": $.ga(steps, "dimension")});
+run = SharpExactRun([], {...$.named(facts), ...$.named(asdict([steps])), "dimension": $.ga(steps, "dimension")});
+return $.cm(Plan, "of", [problem, run, numbers], {"exactness": $.ga(run, "exactness")});
 });
 }), [["in_place", () => ["is", $.b.bool]]], {frozen: true});
-return {_OTHERWISE, SharpExactRun, SharpExact, ClassVar, Sharp, SharpRun, check_exact_plan, asdict, run_facts, InvalidParameter, ExactSteps, fields};
+return {_OTHERWISE, SharpExactRun, SharpExact, ClassVar, Sharp, SharpRun, check_exact_plan, Plan, asdict, run_facts, InvalidParameter, ExactSteps, fields};
 })();
 $.modules["accountant.account"] = (() => {
-let Erasing, Account, _stretch, CONTRADICTION;
+let Erasing, hidden_past, Account, _stretch, CONTRADICTION;
 const Counter = $.libraries["collections"]["Counter"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const field = $.libraries["dataclasses"]["field"];
@@ -7352,7 +7521,7 @@ own = $.tuple([$.ga(self, "mechanism"), $.ga(self, "since"), $.ga(self, "steps")
 return $.tuple([...$.each($.ga(self, "carried")), ...$.each(($.t(costs([own])) ? [own] : []))]);
 }));
 $ns.hidden = $.property($.fn("hidden", ["self"], {}, function (self) {
-return $.cm($.ga(self, "mechanism"), "forgets_at", [$.ga(self, "closeness")]);
+return hidden_past([$.ga(self, "mechanism"), $.ga(self, "closeness")]);
 }));
 $ns.covers = $.fn("covers", ["self", "other"], {}, function (self, other) {
 let alike, further;
@@ -7361,6 +7530,11 @@ further = $.either($.eq($.ga(self, "closeness"), $.ga(other, "closeness")), () =
 return $.both(alike, () => $.both($.le($.ga(other, "since"), $.ga(self, "since")), () => further));
 });
 }), [["number", () => ["is", $.b.int]], ["mechanism", () => ["is", Mechanism]], ["since", () => ["is", $.b.float]], ["steps", () => ["is", $.b.float]], ["carried", () => ["of", $.b.tuple, ["is", Stretch]]], ["closeness", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
+hidden_past = $.fn("hidden_past", ["mechanism", "closeness"], {}, function (mechanism, closeness) {
+let fading;
+fading = $.ga(mechanism, "fading");
+return (($.t($.is(fading, null)) || $.t($.is(closeness, null))) ? null : $.cm(fading, "forgets_at", [closeness]));
+});
 Account = $.dataclass($.cls("Account", [], ($ns) => {
 $ns.releases = 0n;
 $ns.last = null;
@@ -7393,7 +7567,7 @@ $ns.record = $.fn("record", ["self", "event", "times"], {"times": 1n}, function 
 let alike, left, number;
 number = count(["times", times]);
 $.cm(self, "check", [event]);
-alike = (($.t($.lt(number, 4n)) || $.t($.ga($.ga(event, "mechanism"), "forgets_unobserved"))) ? 0n : $.sub(number, 3n));
+alike = (($.t($.lt(number, 4n)) || $.t($.ga($.ga(event, "mechanism"), "fading"))) ? 0n : $.sub(number, 3n));
 for (const $v4 of $.each($.b.range([$.sub(number, alike), 0n, $.neg(1n)]))) {
 left = $v4;
 $.cm(self, "_add", [event]);
@@ -7427,7 +7601,7 @@ throw $.raised(InvalidParameter(["a change of plan or of n needs a fresh learn (
 return null;
 });
 $ns._add = $.fn("_add", ["self", "event"], {}, function (self, event) {
-let carried, erases, first, last, longer, mechanism, since, started;
+let carried, erases, fading, first, last, longer, mechanism, since, started;
 $.sa(self, "releases", $.iadd($.ga(self, "releases"), 1n));
 $.cm($.ga(self, "mechanisms"), "setdefault", [$.ga(event, "mechanism")]);
 if ($.t($.is($.ga(event, "kind"), $.ga(EventKinds, "STATISTIC")))) {
@@ -7456,7 +7630,8 @@ $.sa(self, "since_fresh", $.add($.ga(event, "exposure"), ($.t($.ga(event, "fresh
 $.sa(self, "relearned", $.iadd($.ga(self, "relearned"), $.is($.ga(event, "kind"), $.ga(EventKinds, "RELEARN"))));
 }
 started = ($.t($.ga(event, "fresh")) ? null : $.ga(self, "closeness"));
-$.sa(self, "closeness", ($.t($.ga(self, "trained")) ? null : $.cm(mechanism, "closer", [started, $.ga(event, "steps"), $.ga(event, "edits")])));
+fading = ($.t($.ga(self, "trained")) ? null : $.ga(mechanism, "fading"));
+$.sa(self, "closeness", ($.t($.is(fading, null)) ? null : $.cm(fading, "closer", [started, $.ga(event, "steps"), $.ga(event, "edits")])));
 if ($.t(erases)) {
 carried = ($.t($.is($.ga(event, "kind"), $.ga(EventKinds, "EXTRACTOR"))) ? $.tuple([]) : $.ga(self, "carried"));
 $.sa(self, "erasing", Erasing([$.ga(self, "releases"), mechanism, since, $.ga(event, "exposure"), carried, $.ga(self, "closeness")]));
@@ -7522,7 +7697,7 @@ _stretch = $.fn("_stretch", ["event"], {}, function (event) {
 return $.tuple([$.ga(event, "mechanism"), $.ga(event, "exposure"), 0.0]);
 });
 CONTRADICTION = "runs that share every other fact state different smoothness of the objective";
-return {Erasing, Account, _stretch, CONTRADICTION, Stretch, Counter, field, Mechanism, Event, groupby, InvalidParameter, EventKinds, replace, count, costs, orders, answer};
+return {Erasing, hidden_past, Account, _stretch, CONTRADICTION, Stretch, Counter, field, Mechanism, Event, groupby, InvalidParameter, EventKinds, replace, count, costs, orders, answer};
 })();
 $.modules["methods.stages"] = (() => {
 let MOMENTS, STAGE_KINDS, Stage, of_stage;
@@ -7592,6 +7767,7 @@ const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const NotLearned = $.modules["errors"]["NotLearned"];
 const count = $.modules["errors"]["count"];
 const Account = $.modules["accountant.account"]["Account"];
+const hidden_past = $.modules["accountant.account"]["hidden_past"];
 const Event = $.modules["accountant.events"]["Event"];
 const alone = $.modules["accountant.intervals"]["alone"];
 const erasures = $.modules["accountant.intervals"]["erasures"];
@@ -7710,7 +7886,7 @@ return $.b.list([alone([$.cm(self, "since", [first]), $.ga(before, "since_fresh"
 });
 $ns.hidden_past = $.fn("hidden_past", ["self", "erased_at", "observed"], {}, function (self, erased_at, observed) {
 let first, sums;
-if (!$.t($.b.any([(function* ($first) { for (const $v10 of $.each($first)) { let facts; facts = $v10; yield $.ga(facts, "forgets_unobserved"); } })($.ga($.ga(self, "account"), "mechanisms"))]))) {
+if (!$.t($.b.any([(function* ($first) { for (const $v10 of $.each($first)) { let facts; facts = $v10; yield $.ga(facts, "fading"); } })($.ga($.ga(self, "account"), "mechanisms"))]))) {
 return null;
 }
 first = $.b.min([observed], {"default": 0n});
@@ -7718,7 +7894,7 @@ if ($.t($.lt(first, erased_at))) {
 return null;
 }
 sums = $.either($.cm(self, "account_after", [first]), () => $.cm(Account, "of", [$.slice($.b.list([self]), null, first, null)]));
-return ($.t($.is($.ga(sums, "last"), null)) ? null : $.cm($.ga($.ga(sums, "last"), "mechanism"), "forgets_at", [$.ga(sums, "closeness")]));
+return ($.t($.is($.ga(sums, "last"), null)) ? null : hidden_past([$.ga($.ga(sums, "last"), "mechanism"), $.ga(sums, "closeness")]));
 });
 $ns.dearest = $.fn("dearest", ["self", "shown"], {}, function (self, shown) {
 let alike, asked, before, dearest, event, events, latest, number, parts, seen, stretch;
@@ -7735,7 +7911,7 @@ dearest = $.dict([]);
 for (const $v14 of $.each($.b.enumerate([erasures([events, $.b.frozenset([shown])])], {"start": 1n}))) {
 {const $v15 = $.unpack($v14, 2, -1);number = $v15[0];{const $v16 = $.unpack($v15[1], 2, -1);seen = $v16[0];parts = $v16[1];}}
 if ($.t($.has(asked, number))) {
-alike = ($.t($.ga($.ga($.gi(events, $.sub(number, 1n)), "mechanism"), "forgets_unobserved")) ? number : parts);
+alike = ($.t($.ga($.ga($.gi(events, $.sub(number, 1n)), "mechanism"), "fading")) ? number : parts);
 before = $.cm(seen, "total", []);
 if (($.t(!$.has(dearest, alike)) || $.t($.lt($.gi($.gi(dearest, alike), 0n), before)))) {
 $.si(dearest, alike, $.tuple([before, number]));
@@ -7745,7 +7921,7 @@ $.si(dearest, alike, $.tuple([before, number]));
 return $.b.sorted([(function* ($first) { for (const $v17 of $.each($first)) { let _, number; {const $v18 = $.unpack($v17, 2, -1);_ = $v18[0];number = $v18[1];} yield number; } })($.cm(dearest, "values", []))]);
 });
 });
-return {History, Event, Account, InvalidParameter, count, NotLearned, stretches, Counter, alone, erasures};
+return {History, Event, Account, InvalidParameter, count, NotLearned, stretches, Counter, alone, hidden_past, erasures};
 })();
 $.modules["accountant.ahead"] = (() => {
 let Remaining, Ahead;
@@ -7878,6 +8054,7 @@ return {Remaining, Ahead, Total, Guarantee, last_whole, affordable, Event, EditC
 $.modules["methods.ladder"] = (() => {
 let Ladder;
 const dataclass = $.libraries["dataclasses"]["dataclass"];
+const replace = $.libraries["dataclasses"]["replace"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const NETWORK = $.modules["losses.staged"]["NETWORK"];
@@ -7885,6 +8062,10 @@ const Staged = $.modules["losses.staged"]["Staged"];
 const Method = $.modules["methods.base"]["Method"];
 const LadderRun = $.modules["methods.ladder_run"]["LadderRun"];
 const MOST_STAGES = $.modules["methods.plan"]["MOST_STAGES"];
+const Plan = $.modules["methods.plan"]["Plan"];
+const Longest = $.modules["methods.procedure"]["Longest"];
+const Promise = $.modules["methods.procedure"]["Promise"];
+const Sampling = $.modules["methods.procedure"]["Sampling"];
 const Stage = $.modules["methods.stages"]["Stage"];
 const of_stage = $.modules["methods.stages"]["of_stage"];
 Ladder = $.dataclass($.cls("Ladder", [Method], ($ns) => {
@@ -7906,24 +8087,36 @@ throw $.raised(InvalidParameter([("" + "must lie between -1 (a deletion runs eve
 }
 return null;
 });
-$ns.model_loss = $.fn("model_loss", ["self", "plan"], {}, function (self, plan) {
-return $.cm(self, "_staged", [$.ga(plan, "problem")]);
-});
 $ns._staged = $.fn("_staged", ["self", "problem"], {}, function (self, problem) {
 return Staged([], {"radius": $.ga($.ga(problem, "loss"), "radius"), "network": $.ga(problem, "loss"), "kinds": $.b.tuple([(function* ($first) { for (const $v8 of $.each($first)) { let stage; stage = $v8; yield $.ga(stage, "form"); } })($.ga(self, "stages"))])});
 });
+$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let kept, later, number, promise, rerun, run, stages;
+{const $v9 = [$.ga(numbers, "stages"), $.add($.ga(self, "level"), 1n)];stages = $v9[0];number = $v9[1];}
+{const $v10 = [$.slice(stages, null, number, null), $.slice(stages, number, null, null)];kept = $v10[0];later = $v10[1];}
+if ($.t(!$.eq($.b.len([stages]), $.b.len([$.ga(self, "stages")])))) {
+throw $.raised(InvalidParameter([("" + "a ladder of " + $.formatted($.b.len([$.ga(self, "stages")]), "", "") + " stages that keeps " + $.formatted(number, "", "") + " has a plan for each")]));
+}
+rerun = $.b.sum([(function* ($first) { for (const $v11 of $.each($first)) { let stage; stage = $v11; yield $.ga(stage, "learn_steps"); } })(later)]);
+numbers = replace([$.ga($.gi(stages, 0n), "numbers")], {"learn_steps": $.add($.b.sum([(function* ($first) { for (const $v12 of $.each($first)) { let stage; stage = $v12; yield $.ga(stage, "learn_steps"); } })(kept)]), rerun), "delete_steps_for_deletion": rerun, "learn_solver_passes": $.b.sum([(function* ($first) { for (const $v13 of $.each($first)) { let stage; stage = $v13; yield $.ga(stage, "learn_solver_passes"); } })(stages)]), "delete_solver_passes": $.b.sum([(function* ($first) { for (const $v14 of $.each($first)) { let stage; stage = $v14; yield $.ga(stage, "learn_solver_passes"); } })(later)]), "horizon": null, "stages": stages, "kept": number});
+run = LadderRun([], {"records": $.ga(problem, "records"), "proven": $.ga($.ga($.ga(problem, "loss"), "constants"), "proven"), "slack": $.ga(problem, "slack"), "kept": $.b.tuple([(function* ($first) { for (const $v15 of $.each($first)) { let stage; stage = $v15; yield $.ga(stage, "mechanism"); } })(kept)]), "later": $.b.tuple([(function* ($first) { for (const $v16 of $.each($first)) { let stage; stage = $v16; yield $.ga(stage, "mechanism"); } })(later)]), "kept_steps": $.b.tuple([(function* ($first) { for (const $v17 of $.each($first)) { let stage; stage = $v17; yield $.ga(stage, "learn_steps"); } })(kept)]), "later_steps": $.b.tuple([(function* ($first) { for (const $v18 of $.each($first)) { let stage; stage = $v18; yield $.ga(stage, "learn_steps"); } })(later)])});
+promise = Promise([], {"deletion": Longest([], {"steps_without": $.cm(run, "exposure", [rerun])}), "counted_on": $.ga(self, "_sampling")});
+return $.cm(Plan, "of", [problem, run, numbers], {"promise": promise, "staged": $.cm(self, "_staged", [problem])});
+});
+$ns._sampling = $.property($.fn("_sampling", ["self"], {}, function (self) {
+let steps;
+steps = (function* ($first) { for (const $v19 of $.each($first)) { let stage; stage = $v19; yield $.tuple([$.ga(stage, "sampling_rate"), $.ga(stage, "steps")]); } })($.ga(self, "stages"));
+return $.b.next([(function* ($first) { for (const $v20 of $.each($first)) { let draws, rate; {const $v21 = $.unpack($v20, 2, -1);rate = $v21[0];draws = $v21[1];} if (!($.t(!$.is(rate, null)) && $.t(!$.is(draws, null)))) continue; yield Sampling([rate, draws]); } })(steps), null]);
+}));
 $ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
 let asked, due, name, number, problem, stage, staged;
 $.sup(Ladder, self, "check_plan")([plan]);
-{const $v9 = [$.cm(self, "_staged", [$.ga(plan, "problem")]), $.ga(plan, "problem")];staged = $v9[0];problem = $v9[1];}
-if (($.t(!$.eq($.b.len([$.ga(plan, "stages")]), $.b.len([$.ga(self, "stages")]))) || $.t(!$.eq($.ga(plan, "kept"), $.add($.ga(self, "level"), 1n))))) {
-throw $.raised(InvalidParameter([("" + "a ladder of " + $.formatted($.b.len([$.ga(self, "stages")]), "", "") + " stages that keeps " + $.formatted($.add($.ga(self, "level"), 1n), "", "") + " has a plan for each")]));
-}
-for (const $v10 of $.each($.b.enumerate([$.b.zip([$.ga(self, "stages"), $.ga(plan, "stages")], {"strict": true})]))) {
-{const $v11 = $.unpack($v10, 2, -1);number = $v11[0];{const $v12 = $.unpack($v11[1], 2, -1);asked = $v12[0];stage = $v12[1];}}
+{const $v22 = [$.cm(self, "_staged", [$.ga(plan, "problem")]), $.ga(plan, "problem")];staged = $v22[0];problem = $v22[1];}
+for (const $v23 of $.each($.b.enumerate([$.b.zip([$.ga(self, "stages"), $.ga(plan, "stages")], {"strict": true})]))) {
+{const $v24 = $.unpack($v23, 2, -1);number = $v24[0];{const $v25 = $.unpack($v24[1], 2, -1);asked = $v25[0];stage = $v25[1];}}
 due = of_stage([asked, number, problem, staged], {"gdp": 1.0, "worlds": $.ga(problem, "adjacency")});
-for (const $v13 of $.each($.tuple(["loss", "features", "records", "regularization", "rows_per_subject", "dtype"]))) {
-name = $v13;
+for (const $v26 of $.each($.tuple(["loss", "features", "records", "regularization", "rows_per_subject", "dtype"]))) {
+name = $v26;
 if ($.t(!$.eq($.b.getattr([$.ga(stage, "problem"), name]), $.b.getattr([due, name])))) {
 throw $.raised(InvalidParameter([("" + "stage " + $.formatted(number, "", "") + " of the ladder has another " + $.formatted(name, "", "") + " than the problem")]));
 }
@@ -7932,13 +8125,8 @@ $.cm($.ga(stage, "method"), "check_plan", [stage]);
 }
 return null;
 });
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-let kept, later;
-{const $v14 = [$.slice($.ga(plan, "stages"), null, $.ga(plan, "kept"), null), $.slice($.ga(plan, "stages"), $.ga(plan, "kept"), null, null)];kept = $v14[0];later = $v14[1];}
-return LadderRun([], {"records": $.ga(plan, "records"), "proven": $.ga($.ga($.ga(plan, "loss"), "constants"), "proven"), "slack": $.ga($.ga(plan, "problem"), "slack"), "kept": $.b.tuple([(function* ($first) { for (const $v15 of $.each($first)) { let stage; stage = $v15; yield $.ga(stage, "mechanism"); } })(kept)]), "later": $.b.tuple([(function* ($first) { for (const $v16 of $.each($first)) { let stage; stage = $v16; yield $.ga(stage, "mechanism"); } })(later)]), "kept_steps": $.b.tuple([(function* ($first) { for (const $v17 of $.each($first)) { let stage; stage = $v17; yield $.ga(stage, "learn_steps"); } })(kept)]), "later_steps": $.b.tuple([(function* ($first) { for (const $v18 of $.each($first)) { let stage; stage = $v18; yield $.ga(stage, "learn_steps"); } })(later)])});
-});
 }), [["stages", () => ["of", $.b.tuple, ["is", Stage]]], ["level", () => ["is", $.b.int]]], {frozen: true});
-return {Ladder, Stage, NETWORK, ClassVar, Method, InvalidParameter, MOST_STAGES, of_stage, LadderRun, Staged};
+return {Ladder, Stage, NETWORK, ClassVar, Method, InvalidParameter, MOST_STAGES, Plan, Longest, Promise, LadderRun, replace, of_stage, Staged, Sampling};
 })();
 $.modules["accountant.accountant"] = (() => {
 let Accountant, _least;
@@ -8100,7 +8288,7 @@ throw $.raised(InvalidParameter([("" + $.formatted($.ga(self, "releases"), "", "
 return null;
 });
 $ns.in_order = $.property($.fn("in_order", ["self"], {}, function (self) {
-return $.ga($.ga($.ga(self, "event"), "mechanism"), "forgets_unobserved");
+return !$.is($.ga($.ga($.ga(self, "event"), "mechanism"), "fading"), null);
 }));
 $ns.each = $.property($.fn("each", ["self"], {}, function (self) {
 return replace([$.ga(self, "event")], {"edits": ($.t($.ga(self, "in_order")) ? $.floordiv($.ga($.ga(self, "event"), "edits"), $.ga(self, "releases")) : 0n), "counts": NO_EDITS});
