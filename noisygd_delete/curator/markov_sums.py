@@ -14,14 +14,25 @@ from collections.abc import Iterable
 from typing import NoReturn
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..accountant import EventKinds, Statuses
 from ..bounds.markov_sums import CARRY_BITS
-from ..engine import Execution, check_records, rows_here
+from ..engine import Execution, rows_here
+from ..engine.count_tables import CodedMoments
 from ..engine.integer_moments import IntegerMoments, Integers, carried
 from ..engine.noise import Noise
-from ..errors import AssumptionViolated, BudgetExceeded, InvalidParameter, InvalidRecords, InvalidRequest, NotLearned
+from ..engine.noisy_moments import NoisyMoments
+from ..errors import (
+    AssumptionViolated,
+    BudgetExceeded,
+    InvalidParameter,
+    InvalidRecords,
+    InvalidRequest,
+    NotLearned,
+    count,
+    scale,
+)
 from ..methods.markov_sums import SumsPlan
 from ..privacy.guarantee import Guarantee
 from ..privacy.worlds import Worlds
@@ -29,6 +40,50 @@ from ..records import NO_EDITS, EditRequest, Id, Records, SlotEdits
 from ..records.sparse import NO_ARRAY
 from .curator import Release
 from .learning import Model
+
+
+def moments_of(plan: SumsPlan) -> IntegerMoments:
+    """What a plan's sums are of a table."""
+    facts = plan.features, plan.outputs, plan.norm_squared, plan.bits, plan.label_bits
+    return IntegerMoments(*facts) if plan.coding is None else CodedMoments(*facts, coding=plan.coding)
+
+
+class PublishedSums:
+    """What one publication gives, all of it for nothing more: models of any ridge, components.
+
+    Args:
+        published: as `SumsCurator.published` has them, of a plan like this one.
+    """
+
+    def __init__(self, plan: SumsPlan, published: Integers, *, certified: bool = True) -> None:
+        self._plan, self._certified = plan, certified
+        moments = moments_of(plan)
+        self._moments = NoisyMoments.of(moments, published, variance=plan.variance, coding=plan.coding)
+
+    def model(self, regularization: float | None = None) -> Model:
+        """Log odds of normal classes where rows share a constant (a coded map's do), else least squares.
+
+        Args:
+            regularization: λ per slot, in the place of the plan's; a share of the noise is added to the ridge.
+        """
+        found, plan = self._moments, self._plan
+        share = plan.regularization if regularization is None else scale("regularization", regularization)
+        ridge = plan.records * share + plan.ridge_share * found.noise
+        classes = plan.loss.label_kind != "target" and found.reach is not None
+        weights = found.discriminant(ridge) if classes else found.ridge(ridge) * max(1, plan.outputs)
+        weights.flags.writeable = False
+        return Model(weights[0] if plan.outputs == 1 else weights, plan.loss, self._certified)
+
+    def components(self, number: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """(number, features) directions of unit length in which rows spread most, and the sums of squares along each."""
+        return self._moments.components(count("number", number, maximum=self._plan.features))
+
+    def whitening(self, number: int) -> NDArray[np.float64]:
+        """(number, features): rows times its transpose have mean squares of about 1 in so many directions, of those that stand out
+        of the noise."""
+        along, sizes = self.components(number)
+        floor = self._plan.ridge_share * self._moments.noise
+        return along * np.sqrt(self._plan.records / np.maximum(sizes, floor))[:, None]
 
 
 class SumsCurator:
@@ -47,15 +102,16 @@ class SumsCurator:
     def __init__(self, records: Records, plan: SumsPlan) -> None:
         self.plan = plan
         self._records = rows_here(records)
-        self._moments = IntegerMoments(plan.features, plan.outputs, plan.norm_squared, plan.bits)
-        if (records.slots, records.width) != (plan.records, plan.features):
+        self._moments = moments_of(plan)
+        widths = {plan.features} if plan.coding is None else {plan.features, len(plan.coding.sizes)}
+        if records.slots != plan.records or records.width not in widths:
             raise AssumptionViolated(
                 f"the table has {records.slots} slots and {records.width} features, and the plan {plan.records} and {plan.features}"
             )
         self._check_persons(records.rows_per_subject)
         if records.sparse is not None:
             raise InvalidParameter(NO_ARRAY)
-        check_records(records, plan.loss)
+        self._moments.check_rows(records, plan.loss)
         self._written = self._records.times_written
         self._published: Integers | None = None
         self._candidate: tuple[Integers, SlotEdits | None, bool] | None = (
@@ -82,11 +138,14 @@ class SumsCurator:
         return self._published
 
     @property
+    def sums(self) -> PublishedSums:
+        """The last release, to make models of."""
+        return PublishedSums(self.plan, self.published, certified=self._certified)
+
+    @property
     def model(self) -> Model:
-        """Least squares from the last release alone."""
-        weights = self._moments.least_squares(self.published, ridge=self.plan.ridge)
-        weights.flags.writeable = False
-        return Model(weights[0] if self.plan.outputs == 1 else weights, self.plan.loss, self._certified)
+        """From the last release alone."""
+        return self.sums.model()
 
     def learn(self, rng: np.random.Generator | None = None, *, execution: Execution | None = None) -> Release:
         """The first release.
@@ -151,7 +210,7 @@ class SumsCurator:
             )
         edits = self._records.resolve(request)
         self._check_persons(self._records.most_rows_after(edits))
-        check_records(Records.from_slots(edits.rows, edits.labels, edits.ids, None), self.plan.loss)
+        self._moments.check_rows(Records.from_slots(edits.rows, edits.labels, edits.ids, None), self.plan.loss)
         return self._release(edits, request.request_id, Execution.of(execution, rng))
 
     def publish(self, *, rng: np.random.Generator | None = None, execution: Execution | None = None) -> Release:

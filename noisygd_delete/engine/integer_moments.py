@@ -1,4 +1,4 @@
-"""Second moments and label sums of a table as whole numbers, their noise, and the least squares that they give: for Markov sums.
+"""Second moments and label sums of a table as whole numbers, and their noise: for Markov sums.
 
 Rows are put on a public grid of 2^−bits, towards 0, number by number, so that a row's integers do not depend on any other row and sums
 of them are exact in any order.
@@ -15,7 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..bounds.arithmetic import NORM_TOLERANCE
 from ..errors import AssumptionViolated
+from ..losses.base import Loss
 from ..records import Records
+from .assumptions import check_records
 from .noise import Noise
 from .rational_gaussian import rational_gaussian
 
@@ -31,12 +33,14 @@ class IntegerMoments:
     features, outputs  D and k: one column of labels ±1, or one for each class
     norm_squared       R² in steps²: no row may be longer
     bits               of the grid: a number x becomes 2^bits x
+    label_bits         of a target's grid in [−1, 1], to which it is rounded towards 0; label sums are in steps 2^−(bits + label_bits)
     """
 
     features: int
     outputs: int
     norm_squared: int
     bits: int
+    label_bits: int = 0
 
     @property
     def size(self) -> int:
@@ -57,12 +61,20 @@ class IntegerMoments:
             steps = np.trunc(held[start : start + _BLOCK] * shorter)
             if not (np.square(steps).sum(axis=1) <= self.norm_squared).all():
                 raise AssumptionViolated("a row is longer than the radius; scale the rows, or plan for a larger one")
-            column = answers[start : start + _BLOCK, None]
-            sign = column if self.outputs == 1 else column == np.arange(self.outputs)
             square += steps.T @ steps
-            first += np.asarray(sign, np.float64).T @ steps
+            first += self.answers(answers[start : start + _BLOCK]).T @ steps
         both = np.concatenate([square[np.triu_indices(self.features)], first.ravel()])
         return both.astype(np.int64)
+
+    def answers(self, labels: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(rows, outputs) whole numbers that rows are multiplied with: ±1, a target in its steps, or 1 in the place of a class."""
+        if self.outputs > 1:
+            return np.asarray(labels[:, None] == np.arange(self.outputs), np.float64)
+        return np.trunc(np.clip(labels[:, None], -1.0, 1.0) * 2.0**self.label_bits)
+
+    def check_rows(self, records: Records, loss: Loss) -> None:
+        """Raise unless every record is one whose statistic is as long as the plan has it, at most."""
+        check_records(records, loss)
 
     def of_table(self, records: Records) -> Integers:
         """The same over the records in force; free slots add nothing."""
@@ -70,30 +82,16 @@ class IntegerMoments:
         return self.of(records.features[used], records.labels[used])
 
     def noise(self, noise: Noise, *, variance: int, label_weight: int) -> Integers:
-        """Exact discrete Gaussians: σ² on the diagonal, σ²/2 above it, σ²/β² on a label sum."""
+        """Exact discrete Gaussians: σ² on the diagonal, σ²/2 above it, σ²/β² on a label sum (of labels as they are)."""
         rows, places = np.triu_indices(self.features)
         drawn = np.empty(self.size, np.int64)
         diagonal = rows == places
         matrix = drawn[: len(rows)]
         matrix[diagonal] = rational_gaussian(int(diagonal.sum()), noise, variance=Fraction(variance))
         matrix[~diagonal] = rational_gaussian(int((~diagonal).sum()), noise, variance=Fraction(variance, 2))
-        labels = Fraction(variance, label_weight**2)
+        labels = Fraction(variance * 4**self.label_bits, label_weight**2)
         drawn[len(rows) :] = rational_gaussian(self.size - len(rows), noise, variance=labels)
         return drawn
-
-    def least_squares(self, published: Integers, *, ridge: float) -> NDArray[np.float64]:
-        """(outputs, D) weights for the rows as they are, from one publication; `ridge`: added to the matrix, in its steps.
-
-        Eigenvalues of the noisy matrix below 0 are taken as 0. Scaled by the number of classes, as `moments.least_squares`.
-        """
-        from .moments import least_squares
-
-        above = np.triu_indices(self.features)
-        square = np.zeros((self.features, self.features))
-        square[above] = published[: len(above[0])]
-        square += np.triu(square, 1).T
-        first = published[len(above[0]) :].reshape(self.outputs, self.features).astype(np.float64)
-        return least_squares(first, square, ridge=ridge) * 2.0**self.bits
 
 
 def carried(rest: Integers, carry: Fraction, bits: int) -> Integers:

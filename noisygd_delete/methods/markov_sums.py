@@ -14,13 +14,20 @@ from typing import Any
 
 from ..bounds import markov_sums
 from ..errors import InvalidParameter, count, positive, scale
+from ..features.maps.coding import Coding
 from ..losses.base import Loss
+from ..losses.logistic import Logistic
+from ..losses.softmax import Softmax
+from ..losses.squared import Squared
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
 from ..privacy.worlds import Worlds
 
 BITS = 14  # of the grid, for rows of norm 1: its rounding costs about a percent of the noise at 200 columns
 MOST_FEATURES, MOST_RELEASES = 1 << 12, 1 << 16  # numbers that get noise, and draws planned, one by one
-_LABEL_RATIO, _RIDGE_SHARE = 0.6, 0.25  # β/R, and of the noise in the ridge: chosen on Adult
+_LABEL_RATIO = 0.6  # β/R
+_LABEL_BITS = 10  # of a target's grid
+_RIDGE_SHARE, _CODED_SHARE = 0.25, 0.4  # of the noise in the ridge, and where it was shrunk
+_MOST_LEVELS, _BEYOND_NOISE = 7, 3.0  # of `usual_levels`
 _EXACT = 1 << 53  # sums below it are exact in float64
 _WIDEST = 1 << 72  # of σ²: what a draw carries on then fits into 64 bits, whatever is drawn
 _TRIES = 64
@@ -44,6 +51,7 @@ class SumsPlan:
     rows_per_subject  m rows of one person count as one record, rows that were erased included
     label_weight      β, in steps
     regularization    λ of the least squares, per slot
+    coding            what rows are counted by; None: any rows, whose products are added
     """
 
     loss: Loss
@@ -58,6 +66,7 @@ class SumsPlan:
     label_weight: int
     regularization: float
     bits: int  # of the grid: numbers of a row are multiples of 2^−bits
+    coding: Coding | None = None
 
     @cached_property
     def draws(self) -> list[tuple[Fraction, int]]:
@@ -69,15 +78,19 @@ class SumsPlan:
         return self.loss.outputs
 
     @property
+    def label_bits(self) -> int:
+        """Of a target's grid."""
+        return _LABEL_BITS if self.loss.label_kind == "target" else 0
+
+    @property
     def norm_squared(self) -> int:
         """R² in steps², rounded down."""
         return math.floor(Fraction(self.loss.radius) ** 2 * Fraction(4) ** self.bits)
 
     @property
-    def ridge(self) -> float:
-        """Added to the noisy matrix: nλ, and a share of what its noise moves it by (the norm of a symmetric Gaussian matrix)."""
-        noise = math.sqrt(2.0 * self.variance * self.features)
-        return self.records * self.regularization * 4.0**self.bits + _RIDGE_SHARE * noise
+    def ridge_share(self) -> float:
+        """Of what noise moves the matrix by, in the ridge beside nλ."""
+        return _RIDGE_SHARE if self.coding is None else _CODED_SHARE
 
     def apart(self, worlds: Worlds) -> Fraction:
         """Δ of one row, in steps²."""
@@ -125,26 +138,33 @@ def plan_sums(
     loss: Loss,
     *,
     records: int,
-    features: int,
+    features: int | None = None,
+    coding: Coding | None = None,
     releases: int,
     gdp: float = 1.0,
     adjacency: str = Worlds.REPLACE,
     joiners: bool = True,
     rows_per_subject: int = 1,
-    regularization: float = 1e-3,
+    regularization: float = 1e-4,
 ) -> SumsPlan:
     """The least noise with which so many releases are `gdp`-GDP together, whenever a record comes and goes.
 
     Args:
-        loss: `Logistic` (labels ±1) or `Softmax` (classes), whose radius bounds the rows' norm.
+        loss: `Logistic` (labels ±1), `Softmax` (classes) or `Squared` (targets in [−1, 1]), whose radius bounds the rows' norm.
+        features: of the rows; or `coding`, of an additive map (`Additive.coding`), for a pass that counts.
         joiners: False where no row will ever be inserted: about a third less noise.
 
     Raises:
         InvalidParameter: a value is outside its range, or the sums would not be exact.
     """
-    if loss.label_kind not in ("binary", "class") or not math.isfinite(loss.radius):
-        raise InvalidParameter(f"sums are for classes: take losses.Logistic or losses.Softmax, not {loss.name}")
-    sizes = {"records": records, "features": features, "releases": releases, "rows_per_subject": rows_per_subject}
+    if not isinstance(loss, (Logistic, Softmax, Squared)) or not math.isfinite(loss.radius):
+        raise InvalidParameter(
+            f"sums are for classes and targets: take losses.Logistic, losses.Softmax or losses.Squared, not {loss.name}"
+        )
+    if (features is None) == (coding is None):
+        raise InvalidParameter("give the number of features, or the coding of an additive map, which has it")
+    width = coding.width if coding is not None else features or 0
+    sizes = {"records": records, "features": width, "releases": releases, "rows_per_subject": rows_per_subject}
     most = {"features": MOST_FEATURES, "releases": MOST_RELEASES}
     for name, value in sizes.items():
         count(name, value, maximum=most.get(name, 2**53))
@@ -153,7 +173,7 @@ def plan_sums(
     weight = round(_LABEL_RATIO * math.ldexp(loss.radius, bits))
     plan = SumsPlan(
         loss=loss, **sizes, gdp=float(gdp), variance=1, adjacency=Worlds(adjacency), joiners=bool(joiners),
-        label_weight=weight, regularization=scale("regularization", regularization), bits=bits,
+        label_weight=weight, regularization=scale("regularization", regularization), bits=bits, coding=coding,
     )  # fmt: skip
     if not records * plan.norm_squared < _EXACT:
         raise InvalidParameter(
@@ -172,3 +192,20 @@ def plan_sums(
             return plan
         variance = math.ceil(variance * spent / allowed * (1 + Fraction(1, 1 << 30)))
     raise InvalidParameter("takes more noise than the grid carries; raise it, or ask for fewer releases", gdp=gdp)
+
+
+def usual_levels(*, records: int, blocks: int, releases: int, gdp: float = 1.0, joiners: bool = True) -> int:
+    """Levels of bins for an additive map of so many columns, from public numbers: the most of which the finest bin, a 2^−l part of the
+    rows, still adds three standard deviations of the noise to its own sum."""
+    carried = markov_sums.worst_charges(
+        draws=markov_sums.equaliser(releases=releases, variance=1 << 40),
+        apart=Fraction(1 << 20), rounded=Fraction(0), joiners=joiners,
+    )  # fmt: skip
+    deviation = math.sqrt(2.0 * float(carried[-1])) * (1 + _LABEL_RATIO**2 / 2) / gdp
+    levels = 1
+    while levels < _MOST_LEVELS:
+        share = records / 2.0 ** (levels + 1) / ((levels + 1) * (blocks + 1))
+        if share < _BEYOND_NOISE * deviation:
+            break
+        levels += 1
+    return levels

@@ -2,13 +2,15 @@
 
 import json
 import math
+from functools import partial
 
 import numpy as np
 import pytest
 import torch
 
-from noisygd_delete import losses
+from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter
+from noisygd_delete.methods import METHODS
 from tests.oracles import loss_attack
 
 LABELS = {"binary": (-1.0, 1.0), "class": (0, 1, 2), "target": (-1.0, 0.25, 1.0), "none": (0.0,)}
@@ -105,7 +107,15 @@ def test_unknown_descriptions_are_refused():
 
 
 def test_squared_loss_is_refused_with_the_reason():
-    for attempt in (lambda: losses.Squared(radius=1.0), lambda: losses.from_dict({"name": "squared", "radius": 1.0})):
+    sizes = {
+        "records": 1000,
+        "features": 3,
+        "regularization": 0.1,
+        "releases": 4,
+        "budget": Budget(order=10, dp=1.0, deletion=0.1),
+    }
+    tries = [partial(make_plan, losses.Squared(radius=1.0), method=method, **sizes) for method in METHODS]
+    for attempt in (*tries, lambda: losses.from_dict({"name": "squared", "radius": 1.0})):
         with pytest.raises(AssumptionViolated, match="not Lipschitz"):
             attempt()
 

@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 
 from ...errors import InvalidParameter, count
 from .base import PublicMap, check_width, numbers
+from .coding import NO_ENTRY, Codes, Coding
 from .rows import Floats, normalised
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 _ROWS = 4096  # at a time
-_NONE = -1  # a place that no entry has
+_NONE = NO_ENTRY  # a place that no entry has
 
 
 class Term(NamedTuple):
@@ -137,6 +138,44 @@ class Additive(PublicMap):
             made[every[there], at[there]] = value[there]
         return made
 
+    def coding(self, *, constant: bool = True) -> Coding:
+        """What one code a block says of a row."""
+        columns = [self._codes_of(place) for place in range(len(self.columns))]
+        pairs = zip(self.pairs, self.blocks[len(self.columns) :], strict=True)
+        blocks = [*columns, *(self._codes_of_pair(pair, block.start) for pair, block in pairs)]
+        return Coding(tuple(map(_filled, blocks)), self.width + constant, constant)
+
+    def codes(self, inputs: Any) -> Codes:
+        """(records, blocks) codes of what `rows` makes features of."""
+        given = numbers(inputs, self.inputs)
+        coding, lasts = self.coding(), [np.empty((0, len(self.blocks)), np.intp)]
+        for first in range(0, len(given), _ROWS):
+            lasts.append(np.stack([where[:, -1] for where in self._places(given[first : first + _ROWS])], axis=1))
+        return coding.of_last_places(np.concatenate(lasts))
+
+    def _codes_of(self, place: int) -> list[list[int]]:
+        """The features of each code of a column; none for the last one, where a row may have no entry."""
+        width, block = self.columns[place], self.blocks[place]
+        if width or place in self.signs:
+            return [*([at] for at in block), []]
+        finest = np.arange(2**self.levels)
+        levels = [block.start + 2**level - 2 + (finest >> (self.levels - level)) for level in range(1, self.levels + 1)]
+        missing = [[block.stop - 1]] if place in self.gaps else []
+        return [*np.stack(levels, axis=1).tolist(), *missing, *([[]] if place in self.amounts else [])]
+
+    def _codes_of_pair(self, pair: tuple[int, int], start: int) -> list[list[int]]:
+        boxes = self._boxes(pair)
+        size, side = boxes[-1]
+        one, other = np.divmod(np.arange(size), side)
+        found = []
+        for level, (number, beside) in enumerate(boxes, 1):
+            up = len(boxes) - level
+            halved = [code if self.columns[at] else code >> up for at, code in zip(pair, (one, other), strict=True)]
+            found.append(start + halved[0] * beside + halved[1])
+            start += number
+        places: list[list[int]] = np.stack(found, axis=1).tolist()
+        return places
+
     def sparse_rows(self, inputs: Any, *, radius: float = 1.0, constant: bool = True) -> csr_array:
         """`rows` as a csr_array of float32, bit by bit the same: zeros are never written out."""
         from scipy.sparse import csr_array
@@ -176,11 +215,15 @@ class Additive(PublicMap):
     def _entries(self, inputs: Any) -> tuple[NDArray[np.intp], Floats]:
         """(records, entries) places, ascending, and values: 0 where the place is `_NONE`."""
         given = numbers(inputs, self.inputs)
-        parts = [self._of_block(given[first : first + _ROWS]) for first in range(0, max(1, len(given)), _ROWS)]
+        parts = []
+        for first in range(0, max(1, len(given)), _ROWS):
+            blocks = self._places(given[first : first + _ROWS])
+            parts.append([np.concatenate(part, axis=1) for part in (blocks, list(map(self._values, blocks)))])
         places, values = (np.concatenate(part) for part in zip(*parts, strict=True))
         return places, values
 
-    def _of_block(self, given: Floats) -> tuple[NDArray[np.intp], Floats]:
+    def _places(self, given: Floats) -> list[NDArray[np.intp]]:
+        """Of each block (records, entries) places, `_NONE` where there is no entry; the last one tells the others."""
         places, codes, at = list[NDArray[np.intp]](), list[tuple[Floats | NDArray[np.intp], bool]](), 0
         for place, width in enumerate(self.columns):
             if width:
@@ -203,8 +246,7 @@ class Additive(PublicMap):
             at += width or 1
         for pair, block in zip(self.pairs, self.blocks[len(self.columns) :], strict=True):
             places.append(self._in_boxes(pair, block, codes))
-        values = [self._values(where) for where in places]
-        return np.concatenate(places, axis=1), np.concatenate(values, axis=1)
+        return places
 
     def _values(self, where: NDArray[np.intp]) -> Floats:
         """One block's: of norm 1, or 0 where it has no entry."""
@@ -257,6 +299,12 @@ class Additive(PublicMap):
             found.append(first + one * side + other)
             first += size
         return np.stack(found, axis=1)
+
+
+def _filled(block: list[list[int]]) -> tuple[tuple[int, ...], ...]:
+    """Lists of one length."""
+    most = max(map(len, block))
+    return tuple((*code, *[NO_ENTRY] * (most - len(code))) for code in block)
 
 
 def _part(unit: Floats, parts: int) -> NDArray[np.intp]:
