@@ -2613,20 +2613,15 @@ return ($.t($.b.isinstance([value, $.b.int])) ? $.cm(("" + $.formatted(value, ""
 return {figure, shown};
 })();
 $.modules["losses"] = (() => {
-let __getattr__, _KINDS, CATALOGUE, Squared, from_dict;
+let __getattr__, _KINDS, CATALOGUE, from_dict;
 const dataclasses = $.libraries["dataclasses"];
 const Mapping = $.libraries["collections.abc"]["Mapping"];
-const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const Catalogue = $.modules["loading"]["Catalogue"];
 const on_first_use = $.libraries["loading"]["on_first_use"];
-__getattr__ = on_first_use(["losses", $.dict([...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Loss", "LossConstants"]), "base"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Clipped", "clip"]), "clipped"])), ["Linear", "linear"], ["Logistic", "logistic"], ["MultilayerPerceptron", "multilayer_perceptron"], ["OneVsRest", "one_vs_rest"], ["PseudoHuber", "pseudo_huber"], ["Sigmoid", "sigmoid"], ["Softmax", "softmax"], ["TanhNetwork", "tanh_network"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Weighted", "weigh"]), "weighted"]))])]);
+__getattr__ = on_first_use(["losses", $.dict([...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Loss", "LossConstants"]), "base"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Clipped", "clip"]), "clipped"])), ["Linear", "linear"], ["Logistic", "logistic"], ["MultilayerPerceptron", "multilayer_perceptron"], ["OneVsRest", "one_vs_rest"], ["PseudoHuber", "pseudo_huber"], ["Sigmoid", "sigmoid"], ["Softmax", "softmax"], ["Squared", "squared"], ["TanhNetwork", "tanh_network"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Weighted", "weigh"]), "weighted"]))])]);
 _KINDS = $.dict([["logistic", "Logistic"], ["softmax", "Softmax"], ["one-vs-rest", "OneVsRest"], ["pseudo-huber", "PseudoHuber"], ["linear", "Linear"], ["sigmoid", "Sigmoid"], ["tanh-network", "TanhNetwork"], ["multilayer-perceptron", "MultilayerPerceptron"]]);
 CATALOGUE = Catalogue([_KINDS, $.fn("<lambda>", ["name"], {}, (name) => __getattr__([$.gi(_KINDS, name)]))]);
-Squared = $.fn("Squared", ["*_", "**__"], {}, function (_, __) {
-throw $.raised(AssumptionViolated(["the squared loss is not Lipschitz: its gradient (\u27e8\u03b8, x\u27e9 \u2212 y)x grows with \u03b8, so no L bounds a record's influence and no certificate here applies. Use PseudoHuber(radius, delta): the same near 0, gradient at most delta\u00b7radius"]));
-return null;
-});
 from_dict = $.fn("from_dict", ["description"], {}, function (description) {
 let clipped, error, fields, kind, known, name, unknown, weighted, weights;
 if (!$.t($.b.isinstance([description, $.b.dict]))) {
@@ -2635,7 +2630,7 @@ throw $.raised(InvalidParameter([("" + "a loss is described by its name and fiel
 fields = $.b.dict([description]);
 name = $.cm(fields, "pop", ["name", null]);
 if ($.t($.eq(name, "squared"))) {
-Squared([]);
+$.ga(__getattr__(["Squared"])([1.0]), "constants");
 }
 if ($.t($.eq(name, "clipped"))) {
 clipped = __getattr__(["clip"])([from_dict([$.cm(fields, "get", ["base", $.dict([])])]), $.cm(fields, "get", ["limit", 0.0])]);
@@ -2666,7 +2661,7 @@ throw $.raised(InvalidParameter([("" + "loss " + $.formatted(name, "r", "") + " 
 }
 return null;
 });
-return {__getattr__, _KINDS, CATALOGUE, Squared, from_dict, InvalidParameter, Mapping, Catalogue, on_first_use, AssumptionViolated};
+return {__getattr__, _KINDS, CATALOGUE, from_dict, InvalidParameter, Mapping, Catalogue, on_first_use};
 })();
 $.modules["bounds.objective_perturbation_gdp"] = (() => {
 let LARGEST_KAPPA, SMOOTHING, _LOG2, flow_constant, gdp, spread, deletion_spread, inexact_rate, inexact_gdp, _square, output_noise;
@@ -3638,6 +3633,24 @@ return $.libraries["math"].log([$.ga(self, "classes")]);
 }));
 }), [["classes", () => ["is", $.b.int]]], {frozen: true});
 return {Softmax, ClassVar, SEVERAL_DIRECTIONS, Loss, MOST_CLASSES, count, LossConstants};
+})();
+$.modules["losses.squared"] = (() => {
+let Squared;
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
+const ONE_DIRECTION = $.modules["losses.base"]["ONE_DIRECTION"];
+const Loss = $.modules["losses.base"]["Loss"];
+Squared = $.dataclass($.cls("Squared", [Loss], ($ns) => {
+$ns.name = "squared";
+$ns.label_kind = "target";
+$ns.curving = ONE_DIRECTION;
+$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
+throw $.raised(AssumptionViolated(["the squared loss is not Lipschitz: its gradient (\u27e8\u03b8, x\u27e9 \u2212 y)x grows with \u03b8, so no L bounds a record's influence on gradient steps. Use PseudoHuber(radius, delta): the same near 0, gradient at most delta\u00b7radius; or sums (methods.markov_sums.plan_sums)"]));
+return null;
+}));
+}), [], {frozen: true});
+return {Squared, ClassVar, ONE_DIRECTION, Loss, AssumptionViolated};
 })();
 $.modules["losses.tanh_network"] = (() => {
 let TanhNetwork;
