@@ -3,17 +3,21 @@
     python .ci/materials.py bill       a CycloneDX 1.6 bill of materials as JSON, for a release
     python .ci/materials.py licences   a table of the installed packages that noisygd-delete needs, with their licences
     python .ci/materials.py conda SDIST    a recipe for conda-forge, of the sdist that was published
+    python .ci/materials.py digests FILE...    SHA-256 of wheels and sdists, whose page's scripts must be those of docs/page-digests.md
 
 Only packages that noisygd-delete needs, directly or not, are listed; with `licences EXTRA...`, those of the extras too.
 """
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import re
 import sys
+import tarfile
 import tomllib
+import zipfile
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
@@ -152,6 +156,30 @@ def recipe(sdist: Path) -> str:
     )
 
 
+def scripts(artefact: Path) -> list[str]:
+    """Digests of the checker and the loader inside a wheel or an sdist, as a page's policy names them."""
+    ends = [f"noisygd_delete/papers/templates/{name}" for name in ("checker.js", "loader.js")]
+    if artefact.suffix == ".whl":
+        with zipfile.ZipFile(artefact) as wheel:
+            found = [wheel.read(end) for end in ends]
+    else:
+        with tarfile.open(artefact) as sdist:
+            top = artefact.name.removesuffix(".tar.gz")
+            found = [part.read() for end in ends if (part := sdist.extractfile(f"{top}/{end}"))]
+    return [f"sha256-{base64.b64encode(hashlib.sha256(text).digest()).decode()}" for text in found]
+
+
+def digests(artefacts: list[Path], page: str) -> str:
+    """Lines as sha256sum writes them. A script that the page does not list for this version ends it."""
+    lines = []
+    for artefact in artefacts:
+        version = artefact.name.removesuffix(".tar.gz").split("-")[1]
+        if f"| {version} | {' | '.join(f'`{digest}`' for digest in scripts(artefact))} |" not in page:
+            raise SystemExit(f"docs/page-digests.md does not list the scripts of {artefact.name}: python -m tools.page")
+        lines.append(f"{hashlib.sha256(artefact.read_bytes()).hexdigest()}  {artefact.name}\n")
+    return "".join(lines)
+
+
 if __name__ == "__main__":
     what, named = sys.argv[1], sys.argv[2:]
     if what == "bill":
@@ -160,5 +188,8 @@ if __name__ == "__main__":
         print(table(installed(frozenset(named))), end="")
     elif what == "conda":
         print(recipe(Path(named[0])))
+    elif what == "digests":
+        page = Path(__file__).parents[1] / "docs" / "page-digests.md"
+        print(digests([Path(name) for name in named], page.read_text(encoding="utf-8")), end="")
     else:
-        sys.exit(f"bill, licences or conda, not {what!r}")
+        sys.exit(f"bill, licences, conda or digests, not {what!r}")

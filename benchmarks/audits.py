@@ -40,7 +40,6 @@ def plan_of(
     own: dict[str, dict[str, Any]] = {
         "theorem": {"budget": Budget(order=10, dp=20 * dp**2, deletion=5 * deletion**2), "utility": False},
         "sharp": {"step_size": 2.0, "utility": False},
-        "sharp-exact": {"step_size": 2.0, "utility": False},
         "minimiser": {"step_size": 2.0},
         "interleaved": {
             "budget": Budget.from_gdp(dp=dp, deletion=dp),

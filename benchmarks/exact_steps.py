@@ -12,7 +12,7 @@ import numpy as np
 from benchmarks import datasets, report
 from noisygd_delete import Budget, EditRequest, Plan, Records, learn, losses, make_plan
 from noisygd_delete.curator.learning import resume
-from noisygd_delete.methods import Minimiser
+from noisygd_delete.methods import Interleaved, Method, Minimiser, Sharp, Theorem
 
 BUDGET = Budget(order=10, dp=1.0, deletion=0.1)
 HEADER = [
@@ -23,12 +23,17 @@ LEGEND = """\
 Rényi order q=10, ε_dp=1, ε_dd=0.1, replace adjacency, Definition 4.1. Each method beside itself over the reals, with the slack of rounding of
 its dtype; in exact steps every rounding is inside the bound, and there is no slack. *K*: steps over the reals in float32 → in exact steps. *σ²*: noise
 variance in exact steps over that over the reals. *gone*: what one more release may tell of a record that is gone, by the order of rows alone (of *minimiser*: and
-by the tolerance of its cold solver), over what the deletion budget allows (where rows keep their places: 0). *time*: processor time in exact steps over that over
-the reals, each the least of {repeats}, turn and turn about, one thread; of *minimiser* a release is its solver's passes, the same either way, and its steps."""
-METHODS = {
-    "sharp": ("sharp", "sharp-exact"),
-    "minimiser": (Minimiser(solver="cold"), Minimiser(solver="cold", exact=True)),
+by the tolerance of its cold solver; *passes* is solver `fixed` there), over what the deletion budget allows (where rows keep their places: 0). *time*: processor
+time in exact steps over that over the reals, each the least of {repeats}, turn and turn about, one thread; of *minimiser* a release is its solver's passes and its
+steps, of *passes* beside those of the cold solver. *interleaved*: of 12 releases, a step of those that resume."""
+METHODS: dict[str, tuple[Method, Method]] = {
+    "theorem": (Theorem(exact=False), Theorem(exact=True)),
+    "sharp": (Sharp(exact=False), Sharp(exact=True)),
+    "minimiser": (Minimiser(solver="cold", exact=False), Minimiser(solver="cold", exact=True)),
+    "minimiser, passes": (Minimiser(solver="cold", exact=False), Minimiser(solver="passes")),
+    "interleaved": (Interleaved(exact=False), Interleaved(exact=True)),
 }
+STREAM = 12  # releases of `interleaved`, of which it makes the second and third by K steps
 
 
 def million() -> datasets.Data:
@@ -44,7 +49,7 @@ def seconds(records: Records, plans: list[Plan], steps: int, repeats: int) -> li
     """Of so many steps by each plan."""
     found = [float("inf")] * len(plans)
     short = [plan.changed(delete_steps_for_deletion=steps, delete_steps_for_utility=0) for plan in plans]
-    models = [learn(records, plan.changed(learn_steps=1)) for plan in plans]
+    models = [learn(records, plan.changed(learn_steps=min(plan.learn_steps, 1))) for plan in plans]
     for _ in range(repeats):
         for place, (plan, model) in enumerate(zip(short, models, strict=True)):
             began = time.process_time()
@@ -65,8 +70,9 @@ def lines(data: datasets.Data, regularizations: list[float], steps: int, repeats
 def line(data: datasets.Data, edited: Records, facts: dict[str, Any], name: str, steps: int, repeats: int) -> list[str]:
     """One method over the reals and in exact steps."""
     over_reals, in_steps = METHODS[name]
+    releases = STREAM if name == "interleaved" else 1
     real, wide, exact = (
-        make_plan(data.loss, **facts, budget=BUDGET, method=method, dtype=dtype)
+        make_plan(data.loss, **facts, budget=BUDGET, method=method, dtype=dtype, releases=releases)
         for method, dtype in ((over_reals, "float32"), (over_reals, "float64"), (in_steps, "float64"))
     )
     charged = exact.in_any_order()
@@ -83,7 +89,7 @@ def line(data: datasets.Data, edited: Records, facts: dict[str, Any], name: str,
         f"{real.delete_steps:,} → {exact.delete_steps:,}",
         f"1 + {exact.noise_variance / wide.noise_variance - 1:.1e}",
         f"{exact.noise_variance / real.noise_variance:.4f}",
-        f"{gone.gdp / BUDGET.deletion_gdp():.1e}",
+        f"{gone.renyi(2) ** 0.5 / BUDGET.deletion_gdp():.1e}",
         "" if solved else f"{step:.1f}",
         f"{deletion:.1f}",
     ]

@@ -40,7 +40,9 @@ def begun(folder: Path) -> Path:
         "[columns.age]\nbounds = [0, 10]\n[columns.income]\nbounds = [0, 5]\n"
     )
     sizes = ["--method", "theorem", "--regularization", "0.1", "--dp", "1", "--deletion", "0.5", "--no-total"]
-    run("init", str(store), "--data", str(table), "--schema", str(schema), *sizes)
+    plan = str(folder / "plan.toml")
+    run("plan", *sizes, "--out", plan)
+    run("init", str(store), "--data", str(table), "--schema", str(schema), "--plan", plan)
     run("learn", str(store))
     run("delete", str(store), "p0", "--request-id", "request-2")
     return store

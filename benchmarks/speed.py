@@ -216,7 +216,9 @@ def start_up(repeats: int) -> str:
             "[columns.age]\nbounds = [0, 10]\n[columns.income]\nbounds = [0, 5]\n"
         )
         sizes = ["--method", "theorem", "--regularization", "0.1", "--dp", "1", "--deletion", "0.5", "--no-total"]
-        command(*cli, "init", store, "--data", table, "--schema", schema, *sizes)()
+        plan = str(Path(folder) / "plan.toml")
+        command(*cli, "plan", *sizes, "--out", plan)()
+        command(*cli, "init", store, "--data", table, "--schema", schema, "--plan", plan)()
         command(*cli, "learn", store)()
         calls = {"python -c 'import numpy'": (command("-c", "import numpy"), 1)}
         calls |= {word: (command(*cli, word), 1) for word in ("--version", "--help")}

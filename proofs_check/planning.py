@@ -79,9 +79,11 @@ def _published(plan: Plan, way: str, delta: float, steps: list[int]) -> float:
     fault=("3 % less noise", _less_noise),
     licenses=(
         "planner.make:make_plan",
-        "methods.sharp:Sharp.plan",
-        "methods.minimiser:Minimiser.plan",
-        "methods.minimiser:Minimiser._plan",
+        "methods.exact_steps:GridMethod.plan",
+        "methods.sharp:Sharp._over_reals",
+        "methods.sharp:Sharp._exactly",
+        "methods.minimiser:Minimiser._over_reals",
+        "methods.minimiser:Minimiser._exactly",
         "methods.calibration:calibrate",
         "methods.resuming:contraction_risk",
     ),
@@ -192,7 +194,12 @@ def _risk(plan: Plan, what: str) -> None:
     evidence=(RIGOROUS,),
     claim=ways.planned,
     fault=("one deletion step fewer", _one_step_fewer),
-    licenses=("planner.make:make_plan", "methods.theorem:Theorem.plan", "methods.calibration:calibrate"),
+    licenses=(
+        "planner.make:make_plan",
+        "methods.theorem:Theorem._over_reals",
+        "methods.theorem:Theorem._exactly",
+        "methods.calibration:calibrate",
+    ),
     scope="Random problems with linear and logistic loss and Rényi budgets, both adjacencies; printed formulas written out here; Theorem 5.1 itself is 5.1(1) to 5.1(3).",
 )
 def _theorem(claim, effort: int) -> Finding:

@@ -6,9 +6,8 @@ from functools import cache
 from typing import Any
 
 from noisygd_delete import Budget, losses, make_plan
-from noisygd_delete.methods import Interleaved, Minimiser, Perturbed, Stage
+from noisygd_delete.methods import Interleaved, Minimiser, Perturbed, Sharp, Stage
 from noisygd_delete.methods.plan import Plan
-from noisygd_delete.methods.sharp_exact import SharpExact
 
 RENYI, PAIRS = Budget(order=8, dp=1.0, deletion=0.1), Budget.from_epsilon_delta(dp=(2.0, 1e-6), deletion=(0.2, 1e-6))
 NETWORK = losses.MultilayerPerceptron(radius=1.0, classes=2, hidden=8)
@@ -18,15 +17,17 @@ LARGER = {"records": 20_000, "features": 12}
 # of every method, and of every way in which its releases differ, a small one
 PROBLEMS: dict[str, dict[str, Any]] = {
     "theorem": {"method": "theorem", "budget": RENYI},
+    "theorem, over the reals": {"method": "theorem", "exact": False, "budget": RENYI},
     "sharp": {"method": "sharp", "budget": PAIRS},
-    "sharp-exact": {"method": "sharp-exact", "budget": RENYI},
+    "sharp, over the reals": {"method": Sharp(exact=False), "budget": PAIRS},
     "minimiser, cold": {"method": Minimiser(solver="cold"), "budget": RENYI},
-    "minimiser, warm": {"method": Minimiser(solver="warm"), "budget": RENYI},
-    "minimiser, exact": {"method": Minimiser(exact=True), "budget": PAIRS},
+    "minimiser, warm": {"method": Minimiser(solver="warm"), "budget": PAIRS},
+    "minimiser, passes": {"method": Minimiser(solver="passes"), "budget": RENYI},
+    "minimiser, over the reals": {"method": Minimiser(exact=False), "budget": RENYI},
     "perturbed": {"method": "perturbed", "budget": PAIRS, "utility": False},
     "perturbed, in a row": {"method": Perturbed(chain=3), "budget": PAIRS, "utility": False},
     "interleaved": {"loss": losses.PseudoHuber(radius=1.0), "method": "interleaved", "budget": RENYI, "releases": 8},
-    "interleaved, exact": {"method": Interleaved(exact=True), "budget": RENYI, "releases": 8},
+    "interleaved, over the reals": {"method": Interleaved(exact=False), "budget": RENYI, "releases": 8},
     "composition": {"loss": losses.Sigmoid(radius=1.0), "method": "composition", "budget": RENYI},
     "ladder": {"loss": losses.MultilayerPerceptron(radius=1.0, classes=2, hidden=4), "method": "ladder", "budget": RENYI},
     "near-gibbs": {"loss": losses.Sigmoid(radius=1.0), "method": "theorem", "budget": Budget(order=2, dp=1.9, deletion=0.5),
@@ -34,10 +35,12 @@ PROBLEMS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 # other losses, budgets and sizes, where a paper or a page may take another path
 FURTHER: dict[str, dict[str, Any]] = {
-    "sharp-exact, of three classes": {**LARGER, "loss": losses.Softmax(radius=1.0, classes=3), "method": "sharp-exact", "budget": PAIRS},
-    "sharp-exact, rows in any order": {**LARGER, "loss": losses.Softmax(radius=1.0, classes=3), "method": SharpExact(in_place=False), "budget": PAIRS},
+    "theorem, rows in any order": {**LARGER, "method": "theorem", "in_place": False, "budget": RENYI},
+    "sharp, of three classes": {**LARGER, "loss": losses.Softmax(radius=1.0, classes=3), "method": "sharp", "budget": PAIRS},
+    "sharp, rows in any order": {**LARGER, "loss": losses.Softmax(radius=1.0, classes=3), "method": Sharp(in_place=False), "budget": PAIRS},
     "minimiser, of three classes": {**LARGER, "loss": losses.Softmax(radius=1.0, classes=3), "method": "minimiser", "budget": RENYI},
-    "minimiser, exact, rows in any order": {**LARGER, "loss": losses.Softmax(radius=1.0, classes=3), "method": Minimiser(solver="fixed", exact=True, in_place=False), "budget": RENYI},
+    "minimiser, rows in any order": {**LARGER, "loss": losses.Softmax(radius=1.0, classes=3), "method": Minimiser(solver="fixed", in_place=False), "budget": RENYI},
+    "interleaved, rows in any order": {**LARGER, "method": Interleaved(in_place=False), "budget": RENYI, "releases": 8},
     "perturbed, one against the rest": {**LARGER, "loss": losses.OneVsRest(radius=1.0, classes=3), "method": "perturbed", "budget": PAIRS},
     "perturbed, of very many rows": {**LARGER, "method": "perturbed", "budget": RENYI, "records": 10**9},
     "perturbed, clipped": {**LARGER, "loss": losses.clip(losses.Logistic(radius=1.0), 0.6), "method": Perturbed(chain=3), "budget": PAIRS},

@@ -10,8 +10,7 @@ import numpy as np
 
 from noisygd_delete import losses
 from noisygd_delete.cli.arguments import Intermixed, number, seed
-from noisygd_delete.cli.shared import add_common, show
-from noisygd_delete.cli.streams import complain, flushed
+from noisygd_delete.cli.terminal import complain, flushed, show
 from noisygd_delete.errors import InvalidParameter, NoisyGDDeleteError
 from noisygd_delete.features.schema import Schema
 from noisygd_delete.privacy.shown import brief
@@ -39,7 +38,7 @@ def parser() -> argparse.ArgumentParser:
     comparing.add_argument("--delta", type=number, default=1e-5)
     comparing.add_argument("--no-attack", action="store_true", help="leave out the two attacks (most of the time)")
     comparing.add_argument("--seed", type=seed, default=0, help="of this measurement; nothing certified uses it")
-    add_common(comparing, "json")
+    comparing.takes += ("--json",)
     return whole
 
 

@@ -11,7 +11,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from .streams import complain, flushed, ready
+from .terminal import complain, flushed, ready
 
 
 def parser() -> argparse.ArgumentParser:

@@ -7,10 +7,10 @@ import shlex
 from typing import Any
 
 from ..errors import InvalidParameter
-from .arguments import whole
-from .plan import ADVISED
-from .problem import HEAD, add_plan_file, command, take, written
-from .shared import MORE, add_command, add_common, show
+from .arguments import add_command, whole
+from .plan_file import HEAD, add_plan_file, command, take, written
+from .problem import ADVISED
+from .terminal import MORE, show
 
 
 def register(commands: Any) -> None:
@@ -28,16 +28,15 @@ def register(commands: Any) -> None:
     )
     add_plan_file(parser)
     parser.add_argument("--out", metavar="FILE", help="write what is advised to a file, for `init --plan FILE`")
-    add_common(parser, "explain")
-    add_common(parser, "json")
+    parser.takes += ("--explain", "--json")
     parser.set_defaults(run=_run)
 
 
 def _run(parsed: argparse.Namespace) -> int:
     from ..evidence.outputs import output
     from ..features.schema import Schema
-    from .chosen import advised, advised_problem
-    from .creating import additive_where_it_pays, may_be_additive, sizes_of
+    from .advised_plan import advised, advised_problem
+    from .sizes import additive_where_it_pays, may_be_additive, sizes_of
 
     take(parsed, ADVISED)
     target = None if parsed.out is None else output("--out", parsed.out, begins=HEAD.encode(), inputs=[parsed.schema])

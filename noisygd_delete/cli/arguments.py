@@ -1,15 +1,18 @@
-"""Arguments: in any order, of a size that can be meant, and refused in one line."""
+"""Arguments: in any order, of a size that can be meant, and refused in one line. Options that mean the same in every command are one here,
+and each command says which of them it takes."""
 
 from __future__ import annotations
 
 import argparse
 import difflib
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any, NoReturn
 
 from ..errors import NoisyGDDeleteError, written
-from .streams import AnswerLost, complain, tell
+from .overview import LINES
+from .terminal import AnswerLost, complain, tell
 
 _LARGEST = 10**12  # slots, steps, releases
 _SHOWN = 40  # letters of a word in a message
@@ -17,9 +20,13 @@ _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 class Intermixed(argparse.ArgumentParser):
-    """Names and options in any order: `delete STORE --request-id T ID`."""
+    """Names and options in any order: `delete STORE --request-id T ID`.
+
+    takes  the options of `GENERAL` that the command has a use for
+    """
 
     _mixing = False
+    takes: tuple[str, ...] = ()
 
     def error(self, message: str) -> NoReturn:
         """One line, like every other refusal; the usage is a page of its own."""
@@ -37,22 +44,59 @@ class Intermixed(argparse.ArgumentParser):
 
     def format_help(self) -> str:
         """With the names of the options that are told once for all commands."""
-        common = [action.option_strings[0] for action in self._actions if action.help is argparse.SUPPRESS]
-        also = f"\nalso: {', '.join(common)} (see noisygd-delete --help)\n" if common else ""
+        also = f"\nalso: {', '.join(self.takes)} (see noisygd-delete --help)\n" if self.takes else ""
         return super().format_help() + also
+
+    def options(self) -> dict[str, argparse.Action]:
+        """Every option that it takes, by how it is typed."""
+        return self._option_string_actions | self._general()._option_string_actions
+
+    def _general(self) -> argparse.ArgumentParser:
+        """What knows the general options that this command takes, and no others."""
+        general = argparse.ArgumentParser(prog=self.prog, allow_abbrev=False, add_help=False)
+        general.error = self.error  # type: ignore[method-assign]
+        for name in self.takes:
+            general.add_argument(name, **GENERAL[name])
+        return general
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         in_order = any(action.nargs == argparse.PARSER for action in self._actions)  # it has commands of its own
         if self._mixing or in_order:
             return super().parse_known_args(args, namespace)
+        words = iter(sys.argv[1:] if args is None else args)
+        general: list[str] = []
+        own: list[str] = []
+        parser = self._general()
+        for word in words:
+            action = parser._option_string_actions.get(word.partition("=")[0])
+            (own if action is None else general).append(word)
+            if action is not None and action.nargs is None and "=" not in word:
+                general += islice(words, 1)  # its value
+            if word == "--":
+                own += words
         self._mixing = True
         try:
-            return self.parse_known_intermixed_args(args, namespace)
+            return self.parse_known_intermixed_args(own, parser.parse_args(general, namespace))
         finally:
             self._mixing = False
 
 
-def check_words(parser: argparse.ArgumentParser, arguments: Sequence[str], elsewhere: Mapping[str, str]) -> None:
+def add_command(commands: Any, name: str, **words: Any) -> Intermixed:
+    """A command, of which the first help says what `LINES` has; `words` are those of its own help."""
+    parser: Intermixed = commands.add_parser(name, help=LINES[name], allow_abbrev=False, **words)
+    return parser
+
+
+def store_command(commands: Any, name: str, example: str, run: Callable[[argparse.Namespace], int]) -> Intermixed:
+    """A command that works on a store: its folder, how long to wait for another process, JSON."""
+    parser = add_command(commands, name, epilog=f"example: noisygd-delete {example}")
+    parser.add_argument("store", metavar="STORE")
+    parser.takes += ("--wait", "--json")
+    parser.set_defaults(run=run)
+    return parser
+
+
+def check_words(parser: Intermixed, arguments: Sequence[str], elsewhere: Mapping[str, str]) -> None:
     """Refuse the first command or option that there is not, and name the one that comes nearest.
 
     Args:
@@ -62,16 +106,17 @@ def check_words(parser: argparse.ArgumentParser, arguments: Sequence[str], elsew
     for text in words:
         if text == "--":
             return
-        commands = next((action.choices for action in parser._actions if isinstance(action.choices, dict)), {})
+        commands: Any = next((action.choices for action in parser._actions if isinstance(action.choices, dict)), {})
         if text.startswith("--"):
             name = text.partition("=")[0]
-            if name not in parser._option_string_actions:
-                known = [*parser._option_string_actions, *elsewhere]
+            options = parser.options()
+            if name not in options:
+                known = [*options, *elsewhere]
                 near = name if name in elsewhere else _nearest(name, known)
                 hint = f"; did you mean {near}?" if near else ""
                 hint += f" It is {elsewhere[near]}" if near in elsewhere else ""
                 parser.error(f"no option {name[:_SHOWN]}{hint}")
-            if parser._option_string_actions[name].nargs is None and text == name:
+            if options[name].nargs is None and text == name:
                 next(words, None)  # its value
         elif commands and not text.startswith("-"):
             if text not in commands:
@@ -121,9 +166,9 @@ def number(text: str) -> float:
         raise argparse.ArgumentTypeError(f"{text[:40]!r} must be a number") from error
 
 
-def options_of(parser: argparse.ArgumentParser) -> dict[str, str]:
+def options_of(parser: Intermixed) -> dict[str, str]:
     """Parameter -> the option that sets it, for the options of one command."""
-    return {action.dest: action.option_strings[-1] for action in parser._actions if action.option_strings}
+    return {action.dest: action.option_strings[-1] for action in parser.options().values()}
 
 
 def told(error: NoisyGDDeleteError, options: Mapping[str, str]) -> str:
@@ -134,3 +179,34 @@ def told(error: NoisyGDDeleteError, options: Mapping[str, str]) -> str:
         return f"{options[name]} {text}" if name in options else f"{name}={written(value)}"
 
     return "; ".join([error.told(typed), *getattr(error, "__notes__", ())])
+
+
+def _language(code: str) -> str:
+    """A language that pages to read are in."""
+    from ..papers.catalogue import languages
+
+    if code not in languages():
+        raise argparse.ArgumentTypeError(f"invalid choice: {code[:_SHOWN]!r} (choose from {', '.join(languages())})")
+    return code
+
+
+def _channel(text: str) -> str:
+    """A way in which a request comes in."""
+    from ..register import Channels
+
+    if text not in list(map(str, Channels)):
+        raise argparse.ArgumentTypeError(
+            f"invalid choice: {text[:_SHOWN]!r} (choose from {', '.join(map(str, Channels))})"
+        )
+    return text
+
+
+GENERAL: dict[str, dict[str, Any]] = {  # what `noisygd-delete --help` tells once for all commands
+    **{f"--{name}": {"action": "store_true"} for name in ("json", "explain", "dry-run", "identity-checked")},
+    "--wait": {"type": number, "default": 0.0, "metavar": "SECONDS"},
+    "--memory": {"type": size, "metavar": "SIZE"},
+    **{f"--{name}": {"metavar": "FILE"} for name in ("tombstones", "tombstone-key")},
+    **{name: {} for name in ("--delimiter", "--device", "--received")},
+    "--language": {"type": _language, "default": "en", "metavar": "CODE"},
+    "--channel": {"type": _channel},
+}

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
 from ..records import bounded
-from .arguments import seed, whole
-from .plan import PLANNED
-from .problem import add_plan_file, take
-from .shared import add_command, add_common, progress_bar, show
+from .arguments import add_command, seed, whole
+from .plan_file import add_plan_file, take
+from .problem import PLANNED
+from .progress import progress_bar
+from .terminal import show
 
 if TYPE_CHECKING:
     from ..audit import AuditResult
@@ -36,7 +37,7 @@ def register(commands: Any) -> None:
         metavar="STORE",
         help="audit its plan; without it, that of --plan, which then says --records and --features too",
     )
-    add_common(parser, "wait")
+    parser.takes += ("--wait",)
     add_plan_file(parser)
     chosen = parser.add_argument_group("audit")
     chosen.add_argument(
@@ -57,7 +58,7 @@ def register(commands: Any) -> None:
         "--runs", type=whole, default=500, help="by releases: runs to fit to, and as many to count (default 500)"
     )
     chosen.add_argument("--seed", type=seed, help="repeat the same synthetic runs")
-    add_common(parser, "json")
+    parser.takes += ("--json",)
     parser.set_defaults(run=_run)
 
 
@@ -122,15 +123,15 @@ def _audited(plan: Plan, parsed: argparse.Namespace) -> AuditResult:
 
 
 def _plan(parsed: argparse.Namespace) -> Plan:
-    from .changing import open_store
-    from .planning import plan_from
+    from .asked_plan import plan_from
+    from .release import open_store
 
     if parsed.store is None:
         take(parsed, PLANNED)
         if None in (parsed.records, parsed.features):
             raise InvalidParameter("audit needs a STORE, or --plan FILE with the records and features of a plan")
         return plan_from(parsed, records=parsed.records, features=parsed.features, one_hot_blocks=parsed.one_hot_blocks)
-    if parsed.plan is not None or parsed.asked:
-        raise InvalidParameter("a STORE has a plan already; leave --plan and all that belongs to a plan out")
+    if parsed.plan is not None:
+        raise InvalidParameter("a STORE has a plan already; leave --plan out")
     with open_store(parsed) as store:
         return store.plan

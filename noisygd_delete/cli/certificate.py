@@ -1,22 +1,20 @@
-"""`noisygd-delete certificate` and `noisygd-delete report`: papers about a store, from its ledger."""
+"""`noisygd-delete certificate`: the erasure certificate of a request, from the store's ledger."""
 
 from __future__ import annotations
 
 import argparse
 import json
-import logging
 import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter, StoreCorrupt
 from ..evidence.outputs import output, outside
-from ..papers.catalogue import ORIGINAL, languages
 from ..records import bounded
 from ..register.dates import moment
-from .arguments import number, whole
+from .arguments import add_command, number, whole
 from .passphrase import add_passphrase_file, passphrase_of
-from .shared import add_command, add_common, show
+from .terminal import show
 
 if TYPE_CHECKING:
     from ..evidence.facts import Erasure
@@ -44,7 +42,7 @@ def register(commands: Any) -> None:
     certificate.add_argument(
         "--html", metavar="FILE", help="write the page here; opened in a browser, it checks itself"
     )
-    certificate.add_argument("--language", choices=languages(), default=ORIGINAL, help=argparse.SUPPRESS)
+    certificate.takes += ("--language",)
     certificate.add_argument(
         "--envelope", metavar="FILE", help="write it here as an in-toto statement in a DSSE envelope; needs --key"
     )
@@ -76,18 +74,8 @@ def register(commands: Any) -> None:
         metavar="FILE",
         help="output of `residue --json`: where it was looked for what was erased, as your statement",
     )
-    add_common(certificate, "json")
+    certificate.takes += ("--json",)
     certificate.set_defaults(run=_certificate)
-
-    report = add_command(commands, "report", epilog="example: noisygd-delete report STORE --out report.html")
-    report.add_argument("store", metavar="STORE")
-    report.add_argument("--out", required=True, metavar="FILE", help="write the page here")
-    report.add_argument("--title", help="default: what it is, in its language")
-    report.add_argument("--language", choices=languages(), default=ORIGINAL, help=argparse.SUPPRESS)
-    report.add_argument("--delta", type=number, help="δ of the (ε, δ) figures; default: the plan's, or 1e-6")
-    report.add_argument("--audit", metavar="FILE", help="output of `audit --json`, quoted as evidence")
-    add_common(report, "json")
-    report.set_defaults(run=_report)
 
 
 def _certificate(parsed: argparse.Namespace) -> int:
@@ -175,35 +163,6 @@ def _warn_of_overclaims(erasure: Erasure) -> None:
     said = {"controller": erasure.controller, **{name: getattr(erasure.notices, name) for name in TEXTS}}
     for warning in overclaims(said):
         print(f"noisygd-delete certificate: {warning}", file=sys.stderr)
-
-
-def _report(parsed: argparse.Namespace) -> int:
-    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it remarks on folders for its cache
-    from ..evidence.erasure import events_of, kept_to_calendar, ledger_of, release_times, standing
-    from ..papers import store_report
-    from ..papers.page import PAGE
-    from ..papers.requests import lines_of
-    from ..store.layout import Layout
-    from ..store.requests import Register
-    from .audit import audit_from
-
-    out = output("--out", parsed.out, begins=PAGE, inputs=[parsed.audit])
-    ledger = ledger_of(parsed.store)
-    page = store_report(
-        plan=ledger.plan,
-        events=events_of(ledger),
-        times=release_times(ledger),
-        standing=standing(ledger),
-        requests=lines_of(ledger, Register(Layout.at(parsed.store))),
-        audit=audit_from(parsed.audit, ledger.plan),
-        title=parsed.title,
-        delta=parsed.delta,
-        by_calendar=kept_to_calendar(ledger),
-        code=parsed.language,
-    )
-    out.write(page)
-    show(parsed, {"report": parsed.out, "releases": ledger.releases}, f"wrote {parsed.out}")
-    return 0
 
 
 def _verified(store: str) -> str:

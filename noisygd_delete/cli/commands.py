@@ -12,36 +12,14 @@ from typing import Any
 
 from ..errors import BudgetExceeded, NoisyGDDeleteError, StoreCorrupt, StoreLocked
 from ..version import __version__
-from .arguments import Intermixed, check_words, options_of, told
-from .former import respelled, said_to_plan
+from .arguments import GENERAL, Intermixed, check_words, options_of, told
 from .overview import COMMON, LINES
-from .streams import complain, flushed, written_out
+from .terminal import complain, flushed, written_out
 
-_COMMANDS: dict[str, str] = {  # its module, which is imported when it is asked for: each brings what it needs with it
-    "demo": "demo",
-    "quickstart": "quickstart",
-    "advise": "advise",
-    "plan": "plan",
-    "init": "init",
-    **dict.fromkeys(("learn", "delete", "replace", "insert", "publish", "relearn"), "change"),
-    "stream": "stream",
-    "predict": "predict",
-    "evaluate": "evaluate",
-    "explain": "explain",
-    **dict.fromkeys(("status", "budget", "verify"), "look"),
-    "audit": "audit",
-    **dict.fromkeys(("certificate", "report"), "certificate"),
-    **dict.fromkeys(("restrict", "object", "lift"), "restrict"),
-    "register": "register",
-    "export": "export",
-    "publish-to": "publish_to",
-    "keygen": "keygen",
-    "verify-certificate": "verify_certificate",
-    "residue": "residue",
-    "watch": "watch",
-    **dict.fromkeys(("serve", "token"), "serve"),
-    "requests": "queue",
-}
+_MODULES = {
+    "object": "restrict"
+}  # a command's module has its name, but for this one; it is imported when it is asked for
+_READ_A_PLAN = ("quickstart", "advise", "init", "relearn", "audit")
 _STATUS: tuple[tuple[type[Exception], int], ...] = ((BudgetExceeded, 3), (StoreLocked, 4), (StoreCorrupt, 5))
 _AFTER_INTERRUPT = "a request that the store had accepted is finished by the next command; nothing else was changed"
 
@@ -54,30 +32,41 @@ class _Completion(argparse.Action):
             import shtab
         except ImportError:
             parser.error("--print-completion needs shtab; pip install 'shtab>=1.7'")
+        _tell_all(parser)
         print(shtab.complete(parser, str(shell)))
         parser.exit()
 
 
-def parser(command: str | None = None) -> argparse.ArgumentParser:
+def _tell_all(parser: Any) -> None:
+    """Give each command what it takes of the general options as options of its own, for whoever reads the parser."""
+    for name in parser.takes:
+        parser.add_argument(name, **GENERAL[name])
+    for action in parser._actions:
+        if isinstance(action.choices, dict):
+            for command in action.choices.values():
+                _tell_all(command)
+
+
+def parser(command: str | None = None) -> Intermixed:
     """The whole command line, each command registered by its own module; or the part that knows this one command, or with "" none."""
     root, commands = _root()
-    modules = _COMMANDS.values() if command is None else [_COMMANDS[command]] if command else []
-    for module in dict.fromkeys(modules):
+    names = list(LINES) if command is None else [command] if command else []
+    for module in dict.fromkeys(_MODULES.get(name, name).replace("-", "_") for name in names):
         import_module(f".{module}", __package__).register(commands)
     for command_parser in commands.choices.values():
         command_parser.set_defaults(options=options_of(command_parser))
     return root
 
 
-def overview() -> argparse.ArgumentParser:
+def overview() -> Intermixed:
     """The command line as `--help` shows it: every command by a line, and none of them loaded."""
     root, commands = _root()
-    for name in _COMMANDS:
+    for name in LINES:
         commands.add_parser(name, help=LINES[name])
     return root
 
 
-def _root() -> tuple[argparse.ArgumentParser, Any]:
+def _root() -> tuple[Intermixed, Any]:
     """What comes before a command, and where commands are registered."""
     root = Intermixed(
         prog="noisygd-delete",
@@ -110,17 +99,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit status."""
     written_out()
     arguments = sys.argv[1:] if arguments is None else arguments
-    arguments, asked, note = respelled(arguments)
     known = _parser_for(arguments[0] if arguments else "--help")
-    check_words(known, arguments, said_to_plan(arguments[0]) if arguments else {})
+    check_words(known, arguments, _said_to_plan(arguments[0]) if arguments else {})
     parsed = known.parse_args(arguments)
-    if asked:
-        parsed.asked = asked
-        parsed.options |= {dest: f"--{dest.replace('_', '-')}" for dest in asked}
     name = f"noisygd-delete {parsed.command}"
     try:
-        status = carry_out(parsed)
-        return complain(f"{name}: {note}", 0) if note and status == 0 else status
+        return carry_out(parsed)
     except NoisyGDDeleteError as error:
         status = next((code for kind, code in _STATUS if isinstance(error, kind)), 2)
         return complain(f"{name}: {told(error, parsed.options)}", status)
@@ -142,17 +126,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return complain(f"{name}: a fault of this program ({place}); please report it; {_AFTER_INTERRUPT}", 2)
 
 
-def _parser_for(first: str) -> argparse.ArgumentParser:
+def _parser_for(first: str) -> Intermixed:
     """What has to be known for a command line that begins with this word."""
     if first in ("--help", "-h"):
         return overview()
-    return parser("" if first == "--version" else first if first in _COMMANDS else None)
+    return parser("" if first == "--version" else first if first in LINES else None)
+
+
+def _said_to_plan(command: str) -> dict[str, str]:
+    """Options of `plan` that this command has not, and reads from a file: where each is said."""
+    if command not in _READ_A_PLAN:
+        return {}
+    departed = (
+        {"--publish-to": "a command since 0.3.0: noisygd-delete publish-to STORE ADDRESS"} if command == "init" else {}
+    )
+    where = f"said to `noisygd-delete plan --out plan.toml`, which `{command}` reads with --plan plan.toml"
+    [plan] = [one for one in parser("plan")._actions if isinstance(one.choices, dict)]
+    return dict.fromkeys(plan.choices["plan"].options(), where) | departed  # type: ignore[index]
 
 
 def carry_out(parsed: argparse.Namespace) -> int:
     """The command, run by this process; under torchrun by process 0, and the others take part in its releases."""
     if "device" not in parsed and "TORCHELASTIC_RUN_ID" not in os.environ:
         return int(parsed.run(parsed))
-    from .together import together
+    from .processes import run_together
 
-    return together(parsed)
+    return run_together(parsed)

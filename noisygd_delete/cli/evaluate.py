@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
 from ..privacy.guarantee import in_words
-from .arguments import number
-from .shared import add_common, show, store_command
+from .arguments import number, store_command
+from .terminal import show
 
 if TYPE_CHECKING:
     from ..papers.counted import CountedEvaluation
@@ -28,7 +28,7 @@ def register(commands: Any) -> None:
         action="store_true",
         help="on the records in the table instead: counts under noise, charged to the account like a release",
     )
-    add_common(parser, "delimiter")
+    parser.takes += ("--delimiter",)
     parser.add_argument(
         "--noise",
         type=number,
@@ -46,7 +46,7 @@ def _run(parsed: argparse.Namespace) -> int:
             "--noise goes with --on-records: on a file of other rows nothing is charged and nothing is hidden"
         )
     from ..papers.evaluation import evaluate
-    from .changing import open_store
+    from .release import open_store
 
     with open_store(parsed) as store:
         found = evaluate(store, parsed.data, parsed.delimiter)
@@ -56,7 +56,7 @@ def _run(parsed: argparse.Namespace) -> int:
 
 def _counted(parsed: argparse.Namespace) -> int:
     from ..papers.counted import evaluate_records
-    from .changing import open_store
+    from .release import open_store
 
     with open_store(parsed) as store:
         counted = evaluate_records(store, parsed.noise)

@@ -6,7 +6,8 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
-from .shared import show, store_command
+from .arguments import store_command
+from .terminal import show
 
 if TYPE_CHECKING:
     from ..features.maps import Shapes
@@ -31,7 +32,7 @@ def _run(parsed: argparse.Namespace) -> int:
     from ..papers.page import PAGE
     from ..papers.shapes import PNG, shapes_of, shapes_page, shapes_picture
     from ..records import bounded
-    from .changing import open_store
+    from .release import open_store
 
     begins = {".html": PAGE, ".png": PNG, ".json": _JSON}
     ending = "" if parsed.out is None else next((end for end in begins if parsed.out.lower().endswith(end)), None)

@@ -8,8 +8,8 @@ from typing import Any
 
 from ..errors import InvalidParameter
 from ..evidence.outputs import output
-from ..papers.catalogue import ORIGINAL, languages
-from .shared import add_command, add_common, show
+from .arguments import add_command
+from .terminal import show
 
 _YAML = b'software: "noisygd-delete'  # how every file of it begins
 _PLAIN = b'{"format": 1, "kind": "'
@@ -45,8 +45,8 @@ def register(commands: Any) -> None:
     parser.add_argument(
         "--audit", metavar="FILE", help="output of `audit --json`, quoted in the annex beside the bounds"
     )
-    parser.add_argument("--language", choices=languages(), default=ORIGINAL, help=argparse.SUPPRESS)
-    add_common(parser, "json")
+    parser.takes += ("--language",)
+    parser.takes += ("--json",)
     parser.set_defaults(run=_export)
 
 

@@ -1,14 +1,30 @@
-"""`noisygd-delete init`, as it is asked for. What it does: `creating`."""
+"""`noisygd-delete init`: a table and a schema in, a store out; or a first draft of the schema."""
 
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from .arguments import whole
-from .problem import add_plan_file
-from .shared import add_command, add_common, run_by
+from ..errors import InvalidParameter
+from ..methods.base import AUTO
+from .arguments import add_command, whole
+from .plan_file import add_plan_file, command, take
+from .problem import ADVISED
 from .source import add_source
+from .terminal import show
+
+if TYPE_CHECKING:
+    from ..features.schema import HeldOut, Schema
+    from ..methods.plan import Plan
+    from ..records import LeftOut
+    from ..store.sources import Source
+    from .advised_plan import Chosen
+
+_RECORD = "record"  # the id column of a table that had none
 
 
 def register(commands: Any) -> None:
@@ -26,7 +42,7 @@ def register(commands: Any) -> None:
         "--id", metavar="COL", help="column with each record's own id (or `id` in the schema; else rows are numbered)"
     )
     parser.add_argument("--subject", metavar="COL", help="column with the person each record is about")
-    add_common(parser, "delimiter")
+    parser.takes += ("--delimiter",)
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--schema", metavar="FILE", help="public bounds and categories (TOML)")
     source.add_argument(
@@ -40,19 +56,12 @@ def register(commands: Any) -> None:
         metavar="N",
         help="n, public; default: a twentieth more than rows, as room for insertions",
     )
-    add_common(parser, "dry-run")
-    parser.add_argument(
-        "--publish-to",
-        action="append",
-        default=[],
-        metavar="ADDRESS",
-        help="put every model in force there too (see `publish-to`); may be given several times",
-    )
-    add_common(parser, "tombstones", "tombstone-key")
+    parser.takes += ("--dry-run",)
+    parser.takes += ("--tombstones", "--tombstone-key")
     add_map(parser)
     add_plan_file(parser)
-    add_common(parser, "memory", "explain", "json")
-    parser.set_defaults(run=run_by("creating", "init"))
+    parser.takes += ("--memory", "--explain", "--json")
+    parser.set_defaults(run=init)
 
 
 def add_map(parser: argparse.ArgumentParser) -> None:
@@ -64,3 +73,267 @@ def add_map(parser: argparse.ArgumentParser) -> None:
         help="additive gives each column a curve of its own (docs/which_model.md), columns reads each as it is; auto (default) takes what sizes "
         "and budget speak for, of a file and where no --method is named",
     )
+
+
+def init(parsed: argparse.Namespace) -> int:
+    return _draft(parsed) if parsed.draft_schema else create(parsed)
+
+
+def _draft(parsed: argparse.Namespace) -> int:
+    from ..evidence.outputs import output
+    from ..features.schema import draft_schema, read_table
+    from .source import some_rows
+
+    if parsed.label is None:
+        raise InvalidParameter("--draft-schema needs --label COL, the column to predict")
+    target = output("--draft-schema", parsed.draft_schema, inputs=[parsed.data] if parsed.data else [])
+    table = some_rows(parsed) if parsed.data is None else read_table(parsed.data, parsed.delimiter)
+    text = draft_schema(table, parsed.label, id=parsed.id, subject=parsed.subject)
+    if not parsed.dry_run:
+        target.write(text)
+    warning = (
+        "its ranges and lists were read off the data: answer the questions marked ASK, replace them by public ones, then set "
+        "confirmed = true"
+    )
+    answer = {"draft_schema": parsed.draft_schema, "written": not parsed.dry_run, "warning": warning}
+    show(parsed, answer, f"{'would write' if parsed.dry_run else 'wrote'} {parsed.draft_schema}; {warning}")
+    return 0
+
+
+def create(parsed: argparse.Namespace, held_out: HeldOut | None = None) -> int:
+    """A new store. `held_out` takes rows of a file for itself, which the store then does not hold."""
+    from ..planner.usual import usual_slots
+    from ..store.sources.reading import survey
+    from .sizes import on_its_map
+    from .source import create_over, source_from
+
+    if parsed.store is None:
+        raise InvalidParameter("give STORE, the folder to make")
+    take(parsed, ADVISED)
+    parsed.slots = parsed.records if parsed.slots is None else parsed.slots
+    schema = _schema(parsed)
+    source = source_from(parsed, schema)
+    if source is not None and parsed.engine != "local":
+        return _create_on_engine(parsed, on_its_map(parsed, schema, None), source)
+    if source is None:
+        schema = on_its_map(parsed, schema, partial(_count_rows, parsed, schema))
+        found = _create_from(parsed, schema, held_out)
+    else:
+        seen = survey(source, schema)
+        schema = on_its_map(parsed, schema, lambda: seen.rows)
+        choice, plan = _planned(parsed, schema, usual_slots(seen.rows) if parsed.slots is None else parsed.slots)
+        create_over(parsed, source, schema, plan)
+        found = _Found(seen.rows, seen.clipped, seen.unknown, seen.left_out, choice, plan)
+    return _tell(parsed, schema, found, numbered=source is None and schema.id_column is None)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """Of the rows that a store was made of: how many, the cells per column that were clipped or unknown, those left out; and the plan."""
+
+    rows: int
+    clipped: Mapping[str, int]
+    unknown: Mapping[str, int]
+    left_out: LeftOut
+    choice: Chosen
+    plan: Plan
+
+
+def _create_from(parsed: argparse.Namespace, schema: Schema, held_out: HeldOut | None) -> _Found:
+    """A store whose rows are copied from a file."""
+    from ..features.schema import RecordFile
+    from ..planner.usual import usual_slots
+    from ..records import LeftOut, check_slots
+    from ..store import Store
+    from .release import tombstones_from
+
+    reading = RecordFile(schema, parsed.data, parsed.delimiter, numbered=True, held_out=held_out)
+    tombstones = tombstones_from(parsed)
+    made: list[tuple[Chosen, Plan]] = []
+
+    def plan_for(rows: int) -> Plan:
+        slots = check_slots(usual_slots(rows) if parsed.slots is None else parsed.slots, rows)
+        made.append(_planned(parsed, schema, slots))
+        return made[-1][1]
+
+    named = schema if schema.id_column is not None else _numbered(schema)
+    if parsed.dry_run:
+        Store.check_from(parsed.store, reading, named, plan_for, tombstones=tombstones)
+    else:
+        Store.create_from(parsed.store, reading, named, plan_for, tombstones=tombstones).close()
+    return _Found(reading.rows, reading.clipped, reading.unknown, LeftOut(rows=reading.dropped), *made[-1])
+
+
+def _tell(parsed: argparse.Namespace, schema: Schema, found: _Found, *, numbered: bool) -> int:
+    from .budget_left import room, room_text
+    from .sizes import listed
+
+    plan, choice, slots = found.plan, found.choice, found.plan.records
+    answer = {
+        "store": parsed.store,
+        "created": not parsed.dry_run,
+        "slots": slots,
+        "records": found.rows,
+        "features": schema.features,
+        "clipped": dict(found.clipped),
+        "unknown": dict(found.unknown),
+        "rows_left_out": found.left_out.rows,
+        **({"subjects_left_out": found.left_out.subjects} if parsed.source is not None else {}),
+        "from_data": list(schema.from_data),
+        "plan": plan.summary(),
+        "after_the_learn": room(plan),
+        "advice": None if choice.advice is None else choice.advice.to_dict(),
+        **_doubt(choice),
+    }
+    outside = {name: count for name, count in found.clipped.items() if count}
+    done = "would make" if parsed.dry_run else "made"
+    free = slots - found.rows
+    text = f"{done} {parsed.store}: {found.rows} records in {slots} slots ({free} free), {schema.features} features\n"
+    text += f"{room_text(plan)}\n"
+    strange = [name for name, count in found.unknown.items() if count == found.rows > 0]
+    if strange:
+        text += f"WARNING: every value of {listed(strange)} is unknown to the schema, so the column says nothing: compare its list with the file\n"
+    if outside:
+        text += f"values clipped to their bounds (shown here only, not stored): {_counted(outside)}\n"
+    if parsed.source is not None:
+        told = found.left_out.text(plan.problem.rows_per_subject, schema.subject_column or str(schema.id_column))
+        text += f"{told}\n" if told else ""
+    elif schema.rows_per_subject is not None:
+        text += f"rows left out, beyond the first {schema.rows_per_subject} of their person: {found.left_out.rows}\n"
+    if numbered:
+        text += f"no column names the records: their ids are 1 to {found.rows}, in the order of the file\n"
+    if schema.from_data:
+        text += f"WARNING: {_still_from_data(schema)}\n"
+    show(parsed, answer, _with_plan(parsed, text, choice))
+    return 0
+
+
+def _planned(parsed: argparse.Namespace, schema: Schema, slots: int) -> tuple[Chosen, Plan]:
+    from .advised_plan import chosen
+    from .nearest_plan import or_instead
+    from .sizes import sizes_of
+
+    if parsed.features not in (None, schema.features):
+        raise InvalidParameter(
+            f"--plan: it is for {parsed.features} features, and {parsed.schema} gives {schema.features}"
+        )
+
+    def attempt(asked: dict[str, Any]) -> Chosen:
+        told = copy(parsed)
+        take(told, ADVISED, asked)
+        return chosen(told, **sizes_of(told, schema, slots))
+
+    choice = or_instead(parsed.asked, attempt, partial(_typed, parsed))
+    return choice, choice.plan.of_map(schema.feature_map)
+
+
+def _typed(parsed: argparse.Namespace, asked: dict[str, Any]) -> str:
+    """How a problem is handed to this command."""
+    again = ", and this command again" if parsed.plan is not None else ", and this command with --plan plan.toml"
+    return command(asked, file=parsed.plan or "plan.toml") + again
+
+
+def _count_rows(parsed: argparse.Namespace, schema: Schema) -> int:
+    from ..features.schema.files import read_blocks
+
+    return sum(len(block) for block in read_blocks(parsed.data, parsed.delimiter, columns=schema.reads()))
+
+
+def _create_on_engine(parsed: argparse.Namespace, schema: Schema, source: Source) -> int:
+    """The rows stay with workers, so nothing is counted here: slots come first."""
+    from .budget_left import room, room_text
+    from .source import create_over
+
+    if parsed.slots is None:
+        raise InvalidParameter(
+            "--slots N is needed with --engine: n is public, and fixed before any row is read; give room for the rows that may come"
+        )
+    choice, plan = _planned(parsed, schema, parsed.slots)
+    create_over(parsed, source, schema, plan)
+    answer = {
+        "store": parsed.store,
+        "created": not parsed.dry_run,
+        "slots": plan.records,
+        "features": schema.features,
+        "engine": parsed.engine,
+        "plan": plan.summary(),
+        "after_the_learn": room(plan),
+        "advice": None if choice.advice is None else choice.advice.to_dict(),
+        **_doubt(choice),
+    }
+    done = "would make" if parsed.dry_run else "made"
+    text = (
+        f"{done} {parsed.store}: {plan.records} slots, {schema.features} features; rows are held by workers of {parsed.engine}, for each "
+        f"release anew\n{room_text(plan)}"
+    )
+    show(parsed, answer, _with_plan(parsed, text, choice))
+    return 0
+
+
+def _with_plan(parsed: argparse.Namespace, text: str, choice: Chosen) -> str:
+    """What was made, how its plan came about, and the plan: in a few lines, or the whole of it."""
+    from .asked_plan import described
+
+    between = "\n\n" if parsed.explain else "\n"
+    parts = (text.rstrip("\n"), choice.text(whole=parsed.explain), described(parsed, choice.plan))
+    return between.join(filter(None, parts))
+
+
+def _doubt(choice: Chosen) -> dict[str, str | None]:
+    """What JSON answers carry where the plan promises little, or the advice that it came of has its doubts."""
+    from .budget_left import warning
+
+    doubt = warning(choice.plan)
+    return doubt if doubt["warning"] or choice.advice is None else {"warning": choice.advice.caution or None}
+
+
+def _schema(parsed: argparse.Namespace) -> Schema:
+    from ..features.schema import Schema
+    from .sizes import listed
+
+    schema = Schema.read(parsed.schema).with_columns(id=parsed.id, subject=parsed.subject)
+    if not schema.confirmed:
+        raise InvalidParameter(
+            f"{parsed.schema}: confirmed = false: this is a draft whose ranges were read off the data. Replace them by ranges "
+            "that are public knowledge, then set confirmed = true"
+            + (f". To look at: {listed(schema.from_data)}" if schema.from_data else "")
+        )
+    if schema.id_column is None and schema.subject_column is not None:
+        raise InvalidParameter(
+            "--id COL is needed beside the subject: later requests name records by their id. If no column has one, number the rows in a "
+            "new column"
+        )
+    if schema.rows_per_subject is not None and schema.subject_column is None:
+        raise InvalidParameter(
+            f"{parsed.schema}: rows_per_subject needs subject, the column that says whose each row is; give --subject COL or take it out"
+        )
+    if parsed.label not in (None, schema.label_column):
+        raise InvalidParameter(f"--label {parsed.label} contradicts the schema's label column {schema.label_column!r}")
+    if schema.map is not None and parsed.map not in (AUTO, schema.map.kind):
+        raise InvalidParameter(
+            f"{parsed.schema}: --map {parsed.map} contradicts its [map], {schema.map.kind!r}; take one of them out"
+        )
+    return schema
+
+
+def _numbered(schema: Schema) -> Schema:
+    """Of a table that names no record, whose ids are numbers: later files name theirs in a column."""
+    if _RECORD in (*schema.columns, schema.label_column):
+        raise InvalidParameter(f"--id COL is needed: no column names the records, and {_RECORD!r} is another column")
+    return schema.with_columns(id=_RECORD)
+
+
+def _still_from_data(schema: Schema) -> str:
+    from .sizes import listed
+
+    return (
+        f"{len(schema.from_data)} range(s) or list(s) are the data's own, as their entries say: {listed(schema.from_data)}. Every figure "
+        "here takes them for public knowledge. Replace them by what was known before, and take the line from_data out"
+    )
+
+
+def _counted(cells: Mapping[str, int]) -> str:
+    """Cells per column in words, the columns with most of them first."""
+    ordered = sorted(cells, key=cells.__getitem__, reverse=True)
+    more = f" and in {len(ordered) - 4} more" if len(ordered) > 4 else ""
+    return ", ".join(f"{cells[name]} in {name}" for name in ordered[:4]) + more

@@ -8,8 +8,9 @@ from typing import Any
 
 from ..errors import InvalidParameter
 from ..evidence.outputs import output, outside
+from .arguments import add_command
 from .passphrase import add_passphrase_file, new_passphrase, passphrase_of
-from .shared import add_command, add_common, show
+from .terminal import show
 
 
 def register(commands: Any) -> None:
@@ -26,7 +27,7 @@ def register(commands: Any) -> None:
     )
     parser.add_argument("--passphrase", action="store_true", help="encrypt the key under a passphrase, asked for twice")
     add_passphrase_file(parser)
-    add_common(parser, "json")
+    parser.takes += ("--json",)
     parser.set_defaults(run=_run)
 
 

@@ -13,8 +13,9 @@ COMMON = """\
 --tombstones FILE   list of erased ids outside the store: note those erased, refuse those erased before
 --tombstone-key FILE  its key (both are made by `keygen KEY --tombstones LIST`)
 --language CODE     of a page to read: en, de (default: en)
---received, --channel, --identity-checked
-                    what the register notes of a request: see register receive --help"""
+--received TIME     when a request came in, for the register: ISO 8601 with the zone of that place
+--channel CHANNEL   how it came in: desk, form, e-mail, letter, telephone, agent, registry
+--identity-checked  you made sure who asks"""
 LINES = {
     "demo": "learn and delete on scikit-learn's digits, with accuracy, cost and the whole budget",
     "quickstart": "from a CSV or Parquet file to a model in one command; with --delete to a signed certificate",

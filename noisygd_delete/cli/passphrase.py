@@ -11,7 +11,7 @@ import sys
 
 from ..errors import InvalidParameter
 from ..records import bounded
-from .streams import complain
+from .terminal import complain
 
 VARIABLE = "NOISYGD_DELETE_PASSPHRASE"
 _LONGEST = 1000  # bytes; the format of the key file ends soon after

@@ -1,119 +1,24 @@
-"""`noisygd-delete plan`, as it is asked for: the one command that is told loss, budget and method. What it does: `planning`; the file in
-which it hands them to other commands: `problem`."""
+"""`noisygd-delete plan`: from a budget to steps and noise, before any record is touched. The one command that is told loss, budget and
+method; a file hands them to the others."""
 
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from copy import copy
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from ..methods.base import AUTO, PROOFS, RIDGES
-from ..methods.problem import DTYPES
-from ..privacy.worlds import ADJACENCIES, DELETION_NOTIONS
-from .arguments import number, whole
-from .shared import add_command, add_common, run_by
+from ..errors import InvalidParameter
+from ..methods.base import AUTO
+from .arguments import add_command
+from .plan_file import HEAD, command, take, written
+from .problem import ADVISED, PAPER_METHOD, PLANNED, SIZES, STREAM, add_problem_arguments
+from .terminal import show
 
-PAPER_METHOD, PAPER_REGULARIZATION = "theorem", 1e-3  # where nothing is advised
-SIZES = ("records", "features", "one_hot_blocks")
-STREAM: dict[str, Any] = {"requests": None, "period": None, "excess_risk": 0.01}
-PLANNED: dict[str, Any] = {  # what a plan takes where nothing is said
-    "loss": "logistic",
-    "radius": 1.0,
-    "clip": None,
-    "model_norm": None,
-    "regularization": PAPER_REGULARIZATION,
-    "ridge": "given",
-    **dict.fromkeys(("order", "dp", "deletion", "delta", "total_epsilon", "total_delta", "method")),
-    **dict.fromkeys(("gdp", "no_total", "no_utility"), False),
-    "adjacency": "replace",
-    "deletion_notion": "definition-4.1",
-    "releases": 1,
-    "batch": 1,
-    "rows_per_subject": 1,
-    "dtype": "float32",
-}
-ADVISED: dict[str, Any] = {  # the same where advice or a schema decides
-    **PLANNED,
-    **dict.fromkeys(("loss", "radius", "regularization", "ridge", "rows_per_subject")),
-    "method": AUTO,
-    "proof": PROOFS[-1],
-    **STREAM,
-}
+if TYPE_CHECKING:
+    from ..planner.cheapest import Choice
 
-
-def add_problem_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be asked of a plan; of these, the parser sets only those that were given."""
-
-    def add(group: Any, name: str, **how: Any) -> None:
-        group.add_argument(name, default=argparse.SUPPRESS, **how)
-
-    sizes = parser.add_argument_group("sizes (public)")
-    add(sizes, "--records", type=whole, help="n, number of slots")
-    add(sizes, "--features", type=whole, help="columns, the constant one included")
-    add(
-        sizes,
-        "--one-hot-blocks",
-        type=_sizes,
-        metavar="K,K,...",
-        help="columns in order: k for k of which one is always hot, 0 for any other (init takes them from the schema)",
-    )
-    loss = parser.add_argument_group("loss")
-    add(
-        loss,
-        "--loss",
-        metavar="NAME[:FIELD=VALUE,...]",
-        help="logistic (default), softmax:classes=3, pseudo-huber:delta=2, one-vs-rest, multilayer-perceptron, tanh-network",
-    )
-    add(loss, "--radius", type=number, help="bound R on the norm of a feature row (default 1)")
-    clip = "clip every record's gradient to this norm: less noise, some loss of fit"
-    add(loss, "--clip", type=number, metavar="L", help=clip)
-    add(loss, "--regularization", type=number, metavar="λ", help="default: advised, or 1e-3 where a method is named")
-    ridge = "forecast: raise λ, by public numbers alone, where the noise asks for it (default: given)"
-    add(loss, "--ridge", choices=RIDGES, help=ridge)
-    norm = "--ridge forecast: norm a good model may have (default: from n)"
-    add(loss, "--model-norm", type=number, metavar="B", help=norm)
-    budget = parser.add_argument_group(
-        "budget of one release (one of three forms; default where a method is advised: --dp 2 --deletion 0.2 --delta 1e-6, else the "
-        "paper's --order 10 --dp 1 --deletion 0.1)"
-    )
-    add(budget, "--order", type=number, help="Rényi order q of --dp and --deletion")
-    add(budget, "--dp", type=number, help="ε_dp, or ε with --delta, or μ with --gdp")
-    add(budget, "--deletion", type=number, help="ε_dd in the same measure")
-    add(budget, "--delta", type=number, help="read --dp and --deletion as ε of (ε, δ) with this δ")
-    add(budget, "--gdp", action="store_true", help="read --dp and --deletion as Gaussian-DP μ (method sharp)")
-    total = parser.add_argument_group("total of all publications (of a record still there, every one observed)")
-    cap = "publication stops before this is exceeded, erasure never (init: default room for 12 publications like the learn)"
-    add(total, "--total-epsilon", type=number, metavar="ε", help=cap)
-    add(total, "--total-delta", type=number, metavar="δ", help="default: that of the budget, or 1e-6")
-    add(total, "--no-total", action="store_true", help="no cap on the sum: it grows with every publication")
-    chosen = parser.add_argument_group("guarantee")
-    add(
-        chosen,
-        "--method",
-        metavar="NAME[:FIELD=VALUE,...]",
-        help="way of learning and deleting, with fields of its own as in Python: minimiser:solver=cold, ladder:stages=network:60,head (default: "
-        f"{PAPER_METHOD} here, auto, the one that `advise` takes, in init)",
-    )
-    proof = (
-        "by-hand: only methods whose every step is proven on paper; computer-checked: also those with a step by rigorous interval "
-        "arithmetic (default)"
-    )
-    add(chosen, "--proof", choices=PROOFS, help=proof)
-    add(chosen, "--adjacency", choices=ADJACENCIES, help="default: replace")
-    add(chosen, "--deletion-notion", choices=DELETION_NOTIONS, help="default: definition-4.1")
-    add(chosen, "--releases", type=whole, metavar="N", help="N observed publications together within --dp")
-    add(chosen, "--batch", type=whole, help="records edited by one request")
-    add(chosen, "--rows-per-subject", type=whole, help="rows of one person (default 1, or as the schema says)")
-    add(chosen, "--no-utility", action="store_true", help="take only the steps that forgetting needs")
-    add(chosen, "--dtype", choices=DTYPES, help="default: float32")
-    stream = parser.add_argument_group("stream (publications and their batch are then chosen by forecast)")
-    many = "deletion requests that --dp, then of all publications, must last for"
-    add(stream, "--requests", type=whole, metavar="N", help=many)
-    add(stream, "--period", type=number, metavar="DAYS", help="the --requests come in so many days")
-    add(stream, "--excess-risk", type=number, help="target, nats per record (default 0.01)")
-
-
-def _sizes(text: str) -> tuple[int, ...]:
-    return tuple(whole(part) for part in text.split(","))
+_COMPARING = ("compare", "cheapest")
 
 
 def register(commands: Any) -> None:
@@ -136,6 +41,117 @@ def register(commands: Any) -> None:
         action="store_true",
         help="the fewest steps per request that keep --excess-risk (method sharp); with the Pareto table",
     )
-    add_common(parser, "explain")
-    add_common(parser, "json")
-    parser.set_defaults(run=run_by("planning", "plan"))
+    parser.takes += ("--explain", "--json")
+    parser.set_defaults(run=plan)
+
+
+def plan(parsed: argparse.Namespace) -> int:
+    from ..evidence.outputs import output
+    from .nearest_plan import or_instead
+
+    asked = {name: getattr(parsed, name) for name in (*SIZES, *ADVISED) if name in parsed}
+    target = None if parsed.out is None else output("--out", parsed.out, begins=HEAD.encode())
+    comparing = [f"--{name}" for name in _COMPARING if getattr(parsed, name)]
+
+    def typed(problem: dict[str, Any]) -> str:
+        return command(problem, *comparing, file=parsed.out)
+
+    file, answer, text = or_instead(asked, partial(_planned, parsed), typed)
+    if target is not None:
+        target.write(file)
+    show(parsed, answer, text)
+    return 0
+
+
+def _planned(parsed: argparse.Namespace, asked: dict[str, Any]) -> tuple[str, dict[str, Any], str]:
+    """A problem as a file has it, and what is answered to it: in JSON and in words."""
+    parsed = copy(parsed)
+    take(parsed, PLANNED | {"proof": None} | STREAM, asked)
+    if None in (parsed.records, parsed.features):
+        if parsed.out is None:
+            raise InvalidParameter(
+                f"give --records and --features; or write what is asked, for other commands: {command(asked)}"
+            )
+        text = f"wrote {parsed.out}: give --plan {parsed.out} to init, quickstart, advise, relearn or audit"
+        return written(asked), {"plan": parsed.out, "asked": asked}, text
+    if parsed.method == AUTO:
+        raise InvalidParameter(
+            "is chosen by `advise`, and by `init` for its table; here a method is named", method=AUTO
+        )
+    if parsed.out is not None and (parsed.compare or parsed.cheapest or not {"requests", "period"}.isdisjoint(asked)):
+        unsized = {name: value for name, value in asked.items() if name not in SIZES}
+        raise InvalidParameter(
+            "--out writes what is asked, not what a forecast chose: leave --compare and --cheapest out, and with --requests the sizes: "
+            + command(unsized, file=parsed.out)
+        )
+    return written(_defaults(parsed) | asked), *_answered(parsed)  # what is shown is what is written
+
+
+def _defaults(parsed: argparse.Namespace) -> dict[str, Any]:
+    """What `plan` takes where nothing is said, and advice would choose otherwise."""
+    from .asked_plan import budget_from
+
+    budget = budget_from(parsed)
+    measure = {} if parsed.gdp or parsed.delta is not None else {"order": budget.order}
+    return {
+        "method": PAPER_METHOD,
+        "regularization": parsed.regularization,
+        **measure,
+        "dp": budget.dp,
+        "deletion": budget.deletion,
+    }
+
+
+def _answered(parsed: argparse.Namespace) -> tuple[dict[str, Any], str]:
+    from ..planner import compare_plans
+    from .asked_plan import as_given, described, plan_from, stream_from
+    from .budget_left import warning
+
+    if parsed.cheapest:
+        choice = _cheapest(parsed)
+        return choice.to_dict(), f"{described(parsed, choice.plan)}\n\n{choice.text()}"
+    sizes: dict[str, Any] = {name: getattr(parsed, name) for name in SIZES}
+    if parsed.compare:
+        comparison = compare_plans(**as_given(parsed), **sizes, target=parsed.excess_risk, requests=parsed.requests)
+        return comparison.to_dict(), comparison.table()
+    if parsed.requests is not None or parsed.period is not None:
+        stream = stream_from(parsed, **sizes)
+        text = f"{stream.text()}\n\n{described(parsed, stream.plan)}\n\n{stream.comparison.table()}"
+        return {**stream.to_dict(), "plan": stream.plan.summary(), **warning(stream.plan)}, text
+    found = plan_from(parsed, **sizes)
+    return {**found.summary(), **warning(found)}, described(parsed, found)
+
+
+def _cheapest(parsed: argparse.Namespace) -> Choice:
+    from ..planner import cheapest_plan
+    from .asked_plan import budget_from, loss_from, total_from
+
+    if parsed.ridge != "given":
+        raise InvalidParameter(
+            "--ridge forecast and --cheapest do not go together: plan with --ridge forecast first and give its λ"
+        )
+    if parsed.period is not None:
+        raise InvalidParameter("--cheapest plans for a number of requests, whenever they come; leave --period out")
+    if parsed.requests is not None and parsed.releases > 1:
+        raise InvalidParameter("--requests N plans N + 1 releases; give --releases or --requests, not both")
+    releases = parsed.releases if parsed.requests is None else parsed.requests + 1
+    fixed = {
+        name: parsed.method_fields[name] for name in ("step_size", "noise_variance") if name in parsed.method_fields
+    }
+    return cheapest_plan(
+        loss_from(parsed),
+        records=parsed.records,
+        features=parsed.features,
+        regularization=parsed.regularization,
+        budget=budget_from(parsed),
+        excess_risk=parsed.excess_risk,
+        adjacency=parsed.adjacency,
+        deletion_notion=parsed.deletion_notion,
+        releases=releases,
+        batch=parsed.batch,
+        rows_per_subject=parsed.rows_per_subject,
+        dtype=parsed.dtype,
+        **({} if parsed.method is None else {"method": parsed.method}),
+        total=total_from(parsed, delta=budget_from(parsed).shown_delta),
+        **fixed,
+    )

@@ -8,8 +8,9 @@ import io
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from .arguments import store_command
 from .evaluate import CAUTION
-from .shared import add_common, show, store_command
+from .terminal import show
 
 if TYPE_CHECKING:
     from ..store.prediction import Predictions
@@ -21,7 +22,7 @@ _BEGINS = b"record,predicted "  # as no table of a user's own does
 def register(commands: Any) -> None:
     parser = store_command(commands, "predict", "predict STORE --data new.csv --out predictions.csv", _run)
     parser.add_argument("--data", required=True, metavar="FILE", help="CSV or Parquet; label and id may be missing")
-    add_common(parser, "delimiter")
+    parser.takes += ("--delimiter",)
     parser.add_argument("--probabilities", action="store_true", help="of each class too, a column each in --out")
     parser.add_argument("--out", metavar="FILE", help="write one prediction a line (CSV)")
 
@@ -29,7 +30,7 @@ def register(commands: Any) -> None:
 def _run(parsed: argparse.Namespace) -> int:
     from ..evidence.outputs import output
     from ..store.prediction import predict
-    from .changing import open_store
+    from .release import open_store
 
     out = None if parsed.out is None else output("--out", parsed.out, begins=_BEGINS, inputs=[parsed.data])
     with open_store(parsed) as store:

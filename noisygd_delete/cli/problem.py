@@ -1,191 +1,114 @@
-"""What is asked of a plan, in a file: `plan ... --out FILE` writes it, `--plan FILE` of other commands reads it. The file says what `plan`
-is told, by the names of its options, and nothing else."""
+"""What can be asked of a plan: the options of `plan`, which a file of it holds for other commands, and what each is where nothing is said."""
 
 from __future__ import annotations
 
 import argparse
-import difflib
-import json
-import re
-import shlex
-import tomllib
-from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any
 
-from .. import losses, methods
-from ..errors import InvalidParameter, choice
-from ..methods.base import AUTO
+from ..methods.base import AUTO, PROOFS, RIDGES
+from ..methods.problem import DTYPES
+from ..privacy.worlds import ADJACENCIES, DELETION_NOTIONS
 from .arguments import number, whole
-from .plan import SIZES, add_problem_arguments
 
-HEAD = "# for --plan FILE of init, quickstart, advise, relearn and audit; by noisygd-delete plan"
-_FIELDS = re.compile(r",(?=\s*\w+=)")  # commas between fields, not those within a value
+PAPER_METHOD, PAPER_REGULARIZATION = "theorem", 1e-3  # where nothing is advised
+SIZES = ("records", "features", "one_hot_blocks")
+STREAM: dict[str, Any] = {"requests": None, "period": None, "excess_risk": 0.01}
+PLANNED: dict[str, Any] = {  # what a plan takes where nothing is said
+    "loss": "logistic",
+    "radius": 1.0,
+    "clip": None,
+    "model_norm": None,
+    "regularization": PAPER_REGULARIZATION,
+    "ridge": "given",
+    **dict.fromkeys(("order", "dp", "deletion", "delta", "total_epsilon", "total_delta", "method")),
+    **dict.fromkeys(("gdp", "no_total", "no_utility"), False),
+    "adjacency": "replace",
+    "deletion_notion": "definition-4.1",
+    "releases": 1,
+    "batch": 1,
+    "rows_per_subject": 1,
+    "dtype": "float32",
+}
+ADVISED: dict[str, Any] = {  # the same where advice or a schema decides
+    **PLANNED,
+    **dict.fromkeys(("loss", "radius", "regularization", "ridge", "rows_per_subject")),
+    "method": AUTO,
+    "proof": PROOFS[-1],
+    **STREAM,
+}
 
 
-def add_plan_file(parser: argparse.ArgumentParser) -> None:
-    """The problem of a command that plans and is not told it word by word."""
-    parser.add_argument(
-        "--plan",
-        metavar="FILE",
-        help="loss, budget and method, as `plan ... --out FILE` writes them (default: advised)",
+def add_problem_arguments(parser: argparse.ArgumentParser) -> None:
+    """What can be asked of a plan; of these, the parser sets only those that were given."""
+
+    def add(group: Any, name: str, **how: Any) -> None:
+        group.add_argument(name, default=argparse.SUPPRESS, **how)
+
+    sizes = parser.add_argument_group("sizes (public)")
+    add(sizes, "--records", type=whole, help="n, number of slots")
+    add(sizes, "--features", type=whole, help="columns, the constant one included")
+    add(
+        sizes,
+        "--one-hot-blocks",
+        type=_sizes,
+        metavar="K,K,...",
+        help="columns in order: k for k of which one is always hot, 0 for any other (init takes them from the schema)",
     )
-    parser.set_defaults(asked={})
+    loss = parser.add_argument_group("loss")
+    add(
+        loss,
+        "--loss",
+        metavar="NAME[:FIELD=VALUE,...]",
+        help="logistic (default), softmax:classes=3, pseudo-huber:delta=2, one-vs-rest, multilayer-perceptron, tanh-network",
+    )
+    add(loss, "--radius", type=number, help="bound R on the norm of a feature row (default 1)")
+    clip = "clip every record's gradient to this norm: less noise, some loss of fit"
+    add(loss, "--clip", type=number, metavar="L", help=clip)
+    add(loss, "--regularization", type=number, metavar="λ", help="default: advised, or 1e-3 where a method is named")
+    ridge = "forecast: raise λ, by public numbers alone, where the noise asks for it (default: given)"
+    add(loss, "--ridge", choices=RIDGES, help=ridge)
+    norm = "--ridge forecast: norm a good model may have (default: from n)"
+    add(loss, "--model-norm", type=number, metavar="B", help=norm)
+    budget = parser.add_argument_group(
+        "budget of one release (one of three forms; default where a method is advised: --dp 2 --deletion 0.2 --delta 1e-6, else the "
+        "paper's --order 10 --dp 1 --deletion 0.1)"
+    )
+    add(budget, "--order", type=number, help="Rényi order q of --dp and --deletion")
+    add(budget, "--dp", type=number, help="ε_dp, or ε with --delta, or μ with --gdp")
+    add(budget, "--deletion", type=number, help="ε_dd in the same measure")
+    add(budget, "--delta", type=number, help="read --dp and --deletion as ε of (ε, δ) with this δ")
+    add(budget, "--gdp", action="store_true", help="read --dp and --deletion as Gaussian-DP μ (method sharp)")
+    total = parser.add_argument_group("total of all publications (of a record still there, every one observed)")
+    cap = "publication stops before this is exceeded, erasure never (init: default room for 12 publications like the learn)"
+    add(total, "--total-epsilon", type=number, metavar="ε", help=cap)
+    add(total, "--total-delta", type=number, metavar="δ", help="default: that of the budget, or 1e-6")
+    add(total, "--no-total", action="store_true", help="no cap on the sum: it grows with every publication")
+    chosen = parser.add_argument_group("guarantee")
+    add(
+        chosen,
+        "--method",
+        metavar="NAME[:FIELD=VALUE,...]",
+        help="way of learning and deleting, with fields of its own as in Python: minimiser:solver=cold, ladder:stages=network:60,head (default: "
+        f"{PAPER_METHOD} here, auto, the one that `advise` takes, in init)",
+    )
+    proof = (
+        "by-hand: only methods whose every step is proven on paper; computer-checked: also those with a step by rigorous interval "
+        "arithmetic (default)"
+    )
+    add(chosen, "--proof", choices=PROOFS, help=proof)
+    add(chosen, "--adjacency", choices=ADJACENCIES, help="default: replace")
+    add(chosen, "--deletion-notion", choices=DELETION_NOTIONS, help="default: definition-4.1")
+    add(chosen, "--releases", type=whole, metavar="N", help="N observed publications together within --dp")
+    add(chosen, "--batch", type=whole, help="records edited by one request")
+    add(chosen, "--rows-per-subject", type=whole, help="rows of one person (default 1, or as the schema says)")
+    add(chosen, "--no-utility", action="store_true", help="take only the steps that forgetting needs")
+    add(chosen, "--dtype", choices=DTYPES, help="default: float32")
+    stream = parser.add_argument_group("stream (publications and their batch are then chosen by forecast)")
+    many = "deletion requests that --dp, then of all publications, must last for"
+    add(stream, "--requests", type=whole, metavar="N", help=many)
+    add(stream, "--period", type=number, metavar="DAYS", help="the --requests come in so many days")
+    add(stream, "--excess-risk", type=number, help="target, nats per record (default 0.01)")
 
 
-def take(parsed: argparse.Namespace, usual: Mapping[str, Any], given: Mapping[str, Any] | None = None) -> None:
-    """Fill in what is asked, and `usual` where nothing is. `parsed.asked` keeps what was asked.
-
-    Args:
-        given: what was asked of `plan` itself; else it is read from the file that the arguments name.
-
-    Raises:
-        InvalidParameter: the file asks for what this command has no use for.
-    """
-    if given is None:
-        given = parsed.asked
-        if parsed.plan is not None:
-            if given:
-                raise InvalidParameter(
-                    "--plan FILE says all that is asked; put the other options of `plan` into the file"
-                )
-            given = read(parsed.plan)
-    strange = [name for name in given if name not in usual and name not in SIZES]
-    if strange:
-        raise InvalidParameter(f"{', '.join(strange)}: {parsed.command} has no use for it; leave it out of the plan")
-    parsed.asked = dict(given)
-    for name, value in {**dict.fromkeys(SIZES), **usual, **given}.items():
-        if name not in SIZES or getattr(parsed, name, None) is None:
-            setattr(parsed, name, value)
-    parsed.loss, parsed.loss_fields = spec("loss", parsed.loss)
-    if parsed.loss is not None:
-        choice("loss", parsed.loss, tuple(sorted(losses.CATALOGUE)))
-    parsed.method, parsed.method_fields = spec("method", parsed.method)
-    if parsed.method not in (None, AUTO):
-        methods.of(parsed.method, **parsed.method_fields)  # refused here if there is none such
-    elif parsed.method_fields:
-        raise InvalidParameter(
-            f"{', '.join(parsed.method_fields)}: an option of one method; name the method in front of it"
-        )
-
-
-def read(file: str) -> dict[str, Any]:
-    """What the file asks, by the names of the options in Python.
-
-    Raises:
-        InvalidParameter: it cannot be read, or asks for what no plan has.
-    """
-    from ..records import bounded
-
-    try:
-        table = tomllib.loads(bounded.text(file, bounded.SCHEMA))
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidParameter(
-            f"{file}: not TOML ({error}); write it with noisygd-delete plan ... --out {file}"
-        ) from error
-    parser = _OfFile(prog=file, allow_abbrev=False)
-    add_problem_arguments(parser)
-    known = [action.dest for action in parser._actions if action.dest != "help"]
-    for name in table:
-        if name not in known:
-            near = difflib.get_close_matches(name, known, 1)
-            raise InvalidParameter(
-                f"{file}: {name!r} is no option of `plan`" + (f"; did you mean {near[0]}?" if near else "")
-            )
-    if not all(isinstance(value, str | int | float) for value in table.values()):
-        raise InvalidParameter(f"{file}: each value is a number, a word in quotes, true or false")
-    return vars(parser.parse_args(words(table)))
-
-
-def written(asked: Mapping[str, Any]) -> str:
-    """The file that `read` reads."""
-    lines = [HEAD]
-    for name, value in asked.items():
-        text = ",".join(map(str, value)) if isinstance(value, tuple) else value
-        lines.append(f"{name} = {json.dumps(text, ensure_ascii=False)}")
-    return "\n".join(lines) + "\n"
-
-
-def words(asked: Mapping[str, Any]) -> list[str]:
-    """What is asked as options of `plan`."""
-    found = []
-    for name, value in asked.items():
-        option = f"--{name.replace('_', '-')}"
-        if isinstance(value, bool):
-            found += [option] if value else []
-            continue
-        text = ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
-        found += [f"{option}={text}"] if text.startswith("-") else [option, text]
-    return found
-
-
-def command(asked: Mapping[str, Any], *more: str, file: str | None = "plan.toml") -> str:
-    """The command that plans what is asked, with `more` options, and writes it to the file."""
-    return shlex.join(["noisygd-delete", "plan", *words(asked), *more, *([] if file is None else ["--out", file])])
-
-
-def spec(option: str, text: str | None) -> tuple[str | None, dict[str, Any]]:
-    """A name and the fields after it: `minimiser:solver=cold,diffusion_steps=40`.
-
-    Raises:
-        InvalidParameter: a field has no value.
-    """
-    name, _, fields = (text or "").partition(":")
-    found: dict[str, Any] = {}
-    for part in filter(None, _FIELDS.split(fields)):
-        field, equals, value = (piece.strip() for piece in part.partition("="))
-        if not (field and equals):
-            raise InvalidParameter(f"--{option} {name}: {part!r} must be FIELD=VALUE, as in minimiser:solver=cold")
-        found[field.replace("-", "_")] = _value(field, value)
-    return name or None, found
-
-
-def joined(name: str, fields: Mapping[str, Any]) -> str:
-    """`spec` the other way round; `fields` as they are typed."""
-    return name + ("" if not fields else ":" + ",".join(f"{field}={value}" for field, value in fields.items()))
-
-
-def _value(field: str, text: str) -> Any:
-    if field == "stages":
-        return _stages(text)
-    if field == "outer_weights":
-        return tuple(map(_number, text.split(",")))
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
-
-
-def _number(text: str) -> float:
-    try:
-        return number(text)
-    except argparse.ArgumentTypeError as error:
-        raise InvalidParameter(str(error)) from error
-
-
-def _stages(text: str) -> tuple[Any, ...]:
-    """Stages as they are typed: a kind, its steps (a head may leave them out), its step size and the share of the rows in a step."""
-    from ..methods.stages import Stage
-
-    found = []
-    for part in text.split(","):
-        kind, *numbers = part.split(":")
-        if len(numbers) > 3:
-            raise InvalidParameter(
-                f"stages: {part!r} must be KIND, KIND:STEPS, KIND:STEPS:STEP_SIZE or KIND:STEPS:STEP_SIZE:SHARE"
-            )
-        try:
-            steps = whole(numbers[0]) if numbers else None
-            size, rate = (number(numbers[k]) if len(numbers) > k else None for k in (1, 2))
-            found.append(Stage(kind.strip(), steps, size, sampling_rate=rate))
-        except (InvalidParameter, argparse.ArgumentTypeError) as error:
-            raise InvalidParameter(f"stages: {part!r}: {error}") from error
-    return tuple(found)
-
-
-class _OfFile(argparse.ArgumentParser):
-    """Whatever is wrong is an error about the file."""
-
-    def error(self, message: str) -> NoReturn:
-        raise InvalidParameter(f"{self.prog}: {message.replace('argument --', '')}")
+def _sizes(text: str) -> tuple[int, ...]:
+    return tuple(whole(part) for part in text.split(","))

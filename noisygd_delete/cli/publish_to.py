@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+import sys
+from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
-from .places import sentence
-from .shared import show, store_command
+from .arguments import store_command
+from .terminal import show
+
+if TYPE_CHECKING:
+    from ..store import Store
 
 _BEHIND = 6
 
@@ -31,7 +35,7 @@ def register(commands: Any) -> None:
 
 
 def _run(parsed: argparse.Namespace) -> int:
-    from .changing import open_store
+    from .release import open_store
 
     if parsed.end and (parsed.address is None or parsed.model is not None or parsed.alias is not None):
         raise InvalidParameter("--end takes an ADDRESS that is published to, and neither --model nor --alias")
@@ -48,3 +52,20 @@ def _run(parsed: argparse.Namespace) -> int:
         text = "\n".join(map(sentence, told)) or "this store publishes nowhere else; give an ADDRESS"
         show(parsed, {"publishers": told}, text)
         return _BEHIND if store.publishers_behind else 0
+
+
+def sentence(told: dict[str, Any]) -> str:
+    """One publisher in words."""
+    name = told["address"] + (f" ({told['model']}@{told['alias']})" if "model" in told else "")
+    holds = "no release" if told["release"] is None else f"release {told['release']}"
+    if not told["pending"]:
+        return f"{name}: holds {holds}" + (f" since {told['since']}" if "since" in told else "")
+    why = f": {told['problem']}" if told["problem"] else ""
+    return f"{name}: NOT yet as it must be (last known to hold {holds}){why}; the next command tries again"
+
+
+def complain_behind(store: Store) -> None:
+    """One line on standard error for each publisher that does not hold the release in force alone."""
+    for told in store.publishers_told():
+        if told["pending"]:
+            print(sentence(told), file=sys.stderr)

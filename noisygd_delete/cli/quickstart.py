@@ -1,13 +1,41 @@
-"""`noisygd-delete quickstart`, as it is asked for. What it does: `starting`."""
+"""`noisygd-delete quickstart`: from a file to a model, and to the certificate of a deletion.
+
+It runs the commands that a person would run, with what a draft and `advise` propose. Beside them it only keeps some rows apart to measure
+on, which no store and no file ever holds.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import argparse
+import io
+import json
+import math
+import sys
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stdout
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from .arguments import number
+from ..errors import InvalidParameter
+from .arguments import add_command, number
+from .commands import carry_out, parser
 from .init import add_map
-from .problem import add_plan_file
-from .shared import add_command, add_common, run_by
+from .plan_file import add_plan_file
+from .terminal import show
+
+if TYPE_CHECKING:
+    from ..features.schema import HeldOut, Table
+
+_MOST_APART = 10_000  # rows to measure on
+_ENOUGH_APART = 30
+_OWN = "from_data = true"
+_PUBLIC = "public"
+_SIGNED_LOG = 'transform = "signed-log"'
+_REQUEST = "first-deletion"  # the token of --delete
+_KINDS = ("bounds", "dates", "times", "categories", "boolean", "classes")  # how a range or list begins
+_WIDE = 60  # letters in one line
 
 
 def register(commands: Any) -> None:
@@ -34,5 +62,225 @@ def register(commands: Any) -> None:
     )
     add_map(command)
     add_plan_file(command)
-    add_common(command, "json")
-    command.set_defaults(run=run_by("starting", "start"))
+    command.takes += ("--json",)
+    command.set_defaults(run=start)
+
+
+def start(parsed: argparse.Namespace) -> int:
+    from ..features.schema import draft_schema, read_table
+
+    if not 0 <= parsed.apart < 1:
+        raise InvalidParameter(f"--apart {parsed.apart} must be a share, at least 0 and below 1")
+    folder = Path(parsed.into if parsed.into is not None else _folder_for(parsed.data))
+    table = read_table(parsed.data)
+    draft = draft_schema(table, parsed.label, id=parsed.id, subject=parsed.subject)
+    if not parsed.yes and not parsed.json and _both_are_terminals():
+        draft = answered(draft, _ask)
+    _check_ids(parsed, table, draft)
+    try:
+        folder.mkdir()
+    except OSError as error:
+        raise InvalidParameter(
+            f"cannot make the folder {folder} ({error.strerror}); name a new one with --into FOLDER"
+        ) from error
+    try:
+        return _fill(parsed, folder, len(table), draft.replace("confirmed = false", "confirmed = true", 1))
+    except BaseException:
+        if not (folder / "store").exists():
+            (folder / "schema.toml").unlink(missing_ok=True)
+            folder.rmdir()
+        raise
+
+
+def _check_ids(parsed: argparse.Namespace, table: Table, draft: str) -> None:
+    """Refuse an id that no row has before anything is made."""
+    column = parsed.id or tomllib.loads(draft).get("id")
+    known = set(table.columns[column]) if column else {str(row) for row in range(1, len(table) + 1)}
+    unknown = sum(name not in known for name in parsed.delete)
+    if unknown:
+        where = f"column {column!r}" if column else f"the rows' numbers, 1 to {len(table)}"
+        persons = set() if parsed.subject is None else set(table.columns[parsed.subject])
+        if persons & set(parsed.delete):
+            where += f"; for all rows of a person of {parsed.subject!r}: noisygd-delete delete STORE --subject S, once there is a store"
+        raise InvalidParameter(
+            f"--delete: {unknown} of {len(parsed.delete)} ids are in no row of {parsed.data} ({where}); nothing was made"
+        )
+
+
+def _fill(parsed: argparse.Namespace, folder: Path, rows: int, schema: str) -> int:
+    from ..features.schema import HeldOut
+    from .init import create
+
+    (folder / "schema.toml").write_text(schema, encoding="utf-8")
+    store = str(folder / "store")
+    share = min(parsed.apart, _MOST_APART / rows) if _measures() else 0.0
+    apart = HeldOut(share if share * rows >= _ENOUGH_APART else 0.0, never=parsed.delete)
+
+    def init(found: argparse.Namespace) -> int:
+        found.plan, found.map = parsed.plan, parsed.map
+        return create(found, held_out=apart)
+
+    made = _answer(["init", store, "--data", parsed.data, "--schema", str(folder / "schema.toml")], init)
+    _answer(["learn", store])
+    measured = _measure(store, apart)
+    lines, answer = _made_text(made, measured, folder), {"folder": str(folder), "init": made, "evaluation": measured}
+    paper: list[str] = []
+    if parsed.delete:
+        erased, paper = _delete(parsed, folder, store)
+        answer |= {"delete": erased, "certificate": str(folder / "certificate.json")}
+    left = _answer(["status", store])["publications_left"]
+    lines.append(
+        f"publications left: {left}; next: noisygd-delete delete {store} ID"
+        if left is not None
+        else f"next: noisygd-delete delete {store} ID"
+    )
+    lines += ["", *paper] if paper else []
+    show(parsed, answer, "\n".join(lines))
+    return 0
+
+
+def _delete(parsed: argparse.Namespace, folder: Path, store: str) -> tuple[dict[str, Any], list[str]]:
+    """The deletion, its certificate and page, verified; what the certificate says."""
+    request, key, paper, page = (
+        _REQUEST,
+        *(str(folder / name) for name in ("key.pem", "certificate.json", "certificate.html")),
+    )
+    erased = _answer(["delete", store, *parsed.delete, "--request-id", request])
+    _answer(["keygen", key])
+    said = _said(["certificate", store, "--request-id", request, "--key", key, "--out", paper, "--html", page])
+    _answer(["verify-certificate", paper, "--public-key", f"{key}.pub"])
+    signed = f"signed and verified: {paper}; to read and print, {page}; the key, which signs for you, is {key}"
+    return erased, [*said.partition("\n\n")[0].splitlines(), signed]
+
+
+def _measures() -> bool:
+    """Whether there is a library to measure with."""
+    return find_spec("sklearn") is not None
+
+
+def _measure(store: str, apart: HeldOut) -> dict[str, Any] | None:
+    """The model on the rows kept apart; None where they are too few to say anything."""
+    from ..papers.evaluation import measure
+    from ..store import Store
+
+    rows = apart.encoded()
+    if rows is None or len(rows.rows) < _ENOUGH_APART:
+        return None
+    with Store.open(store) as opened:
+        return measure(opened, rows).to_dict()
+
+
+def _made_text(made: Mapping[str, Any], found: Mapping[str, Any] | None, folder: Path) -> list[str]:
+    from .sizes import listed
+
+    rows = f"{made['records']} rows learned from, in {made['slots']} slots; {made['features']} features"
+    lines = [f"{folder}: {rows}, method '{made['plan']['method']}'"]
+    own = made["from_data"]
+    if own:
+        lines.append(
+            f"WARNING: {len(own)} ranges or lists are the data's own ({listed(own)}); every figure takes them for public. Answer for them in "
+            f"{folder / 'schema.toml'} before people rely on this"
+        )
+    if found is None:
+        reason = (
+            "too few rows to keep some apart and measure"
+            if _measures()
+            else "nothing was kept apart and measured, which needs scikit-learn (pip install 'noisygd-delete[sklearn]')"
+        )
+        return [*lines, f"{reason}: all were learned from; noisygd-delete evaluate measures on others"]
+    if found["accuracy"] is not None:
+        score = (
+            f"right on {found['accuracy']:.1%}; always saying {found['baseline']!r}: {found['baseline_accuracy']:.1%}"
+        )
+    else:
+        score = (
+            f"R² {found['r2']:.3f}, mean absolute error {found['mean_absolute_error']:.4g}; always saying the median: "
+            f"{found['baseline_mean_absolute_error']:.4g}"
+        )
+    return [*lines, f"measured on {found['rows']} rows kept apart, which are in no model and no file here: {score}"]
+
+
+def _answer(arguments: Sequence[str], run: Callable[[argparse.Namespace], int] | None = None) -> dict[str, Any]:
+    """What another command answers."""
+    return dict(json.loads(_said([*arguments, "--json"], run)))
+
+
+def _said(arguments: Sequence[str], run: Callable[[argparse.Namespace], int] | None = None) -> str:
+    parsed = parser(arguments[0]).parse_args(arguments)
+    out = io.StringIO()
+    with redirect_stdout(out):
+        status = carry_out(parsed) if run is None else run(parsed)
+    if status:
+        raise InvalidParameter(
+            f"noisygd-delete {' '.join(arguments)} ended with status {status}: {out.getvalue().strip()}"
+        )
+    return out.getvalue()
+
+
+def answered(draft: str, ask: Callable[[str, str], str]) -> str:
+    """The draft with a person's answers in it.
+
+    Args:
+        ask: given an entry's name and the line of its range or list, what is public instead: "" (it is the data's own), "public", two
+            numbers, the ends of a public range, or one that none is larger than, known in order of magnitude alone.
+    """
+    lines, name, values = draft.splitlines(), "", 0
+    for at, line in enumerate(lines):
+        if line.startswith("["):
+            name = line.strip("[]").removeprefix("columns.").strip('"')
+        elif line.startswith(_KINDS):
+            values = at
+        elif line.startswith(_OWN):
+            answer = ask(name, lines[values])
+            if answer:
+                lines[at] = ""
+            if answer not in ("", _PUBLIC):
+                low, *high = answer.split()
+                lines[values] = f"bounds = [{low}, {high[0]}]" if high else f"bounds = [-{low}, {low}]\n{_SIGNED_LOG}"
+                lines[values + 1 : at] = [
+                    kept if high or "transform" not in kept else "" for kept in lines[values + 1 : at]
+                ]
+    return "\n".join(lines) + "\n"
+
+
+def _ask(name: str, values: str) -> str:
+    """One question in the terminal, until it is answered."""
+    what = f"{name}: {values if len(values) < _WIDE else values[:_WIDE] + ' …'}"
+    ends = values.startswith("bounds")
+    column = name != "label"
+    more = ", or two numbers: the ends of a public range" if ends else ""
+    more += ", or one: none is larger, known to a factor of 100" if ends and column else ""
+    while True:
+        print(
+            f"{what}\n  was this known before anybody saw the data? [y]es, [Enter] no{more}: ",
+            end="",
+            file=sys.stderr,
+            flush=True,
+        )
+        answer = sys.stdin.readline().strip()
+        if answer.lower() in ("", "n", "no"):
+            return ""
+        if answer.lower() in ("y", "yes"):
+            return _PUBLIC
+        if ends and _is_range(answer, or_magnitude=column):
+            return answer
+
+
+def _is_range(answer: str, *, or_magnitude: bool) -> bool:
+    """Two ends in order, or where that is said one positive number."""
+    try:
+        ends = tuple(map(float, answer.split()))
+    except ValueError:
+        return False
+    if or_magnitude and len(ends) == 1:
+        ends = (0.0, *ends)
+    return len(ends) == 2 and -math.inf < ends[0] < ends[1] < math.inf
+
+
+def _both_are_terminals() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stderr is not None and sys.stderr.isatty()
+
+
+def _folder_for(file: str) -> str:
+    """The file's name without its endings."""
+    return Path(file).name.partition(".")[0] or "table"

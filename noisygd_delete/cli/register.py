@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
 from ..evidence.outputs import output
-from ..papers.catalogue import ORIGINAL, languages
 from ..papers.requests import line_of, practice_of, register_lines
 from ..records import bounded
 from ..register import (
@@ -33,8 +32,9 @@ from ..register import (
 )
 from ..register.case import TEXTS, overclaims
 from ..register.dates import MOST_HOLIDAYS, day
-from .arguments import Intermixed, options_of, whole
-from .shared import add_command, add_common, show
+from .arguments import Intermixed, add_command, options_of, whole
+from .statements import STATEMENTS
+from .terminal import show
 
 if TYPE_CHECKING:
     from ..store import Store
@@ -51,196 +51,60 @@ def register(commands: Any) -> None:
         "request ids are pseudonyms and can be forgotten (prune). The engine decides nothing here: a person does, and states it.",
         epilog="example: noisygd-delete register list STORE",
     )
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", parser_class=Intermixed, required=True)
-    _looking(actions)
-    _deciding(actions)
-    _telling(actions)
-    _keeping(actions)
+    actions: Any = parser.add_subparsers(dest="action", metavar="ACTION", parser_class=Intermixed, required=True)
+    for name, (text, example, run) in _ACTIONS.items():
+        one = actions.add_parser(
+            name,
+            help=text,
+            description=text,
+            epilog=f"example: noisygd-delete register {name} STORE {example}".rstrip(),
+            allow_abbrev=False,
+        )
+        one.add_argument("store", metavar="STORE")
+        if name not in _OF_ALL:
+            one.add_argument("token", metavar="REQUEST")
+        one.takes = ("--json",) if name in _READING else ("--wait", "--json")
+        one.set_defaults(run=run)
+    _add_options(actions.choices)
     for one in actions.choices.values():
         one.set_defaults(options=options_of(one))
 
 
-def _action(
-    actions: Any,
-    name: str,
-    text: str,
-    example: str,
-    run: Callable[[argparse.Namespace], int],
-    *,
-    one: bool = True,
-    writes: bool = True,
-) -> argparse.ArgumentParser:
-    """An action on a store, and on one request of it."""
-    parser: argparse.ArgumentParser = actions.add_parser(
-        name,
-        help=text,
-        description=text,
-        epilog=f"example: noisygd-delete register {name} {example}",
-        allow_abbrev=False,
-    )
-    parser.add_argument("store", metavar="STORE")
-    if one:
-        parser.add_argument("token", metavar="REQUEST")
-    if writes:
-        add_common(parser, "wait")
-    add_common(parser, "json")
-    parser.set_defaults(run=run)
-    return parser
+def _add_options(actions: dict[str, Intermixed]) -> None:
+    def add(name: str, option: str, value: str | None = None, text: str = "", **more: Any) -> None:
+        how = {"action": "store_true"} if value is None and "choices" not in more else {"metavar": value}
+        actions[name].add_argument(option, help=text, **how, **more)
 
-
-def _on(parser: argparse.ArgumentParser, what: str) -> None:
-    parser.add_argument("--on", metavar="DAY", help=f"when {what} (2026-05-04); default: today")
-
-
-def _looking(actions: Any) -> None:
-    listed = _action(
-        actions,
-        "list",
-        "every request, what is late or due first on top",
-        "STORE --open",
-        _list,
-        one=False,
-        writes=False,
-    )
-    listed.add_argument("--open", action="store_true", help="only those where something is left to do")
-    listed.add_argument("--out", metavar="FILE", help="write all of it as CSV here")
-    listed.add_argument("--html", metavar="FILE", help="write it as a page here, a hundred requests at a time")
-    listed.add_argument("--language", choices=languages(), default=ORIGINAL, help=argparse.SUPPRESS)
-    listed.add_argument("--page", type=whole, default=1, metavar="N", help="which hundred; default: 1")
-    _action(actions, "show", "all that is known of one request", "STORE 9f2c31", _show, writes=False)
-
-
-def _deciding(actions: Any) -> None:
-    came = _action(
-        actions,
-        "receive",
-        "note a request before anything is done for it",
-        "STORE --right erasure --channel e-mail",
-        _receive,
-        one=False,
-    )
-    came.add_argument("--request-id", metavar="TOKEN", help="your random token for it; default: a new one")
-    came.add_argument("--received", metavar="TIME", help="ISO 8601 with the zone of that place; default: now")
-    came.add_argument("--right", choices=list(map(str, Rights)), help="what was asked; default: erasure")
-    came.add_argument("--channel", choices=list(map(str, Channels)), help="how it came in")
-    came.add_argument("--identity-checked", action="store_true", help="you made sure who asks")
-    no = _action(
-        actions, "refuse", "a person refused it, on a ground of the law", "STORE 9f2c31 --ground '17(3)(b)'", _refuse
-    )
-    no.add_argument(
-        "--ground",
-        required=True,
-        choices=list(map(str, Grounds)),
-        help="article of the GDPR, or an exemption elsewhere",
-    )
-    no.add_argument("--in-part", action="store_true", help="only a part was refused; the rest was erased")
-    _on(no, "it was decided")
-    nobody = _action(
-        actions,
-        "not-found",
-        "a person looked and found no record; this never means that none was ever used",
-        "STORE 9f2c31",
-        _not_found,
-    )
-    _on(nobody, "it was decided")
-    several = _action(
-        actions,
-        "opted-out",
-        "its identifier belongs to several persons, and a person opted all of them out of sale and sharing (California)",
-        "STORE drop-A7kP2xQ9Lm4R",
-        _opted_out,
-    )
-    _on(several, "it was decided")
-    longer = _action(
-        actions,
-        "extend",
-        "a later deadline, at most three months from receipt, of which the person was told within the first month",
-        "STORE 9f2c31 --until 2026-08-04 --reason complexity",
-        _extend,
-    )
-    longer.add_argument("--until", required=True, metavar="DAY", help="the new deadline")
-    longer.add_argument("--reason", required=True, choices=list(map(str, Reasons)), help="batching alone is a weak one")
-    _on(longer, "the person was told so")
-
-
-def _telling(actions: Any) -> None:
-    seen = _action(
-        actions,
-        "acknowledge",
-        "the person was told that the request came in, which answers nothing: it stays due",
-        "STORE 9f2c31 --on 2026-05-05",
-        _acknowledge,
-    )
-    _on(seen, "they were told so")
-    told = _action(
-        actions,
-        "inform",
-        "the person was told what was done, after it was done; again, when a model without the rows is published later",
-        "STORE 9f2c31 --on 2026-05-20",
-        _inform,
-    )
-    told.add_argument("--certificate", metavar="FILE", help="the certificate that they were sent: its SHA-256 is noted")
-    _on(told, "they were told")
-    written = _action(
-        actions,
-        "letter",
-        "the answer to the person, as one page to print, in their language",
-        "STORE 9f2c31 --language de --out letter.html",
-        _letter,
-        writes=False,
-    )
-    written.add_argument("--out", required=True, metavar="FILE", help="write the page here")
-    written.add_argument("--language", choices=languages(), default=ORIGINAL, help=argparse.SUPPRESS)
-    written.add_argument(
-        "--because", default="", metavar="TEXT", help="why it was refused, or takes longer; printed, kept nowhere"
-    )
-    others = _action(
-        actions,
-        "recipients",
-        "recipients of the data were told (Article 19 GDPR)",
-        "STORE 9f2c31 --count 3",
-        _recipients,
-    )
-    others.add_argument("--count", required=True, type=whole, metavar="N", help="how many")
-    _on(others, "they were told")
-    backups = _action(
-        actions, "backups", "until when backups still hold the rows", "STORE 9f2c31 --until 2026-08-01", _backups
-    )
-    backups.add_argument("--until", required=True, metavar="DAY")
-
-
-def _keeping(actions: Any) -> None:
-    held = _action(
-        actions,
-        "settings",
-        "what holds for every request: holidays, texts for papers, how long it is kept",
-        "STORE --keep-years 3",
-        _settings,
-        one=False,
-    )
-    held.add_argument("--holidays", metavar="FILE", help="public holidays of the place, one day a line (2026-12-25)")
-    held.add_argument(
-        "--keep-years", type=whole, metavar="N", help="a closed request is kept N years after the end of its year"
-    )
-    held.add_argument("--controller", metavar="TEXT", help="who answers for the data")
-    held.add_argument("--contact", metavar="TEXT", help="how to reach them")
-    held.add_argument("--authority", metavar="TEXT", help="where a person may complain")
-    held.add_argument("--purposes", metavar="TEXT", help="what the models are for")
-    held.add_argument("--models", metavar="TEXT", help="which models they are")
-    held.add_argument("--source", metavar="TEXT", help="where the data come from")
-    held.add_argument("--lawful-basis", metavar="TEXT", help="on which basis they are processed")
-    held.add_argument("--justification", metavar="TEXT", help="why this is necessary, and why with this budget")
-    held.add_argument("--review", metavar="DAY", help="when the impact assessment is looked at again")
-    gone = _action(
-        actions,
-        "prune",
-        "forget request ids, and all stated about them, whose time to be kept is over",
-        "STORE --dry-run",
-        _prune,
-        one=False,
-    )
-    gone.add_argument("--request-id", metavar="TOKEN", help="this one, whatever its time")
-    add_common(gone, "dry-run")
+    add("list", "--open", None, "only those where something is left to do")
+    add("list", "--out", "FILE", "write all of it as CSV here")
+    add("list", "--html", "FILE", "write it as a page here, a hundred requests at a time")
+    add("list", "--page", "N", "which hundred; default: 1", type=whole, default=1)
+    add("receive", "--request-id", "TOKEN", "your random token for it; default: a new one")
+    add("receive", "--right", None, "what was asked; default: erasure", choices=list(map(str, Rights)))
+    grounds = list(map(str, Grounds))
+    add("refuse", "--ground", None, "article of the GDPR, or an exemption elsewhere", choices=grounds, required=True)
+    add("refuse", "--in-part", None, "only a part was refused; the rest was erased")
+    add("extend", "--until", "DAY", "the new deadline", required=True)
+    reasons = list(map(str, Reasons))
+    add("extend", "--reason", None, "batching alone is a weak one", choices=reasons, required=True)
+    add("inform", "--certificate", "FILE", "the certificate that they were sent: its SHA-256 is noted")
+    add("letter", "--out", "FILE", "write the page here", required=True)
+    add("letter", "--because", "TEXT", "why it was refused, or takes longer; printed, kept nowhere", default="")
+    add("recipients", "--count", "N", "how many", required=True, type=whole)
+    add("backups", "--until", "DAY", "", required=True)
+    add("settings", "--holidays", "FILE", "public holidays of the place, one day a line (2026-12-25)")
+    kept = "a closed request is kept N years after the end of its year"
+    add("settings", "--keep-years", "N", kept, type=whole)
+    for name, text in _TEXTS.items():
+        add("settings", f"--{name}", "TEXT", text)
+    add("settings", "--review", "DAY", "when the impact assessment is looked at again")
+    add("prune", "--request-id", "TOKEN", "this one, whatever its time")
+    for name, what in _ON.items():
+        add(name, "--on", "DAY", f"when {what} (2026-05-04); default: today")
+    actions["receive"].takes += STATEMENTS
+    actions["prune"].takes += ("--dry-run",)
+    for name in ("list", "letter"):
+        actions[name].takes += ("--language",)
 
 
 def _list(parsed: argparse.Namespace) -> int:
@@ -444,3 +308,72 @@ def _day_of(parsed: argparse.Namespace, line: Line) -> date:
 
 def _day(when: date | None) -> str:
     return "–" if when is None else when.isoformat()
+
+
+_OF_ALL = ("list", "receive", "settings", "prune")  # no request is named
+_READING = ("list", "show", "letter")  # nothing is changed
+_ACTIONS: dict[str, tuple[str, str, Callable[[argparse.Namespace], int]]] = {  # what it does, an example, and what runs
+    "list": ("every request, what is late or due first on top", "--open", _list),
+    "show": ("all that is known of one request", "9f2c31", _show),
+    "receive": ("note a request before anything is done for it", "--right erasure --channel e-mail", _receive),
+    "refuse": ("a person refused it, on a ground of the law", "9f2c31 --ground '17(3)(b)'", _refuse),
+    "not-found": (
+        "a person looked and found no record; this never means that none was ever used",
+        "9f2c31",
+        _not_found,
+    ),
+    "opted-out": (
+        "its identifier belongs to several persons, and a person opted all of them out of sale and sharing (California)",
+        "drop-A7kP2xQ9Lm4R",
+        _opted_out,
+    ),
+    "extend": (
+        "a later deadline, at most three months from receipt, of which the person was told within the first month",
+        "9f2c31 --until 2026-08-04 --reason complexity",
+        _extend,
+    ),
+    "acknowledge": (
+        "the person was told that the request came in, which answers nothing: it stays due",
+        "9f2c31 --on 2026-05-05",
+        _acknowledge,
+    ),
+    "inform": (
+        "the person was told what was done, after it was done; again, when a model without the rows is published later",
+        "9f2c31 --on 2026-05-20",
+        _inform,
+    ),
+    "letter": (
+        "the answer to the person, as one page to print, in their language",
+        "9f2c31 --language de --out letter.html",
+        _letter,
+    ),
+    "recipients": ("recipients of the data were told (Article 19 GDPR)", "9f2c31 --count 3", _recipients),
+    "backups": ("until when backups still hold the rows", "9f2c31 --until 2026-08-01", _backups),
+    "settings": (
+        "what holds for every request: holidays, texts for papers, how long it is kept",
+        "--keep-years 3",
+        _settings,
+    ),
+    "prune": (
+        "forget request ids, and all stated about them, whose time to be kept is over",
+        "--dry-run",
+        _prune,
+    ),
+}
+_TEXTS = {
+    "controller": "who answers for the data",
+    "contact": "how to reach them",
+    "authority": "where a person may complain",
+    "purposes": "what the models are for",
+    "models": "which models they are",
+    "source": "where the data come from",
+    "lawful-basis": "on which basis they are processed",
+    "justification": "why this is necessary, and why with this budget",
+}
+_ON = {
+    **dict.fromkeys(("refuse", "not-found", "opted-out"), "it was decided"),
+    "extend": "the person was told so",
+    "acknowledge": "they were told so",
+    "inform": "they were told",
+    "recipients": "they were told",
+}

@@ -1,75 +1,93 @@
-"""What `delete` and `replace` state about a request beside its contents, for the register."""
+"""`noisygd-delete requests`: what the service has not finished; what was set aside is tried again or dropped."""
 
 from __future__ import annotations
 
 import argparse
-import secrets
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ..errors import InvalidParameter
-from ..register import Case, Channels, Rights
-from ..register.dates import day
+from ..errors import InvalidRequest, StoreLocked
+from ..store import presence
+from ..store.layout import Layout
+from .arguments import store_command
+from .terminal import show
 
 if TYPE_CHECKING:
-    from ..records import EditRequest
-    from ..store import Store
+    from ..service.inbox import Waiting
+
+_SHOWN = 20  # of each state, on the screen
 
 
-def add_statements(parser: argparse.ArgumentParser) -> None:
-    """What the register notes of the request itself; `register receive --help` tells it."""
-    parser.add_argument("--received", metavar="TIME", help=argparse.SUPPRESS)
-    parser.add_argument("--channel", choices=list(map(str, Channels)), help=argparse.SUPPRESS)
-    parser.add_argument("--identity-checked", action="store_true", help=argparse.SUPPRESS)
-
-
-def add_promises(parser: argparse.ArgumentParser) -> None:
-    """What is promised where the release comes later."""
-    parser.add_argument(
-        "--publish-by", metavar="DAY", help="with --later: the register calls it late where no release is out by then"
-    )
-    parser.add_argument(
-        "--withdraw",
-        action="store_true",
-        help="with --later: take the model out of service at once, until the next release",
+def register(commands: Any) -> None:
+    parser = store_command(commands, "requests", "requests STORE --retry 9f2c31", _requests)
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--retry", metavar="REQUEST", help="try this one again, which failed again and again")
+    which.add_argument(
+        "--drop", metavar="REQUEST", help="give it up: it is refused, and a person decides (see register)"
     )
 
 
-def with_token(request: EditRequest) -> EditRequest:
-    """The request under its token, or under a new random one."""
-    return request if request.request_id is not None else replace(request, request_id=secrets.token_hex(16))
+def _requests(parsed: argparse.Namespace) -> int:
+    from ..service.inbox import Inbox, Stages, waiting_of
+
+    layout = Layout.at(parsed.store)
+    presence.require_store(layout)
+    token = parsed.retry or parsed.drop
+    if token is not None:
+        _decide(layout, token, drop=parsed.drop is not None)
+    order = (Stages.ASIDE, Stages.REFUSED, Stages.ACCEPTED, Stages.EDITED)
+    left = [kept for kept in Inbox.left_in(layout) if kept.token is not None]
+    found = [waiting_of(kept) for stage in order for kept in left if kept.stage is stage]
+    lines = [f"{len([one for one in found if one.state == stage])} {_WORDS[stage]}" for stage in map(str, order)]
+    for stage in map(str, order):
+        here = [one for one in found if one.state == stage]
+        lines += [_line(one) for one in here[:_SHOWN]] + (
+            [f"  … {len(here) - _SHOWN} more: --json"] if here[_SHOWN:] else []
+        )
+    answer = {"requests": [{name: getattr(one, name) for name in one.__struct_fields__} for one in found]}
+    show(parsed, answer, "\n".join(lines))
+    return 0
 
 
-def case_from(parsed: argparse.Namespace, store: Store, request: EditRequest, right: Rights) -> Case:
-    """What the arguments state about a request; nothing is made up where they are silent."""
-    later = getattr(parsed, "later", False)
-    for option, given in (("--publish-by", parsed.publish_by), ("--withdraw", parsed.withdraw)):
-        if given and not later:
-            raise InvalidParameter(
-                f"{option} goes with --later: without it a release comes at once, and takes the old model's place"
-            )
-    held = store.register.case(request.request_id or "")
-    known = held is not None and held.received is not None
-    return replace(
-        _stated(parsed),
-        right=held.right if held is not None and known else right,
-        publish_by=None if parsed.publish_by is None else day("--publish-by", parsed.publish_by),
-    )
+_WORDS = {
+    "aside": "set aside after they failed again and again: retry or drop them",
+    "refused": "refused: a person decides",
+    "accepted": "to be carried out",
+    "edited": "edited, waiting for a release or a message",
+}
 
 
-def _stated(parsed: argparse.Namespace) -> Case:
-    return Case(
-        channel=None if parsed.channel is None else Channels(parsed.channel),
-        received=parsed.received,
-        identity_checked=True if parsed.identity_checked else None,
-    )
+def _line(one: Waiting) -> str:
+    tries = f" ({one.tries} tries)" if one.tries else ""
+    reason = "" if one.reason is None else f": {one.reason}"
+    return f"  {one.state:<9}{one.request_id}  since {one.since or 'not known'}{tries}{reason}"
 
 
-def state_all(parsed: argparse.Namespace, store: Store, requests: Sequence[EditRequest]) -> None:
-    """What the arguments state about every request of a stream that was carried out, once it was."""
-    case = _stated(parsed)
-    if case == Case():
-        return
-    tokens = [one.request_id for one in requests if one.request_id is not None]
-    store.register.receive({token: case for token in tokens if store.ledger.position(token) is not None})
+def _decide(layout: Layout, token: str, *, drop: bool) -> None:
+    """What the service does when it is asked by HTTP, while none runs.
+
+    Raises:
+        StoreLocked: one does. InvalidRequest: the request was not set aside, or is done in part.
+    """
+    from ..service.inbox import Inbox, Stages
+    from ..service.writer import DROPPED
+    from ..store.ledger import Ledger
+
+    what = "drop" if drop else "retry"
+    try:
+        inbox = Inbox(layout)
+    except StoreLocked as error:
+        raise StoreLocked(
+            f"{layout.root}: its service is running; ask it: POST /requests/{token}/{what}, with a token of the role publish"
+        ) from error
+    try:
+        kept = inbox.find(token)
+        if kept is None or kept.stage is not Stages.ASIDE:
+            raise InvalidRequest("this request was not set aside; `requests STORE` lists those that were")
+        if not drop:
+            inbox.retry(kept)
+        elif Ledger.read(layout.ledger).position(token) is not None:
+            raise InvalidRequest("its rows are erased here already, and only other stores are left: retry it")
+        else:
+            inbox.drop(kept, DROPPED)
+    finally:
+        inbox.close()

@@ -6,7 +6,8 @@ import argparse
 from typing import Any
 
 from ..records import bounded
-from .shared import add_command, add_common, show
+from .arguments import add_command
+from .terminal import show
 
 _FOUND = 5
 
@@ -29,7 +30,7 @@ def register(commands: Any) -> None:
         help="postgresql://..., a Delta or Iceberg table, a store, a folder, a file",
     )
     parser.add_argument("--tokens", required=True, metavar="FILE", help="texts that must be gone, one a line")
-    add_common(parser, "json")
+    parser.takes += ("--json",)
     parser.set_defaults(run=_run)
 
 

@@ -1,4 +1,4 @@
-"""`noisygd-delete serve` and `noisygd-delete token`: the service, and who may ask it what."""
+"""`noisygd-delete serve`: the service."""
 
 from __future__ import annotations
 
@@ -8,18 +8,15 @@ import os
 import signal
 import socket
 import sys
-from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidParameter, MissingDependency
 from ..evidence.outputs import outside
 from ..records import bounded
-from ..register.dates import day
-from ..service.access import Roles, TokenFile, new_token
-from .arguments import whole
+from ..service.access import TokenFile
+from .arguments import add_command, whole
 from .batches import add_batches, pace_from
 from .passphrase import add_passphrase_file, passphrase_of
-from .shared import add_command, add_common, show
 
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
@@ -46,7 +43,7 @@ def register(commands: Any) -> None:
         metavar="FILE",
         help="also take California's deletion lists (DROP) from a folder and answer them there, as this file says (TOML, see docs/drop.md)",
     )
-    add_common(serve, "tombstones", "tombstone-key")
+    serve.takes += ("--tombstones", "--tombstone-key")
     serve.add_argument(
         "--log",
         choices=("text", "json"),
@@ -79,47 +76,6 @@ def register(commands: Any) -> None:
     )
     serve.set_defaults(run=_serve)
 
-    token = add_command(
-        commands,
-        "token",
-        description="The token is printed once and kept nowhere; the file gets its SHA-256, a name and roles.",
-        epilog="example: noisygd-delete token tokens.toml --name desk --role request --role read",
-    )
-    token.add_argument("file", metavar="FILE", help="file of tokens; made if there is none")
-    token.add_argument("--name", required=True, help="whose it is")
-    token.add_argument(
-        "--until", metavar="DAY", help="its last day (2027-06-30, UTC); left out: until its lines are deleted"
-    )
-    token.add_argument(
-        "--role",
-        action="append",
-        default=[],
-        choices=list(map(str, Roles)),
-        help="what it is good for; may be given again",
-    )
-    add_common(token, "json")
-    token.set_defaults(run=_token)
-
-
-def _token(parsed: argparse.Namespace) -> int:
-    outside("FILE", parsed.file)
-    until = None if parsed.until is None else day("--until", parsed.until)
-    secret, lines = new_token(parsed.name, parsed.role, until)
-    path = Path(parsed.file)
-    if path.exists():
-        TokenFile.read(path)  # of another kind, it is left alone
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0), 0o600)
-    with os.fdopen(descriptor, "a", encoding="utf-8") as file:
-        file.write(("\n" if file.tell() else "") + lines)
-        file.flush()
-        os.fsync(file.fileno())
-    show(
-        parsed,
-        {"token": secret, "name": parsed.name, "roles": parsed.role},
-        f"{secret}\nkeep it now: it is shown once, and {parsed.file} has its hash alone",
-    )
-    return 0
-
 
 def _serve(parsed: argparse.Namespace) -> int:
     try:
@@ -137,8 +93,8 @@ def _serve(parsed: argparse.Namespace) -> int:
     from ..service.folder import FolderIntake, Watching
     from ..service.messages import Hooks
     from ..service.service import Service
-    from .changing import tombstones_from
     from .connections import impatient
+    from .release import tombstones_from
 
     _check_place(parsed)
     outside("--key", parsed.key)

@@ -22,7 +22,7 @@ def add_source(parser: argparse.ArgumentParser, rows: argparse._MutuallyExclusiv
         "--source",
         metavar="ADDRESS",
         help="leave the rows where they lie: postgresql://USER@HOST/DATABASE (password from PGPASSWORD or ~/.pgpass), FILE.duckdb, a "
-        "Delta table, a folder of Parquet files. The store then holds no row and no id; the method is perturbed, or sharp-exact or minimiser where it is named",
+        "Delta table, a folder of Parquet files. The store then holds no row and no id; the method is perturbed, or another of convex losses where it is named",
     )
     parser.add_argument(
         "--engine",
@@ -94,6 +94,4 @@ def create_over(parsed: argparse.Namespace, source: Source, schema: Schema, plan
     if parsed.dry_run:
         Store.check_over(source, schema, plan, parsed.memory)
         return
-    with Store.create_over(parsed.store, source, schema, plan, memory=parsed.memory) as store:
-        for address in parsed.publish_to:
-            store.publish_to(address)
+    Store.create_over(parsed.store, source, schema, plan, memory=parsed.memory).close()

@@ -1,12 +1,35 @@
-"""`noisygd-delete stream`, as it is asked for. What it does: `streaming`."""
+"""`noisygd-delete stream`: many requests, one release per batch."""
 
 from __future__ import annotations
 
-from typing import Any
+import argparse
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from itertools import groupby, islice
+from pathlib import Path
+from queue import Empty, Queue
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from .batches import add_batches
-from .requests import add_statements
-from .shared import add_command, add_common, run_by
+from ..errors import InvalidRequest
+from .arguments import add_command
+from .batches import add_batches, batching_from
+from .budget_left import left_text
+from .progress import progress_bar
+from .publish_to import complain_behind
+from .statements import STATEMENTS, state_all
+from .terminal import show, standard_input
+
+if TYPE_CHECKING:
+    from ..curator.stream import StreamSummary
+    from ..curator.stream.parsing import Numbered
+    from ..records import EditRequest
+    from ..store import Store
+
+_WITHHELD, _REFUSED = 3, 2
+_AT_ONCE = 500  # lines of a file that are in memory
 
 
 def register(commands: Any) -> None:
@@ -21,10 +44,195 @@ def register(commands: Any) -> None:
     parser.add_argument("--csv", action="store_true", help="read CSV whatever the name")
     when = parser.add_argument_group("publication")
     add_batches(when)
-    add_common(parser, "dry-run")
-    add_common(parser, "wait")
-    add_statements(parser)
-    add_common(parser, "tombstones", "tombstone-key")
-    add_common(parser, "device", "memory")
-    add_common(parser, "json")
-    parser.set_defaults(run=run_by("streaming", "stream"))
+    parser.takes += ("--dry-run", "--wait")
+    parser.takes += STATEMENTS
+    parser.takes += ("--tombstones", "--tombstone-key", "--device", "--memory", "--json")
+    parser.set_defaults(run=stream)
+
+
+def stream(parsed: argparse.Namespace) -> int:
+    from ..curator.stream import Stream, forecast
+    from ..curator.stream.parsing import numbered, read
+    from ..records import bounded
+    from .release import open_store
+
+    table = parsed.csv or parsed.requests.endswith(".csv")
+    with _opened(parsed.requests) as file, ExitStack() as held:
+        listening = None if file.seekable() else _Listening(file)
+        if listening is not None:
+            listening.begun()  # others may use the store before anybody writes
+        store = held.enter_context(open_store(parsed))
+        batching = batching_from(parsed, store.ledger, ends=listening is None)
+        if parsed.dry_run:
+            lines = bounded.lines(file, error=InvalidRequest) if listening is None else listening.lines()
+            told = forecast(
+                store,
+                read(lines, store.schema, table=table),
+                batching,
+                repeats=store.repeats,
+                delta=store.plan.budget.shown_delta,
+            )
+            show(parsed, told.to_dict(), told.text())
+            return 0
+        more = (lambda: False) if listening is None else listening.more
+        stream = Stream(store, batching, observable=(), execution=parsed.execution, more=more)
+        if listening is None:
+            total = sum(1 for _ in bounded.lines(file, error=InvalidRequest))
+            file.seek(0)
+            arrivals = bounded.lines(file, error=InvalidRequest)
+        else:
+            total, arrivals = 0, listening.lines(lambda: stream.due, stream.tick)
+        stream.tick()
+        with progress_bar("stream", total, lambda _: _so_far(store), unit="request") as progress:
+            arrived = _to_the_end(numbered(arrivals, store.schema, table=table))
+            # what a file holds is here; a pipe's next line may never come
+            most = min(stream.batching.size or 1, _AT_ONCE) if listening is None else 1
+            while together := list(islice(arrived, most)):
+                for sound, part in groupby(together, lambda one: not isinstance(one[1], InvalidRequest)):
+                    numbers, answers = zip(*part, strict=True)
+                    if sound:
+                        sources = (f"line {line}" for line in numbers)
+                        stream.push_all(list(zip(cast("Sequence[EditRequest]", answers), sources, strict=True)))
+                        state_all(parsed, store, cast("Sequence[EditRequest]", answers))
+                    for refused in () if sound else answers:
+                        stream.refuse(str(refused))
+                if progress is not None:
+                    progress(together[-1][0])
+        stream.flush()
+        summary, left = stream.summary(), store.accountant.remaining().to_dict()
+        complain_behind(store)
+    text = f"{_summary(summary, store.plan.budget.shown_delta)}\n{left_text(left)}"
+    show(parsed, {**summary.to_dict(), "left": left}, text)
+    return _WITHHELD if summary.withheld else _REFUSED if summary.refused else 0
+
+
+def _to_the_end(requests: Iterator[Numbered]) -> Iterator[Numbered]:
+    """The same; a stream that breaks off is one more refusal, and what came before it is published all the same."""
+    last = 0
+    try:
+        for last, request in requests:
+            yield last, request
+    except (InvalidRequest, OSError) as error:
+        if not last:
+            raise
+        yield last, InvalidRequest(f"after line {last}: {error}")
+
+
+def _so_far(store: Store) -> str:
+    from ..privacy.shown import shown
+
+    accountant = store.accountant
+    if not accountant.releases:
+        return ""
+    spent = accountant.dp_cumulative().with_slack().epsilon(store.plan.budget.shown_delta)
+    return f"{accountant.releases} releases, ε_dp={shown(spent)}"
+
+
+@contextmanager
+def _opened(source: str) -> Iterator[BinaryIO]:
+    """The bytes of a file, a pipe or standard input. One that cannot be read twice is left open: somebody may be listening."""
+    file: BinaryIO = standard_input() if source == "-" else _file(source)
+    if source == "-":
+        with suppress(OSError):  # a reader of its own, which the end of this process does not wait for
+            file = os.fdopen(os.dup(file.fileno()), "rb")
+    try:
+        yield file
+    finally:
+        if file.seekable():
+            file.close()
+
+
+def _file(source: str) -> BinaryIO:
+    try:
+        return Path(source).open("rb")
+    except OSError as error:
+        raise InvalidRequest(f"{source}: cannot be read ({error.strerror}); nothing was changed") from error
+
+
+class _Listening:
+    """Lines of what cannot be read twice, as they come."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._queue: Queue[str | _End | None] = Queue(maxsize=1000)
+        self._begun = threading.Event()
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def _listen(self) -> None:
+        from ..records import bounded
+
+        end = _End("reading it broke off")  # whatever happens here: nobody waits for a listener that has gone
+        try:
+            for line in bounded.lines(self._file, error=InvalidRequest):
+                self._queue.put(line)
+                self._begun.set()
+            end = _End(None)
+        except (OSError, ValueError) as error:
+            end = _End(str(error))
+        finally:
+            self._queue.put(end)
+            self._begun.set()
+
+    def begun(self) -> None:
+        """Wait until a line has come, or the end."""
+        self._begun.wait()
+
+    def more(self) -> bool:
+        """Whether another line is here already."""
+        return not self._queue.empty()
+
+    def lines(
+        self, due: Callable[[], float | None] = lambda: None, tick: Callable[[], None] = lambda: None
+    ) -> Iterator[str | None]:
+        """Every line. While none comes, the deadline is kept.
+
+        Raises:
+            InvalidRequest: no more can be read, for a reason other than the end.
+        """
+        while True:
+            try:
+                line = self._queue.get(timeout=due())
+            except Empty:
+                tick()
+                continue
+            if isinstance(line, _End):
+                if line.reason is not None:
+                    raise InvalidRequest(
+                        f"the stream ended before its end: {line.reason}; what was read before it stands"
+                    )
+                return
+            yield line
+
+
+@dataclass(frozen=True)
+class _End:
+    """Nothing follows; `reason` says why if something should have."""
+
+    reason: str | None
+
+
+def _summary(summary: StreamSummary, delta: float) -> str:
+    from ..privacy.guarantee import in_words
+
+    lines = [
+        f"{summary.served} requests served, {summary.repeated} answered before, {len(summary.refused)} refused; "
+        f"{len(summary.publications)} releases, {summary.steps} steps, {summary.seconds:.1f} s, "
+        f"{summary.gradient_evaluations_per_request:,.0f} record gradients per request"
+    ]
+    lines += [f"  refused: {reason}" for _, reason in summary.refused]
+    if summary.publications:
+        lines.append(
+            f"  {'one release, a record still there':<70}{in_words(summary.publications[-1].dp, delta=delta, several=False)}"
+        )
+    for name, guarantee in (
+        ("all releases, a record still there", summary.present),
+        ("an erased record, seen from its erasure on, requests fixed beforehand", summary.erased),
+        ("an erased record, every release seen, requests of any kind", summary.everything),
+    ):
+        if guarantee is not None:
+            lines.append(f"  {name:<70}{in_words(guarantee, delta=delta, several=True)}")
+    if summary.withheld:
+        lines.append(
+            "publication withheld by the budget: the rows are erased, the last model is withdrawn; relearn with a new plan"
+        )
+    return "\n".join(lines)

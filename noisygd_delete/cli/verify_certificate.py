@@ -8,7 +8,8 @@ from typing import Any
 
 from ..errors import InvalidParameter
 from ..records import bounded
-from .shared import add_command, add_common, read_certificate, show
+from .arguments import add_command
+from .terminal import show
 
 
 def register(commands: Any) -> None:
@@ -29,7 +30,7 @@ def register(commands: Any) -> None:
         "--log-proof", metavar="FILE", help="the signer's proof that it stands in a log of certificates"
     )
     parser.add_argument("--log", metavar="FILE", help="that log as it is now: it must begin with what was signed then")
-    add_common(parser, "json")
+    parser.takes += ("--json",)
     parser.set_defaults(run=_run)
 
 
@@ -56,3 +57,13 @@ def _run(parsed: argparse.Namespace) -> int:
     answer = replace(answer, checks=(*checks, *answer.checks))
     show(parsed, answer.to_dict(), answer.text())
     return 0 if answer.passed else 5
+
+
+def read_certificate(file: str) -> Any:
+    """The JSON in a file that is said to hold a certificate."""
+    try:
+        return bounded.parsed(bounded.text(file, bounded.DOCUMENT))
+    except ValueError as error:
+        if isinstance(error, InvalidParameter):
+            raise
+        raise InvalidParameter(f"cannot read a certificate from {file}: {error}") from error

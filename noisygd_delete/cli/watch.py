@@ -6,7 +6,8 @@ import argparse
 from typing import Any
 
 from ..errors import InvalidParameter
-from .shared import show, store_command
+from .arguments import store_command
+from .terminal import show
 
 
 def register(commands: Any) -> None:
@@ -19,7 +20,7 @@ def register(commands: Any) -> None:
 
 
 def _run(parsed: argparse.Namespace) -> int:
-    from .changing import open_store
+    from .release import open_store
 
     with open_store(parsed) as store:
         source: Any = store.source

@@ -24,6 +24,7 @@ from ..engine.moments import least_squares, moments, noisy
 from ..engine.noise import Noise, poisson
 from ..engine.noisygd import Weights, initial_weights, on_grid, publication_grid, run, run_in_blocks
 from ..engine.objective_float64 import PreciseObjective
+from ..engine.passes import end_of_passes
 from ..engine.solver import solve
 from ..engine.sparse import SparseObjective, numbers_of, read_sparsely
 from ..engine.threads import limit_threads
@@ -31,7 +32,7 @@ from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, Inval
 from ..losses.base import Loss
 from ..losses.staged import Staged
 from ..methods.plan import Plan
-from ..methods.procedure import Exactness, Fitted, Prior, Procedure, Sampling, Solved
+from ..methods.procedure import Exactness, Fitted, Passed, Prior, Procedure, Sampling, Solved
 from ..records import EditRequest, Id, Records, SlotEdits
 from ..records.sparse import NO_ARRAY
 
@@ -169,6 +170,10 @@ def train(
         passes += 1
         if execution.progress is not None:
             execution.progress(1)
+    elif isinstance(begin, Passed):
+        facts: dict[str, Any] = {"regularization": plan.regularization, "group": execution.group}
+        start = end_of_passes(rows_here(records), plan.loss, blocks=begin.blocks, step_sizes=begin.step_sizes, **facts)
+        passes += len(begin.step_sizes)
     elif isinstance(begin, Prior):
         start = initial_weights(plan.shape, init_variance=begin.variance, noise=noise)
     else:
@@ -327,7 +332,7 @@ def _descend_exactly(
     """The noisy steps on their grid, whoever holds the rows."""
     if execution.device != "cpu":
         raise InvalidParameter(
-            f"method {plan.method.name!r} takes its steps on the processor: leave the device out",
+            f"method {plan.method.name!r} takes exact steps on the processor: leave the device out, or plan with exact=False, over the reals",
             device=execution.device,
         )
     objective = PreciseObjective(records, plan.loss, regularization=plan.regularization, group=execution.group)

@@ -69,7 +69,7 @@ class PublishedSums:
         found, plan = self._moments, self._plan
         share = plan.regularization if regularization is None else scale("regularization", regularization)
         ridge = plan.records * share + plan.ridge_share * found.noise
-        classes = plan.loss.label_kind != "target" and found.reach is not None
+        classes = plan.loss.label_kind != "target" and plan.coding is not None
         weights = found.discriminant(ridge) if classes else found.ridge(ridge) * max(1, plan.outputs)
         weights.flags.writeable = False
         return Model(weights[0] if plan.outputs == 1 else weights, plan.loss, self._certified)
@@ -103,7 +103,7 @@ class SumsCurator:
         self.plan = plan
         self._records = rows_here(records)
         self._moments = moments_of(plan)
-        widths = {plan.features} if plan.coding is None else {plan.features, len(plan.coding.sizes)}
+        widths = {plan.features} if plan.coding is None else {plan.coding.width, len(plan.coding.sizes)}
         if records.slots != plan.records or records.width not in widths:
             raise AssumptionViolated(
                 f"the table has {records.slots} slots and {records.width} features, and the plan {plan.records} and {plan.features}"

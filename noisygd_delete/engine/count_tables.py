@@ -1,20 +1,14 @@
 """Second moments and label sums of coded rows, from how often two codes stand together.
 
-A row of codes with m entries' blocks (the constant one of them) has norm R: an entry of a code that gives e entries is
-
-    ⌊R/√(e m)⌋ steps,
-
-whole-number arithmetic alone, the same on every machine and in every database. So all sums follow from counts, by m, of pairs of codes
-and of labels: integers, added in any order. With K blocks a pass counts K(K + 1)/2 tables; features are never written out.
+A row is made of whole numbers, one list for each of its codes (`Coding.steps`). So all sums follow from counts of pairs of codes and from
+sums of labels by code: integers, added in any order, the same in every database. With K blocks a pass counts K(K + 1)/2 tables;
+features are never written out.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,43 +19,46 @@ from ..records import Records
 from .assumptions import check_labels
 from .integer_moments import IntegerMoments, Integers
 
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
 _ROWS = 1 << 16  # counted at once
+_FEW = 64  # rows: written out
 
 
 @dataclass(frozen=True)
 class CountTables:
     """What a pass brings home: exact, of the rows, and nothing to keep.
 
-    rows    (codes, codes) of pairs by m, upper blocks alone: {m: counts}
-    labels  (codes, outputs) sums of labels by m
+    pairs   by filled blocks m and blocks b < c (codes of b, codes of c): how many rows have both; by m, b, b (codes of b, 1)
+    labels  by m and b (codes, outputs) sums of labels
     """
 
-    rows: dict[int, Integers]
-    labels: dict[int, Integers]
+    pairs: dict[tuple[int, int, int], Integers]
+    labels: dict[tuple[int, int], Integers]
 
     @classmethod
-    def added(cls, parts: Iterator[CountTables]) -> CountTables:
+    def added(cls, parts: Iterable[CountTables]) -> CountTables:
         """In any order the same."""
-        rows, labels = dict[int, Integers](), dict[int, Integers]()
+        whole = cls({}, {})
         for part in parts:
-            for whole, some in ((rows, part.rows), (labels, part.labels)):
-                for m, counts in some.items():
-                    whole[m] = whole[m] + counts if m in whole else counts
-        return cls(rows, labels)
+            for key, counts in part.pairs.items():
+                whole.pairs[key] = whole.pairs.get(key, 0) + counts
+            for place, sums in part.labels.items():
+                whole.labels[place] = whole.labels.get(place, 0) + sums
+        return whole
 
 
 @dataclass(frozen=True)
 class CodedMoments(IntegerMoments):
     """`IntegerMoments` of rows that a `coding` describes: codes, or the rows of features that they stand for, which are read for them.
-    Their norm is R by what is counted, whatever floats say of it."""
+    `features` are its directions."""
 
     coding: Coding = field(kw_only=True)
 
     def of(self, rows: ArrayLike, labels: ArrayLike) -> Integers:
         codes, answers = self.coding.of_rows(rows), np.asarray(labels, np.float64)
+        if not len(codes):
+            return np.zeros(self.size, np.int64)
+        if len(codes) <= _FEW:
+            return self._of_few(codes, self.answers(answers))
         spans = range(0, len(codes), _ROWS)
         return self.of_counts(
             CountTables.added(self.count(codes[k : k + _ROWS], answers[k : k + _ROWS]) for k in spans)
@@ -74,62 +71,53 @@ class CodedMoments(IntegerMoments):
 
     def count(self, codes: Codes, labels: NDArray[np.float64]) -> CountTables:
         """The tables of some rows."""
-        starts, sizes, total = self.coding.starts, self.coding.sizes, self.coding.starts[-1]
-        answers = self.answers(labels)
-        blocks = np.stack([there[codes[:, b]] > 0 for b, there in enumerate(self.coding.entries)], axis=1).sum(axis=1)
-        blocks += self.coding.constant
-        rows, sums = dict[int, Integers](), dict[int, Integers]()
-        for m in np.unique(blocks).tolist():
-            own = blocks == m
-            held, said = np.ascontiguousarray(codes[own].T), answers[own]
-            pairs = np.zeros((total, total), np.int64)
-            told = np.zeros((total, self.outputs), np.int64)
+        sizes, filled, answers, found = (
+            self.coding.sizes,
+            self.coding.filled(codes),
+            self.answers(labels),
+            CountTables({}, {}),
+        )
+        for m in np.unique(filled).tolist():
+            held, said = np.ascontiguousarray(codes[filled == m].T), answers[filled == m].T
             for b, code in enumerate(held):
-                here = slice(starts[b], starts[b + 1])
-                np.fill_diagonal(pairs[here, here], np.bincount(code, minlength=sizes[b]))
-                for output in range(self.outputs):
-                    told[here, output] = np.bincount(code, weights=said[:, output], minlength=sizes[b])
-                for other in range(b + 1, len(held)):
-                    found = np.bincount(code * sizes[other] + held[other], minlength=sizes[b] * sizes[other])
-                    pairs[here, starts[other] : starts[other + 1]] = found.reshape(sizes[b], sizes[other])
-            rows[m], sums[m] = pairs, told
-        return CountTables(rows, sums)
+                sums = [np.bincount(code, weights=column, minlength=sizes[b]) for column in said]
+                found.labels[m, b] = np.stack(sums, axis=1).astype(np.int64)
+                found.pairs[m, b, b] = np.bincount(code, minlength=sizes[b])[:, None]
+                for c in range(b + 1, len(held)):
+                    both = np.bincount(code * sizes[c] + held[c], minlength=sizes[b] * sizes[c])
+                    found.pairs[m, b, c] = both.reshape(sizes[b], sizes[c])
+        return found
 
     def of_counts(self, counts: CountTables) -> Integers:
-        """The sums: exact, whoever counted."""
-        codes = self.coding.starts[-1]
-        square, first = np.zeros((codes + 1, codes + 1), np.int64), np.zeros((codes + 1, self.outputs), np.int64)
-        for m, pairs in counts.rows.items():
-            step = self._steps(m)
-            square[:-1, :-1] += step[:-1, None] * pairs * step[:-1]
-            first[:-1] += step[:-1, None] * counts.labels[m]
-            if self.coding.constant:
-                block = slice(0, self.coding.sizes[0])  # every row has one code there
-                alone = np.diag(pairs)
-                square[:-1, -1] += step[:-1] * alone * step[-1]
-                square[-1, -1] += step[-1] ** 2 * alone[block].sum()
-                first[-1] += step[-1] * counts.labels[m][block].sum(axis=0)
-        spread = _spread(self.coding).T
-        whole = (
-            spread @ (spread @ square).T
-        ).T  # right from its diagonal up: blocks are in the order of their features
-        return np.concatenate([whole[np.triu_indices(self.features)], (spread @ first).T.ravel()])
+        """The sums: exact, whoever counted. Products of whole numbers stay below 2⁵³, so float64 adds them without rounding."""
+        rows = {m: self._steps(m) for m in {m for m, _ in counts.labels}}
+        square, first = np.zeros((self.features, self.features)), np.zeros((self.outputs, self.features))
+        starts = self.coding.starts
+        for (m, b, c), number in counts.pairs.items():
+            common, tables = rows[m]
+            here, there = slice(starts[b], starts[b + 1]), slice(starts[c], starts[c + 1])
+            if b < c:
+                square[here, there] += tables[b].T @ (number.astype(np.float64) @ tables[c])
+                continue
+            square[0, here] += common * (number[:, 0] @ tables[b])
+            square[here, here] += tables[b].T @ (number * tables[b])
+            first[:, here] += counts.labels[m, b].T @ tables[b]
+            if not b:
+                square[0, 0] += common**2 * number.sum()
+                first[:, 0] += common * counts.labels[m, b].sum(axis=0)
+        return np.concatenate([square[np.triu_indices(self.features)], first.ravel()]).astype(np.int64)
 
-    def _steps(self, m: int) -> Integers:
-        """(codes + 1,) an entry of each code in a row of m blocks, the constant's last."""
-        entries = np.concatenate([*self.coding.entries, [1]])
-        steps = {0: 0} | {e: math.isqrt(self.norm_squared // (e * m)) for e in set(entries.tolist()) - {0}}
-        return np.array([steps[e] for e in entries.tolist()], np.int64)
+    def _steps(self, filled: int) -> tuple[int, list[NDArray[np.float64]]]:
+        common, tables = self.coding.steps(self.norm_squared, filled)
+        return common, [table.astype(np.float64) for table in tables]
 
-
-@lru_cache(8)
-def _spread(coding: Coding) -> csr_array:
-    """(codes + 1, features): the entries of each code, the constant's last."""
-    from scipy.sparse import csr_array
-
-    codes = np.repeat(np.arange(coding.starts[-1]), np.concatenate(coding.entries))
-    places = np.concatenate([table[table >= 0] for table in coding.tables])
-    if coding.constant:
-        codes, places = np.append(codes, coding.starts[-1]), np.append(places, coding.width - 1)
-    ones = np.ones(len(codes), np.int64)
-    return csr_array((ones, (codes, places)), shape=(coding.starts[-1] + 1, coding.width))
+    def _of_few(self, codes: Codes, answers: NDArray[np.float64]) -> Integers:
+        rows = np.zeros((len(codes), self.features))
+        filled = self.coding.filled(codes)
+        for m in np.unique(filled).tolist():
+            own = np.flatnonzero(filled == m)
+            common, tables = self._steps(m)
+            parts = [np.full((len(own), 1), common), *(table[codes[own, b]] for b, table in enumerate(tables))]
+            rows[own] = np.concatenate(parts, axis=1)
+        above = (rows.T @ rows)[np.triu_indices(self.features)]
+        return np.concatenate([above, (answers.T @ rows).ravel()]).astype(np.int64)

@@ -11,7 +11,7 @@ since e^{−a} e^{−γ} = e^{−1/2} exp(−z²/2σ²); a negative 0 is refused
 
 A number of unlimited bits is its first 64-bit word until a comparison is a tie; then it is drawn further. One candidate reads
 one tape of `_TAPE` words; numpy decides every candidate whose tape is enough without a tie, and the others (about one in
-10⁹) are decided word by word on the same tape, continued. Nothing is rounded, no probability is approximate: what is trusted
+10⁴) are decided word by word on the same tape, continued. Nothing is rounded, no probability is approximate: what is trusted
 is that the words are uniform and independent. How many candidates are needed depends on the noise alone.
 """
 
@@ -30,7 +30,7 @@ from .noise import Noise
 BITS = GRID_BITS  # k: σ = 2²⁴ steps of the grid
 MOST_BITS = 26  # γ·2^{2k+1} fits into 64 bits for every a that numpy decides
 
-_RUN = 13  # words for the descending run: longer ones happen once in 6·10⁹
+_RUN = 6  # words for the descending run: longer ones happen once in some 10⁴ candidates
 _TAPE = 3 + _RUN
 _AT_ONCE = 1 << 15  # draws that are asked for at once: one takes about a thousand bytes on the way
 _WHOLE = 40  # e^{−i} is tabulated up to here

@@ -11,10 +11,13 @@ import math
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .discrete_gaussian import discrete_gaussian, grid_of
 from .noise import Noise
 from .noisygd import Progress, Weights
+
+_DRAWS = 1 << 11  # drawn one step at a time, few of them would cost a call each
 
 
 def run_exactly(
@@ -37,10 +40,16 @@ def run_exactly(
     """
     grid = grid_of(math.sqrt(2 * step_size * noise_variance), bits=grid_bits)
     point: Weights = np.array(weights, dtype=np.float64)
+    together = max(1, _DRAWS // point.size)  # steps whose noise is drawn at once: it depends on nothing
+    drawn: NDArray[np.int64] = np.empty((0, *point.shape), np.int64)
     for step in range(1, steps + 1):
         inside = project_to_ball(point, radius)
         centre: Weights = np.rint((inside - step_size * gradient(inside)) / grid)
-        point = (centre + discrete_gaussian(centre.size, noise, bits=grid_bits).reshape(centre.shape)) * grid + 0.0
+        if not len(drawn):
+            count = min(together, steps + 1 - step)
+            drawn = discrete_gaussian(count * point.size, noise, bits=grid_bits).reshape(count, *point.shape)
+        point = (centre + drawn[0]) * grid + 0.0
+        drawn = drawn[1:]
         if progress is not None:
             progress(step)
     return point

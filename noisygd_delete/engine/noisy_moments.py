@@ -1,9 +1,9 @@
 """What one publication of noisy sums says: the moments with the least noise that they can have, discriminants, ridge regression, components.
 
-Post-processing of one publication, so it costs nothing. Rows of a `Coding` have moments of a known form: entries of a block are functions of
-its codes, so rows lie on few directions of all (`_Basis`), and what two blocks have in common beyond their means is a table of which
-few singular values stand out of the noise; the others are noise, and what stands out is longer by it (Gavish and Donoho 2017, for the
-Frobenius norm).
+Post-processing of one publication, so it costs nothing. Rows of a `Coding` have moments of a known form. Entries of a block are functions of
+its codes: a block's own moments follow from how often each code is there, which is not
+below 0. What two blocks have in common beyond their means is a table of which few singular values stand out of the noise; the others are
+noise, and what stands out is longer by it (Gavish and Donoho 2017, for the Frobenius norm).
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,54 +23,34 @@ Matrix = NDArray[np.float64]
 _RARE = 1e-3  # the least share of a class: below it there is none to be told from noise
 
 
-class _Basis(NamedTuple):
-    """Rows of full norm are origin + Σ over blocks of parts along orthonormal directions, which are orthogonal to the origin.
-
-    origin   (features,)
-    blocks   (first feature, stop, (stop − first, directions)) of each block
-    """
-
-    origin: Matrix
-    blocks: tuple[tuple[int, int, Matrix], ...]
-
-    def of_matrix(self, square: Matrix) -> Matrix:
-        return self.of_rows(self.of_rows(square).T)
-
-    def of_rows(self, rows: Matrix) -> Matrix:
-        """(rows, features) to (rows, 1 + directions)."""
-        parts = [rows @ (self.origin / np.linalg.norm(self.origin))[:, None]]
-        return np.concatenate(parts + [rows[:, first:stop] @ each for first, stop, each in self.blocks], axis=1)
-
-    def to_features(self, weights: Matrix) -> Matrix:
-        """(outputs, 1 + directions) to (outputs, features)."""
-        found = weights[:, :1] * (self.origin / np.linalg.norm(self.origin))
-        at = 1
-        for first, stop, each in self.blocks:
-            found[:, first:stop] += weights[:, at : at + each.shape[1]] @ each.T
-            at += each.shape[1]
-        return found
-
-    def spans(self) -> list[slice]:
-        ends = np.cumsum([0, *(each.shape[1] for _, _, each in self.blocks)]).tolist()
-        return [slice(first, stop) for first, stop in pairwise(ends)]
-
-
 @lru_cache(8)
-def _basis(coding: Coding) -> _Basis:
-    origin, blocks = np.zeros(coding.width), []
-    full = len(coding.sizes) + coding.constant
-    origin[coding.width - 1] = coding.constant / math.sqrt(full)
-    for table, entries in zip(coding.tables, coding.entries, strict=True):
-        used = table[table >= 0]
-        first, stop = int(used.min()), int(used.max()) + 1
-        points = np.zeros((stop - first, len(table)))
-        code, entry = np.nonzero(table >= 0)
-        points[table[code, entry] - first, code] = 1 / np.sqrt(entries[code] * full)
-        along, lengths, _ = np.linalg.svd(points[:, 1:] - points[:, :1], full_matrices=False)
-        along = along[:, lengths > 1e-9]
-        origin[first:stop] = points[:, 0] - along @ (along.T @ points[:, 0])
-        blocks.append((first, stop, along))
-    return _Basis(origin, tuple(blocks))
+def _solvers(coding: Coding) -> list[tuple[Matrix, Matrix]]:
+    """Of each block (directions, codes) what a code adds to a row of norm 1; and what makes the numbers t of its codes, Σ t given, of
+    2 ρ Zᵀ m + diag(Zᵀ M Z): least squares for ρ Z t ≈ m, counted twice, and Z diag(t) Zᵀ ≈ M."""
+    found, full = [], 1 + len(coding.blocks)
+    for block in coding.blocks:
+        adds: Matrix = (block.signs.astype(np.float64) * np.sqrt([float(share) / full for share in block.shares])).T
+        inner = adds.T @ adds
+        system = np.ones((len(inner) + 1, len(inner) + 1))
+        system[:-1, :-1] = 2 * float(coding.common) / full * inner + inner**2 + 1e-9 * np.eye(len(inner))
+        system[-1, -1] = 0.0
+        found.append((adds, np.asarray(np.linalg.inv(system), np.float64)))
+    return found
+
+
+def _by_numbers(square: Matrix, coding: Coding, reach: float) -> Matrix:
+    """A block's own moments, and its means, as the numbers of its codes give them that fit best: with those of all moments together as
+    `square` has it, and none below 0."""
+    found = square.copy()
+    total = max(float(square[0, 0]) / reach**2, 0.0)
+    for start, (adds, solve) in zip(coding.starts, _solvers(coding), strict=False):
+        here = slice(start, start + len(adds))
+        told = 2 * reach * adds.T @ square[0, here] + (adds * (square[here, here] @ adds)).sum(axis=0)
+        numbers = np.maximum(solve @ np.append(told, total), 0.0)[:-1]
+        numbers *= total / max(float(numbers.sum()), 1e-300)
+        found[0, here] = found[here, 0] = reach * adds @ numbers
+        found[here, here] = (adds * numbers) @ adds.T
+    return found
 
 
 @dataclass(frozen=True)
@@ -81,15 +60,15 @@ class NoisyMoments:
     square    (d, d) in the directions that rows may take
     first     (outputs, d)
     variance  V, of an entry of `square` on its diagonal
-    reach     of a row of full norm along the first direction, which all rows have; None where the rows' form is not known
+    radius    R
+    coding    what the directions are; None: features, of any rows
     """
 
     square: Matrix
     first: Matrix
     variance: float
-    reach: float | None
-    scale: float
-    basis: _Basis | None
+    radius: float
+    coding: Coding | None
 
     @classmethod
     def of(cls, moments: IntegerMoments, published: Integers, *, variance: int, coding: Coding | None) -> NoisyMoments:
@@ -100,13 +79,22 @@ class NoisyMoments:
         square += np.triu(square, 1).T
         first = published[len(above[0]) :].reshape(moments.outputs, moments.features)
         told = first / math.sqrt(unit) / 2.0**moments.label_bits
-        scale = math.sqrt(unit) / 2.0**moments.bits
-        spread = variance / unit**2
-        if coding is None:
-            return cls(square, told, spread, None, scale, None)
-        basis = _basis(coding)
-        turned = _shrunk(basis.of_matrix(square), basis.spans(), spread)
-        return cls(turned, basis.of_rows(told), spread, float(np.linalg.norm(basis.origin)), scale, basis)
+        radius, spread = math.sqrt(unit) / 2.0**moments.bits, variance / unit**2
+        if coding is not None:
+            reach = math.sqrt(coding.common / (1 + len(coding.blocks)))
+            square = _shrunk(_by_numbers(square, coding, reach), coding.starts, spread)
+        return cls(square, told, spread, radius, coding)
+
+    @property
+    def reach(self) -> float:
+        """Of a row of norm 1 along the first direction, which all rows have.
+
+        Raises:
+            ValueError: the rows' form is not known.
+        """
+        if self.coding is None:
+            raise ValueError("rows of no coding share no direction that is known")
+        return math.sqrt(self.coding.common / (1 + len(self.coding.blocks)))
 
     @property
     def noise(self) -> float:
@@ -120,9 +108,8 @@ class NoisyMoments:
     def discriminant(self, ridge: float) -> Matrix:
         """(outputs, features) log odds of one class against the other, or for each of several, as normal classes of one covariance have them.
 
-        Rows must share a direction (`reach`); `first` is of signs ±1 with one output, else of one class each.
+        Of coded rows; `first` is of signs ±1 with one output, else of one class each.
         """
-        assert self.reach is not None
         total = self.square[0] / self.reach
         classes = self.first if len(self.first) > 1 else np.stack([total - self.first[0], total + self.first[0]]) / 2
         sizes = np.maximum(classes[:, 0] / self.reach, _RARE * max(1.0, total[0] / self.reach))
@@ -134,29 +121,30 @@ class NoisyMoments:
         return self._weights(weights if len(self.first) > 1 else weights[1:] - weights[:1])
 
     def components(self, number: int) -> tuple[Matrix, Matrix]:
-        """The directions in which rows spread most about their mean (about 0 where they share no direction): (number, features), and the
-        spread of each, (number,), from the largest down."""
+        """What rows spread by most about their mean (about 0 where no coding is known): (number, features) weights whose scores are the
+        parts of a row along such directions, and (number,) sums of squares along them, from the largest down."""
         square = self.square
-        if self.reach is not None:
+        if self.coding is not None:
             square = square[1:, 1:] - np.outer(square[0, 1:], square[0, 1:]) / max(square[0, 0], self.reach**2)
         sizes, along = np.linalg.eigh(square)
         best = along.T[::-1][:number]
-        if self.reach is not None:
+        if self.coding is not None:
             best = np.pad(best, ((0, 0), (1, 0)))
         return self._turned(best), np.maximum(sizes[::-1][:number], 0.0)
 
     def _weights(self, weights: Matrix) -> Matrix:
-        return self._turned(weights) / self.scale
+        return self._turned(weights) / self.radius
 
     def _turned(self, weights: Matrix) -> Matrix:
-        return weights if self.basis is None else self.basis.to_features(weights)
+        return weights if self.coding is None else self.coding.to_features(weights)
 
 
-def _shrunk(square: Matrix, spans: list[slice], variance: float) -> Matrix:
+def _shrunk(square: Matrix, starts: tuple[int, ...], variance: float) -> Matrix:
     """`square` with what two blocks have in common beyond the product of their means freed of noise."""
     means = square[0, 1:]
     product = np.outer(means, means) / max(square[0, 0], math.sqrt(variance))
     common = square[1:, 1:] - product
+    spans = [slice(first - 1, stop - 1) for first, stop in pairwise(starts)]
     for number, one in enumerate(spans):
         for other in spans[number + 1 :]:
             common[one, other] = _without_noise(common[one, other], variance / 2)
@@ -170,17 +158,23 @@ def _without_noise(table: Matrix, variance: float) -> Matrix:
     """Its singular values d as √((d² − (p + q)σ²)² − 4pqσ⁴)/d, and 0 from (√p + √q)σ down."""
     if table.shape[0] < table.shape[1]:
         return _without_noise(table.T, variance).T
+    from scipy.linalg import eigh
+
     long, short = table.shape
-    squares, along = np.linalg.eigh(table.T @ table)
-    kept = squares > (math.sqrt(long) + math.sqrt(short)) ** 2 * variance
-    large = squares[kept]
+    least = (math.sqrt(long) + math.sqrt(short)) ** 2 * variance
+    large, along = eigh(table.T @ table, subset_by_value=(least, np.inf), check_finite=False)
     shrink = np.sqrt(np.maximum(0, (large - (long + short) * variance) ** 2 - 4 * long * short * variance**2)) / large
-    turned: Matrix = ((table @ along[:, kept]) * shrink) @ along[:, kept].T
+    turned: Matrix = ((table @ along) * shrink) @ along.T
     return turned
 
 
 def _solved(square: Matrix, right: Matrix, ridge: float) -> Matrix:
-    """(square₊ + ridge I)⁻¹ right."""
-    sizes, along = np.linalg.eigh(square)
-    found: Matrix = along @ ((along.T @ right) / (np.maximum(sizes, 0.0) + ridge)[:, None])
+    """(square + ridge I)⁻¹ right where that is positive definite; else with eigenvalues of `square` below 0 as 0."""
+    from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+    try:
+        found: Matrix = cho_solve(cho_factor(square + ridge * np.eye(len(square))), right)
+    except LinAlgError:
+        sizes, along = np.linalg.eigh(square)
+        found = along @ ((along.T @ right) / (np.maximum(sizes, 0.0) + ridge)[:, None])
     return found

@@ -87,7 +87,7 @@ def rows_here(records: CurrentRecords) -> Records:
     if isinstance(records, RowsElsewhere):
         raise InvalidParameter(
             "this needs rows, and those of this table lie elsewhere, where they answer sums alone. Plan with method 'perturbed', "
-            "'sharp-exact' or 'minimiser' with exact=True, whose runs ask for sums"
+            "or another of convex losses without exact=False, whose runs ask for sums"
         )
     return records
 

@@ -83,7 +83,6 @@ __getattr__ = on_first_use(
 _METHODS = {
     "theorem": "Theorem",
     "sharp": "Sharp",
-    "sharp-exact": "SharpExact",
     "minimiser": "Minimiser",
     "perturbed": "Perturbed",
     "interleaved": "Interleaved",
@@ -92,8 +91,9 @@ _METHODS = {
     "near-gibbs": "NearGibbs",
 }
 _STAGE_METHODS = {"moments": "Moments", "sampled-steps": "SampledStage"}  # which a ladder plans
+_FORMER_METHODS = {"sharp-exact": "SharpExact"}  # of plans that were stored; `sharp` is it today
 _MECHANISMS = {
-    **{name: f"{method}Run" for name, method in _METHODS.items()},
+    **{name: f"{method}Run" for name, method in {**_METHODS, **_FORMER_METHODS}.items()},
     "moments": "MomentsRun",
     "sampled-steps": "SampledSteps",
     "sampled-gaussian": "SampledGaussian",  # trains an extractor, plans nothing
@@ -101,6 +101,7 @@ _MECHANISMS = {
 }
 METHODS: Mapping[str, type[Method]] = Catalogue(_METHODS, lambda name: __getattr__(_METHODS[name]))
 STAGE_METHODS: Mapping[str, type[Method]] = Catalogue(_STAGE_METHODS, lambda name: __getattr__(_STAGE_METHODS[name]))
+FORMER_METHODS: Mapping[str, type[Method]] = Catalogue(_FORMER_METHODS, lambda name: __getattr__(_FORMER_METHODS[name]))
 MECHANISMS: Mapping[str, type[Mechanism]] = Catalogue(_MECHANISMS, lambda name: __getattr__(_MECHANISMS[name]))
 
 
@@ -125,6 +126,7 @@ def of(method: str | Method, **options: Any) -> Method:
             "noisygd_delete.methods.markov_sums and SumsCurator of noisygd_delete.curator.markov_sums; for a store, method 'perturbed'",
             method="sums",
         )
+    method = "sharp" if method == "sharp-exact" else method  # what it was called while it stood beside `sharp`
     kind = METHODS[choice("method", method, tuple(METHODS))]
     known = [field.name for field in fields(kind)]
     unknown = sorted(set(options) - set(known))

@@ -226,7 +226,7 @@ class NoisySteps(Mechanism):
 
 def _told(facts: Any) -> dict[str, Any]:
     """Its fields, without those that came later where they are as things always were: such facts read as they always did."""
-    later = {"in_place": (True,), "chain": (1,), "exact": (None, False)}
+    later = {"in_place": (True,), "chain": (1,), "exact": (None, False), "passes": (None,), "solver_passes": (None,)}
     return {name: value for name, value in asdict(facts).items() if value not in later.get(name, ())}
 
 

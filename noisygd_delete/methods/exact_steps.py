@@ -1,22 +1,29 @@
-"""What methods share whose noisy steps are exact to the last bit: the public facts of such steps, and what their roundings cost."""
+"""What methods share whose noisy steps may be exact to the last bit: the public facts of such steps, what their roundings cost, and when
+they are taken."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from ..bounds import exact_steps, shifted_interpolation
 from ..bounds.arithmetic import NORM_TOLERANCE, gradient_error
-from ..errors import AssumptionViolated, InvalidParameter, count, non_negative, positive
+from ..errors import AssumptionViolated, InvalidParameter, PlanInfeasible, count, non_negative, positive
 from ..privacy.worlds import Worlds
-from .base import Condition, NoisySteps, bounded_gradients
+from .base import Condition, Method, NoisySteps, bounded_gradients
+from .procedure import Exactness
 
 if TYPE_CHECKING:
     from .plan import Numbers, Plan
     from .problem import Problem
 
 ROOM = 1 + 2 * NORM_TOLERANCE  # rows may be R(1 + NORM_TOLERANCE) long; squared for curvatures
+
+
+class NotExact(InvalidParameter):
+    """No step of this size and noise is exact: its noise is too fine for a grid in float64, or its size leaves rounding no room."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +58,7 @@ class ExactSteps:
         """Raise `InvalidParameter` where a run with these steps is not one that the bound covers, or states less than it costs."""
         limit = self.largest_step_size(run)
         if run.step_size > limit:  # a bound down to the last bit leaves no tolerance
-            raise InvalidParameter(
+            raise NotExact(
                 f"must be at most {limit:.17g}: beyond it a step may carry two models apart", step_size=run.step_size
             )
         if run.strong_convexity != self.regularization:  # a larger m would understate what a run costs
@@ -126,43 +133,128 @@ class ExactSteps:
         }
 
 
-def exact_conditions(run: NoisySteps, exact: ExactSteps) -> tuple[Condition, ...]:
-    """In the place of those of bounds over the reals."""
-    own = {"method": run.method}
-    return (
-        *bounded_gradients(run.lipschitz, proven=run.proven),
-        ("slots-public", {"records": run.records}),
-        *((("rows-in-place", own),) if exact.in_place else ()),
-        ("exact-steps", own),
-        ("machine-trusted", {}),
+@dataclass(frozen=True, kw_only=True)
+class GridRun(NoisySteps):
+    """Noisy-GD whose steps end on a grid, or over the real numbers.
+
+    exact  facts of the steps where they are exact to the last bit; None: in floating point, with bounds over the real numbers
+    """
+
+    exact: ExactSteps | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.exact is not None:
+            self.exact.check(self)
+
+    @property
+    def shows_order(self) -> bool:
+        return self.exact is not None and not self.exact.in_place
+
+    @property
+    def exactness(self) -> Exactness | None:
+        """How its steps are taken, where they are exact."""
+        return None if self.exact is None else Exactness(radius=self.exact.radius, grid_bits=self.exact.grid_bits)
+
+    def conditions(self) -> tuple[Condition, ...]:
+        if self.exact is None:
+            return super().conditions()
+        own = {"method": self.method}
+        return (
+            *bounded_gradients(self.lipschitz, proven=self.proven),
+            ("slots-public", {"records": self.records}),
+            *((("rows-in-place", own),) if self.exact.in_place else ()),
+            ("exact-steps", own),
+            ("machine-trusted", {}),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class GridMethod(Method):
+    """A method of noisy steps that are exact to the last bit wherever that is proven.
+
+    exact     whether every step ends on a public grid by exact noise, its roundings charged, so that no bound speaks of real numbers;
+              with sums in float64, on the processor. None: for convex losses, wherever the roundings fit the budget. False: in floating
+              point, with bounds over the real numbers. A plan states which it took
+    in_place  whether rows keep their places. Rows of a source or a cluster need not: their steps are exact, and what an order may tell
+              of a record that is gone is charged
+    """
+
+    any_order: ClassVar[bool] = (
+        True  # by exact steps, whose gradient error covers sums in any order, another one at every step
     )
 
+    exact: bool | None = None
+    in_place: bool = True
 
-def run_facts(problem: Problem, numbers: Numbers, *, exact: bool, in_place: bool = True) -> dict[str, Any]:
-    """The facts of Noisy-GD by a plan's numbers; where its steps are exact, theirs too, and no slack.
+    def __post_init__(self) -> None:
+        if self.exact is False and not self.in_place:
+            raise InvalidParameter("needs exact steps: only their roundings are bounded in any order", in_place=False)
 
-    Raises:
-        InvalidParameter: no grid is fine enough beside the noise.
-    """
-    chain = {"step_size": numbers.step_size, "noise_variance": numbers.noise_variance}
-    facts = problem.run(**chain)
-    if not exact:
-        return facts
-    return {**facts, "slack": 0.0, "exact": exact_steps_of(problem, **chain, in_place=in_place)}
+    def in_any_order(self) -> Self:
+        return replace(self, exact=True, in_place=False)
+
+    def plan(self, problem: Problem) -> Plan:
+        asked = self.exact or not self.in_place
+        if asked:
+            check_exact(problem)
+        if asked or (self.exact is None and problem.slack_in_budget and _covers(problem)):
+            exact = replace(self, exact=True)
+            try:
+                plan = exact._exactly(replace(problem, method=exact, dtype="float64"))
+            except NotExact:
+                plan = None
+            if plan is not None:
+                return plan
+        if asked:
+            raise PlanInfeasible(
+                "the roundings of a step cost more than a budget, or its noise is too fine for a grid in float64: raise λ or the budgets, "
+                "or use method 'perturbed'" + (", or exact=False: bounds over the reals" if self.in_place else "")
+            )
+        real = replace(self, exact=False)
+        return real._over_reals(replace(problem, method=real))
+
+    @abstractmethod
+    def _over_reals(self, problem: Problem) -> Plan:
+        """The plan whose bounds are over the real numbers, by `problem.method`."""
+
+    @abstractmethod
+    def _exactly(self, problem: Problem) -> Plan | None:
+        """The plan in exact steps, by `problem.method`; None, or `NotExact`, where roundings cost more than the budgets."""
+
+    def check_plan(self, plan: Plan) -> None:
+        super().check_plan(plan)
+        if self.exact:
+            check_exact(plan.problem)
+            if plan.problem.dtype != "float64":
+                raise InvalidParameter(
+                    "must be 'float64': the bound counts roundings of that alone", dtype=plan.problem.dtype
+                )
+
+    def run_facts(self, problem: Problem, numbers: Numbers) -> dict[str, Any]:
+        """The facts of Noisy-GD by a plan's numbers; where its steps are exact, theirs too, and no slack.
+
+        Raises:
+            NotExact: none is fine enough beside the noise.
+        """
+        chain = {"step_size": numbers.step_size, "noise_variance": numbers.noise_variance}
+        facts = problem.run(**chain)
+        if not self.exact:
+            return facts
+        return {**facts, "slack": 0.0, "exact": exact_steps_of(problem, **chain, in_place=self.in_place)}
 
 
 def exact_steps_of(problem: Problem, *, step_size: float, noise_variance: float, in_place: bool) -> ExactSteps:
     """The facts of exact steps on a problem: a ball that a chain never leaves, and the finest grid that float64 holds in it.
 
     Raises:
-        InvalidParameter: no grid is fine enough beside the noise.
+        NotExact: none is fine enough beside the noise.
     """
-    constants, noise = problem.loss.constants, math.sqrt(2 * step_size * noise_variance)
     reach = {
-        "lipschitz": constants.lipschitz * ROOM,
+        "lipschitz": problem.loss.constants.lipschitz * ROOM,
         "regularization": problem.regularization,
         "step_size": step_size,
-        "noise": noise,
+        "noise": math.sqrt(2 * step_size * noise_variance),
     }
     radius = exact_steps.radius(
         gap_at_zero=problem.loss.gap_at_zero,
@@ -172,13 +264,13 @@ def exact_steps_of(problem: Problem, *, step_size: float, noise_variance: float,
     )
     bits = exact_steps.grid_bits(radius=radius, **reach)
     if bits < exact_steps.LEAST_BITS:
-        raise InvalidParameter(
+        raise NotExact(
             f"at n={problem.records} and λ={problem.regularization:g} a step's noise is too fine beside weights up to "
             f"{radius:g} for float64; raise λ, or use method 'perturbed'"
         )
     return ExactSteps(
         regularization=problem.regularization,
-        curvature=constants.curvature,
+        curvature=problem.loss.constants.curvature,
         features=problem.features,
         outputs=problem.loss.outputs,
         radius=radius,
@@ -187,16 +279,15 @@ def exact_steps_of(problem: Problem, *, step_size: float, noise_variance: float,
     )
 
 
-def check_exact(problem: Problem, *, method: str, otherwise: str) -> None:
+def _covers(problem: Problem) -> bool:
+    return problem.loss.constants.convex and not problem.loss.clips_each
+
+
+def check_exact(problem: Problem) -> None:
     """Raise unless the loss is one whose steps are proven to the last bit."""
-    if not problem.loss.constants.convex or problem.loss.clips_each:
+    if not _covers(problem):
         raise AssumptionViolated(
-            f"is proven for convex losses, not for {problem.loss.name}; {otherwise}", method=method
+            f"steps exact to the last bit, which rows in any order need, are proven for convex losses, not for {problem.loss.name}; leave "
+            "exact out, or use method 'composition' or 'perturbed'",
+            method=problem.method.name,
         )
-
-
-def check_exact_plan(plan: Plan, *, otherwise: str) -> None:
-    """Raise unless the loss is such a one, and sums are in float64."""
-    check_exact(plan.problem, method=plan.method.name, otherwise=otherwise)
-    if plan.problem.dtype != "float64":
-        raise InvalidParameter("must be 'float64': the bound counts roundings of that alone", dtype=plan.problem.dtype)

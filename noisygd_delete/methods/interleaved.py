@@ -23,8 +23,8 @@ from ..errors import InvalidParameter, PlanInfeasible, choice, count
 from ..losses.base import ONE_DIRECTION
 from ..privacy.budget import Budget
 from ..privacy.worlds import Worlds
-from .base import Condition, Cost, Method
-from .exact_steps import ExactSteps, check_exact, check_exact_plan, run_facts
+from .base import Condition, Cost
+from .exact_steps import GridMethod
 from .forecast import Outlook, forecast_excess_risk, steps_deviation
 from .perturbed import Perturbed
 from .perturbed_run import PerturbedRun
@@ -34,7 +34,6 @@ from .procedure import Longest, Promise, Solved
 from .resuming import chain_risk
 from .sharp import SharpRun, contracting_step_size
 
-_OTHERWISE = "leave exact out"
 _STEPS = (1, 3, 10)  # K that a plan may choose
 _LITTLE = 0.05  # of the forecast: a lag below it asks for no more steps
 _FEWEST_RESUMED = 2
@@ -50,7 +49,6 @@ class InterleavedRun(SharpRun):
     (one at most: the next begins anew). It is then charged in full beside the steps, as if its model had been observed.
 
     fresh_release  what a learn runs
-    exact          facts of the steps between where they are exact to the last bit; None: bounds over the real numbers
     """
 
     method: ClassVar[str] = "interleaved"
@@ -60,13 +58,12 @@ class InterleavedRun(SharpRun):
     )
 
     fresh_release: PerturbedRun
-    exact: ExactSteps | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.shows_order:
+        if self.shows_order == self.fresh_release.in_place:
             raise InvalidParameter(
-                "must be true: a stream by 'interleaved' is of rows that keep their places", in_place=False
+                "must say of fresh publications what it says of the steps between them", in_place=not self.shows_order
             )
 
     def exposure(self, steps: int) -> int:
@@ -85,23 +82,26 @@ class InterleavedRun(SharpRun):
         endless = steps_with == math.inf
         fresh = endless or steps_with % 2 == 1
         with_record, clean = (math.inf if endless else steps_with // 2), steps_without // 2
-        steps = super()._cost(worlds, with_record, clean) if with_record else {}
-        return {**(self.fresh_release._cost(worlds, 1, 0) if fresh else {}), **steps}
+        cost = super()._cost(worlds, with_record, clean) if with_record or (clean and self.shows_order) else {}
+        if fresh:
+            cost = {**self.fresh_release._cost(worlds, 1, 0), **cost}
+        elif self.shows_order and steps_without % 2 == 1:
+            shown = self.fresh_release._cost(worlds, 0, 1)["gdp_squared"]
+            cost = {"gdp_squared": shown + cost.get("gdp_squared", 0.0)}
+        return cost
 
     def conditions(self) -> tuple[Condition, ...]:
         return (*super().conditions(), *self.fresh_release.conditions())
 
 
 @dataclass(frozen=True)
-class Interleaved(Method):
+class Interleaved(GridMethod):
     """s and σ² such that a fresh model and a resumed one cost the same by forecast, and N publications meet the budget.
 
     fresh_every    one publication in so many is fresh; None: as few as keep a deletion within its budget. A plan states it
     resumed_steps  K; None: the one with the least forecast. A plan states it
     solver         "cold", or "fixed" for a number of passes that no record can change
     step_size      η; None takes 1/(λ+β)
-    exact          whether the noisy steps end on a public grid by exact noise, as the fresh publications do, their roundings charged,
-                   so that no bound speaks of real numbers; with sums in float64
     """
 
     name: ClassVar[str] = "interleaved"
@@ -114,25 +114,26 @@ class Interleaved(Method):
     resumed_steps: int | None = None
     solver: str = "cold"
     step_size: float | None = None
-    exact: bool = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         choice("solver", self.solver, ("cold", "fixed"))
         if self.fresh_every is not None:
             count("fresh_every", self.fresh_every, minimum=_FEWEST_RESUMED + 1)
         if self.resumed_steps is not None:
             count("resumed_steps", self.resumed_steps)
 
-    def plan(self, problem: Problem) -> Plan:
+    @property
+    def _fresh(self) -> Perturbed:
+        return Perturbed(solver=self.solver, in_place=self.in_place)
+
+    def _over_reals(self, problem: Problem) -> Plan:
         if problem.releases <= _FEWEST_RESUMED:
             raise InvalidParameter(
                 f"is too few: method 'interleaved' shares a budget among many publications, more than "
                 f"{_FEWEST_RESUMED} of them; for one take method 'perturbed'",
                 releases=problem.releases,
             )
-        if self.exact:
-            check_exact(problem, method=self.name, otherwise=_OTHERWISE)
-            problem = replace(problem, dtype="float64")
         if problem.rows_per_subject > 1 and problem.budget.measure == "gdp" and not problem.loss.constants.convex:
             raise InvalidParameter("a Gaussian-DP budget needs a convex loss for method 'interleaved'")
         steps = _STEPS if self.resumed_steps is None else (self.resumed_steps,)
@@ -152,6 +153,9 @@ class Interleaved(Method):
             )
         return min(found, key=lambda plan: plan.outlook.forecast)
 
+    def _exactly(self, problem: Problem) -> Plan:
+        return self._over_reals(problem)
+
     def _best(self, problem: Problem, budget: Budget, steps: int) -> Plan | None:
         """With the fewest fresh publications that keep a deletion within its budget: less noise than with more of them."""
         for every in [self.fresh_every] if self.fresh_every else _candidates(problem.releases):
@@ -165,7 +169,7 @@ class Interleaved(Method):
     def _with(self, problem: Problem, budget: Budget, steps: int, every: int) -> Plan | None:
         method = replace(self, fresh_every=every, resumed_steps=steps)
         own, eta = replace(problem, method=method), contracting_step_size(problem, self.step_size)
-        fresh = Perturbed(solver=self.solver)
+        fresh = self._fresh
         learns = _fresh(problem.releases, every)
         unit = forecast_excess_risk(problem, step_size=eta, noise_variance=1.0)
         single = replace(problem, method=fresh, releases=learns, budget=budget)
@@ -200,9 +204,7 @@ class Interleaved(Method):
 
     def check_plan(self, plan: Plan) -> None:
         super().check_plan(plan)
-        Perturbed(solver=self.solver).check_plan(plan)  # of what a fresh publication runs
-        if self.exact:
-            check_exact_plan(plan, otherwise=_OTHERWISE)
+        self._fresh.check_plan(plan)
 
     def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
         """dp: a fresh publication and every step that may follow it before the next one. Deletion: erased by the last publication before a
@@ -211,8 +213,8 @@ class Interleaved(Method):
             raise InvalidParameter(
                 "a plan by method 'interleaved' states how many publications start afresh", fresh_every=None
             )
-        facts = run_facts(problem, numbers, exact=self.exact)
-        run = InterleavedRun(**facts, fresh_release=Perturbed(solver="cold").run(problem, numbers))
+        fresh = replace(self._fresh, solver="cold").run(problem, numbers)
+        run = InterleavedRun(**self.run_facts(problem, numbers), fresh_release=fresh)
         steps, resumed = numbers.delete_steps, self.fresh_every - 1
         promise = Promise(
             dp=Longest(1 + 2 * resumed * steps),
@@ -227,7 +229,7 @@ class Interleaved(Method):
         """The bound is the worse of a fresh model's and of the chain's that goes on from it, however long. The forecast, a fresh model's, which is
         a resumed one's too, and what the chain lags behind the edits. The deviation, the larger of a fresh publication's and of what noisy
         steps tend to: those after it lead from the one to the other."""
-        fresh = Perturbed().outlook(plan)
+        fresh = self._fresh.outlook(plan)
         resumed = chain_risk(plan, start=2 * fresh.excess_risk / plan.problem.strong_convexity, learn_steps=0)
         steps = steps_deviation(plan.problem, plan.step_size, plan.noise_variance)
         return Outlook(

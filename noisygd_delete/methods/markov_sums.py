@@ -151,7 +151,7 @@ def plan_sums(
 
     Args:
         loss: `Logistic` (labels ±1), `Softmax` (classes) or `Squared` (targets in [−1, 1]), whose radius bounds the rows' norm.
-        features: of the rows; or `coding`, of an additive map (`Additive.coding`), for a pass that counts.
+        features: of the rows; or `coding`, of an additive map (`Additive.coding`), for a pass that counts; then they are its directions.
         joiners: False where no row will ever be inserted: about a third less noise.
 
     Raises:
@@ -163,7 +163,7 @@ def plan_sums(
         )
     if (features is None) == (coding is None):
         raise InvalidParameter("give the number of features, or the coding of an additive map, which has it")
-    width = coding.width if coding is not None else features or 0
+    width = coding.directions if coding is not None else features or 0
     sizes = {"records": records, "features": width, "releases": releases, "rows_per_subject": rows_per_subject}
     most = {"features": MOST_FEATURES, "releases": MOST_RELEASES}
     for name, value in sizes.items():

@@ -10,14 +10,15 @@ from typing import Any, ClassVar
 from ..bounds import shifted_interpolation
 from ..bounds.arithmetic import gradient_error
 from ..bounds.search import first_whole, least_whole
-from ..errors import AssumptionViolated, InvalidParameter, PlanInfeasible, choice, count, non_negative, positive
+from ..errors import AssumptionViolated, InvalidParameter, choice, count, non_negative, positive
 from ..privacy.guarantee import Guarantee
 from ..privacy.worlds import Worlds
 from . import procedure
-from .base import Condition, Cost, Method
+from .base import Condition, Cost
 from .calibration import calibrate
-from .exact_steps import ROOM, ExactSteps, check_exact, check_exact_plan, run_facts
+from .exact_steps import ROOM, ExactSteps, GridMethod
 from .forecast import Outlook, forecast_excess_risk, steps_deviation
+from .passes import MOST_PASSES, Passes, passes_for
 from .plan import Numbers, Plan
 from .problem import Problem
 from .sharp import SharpRun, contracting_step_size
@@ -26,8 +27,8 @@ from .words import condition_number
 
 _SHARE = 0.01  # of one record's influence: what the solver's tolerance may add to it
 _ROUNDING_ROOM = 10  # γ is at least this many times the rounding of a measured gradient
-_OTHERWISE = "leave exact out"
 _ATTEMPTS = 60
+_PASSES = "passes"
 _MOST_DIFFUSION = 1 << 16  # steps
 _DIFFUSION_SHARE = 5 / 3  # of the forecast solver passes: the most that diffusion takes unless the caller chooses K
 
@@ -41,7 +42,7 @@ class MinimiserRun(SharpRun):
 
     gradient_tolerance  γ: the solver stops where the gradient's norm is certainly at most this
     warm                whether the solver of a request starts from the published model (else from 0)
-    exact               facts of the steps where they are exact to the last bit; None: bounds over the real numbers
+    passes              facts of a solve in a public number of passes, which has no tolerance; None: of one that runs until it meets it
     """
 
     method: ClassVar[str] = "minimiser"
@@ -50,11 +51,15 @@ class MinimiserRun(SharpRun):
 
     gradient_tolerance: float = 0.0
     warm: bool = False
-    exact: ExactSteps | None = None
+    passes: Passes | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         non_negative("gradient_tolerance", self.gradient_tolerance)
+        if self.passes is not None:
+            self.passes.check(self)
+            if self.warm or self.gradient_tolerance:
+                raise InvalidParameter("begins at 0 and has no tolerance", passes=self.passes)
 
     @property
     def shows_start(self) -> bool:
@@ -85,6 +90,8 @@ class MinimiserRun(SharpRun):
         """Both solvers' answers lie within γ/m of minimisers that are Δ/(nm) apart, or one where the record is gone; each step is rounded."""
         m, room = self.strong_convexity, 1 + 2.0**-40  # of the float operations here
         solved = 2 * self.gradient_tolerance / m * room
+        if self.passes is not None:  # of a record that is gone nothing is left, and nobody comes here
+            return exact.gdp(self, worlds, steps_with=steps, apart=self.passes.apart(self, worlds))
         if erased:
             return exact.gdp(self, worlds, steps_with=0, steps_without=steps, apart=solved)
         moved = self.sensitivity(worlds) * ROOM / (self.records * m) * room
@@ -92,44 +99,49 @@ class MinimiserRun(SharpRun):
 
     def conditions(self) -> tuple[Condition, ...]:
         own = {"method": self.method}
+        if self.passes is not None:
+            return super().conditions()
         solved = ("solver-tolerance", {**own, "tolerance": self.gradient_tolerance})
         return (*super().conditions(), solved, ("time-unseen", own))
 
 
 @dataclass(frozen=True)
-class Minimiser(Method):
+class Minimiser(GridMethod):
     """γ from the rounding of gradients and the deletion budget, K from inflation against passes, σ² from both.
 
     solver              "warm" starts a request from the published model; "cold" from 0, so that a deleted record leaves exactly
-                        nothing; "fixed" also takes a number of passes that no record can change
+                        nothing; "fixed" also takes a number of passes that no record can change. "passes" takes about as few as "warm",
+                        a public number from 0 over public blocks of the slots, and has no tolerance: how far it gets is a forecast
+    solver_passes       of "passes"; None takes the forecast of "warm". A plan states the one it took
     diffusion_steps     K; None weighs the noise inflation 1/(1 − c^{2K}) against passes. A plan states the one it took
     gradient_tolerance  γ; None takes a hundredth of what one record can do. A plan states the one it took
     step_size           η; None takes 1/(λ+β)
     noise_variance      σ²; None takes the calibrated one, a larger value is allowed
-    exact               whether every noisy step ends on a public grid by exact noise, its roundings charged, so that no bound speaks of
-                        real numbers; for convex losses, with sums in float64
-    in_place            whether rows keep their places. Rows of a source or a cluster need not: their steps are exact, and what an
-                        order may tell of a record that is gone is charged
     """
 
     name: ClassVar[str] = "minimiser"
     summary: ClassVar[str] = (
         "solve for the minimiser of the current records, then diffuse: nothing but noise to wait for"
     )
-    any_order: ClassVar[bool] = True  # by exact steps
 
     solver: str = "warm"
     diffusion_steps: int | None = None
     gradient_tolerance: float | None = None
     step_size: float | None = None
     noise_variance: float | None = None
-    exact: bool = False
-    in_place: bool = True
+    solver_passes: int | None = None
 
     def __post_init__(self) -> None:
-        choice("solver", self.solver, SOLVERS)
-        if not (self.exact or self.in_place):
-            raise InvalidParameter("needs exact=True: only its roundings are bounded in any order", in_place=False)
+        super().__post_init__()
+        choice("solver", self.solver, (*SOLVERS, _PASSES))
+        if self.solver == _PASSES and (self.exact is False or not self.in_place):
+            raise InvalidParameter("needs exact steps, and rows that keep their places", solver=self.solver)
+        if self.solver == _PASSES and self.gradient_tolerance is not None:
+            raise InvalidParameter("has no gradient_tolerance to reach; leave it out", solver=self.solver)
+        if self.solver_passes is not None:
+            count("solver_passes", self.solver_passes, maximum=MOST_PASSES)
+            if self.solver != _PASSES:
+                raise InvalidParameter("belongs to solver 'passes'", solver_passes=self.solver_passes)
         if self.diffusion_steps is not None:
             count("diffusion_steps", self.diffusion_steps)
         for name in ("gradient_tolerance", "step_size", "noise_variance"):
@@ -137,36 +149,38 @@ class Minimiser(Method):
                 positive(name, getattr(self, name))
 
     def in_any_order(self) -> Minimiser:
-        """By exact steps; γ is chosen anew, as it may show in a deleted record's figure."""
-        return self if not self.in_place else replace(self, exact=True, in_place=False, gradient_tolerance=None)
+        """γ is chosen anew, as it may show in a deleted record's figure; blocks are of rows that keep their places."""
+        if not self.in_place:
+            return self
+        other = replace(self, solver="fixed", solver_passes=None) if self.solver == _PASSES else self
+        return replace(other, exact=True, in_place=False, gradient_tolerance=None)
 
-    def plan(self, problem: Problem) -> Plan:
-        if not self.exact:
-            return self._plan(problem)
-        check_exact(problem, method=self.name, otherwise=_OTHERWISE)
-        problem = replace(problem, dtype="float64")
-        plan = self._plan(problem)
-        for _ in range(_ATTEMPTS):  # roundings come on top of what the tolerance leaves of a deleted record
+    def _exactly(self, problem: Problem) -> Plan | None:
+        """Roundings come on top of what the tolerance leaves of a deleted record: the tolerance is smaller where the budget asks for it."""
+        chosen = self
+        for _ in range(_ATTEMPTS):
+            plan = chosen._over_reals(problem)
             if plan.budget.affords(plan.deletion):
                 return plan
             if self.gradient_tolerance is not None or plan.gradient_tolerance <= least_tolerance(problem):
                 break
-            smaller = max(least_tolerance(problem), 0.9 * plan.gradient_tolerance)
-            plan = replace(self, gradient_tolerance=smaller)._plan(problem)
-        raise PlanInfeasible(
-            "what the solver's tolerance and the roundings leave of a deleted record costs more than the deletion budget: raise λ or "
-            "that budget, or use solver 'cold' where rows keep their places, or method 'perturbed'",
-            plan=plan,
-        )
+            chosen = replace(self, gradient_tolerance=max(least_tolerance(problem), 0.9 * plan.gradient_tolerance))
+        return None
 
-    def _plan(self, problem: Problem) -> Plan:
+    def _over_reals(self, problem: Problem) -> Plan:
+        """In exact steps too, where that is the method."""
         _check_one_minimiser(problem)
         eta = contracting_step_size(problem, self.step_size)
         chain = {"step_size": eta, "strong_convexity": problem.strong_convexity}
         steps = self.diffusion_steps or diffusion_steps(problem, eta)
-        tolerance = _tolerance(problem, self, eta, steps)
-        passes = solver_passes(problem, self.solver, tolerance)
-        stated = replace(problem, method=replace(self, diffusion_steps=steps, gradient_tolerance=tolerance))
+        if self.solver == _PASSES:
+            tolerance, passes = 0.0, passes_for(problem, self.solver_passes).passes
+            chosen = replace(self, diffusion_steps=steps, solver_passes=passes)
+        else:
+            tolerance = _tolerance(problem, self, eta, steps)
+            passes = solver_passes(problem, self.solver, tolerance)
+            chosen = replace(self, diffusion_steps=steps, gradient_tolerance=tolerance)
+        stated = replace(problem, method=chosen)
         budget_dp = problem.budget.dp_gdp() if self.exact else problem.dp_gdp()
 
         def complete(noise_variance: float) -> Plan:
@@ -179,7 +193,7 @@ class Minimiser(Method):
                 learn_solver_passes=passes,
                 delete_solver_passes=passes,
             )
-            return stated.method.assemble(stated, numbers)
+            return chosen.assemble(stated, numbers)
 
         def affordable(together: Guarantee) -> bool:
             return together.gdp_squared <= budget_dp**2
@@ -198,8 +212,8 @@ class Minimiser(Method):
     def check_plan(self, plan: Plan) -> None:
         super().check_plan(plan)
         _check_one_minimiser(plan.problem)
-        if self.exact:
-            check_exact_plan(plan, otherwise=_OTHERWISE)
+        if self.solver == _PASSES:
+            return
         least = gradient_error(**_rounding_facts(plan.problem))
         if not plan.gradient_tolerance >= least:
             raise InvalidParameter(
@@ -208,20 +222,27 @@ class Minimiser(Method):
 
     def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
         """Every release is a fresh publication of K steps."""
-        facts = run_facts(problem, numbers, exact=self.exact, in_place=self.in_place)
-        run = MinimiserRun(**facts, gradient_tolerance=numbers.gradient_tolerance, warm=self.solver == "warm")
-        start = procedure.Solved(numbers.gradient_tolerance, self.solver)
+        own: dict[str, Any] = {"gradient_tolerance": numbers.gradient_tolerance, "warm": self.solver == "warm"}
+        passes = self._passes(problem)
+        run = MinimiserRun(**self.run_facts(problem, numbers), **own, passes=passes)
+        start: procedure.Start = procedure.Solved(numbers.gradient_tolerance, self.solver)
+        if passes is not None:
+            start = procedure.Passed(passes.blocks, passes.step_sizes(problem.strong_convexity))
         promise = procedure.Promise(
             dp=procedure.Longest(max(numbers.learn_steps, numbers.delete_steps)),
             deletion=procedure.Longest(steps_without=numbers.delete_steps),
         )
         return Plan.of(problem, run, numbers, learning=start, serving=start, promise=promise, exactness=run.exactness)
 
+    def _passes(self, problem: Problem) -> Passes | None:
+        return passes_for(problem, self.solver_passes) if self.solver == _PASSES else None
+
     def outlook(self, plan: Plan) -> Outlook:
-        """From the solver's answer, within γ/m of the minimiser."""
+        """From the solver's answer, within γ/m of the minimiser; of public passes it is only known that both are within L/λ of 0."""
         m, chain = plan.problem.strong_convexity, {"step_size": plan.step_size}
+        off = 3 * plan.loss.constants.lipschitz / m if self.solver == _PASSES else plan.gradient_tolerance / m
         distance = shifted_interpolation.distance_after(
-            distance_before=(plan.gradient_tolerance / m) ** 2,
+            distance_before=off**2,
             move=0.0,
             steps=plan.learn_steps,
             stationary=plan.stationary_distance,
@@ -240,6 +261,13 @@ class Minimiser(Method):
         return self._solving(plan), self._diffusing(plan)
 
     def _solving(self, plan: Plan) -> str:
+        passes = self._passes(plan.problem)
+        if passes is not None:
+            return (
+                f"Solving: every release starts from where {passes.passes} passes over {passes.blocks} public blocks of the slots lead from 0 "
+                f"(κ={condition_number(plan):.4g}). Their number and order are public, nothing is measured, and of a deleted record exactly "
+                "nothing is left. How near that is to the minimiser is a forecast, not a promise."
+            )
         kind = {
             "warm": "starting a request from the published model",
             "cold": "always starting from 0, so that a deleted record leaves exactly nothing",

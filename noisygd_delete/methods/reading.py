@@ -14,7 +14,7 @@ from .. import losses
 from ..errors import InvalidParameter, real
 from ..privacy.budget import Budget
 from ..privacy.total import Total
-from . import MECHANISMS, METHODS, STAGE_METHODS
+from . import FORMER_METHODS, MECHANISMS, METHODS, STAGE_METHODS
 from .base import Mechanism, Method
 from .plan import MOST_STAGES, Numbers, Plan
 from .problem import Problem
@@ -73,6 +73,8 @@ def mechanism_from_dict(given: Mapping[str, Any]) -> Mechanism:
     given = _modern_mechanism(given)
     kind: type[Mechanism] = _known(MECHANISMS, given, "method")
     facts = {name: value for name, value in given.items() if name != "method"}
+    if given["method"] in FORMER_METHODS:
+        facts = kind.in_parts(facts)  # type: ignore[attr-defined]
     inner = {name: _stages(facts[name], mechanism_from_dict, "method") for name in kind.nested if name in facts}
     return typed(kind, facts, "the facts of a release", **inner)
 
@@ -92,9 +94,12 @@ def _stages(given: Any, read: Callable[[Mapping[str, Any]], T], inside: str) -> 
 def method_from_dict(given: Mapping[str, Any]) -> Method:
     """Read back `Method.to_dict`."""
     name = given.get("name") if isinstance(given, Mapping) else None
-    catalogue = STAGE_METHODS if isinstance(name, str) and name in STAGE_METHODS else METHODS
-    kind: type[Method] = _known(catalogue, given, "name")
-    return typed(kind, {name: value for name, value in given.items() if name != "name"}, "a method")
+    others = (one for one in (STAGE_METHODS, FORMER_METHODS) if isinstance(name, str) and name in one)
+    kind: type[Method] = _known(next(others, METHODS), given, "name")
+    options = {name: value for name, value in given.items() if name != "name"}
+    if "exact" in (option.name for option in fields(kind)):  # which such a plan was, before it said so
+        options.setdefault("exact", name in FORMER_METHODS)
+    return typed(kind, options, "a method")
 
 
 def problem_from_dict(given: Mapping[str, Any]) -> Problem:

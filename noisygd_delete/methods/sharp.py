@@ -3,53 +3,33 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from ..bounds import shifted_interpolation, theorem_5_1, utility
 from ..errors import AssumptionViolated, InvalidParameter, PlanInfeasible, positive
 from ..privacy.guarantee import Guarantee
 from ..privacy.worlds import Worlds
-from .base import Condition, Cost, Method, NoisySteps
+from .base import Cost
 from .calibration import calibrate
-from .exact_steps import ExactSteps, exact_conditions
+from .exact_steps import GridMethod, GridRun
 from .forecast import Outlook
 from .plan import Numbers, Plan
 from .problem import Problem
-from .procedure import Exactness
 from .resuming import contraction_risk, deleting, learning, minimiser_move, noise, outlook_of_steps
+
+_ATTEMPTS = 60
 
 
 @dataclass(frozen=True, kw_only=True)
-class SharpRun(NoisySteps):
+class SharpRun(GridRun):
     """Noisy-GD as shifted interpolation bounds it: η ≤ 2/(m+M)."""
 
     method: ClassVar[str] = "sharp"
     source: ClassVar[str] = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.exact is not None:
-            self.exact.check(self)
-
-    @property
-    def exact(self) -> ExactSteps | None:
-        """Facts of the steps where they are exact to the last bit; None: bounds over the real numbers."""
-        return None
-
-    @property
-    def shows_order(self) -> bool:
-        return self.exact is not None and not self.exact.in_place
-
-    @property
-    def exactness(self) -> Exactness | None:
-        """How its steps are taken, where they are exact."""
-        return None if self.exact is None else Exactness(radius=self.exact.radius, grid_bits=self.exact.grid_bits)
-
     @property
     def largest_step_size(self) -> float:
-        if self.exact is not None:
-            return self.exact.largest_step_size(self)
         return shifted_interpolation.largest_step_size(
             strong_convexity=self.strong_convexity, objective_smoothness=self._steepest
         )
@@ -67,12 +47,9 @@ class SharpRun(NoisySteps):
         )
         return {"gdp_squared": mu**2}
 
-    def conditions(self) -> tuple[Condition, ...]:
-        return super().conditions() if self.exact is None else exact_conditions(self, self.exact)
-
 
 @dataclass(frozen=True)
-class Sharp(Method):
+class Sharp(GridMethod):
     """σ² from μ_∞, K_Ā from μ's decay, utility from the contraction of E‖θ − θ*‖².
 
     Convex losses, and others with λ > β₋; for the rest Theorem 5.2 sharpened (`near_gibbs.py`). A larger η, up to 2/(m+M),
@@ -92,13 +69,14 @@ class Sharp(Method):
     excess_risk_target: float | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name in ("step_size", "excess_risk_target"):
             if getattr(self, name) is not None:
                 positive(name, getattr(self, name))
         if self.noise_variance not in (None, "cheapest"):
             positive("noise_variance", self.noise_variance)
 
-    def plan(self, problem: Problem) -> Plan:
+    def _over_reals(self, problem: Problem) -> Plan:
         if not problem.strong_convexity > 0:
             if self.excess_risk_target is not None:
                 raise InvalidParameter(
@@ -158,6 +136,29 @@ class Sharp(Method):
         plan = calibrate(problem, single, self.noise_variance, complete, affordable)
         return plan if self.excess_risk_target is None else reaching(plan, self.excess_risk_target)
 
+    def _exactly(self, problem: Problem) -> Plan | None:
+        """The plan over the reals, with as much more noise, and as many more steps of a deletion, as its roundings ask for."""
+        chosen: Sharp = replace(self, exact=False, in_place=True)
+        over = math.inf
+        for _ in range(_ATTEMPTS):
+            real = chosen._over_reals(replace(problem, method=chosen))
+            plan = self.assemble(problem, real.numbers)
+            forgetting = _forgetting(plan)  # its further steps are published too
+            plan = plan if forgetting is None else forgetting
+            spent = plan.dp if problem.releases == 1 else plan.together  # a single one of any length
+            over, before = spent.gdp_squared / problem.budget.dp_gdp() ** 2, over
+            if over <= 1:
+                return forgetting
+            if over >= before:  # the roundings grow as fast as the noise, so no noise covers them
+                return None
+            if self.noise_variance is not None:
+                raise InvalidParameter(
+                    f"is a little too small once roundings are charged; {real.noise_variance * over:g} suffices",
+                    noise_variance=self.noise_variance,
+                )
+            chosen = replace(chosen, noise_variance=real.noise_variance * over * (1 + 1e-9))
+        return None
+
     def check_plan(self, plan: Plan) -> None:
         super().check_plan(plan)
         if not plan.problem.strong_convexity > 0:
@@ -166,8 +167,8 @@ class Sharp(Method):
             )
 
     def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
-        run = SharpRun(**problem.run(step_size=numbers.step_size, noise_variance=numbers.noise_variance))
-        return Plan.of(problem, run, numbers)
+        run = SharpRun(**self.run_facts(problem, numbers))
+        return Plan.of(problem, run, numbers, exactness=run.exactness)
 
     def outlook(self, plan: Plan) -> Outlook:
         return outlook_of_steps(plan, contraction_risk(plan))
@@ -177,6 +178,16 @@ class Sharp(Method):
         per_factor = -1 / (2 * math.log1p(-rate)) if rate < 1 else 0.0
         weakly = () if plan.loss.constants.convex else (_weakly_convex(plan),)
         return (*weakly, noise(plan), learning(plan, per_factor), deleting(plan))
+
+
+def _forgetting(plan: Plan) -> Plan | None:
+    """The plan with so many steps more that a deletion is within its budget, roundings included; None: no number does."""
+    wanted = plan.delete_steps_for_deletion
+    for further in (0, 1, 2, *(2**k for k in range(2, 20))):
+        longer = plan.changed(delete_steps_for_deletion=wanted + further)
+        if longer.budget.affords(longer.deletion):
+            return longer
+    return None
 
 
 def _weakly_convex(plan: Plan) -> str:

@@ -10,8 +10,9 @@ from ..bounds import theorem_5_1
 from ..errors import AssumptionViolated, InvalidParameter, positive
 from ..privacy.guarantee import Guarantee
 from ..privacy.worlds import Worlds
-from .base import Cost, Method, NoisySteps
+from .base import Cost
 from .calibration import calibrate
+from .exact_steps import GridMethod, GridRun
 from .forecast import Outlook
 from .plan import Numbers, Plan
 from .problem import Problem
@@ -19,8 +20,12 @@ from .resuming import contraction_risk, deleting, learning, noise, outlook_of_st
 
 
 @dataclass(frozen=True, kw_only=True)
-class TheoremRun(NoisySteps):
-    """Noisy-GD as Theorem 5.1 bounds it: G.15 and G.9 with η < 1/M."""
+class TheoremRun(GridRun):
+    """Noisy-GD as Theorem 5.1 bounds it: G.15 and G.9 with η < 1/M.
+
+    Of exact steps the tighter bound that counts their roundings (`sharp`) is proven; the printed one, which is above it unless there is
+    next to nothing to bound, is what is stated.
+    """
 
     method: ClassVar[str] = "theorem"
     source: ClassVar[str] = "Chourasia & Shah 2023, Theorem 5.1 (G.9, G.15)"
@@ -30,19 +35,21 @@ class TheoremRun(NoisySteps):
         return 1 / self._steepest
 
     def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:
-        return {
-            "rate": theorem_5_1.deletion_rate(
-                **self._chain(),
-                sensitivity=self.sensitivity(worlds),
-                regularization=self.strong_convexity,
-                steps_with_record=steps_with,
-                steps_without_record=steps_without,
-            )
-        }
+        printed = theorem_5_1.deletion_rate(
+            **self._chain(),
+            sensitivity=self.sensitivity(worlds),
+            regularization=self.strong_convexity,
+            steps_with_record=steps_with,
+            steps_without_record=steps_without,
+        )
+        if self.exact is None:
+            return {"rate": printed}
+        mu = self.exact.gdp(self, worlds, steps_with=steps_with, steps_without=steps_without)
+        return {"rate": max(printed, mu**2 / 2)}
 
 
 @dataclass(frozen=True)
-class Theorem(Method):
+class Theorem(GridMethod):
     """Theorem 5.1: σ² from ε_dp, (16) for deletion and (17) for utility. Non-convex losses: Theorem 5.2 as printed.
 
     step_size       η; None takes 1/(2(λ+β))
@@ -57,12 +64,20 @@ class Theorem(Method):
     noise_variance: float | str | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.step_size is not None:
             positive("step_size", self.step_size)
         if self.noise_variance not in (None, "cheapest"):
             positive("noise_variance", self.noise_variance)
 
-    def plan(self, problem: Problem) -> Plan:
+    def _exactly(self, problem: Problem) -> Plan | None:
+        """With the printed numbers, where the roundings leave their bound as it is."""
+        plan = self._over_reals(problem)
+        within = problem.budget.affords(plan.deletion) and problem.budget.affords(plan.together)
+        return plan if within and problem.budget.affords(plan.dp) else None
+
+    def _over_reals(self, problem: Problem) -> Plan:
+        """In exact steps too, where that is the method."""
         if not problem.loss.constants.convex:
             from .near_gibbs import NearGibbs  # a method of its own, which most plans never meet
 
@@ -144,8 +159,8 @@ class Theorem(Method):
             )
 
     def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
-        run = TheoremRun(**problem.run(step_size=numbers.step_size, noise_variance=numbers.noise_variance))
-        return Plan.of(problem, run, numbers)
+        run = TheoremRun(**self.run_facts(problem, numbers))
+        return Plan.of(problem, run, numbers, exactness=run.exactness)
 
     def outlook(self, plan: Plan) -> Outlook:
         """From the contraction towards the minimiser and, where its conditions (17) hold, Theorem 5.1 (3)."""

@@ -17,6 +17,7 @@ from .. import methods
 from ..bounds import shifted_interpolation
 from ..errors import AssumptionViolated, InvalidParameter, PlanInfeasible, positive
 from ..losses.base import Loss
+from ..methods.exact_steps import ROOM
 from ..methods.plan import Plan
 from ..methods.sharp import Sharp, stationary_excess
 from ..privacy.budget import Budget
@@ -121,7 +122,8 @@ def _least(loss: Loss, problem: dict[str, Any], share: float) -> Plan:
             regularization=regularization,
         )
     limit = shifted_interpolation.largest_step_size(
-        strong_convexity=strong, objective_smoothness=regularization + constants.smoothness
+        strong_convexity=strong,
+        objective_smoothness=regularization + constants.smoothness * ROOM**2,  # as exact steps ask for
     )
     return make_plan(loss, **problem, step_size=share * limit, utility=False)
 

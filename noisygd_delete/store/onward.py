@@ -214,11 +214,6 @@ def add(disk: Disk, layout: Layout, address: str, model: str | None, alias: str 
         _written(disk, layout, replace(found, publishers=(*found.publishers, given)))
 
 
-def require_free(layout: Layout, address: str) -> None:
-    """Raise what `add` would in a store that is still to be made there."""
-    _require_free(Listed(secrets.token_hex(16)), _given(layout, address, None, None), Disk())
-
-
 def _given(layout: Layout, address: str, model: str | None, alias: str | None) -> Destination:
     """A publisher that is not known yet, its names complete."""
     given = Destination(*checked(address, model, alias, default=layout.root.name))

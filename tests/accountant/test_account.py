@@ -54,7 +54,7 @@ EXACT = make_plan(
     features=3,
     regularization=1e-3,
     budget=Budget.from_gdp(dp=0.4, deletion=0.1),
-    method="sharp-exact",
+    method="sharp",
     utility=False,
 )
 FACTS += [EXACT.mechanism, EXACT.in_any_order().mechanism]

@@ -9,8 +9,8 @@ import pytest
 
 from noisygd_delete import Accountant
 from noisygd_delete.accountant import report
-from noisygd_delete.cli import main
 from noisygd_delete.store import Store
+from tests.cli.planned import main
 
 SCHEMA = '[label]\ncolumn = "y"\nclasses = ["no", "yes"]\n[columns.a]\nbounds = [-10, 10]\n'
 

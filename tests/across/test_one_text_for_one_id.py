@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from noisygd_delete import EditRequest
-from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidSchema, SourceError
 from noisygd_delete.features.schema import Schema, read_table
 from noisygd_delete.store import Store
 from noisygd_delete.store.sources.source import blocks
+from tests.cli.planned import main
 
 pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 from pyarrow import parquet  # noqa: E402

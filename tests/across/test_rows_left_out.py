@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noisygd_delete.cli import main
 from noisygd_delete.papers.evaluation import evaluate
 from noisygd_delete.store import Store
+from tests.cli.planned import main
 
 CLASSES = 'classes = ["no", "yes"]'
 TARGET = "bounds = [0, 10]"

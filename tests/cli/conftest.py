@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from noisygd_delete.cli import main
+from tests.cli.planned import main
 
 SCHEMA = 'id = "id"\n[label]\ncolumn = "y"\nclasses = ["no", "yes"]\n[columns.a]\nbounds = [-10, 10]\n'
 ROOT = Path(__file__).parents[2]

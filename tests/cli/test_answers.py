@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from noisygd_delete.cli import main, parser
-from noisygd_delete.cli.streams import fitted
+from noisygd_delete.cli.terminal import fitted
 
 ROWS, COLUMNS = 25, 80
 

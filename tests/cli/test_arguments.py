@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 from noisygd_delete import losses
-from noisygd_delete.cli import main, parser
+from noisygd_delete.cli import parser
 from noisygd_delete.cli.arguments import told
 from noisygd_delete.errors import InvalidParameter, InvalidRecords
 from noisygd_delete.records import Records, check_size
 from noisygd_delete.store import status
+from tests.cli.planned import main
 
 from .conftest import one_paragraph, rows
 
@@ -65,8 +66,8 @@ def test_sizes_that_no_machine_has_are_refused(folder: Path, complaint) -> None:
         assert "the disk of" in complaint(*init, "--slots", str(10**12), *more)
     assert "GiB of memory" in complaint("relearn", "store", "--slots", str(10**12))
     for name in ("softmax", "one-vs-rest"):
-        plan = ["plan", "--records", "100", "--features", "3", "--loss", name]
-        assert "at most 1000000" in complaint(*plan, "--classes", str(10**12))
+        plan = ["plan", "--records", "100", "--features", "3", "--loss", f"{name}:classes={10**12}"]
+        assert "at most 1000000" in complaint(*plan)
     for sizes in (["--chains", str(10**9)], ["--later-releases", str(10**9)]):
         assert "must be at most" in complaint("audit", "store", *sizes)
     assert not (folder / "new").exists()
@@ -232,7 +233,7 @@ def test_a_certificate_that_is_none_fails_beside_any_model(folder: Path, capsys,
 
 
 @pytest.mark.parametrize("value", ["1e-300", "1e-15"])
-@pytest.mark.parametrize("start", [[], ["--method", "minimiser"], ["--method", "minimiser", "--solver", "cold"]])
+@pytest.mark.parametrize("start", [[], ["--method", "minimiser"], ["--method", "minimiser:solver=cold"]])
 def test_a_tiny_regularisation_is_answered_at_once(folder: Path, capsys, value: str, start: list[str]) -> None:
     init = ["init", "new", "--data", "people.csv", "--schema", "schema.toml", "--dry-run"]
     for command in (["plan", "--records", "100", "--features", "10"], init):

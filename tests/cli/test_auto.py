@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from noisygd_delete import losses
-from noisygd_delete.cli import main
 from noisygd_delete.planner import advise
 from noisygd_delete.planner.usual import usual_budget
 from noisygd_delete.store import Store
+from tests.cli.planned import main
 
 SCHEMA = """\
 id = "id"
@@ -256,7 +256,7 @@ def test_what_is_given_is_honoured_and_what_contradicts_is_refused(capsys, monke
     assert many["plan"]["releases"] > 1
     assert call(capsys, *dry, "--no-total")["plan"]["total"] is None
     for words, complaint in (
-        (["--solver", "cold"], "name the method"),
+        (["--method", "auto:solver=cold"], "name the method"),
         (["--ridge", "forecast"], "advice chooses λ"),
         (["--requests", "9", "--releases", "3"], "leave --releases out"),
         (["--period", "9"], "--requests N"),

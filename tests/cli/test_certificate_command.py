@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from tqdm import tqdm
 
-from noisygd_delete.cli import main
 from noisygd_delete.evidence import verify_certificate
 from noisygd_delete.privacy.shown import right_of_hundred
+from tests.cli.planned import main
 
 from ..evidence.reading_papers import figure, keys, said
 
@@ -354,7 +354,7 @@ def test_the_bar_of_a_stream_counts_requests(store: Path, monkeypatch: pytest.Mo
     lines = [{"request_id": f"r{k}", "delete": [f"customer-{k:04d}"]} for k in range(3)]
     Path("requests.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     monkeypatch.setattr(sys, "stderr", screen := Terminal())
-    monkeypatch.setattr("noisygd_delete.cli.shared._PATIENCE", 0.0)
+    monkeypatch.setattr("noisygd_delete.cli.progress._PATIENCE", 0.0)
     monkeypatch.setattr("tqdm.tqdm.__init__", partialmethod(tqdm.__init__, mininterval=0))
     run("stream", "store", "requests.jsonl", "--batch", "2")
     assert "2/3" in screen.getvalue()

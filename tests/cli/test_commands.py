@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -35,8 +36,8 @@ def test_plan_in_every_measure(capsys: pytest.CaptureFixture[str]) -> None:
     for more in (
         ["--delta", "1e-6", "--dp", "2", "--deletion", "0.5"],
         ["--gdp", "--dp", "0.5", "--deletion", "0.05", "--method", "sharp"],
-        ["--loss", "softmax", "--classes", "10"],
-        ["--loss", "pseudo-huber", "--huber-delta", "0.5", "--no-utility"],
+        ["--loss", "softmax:classes=10"],
+        ["--loss", "pseudo-huber:delta=0.5", "--no-utility"],
     ):
         assert main([*ADULT, *more, "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["delete_steps"] > 0
@@ -75,10 +76,10 @@ def test_demo_runs_the_main_job(
 ) -> None:
     """As JSON without a bar, stderr being no terminal; and the same answer in words."""
     pytest.importorskip("sklearn", reason="the demo uses scikit-learn's digits")
-    from noisygd_delete.cli import demonstration
+    from noisygd_delete.cli import demo
 
-    made, run = [], demonstration.demonstrate
-    monkeypatch.setattr(demonstration, "demonstrate", lambda **facts: made.append(run(**facts)) or made[0])
+    made, run = [], demo.demonstrate
+    monkeypatch.setattr(demo, "demonstrate", lambda **facts: made.append(run(**facts)) or made[0])
     assert main(["demo", "--method", certificate, "--json"]) == 0
     told = capsys.readouterr()
     assert told.err == ""
@@ -87,7 +88,7 @@ def test_demo_runs_the_main_job(
     assert answer["deletion_epsilon"] <= 0.1
     assert answer["dp_epsilon"] <= 8.0
     assert answer["records_left"] == answer["records"] - 3
-    monkeypatch.setattr(demonstration, "demonstrate", lambda **facts: asked.append(facts["method"]) or made[0])
+    monkeypatch.setattr(demo, "demonstrate", lambda **facts: asked.append(facts["method"]) or made[0])
     asked: list[str] = []
     assert main(["demo"]) == 0
     assert main(["demo", "--method", "theorem"]) == 0
@@ -107,9 +108,17 @@ def test_planning_and_accounting_never_import_torch() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_audit_as_text_and_json(capsys: pytest.CaptureFixture[str]) -> None:
-    small = ["audit", "--records", "100", "--features", "1", "--regularization", "0.25", "--method", "sharp"]
-    small += ["--gdp", "--dp", "3", "--deletion", "0.38", "--no-utility", "--chains", "4000", "--seed", "1"]
+def planned(folder: Path, *asked: str) -> str:
+    """A file of what is asked of `plan`."""
+    file = str(folder / f"{len(list(folder.iterdir()))}.toml")
+    assert main(["plan", *asked, "--out", file]) == 0
+    return file
+
+
+def test_audit_as_text_and_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    small = ["--records", "100", "--features", "1", "--regularization", "0.25", "--method", "sharp"]
+    small += ["--gdp", "--dp", "3", "--deletion", "0.38", "--no-utility"]
+    small = ["audit", "--plan", planned(tmp_path, *small), "--chains", "4000", "--seed", "1"]
     assert main(small) == 0
     assert "likelihood ratio" in capsys.readouterr().out
     assert main([*small, "--json"]) == 0
@@ -119,18 +128,29 @@ def test_audit_as_text_and_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*small, "--chains", "3"]) == 2
 
 
-def test_audit_by_releases_and_by_one_run(capsys: pytest.CaptureFixture[str]) -> None:
-    plan = ["--regularization", "0.25", "--method", "sharp", "--gdp", "--dp", "2", "--deletion", "0.3", "--no-utility"]
-    shared = ["audit", *plan, "--seed", "1", "--json"]
-    assert main([*shared, "--by", "releases", "--records", "10", "--features", "2", "--runs", "30"]) == 0
+def test_audit_by_releases_and_by_one_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["--regularization", "0.25", "--method", "sharp", "--gdp", "--dp", "2", "--deletion", "0.3", "--no-utility"]
+    few, wide, narrow = (
+        [
+            "audit",
+            "--plan",
+            planned(tmp_path, *asked, "--records", rows, "--features", columns),
+            "--seed",
+            "1",
+            "--json",
+        ]
+        for rows, columns in (("10", "2"), ("200", "200"), ("200", "1"))
+    )
+    capsys.readouterr()
+    assert main([*few, "--by", "releases", "--runs", "30"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert {row["attack"] for row in answer["rows"]} == {"shadow model", "kernel witness"}
     assert answer["three_samples"]["verdict"] in ("pass", "inconclusive")
-    assert main([*shared, "--by", "one-run", "--records", "200", "--features", "200"]) == 0
+    assert main([*wide, "--by", "one-run"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert [row["attack"] for row in answer["rows"]] == ["one run"] * 2
     assert "of 200 canaries" in answer["notes"][0].replace("about ", "of ")
-    assert main([*shared, "--by", "one-run", "--records", "200", "--features", "1"]) == 2
+    assert main([*narrow, "--by", "one-run"]) == 2
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
@@ -162,7 +182,7 @@ def test_the_bar_shows_where_the_guarantee_stands(monkeypatch: pytest.MonkeyPatc
     import io
     import time
 
-    from noisygd_delete.cli.shared import progress_bar
+    from noisygd_delete.cli.progress import progress_bar
 
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
@@ -170,7 +190,7 @@ def test_the_bar_shows_where_the_guarantee_stands(monkeypatch: pytest.MonkeyPatc
 
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
-    monkeypatch.setattr("noisygd_delete.cli.shared._PATIENCE", 0.1)
+    monkeypatch.setattr("noisygd_delete.cli.progress._PATIENCE", 0.1)
     with progress_bar("learn", 64, lambda step: f"ε_dp={step / 100}") as progress:
         assert progress is not None
         for step in range(1, 65):
@@ -185,11 +205,9 @@ def test_the_bar_shows_where_the_guarantee_stands(monkeypatch: pytest.MonkeyPatc
 
 def test_a_command_brings_what_it_needs_and_no_more() -> None:
     """Before it runs, `status` loads no engine, planner, signing or scipy; --version no command; and the table of modules knows every command there is."""
-    from noisygd_delete.cli import commands
+    from noisygd_delete.cli import commands, overview
 
-    [action] = commands.parser()._subparsers._group_actions
-    assert list(action.choices) == list(commands._COMMANDS)
-    for name in commands._COMMANDS:
+    for name in overview.LINES:
         assert name in commands.parser(name)._subparsers._group_actions[0].choices
     code = "import sys; from noisygd_delete.cli.commands import parser; parser('status'); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
@@ -211,7 +229,7 @@ def test_what_a_bar_says_takes_a_hundredth_of_the_run(monkeypatch) -> None:
     """On a clock of the test: steps of 1 ms, and a guarantee that takes 20 ms to compute."""
     import io
 
-    from noisygd_delete.cli import shared
+    from noisygd_delete.cli import progress as bars
 
     now, asked = [0.0], []
 
@@ -225,15 +243,15 @@ def test_what_a_bar_says_takes_a_hundredth_of_the_run(monkeypatch) -> None:
         return "ε"
 
     monkeypatch.setattr(sys, "stderr", Terminal())
-    monkeypatch.setattr(shared.time, "perf_counter", lambda: now[0])
-    with shared.progress_bar("delete", 20_000, running) as progress:
+    monkeypatch.setattr(bars.time, "perf_counter", lambda: now[0])
+    with bars.progress_bar("delete", 20_000, running) as progress:
         for step in range(1, 20_001):
             now[0] += 0.001
             progress(step)
     assert 5 <= len(asked) <= 11
     assert 0.02 * len(asked) < 0.012 * now[0]
     asked.clear()
-    with shared.progress_bar("delete", 13, running) as progress:  # a short run draws nothing at all
+    with bars.progress_bar("delete", 13, running) as progress:  # a short run draws nothing at all
         for step in range(1, 14):
             progress(step)
     assert not asked

@@ -143,6 +143,7 @@ def test_a_store_that_may_not_be_written_is_one_paragraph(folder: Path, complain
             raise OSError(number, os.strerror(number), str(path))
         return real(path, flags, *mode, **options)
 
+    Path("plan.toml").write_text('method = "sharp"\n')
     monkeypatch.setattr(os, "open", refusing)
     for command in (
         ["verify", "store"],
@@ -156,7 +157,7 @@ def test_a_store_that_may_not_be_written_is_one_paragraph(folder: Path, complain
         ["report", "store", "--out", "page.html"],
         ["keygen", "key.pem"],
         ["keygen", "key", "--tombstones", "list"],
-        ["init", "new", "--data", "people.csv", "--schema", "schema.toml", "--method", "sharp"],
+        ["init", "new", "--data", "people.csv", "--schema", "schema.toml", "--plan", "plan.toml"],
         ["init", "--data", "people.csv", "--label", "y", "--draft-schema", "draft.toml"],
     ):
         assert os.strerror(number) in complaint(*command), command

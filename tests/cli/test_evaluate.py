@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noisygd_delete.cli import main
+from tests.cli.planned import main
 
 PLAN = ["--method", "sharp", "--no-utility", "--regularization", "0.01", "--dp", "50", "--deletion", "5"]
 LABELS = {

@@ -11,11 +11,11 @@ import pytest
 
 from noisygd_delete import EditRequest, Model, Records, losses
 from noisygd_delete.accountant import Accountant
-from noisygd_delete.cli import main
 from noisygd_delete.evidence.certificate import erasure_certificate
 from noisygd_delete.evidence.erasure import erasure_in
 from noisygd_delete.papers import counted
 from noisygd_delete.store import Store
+from tests.cli.planned import main
 from tests.cli.test_evaluate import LABELS, SCHEMA, table
 
 from ..evidence.reading_papers import figure, said

@@ -70,10 +70,8 @@ SLOW = {"--wait"}  # 1e300 seconds are what was asked for
 
 def options(command: str) -> list[argparse.Action]:
     (commands,) = (a for a in parser()._actions if isinstance(a, argparse._SubParsersAction))
-    actions = commands.choices[command]._actions
-    return [
-        action for action in actions if action.option_strings and action.option_strings[-1] not in {*SLOW, "--help"}
-    ]
+    actions = dict.fromkeys(commands.choices[command].options().values())
+    return [action for action in actions if action.option_strings[-1] not in {*SLOW, "--help"}]
 
 
 def odd(action: argparse.Action, chance: random.Random) -> list[str]:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from noisygd_delete.cli import main
 from noisygd_delete.store import Store
+from tests.cli.planned import main
 
 PLAN = ["--method", "sharp", "--regularization", "0.1", "--no-utility"]
 ROWS = 40

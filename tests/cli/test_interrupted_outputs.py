@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from noisygd_delete.cli import main
 from noisygd_delete.evidence.outputs import output
 from noisygd_delete.store import Store
 from noisygd_delete.store.disk import HALF, Disk
+from tests.cli.planned import main
 
 from .conftest import process
 

@@ -1,4 +1,4 @@
-"""`publish-to` and `init --publish-to`: said once, followed by every command that publishes."""
+"""`publish-to`: said once, followed by every command that publishes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noisygd_delete.cli import main
 from noisygd_delete.store.publishers import reader
+from tests.cli.planned import main
 
 from .conftest import Complaint
 
@@ -63,43 +63,19 @@ def test_a_failure_is_one_line_and_the_release_stands(folder: Path, capsys: pyte
     assert "still at" not in capsys.readouterr().out
 
 
-def test_a_store_is_founded_with_publishers(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    init = [
-        "init",
-        "new",
-        "--data",
-        "people.csv",
-        "--schema",
-        "schema.toml",
-        "--method",
-        "sharp",
-        "--regularization",
-        "0.1",
-    ]
-    assert main([*init, "--no-utility", "--publish-to", "folder:one", "--publish-to", "folder:two"]) == 0
+def test_a_store_has_publishers_before_its_first_model(folder: Path) -> None:
+    init = ["init", "new", "--data", "people.csv", "--schema", "schema.toml", "--method", "sharp"]
+    assert main([*init, "--regularization", "0.1", "--no-utility"]) == 0
+    assert main(["publish-to", "new", "folder:one"]) == main(["publish-to", "new", "folder:two"]) == 0
     assert main(["learn", "new"]) == 0
     assert held(folder / "one") == held(folder / "two") == 1
 
 
 def test_what_cannot_be_meant_is_refused(folder: Path, complaint: Complaint) -> None:
-    init = [
-        "init",
-        "new",
-        "--data",
-        "people.csv",
-        "--schema",
-        "schema.toml",
-        "--method",
-        "sharp",
-        "--regularization",
-        "0.1",
-    ]
-    assert "where is that" in complaint(*init, "--no-utility", "--publish-to", "somewhere")
+    assert "where is that" in complaint("publish-to", "store", "somewhere")
     (folder / "full").mkdir()
     (folder / "full" / "thesis.txt").write_text("years of work")
-    assert "holds files already" in complaint(*init, "--no-utility", "--publish-to", "folder:full")
-    assert "inside the store" in complaint(*init, "--no-utility", "--publish-to", "folder:new/out")
-    assert not (folder / "new").exists()
+    assert "inside the store" in complaint("publish-to", "store", "folder:store/out")
     assert "holds files already" in complaint("publish-to", "store", "folder:full")
     assert "--end takes an ADDRESS" in complaint("publish-to", "store", "--end")
     assert "belong to an ADDRESS" in complaint("publish-to", "store", "--model", "x")

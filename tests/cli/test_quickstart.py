@@ -8,16 +8,17 @@ import pty
 import subprocess
 import sys
 import textwrap
+import tomllib
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from benchmarks.quickstart import attempt
-from noisygd_delete.cli import main
-from noisygd_delete.cli.starting import answered
+from noisygd_delete.cli.quickstart import _is_range, answered
 from noisygd_delete.features.schema import HeldOut, RecordFile, Schema
 from noisygd_delete.store import Store
+from tests.cli.planned import main
 
 ROWS = 3000
 
@@ -66,7 +67,7 @@ def test_the_answer_in_json_has_the_parts(folder: Path, capsys) -> None:
 def test_without_scikit_learn_it_goes_to_the_certificate_and_measures_nothing(
     folder: Path, capsys, monkeypatch
 ) -> None:
-    monkeypatch.setattr("noisygd_delete.cli.starting.find_spec", lambda name: None)
+    monkeypatch.setattr("noisygd_delete.cli.quickstart.find_spec", lambda name: None)
     monkeypatch.setitem(sys.modules, "sklearn", None)
     assert main(quickstart("--delete", "117")) == 0
     said = capsys.readouterr().out
@@ -156,6 +157,18 @@ def test_answers_change_the_entries_that_they_are_about() -> None:
     assert answered(draft, lambda name, values: told[name]) == (
         '[label]\nclasses = ["a", "b"]\n\n\n[columns."size"]\nbounds = [0, 120]\n\n\n[columns.town]\ncategories = ["u"]\nfrom_data = true\n'
     )
+
+
+def test_one_number_is_a_range_known_in_order_of_magnitude() -> None:
+    draft = '[columns.pay]\nbounds = [1, 49]\ntransform = "log1p"\nmissing = "middle"\nfrom_data = true  # ASK\n'
+    made = answered(draft, lambda name, values: "1e6")
+    column = Schema.from_dict({"label": {"column": "y", "classes": ["a", "b"]}, **tomllib.loads(made)}).columns["pay"]
+    assert (column.lower, column.upper, column.transform, column.missing) == (-1e6, 1e6, "signed-log", 0.0)
+    for answer in ("1e6", "0 3", "-5 -2"):
+        assert _is_range(answer, or_magnitude=True)
+    for answer in ("-1e6", "0", "3 3", "inf", "1 2 3", "a", ""):
+        assert not _is_range(answer, or_magnitude=True)
+    assert not _is_range("7", or_magnitude=False)  # a target has ends
 
 
 def test_in_a_terminal_it_asks_about_each_range_and_list(folder: Path) -> None:

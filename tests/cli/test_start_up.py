@@ -6,8 +6,6 @@ import re
 import shutil
 import subprocess
 import sys
-from functools import partial
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -112,8 +110,8 @@ def test_help_and_version_load_no_command() -> None:
 def test_help_on_a_command_loads_none_of_what_the_command_works_with() -> None:
     """One process asks for the help on every command: what all of them load together is little."""
     code = (
-        "import contextlib, io, sys\nfrom noisygd_delete.cli import commands, main\n"
-        "for name in commands._COMMANDS:\n"
+        "import contextlib, io, sys\nfrom noisygd_delete.cli import main, overview\n"
+        "for name in overview.LINES:\n"
         "    with contextlib.redirect_stdout(io.StringIO()) as said, contextlib.suppress(SystemExit):\n"
         "        main([name, '--help'])\n"
         "    assert name in said.getvalue()\n"
@@ -142,21 +140,11 @@ def test_a_deletion_loads_what_it_runs_and_no_more(store: Path, tmp_path: Path) 
     assert len(own(modules)) <= 190
 
 
-def test_what_a_command_runs_is_there() -> None:
-    """It is named by a text until the command is given."""
-    [whole] = commands.parser()._subparsers._group_actions
-    runs = [parser.get_default("run") for parser in whole.choices.values()]
-    named = [run.args for run in runs if isinstance(run, partial)]
-    assert len(named) >= 12
-    for module, name in named:
-        assert callable(getattr(import_module(f"noisygd_delete.cli.{module}"), name))
-
-
 def test_help_says_of_each_command_what_the_command_says() -> None:
     [whole] = commands.parser()._subparsers._group_actions
     said = {choice.dest: choice.help for choice in whole._choices_actions}
     assert said == overview.LINES
-    assert list(whole.choices) == list(commands._COMMANDS)
+    assert list(whole.choices) == list(overview.LINES)
     assert commands.overview().format_help() == commands.parser().format_help()
 
 

@@ -81,7 +81,7 @@ def page(command: argparse.ArgumentParser, words: str, about: str, level: int = 
     """A command with its options and its example; the commands below it follow as sections."""
     parts = [f"{'#' * level} {words}", "", f"{plainly(about)[:1].upper()}{plainly(about)[1:]}."]
     parts += lists(command)
-    common = [f"`{action.option_strings[0]}`" for action in command._actions if action.help is argparse.SUPPRESS]
+    common = [f"`{option}`" for option in command.takes]
     parts += ["", f"[Also](index.md): {', '.join(common)}."] if common else []
     examples = re.findall(r"noisygd-delete [^;]+", re.sub(r"\s+", " ", command.epilog or ""))
     parts += ["", "```", *(line.strip() for line in examples), "```"] if examples else []

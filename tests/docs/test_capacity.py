@@ -72,3 +72,8 @@ def test_the_page_says_what_the_table_says() -> None:
     assert float(half[2]) <= capacity.SHARE * math.log(2) < float(table("rows left")[2][2])
     assert float(half[5][:-1]) < float(half[3][:-1]), "the longest schooled first: sooner"
     assert "half may leave at random" in page
+    loose = [float(row[1]) / float(row[2]) for row in table("rows left")[:4]]
+    assert 5 < min(loose) < max(loose) < 7
+    literature = (ROOT / "docs" / "literature.md").read_text()
+    assert "5 to 7 times what was measured" in page
+    assert "5 to 7 times the loss measured" in literature

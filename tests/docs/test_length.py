@@ -14,7 +14,7 @@ DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 WRITTEN = [page for page in PAGES if page.parent.name != "commands"]  # those are made of the parser, option by option
 # 53,007 by this count when it began; both only fall
-LIMIT = 36_400
+LIMIT = 35_100
 PATH = 7_700
 
 
@@ -54,7 +54,7 @@ def test_no_page_says_a_sentence_of_another() -> None:
         for sentence in sentences(page.read_text()):
             said[sentence].add(page.name)
     assert {sentence: pages for sentence, pages in said.items() if len(pages) > 1} == {}
-    assert len(said) > 500
+    assert len(said) > 400
     assert sentences("One two three four five six seven eight nine ten eleven\ntwelve. No.") == [
         "One two three four five six seven eight nine ten eleven twelve."
     ]

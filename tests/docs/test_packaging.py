@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import json
 import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
+import zipfile
 from importlib.metadata import distribution, distributions
 from pathlib import Path
 from types import ModuleType
@@ -16,6 +19,8 @@ from types import ModuleType
 import pytest
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
+
+import noisygd_delete
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -257,7 +262,33 @@ def test_the_script_says_what_it_can_do() -> None:
     done = subprocess.run(
         [sys.executable, ROOT / ".ci" / "materials.py", "x"], capture_output=True, text=True, check=False
     )
-    assert (done.returncode, done.stderr) == (1, "bill, licences or conda, not 'x'\n")
+    assert (done.returncode, done.stderr) == (1, "bill, licences, conda or digests, not 'x'\n")
+
+
+def test_what_is_published_holds_the_scripts_that_readers_compare_with(materials: ModuleType, tmp_path: Path) -> None:
+    """A wheel and an sdist of this tree's scripts, and of altered ones."""
+    folder, version = "noisygd_delete/papers/templates", noisygd_delete.__version__
+    page = (ROOT / "docs" / "page-digests.md").read_text()
+    for more, known in ((b"", True), (b" ", False)):
+        wheel, sdist = (
+            tmp_path / f"noisygd_delete-{version}-py3-none-any.whl",
+            tmp_path / f"noisygd_delete-{version}.tar.gz",
+        )
+        with zipfile.ZipFile(wheel, "w") as made, tarfile.open(sdist, "w:gz") as packed:
+            for name in ("checker.js", "loader.js"):
+                text = (ROOT / folder / name).read_bytes() + more
+                made.writestr(f"{folder}/{name}", text)
+                (tmp_path / name).write_bytes(text)
+                packed.add(tmp_path / name, f"noisygd_delete-{version}/{folder}/{name}")
+        if known:
+            lines = materials.digests([wheel, sdist], page).splitlines()
+            assert [line.split("  ") for line in lines] == [
+                [hashlib.sha256(file.read_bytes()).hexdigest(), file.name] for file in (wheel, sdist)
+            ]
+        else:
+            for file in (wheel, sdist):
+                with pytest.raises(SystemExit, match="does not list the scripts"):
+                    materials.digests([file], page)
 
 
 def test_the_recipe_asks_for_what_the_package_does(materials: ModuleType, tmp_path: Path) -> None:

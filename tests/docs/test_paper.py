@@ -112,6 +112,16 @@ def in_note() -> Iterator[str]:
     )
     yield "with 1,001 releases"
     yield f"is right on {many['Markov sums, deletions only']}, on fresh sums on {many['fresh sums']}."
+    (steps,) = (
+        row
+        for row in paper.rows("exact_steps", "table")
+        if row["table"].startswith("adult") and (row["method"], row["λ"]) == ("sharp", "0.001")
+    )
+    slower = "time of a step over float32's"
+    before, now = steps["K delete"].split(" → ")
+    assert steps["σ² over float64's reals"] == "1 + 1.3e-04", "the formula says so"
+    assert "Rényi order q=10, ε_dp=1, ε_dd=0.1" in (ROOT / "benchmarks" / "results" / "exact_steps.md").read_text()
+    yield f"takes {now} steps where it took {before}, each {steps[slower]} times as long"
     half, full = left["11,000"], left["22,000"]
     assert full["rows left"] == "22,000"
     yield (

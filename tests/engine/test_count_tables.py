@@ -40,61 +40,63 @@ MAPS = [
 ]
 
 
-def written_out(features: Any, map: maps.Additive, *, fault: str = "") -> Any:
-    """Whole numbers of each row: R/√(entries of the block · blocks of the row), from which features are not 0 alone."""
-    found = np.zeros(features.shape, np.int64)
-    for row, values in zip(found, features, strict=True):
-        blocks = [[at for at in block if values[at]] for block in map.blocks]
-        number = sum(map_entries > 0 for map_entries in map_each(blocks)) + 1
-        for block in blocks:
-            for at in block:
-                row[at] = math.isqrt(4**BITS // (len(block) * number))
-        row[-1] = math.isqrt(4**BITS // (number if fault != "constant of all blocks" else len(blocks) + 1))
-    return found
+def written_out(map: maps.Additive, codes: Any) -> Any:
+    """Whole numbers of each row, one code after another."""
+    found = []
+    for row in codes:
+        filled = 1 + sum(block.last[code] >= 0 for block, code in zip(map.coding.blocks, row, strict=True))
+        common, steps = map.coding.steps(4**BITS, int(filled))
+        found.append([common, *(int(value) for block, code in zip(steps, row, strict=True) for value in block[code])])
+    return np.array(found, object)
 
 
-def map_each(blocks: list[list[int]]) -> list[int]:
-    return [len(block) for block in blocks]
-
-
-def oracle(features: Any, labels: Any, outputs: int, map: maps.Additive, **fault: str) -> Any:
-    rows = written_out(features, map, **fault)
+def oracle(rows: Any, labels: Any, outputs: int) -> Any:
     answers = labels[:, None] if outputs == 1 else labels[:, None] == np.arange(outputs)
-    square = [
-        sum(int(row[i]) * int(row[j]) for row in rows) for i in range(rows.shape[1]) for j in range(i, rows.shape[1])
-    ]
-    return np.array([*square, *(answers.astype(int).T @ rows).ravel()])
+    square = rows.T @ rows
+    above = [square[i, j] for i in range(len(square)) for j in range(i, len(square))]
+    return np.array([*above, *(answers.astype(int).T @ rows).ravel()], np.int64)
 
 
 def moments(map: maps.Additive, outputs: int = 1, **options: Any) -> CodedMoments:
-    coding = map.coding()
-    return CodedMoments(coding.width, outputs, 4**BITS, BITS, coding=coding, **options)
+    return CodedMoments(map.coding.directions, outputs, 4**BITS, BITS, coding=map.coding, **options)
 
 
 @pytest.mark.parametrize("number", range(len(MAPS)))
 @pytest.mark.parametrize("outputs", [1, 3])
 def test_sums_are_those_of_rows_written_out(number: int, outputs: int) -> None:
     map = MAPS[number]
-    cells = inputs(map, 60, number)
-    labels = np.random.default_rng(1).integers(0, outputs, 60) if outputs > 1 else np.tile([-1.0, 1.0], 30)
-    features, codes = map.features(cells), map.codes(cells)
-    features = np.column_stack([features, np.ones(60)])
-    expected = oracle(features, labels, outputs, map)
-    own = moments(map, outputs)
+    cells = inputs(map, 90, number)
+    labels = np.random.default_rng(1).integers(0, outputs, 90) if outputs > 1 else np.tile([-1.0, 1.0], 45)
+    codes = map.codes(cells)
+    expected, own = oracle(written_out(map, codes), labels, outputs), moments(map, outputs)
+    features = np.column_stack([map.features(cells), np.ones(90)])
     for rows in (codes, codes.astype(np.float32), features, map.rows(cells)):
         np.testing.assert_array_equal(own.of(rows, labels), expected)
-    if number == 0:
-        assert (own.of(codes, labels) != oracle(features, labels, outputs, map, fault="constant of all blocks")).any()
+        few = sum(own.of(rows[k : k + 9], labels[k : k + 9]) for k in range(0, 90, 9))
+        np.testing.assert_array_equal(few, expected)
 
 
 @pytest.mark.parametrize("map", MAPS)
-def test_no_row_is_longer_than_the_radius_and_none_much_shorter(map: maps.Additive) -> None:
-    rows = written_out(np.column_stack([map.features(inputs(map, 200, 3)), np.ones(200)]), map)
+def test_directions_have_the_inner_products_of_the_features(map: maps.Additive) -> None:
+    """Of rows as the map makes them, to the rounding of each number."""
+    cells = inputs(map, 80, 5)
+    features, rows = map.rows(cells).astype(float), written_out(map, map.codes(cells)).astype(float)
+    tolerance = 2 * math.sqrt(np.count_nonzero(rows, axis=1).max()) / 2**BITS
+    np.testing.assert_allclose(rows @ rows.T / 4**BITS, features @ features.T, atol=tolerance)
+    weights = np.random.default_rng(2).normal(size=(2, map.coding.directions))
+    scores = features @ map.coding.to_features(weights).T
+    longest = np.linalg.norm(weights, axis=1).max()
+    np.testing.assert_allclose(rows / 2**BITS @ weights.T, scores, atol=tolerance * longest)
+
+
+@pytest.mark.parametrize("map", MAPS)
+def test_no_row_is_longer_than_the_radius_and_no_two_are_further_apart_than_declared(map: maps.Additive) -> None:
+    rows = written_out(map, map.codes(inputs(map, 300, 3)))
     squares = (rows**2).sum(axis=1)
     assert squares.max() <= 4**BITS
-    assert squares.min() >= 4**BITS * 0.9
+    assert squares.min() >= 4**BITS * 0.95
     delta = float(markov_sums.sensitivity(norm_squared=4**BITS, label_weight=300, between_records=True))
-    for one, other in zip(rows[::2], rows[1::2], strict=True):
+    for one, other in zip(rows[::2].astype(float), rows[1::2].astype(float), strict=True):
         apart = np.outer(one, one) - np.outer(other, other)
         assert math.hypot(np.linalg.norm(apart), 300 * np.linalg.norm(one + other)) <= delta
 
@@ -149,5 +151,5 @@ def test_targets_are_rounded_towards_nought_on_their_grid() -> None:
     codes, labels = map.codes(cells), np.array([-1.0, 0.9999, -0.9999, 0.3])
     own = moments(map, label_bits=3)
     assert own.answers(labels)[:, 0].tolist() == [-8, 7, -7, 2]
-    rows = written_out(np.column_stack([map.features(cells), np.ones(4)]), map)
+    rows = written_out(map, codes)
     assert own.of(codes, labels)[-5:].tolist() == (np.array([-8, 7, -7, 2]) @ rows).tolist()

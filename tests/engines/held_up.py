@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,18 +22,18 @@ class HeldUp(GradientSum):
     mark: str = ""
 
     def of(self, partition: Partition) -> Any:
-        if partition.number == 0 and self._first():
-            time.sleep(LONGEST)
+        wait(self.mark, partition)
         return super().of(partition)
 
-    def _first(self) -> bool:
-        own = Path(f"{self.mark}.{os.getpid()}")
+
+def wait(mark: str, partition: Partition) -> None:
+    """To be killed, in the first process that comes here with partition 0."""
+    own = Path(f"{mark}.{os.getpid()}")
+    if partition.number == 0:
         own.write_text(str(os.getpid()))
-        try:
-            os.link(own, self.mark)
-        except FileExistsError:
-            return False
-        return True
+        with suppress(FileExistsError):
+            os.link(own, mark)
+            time.sleep(LONGEST)
 
 
 def held_up(question: GradientSum, mark: Path) -> HeldUp:

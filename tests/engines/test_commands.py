@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noisygd_delete.cli import main
 from noisygd_delete.store import Store, verify
+from tests.cli.planned import main
 
 from .conftest import FILES, SLOTS, N, columns, name, skip_without, written
 from .test_engines import holding, pytestmark

@@ -124,7 +124,9 @@ def test_the_same_plan_gives_the_same_release_and_the_same_numbers(table: Table)
     assert told[0] == told[1]
 
 
-@pytest.mark.parametrize("method", ["sharp-exact", Minimiser(solver="cold")], ids=["sharp-exact", "minimiser"])
+@pytest.mark.parametrize(
+    "method", ["sharp", "theorem", Minimiser(solver="cold")], ids=["sharp", "theorem", "minimiser"]
+)
 def test_noisy_steps_down_to_the_last_bit_ask_workers_for_sums_alone(table: Table, method: Any) -> None:
     """The same words: as near to a release from memory as the roundings that are charged; the same figures of who is still there."""
     facts = {"records": SLOTS, "features": SCHEMA.features, "regularization": 0.1, "utility": False}

@@ -44,7 +44,7 @@ from ..store.conftest import SCHEMA, memory_folder, name, person, plan, records,
 from ..store.test_put_back import in_parts, put_back, same
 
 ROWS, SLOTS = 9, 12
-METHODS = ("sharp", "sharp", "sharp-exact", "theorem", "minimiser", "perturbed", "interleaved")
+METHODS = ("sharp", "sharp", "theorem", "minimiser", "perturbed", "interleaved")
 
 
 class History:

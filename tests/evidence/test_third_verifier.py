@@ -18,7 +18,7 @@ from ..papers.histories import history
 from ..papers.test_certificate_mutations import papers
 
 SAMPLES = Path(__file__).parents[1] / "samples" / "version-0.2" / "certificates"
-METHODS = ("sharp", "minimiser, cold", "minimiser, warm", "minimiser, exact")
+METHODS = ("sharp, over the reals", "minimiser, over the reals", "minimiser, cold", "minimiser, warm")
 
 
 @pytest.fixture(scope="module")

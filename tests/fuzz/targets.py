@@ -186,7 +186,7 @@ def a_schema(schema: Schema) -> None:
 
 
 def requests(path: Path, table: bool) -> None:
-    from noisygd_delete.cli.streaming import _opened
+    from noisygd_delete.cli.stream import _opened
 
     refused = None
     with _opened(str(path)) as file:

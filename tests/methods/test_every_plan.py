@@ -75,7 +75,7 @@ def _check(plan: Any) -> None:
 
 def test_what_a_method_is_not_proven_for_is_refused() -> None:
     _refused(plan_by("perturbed"), "rounding of a gradient", gradient_tolerance=1e-30)
-    _refused(plan_by("minimiser, exact"), "rounding", gradient_tolerance=1e-30)
+    _refused(plan_by("minimiser, warm"), "rounding", gradient_tolerance=1e-30)
     _refused(plan_by("near-gibbs"), "starts from that law", init_variance=1.0)
     ladder = plan_by("ladder")
     with pytest.raises(InvalidParameter, match="other numbers"):

@@ -50,8 +50,8 @@ class Patient(Sharp):
         return plan.changed(delete_steps_for_deletion=self.patience * plan.delete_steps_for_deletion)
 
     def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
-        run = PatientRun(**problem.run(step_size=numbers.step_size, noise_variance=numbers.noise_variance))
-        return Plan.of(problem, run, numbers)
+        run = PatientRun(**self.run_facts(problem, numbers))
+        return Plan.of(problem, run, numbers, exactness=run.exactness)
 '''.lstrip()
 LINES = (
     ('    "sharp": "Sharp",\n', '    "sharp": "Sharp",\n    "patient": "Patient",\n'),
@@ -80,7 +80,7 @@ accepted = licences.load()
 assert [key for key, entry in REGISTRY.items() if licences.stale(entry, accepted)] == []
 
 sizes = ["--records", "5000", "--features", "8", "--json"]
-assert main(["plan", "--method", "patient", "--option", "patience=3", *sizes]) == 0
+assert main(["plan", "--method", "patient:patience=3", *sizes]) == 0
 assert main(["plan", "--compare", *sizes[:-1], "--releases", "3"]) == 0
 assert "patient" in methods.compared()
 

@@ -11,7 +11,6 @@ import pytest
 
 from noisygd_delete import Budget, Curator, Records, losses, make_plan, methods
 from noisygd_delete.accountant import Event
-from noisygd_delete.cli import main
 from noisygd_delete.curator.learning import train
 from noisygd_delete.engine import Execution
 from noisygd_delete.errors import InvalidParameter, PlanInfeasible
@@ -22,6 +21,7 @@ from noisygd_delete.planner import explain
 from noisygd_delete.privacy.guarantee import NON_ADAPTIVE
 from noisygd_delete.privacy.shown import shown
 from noisygd_delete.store import Store
+from tests.cli.planned import main
 
 LOSS = losses.MultilayerPerceptron(radius=1.0, hidden=3)
 BUDGET = Budget(order=10, dp=1.0, deletion=0.1)
@@ -343,7 +343,7 @@ def test_theorem_5_2_refused_names_the_ladder():
 
 def test_the_command_says_what_waiting_can_buy(capsys) -> None:
     sizes = ["--records", "200", "--features", "4", "--regularization", "0.01", "--method", "composition"]
-    assert main(["plan", *sizes, "--loss", "tanh-network", "--outer-weights", "1,-1"]) == 0
+    assert main(["plan", *sizes, "--loss", "tanh-network:outer_weights=1,-1"]) == 0
     said = capsys.readouterr().out
     assert "Waiting: λ is below the weak convexity" in said
     assert ".193/ln c" in said

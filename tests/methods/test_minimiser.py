@@ -354,7 +354,7 @@ def test_words_and_command_line(capsys) -> None:
     sizes = ["--records", "26000", "--features", "108"]
     assert main(["plan", *sizes, "--method", "minimiser", "--json"]) == 0
     assert '"method": "minimiser"' in capsys.readouterr().out
-    assert main(["plan", *sizes, "--method", "theorem", "--solver", "cold"]) == 2
+    assert main(["plan", *sizes, "--method", "theorem:solver=cold"]) == 2
     assert "solver belongs to 'minimiser'" in capsys.readouterr().err
     assert main(["plan", *sizes, "--compare"]) == 0
     assert "perturbed" in next(line for line in capsys.readouterr().out.splitlines() if "chosen" in line)

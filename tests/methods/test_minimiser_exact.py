@@ -96,8 +96,8 @@ def test_facts_that_another_fact_fixes_cannot_be_stated_otherwise(fact: str, cha
 def test_refusals_name_a_way_out() -> None:
     with pytest.raises(AssumptionViolated, match="leave exact out"):
         plan_by(loss=losses.Sigmoid(1.0), regularization=0.3)
-    with pytest.raises(InvalidParameter, match="needs exact=True"):
-        Minimiser(in_place=False)
+    with pytest.raises(InvalidParameter, match="needs exact steps"):
+        Minimiser(exact=False, in_place=False)
     with pytest.raises(InvalidParameter, match="solver 'cold', which forgets exactly"):
         plan_by(records=10**13)
     with pytest.raises(InvalidParameter, match="use method 'perturbed'"):

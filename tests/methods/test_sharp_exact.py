@@ -1,4 +1,4 @@
-"""`sharp-exact` end to end: plan, run, store, certificate; what its bounds assume of the machine, tried on the machine."""
+"""`sharp` in exact steps end to end: plan, run, store, certificate; what its bounds assume of the machine, tried on the machine."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ from noisygd_delete.engine.sums_held import HeldSums
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter, PlanInfeasible
 from noisygd_delete.evidence import erasure_certificate, verify_certificate
 from noisygd_delete.evidence.erasure import erasure_in
-from noisygd_delete.methods.reading import mechanism_from_dict, plan_from_dict
+from noisygd_delete.methods import Sharp
+from noisygd_delete.methods.reading import mechanism_from_dict, method_from_dict, plan_from_dict
 
 from ..store.conftest import SCHEMA
 from ..store.conftest import plan as store_plan
@@ -35,9 +36,44 @@ from ..store.conftest import records as store_records
 RENYI, PAIRS = Budget(order=10, dp=1.0, deletion=0.1), Budget.from_epsilon_delta(dp=(1.0, 1e-5), deletion=(0.1, 1e-5))
 
 
-def plan_by(method: str = "sharp-exact", loss: Any = None, **facts: Any) -> Any:
+def plan_by(method: str = "sharp", loss: Any = None, **facts: Any) -> Any:
     sizes = {"records": 26_000, "features": 108, "regularization": 1e-3, "budget": RENYI}
     return make_plan(loss or losses.Logistic(1.0), **{**sizes, **facts}, method=method)
+
+
+def former(plan: Any) -> Any:
+    """The same plan as a version before 0.3 stored it."""
+    told = plan.to_dict()
+    method = {name: value for name, value in told["problem"]["method"].items() if name != "exact"}
+    return plan_from_dict({**told, "problem": {**told["problem"], "method": {**method, "name": "sharp-exact"}}})
+
+
+def test_a_plan_of_before_goes_on_under_its_name_and_costs_what_it_did() -> None:
+    plan = plan_by()
+    old = former(plan)
+    assert old.method.name == old.mechanism.method == "sharp-exact"
+    assert "exact" not in old.method.to_dict()
+    assert plan_from_dict(old.to_dict()) == old
+    assert old.procedure == plan.serving
+    for about in ("dp", "deletion"):
+        assert getattr(old, about).gdp == getattr(plan, about).gdp
+    assert old.in_any_order().deletion.gdp == plan.in_any_order().deletion.gdp
+    told = plan.to_dict()["problem"]["method"]
+    assert told["exact"] is True
+    unsaid = {name: value for name, value in told.items() if name != "exact"}
+    assert method_from_dict(unsaid) == Sharp(exact=False), "as `sharp` was before it said so"
+
+
+def test_what_is_not_covered_or_too_dear_is_planned_over_the_reals_unless_exact_was_asked_for() -> None:
+    for facts in ({"loss": losses.Sigmoid(1.0), "regularization": 0.3}, {"records": 10**15, "regularization": 1e-4}):
+        plan = plan_by(**facts)
+        assert plan.method.exact is False
+        assert any("real numbers" in words for words in plan.deletion.assumptions)
+        with pytest.raises((AssumptionViolated, PlanInfeasible)):
+            plan_by(**facts, exact=True)
+    assert plan_by(slack_in_budget=False).method.exact is False, "as before 0.2"
+    with pytest.raises(InvalidParameter, match="in any order"):
+        plan_by(exact=False, in_place=False)
 
 
 def table(n: int = 400, d: int = 5, classes: int = 2) -> Records:
@@ -55,9 +91,9 @@ def test_noise_and_steps_are_those_of_the_tight_bound_without_the_slack(
     n: int, regularization: float, budget: Budget
 ) -> None:
     facts = {"records": n, "regularization": regularization, "budget": budget}
-    real, exact = plan_by("sharp", **facts), plan_by(**facts)
+    real, exact = plan_by(**facts, exact=False), plan_by(**facts)
     assert exact.noise_variance < real.noise_variance, "the float32 slack costs more than every rounding in float64"
-    in_float64 = plan_by("sharp", **facts, dtype="float64")
+    in_float64 = plan_by(**facts, exact=False, dtype="float64")
     assert 1 <= exact.noise_variance / in_float64.noise_variance < 1.005
     assert exact.delete_steps <= real.delete_steps * 1.01 + 1
     assert budget.affords(exact.dp)
@@ -74,7 +110,7 @@ def test_what_its_papers_say_and_that_plans_and_facts_survive_json() -> None:
     assert plan_from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
     assert mechanism_from_dict(plan.mechanism.to_dict()) == plan.mechanism
     with pytest.raises(InvalidParameter, match="too fine"):
-        replace(plan.mechanism, radius=plan.mechanism.radius * 2.0**40)
+        replace(plan.mechanism, exact=replace(plan.mechanism.exact, radius=plan.mechanism.exact.radius * 2.0**40))
 
 
 @pytest.mark.parametrize("loss", [losses.Logistic(1.0), losses.Softmax(1.0, 3), losses.PseudoHuber(1.0, 0.3)])
@@ -89,17 +125,18 @@ def test_what_its_papers_say_and_that_plans_and_facts_survive_json() -> None:
 )
 def test_facts_that_another_fact_fixes_cannot_be_stated_otherwise(loss: Any, fact: str, change: Any) -> None:
     """A ledger or certificate with a larger m, or fewer weights, would state less than a run costs."""
-    facts = plan_by(loss=loss).mechanism.to_dict()
+    facts = former(plan_by(loss=loss)).mechanism.to_dict()
+    assert mechanism_from_dict(facts).to_dict() == facts
     facts[fact] = change(facts[fact])
     with pytest.raises(InvalidParameter, match=fact):
         mechanism_from_dict(facts)
 
 
 def test_refusals_name_a_way_out() -> None:
-    with pytest.raises(AssumptionViolated, match="'sharp' or 'composition'"):
-        plan_by(loss=losses.Sigmoid(1.0), regularization=0.3)
-    with pytest.raises(AssumptionViolated, match="'sharp' or 'composition'"):
-        plan_by(loss=losses.MultilayerPerceptron(1.0))
+    with pytest.raises(AssumptionViolated, match="leave exact out"):
+        plan_by(loss=losses.Sigmoid(1.0), regularization=0.3, exact=True)
+    with pytest.raises(AssumptionViolated, match="'composition'"):
+        plan_by(loss=losses.MultilayerPerceptron(1.0), exact=True)
     with pytest.raises(InvalidParameter, match="leave it out"):
         make_plan(
             losses.Logistic(1.0),
@@ -107,11 +144,11 @@ def test_refusals_name_a_way_out() -> None:
             features=3,
             regularization=0.1,
             budget=RENYI,
-            method="sharp-exact",
+            method="sharp",
             noise_variance="cheapest",
         )
-    with pytest.raises((InvalidParameter, PlanInfeasible), match="perturbed"):
-        plan_by(records=10**15, regularization=1e-4)
+    with pytest.raises(PlanInfeasible, match="perturbed"):
+        plan_by(records=10**15, regularization=1e-4, exact=True)
     plan = plan_by(records=400, features=5, regularization=0.1)
     with pytest.raises(InvalidParameter, match="on the processor"):
         learn(table(), plan, execution=Execution("cpu:0"))
@@ -150,7 +187,7 @@ def test_a_measured_gradient_is_within_its_error_in_every_order_of_the_rows(dtyp
         lengths = np.where(rng.random(300) < 0.5, 1.0, 2.0 ** -rng.integers(0, 60, 300))
         records = Records(records.features * lengths[:, None], records.labels)
         weights = rng.standard_normal((1, 4))
-        weights *= min(1.0, scale / 30) * mechanism.radius / np.linalg.norm(weights)
+        weights *= min(1.0, scale / 30) * mechanism.exact.radius / np.linalg.norm(weights)
         with mpmath.workdps(60):
             exact = true_gradient(loss, records, 0.05, weights[0])
         for place in range(200):
@@ -228,7 +265,7 @@ def test_a_plan_in_any_order_keeps_its_noise_and_survives_json() -> None:
     assert not any("keeps its place" in words for words in charged.deletion.assumptions)
     assert plan_from_dict(json.loads(json.dumps(charged.to_dict()))) == charged
     assert mechanism_from_dict(charged.mechanism.to_dict()) == charged.mechanism
-    assert "in_place" not in plan.mechanism.to_dict()
+    assert "in_place" not in former(plan).mechanism.to_dict()
 
 
 def test_every_point_lies_on_the_grid_and_every_step_begins_inside_the_ball(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -252,7 +289,7 @@ def test_every_point_lies_on_the_grid_and_every_step_begins_inside_the_ball(monk
     assert len(begun) == plan.learn_steps + plan.delete_steps
     far = np.full((1, 5), 1e6)
     train(records, plan, plan.serving, far, Execution())
-    assert max(begun) <= plan.mechanism.radius * (1 + 1e-12)
+    assert max(begun) <= plan.mechanism.exact.radius * (1 + 1e-12)
 
 
 def test_the_law_is_that_of_the_chain() -> None:
@@ -267,7 +304,7 @@ def test_the_law_is_that_of_the_chain() -> None:
     }
     plan = plan_by(loss=losses.Linear(1.0), **facts)
     records, start, rng = Records(rows, np.zeros(4)), np.array([[0.25]]), np.random.default_rng(5)
-    run = {"step_size": 0.4, "grid_bits": 24, "radius": plan.mechanism.radius, "steps": 3}
+    run = {"step_size": 0.4, "grid_bits": 24, "radius": plan.mechanism.exact.radius, "steps": 3}
     objective, tau = PreciseObjective(records, plan.loss, regularization=0.5), plan.mechanism.noise_scale
     drawn = np.array([
         engine.run_exactly(start, objective.gradient, noise_variance=plan.noise_variance, noise=ResearchNoise(rng), **run)[0, 0] for _ in range(4000)
@@ -294,7 +331,7 @@ def test_what_is_gone_leaves_nothing_after_a_model_that_was_seen() -> None:
 
 
 def test_a_store_learns_deletes_and_certifies(tmp_path: Any) -> None:
-    plan = store_plan(method="sharp-exact")
+    plan = store_plan(method="sharp")
     with Store.create(tmp_path / "store", store_records(), SCHEMA, plan) as store:
         store.learn()
         store.serve(EditRequest.delete(["identifier-token-0003"], request_id="r"))
@@ -330,7 +367,7 @@ def test_the_releases_that_a_plan_is_for_are_within_its_budget_steps_added_for_r
 
 def test_no_step_is_longer_than_what_contracts_not_even_by_a_rounding() -> None:
     mechanism = plan_by(regularization=1e-7).mechanism
-    longest = mechanism.largest_step_size
+    longest = mechanism.exact.largest_step_size(mechanism)
     assert replace(mechanism, step_size=longest).step_size == longest
     with pytest.raises(InvalidParameter, match="carry two models apart"):
         replace(mechanism, step_size=longest * (1 + 5e-13))
@@ -348,11 +385,11 @@ def off_the_true_step(plan: Any, records: Records, step_size: float, point: np.n
     objective = PreciseObjective(records, plan.loss, regularization=plan.regularization)
     found = engine.run_exactly(
         point, objective.gradient, step_size=step_size, noise_variance=plan.noise_variance * plan.step_size / step_size,
-        grid_bits=mechanism.grid_bits, radius=mechanism.radius, steps=1, noise=Still(),
+        grid_bits=mechanism.exact.grid_bits, radius=mechanism.exact.radius, steps=1, noise=Still(),
     )  # fmt: skip
     with mpmath.workprec(160):
         length = mpmath.sqrt(sum(mpmath.mpf(float(w)) ** 2 for w in point[0]))
-        inside = [mpmath.mpf(float(w)) * min(1, mpmath.mpf(mechanism.radius) / length) for w in point[0]]
+        inside = [mpmath.mpf(float(w)) * min(1, mpmath.mpf(mechanism.exact.radius) / length) for w in point[0]]
         slope = [mpmath.mpf(plan.regularization) * w for w in inside]
         for row, label in zip(records.features, records.labels, strict=True):
             x = [mpmath.mpf(float(value)) for value in row]
@@ -364,7 +401,7 @@ def off_the_true_step(plan: Any, records: Records, step_size: float, point: np.n
     d, h = point.size, mechanism.exact.grid(mechanism)
     charged = exact_steps.gap(
         gradient_error=mechanism.exact.measured_error(mechanism), strong_convexity=plan.problem.strong_convexity,
-        radius=mechanism.radius, dimension=d, grid=h, **facts,
+        radius=mechanism.exact.radius, dimension=d, grid=h, **facts,
     )  # fmt: skip
     return float(off) / ((charged - h * math.sqrt(d)) / 2)
 
@@ -381,7 +418,7 @@ def test_a_step_is_within_what_is_charged_of_the_same_step_in_160_bits(
     mechanism, worst = plan.mechanism, 0.0
     for place in range(24):
         point = rng.standard_normal((1, 5))
-        point *= mechanism.radius * (1.0, 0.2, 1.5, 1 + 1e-9)[place % 4] / np.linalg.norm(point)
+        point *= mechanism.exact.radius * (1.0, 0.2, 1.5, 1 + 1e-9)[place % 4] / np.linalg.norm(point)
         point = np.rint(point / mechanism.exact.grid(mechanism)) * mechanism.exact.grid(mechanism)
         worst = max(worst, off_the_true_step(plan, records, step_size, point))
     assert (worst <= 1) == (fault == "none"), worst
@@ -404,12 +441,17 @@ def test_low_bits_of_a_release_do_not_name_the_table(fault: bool, monkeypatch: p
         for each in objectives
     ]
     assert centres[0] % 1024 != centres[1] % 1024
-    run = {"step_size": plan.step_size, "noise_variance": plan.noise_variance, "radius": mechanism.radius, "steps": 1}
+    run = {
+        "step_size": plan.step_size,
+        "noise_variance": plan.noise_variance,
+        "radius": mechanism.exact.radius,
+        "steps": 1,
+    }
     told = 0
     for world, objective in enumerate(objectives):
         for _ in range(500):
             point = engine.run_exactly(
-                start, objective.gradient, grid_bits=mechanism.grid_bits, noise=ResearchNoise(rng), **run
+                start, objective.gradient, grid_bits=mechanism.exact.grid_bits, noise=ResearchNoise(rng), **run
             )
             told += (point[0, 0] / mechanism.exact.grid(mechanism)) % 1024 == centres[world] % 1024
     assert (told < 20) != fault, "one residue in 1,024 by chance"

@@ -53,7 +53,7 @@ def over(budget: Budget, part: str, guarantee) -> float:
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(("loss", "method", "budget"), CASES, ids=str)
 def test_no_promise_with_its_slack_exceeds_the_budget(loss, method, budget, dtype) -> None:
-    plan = planned(loss, method, budget, dtype=dtype)
+    plan = planned(loss, method, budget, dtype=dtype, **({"exact": False} if loss is LOGISTIC else {}))
     assert plan.mechanism.slack > (1e-3 if dtype == "float32" else 1e-7)
     releases = plan.releases
     accountant = Accountant(plan)

@@ -8,9 +8,9 @@ import math
 import pytest
 
 from noisygd_delete import Budget, losses
-from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.planner import advise, make_plan
+from tests.cli.planned import main
 
 WIDE = Budget.from_epsilon_delta(dp=(2, 1e-6), deletion=(0.2, 1e-6))
 TIGHT = Budget.from_epsilon_delta(dp=(1, 1e-5), deletion=(0.1, 1e-5))
@@ -104,7 +104,7 @@ def test_a_method_or_a_proof_that_is_asked_for_is_the_only_one_weighed(capsys: p
     assert told["chosen"] == "minimiser"
     assert [way["method"] for way in told["candidates"]] == ["minimiser"]
     by_hand = advise(LOGISTIC, proof="by-hand", **ROOMY)
-    assert [way.method for way in by_hand.comparison.candidates] == ["theorem", "sharp", "sharp-exact", "minimiser"]
+    assert [way.method for way in by_hand.comparison.candidates] == ["theorem", "sharp", "minimiser"]
     with pytest.raises(InvalidParameter, match="rests on a computer-checked step"):
         advise(LOGISTIC, method="perturbed", proof="by-hand", **ROOMY)
     with pytest.raises(InvalidParameter, match="two ways to say"):
@@ -117,7 +117,7 @@ def test_a_schema_gives_columns_and_loss(tmp_path, capsys: pytest.CaptureFixture
     asked = ["--records", "50000", "--dp", "4", "--deletion", "0.4", "--delta", "1e-6", "--json"]
     assert main(["advise", "--schema", str(schema), *asked]) == 0
     by_schema = json.loads(capsys.readouterr().out)
-    assert main(["advise", "--features", "2", "--loss", "softmax", "--classes", "3", *asked]) == 0
+    assert main(["advise", "--features", "2", "--loss", "softmax:classes=3", *asked]) == 0
     assert by_schema["candidates"] == json.loads(capsys.readouterr().out)["candidates"]
     assert f"--schema {schema}" in by_schema["init"]
     assert main(["advise", "--records", "5"]) == 2

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Budget, losses, make_plan
-from noisygd_delete.cli import main
 from noisygd_delete.errors import NothingPromised
 from noisygd_delete.methods.words import worth
+from tests.cli.planned import main
 
 BUDGET = Budget(order=10, dp=1.0, deletion=0.1)
 WAYS = {

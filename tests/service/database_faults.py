@@ -1,6 +1,6 @@
 """The table of faults of the service over a database: kills, locks, crashes, triggers, slow peers, a backup put back.
 
-python -m tests.service.database_faults [--out FILE] [--quick]       `make database-faults` writes the committed table
+python -m tests.service.database_faults [--out FILE] [--quick] [--patience SECONDS]      `make database-faults` writes the committed table
 
 A server of its own, a role that is no superuser, keys of three types; `noisygd-delete serve` as a process of its own with a webhook that
 trickles, one that answers, and a client like Fides; models go to a folder, and to MLflow where it is installed. The oracle asks the
@@ -47,7 +47,9 @@ from .privacy_desk import PrivacyDesk
 ROOT = Path(__file__).parents[2]
 THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 BAD = ("lost", "twice", "false papers", "stopped")
-_PATIENCE = 120.0  # seconds until something that does not move is called stopped
+_PATIENCE = (
+    120.0  # seconds until something that does not move is called stopped; `--patience`: on a machine that others load
+)
 UUID = "md5(n::text)::uuid"
 KEYS = {  # kind -> (the table, whose rows the store is over, how its key is written)
     "text": (
@@ -203,9 +205,9 @@ class World:
         while time.monotonic() < last and self.call("POST", path, "request", body, **headers)[0] not in (200, 202):
             time.sleep(0.3)
 
-    def settled(self, tokens: list[str], patience: float = _PATIENCE) -> dict[str, str]:
+    def settled(self, tokens: list[str], patience: float | None = None) -> dict[str, str]:
         """How each request ended; "none" where it did not."""
-        last, states = time.monotonic() + patience, dict[str, str]()
+        last, states = time.monotonic() + (patience or _PATIENCE), dict[str, str]()
         while time.monotonic() < last:
             for token in tokens:
                 _, answer = self.call("GET", f"/requests/{token}", "read")
@@ -529,7 +531,7 @@ def table(found: list[tuple[str, str, Counter[str]]], count: int) -> str:
         "*Refused alone*: whose rows the database keeps, or that are nowhere, beside others that are done. *lost*: accepted and not done, or",
         "told to be done and not so. *twice*: in the ledger more than once. *false papers*: a certificate of a row that is there, or that does",
         "not verify; a receiver told before it was so; a release of a backup that was put back. *stopped*: a sound request afterwards is",
-        "not published, or SIGTERM takes over 20 seconds.",
+        f"not published within {_PATIENCE:g} seconds, or SIGTERM takes over 20 seconds.",
         "",
         "| fault | key | requests | refused alone | " + " | ".join(BAD) + " |",
         "|---|---|---:|---:|" + "---:|" * len(BAD),
@@ -547,7 +549,9 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--rows", type=int, default=40_000)
     parser.add_argument("--key", action="append", choices=list(KEYS))
+    parser.add_argument("--patience", type=float, default=_PATIENCE)
     parsed = parser.parse_args()
+    globals()["_PATIENCE"] = parsed.patience
     found = list(rows(parsed.quick, parsed.rows, parsed.key or list(KEYS)))
     text = table(found, parsed.rows)
     print(text)

@@ -292,13 +292,14 @@ schema = 'id = "id"\\n[label]\\ncolumn = "y"\\nclasses = ["no", "yes"]\\n'
 for name in "ab":
     schema += f"[columns.{name}]\\ncategories = {[f'v{k}' for k in range(500)]}\\n"
 (folder / "schema.toml").write_text(schema)
+(folder / "plan.toml").write_text('method = "sharp"\\nregularization = 0.5\\nno_utility = true\\n')
 for blocks in (1, 2, 20):
     lines = (f"{k},v{k % 500},v{k % 499},{'yes' if k % 2 else 'no'}" for k in range(512 * blocks))
     (folder / f"{blocks}.csv").write_text("\\n".join(["id,a,b,y", *lines]) + "\\n")
 
 def init(blocks, store, *more):
     named = ["--data", str(folder / f"{blocks}.csv"), "--schema", str(folder / "schema.toml")]
-    return main(["init", str(folder / store), *named, "--method", "sharp", "--regularization", "0.5", "--no-utility", *more])
+    return main(["init", str(folder / store), *named, "--plan", str(folder / "plan.toml"), *more])
 
 def within(blocks, store, *more, how=None):
     child = os.fork()

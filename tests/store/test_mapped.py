@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Budget, Records, Schema, Store, losses, make_plan, maps
-from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidParameter
+from tests.cli.planned import main
 from tests.store.conftest import found
 
 SCHEMA = """\

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from noisygd_delete import EditRequest
-from noisygd_delete.cli import main
 from noisygd_delete.store import Store, absent
 from noisygd_delete.store.disk import Disk
+from tests.cli.planned import main
 
 from .conftest import Crash, CrashAt, found, name, person, row, traces
 

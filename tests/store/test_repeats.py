@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from noisygd_delete import EditRequest
-from noisygd_delete.cli import main
 from noisygd_delete.curator.stream.parsing import from_json
 from noisygd_delete.errors import InvalidRequest
 from noisygd_delete.store import Store
+from tests.cli.planned import main
 
 from .conftest import SCHEMA, name, person, row
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from ...errors import InvalidParameter, count
 from .base import PublicMap, check_width, numbers
-from .coding import NO_ENTRY, Codes, Coding
+from .coding import NO_ENTRY, CodedBlock, Codes, Coding, entry_block, tree_block
 from .rows import Floats, normalised
 
 if TYPE_CHECKING:
@@ -138,30 +139,29 @@ class Additive(PublicMap):
             made[every[there], at[there]] = value[there]
         return made
 
-    def coding(self, *, constant: bool = True) -> Coding:
+    @cached_property
+    def coding(self) -> Coding:
         """What one code a block says of a row."""
-        columns = [self._codes_of(place) for place in range(len(self.columns))]
+        blocks, common = list[CodedBlock](), Fraction(1)
+        for place, (width, block) in enumerate(zip(self.columns, self.blocks, strict=False)):
+            if width or place in self.signs:
+                blocks.append(entry_block(block.start, [*([at] for at in block), []]))
+                continue
+            others = {"missing": place in self.gaps, "empty": place in self.amounts}
+            made, shared = tree_block(block.start, self.levels, **others)
+            blocks.append(made)
+            common += shared
         pairs = zip(self.pairs, self.blocks[len(self.columns) :], strict=True)
-        blocks = [*columns, *(self._codes_of_pair(pair, block.start) for pair, block in pairs)]
-        return Coding(tuple(map(_filled, blocks)), self.width + constant, constant)
+        blocks += [entry_block(block.start, self._codes_of_pair(pair, block.start)) for pair, block in pairs]
+        return Coding(tuple(blocks), self.width + 1, common)
 
     def codes(self, inputs: Any) -> Codes:
         """(records, blocks) codes of what `rows` makes features of."""
         given = numbers(inputs, self.inputs)
-        coding, lasts = self.coding(), [np.empty((0, len(self.blocks)), np.intp)]
+        coding, lasts = self.coding, [np.empty((0, len(self.blocks)), np.intp)]
         for first in range(0, len(given), _ROWS):
             lasts.append(np.stack([where[:, -1] for where in self._places(given[first : first + _ROWS])], axis=1))
         return coding.of_last_places(np.concatenate(lasts))
-
-    def _codes_of(self, place: int) -> list[list[int]]:
-        """The features of each code of a column; none for the last one, where a row may have no entry."""
-        width, block = self.columns[place], self.blocks[place]
-        if width or place in self.signs:
-            return [*([at] for at in block), []]
-        finest = np.arange(2**self.levels)
-        levels = [block.start + 2**level - 2 + (finest >> (self.levels - level)) for level in range(1, self.levels + 1)]
-        missing = [[block.stop - 1]] if place in self.gaps else []
-        return [*np.stack(levels, axis=1).tolist(), *missing, *([[]] if place in self.amounts else [])]
 
     def _codes_of_pair(self, pair: tuple[int, int], start: int) -> list[list[int]]:
         boxes = self._boxes(pair)
@@ -299,12 +299,6 @@ class Additive(PublicMap):
             found.append(first + one * side + other)
             first += size
         return np.stack(found, axis=1)
-
-
-def _filled(block: list[list[int]]) -> tuple[tuple[int, ...], ...]:
-    """Lists of one length."""
-    most = max(map(len, block))
-    return tuple((*code, *[NO_ENTRY] * (most - len(code))) for code in block)
 
 
 def _part(unit: Floats, parts: int) -> NDArray[np.intp]:

@@ -2,14 +2,22 @@
 
 A row of 1,500 features is a dozen codes. Whatever sums over rows need of pairs of features is in tables of how often two codes stand
 together, which any database counts.
+
+Rows lie in fewer directions than features, and these are written down exactly. With L levels, two cells of a number whose bins part below
+depth s of the tree share s of L entries 1/√L. The same inner products come from the tree's nodes, one direction each: a code has ±√λ_d
+at its node of depth d, + in its lower half, and √κ beside, the same for all,
+
+    λ_d = (1 − 2^{d − L})/L,    κ = λ_0        (κ + Σ_{d < s} λ_d − λ_s = s/L; κ + Σ_d λ_d = 1).
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,48 +29,84 @@ NO_ENTRY = -1
 _AT_ONCE = 1 << 22  # numbers of dense rows looked at
 
 
-@dataclass(frozen=True)
+class CodedBlock(NamedTuple):
+    """What the codes of one block mean.
+
+    last      (codes,) the largest feature that a code gives an entry, no other code's; `NO_ENTRY` for the code of a row without any
+    first, stop   features of the block
+    signs     (codes, directions) of −1, 0, 1
+    shares    (directions,) squares of a direction's length, of as many as a row has filled blocks
+    features  (direction, feature, factor): weights of directions give these of the map's features
+    """
+
+    last: NDArray[np.intp]
+    first: int
+    stop: int
+    signs: NDArray[np.int8]
+    shares: tuple[Fraction, ...]
+    features: tuple[tuple[int, int, float], ...]
+
+
+@dataclass(frozen=True, eq=False)
 class Coding:
     """What codes mean: public, as the map.
 
-    places    of each block (codes, entries): the features that a code gives an entry, filled up with `NO_ENTRY`. A code without any
-              may only be the last one. The largest place of a code is no other code's.
-    width     features of a row, the constant included
-    constant  whether the last one is
+    blocks  of the map, in the order of their features
+    width   features of a row, the constant's, the last one, included
+    common  square of what all rows share: the constant's 1, and what numbers without another code have in common
     """
 
-    places: tuple[tuple[tuple[int, ...], ...], ...]
+    blocks: tuple[CodedBlock, ...]
     width: int
-    constant: bool = True
-
-    @cached_property
-    def tables(self) -> tuple[NDArray[np.intp], ...]:
-        return tuple(np.array(block, np.intp) for block in self.places)
+    common: Fraction
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
         """Codes of each block."""
-        return tuple(len(block) for block in self.places)
+        return tuple(len(block.last) for block in self.blocks)
 
     @cached_property
     def starts(self) -> tuple[int, ...]:
-        """Where the codes of each block begin when all are counted through, and their number."""
-        return tuple(accumulate(self.sizes, initial=0))
+        """Where the directions of each block begin, behind the one that all rows share, and how many there are."""
+        return tuple(accumulate((len(block.shares) for block in self.blocks), initial=1))
 
-    @cached_property
-    def entries(self) -> tuple[NDArray[np.int64], ...]:
-        """(codes,) of each block: how many entries a code gives."""
-        return tuple((table != NO_ENTRY).sum(axis=1) for table in self.tables)
+    @property
+    def directions(self) -> int:
+        return self.starts[-1]
+
+    def filled(self, codes: Codes) -> NDArray[np.int64]:
+        """(rows,) how many blocks of a row have an entry, the constant's among them: a row has norm R whatever it lacks."""
+        there = [(block.last != NO_ENTRY)[codes[:, place]] for place, block in enumerate(self.blocks)]
+        return np.asarray(1 + np.sum(there, axis=0, dtype=np.int64))
+
+    def steps(self, norm_squared: int, filled: int) -> tuple[int, list[NDArray[np.int64]]]:
+        """A row of so many filled blocks in whole numbers, of square `norm_squared` at most: what all share, and of each block (codes,
+        directions). ⌊√(R² share/filled)⌋, by whole-number arithmetic."""
+
+        def of(share: Fraction) -> int:
+            return math.isqrt(norm_squared * share.numerator // (share.denominator * filled))
+
+        return of(self.common), [block.signs * np.array(list(map(of, block.shares))) for block in self.blocks]
+
+    def to_features(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(outputs, directions) weights as those (outputs, width) of the map's rows of full norm."""
+        found = np.zeros((len(weights), self.width))
+        found[:, -1] = weights[:, 0] * math.sqrt(self.common)
+        for start, block in zip(self.starts, self.blocks, strict=False):
+            for direction, feature, factor in block.features:
+                found[:, feature] += weights[:, start + direction] * factor
+        return found
 
     @cached_property
     def _code_at(self) -> tuple[NDArray[np.int64], tuple[int, ...]]:
         """(width + 1,) the code whose largest place this is, and of each block the code of a row without entries there, or `NO_ENTRY`."""
         found = np.full(self.width + 1, NO_ENTRY)
         empty = []
-        for table, entries in zip(self.tables, self.entries, strict=True):
-            there = np.flatnonzero(entries)
-            found[table.max(axis=1)[there]] = there
-            empty.append(len(table) - 1 if not entries[-1] else NO_ENTRY)
+        for block in self.blocks:
+            there = np.flatnonzero(block.last != NO_ENTRY)
+            found[block.last[there]] = there
+            none = np.flatnonzero(block.last == NO_ENTRY)
+            empty.append(int(none[0]) if len(none) else NO_ENTRY)
         return found, tuple(empty)
 
     def of_last_places(self, last: NDArray[np.intp]) -> Codes:
@@ -99,9 +143,56 @@ class Coding:
 
     def _of_features(self, rows: NDArray[Any]) -> Codes:
         last = np.empty((len(rows), len(self.sizes)), np.intp)
-        for block, table in enumerate(self.tables):
-            used = table[table != NO_ENTRY]
-            first, stop = int(used.min()), int(used.max()) + 1
-            there = (rows[:, first:stop] != 0)[:, ::-1]
-            last[:, block] = np.where(there.any(axis=1), stop - 1 - there.argmax(axis=1), NO_ENTRY)
+        for place, block in enumerate(self.blocks):
+            there = (rows[:, block.first : block.stop] != 0)[:, ::-1]
+            last[:, place] = np.where(there.any(axis=1), block.stop - 1 - there.argmax(axis=1), NO_ENTRY)
         return self.of_last_places(last)
+
+
+def tree_block(first: int, levels: int, *, missing: bool, empty: bool) -> tuple[CodedBlock, Fraction]:
+    """Of a number in dyadic bins, each level's from the left, then one entry 1 for a cell that was empty; and what all its codes share.
+
+    Args:
+        missing, empty: whether there are a code for an empty cell, and one for a row without an entry.
+    """
+    number, bins = 1 << levels, np.arange(1 << levels)
+    shares = [Fraction((1 << levels - depth) - 1, (1 << levels - depth) * levels) for depth in range(levels)]
+    root = missing or empty
+    signs = np.zeros((number + missing + empty, number - 1 + root + missing), np.int8)
+    sizes, features = list[Fraction](), list[tuple[int, int, float]]()
+    if root:
+        signs[:number, 0] = 1
+        sizes.append(shares[0])
+        features += [(0, first + side, math.sqrt(shares[0] * levels)) for side in (0, 1)]
+    for depth, share in enumerate(shares):
+        node, upper = bins >> levels - depth, bins >> levels - depth - 1 & 1
+        start = root + (1 << depth) - 1
+        signs[bins, start + node] = 1 - 2 * upper
+        sizes += [share] * (1 << depth)
+        child = first + (2 << depth) - 2
+        factor = math.sqrt(share * levels)
+        features += [
+            (start + at, child + 2 * at + side, factor * (1 - 2 * side)) for at in range(1 << depth) for side in (0, 1)
+        ]
+    last = [first + number - 2 + at for at in range(number)]
+    stop = first + 2 * number - 2 + missing
+    if missing:
+        signs[number, -1] = 1
+        sizes.append(Fraction(1))
+        features.append((len(sizes) - 1, stop - 1, 1.0))
+        last.append(stop - 1)
+    last += [NO_ENTRY] * empty
+    block = CodedBlock(np.array(last, np.intp), first, stop, signs, tuple(sizes), tuple(features))
+    return block, Fraction(0) if root else shares[0]
+
+
+def entry_block(first: int, places: list[list[int]]) -> CodedBlock:
+    """Of codes with entries of one length each, at these features; a direction is a feature."""
+    stop = max(map(max, filter(None, places))) + 1
+    signs = np.zeros((len(places), stop - first), np.int8)
+    for code, own in enumerate(places):
+        signs[code, np.array(own, np.intp) - first] = 1
+    share = Fraction(1, max(map(len, places)))
+    last = np.array([own[-1] if own else NO_ENTRY for own in places], np.intp)
+    features = tuple((at, first + at, 1.0) for at in range(stop - first))
+    return CodedBlock(last, first, stop, signs, (share,) * (stop - first), features)

@@ -113,7 +113,7 @@ def column(array: Any) -> Sequence[str]:
     if types.is_binary(kind) or types.is_large_binary(kind):
         array, kind = array.cast(pyarrow.large_string()), pyarrow.large_string()  # UTF-8, or an exception
     if types.is_float64(kind) or types.is_float32(kind):
-        missing = np.asarray(array.is_null())
+        missing = np.asarray(array.is_null(nan_is_null=True))
         return FloatColumn(np.asarray(array.fill_null(0.0), np.float64), missing)
     if types.is_boolean(kind):
         array = pyarrow.array(["False", "True"]).take(array.cast(pyarrow.int8()))

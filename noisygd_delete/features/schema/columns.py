@@ -21,7 +21,7 @@ from .spelling import place_of, spellings
 from .text import Floats
 from .values import NONE, Mask
 
-_CURVES = {"none": np.positive, "log1p": np.log1p}
+_LEAST = 1e-5  # of the larger end, what a signed logarithm tells from 0
 
 
 class Written(NamedTuple):
@@ -58,6 +58,8 @@ class Kind(Protocol):
 class Numeric:
     """A number with public bounds lo < hi.
 
+    transform  of value and bounds: none, log1p, or signed-log, ± log(1 + |value|/(1e-5 · the larger end)), under which bounds that are
+               known in order of magnitude alone cost little
     missing    what an empty cell stands for; None: an empty cell is an error
     indicator  an empty cell is 0 on the scale, and 1 in a column of its own (then `missing` is not used)
     empty      texts that are no value, besides the empty one
@@ -115,23 +117,35 @@ class Numeric:
 
     def scaled(self, found: Floats) -> Floats:
         """Clipped, transformed, and mapped to [−1, 1]."""
-        curve = _CURVES[self.transform]
         lower, upper = self.curved_bounds()
-        unit: Floats = np.clip(
-            2 * (curve(np.clip(found, self.lower, self.upper)) - lower) / (upper - lower) - 1, -1.0, 1.0
-        )
+        curved = self._curved(np.clip(found, self.lower, self.upper))
+        unit: Floats = np.clip(2 * (curved - lower) / (upper - lower) - 1, -1.0, 1.0)
         return unit
 
     def raw(self, scaled: Floats) -> Floats:
         """The inverse of `scaled`, for values within the bounds."""
         lower, upper = self.curved_bounds()
         found = lower + (np.clip(scaled, -1.0, 1.0) + 1) / 2 * (upper - lower)
+        if self.transform == "signed-log":
+            return np.asarray(np.copysign(np.expm1(np.abs(found)), found) * self.least)
         return np.asarray(np.expm1(found) if self.transform == "log1p" else found)
 
     def curved_bounds(self) -> tuple[float, float]:
         """The bounds on the curve; equal where nothing is left between them."""
-        curve = _CURVES[self.transform]
-        return float(curve(self.lower)), float(curve(self.upper))
+        lower, upper = self._curved(np.array([self.lower, self.upper]))
+        return float(lower), float(upper)
+
+    @property
+    def least(self) -> float:
+        """What a logarithm adds to before it is taken."""
+        return _LEAST * max(-self.lower, self.upper) if self.transform == "signed-log" else 1.0
+
+    def _curved(self, found: Floats) -> Floats:
+        if self.transform == "none":
+            return found
+        if self.transform == "log1p":
+            return np.log1p(found)
+        return np.copysign(np.log1p(np.abs(found) / self.least), found)
 
     def outside(self, found: Floats) -> int:
         return int(np.count_nonzero((found < self.lower) | (found > self.upper)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-TRANSFORMS = ("none", "log1p")
+TRANSFORMS = ("none", "log1p", "signed-log")
 MIDDLE = "middle"  # what an empty cell of a number may stand for
 UNKNOWN = ("column", "zero", "refuse")
 CYCLES = ("day", "week", "year")

@@ -13,7 +13,7 @@ A schema, as TOML (`Schema.read`) or JSON (`Schema.to_dict`); docs/schema.md has
     classes = ["no", "yes"]        # two: −1, +1; more: 0..k−1.  Or bounds = [lo, hi]: a target, mapped to [−1, 1]
     [columns.age]
     bounds = [17, 90]              # public knowledge, never read off the data
-    transform = "log1p"            # or "none"
+    transform = "log1p"            # or "none", or "signed-log" for bounds known in order of magnitude alone
     missing = "column"             # an empty cell: the middle, and 1 in one more column; or a number that stands in
     [columns.workclass]
     categories = ["private", "public"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence, Set
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import overload
 
 import numpy as np
@@ -19,7 +20,7 @@ def write_text(value: object) -> str:
     Raises:
         ValueError: it is no single value, or bytes that are no UTF-8.
     """
-    if value is None:
+    if value is None or (isinstance(value, (float, Decimal)) and math.isnan(value)):
         return ""
     if isinstance(value, (bytes, bytearray, memoryview)):
         return bytes(value).decode("utf-8").strip()

@@ -2452,14 +2452,16 @@ return $.dict([["name", $.ga(self, "name")], ...$.pairs(asdict([self]))]);
 return {MOST_CLASSES, ONE_DIRECTION, SEVERAL_DIRECTIONS, LossConstants, Loss, Any, ClassVar, ABC, scale, abstractmethod, asdict};
 })();
 $.modules["bounds.solver_steps"] = (() => {
-let PER_FEATURE, MOST_CELLS, _QUICK, _SIDE, _SOLVED, _DECOMPOSED, _LEAST_SHARE, _MOST_SHARE, sample_rows;
+let PER_FEATURE, MOST_CELLS, _QUICK, _SIDE, _SOLVED, _DECOMPOSED, _LEAST_SHARE, _MOST_SHARE, _COUNTED, sample_rows, growth, condition, proven_steps;
 const math = $.libraries["math"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 PER_FEATURE = 100n;
 MOST_CELLS = $.shl(1n, 24n);
 _QUICK = 4n;
 _SIDE = 1024n;
 {const $v1 = [60n, 3n];_SOLVED = $v1[0];_DECOMPOSED = $v1[1];}
 {const $v2 = [0.5, 2.0];_LEAST_SHARE = $v2[0];_MOST_SHARE = $v2[1];}
+_COUNTED = 20000n;
 sample_rows = $.fn("sample_rows", ["*", "records", "features", "outputs", "condition_number", "filled"], {"filled": null}, function (records, features, outputs, condition_number, filled) {
 let affordable, cheap, narrow, rows, share, side;
 share = $.b.min([_MOST_SHARE, $.b.max([_LEAST_SHARE, $.div($.pow(condition_number, 0.25), 4n)])]);
@@ -2470,7 +2472,35 @@ narrow = $.both($.le(features, side), () => $.le($.pow(features, 2n), affordable
 rows = ($.t(narrow) ? $.b.min([$.mul(PER_FEATURE, features), $.div(affordable, features)]) : $.b.min([side, $.libraries["math"].sqrt([affordable])]));
 return $.tuple([$.b.max([1n, $.b.min([$.b.int([rows]), records, $.floordiv(MOST_CELLS, features)])]), narrow]);
 });
-return {PER_FEATURE, MOST_CELLS, _QUICK, _SIDE, _SOLVED, _DECOMPOSED, _LEAST_SHARE, _MOST_SHARE, sample_rows};
+growth = $.fn("growth", ["condition"], {}, function* (condition) {
+let after, before, q;
+{const $v3 = [condition, 0.0];q = $v3[0];before = $v3[1];}
+while ($.t(true)) {
+after = $.div($.add($.mul($.add(1n, q), before), $.mul(2n, $.add(1n, $.libraries["math"].sqrt([$.mul($.add(1n, before), $.add(1n, $.mul(q, before)))])))), $.pow($.sub(1n, q), 2n));
+yield $.tuple([before, after]);
+before = after;
+}
+return null;
+});
+condition = $.fn("condition", ["strong_convexity", "objective_smoothness"], {}, function (strong_convexity, objective_smoothness) {
+return $.b.min([$.div(strong_convexity, objective_smoothness), 0.5]);
+});
+proven_steps = $.fn("proven_steps", ["*", "distance", "tolerance", "strong_convexity", "objective_smoothness"], {}, function (distance, tolerance, strong_convexity, objective_smoothness) {
+let at_most, q, rate, root, wanted;
+q = condition([strong_convexity, objective_smoothness]);
+wanted = $.mul($.mul(2n, objective_smoothness), $.div(distance, tolerance));
+root = $.div(wanted, $.libraries["math"].sqrt([q]));
+rate = $.neg($.libraries["math"].log1p([$.neg($.libraries["math"].sqrt([q]))]));
+at_most = ($.t($.le(root, $.div(1n, rate))) ? root : $.add($.div(1n, rate), $.div($.add($.libraries["math"].log([root]), $.libraries["math"].log([rate])), rate)));
+if (!$.t($.lt(at_most, $.pow(2.0, 53n)))) {
+throw $.raised(InvalidParameter([("" + "a solver would need more than 2\u2075\u00b3 passes to reach gradient norm " + $.formatted(tolerance, "", ("" + ".3g")) + " at condition number " + $.formatted($.div(1n, q), "", ("" + ".3g")) + "; raise the regularization \u03bb")]));
+}
+if ($.t($.lt(_COUNTED, at_most))) {
+return $.add($.libraries["math"].ceil([$.mul(at_most, $.add(1n, 1e-09))]), 1n);
+}
+return $.b.next([(function* ($first) { for (const $v4 of $.each($first)) { let _, reached, steps; {const $v5 = $.unpack($v4, 2, -1);steps = $v5[0];{const $v6 = $.unpack($v5[1], 2, -1);reached = $v6[0];_ = $v6[1];}} if (!$.t($.le(wanted, $.libraries["math"].sqrt([$.add(1n, $.mul(q, reached))])))) continue; yield steps; } })($.b.enumerate([growth([q])]))]);
+});
+return {PER_FEATURE, MOST_CELLS, _QUICK, _SIDE, _SOLVED, _DECOMPOSED, _LEAST_SHARE, _MOST_SHARE, _COUNTED, sample_rows, growth, condition, proven_steps, InvalidParameter};
 })();
 $.modules["bounds.arithmetic"] = (() => {
 let DTYPES, BLOCK, SPAN, CHUNK, GRID_BITS, MOST_PROCESSES, MOST_PARTITIONS, NORM_TOLERANCE, _SLOPE_TOLERANCE, _UNIT_ROUNDOFF, sensitivity_slack, gradient_error, _in_a_tree;
@@ -2787,6 +2817,47 @@ return sum_up([$.mul(q, $.libraries["math"].log1p([second])), $.mul($.neg(rest),
 return $.mul($.div($.b.max([$.add(_with([q, ratio]), _without([q, ratio])), $.add(_with([q, $.neg(below)]), _without([q, $.neg(below)])), opposite([ratio, $.neg(below)]), opposite([$.neg(below), ratio])]), rest), $.add(1n, $.mul(4n, UNIT)));
 });
 return {curvature_ratio, highest_order, _minus_log_one_plus, _with, _without, _valid, zero_out_hessian, replace_hessian, several_zero_out_hessian, several_replace_hessian, weakly_convex_zero_out_hessian, weakly_convex_replace_hessian, UNIT, sum_up};
+})();
+$.modules["bounds.block_passes"] = (() => {
+let _STEEPER, _SECOND_ORDER, step_sizes, largest_step_size, fuller, carried, rounding;
+const UNIT = $.modules["bounds.rounding"]["UNIT"];
+_STEEPER = $.mul(64n, UNIT);
+_SECOND_ORDER = 1.01;
+step_sizes = $.fn("step_sizes", ["*", "first", "last", "passes", "blocks", "strong_convexity"], {}, function (first, last, passes, blocks, strong_convexity) {
+let ratio;
+ratio = $.div(last, first);
+return $.b.tuple([(function* ($first) { for (const $v1 of $.each($first)) { let number; number = $v1; yield $.div($.mul(first, $.pow(ratio, $.div(number, $.b.max([$.sub(passes, 1n), 1n])))), $.mul(strong_convexity, blocks)); } })($.b.range([passes]))]);
+});
+largest_step_size = $.fn("largest_step_size", ["*", "strong_convexity", "curvature", "blocks", "records"], {}, function (strong_convexity, curvature, blocks, records) {
+return $.mul($.div(2n, $.add($.mul(2n, strong_convexity), $.mul(fuller([], {"blocks": blocks, "records": records}), curvature))), $.sub(1n, $.mul(4n, UNIT)));
+});
+fuller = $.fn("fuller", ["*", "blocks", "records"], {}, function (blocks, records) {
+return $.mul($.add(1n, $.div(blocks, records)), $.add(1n, $.mul(4n, UNIT)));
+});
+carried = $.fn("carried", ["*", "step_sizes", "strong_convexity", "blocks"], {}, function (step_sizes, strong_convexity, blocks) {
+let apart, end, farthest, number, place, rate, step_size;
+farthest = 0.0;
+for (const $v2 of $.each($.tuple([0n, $.sub(blocks, 1n)]))) {
+end = $v2;
+apart = 0.0;
+for (const $v3 of $.each($.b.enumerate([step_sizes]))) {
+{const $v4 = $.unpack($v3, 2, -1);number = $v4[0];step_size = $v4[1];}
+rate = $.mul(step_size, strong_convexity);
+place = ($.t($.eq($.mod(number, 2n), 0n)) ? end : $.sub($.sub(blocks, 1n), end));
+apart = $.add($.mul(apart, $.pow($.sub(1n, rate), blocks)), $.mul($.mul(rate, blocks), $.pow($.sub(1n, rate), $.sub($.sub(blocks, 1n), place))));
+}
+farthest = $.b.max([farthest, apart]);
+}
+return $.mul(farthest, $.add($.add(1n, 1e-09), $.mul($.mul(_STEEPER, blocks), $.b.len([step_sizes]))));
+});
+rounding = $.fn("rounding", ["*", "step_sizes", "strong_convexity", "gradient_error", "lipschitz", "regularization", "weights_norm"], {}, function (step_sizes, strong_convexity, gradient_error, lipschitz, regularization, weights_norm) {
+let least, moved, steepest;
+steepest = $.add(lipschitz, $.mul(regularization, weights_norm));
+least = $.mul($.mul($.b.min([step_sizes]), strong_convexity), $.sub(1n, _STEEPER));
+moved = $.div($.add(gradient_error, $.mul($.mul(3n, UNIT), steepest)), strong_convexity);
+return $.mul(_SECOND_ORDER, $.add(moved, $.div($.mul($.mul(2n, UNIT), weights_norm), least)));
+});
+return {_STEEPER, _SECOND_ORDER, step_sizes, largest_step_size, fuller, carried, rounding, UNIT};
 })();
 $.modules["bounds.subsampled"] = (() => {
 let zero_out_renyi, replace_renyi;
@@ -5038,7 +5109,7 @@ return $.dict([["step_size", $.ga(self, "step_size")], ["noise_variance", $.ga(s
 }), [["step_size", () => ["is", $.b.float]], ["noise_variance", () => ["is", $.b.float]], ["strong_convexity", () => ["is", $.b.float]], ["lipschitz", () => ["is", $.b.float]], ["objective_smoothness", () => ["or", ["is", $.b.float], ["none"]]], ["rows_per_subject", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
 _told = $.fn("_told", ["facts"], {}, function (facts) {
 let later;
-later = $.dict([["in_place", $.tuple([true])], ["chain", $.tuple([1n])], ["exact", $.tuple([null, false])]]);
+later = $.dict([["in_place", $.tuple([true])], ["chain", $.tuple([1n])], ["exact", $.tuple([null, false])], ["passes", $.tuple([null])], ["solver_passes", $.tuple([null])]]);
 return $.dict((function* ($first) { for (const $v3 of $.each($first)) { let name, value; {const $v4 = $.unpack($v3, 2, -1);name = $v4[0];value = $v4[1];} if (!$.t(!$.has($.cm(later, "get", [name, $.tuple([])]), value))) continue; yield [name, value]; } })($.cm(asdict([facts]), "items", [])));
 });
 bounded_gradients = $.fn("bounded_gradients", ["lipschitz", "*", "proven"], {}, function (lipschitz, proven) {
@@ -5140,7 +5211,7 @@ return $.dict((function* ($first) { for (const $v1 of $.each($first)) { let name
 return {Total, InvalidParameter, renyi_order, stated_delta, positive, asdict, brief};
 })();
 $.modules["methods.procedure"] = (() => {
-let Prior, Published, Solved, Fitted, Sampling, Exactness, Start, Procedure, Longest, Promise;
+let Prior, Published, Solved, Fitted, Sampling, Exactness, Passed, Start, Procedure, Longest, Promise;
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const field = $.libraries["dataclasses"]["field"];
@@ -5164,7 +5235,10 @@ Sampling = $.dataclass($.cls("Sampling", [], ($ns) => {
 Exactness = $.dataclass($.cls("Exactness", [], ($ns) => {
 
 }), [["radius", () => ["is", $.b.float]], ["grid_bits", () => ["is", $.b.int]]], {frozen: true});
-Start = $.or($.or($.or(Prior, Published), Solved), Fitted);
+Passed = $.dataclass($.cls("Passed", [], ($ns) => {
+
+}), [["blocks", () => ["is", $.b.int]], ["step_sizes", () => ["of", $.b.tuple, ["is", $.b.float]]]], {frozen: true});
+Start = $.or($.or($.or($.or(Prior, Published), Solved), Fitted), Passed);
 Procedure = $.dataclass($.cls("Procedure", [], ($ns) => {
 $ns.steps = 0n;
 $ns.step_size = 0.0;
@@ -5200,21 +5274,23 @@ $ns.relearns = false;
 $ns.fresh_every = null;
 $ns.counted_on = null;
 }), [["dp", () => ["is", Longest]], ["deletion", () => ["is", Longest]], ["deletion_steps", () => ["is", $.b.int]], ["utility_steps", () => ["is", $.b.int]], ["horizon", () => ["or", ["is", $.b.int], ["none"]]], ["relearns", () => ["is", $.b.bool]], ["fresh_every", () => ["or", ["is", $.b.int], ["none"]]], ["counted_on", () => ["or", ["is", Sampling], ["none"]]]], {frozen: true});
-return {Prior, Published, Solved, Fitted, Sampling, Exactness, Start, Procedure, Longest, Promise, field, NON_ADAPTIVE, InvalidParameter};
+return {Prior, Published, Solved, Fitted, Sampling, Exactness, Passed, Start, Procedure, Longest, Promise, field, NON_ADAPTIVE, InvalidParameter};
 })();
 $.modules["methods"] = (() => {
-let __getattr__, _METHODS, _STAGE_METHODS, _MECHANISMS, METHODS, STAGE_METHODS, MECHANISMS;
+let __getattr__, _METHODS, _STAGE_METHODS, _FORMER_METHODS, _MECHANISMS, METHODS, STAGE_METHODS, FORMER_METHODS, MECHANISMS;
 const Mapping = $.libraries["collections.abc"]["Mapping"];
 const Catalogue = $.modules["loading"]["Catalogue"];
 const on_first_use = $.libraries["loading"]["on_first_use"];
 __getattr__ = on_first_use(["methods", $.dict([...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Mechanism", "Method", "NoisySteps"]), "base"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Composition", "CompositionRun"]), "composition"])), ["CountedRecords", "counted"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Interleaved", "InterleavedRun"]), "interleaved"])), ["Ladder", "ladder"], ["LadderRun", "ladder_run"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Minimiser", "MinimiserRun"]), "minimiser"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["NearGibbs", "NearGibbsRun"]), "near_gibbs"])), ["Perturbed", "perturbed"], ["PerturbedRun", "perturbed_run"], ["Plan", "plan"], ["Problem", "problem"], ["Procedure", "procedure"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Moments", "MomentsRun"]), "moments"])), ["SampledGaussian", "sampled_gaussian"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["SampledStage", "SampledSteps"]), "sampled_steps"])), ["Stage", "stages"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Sharp", "SharpRun"]), "sharp"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["SharpExact", "SharpExactRun"]), "sharp_exact"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Theorem", "TheoremRun"]), "theorem"]))])]);
-_METHODS = $.dict([["theorem", "Theorem"], ["sharp", "Sharp"], ["sharp-exact", "SharpExact"], ["minimiser", "Minimiser"], ["perturbed", "Perturbed"], ["interleaved", "Interleaved"], ["composition", "Composition"], ["ladder", "Ladder"], ["near-gibbs", "NearGibbs"]]);
+_METHODS = $.dict([["theorem", "Theorem"], ["sharp", "Sharp"], ["minimiser", "Minimiser"], ["perturbed", "Perturbed"], ["interleaved", "Interleaved"], ["composition", "Composition"], ["ladder", "Ladder"], ["near-gibbs", "NearGibbs"]]);
 _STAGE_METHODS = $.dict([["moments", "Moments"], ["sampled-steps", "SampledStage"]]);
-_MECHANISMS = $.dict([...$.pairs($.dict((function* ($first) { for (const $v1 of $.each($first)) { let method, name; {const $v2 = $.unpack($v1, 2, -1);name = $v2[0];method = $v2[1];} yield [name, ("" + $.formatted(method, "", "") + "Run")]; } })($.cm(_METHODS, "items", [])))), ["moments", "MomentsRun"], ["sampled-steps", "SampledSteps"], ["sampled-gaussian", "SampledGaussian"], ["counted-records", "CountedRecords"]]);
+_FORMER_METHODS = $.dict([["sharp-exact", "SharpExact"]]);
+_MECHANISMS = $.dict([...$.pairs($.dict((function* ($first) { for (const $v1 of $.each($first)) { let method, name; {const $v2 = $.unpack($v1, 2, -1);name = $v2[0];method = $v2[1];} yield [name, ("" + $.formatted(method, "", "") + "Run")]; } })($.cm($.dict([...$.pairs(_METHODS), ...$.pairs(_FORMER_METHODS)]), "items", [])))), ["moments", "MomentsRun"], ["sampled-steps", "SampledSteps"], ["sampled-gaussian", "SampledGaussian"], ["counted-records", "CountedRecords"]]);
 METHODS = Catalogue([_METHODS, $.fn("<lambda>", ["name"], {}, (name) => __getattr__([$.gi(_METHODS, name)]))]);
 STAGE_METHODS = Catalogue([_STAGE_METHODS, $.fn("<lambda>", ["name"], {}, (name) => __getattr__([$.gi(_STAGE_METHODS, name)]))]);
+FORMER_METHODS = Catalogue([_FORMER_METHODS, $.fn("<lambda>", ["name"], {}, (name) => __getattr__([$.gi(_FORMER_METHODS, name)]))]);
 MECHANISMS = Catalogue([_MECHANISMS, $.fn("<lambda>", ["name"], {}, (name) => __getattr__([$.gi(_MECHANISMS, name)]))]);
-return {__getattr__, _METHODS, _STAGE_METHODS, _MECHANISMS, METHODS, STAGE_METHODS, MECHANISMS, Mapping, Catalogue, on_first_use};
+return {__getattr__, _METHODS, _STAGE_METHODS, _FORMER_METHODS, _MECHANISMS, METHODS, STAGE_METHODS, FORMER_METHODS, MECHANISMS, Mapping, Catalogue, on_first_use};
 })();
 $.modules["methods.counted"] = (() => {
 let _MOST, CountedRecords;
@@ -5522,115 +5598,6 @@ return $.dict([["points", $.b.tuple([(function* ($first) { for (const $v1 of $.e
 }), [["sampling_rate", () => ["is", $.b.float]], ["noise_multiplier", () => ["is", $.b.float]]], {frozen: true, kw_only: true});
 return {ORDERS, SampledGaussian, ClassVar, Mechanism, InvalidParameter, positive};
 })();
-$.modules["methods.exact_steps"] = (() => {
-let ROOM, ExactSteps, exact_conditions, run_facts, exact_steps_of, check_exact, check_exact_plan;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const exact_steps = $.modules["bounds.exact_steps"];
-const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
-const NORM_TOLERANCE = $.modules["bounds.arithmetic"]["NORM_TOLERANCE"];
-const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
-const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const count = $.modules["errors"]["count"];
-const non_negative = $.modules["errors"]["non_negative"];
-const positive = $.modules["errors"]["positive"];
-const bounded_gradients = $.modules["methods.base"]["bounded_gradients"];
-ROOM = $.add(1n, $.mul(2n, NORM_TOLERANCE));
-ExactSteps = $.dataclass($.cls("ExactSteps", [], ($ns) => {
-$ns.in_place = true;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let name;
-for (const $v1 of $.each($.tuple(["regularization", "radius"]))) {
-name = $v1;
-positive([name, $.b.getattr([self, name])]);
-}
-non_negative(["curvature", $.ga(self, "curvature")]);
-for (const $v2 of $.each($.tuple(["features", "outputs"]))) {
-name = $v2;
-count([name, $.b.getattr([self, name])]);
-}
-count(["grid_bits", $.ga(self, "grid_bits")], {"minimum": $.modules["bounds.exact_steps"].LEAST_BITS, "maximum": $.modules["bounds.exact_steps"].MOST_BITS});
-return null;
-});
-$ns.check = $.fn("check", ["self", "run"], {}, function (self, run) {
-let finest, limit;
-limit = $.cm(self, "largest_step_size", [run]);
-if ($.t($.lt(limit, $.ga(run, "step_size")))) {
-throw $.raised(InvalidParameter([("" + "must be at most " + $.formatted(limit, "", ("" + ".17g")) + ": beyond it a step may carry two models apart")], {"step_size": $.ga(run, "step_size")}));
-}
-if ($.t(!$.eq($.ga(run, "strong_convexity"), $.ga(self, "regularization")))) {
-throw $.raised(InvalidParameter([("" + "must be regularization=" + $.formatted($.ga(self, "regularization"), "", ("" + ".17g")) + ": the losses covered are convex")], {"strong_convexity": $.ga(run, "strong_convexity")}));
-}
-finest = $.modules["bounds.exact_steps"].grid_bits([], {"radius": $.ga(self, "radius"), "noise": $.ga(run, "noise_scale"), ...$.named($.cm(self, "_reach", [run]))});
-if ($.t($.lt(finest, $.ga(self, "grid_bits")))) {
-throw $.raised(InvalidParameter([("" + "is too fine for weights up to radius=" + $.formatted($.ga(self, "radius"), "", ("" + "g")) + ": they would be no whole numbers of float64")], {"grid_bits": $.ga(self, "grid_bits")}));
-}
-return null;
-});
-$ns.largest_step_size = $.fn("largest_step_size", ["self", "run"], {}, function (self, run) {
-let steepest;
-steepest = $.add($.ga(self, "regularization"), $.mul($.ga(self, "curvature"), $.pow(ROOM, 2n)));
-return $.modules["bounds.shifted_interpolation"].largest_step_size([], {"strong_convexity": $.ga(run, "strong_convexity"), "objective_smoothness": steepest});
-});
-$ns.dimension = $.property($.fn("dimension", ["self"], {}, function (self) {
-return $.mul($.ga(self, "features"), $.ga(self, "outputs"));
-}));
-$ns.grid = $.fn("grid", ["self", "run"], {}, function (self, run) {
-return $.libraries["math"].ldexp([$.ga(run, "noise_scale"), $.neg($.ga(self, "grid_bits"))]);
-});
-$ns.measured_error = $.fn("measured_error", ["self", "run"], {}, function (self, run) {
-return gradient_error([], {"lipschitz": $.mul($.ga(run, "lipschitz"), ROOM), "curvature": $.mul($.ga(self, "curvature"), $.pow(ROOM, 2n)), "outputs": $.ga(self, "outputs"), "records": $.ga(run, "records"), "features": $.ga(self, "features"), "regularization": $.ga(self, "regularization"), "weights_norm": $.mul(1.001, $.ga(self, "radius"))});
-});
-$ns.gdp = $.fn("gdp", ["self", "run", "worlds", "*", "steps_with", "steps_without", "apart"], {"steps_without": 0n, "apart": 0.0}, function (self, run, worlds, steps_with, steps_without, apart) {
-let gap;
-gap = $.modules["bounds.exact_steps"].gap([], {"gradient_error": $.cm(self, "measured_error", [run]), "strong_convexity": $.ga(run, "strong_convexity"), "radius": $.ga(self, "radius"), "dimension": $.ga(self, "dimension"), "grid": $.cm(self, "grid", [run]), ...$.named($.cm(self, "_reach", [run]))});
-return $.modules["bounds.exact_steps"].gdp([], {"sensitivity": $.mul($.cm(run, "sensitivity", [worlds]), ROOM), "step_size": $.ga(run, "step_size"), "strong_convexity": $.ga(run, "strong_convexity"), "noise": $.ga(run, "noise_scale"), "grid": $.cm(self, "grid", [run]), "records": $.ga(run, "records"), "gap": gap, "steps_with_record": steps_with, "steps_without_record": steps_without, "in_place": $.ga(self, "in_place"), "apart": apart});
-});
-$ns._reach = $.fn("_reach", ["self", "run"], {}, function (self, run) {
-return $.dict([["lipschitz", $.mul($.ga(run, "lipschitz"), ROOM)], ["regularization", $.ga(self, "regularization")], ["step_size", $.ga(run, "step_size")]]);
-});
-}), [["regularization", () => ["is", $.b.float]], ["curvature", () => ["is", $.b.float]], ["features", () => ["is", $.b.int]], ["outputs", () => ["is", $.b.int]], ["radius", () => ["is", $.b.float]], ["grid_bits", () => ["is", $.b.int]], ["in_place", () => ["is", $.b.bool]]], {frozen: true, kw_only: true});
-exact_conditions = $.fn("exact_conditions", ["run", "exact"], {}, function (run, exact) {
-let own;
-own = $.dict([["method", $.ga(run, "method")]]);
-return $.tuple([...$.each(bounded_gradients([$.ga(run, "lipschitz")], {"proven": $.ga(run, "proven")})), $.tuple(["slots-public", $.dict([["records", $.ga(run, "records")]])]), ...$.each(($.t($.ga(exact, "in_place")) ? $.tuple([$.tuple(["rows-in-place", own])]) : $.tuple([]))), $.tuple(["exact-steps", own]), $.tuple(["machine-trusted", $.dict([])])]);
-});
-run_facts = $.fn("run_facts", ["problem", "numbers", "*", "exact", "in_place"], {"in_place": true}, function (problem, numbers, exact, in_place) {
-let chain, facts;
-chain = $.dict([["step_size", $.ga(numbers, "step_size")], ["noise_variance", $.ga(numbers, "noise_variance")]]);
-facts = $.cm(problem, "run", [], {...$.named(chain)});
-if (!$.t(exact)) {
-return facts;
-}
-return $.dict([...$.pairs(facts), ["slack", 0.0], ["exact", exact_steps_of([problem], {...$.named(chain), "in_place": in_place})]]);
-});
-exact_steps_of = $.fn("exact_steps_of", ["problem", "*", "step_size", "noise_variance", "in_place"], {}, function (problem, step_size, noise_variance, in_place) {
-let bits, constants, noise, radius, reach;
-{const $v3 = [$.ga($.ga(problem, "loss"), "constants"), $.libraries["math"].sqrt([$.mul($.mul(2n, step_size), noise_variance)])];constants = $v3[0];noise = $v3[1];}
-reach = $.dict([["lipschitz", $.mul($.ga(constants, "lipschitz"), ROOM)], ["regularization", $.ga(problem, "regularization")], ["step_size", step_size], ["noise", noise]]);
-radius = $.modules["bounds.exact_steps"].radius([], {"gap_at_zero": $.ga($.ga(problem, "loss"), "gap_at_zero"), "dimension": $.ga(problem, "dimension"), "strong_convexity": $.ga(problem, "strong_convexity"), ...$.named(reach)});
-bits = $.modules["bounds.exact_steps"].grid_bits([], {"radius": radius, ...$.named(reach)});
-if ($.t($.lt(bits, $.modules["bounds.exact_steps"].LEAST_BITS))) {
-throw $.raised(InvalidParameter([("" + "at n=" + $.formatted($.ga(problem, "records"), "", "") + " and \u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " a step's noise is too fine beside weights up to " + $.formatted(radius, "", ("" + "g")) + " for float64; raise \u03bb, or use method 'perturbed'")]));
-}
-return ExactSteps([], {"regularization": $.ga(problem, "regularization"), "curvature": $.ga(constants, "curvature"), "features": $.ga(problem, "features"), "outputs": $.ga($.ga(problem, "loss"), "outputs"), "radius": radius, "grid_bits": bits, "in_place": in_place});
-});
-check_exact = $.fn("check_exact", ["problem", "*", "method", "otherwise"], {}, function (problem, method, otherwise) {
-if ((!$.t($.ga($.ga($.ga(problem, "loss"), "constants"), "convex")) || $.t($.ga($.ga(problem, "loss"), "clips_each")))) {
-throw $.raised(AssumptionViolated([("" + "is proven for convex losses, not for " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + "; " + $.formatted(otherwise, "", ""))], {"method": method}));
-}
-return null;
-});
-check_exact_plan = $.fn("check_exact_plan", ["plan", "*", "otherwise"], {}, function (plan, otherwise) {
-check_exact([$.ga(plan, "problem")], {"method": $.ga($.ga(plan, "method"), "name"), "otherwise": otherwise});
-if ($.t(!$.eq($.ga($.ga(plan, "problem"), "dtype"), "float64"))) {
-throw $.raised(InvalidParameter(["must be 'float64': the bound counts roundings of that alone"], {"dtype": $.ga($.ga(plan, "problem"), "dtype")}));
-}
-return null;
-});
-return {ROOM, ExactSteps, exact_conditions, run_facts, exact_steps_of, check_exact, check_exact_plan, count, non_negative, positive, InvalidParameter, bounded_gradients, NORM_TOLERANCE, AssumptionViolated, gradient_error};
-})();
 $.modules["methods.problem"] = (() => {
 let Problem;
 const math = $.libraries["math"];
@@ -5797,11 +5764,171 @@ return ("" + " Theorems speak of real numbers; for the rounding of gradient sums
 });
 return {passes, noise, promise, _slack, FIXED_SCHEDULE, NON_ADAPTIVE, shown, brief};
 })();
-$.modules["methods.solving"] = (() => {
-let SOLVERS, forecast_passes;
+$.modules["methods.exact_steps"] = (() => {
+let ROOM, NotExact, ExactSteps, GridRun, GridMethod, exact_steps_of, _covers, check_exact;
 const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const exact_steps = $.modules["bounds.exact_steps"];
+const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
+const NORM_TOLERANCE = $.modules["bounds.arithmetic"]["NORM_TOLERANCE"];
+const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
+const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const count = $.modules["errors"]["count"];
+const non_negative = $.modules["errors"]["non_negative"];
+const positive = $.modules["errors"]["positive"];
+const Method = $.modules["methods.base"]["Method"];
+const NoisySteps = $.modules["methods.base"]["NoisySteps"];
+const bounded_gradients = $.modules["methods.base"]["bounded_gradients"];
+const Exactness = $.modules["methods.procedure"]["Exactness"];
+ROOM = $.add(1n, $.mul(2n, NORM_TOLERANCE));
+NotExact = $.cls("NotExact", [InvalidParameter], ($ns) => {
+
+});
+ExactSteps = $.dataclass($.cls("ExactSteps", [], ($ns) => {
+$ns.in_place = true;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let name;
+for (const $v1 of $.each($.tuple(["regularization", "radius"]))) {
+name = $v1;
+positive([name, $.b.getattr([self, name])]);
+}
+non_negative(["curvature", $.ga(self, "curvature")]);
+for (const $v2 of $.each($.tuple(["features", "outputs"]))) {
+name = $v2;
+count([name, $.b.getattr([self, name])]);
+}
+count(["grid_bits", $.ga(self, "grid_bits")], {"minimum": $.modules["bounds.exact_steps"].LEAST_BITS, "maximum": $.modules["bounds.exact_steps"].MOST_BITS});
+return null;
+});
+$ns.check = $.fn("check", ["self", "run"], {}, function (self, run) {
+let finest, limit;
+limit = $.cm(self, "largest_step_size", [run]);
+if ($.t($.lt(limit, $.ga(run, "step_size")))) {
+throw $.raised(NotExact([("" + "must be at most " + $.formatted(limit, "", ("" + ".17g")) + ": beyond it a step may carry two models apart")], {"step_size": $.ga(run, "step_size")}));
+}
+if ($.t(!$.eq($.ga(run, "strong_convexity"), $.ga(self, "regularization")))) {
+throw $.raised(InvalidParameter([("" + "must be regularization=" + $.formatted($.ga(self, "regularization"), "", ("" + ".17g")) + ": the losses covered are convex")], {"strong_convexity": $.ga(run, "strong_convexity")}));
+}
+finest = $.modules["bounds.exact_steps"].grid_bits([], {"radius": $.ga(self, "radius"), "noise": $.ga(run, "noise_scale"), ...$.named($.cm(self, "_reach", [run]))});
+if ($.t($.lt(finest, $.ga(self, "grid_bits")))) {
+throw $.raised(InvalidParameter([("" + "is too fine for weights up to radius=" + $.formatted($.ga(self, "radius"), "", ("" + "g")) + ": they would be no whole numbers of float64")], {"grid_bits": $.ga(self, "grid_bits")}));
+}
+return null;
+});
+$ns.largest_step_size = $.fn("largest_step_size", ["self", "run"], {}, function (self, run) {
+let steepest;
+steepest = $.add($.ga(self, "regularization"), $.mul($.ga(self, "curvature"), $.pow(ROOM, 2n)));
+return $.modules["bounds.shifted_interpolation"].largest_step_size([], {"strong_convexity": $.ga(run, "strong_convexity"), "objective_smoothness": steepest});
+});
+$ns.dimension = $.property($.fn("dimension", ["self"], {}, function (self) {
+return $.mul($.ga(self, "features"), $.ga(self, "outputs"));
+}));
+$ns.grid = $.fn("grid", ["self", "run"], {}, function (self, run) {
+return $.libraries["math"].ldexp([$.ga(run, "noise_scale"), $.neg($.ga(self, "grid_bits"))]);
+});
+$ns.measured_error = $.fn("measured_error", ["self", "run"], {}, function (self, run) {
+return gradient_error([], {"lipschitz": $.mul($.ga(run, "lipschitz"), ROOM), "curvature": $.mul($.ga(self, "curvature"), $.pow(ROOM, 2n)), "outputs": $.ga(self, "outputs"), "records": $.ga(run, "records"), "features": $.ga(self, "features"), "regularization": $.ga(self, "regularization"), "weights_norm": $.mul(1.001, $.ga(self, "radius"))});
+});
+$ns.gdp = $.fn("gdp", ["self", "run", "worlds", "*", "steps_with", "steps_without", "apart"], {"steps_without": 0n, "apart": 0.0}, function (self, run, worlds, steps_with, steps_without, apart) {
+let gap;
+gap = $.modules["bounds.exact_steps"].gap([], {"gradient_error": $.cm(self, "measured_error", [run]), "strong_convexity": $.ga(run, "strong_convexity"), "radius": $.ga(self, "radius"), "dimension": $.ga(self, "dimension"), "grid": $.cm(self, "grid", [run]), ...$.named($.cm(self, "_reach", [run]))});
+return $.modules["bounds.exact_steps"].gdp([], {"sensitivity": $.mul($.cm(run, "sensitivity", [worlds]), ROOM), "step_size": $.ga(run, "step_size"), "strong_convexity": $.ga(run, "strong_convexity"), "noise": $.ga(run, "noise_scale"), "grid": $.cm(self, "grid", [run]), "records": $.ga(run, "records"), "gap": gap, "steps_with_record": steps_with, "steps_without_record": steps_without, "in_place": $.ga(self, "in_place"), "apart": apart});
+});
+$ns._reach = $.fn("_reach", ["self", "run"], {}, function (self, run) {
+return $.dict([["lipschitz", $.mul($.ga(run, "lipschitz"), ROOM)], ["regularization", $.ga(self, "regularization")], ["step_size", $.ga(run, "step_size")]]);
+});
+}), [["regularization", () => ["is", $.b.float]], ["curvature", () => ["is", $.b.float]], ["features", () => ["is", $.b.int]], ["outputs", () => ["is", $.b.int]], ["radius", () => ["is", $.b.float]], ["grid_bits", () => ["is", $.b.int]], ["in_place", () => ["is", $.b.bool]]], {frozen: true, kw_only: true});
+GridRun = $.dataclass($.cls("GridRun", [NoisySteps], ($ns) => {
+$ns.exact = null;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.sup(GridRun, self, "__post_init__")([]);
+if ($.t(!$.is($.ga(self, "exact"), null))) {
+$.cm($.ga(self, "exact"), "check", [self]);
+}
+return null;
+});
+$ns.shows_order = $.property($.fn("shows_order", ["self"], {}, function (self) {
+return $.both(!$.is($.ga(self, "exact"), null), () => !$.t($.ga($.ga(self, "exact"), "in_place")));
+}));
+$ns.exactness = $.property($.fn("exactness", ["self"], {}, function (self) {
+return ($.t($.is($.ga(self, "exact"), null)) ? null : Exactness([], {"radius": $.ga($.ga(self, "exact"), "radius"), "grid_bits": $.ga($.ga(self, "exact"), "grid_bits")}));
+}));
+$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
+let own;
+if ($.t($.is($.ga(self, "exact"), null))) {
+return $.sup(GridRun, self, "conditions")([]);
+}
+own = $.dict([["method", $.ga(self, "method")]]);
+return $.tuple([...$.each(bounded_gradients([$.ga(self, "lipschitz")], {"proven": $.ga(self, "proven")})), $.tuple(["slots-public", $.dict([["records", $.ga(self, "records")]])]), ...$.each(($.t($.ga($.ga(self, "exact"), "in_place")) ? $.tuple([$.tuple(["rows-in-place", own])]) : $.tuple([]))), $.tuple(["exact-steps", own]), $.tuple(["machine-trusted", $.dict([])])]);
+});
+}), [["exact", () => ["or", ["is", ExactSteps], ["none"]]]], {frozen: true, kw_only: true});
+GridMethod = $.dataclass($.cls("GridMethod", [Method], ($ns) => {
+$ns.any_order = true;
+$ns.exact = null;
+$ns.in_place = true;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+if (($.t($.is($.ga(self, "exact"), false)) && !$.t($.ga(self, "in_place")))) {
+throw $.raised(InvalidParameter(["needs exact steps: only their roundings are bounded in any order"], {"in_place": false}));
+}
+return null;
+});
+$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
+$.sup(GridMethod, self, "check_plan")([plan]);
+if ($.t($.ga(self, "exact"))) {
+check_exact([$.ga(plan, "problem")]);
+if ($.t(!$.eq($.ga($.ga(plan, "problem"), "dtype"), "float64"))) {
+throw $.raised(InvalidParameter(["must be 'float64': the bound counts roundings of that alone"], {"dtype": $.ga($.ga(plan, "problem"), "dtype")}));
+}
+}
+return null;
+});
+$ns.run_facts = $.fn("run_facts", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let chain, facts;
+chain = $.dict([["step_size", $.ga(numbers, "step_size")], ["noise_variance", $.ga(numbers, "noise_variance")]]);
+facts = $.cm(problem, "run", [], {...$.named(chain)});
+if (!$.t($.ga(self, "exact"))) {
+return facts;
+}
+return $.dict([...$.pairs(facts), ["slack", 0.0], ["exact", exact_steps_of([problem], {...$.named(chain), "in_place": $.ga(self, "in_place")})]]);
+});
+}), [["exact", () => ["or", ["is", $.b.bool], ["none"]]], ["in_place", () => ["is", $.b.bool]]], {frozen: true, kw_only: true});
+exact_steps_of = $.fn("exact_steps_of", ["problem", "*", "step_size", "noise_variance", "in_place"], {}, function (problem, step_size, noise_variance, in_place) {
+let bits, radius, reach;
+reach = $.dict([["lipschitz", $.mul($.ga($.ga($.ga(problem, "loss"), "constants"), "lipschitz"), ROOM)], ["regularization", $.ga(problem, "regularization")], ["step_size", step_size], ["noise", $.libraries["math"].sqrt([$.mul($.mul(2n, step_size), noise_variance)])]]);
+radius = $.modules["bounds.exact_steps"].radius([], {"gap_at_zero": $.ga($.ga(problem, "loss"), "gap_at_zero"), "dimension": $.ga(problem, "dimension"), "strong_convexity": $.ga(problem, "strong_convexity"), ...$.named(reach)});
+bits = $.modules["bounds.exact_steps"].grid_bits([], {"radius": radius, ...$.named(reach)});
+if ($.t($.lt(bits, $.modules["bounds.exact_steps"].LEAST_BITS))) {
+throw $.raised(NotExact([("" + "at n=" + $.formatted($.ga(problem, "records"), "", "") + " and \u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " a step's noise is too fine beside weights up to " + $.formatted(radius, "", ("" + "g")) + " for float64; raise \u03bb, or use method 'perturbed'")]));
+}
+return ExactSteps([], {"regularization": $.ga(problem, "regularization"), "curvature": $.ga($.ga($.ga(problem, "loss"), "constants"), "curvature"), "features": $.ga(problem, "features"), "outputs": $.ga($.ga(problem, "loss"), "outputs"), "radius": radius, "grid_bits": bits, "in_place": in_place});
+});
+_covers = $.fn("_covers", ["problem"], {}, function (problem) {
+return $.both($.ga($.ga($.ga(problem, "loss"), "constants"), "convex"), () => !$.t($.ga($.ga(problem, "loss"), "clips_each")));
+});
+check_exact = $.fn("check_exact", ["problem"], {}, function (problem) {
+if (!$.t(_covers([problem]))) {
+throw $.raised(AssumptionViolated([("" + "steps exact to the last bit, which rows in any order need, are proven for convex losses, not for " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + "; leave exact out, or use method 'composition' or 'perturbed'")], {"method": $.ga($.ga(problem, "method"), "name")}));
+}
+return null;
+});
+return {ROOM, NotExact, ExactSteps, GridRun, GridMethod, exact_steps_of, _covers, check_exact, ClassVar, Method, NoisySteps, InvalidParameter, bounded_gradients, count, non_negative, positive, AssumptionViolated, NORM_TOLERANCE, Exactness, gradient_error};
+})();
+$.modules["methods.solving"] = (() => {
+let SOLVERS, solver_passes, forecast_passes;
+const math = $.libraries["math"];
+const proven_steps = $.modules["bounds.solver_steps"]["proven_steps"];
 const sample_rows = $.modules["bounds.solver_steps"]["sample_rows"];
 SOLVERS = $.tuple(["warm", "cold", "fixed"]);
+solver_passes = $.fn("solver_passes", ["problem", "solver", "tolerance"], {}, function (problem, solver, tolerance) {
+let steps;
+if ($.t($.eq(solver, "fixed"))) {
+steps = proven_steps([], {"distance": $.div($.ga($.ga($.ga(problem, "loss"), "constants"), "lipschitz"), $.ga(problem, "strong_convexity")), "tolerance": tolerance, "strong_convexity": $.ga(problem, "strong_convexity"), "objective_smoothness": $.ga(problem, "objective_smoothness")});
+return $.add(steps, 1n);
+}
+return forecast_passes([problem]);
+});
 forecast_passes = $.fn("forecast_passes", ["problem"], {}, function (problem) {
 let _, kappa, narrow, outputs;
 kappa = $.div($.ga(problem, "objective_smoothness"), $.ga(problem, "strong_convexity"));
@@ -5812,7 +5939,7 @@ return $.add(1n, $.libraries["math"].ceil([$.mul(2n, $.libraries["math"].pow([ka
 }
 return $.libraries["math"].ceil([$.mul(4n, $.libraries["math"].pow([kappa, 0.27]))]);
 });
-return {SOLVERS, forecast_passes, sample_rows};
+return {SOLVERS, solver_passes, forecast_passes, proven_steps, sample_rows};
 })();
 $.modules["methods.perturbed_noise"] = (() => {
 let _UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, _usual_pull;
@@ -6035,6 +6162,74 @@ return $.dict([["problem", $.cm($.ga(self, "problem"), "to_dict", [])], ...$.pai
 _NUMBERS = $.b.tuple([(function* ($first) { for (const $v7 of $.each($first)) { let field; field = $v7; yield $.ga(field, "name"); } })(fields([Numbers]))]);
 return {MOST_STAGES, Numbers, Plan, _NUMBERS, Loss, Promise, promise, Procedure, Mechanism, Problem, count, fields, replace, Longest, Fitted, Published, Prior, passes, Any, noise, Solved};
 })();
+$.modules["methods.passes"] = (() => {
+let MOST_PASSES, MOST_BLOCKS, _FIRST, _FALLS, _FEWEST, _USUAL, _FEWEST_ROWS, Passes, passes_for;
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const block_passes = $.modules["bounds.block_passes"];
+const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
+const UNIT = $.modules["bounds.rounding"]["UNIT"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const count = $.modules["errors"]["count"];
+const positive = $.modules["errors"]["positive"];
+const ROOM = $.modules["methods.exact_steps"]["ROOM"];
+const forecast_passes = $.modules["methods.solving"]["forecast_passes"];
+{const $v1 = [10000n, $.shl(1n, 20n)];MOST_PASSES = $v1[0];MOST_BLOCKS = $v1[1];}
+{const $v2 = [1.2, 8.0];_FIRST = $v2[0];_FALLS = $v2[1];}
+_FEWEST = 10n;
+{const $v3 = [100n, 16n];_USUAL = $v3[0];_FEWEST_ROWS = $v3[1];}
+Passes = $.dataclass($.cls("Passes", [], ($ns) => {
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let name;
+count(["blocks", $.ga(self, "blocks")], {"maximum": MOST_BLOCKS});
+count(["passes", $.ga(self, "passes")], {"maximum": MOST_PASSES});
+for (const $v4 of $.each($.tuple(["first", "last"]))) {
+name = $v4;
+positive([name, $.b.getattr([self, name])]);
+}
+return null;
+});
+$ns.step_sizes = $.fn("step_sizes", ["self", "strong_convexity"], {}, function (self, strong_convexity) {
+return $.modules["bounds.block_passes"].step_sizes([], {"first": $.ga(self, "first"), "last": $.ga(self, "last"), "passes": $.ga(self, "passes"), "blocks": $.ga(self, "blocks"), "strong_convexity": strong_convexity});
+});
+$ns.check = $.fn("check", ["self", "run"], {}, function (self, run) {
+let limit;
+if (($.t($.is($.ga(run, "exact"), null)) || !$.t($.ga($.ga(run, "exact"), "in_place")))) {
+throw $.raised(InvalidParameter(["needs exact steps, and rows that keep their places: blocks are of slots"], {"passes": self}));
+}
+if ($.t($.lt($.ga(run, "records"), $.ga(self, "blocks")))) {
+throw $.raised(InvalidParameter([("" + "must be at most n=" + $.formatted($.ga(run, "records"), "", ""))], {"blocks": $.ga(self, "blocks")}));
+}
+limit = $.modules["bounds.block_passes"].largest_step_size([], {"strong_convexity": $.ga(run, "strong_convexity"), "curvature": $.mul($.ga($.ga(run, "exact"), "curvature"), $.pow(ROOM, 2n)), "blocks": $.ga(self, "blocks"), "records": $.ga(run, "records")});
+if (!$.t($.le($.b.max([$.cm(self, "step_sizes", [$.ga(run, "strong_convexity")])]), limit))) {
+throw $.raised(InvalidParameter([("" + "is too much for " + $.formatted($.ga(self, "blocks"), "", "") + " blocks: a step may carry two models apart")], {"first": $.ga(self, "first")}));
+}
+return null;
+});
+$ns.apart = $.fn("apart", ["self", "run", "worlds"], {}, function (self, run, worlds) {
+let error, fuller, m, measured, moved, norm, sizes, steepest;
+if (!$.t(!$.is($.ga(run, "exact"), null))) throw $.raised($.b.AssertionError);
+{const $v5 = [$.ga(run, "strong_convexity"), $.cm(self, "step_sizes", [$.ga(run, "strong_convexity")])];m = $v5[0];sizes = $v5[1];}
+fuller = $.modules["bounds.block_passes"].fuller([], {"blocks": $.ga(self, "blocks"), "records": $.ga(run, "records")});
+{const $v6 = [$.mul($.mul($.ga(run, "lipschitz"), ROOM), fuller), $.div($.mul($.mul($.mul(1.001, $.ga(run, "lipschitz")), ROOM), fuller), m)];steepest = $v6[0];norm = $v6[1];}
+measured = gradient_error([], {"lipschitz": steepest, "curvature": $.mul($.mul($.ga($.ga(run, "exact"), "curvature"), $.pow(ROOM, 2n)), fuller), "outputs": $.ga($.ga(run, "exact"), "outputs"), "records": $.neg($.floordiv($.neg($.ga(run, "records")), $.ga(self, "blocks"))), "features": $.ga($.ga(run, "exact"), "features"), "regularization": m, "weights_norm": norm});
+error = $.modules["bounds.block_passes"].rounding([], {"step_sizes": sizes, "strong_convexity": m, "gradient_error": $.add(measured, $.mul($.mul(4n, UNIT), steepest)), "lipschitz": steepest, "regularization": m, "weights_norm": norm});
+moved = $.modules["bounds.block_passes"].carried([], {"step_sizes": sizes, "strong_convexity": m, "blocks": $.ga(self, "blocks")});
+return $.mul($.add($.div($.mul($.mul(moved, $.cm(run, "sensitivity", [worlds])), ROOM), $.mul($.ga(run, "records"), m)), $.mul(2n, error)), $.add(1n, $.pow(2.0, $.neg(40n))));
+});
+}), [["blocks", () => ["is", $.b.int]], ["passes", () => ["is", $.b.int]], ["first", () => ["is", $.b.float]], ["last", () => ["is", $.b.float]]], {frozen: true, kw_only: true});
+passes_for = $.fn("passes_for", ["problem", "asked"], {}, function (problem, asked) {
+let beta, blocks, first, half, m, most, n, passes;
+{const $v7 = [$.ga(problem, "strong_convexity"), $.ga($.ga($.ga(problem, "loss"), "constants"), "curvature"), $.ga(problem, "records")];m = $v7[0];beta = $v7[1];n = $v7[2];}
+most = $.b.max([1n, $.floordiv(n, _FEWEST_ROWS)]);
+half = $.mul($.div($.add($.mul(2n, m), $.mul($.mul(beta, $.pow(ROOM, 2n)), $.add($.add(1n, $.div(1n, _FEWEST_ROWS)), $.div(1n, n)))), $.mul(2n, m)), $.add(1n, 1e-09));
+blocks = $.b.min([most, $.b.max([$.libraries["math"].ceil([$.mul(_FIRST, half)]), _USUAL])]);
+first = $.b.min([_FIRST, $.div(blocks, half)]);
+passes = $.either(asked, () => $.b.max([forecast_passes([problem]), _FEWEST]));
+return Passes([], {"blocks": blocks, "passes": passes, "first": first, "last": $.div(first, _FALLS)});
+});
+return {MOST_PASSES, MOST_BLOCKS, _FIRST, _FALLS, _FEWEST, _USUAL, _FEWEST_ROWS, Passes, passes_for, positive, count, InvalidParameter, ROOM, forecast_passes, UNIT, gradient_error};
+})();
 $.modules["methods.reading"] = (() => {
 let _ALWAYS, _OLD_OPTIONS, typed, _hints, mechanism_from_dict, _stages, method_from_dict, problem_from_dict, _total, plan_from_dict, _known, _modern_mechanism, _modern_problem;
 const math = $.libraries["math"];
@@ -6049,6 +6244,7 @@ const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const real = $.modules["errors"]["real"];
 const Budget = $.modules["privacy.budget"]["Budget"];
 const Total = $.modules["privacy.total"]["Total"];
+const FORMER_METHODS = $.modules["methods"]["FORMER_METHODS"];
 const MECHANISMS = $.modules["methods"]["MECHANISMS"];
 const METHODS = $.modules["methods"]["METHODS"];
 const STAGE_METHODS = $.modules["methods"]["STAGE_METHODS"];
@@ -6103,6 +6299,9 @@ let facts, inner, kind;
 given = _modern_mechanism([given]);
 kind = _known([MECHANISMS, given, "method"]);
 facts = $.dict((function* ($first) { for (const $v3 of $.each($first)) { let name, value; {const $v4 = $.unpack($v3, 2, -1);name = $v4[0];value = $v4[1];} if (!$.t(!$.eq(name, "method"))) continue; yield [name, value]; } })($.cm(given, "items", [])));
+if ($.t($.has(FORMER_METHODS, $.gi(given, "method")))) {
+facts = $.cm(kind, "in_parts", [facts]);
+}
 inner = $.dict((function* ($first) { for (const $v5 of $.each($first)) { let name; name = $v5; if (!$.t($.has(facts, name))) continue; yield [name, _stages([$.gi(facts, name), mechanism_from_dict, "method"])]; } })($.ga(kind, "nested")));
 return typed([kind, facts, "the facts of a release"], {...$.named(inner)});
 });
@@ -6120,11 +6319,15 @@ throw $.raised(InvalidParameter([("" + "not a stage of a ladder: expected an obj
 return $.b.tuple([(function* ($first) { for (const $v7 of $.each($first)) { let one; one = $v7; yield read([one]); } })(given)]);
 });
 method_from_dict = $.fn("method_from_dict", ["given"], {}, function (given) {
-let catalogue, kind, name;
+let kind, name, options, others;
 name = ($.t($.b.isinstance([given, Mapping])) ? $.cm(given, "get", ["name"]) : null);
-catalogue = (($.t($.b.isinstance([name, $.b.str])) && $.t($.has(STAGE_METHODS, name))) ? STAGE_METHODS : METHODS);
-kind = _known([catalogue, given, "name"]);
-return typed([kind, $.dict((function* ($first) { for (const $v8 of $.each($first)) { let name, value; {const $v9 = $.unpack($v8, 2, -1);name = $v9[0];value = $v9[1];} if (!$.t(!$.eq(name, "name"))) continue; yield [name, value]; } })($.cm(given, "items", []))), "a method"]);
+others = (function* ($first) { for (const $v8 of $.each($first)) { let one; one = $v8; if (!($.t($.b.isinstance([name, $.b.str])) && $.t($.has(one, name)))) continue; yield one; } })($.tuple([STAGE_METHODS, FORMER_METHODS]));
+kind = _known([$.b.next([others, METHODS]), given, "name"]);
+options = $.dict((function* ($first) { for (const $v9 of $.each($first)) { let name, value; {const $v10 = $.unpack($v9, 2, -1);name = $v10[0];value = $v10[1];} if (!$.t(!$.eq(name, "name"))) continue; yield [name, value]; } })($.cm(given, "items", [])));
+if ($.t($.has((function* ($first) { for (const $v11 of $.each($first)) { let option; option = $v11; yield $.ga(option, "name"); } })(fields([kind])), "exact"))) {
+$.cm(options, "setdefault", ["exact", $.has(FORMER_METHODS, name)]);
+}
+return typed([kind, options, "a method"]);
 });
 problem_from_dict = $.fn("problem_from_dict", ["given"], {}, function (given) {
 let error, read;
@@ -6150,7 +6353,7 @@ let asked, inner, listed, missing, numbers, order, plan, problem;
 if ((!$.t($.b.isinstance([given, Mapping])) || $.t(!$.has(given, "problem")))) {
 throw $.raised(InvalidParameter(["not a plan: expected an object with a problem"]));
 }
-{const $v10 = [$.gi(given, "problem"), $.cm(given, "get", ["order"])];asked = $v10[0];order = $v10[1];}
+{const $v12 = [$.gi(given, "problem"), $.cm(given, "get", ["order"])];asked = $v12[0];order = $v12[1];}
 if (($.t($.b.isinstance([asked, Mapping])) && $.t($.has(asked, "certificate")))) {
 if ($.t($.eq($.cm(asked, "get", ["start"]), "minimiser"))) {
 asked = $.dict([...$.pairs(asked), ["diffusion_steps", $.cm(given, "get", ["learn_steps"])], ["gradient_tolerance", $.cm(given, "get", ["gradient_tolerance"])]]);
@@ -6162,8 +6365,8 @@ if ($.t(missing)) {
 throw $.raised(InvalidParameter([("" + "not a plan: missing " + $.formatted($.cm(", ", "join", [$.b.map([$.b.repr, missing])]), "", ""))]));
 }
 inner = ($.t($.has(given, "stages")) ? $.dict([["stages", _stages([$.gi(given, "stages"), plan_from_dict, "problem"])]]) : $.dict([]));
-listed = $.dict((function* ($first) { for (const $v11 of $.each($first)) { let name, value; {const $v12 = $.unpack($v11, 2, -1);name = $v12[0];value = $v12[1];} if (!$.t(!$.has($.tuple(["order", "problem"]), name))) continue; yield [name, value]; } })($.cm(given, "items", [])));
-{const $v13 = [typed([Numbers, listed, "a plan"], {...$.named(inner)}), problem_from_dict([asked])];numbers = $v13[0];problem = $v13[1];}
+listed = $.dict((function* ($first) { for (const $v13 of $.each($first)) { let name, value; {const $v14 = $.unpack($v13, 2, -1);name = $v14[0];value = $v14[1];} if (!$.t(!$.has($.tuple(["order", "problem"]), name))) continue; yield [name, value]; } })($.cm(given, "items", [])));
+{const $v15 = [typed([Numbers, listed, "a plan"], {...$.named(inner)}), problem_from_dict([asked])];numbers = $v15[0];problem = $v15[1];}
 plan = $.cm($.ga(problem, "method"), "assemble", [problem, numbers]);
 if ($.t(!$.eq($.ga(plan, "numbers"), numbers))) {
 throw $.raised(InvalidParameter([("" + "not a plan by method " + $.formatted($.ga($.ga(problem, "method"), "name"), "r", "") + ", which has other numbers")]));
@@ -6187,8 +6390,8 @@ facts = $.b.dict([given]);
 if ($.t($.has(facts, "noise_multiplier"))) {
 return $.dict([...$.pairs(facts), ["method", "sampled-gaussian"]]);
 }
-{const $v14 = [$.cm(facts, "pop", ["certificate", null]), $.cm(facts, "pop", ["start", "published"]), $.cm(facts, "pop", ["gibbs", null])];name = $v14[0];start = $v14[1];gibbs = $v14[2];}
-solved = $.dict((function* ($first) { for (const $v15 of $.each($first)) { let key; key = $v15; if (!$.t($.has(facts, key))) continue; yield [key, $.cm(facts, "pop", [key])]; } })($.tuple(["gradient_tolerance", "warm"])));
+{const $v16 = [$.cm(facts, "pop", ["certificate", null]), $.cm(facts, "pop", ["start", "published"]), $.cm(facts, "pop", ["gibbs", null])];name = $v16[0];start = $v16[1];gibbs = $v16[2];}
+solved = $.dict((function* ($first) { for (const $v17 of $.each($first)) { let key; key = $v17; if (!$.t($.has(facts, key))) continue; yield [key, $.cm(facts, "pop", [key])]; } })($.tuple(["gradient_tolerance", "warm"])));
 if ($.t($.eq(start, "minimiser"))) {
 return $.dict([...$.pairs(facts), ...$.pairs(solved), ["method", "minimiser"]]);
 }
@@ -6200,8 +6403,8 @@ if (($.t($.has(given, "method")) || $.t(!$.has(given, "certificate")))) {
 return given;
 }
 asked = $.b.dict([given]);
-{const $v16 = [$.cm(asked, "pop", ["certificate"]), $.cm(asked, "pop", ["start", "published"])];name = $v16[0];start = $v16[1];}
-options = $.dict((function* ($first) { for (const $v17 of $.each($first)) { let key; key = $v17; if (!$.t($.has(asked, key))) continue; yield [key, $.cm(asked, "pop", [key])]; } })(_OLD_OPTIONS));
+{const $v18 = [$.cm(asked, "pop", ["certificate"]), $.cm(asked, "pop", ["start", "published"])];name = $v18[0];start = $v18[1];}
+options = $.dict((function* ($first) { for (const $v19 of $.each($first)) { let key; key = $v19; if (!$.t($.has(asked, key))) continue; yield [key, $.cm(asked, "pop", [key])]; } })(_OLD_OPTIONS));
 if ($.t($.has(options, "excess_risk"))) {
 $.si(options, "excess_risk_target", $.cm(options, "pop", ["excess_risk"]));
 }
@@ -6211,12 +6414,12 @@ method = $.dict([["name", "near-gibbs"], ["form", form], ["noise_variance", $.cm
 } else {
 name = ($.t($.eq(start, "minimiser")) ? "minimiser" : name);
 kind = _known([METHODS, $.dict([["name", name]]), "name"]);
-own = $.set((function* ($first) { for (const $v18 of $.each($first)) { let field; field = $v18; yield $.ga(field, "name"); } })(fields([kind])));
-method = $.dict([["name", name], ...$.pairs($.dict((function* ($first) { for (const $v19 of $.each($first)) { let key, value; {const $v20 = $.unpack($v19, 2, -1);key = $v20[0];value = $v20[1];} if (!$.t($.has(own, key))) continue; yield [key, value]; } })($.cm(options, "items", []))))]);
+own = $.set((function* ($first) { for (const $v20 of $.each($first)) { let field; field = $v20; yield $.ga(field, "name"); } })(fields([kind])));
+method = $.dict([["name", name], ...$.pairs($.dict((function* ($first) { for (const $v21 of $.each($first)) { let key, value; {const $v22 = $.unpack($v21, 2, -1);key = $v22[0];value = $v22[1];} if (!$.t($.has(own, key))) continue; yield [key, value]; } })($.cm(options, "items", []))))]);
 }
 return $.dict([...$.pairs(asked), ["method", method]]);
 });
-return {_ALWAYS, _OLD_OPTIONS, typed, _hints, mechanism_from_dict, _stages, method_from_dict, problem_from_dict, _total, plan_from_dict, _known, _modern_mechanism, _modern_problem, InvalidParameter, Numbers, Mapping, Problem, Budget, real, Any, fields, MOST_STAGES, METHODS, Total, Method, STAGE_METHODS, get_type_hints, cache, Mechanism, MECHANISMS};
+return {_ALWAYS, _OLD_OPTIONS, typed, _hints, mechanism_from_dict, _stages, method_from_dict, problem_from_dict, _total, plan_from_dict, _known, _modern_mechanism, _modern_problem, InvalidParameter, Numbers, Mapping, Problem, Budget, real, Any, fields, MOST_STAGES, METHODS, Total, FORMER_METHODS, Method, STAGE_METHODS, get_type_hints, cache, Mechanism, MECHANISMS};
 })();
 $.modules["methods.composition"] = (() => {
 let FRESH_LEARN, _CONDITION, CompositionRun, Composition;
@@ -6719,34 +6922,13 @@ const ClassVar = $.libraries["typing"]["ClassVar"];
 const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
 const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
 const positive = $.modules["errors"]["positive"];
-const Method = $.modules["methods.base"]["Method"];
-const NoisySteps = $.modules["methods.base"]["NoisySteps"];
-const exact_conditions = $.modules["methods.exact_steps"]["exact_conditions"];
+const GridMethod = $.modules["methods.exact_steps"]["GridMethod"];
+const GridRun = $.modules["methods.exact_steps"]["GridRun"];
 const Plan = $.modules["methods.plan"]["Plan"];
-const Exactness = $.modules["methods.procedure"]["Exactness"];
-SharpRun = $.dataclass($.cls("SharpRun", [NoisySteps], ($ns) => {
+SharpRun = $.dataclass($.cls("SharpRun", [GridRun], ($ns) => {
 $ns.method = "sharp";
 $ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD";
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(SharpRun, self, "__post_init__")([]);
-if ($.t(!$.is($.ga(self, "exact"), null))) {
-$.cm($.ga(self, "exact"), "check", [self]);
-}
-return null;
-});
-$ns.exact = $.property($.fn("exact", ["self"], {}, function (self) {
-return null;
-}));
-$ns.shows_order = $.property($.fn("shows_order", ["self"], {}, function (self) {
-return $.both(!$.is($.ga(self, "exact"), null), () => !$.t($.ga($.ga(self, "exact"), "in_place")));
-}));
-$ns.exactness = $.property($.fn("exactness", ["self"], {}, function (self) {
-return ($.t($.is($.ga(self, "exact"), null)) ? null : Exactness([], {"radius": $.ga($.ga(self, "exact"), "radius"), "grid_bits": $.ga($.ga(self, "exact"), "grid_bits")}));
-}));
 $ns.largest_step_size = $.property($.fn("largest_step_size", ["self"], {}, function (self) {
-if ($.t(!$.is($.ga(self, "exact"), null))) {
-return $.cm($.ga(self, "exact"), "largest_step_size", [self]);
-}
 return $.modules["bounds.shifted_interpolation"].largest_step_size([], {"strong_convexity": $.ga(self, "strong_convexity"), "objective_smoothness": $.ga(self, "_steepest")});
 }));
 $ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
@@ -6758,11 +6940,8 @@ return $.dict([["gdp_squared", $.pow(mu, 2n)]]);
 mu = $.modules["bounds.shifted_interpolation"].gdp([], {...$.named($.cm(self, "_chain", [])), "sensitivity": $.cm(self, "sensitivity", [worlds]), "strong_convexity": $.ga(self, "strong_convexity"), "steps_with_record": steps_with, "steps_without_record": steps_without});
 return $.dict([["gdp_squared", $.pow(mu, 2n)]]);
 });
-$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
-return ($.t($.is($.ga(self, "exact"), null)) ? $.sup(SharpRun, self, "conditions")([]) : exact_conditions([self, $.ga(self, "exact")]));
-});
 }), [], {frozen: true, kw_only: true});
-Sharp = $.dataclass($.cls("Sharp", [Method], ($ns) => {
+Sharp = $.dataclass($.cls("Sharp", [GridMethod], ($ns) => {
 $ns.name = "sharp";
 $ns.summary = "the tight bound of the same algorithm (\u03bb > \u03b2\u208b, else Theorem 5.2 sharpened)";
 $ns.step_size = null;
@@ -6770,6 +6949,7 @@ $ns.noise_variance = null;
 $ns.excess_risk_target = null;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 let name;
+$.sup(Sharp, self, "__post_init__")([]);
 for (const $v1 of $.each($.tuple(["step_size", "excess_risk_target"]))) {
 name = $v1;
 if ($.t(!$.is($.b.getattr([self, name]), null))) {
@@ -6790,11 +6970,11 @@ return null;
 });
 $ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
 let run;
-run = SharpRun([], {...$.named($.cm(problem, "run", [], {"step_size": $.ga(numbers, "step_size"), "noise_variance": $.ga(numbers, "noise_variance")}))});
-return $.cm(Plan, "of", [problem, run, numbers]);
+run = SharpRun([], {...$.named($.cm(self, "run_facts", [problem, numbers]))});
+return $.cm(Plan, "of", [problem, run, numbers], {"exactness": $.ga(run, "exactness")});
 });
 }), [["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["or", ["is", $.b.float], ["is", $.b.str]], ["none"]]], ["excess_risk_target", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-return {SharpRun, Sharp, ClassVar, Method, NoisySteps, positive, AssumptionViolated, Plan, exact_conditions, Exactness};
+return {SharpRun, Sharp, ClassVar, GridMethod, GridRun, positive, AssumptionViolated, Plan};
 })();
 $.modules["methods.theorem"] = (() => {
 let TheoremRun, Theorem, _check_covered;
@@ -6804,26 +6984,33 @@ const theorem_5_1 = $.modules["bounds.theorem_5_1"];
 const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
 const positive = $.modules["errors"]["positive"];
 const Worlds = $.modules["privacy.worlds"]["Worlds"];
-const Method = $.modules["methods.base"]["Method"];
-const NoisySteps = $.modules["methods.base"]["NoisySteps"];
+const GridMethod = $.modules["methods.exact_steps"]["GridMethod"];
+const GridRun = $.modules["methods.exact_steps"]["GridRun"];
 const Plan = $.modules["methods.plan"]["Plan"];
-TheoremRun = $.dataclass($.cls("TheoremRun", [NoisySteps], ($ns) => {
+TheoremRun = $.dataclass($.cls("TheoremRun", [GridRun], ($ns) => {
 $ns.method = "theorem";
 $ns.source = "Chourasia & Shah 2023, Theorem 5.1 (G.9, G.15)";
 $ns.largest_step_size = $.property($.fn("largest_step_size", ["self"], {}, function (self) {
 return $.div(1n, $.ga(self, "_steepest"));
 }));
 $ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-return $.dict([["rate", $.modules["bounds.theorem_5_1"].deletion_rate([], {...$.named($.cm(self, "_chain", [])), "sensitivity": $.cm(self, "sensitivity", [worlds]), "regularization": $.ga(self, "strong_convexity"), "steps_with_record": steps_with, "steps_without_record": steps_without})]]);
+let mu, printed;
+printed = $.modules["bounds.theorem_5_1"].deletion_rate([], {...$.named($.cm(self, "_chain", [])), "sensitivity": $.cm(self, "sensitivity", [worlds]), "regularization": $.ga(self, "strong_convexity"), "steps_with_record": steps_with, "steps_without_record": steps_without});
+if ($.t($.is($.ga(self, "exact"), null))) {
+return $.dict([["rate", printed]]);
+}
+mu = $.cm($.ga(self, "exact"), "gdp", [self, worlds], {"steps_with": steps_with, "steps_without": steps_without});
+return $.dict([["rate", $.b.max([printed, $.div($.pow(mu, 2n), 2n)])]]);
 });
 }), [], {frozen: true, kw_only: true});
-Theorem = $.dataclass($.cls("Theorem", [Method], ($ns) => {
+Theorem = $.dataclass($.cls("Theorem", [GridMethod], ($ns) => {
 $ns.name = "theorem";
 $ns.summary = "Theorem 5.1 as printed (5.2 for a non-convex loss)";
 $ns.notions = $.tuple([$.ga(Worlds, "DEFINITION_4_1")]);
 $ns.step_size = null;
 $ns.noise_variance = null;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.sup(Theorem, self, "__post_init__")([]);
 if ($.t(!$.is($.ga(self, "step_size"), null))) {
 positive(["step_size", $.ga(self, "step_size")]);
 }
@@ -6844,8 +7031,8 @@ return null;
 });
 $ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
 let run;
-run = TheoremRun([], {...$.named($.cm(problem, "run", [], {"step_size": $.ga(numbers, "step_size"), "noise_variance": $.ga(numbers, "noise_variance")}))});
-return $.cm(Plan, "of", [problem, run, numbers]);
+run = TheoremRun([], {...$.named($.cm(self, "run_facts", [problem, numbers]))});
+return $.cm(Plan, "of", [problem, run, numbers], {"exactness": $.ga(run, "exactness")});
 });
 }), [["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["or", ["is", $.b.float], ["is", $.b.str]], ["none"]]]], {frozen: true});
 _check_covered = $.fn("_check_covered", ["problem"], {}, function (problem) {
@@ -6854,7 +7041,7 @@ throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga($.ga(problem,
 }
 return null;
 });
-return {TheoremRun, Theorem, _check_covered, Worlds, ClassVar, Method, NoisySteps, positive, AssumptionViolated, Plan};
+return {TheoremRun, Theorem, _check_covered, Worlds, ClassVar, GridMethod, GridRun, positive, AssumptionViolated, Plan};
 })();
 $.modules["evidence.facts"] = (() => {
 let MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _columns, in_order, digest, number, version, audited;
@@ -7218,17 +7405,15 @@ return $.both(shared, () => $.either($.is($.ga(plan, "total"), null), () => $.cm
 return {Stretch, stretches, costs, orders, alone, erasures, compose, answer, _list_releases, cost, within, affordable, Mechanism, replace, NON_ADAPTIVE, Guarantee, Counter};
 })();
 $.modules["methods.interleaved"] = (() => {
-let _OTHERWISE, _FEWEST_RESUMED, InterleavedRun, Interleaved;
+let _FEWEST_RESUMED, InterleavedRun, Interleaved;
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
+const replace = $.libraries["dataclasses"]["replace"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const choice = $.modules["errors"]["choice"];
 const count = $.modules["errors"]["count"];
-const Method = $.modules["methods.base"]["Method"];
-const ExactSteps = $.modules["methods.exact_steps"]["ExactSteps"];
-const check_exact_plan = $.modules["methods.exact_steps"]["check_exact_plan"];
-const run_facts = $.modules["methods.exact_steps"]["run_facts"];
+const GridMethod = $.modules["methods.exact_steps"]["GridMethod"];
 const Perturbed = $.modules["methods.perturbed"]["Perturbed"];
 const PerturbedRun = $.modules["methods.perturbed_run"]["PerturbedRun"];
 const Plan = $.modules["methods.plan"]["Plan"];
@@ -7236,16 +7421,14 @@ const Longest = $.modules["methods.procedure"]["Longest"];
 const Promise = $.modules["methods.procedure"]["Promise"];
 const Solved = $.modules["methods.procedure"]["Solved"];
 const SharpRun = $.modules["methods.sharp"]["SharpRun"];
-_OTHERWISE = "leave exact out";
 _FEWEST_RESUMED = 2n;
 InterleavedRun = $.dataclass($.cls("InterleavedRun", [SharpRun], ($ns) => {
 $ns.method = "interleaved";
 $ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD from the model published before, composed with the objective perturbation that it began from";
-$ns.exact = null;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 $.sup(InterleavedRun, self, "__post_init__")([]);
-if ($.t($.ga(self, "shows_order"))) {
-throw $.raised(InvalidParameter(["must be true: a stream by 'interleaved' is of rows that keep their places"], {"in_place": false}));
+if ($.t($.eq($.ga(self, "shows_order"), $.ga($.ga(self, "fresh_release"), "in_place")))) {
+throw $.raised(InvalidParameter(["must say of fresh publications what it says of the steps between them"], {"in_place": !$.t($.ga(self, "shows_order"))}));
 }
 return null;
 });
@@ -7259,18 +7442,26 @@ throw $.raised(InvalidParameter([($.t(fresh) ? "must be 0: a fresh publication b
 return null;
 });
 $ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-let clean, endless, fresh, steps, with_record;
+let clean, cost, endless, fresh, shown, with_record;
 endless = $.eq(steps_with, $.libraries["math"].inf);
 fresh = $.either(endless, () => $.eq($.mod(steps_with, 2n), 1n));
 {const $v1 = [($.t(endless) ? $.libraries["math"].inf : $.floordiv(steps_with, 2n)), $.floordiv(steps_without, 2n)];with_record = $v1[0];clean = $v1[1];}
-steps = ($.t(with_record) ? $.sup(InterleavedRun, self, "_cost")([worlds, with_record, clean]) : $.dict([]));
-return $.dict([...$.pairs(($.t(fresh) ? $.cm($.ga(self, "fresh_release"), "_cost", [worlds, 1n, 0n]) : $.dict([]))), ...$.pairs(steps)]);
+cost = (($.t(with_record) || ($.t(clean) && $.t($.ga(self, "shows_order")))) ? $.sup(InterleavedRun, self, "_cost")([worlds, with_record, clean]) : $.dict([]));
+if ($.t(fresh)) {
+cost = $.dict([...$.pairs($.cm($.ga(self, "fresh_release"), "_cost", [worlds, 1n, 0n])), ...$.pairs(cost)]);
+} else {
+if (($.t($.ga(self, "shows_order")) && $.t($.eq($.mod(steps_without, 2n), 1n)))) {
+shown = $.gi($.cm($.ga(self, "fresh_release"), "_cost", [worlds, 0n, 1n]), "gdp_squared");
+cost = $.dict([["gdp_squared", $.add(shown, $.cm(cost, "get", ["gdp_squared", 0.0]))]]);
+}
+}
+return cost;
 });
 $ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
 return $.tuple([...$.each($.sup(InterleavedRun, self, "conditions")([])), ...$.each($.cm($.ga(self, "fresh_release"), "conditions", []))]);
 });
-}), [["fresh_release", () => ["is", PerturbedRun]], ["exact", () => ["or", ["is", ExactSteps], ["none"]]]], {frozen: true, kw_only: true});
-Interleaved = $.dataclass($.cls("Interleaved", [Method], ($ns) => {
+}), [["fresh_release", () => ["is", PerturbedRun]]], {frozen: true, kw_only: true});
+Interleaved = $.dataclass($.cls("Interleaved", [GridMethod], ($ns) => {
 $ns.name = "interleaved";
 $ns.summary = "many publications: a few by objective perturbation, between them a few noisy steps";
 $ns.for_streams = true;
@@ -7279,8 +7470,8 @@ $ns.fresh_every = null;
 $ns.resumed_steps = null;
 $ns.solver = "cold";
 $ns.step_size = null;
-$ns.exact = false;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.sup(Interleaved, self, "__post_init__")([]);
 choice(["solver", $.ga(self, "solver"), $.tuple(["cold", "fixed"])]);
 if ($.t(!$.is($.ga(self, "fresh_every"), null))) {
 count(["fresh_every", $.ga(self, "fresh_every")], {"minimum": $.add(_FEWEST_RESUMED, 1n)});
@@ -7290,32 +7481,33 @@ count(["resumed_steps", $.ga(self, "resumed_steps")]);
 }
 return null;
 });
+$ns._fresh = $.property($.fn("_fresh", ["self"], {}, function (self) {
+return Perturbed([], {"solver": $.ga(self, "solver"), "in_place": $.ga(self, "in_place")});
+}));
 $ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
 $.sup(Interleaved, self, "check_plan")([plan]);
-$.cm(Perturbed([], {"solver": $.ga(self, "solver")}), "check_plan", [plan]);
-if ($.t($.ga(self, "exact"))) {
-check_exact_plan([plan], {"otherwise": _OTHERWISE});
-}
+$.cm($.ga(self, "_fresh"), "check_plan", [plan]);
 return null;
 });
 $ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
-let facts, promise, resumed, run, start, steps;
+let fresh, promise, resumed, run, start, steps;
 if ($.t($.is($.ga(self, "fresh_every"), null))) {
 throw $.raised(InvalidParameter(["a plan by method 'interleaved' states how many publications start afresh"], {"fresh_every": null}));
 }
-facts = run_facts([problem, numbers], {"exact": $.ga(self, "exact")});
-run = InterleavedRun([], {...$.named(facts), "fresh_release": $.cm(Perturbed([], {"solver": "cold"}), "run", [problem, numbers])});
+fresh = $.cm(replace([$.ga(self, "_fresh")], {"solver": "cold"}), "run", [problem, numbers]);
+run = InterleavedRun([], {...$.named($.cm(self, "run_facts", [problem, numbers])), "fresh_release": fresh});
 {const $v2 = [$.ga(numbers, "delete_steps"), $.sub($.ga(self, "fresh_every"), 1n)];steps = $v2[0];resumed = $v2[1];}
 promise = Promise([], {"dp": Longest([$.add(1n, $.mul($.mul(2n, resumed), steps))]), "deletion": Longest([$.add(1n, $.mul($.mul(2n, $.sub(resumed, 1n)), steps)), $.mul(2n, steps)]), "relearns": true, "fresh_every": $.ga(self, "fresh_every")});
 start = Solved([$.ga(numbers, "gradient_tolerance"), $.ga(self, "solver")]);
 return $.cm(Plan, "of", [problem, run, numbers], {"learning": start, "promise": promise, "exactness": $.ga(run, "exactness")});
 });
-}), [["fresh_every", () => ["or", ["is", $.b.int], ["none"]]], ["resumed_steps", () => ["or", ["is", $.b.int], ["none"]]], ["solver", () => ["is", $.b.str]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["exact", () => ["is", $.b.bool]]], {frozen: true});
-return {_OTHERWISE, _FEWEST_RESUMED, InterleavedRun, Interleaved, ClassVar, Perturbed, Method, ExactSteps, PerturbedRun, SharpRun, count, choice, check_exact_plan, Plan, Solved, Longest, Promise, run_facts, InvalidParameter};
+}), [["fresh_every", () => ["or", ["is", $.b.int], ["none"]]], ["resumed_steps", () => ["or", ["is", $.b.int], ["none"]]], ["solver", () => ["is", $.b.str]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
+return {_FEWEST_RESUMED, InterleavedRun, Interleaved, ClassVar, Perturbed, GridMethod, PerturbedRun, SharpRun, count, choice, Plan, Solved, Longest, Promise, replace, InvalidParameter};
 })();
 $.modules["methods.minimiser"] = (() => {
-let _OTHERWISE, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps;
+let _PASSES, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps;
 const dataclass = $.libraries["dataclasses"]["dataclass"];
+const Any = $.libraries["typing"]["Any"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
 const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
@@ -7327,17 +7519,18 @@ const count = $.modules["errors"]["count"];
 const non_negative = $.modules["errors"]["non_negative"];
 const positive = $.modules["errors"]["positive"];
 const procedure = $.modules["methods.procedure"];
-const Method = $.modules["methods.base"]["Method"];
 const ROOM = $.modules["methods.exact_steps"]["ROOM"];
-const ExactSteps = $.modules["methods.exact_steps"]["ExactSteps"];
-const check_exact_plan = $.modules["methods.exact_steps"]["check_exact_plan"];
-const run_facts = $.modules["methods.exact_steps"]["run_facts"];
+const GridMethod = $.modules["methods.exact_steps"]["GridMethod"];
 const forecast_excess_risk = $.modules["methods.forecast"]["forecast_excess_risk"];
+const MOST_PASSES = $.modules["methods.passes"]["MOST_PASSES"];
+const Passes = $.modules["methods.passes"]["Passes"];
+const passes_for = $.modules["methods.passes"]["passes_for"];
 const Plan = $.modules["methods.plan"]["Plan"];
 const SharpRun = $.modules["methods.sharp"]["SharpRun"];
 const SOLVERS = $.modules["methods.solving"]["SOLVERS"];
 const forecast_passes = $.modules["methods.solving"]["forecast_passes"];
-_OTHERWISE = "leave exact out";
+const solver_passes = $.modules["methods.solving"]["solver_passes"];
+_PASSES = "passes";
 _DIFFUSION_SHARE = $.div(5n, 3n);
 MinimiserRun = $.dataclass($.cls("MinimiserRun", [SharpRun], ($ns) => {
 $ns.method = "minimiser";
@@ -7345,10 +7538,16 @@ $ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD fro
 $ns.fresh = true;
 $ns.gradient_tolerance = 0.0;
 $ns.warm = false;
-$ns.exact = null;
+$ns.passes = null;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 $.sup(MinimiserRun, self, "__post_init__")([]);
 non_negative(["gradient_tolerance", $.ga(self, "gradient_tolerance")]);
+if ($.t(!$.is($.ga(self, "passes"), null))) {
+$.cm($.ga(self, "passes"), "check", [self]);
+if (($.t($.ga(self, "warm")) || $.t($.ga(self, "gradient_tolerance")))) {
+throw $.raised(InvalidParameter(["begins at 0 and has no tolerance"], {"passes": $.ga(self, "passes")}));
+}
+}
 return null;
 });
 $ns.shows_start = $.property($.fn("shows_start", ["self"], {}, function (self) {
@@ -7376,6 +7575,9 @@ $ns._exact_gdp = $.fn("_exact_gdp", ["self", "exact", "worlds", "steps", "*", "e
 let m, moved, room, solved;
 {const $v1 = [$.ga(self, "strong_convexity"), $.add(1n, $.pow(2.0, $.neg(40n)))];m = $v1[0];room = $v1[1];}
 solved = $.mul($.div($.mul(2n, $.ga(self, "gradient_tolerance")), m), room);
+if ($.t(!$.is($.ga(self, "passes"), null))) {
+return $.cm(exact, "gdp", [self, worlds], {"steps_with": steps, "apart": $.cm($.ga(self, "passes"), "apart", [self, worlds])});
+}
 if ($.t(erased)) {
 return $.cm(exact, "gdp", [self, worlds], {"steps_with": 0n, "steps_without": steps, "apart": solved});
 }
@@ -7385,26 +7587,37 @@ return $.cm(exact, "gdp", [self, worlds], {"steps_with": steps, "apart": $.add(m
 $ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
 let own, solved;
 own = $.dict([["method", $.ga(self, "method")]]);
+if ($.t(!$.is($.ga(self, "passes"), null))) {
+return $.sup(MinimiserRun, self, "conditions")([]);
+}
 solved = $.tuple(["solver-tolerance", $.dict([...$.pairs(own), ["tolerance", $.ga(self, "gradient_tolerance")]])]);
 return $.tuple([...$.each($.sup(MinimiserRun, self, "conditions")([])), solved, $.tuple(["time-unseen", own])]);
 });
-}), [["gradient_tolerance", () => ["is", $.b.float]], ["warm", () => ["is", $.b.bool]], ["exact", () => ["or", ["is", ExactSteps], ["none"]]]], {frozen: true, kw_only: true});
-Minimiser = $.dataclass($.cls("Minimiser", [Method], ($ns) => {
+}), [["gradient_tolerance", () => ["is", $.b.float]], ["warm", () => ["is", $.b.bool]], ["passes", () => ["or", ["is", Passes], ["none"]]]], {frozen: true, kw_only: true});
+Minimiser = $.dataclass($.cls("Minimiser", [GridMethod], ($ns) => {
 $ns.name = "minimiser";
 $ns.summary = "solve for the minimiser of the current records, then diffuse: nothing but noise to wait for";
-$ns.any_order = true;
 $ns.solver = "warm";
 $ns.diffusion_steps = null;
 $ns.gradient_tolerance = null;
 $ns.step_size = null;
 $ns.noise_variance = null;
-$ns.exact = false;
-$ns.in_place = true;
+$ns.solver_passes = null;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 let name;
-choice(["solver", $.ga(self, "solver"), SOLVERS]);
-if (!($.t($.ga(self, "exact")) || $.t($.ga(self, "in_place")))) {
-throw $.raised(InvalidParameter(["needs exact=True: only its roundings are bounded in any order"], {"in_place": false}));
+$.sup(Minimiser, self, "__post_init__")([]);
+choice(["solver", $.ga(self, "solver"), $.tuple([...$.each(SOLVERS), _PASSES])]);
+if (($.t($.eq($.ga(self, "solver"), _PASSES)) && ($.t($.is($.ga(self, "exact"), false)) || !$.t($.ga(self, "in_place"))))) {
+throw $.raised(InvalidParameter(["needs exact steps, and rows that keep their places"], {"solver": $.ga(self, "solver")}));
+}
+if (($.t($.eq($.ga(self, "solver"), _PASSES)) && $.t(!$.is($.ga(self, "gradient_tolerance"), null)))) {
+throw $.raised(InvalidParameter(["has no gradient_tolerance to reach; leave it out"], {"solver": $.ga(self, "solver")}));
+}
+if ($.t(!$.is($.ga(self, "solver_passes"), null))) {
+count(["solver_passes", $.ga(self, "solver_passes")], {"maximum": MOST_PASSES});
+if ($.t(!$.eq($.ga(self, "solver"), _PASSES))) {
+throw $.raised(InvalidParameter(["belongs to solver 'passes'"], {"solver_passes": $.ga(self, "solver_passes")}));
+}
 }
 if ($.t(!$.is($.ga(self, "diffusion_steps"), null))) {
 count(["diffusion_steps", $.ga(self, "diffusion_steps")]);
@@ -7421,8 +7634,8 @@ $ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) 
 let least;
 $.sup(Minimiser, self, "check_plan")([plan]);
 _check_one_minimiser([$.ga(plan, "problem")]);
-if ($.t($.ga(self, "exact"))) {
-check_exact_plan([plan], {"otherwise": _OTHERWISE});
+if ($.t($.eq($.ga(self, "solver"), _PASSES))) {
+return null;
 }
 least = gradient_error([], {...$.named(_rounding_facts([$.ga(plan, "problem")]))});
 if (!$.t($.le(least, $.ga(plan, "gradient_tolerance")))) {
@@ -7431,14 +7644,21 @@ throw $.raised(InvalidParameter([("" + "is below " + $.formatted(least, "", ("" 
 return null;
 });
 $ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
-let facts, promise, run, start;
-facts = run_facts([problem, numbers], {"exact": $.ga(self, "exact"), "in_place": $.ga(self, "in_place")});
-run = MinimiserRun([], {...$.named(facts), "gradient_tolerance": $.ga(numbers, "gradient_tolerance"), "warm": $.eq($.ga(self, "solver"), "warm")});
+let own, passes, promise, run, start;
+own = $.dict([["gradient_tolerance", $.ga(numbers, "gradient_tolerance")], ["warm", $.eq($.ga(self, "solver"), "warm")]]);
+passes = $.cm(self, "_passes", [problem]);
+run = MinimiserRun([], {...$.named($.cm(self, "run_facts", [problem, numbers])), ...$.named(own), "passes": passes});
 start = $.modules["methods.procedure"].Solved([$.ga(numbers, "gradient_tolerance"), $.ga(self, "solver")]);
+if ($.t(!$.is(passes, null))) {
+start = $.modules["methods.procedure"].Passed([$.ga(passes, "blocks"), $.cm(passes, "step_sizes", [$.ga(problem, "strong_convexity")])]);
+}
 promise = $.modules["methods.procedure"].Promise([], {"dp": $.modules["methods.procedure"].Longest([$.b.max([$.ga(numbers, "learn_steps"), $.ga(numbers, "delete_steps")])]), "deletion": $.modules["methods.procedure"].Longest([], {"steps_without": $.ga(numbers, "delete_steps")})});
 return $.cm(Plan, "of", [problem, run, numbers], {"learning": start, "serving": start, "promise": promise, "exactness": $.ga(run, "exactness")});
 });
-}), [["solver", () => ["is", $.b.str]], ["diffusion_steps", () => ["or", ["is", $.b.int], ["none"]]], ["gradient_tolerance", () => ["or", ["is", $.b.float], ["none"]]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["is", $.b.float], ["none"]]], ["exact", () => ["is", $.b.bool]], ["in_place", () => ["is", $.b.bool]]], {frozen: true});
+$ns._passes = $.fn("_passes", ["self", "problem"], {}, function (self, problem) {
+return ($.t($.eq($.ga(self, "solver"), _PASSES)) ? passes_for([problem, $.ga(self, "solver_passes")]) : null);
+});
+}), [["solver", () => ["is", $.b.str]], ["diffusion_steps", () => ["or", ["is", $.b.int], ["none"]]], ["gradient_tolerance", () => ["or", ["is", $.b.float], ["none"]]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["is", $.b.float], ["none"]]], ["solver_passes", () => ["or", ["is", $.b.int], ["none"]]]], {frozen: true});
 _check_one_minimiser = $.fn("_check_one_minimiser", ["problem"], {}, function (problem) {
 if (!$.t($.lt(0n, $.ga(problem, "strong_convexity")))) {
 throw $.raised(AssumptionViolated([("" + "\u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " must exceed the weak convexity \u03b2\u208b=" + $.formatted($.ga($.ga($.ga(problem, "loss"), "constants"), "weak_convexity"), "", ("" + "g")) + " of the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss: only then is there one minimiser, close for neighbouring tables")]));
@@ -7458,56 +7678,54 @@ most = $.b.max([1n, $.b.round([$.mul(_DIFFUSION_SHARE, forecast_passes([problem]
 enough = $.mul(1.01, risk([most]));
 return first_whole([$.fn("<lambda>", ["steps"], {}, (steps) => $.le(risk([steps]), enough)), 0n, most]);
 });
-return {_OTHERWISE, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps, ClassVar, Method, ExactSteps, SharpRun, first_whole, forecast_passes, forecast_excess_risk, positive, count, InvalidParameter, SOLVERS, choice, gradient_error, check_exact_plan, Plan, run_facts, non_negative, AssumptionViolated, ROOM};
+return {_PASSES, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps, solver_passes, ClassVar, GridMethod, Passes, SharpRun, first_whole, forecast_passes, forecast_excess_risk, positive, count, InvalidParameter, MOST_PASSES, SOLVERS, choice, gradient_error, Plan, Any, non_negative, AssumptionViolated, passes_for, ROOM};
 })();
 $.modules["methods.sharp_exact"] = (() => {
-let _OTHERWISE, SharpExactRun, SharpExact;
-const asdict = $.libraries["dataclasses"]["asdict"];
+let _FACTS, SharpExactRun, SharpExact;
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const fields = $.libraries["dataclasses"]["fields"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const ExactSteps = $.modules["methods.exact_steps"]["ExactSteps"];
-const check_exact_plan = $.modules["methods.exact_steps"]["check_exact_plan"];
-const run_facts = $.modules["methods.exact_steps"]["run_facts"];
 const Plan = $.modules["methods.plan"]["Plan"];
 const Sharp = $.modules["methods.sharp"]["Sharp"];
 const SharpRun = $.modules["methods.sharp"]["SharpRun"];
-_OTHERWISE = "use method 'sharp' or 'composition'";
+_FACTS = $.b.tuple([(function* ($first) { for (const $v1 of $.each($first)) { let fact; fact = $v1; yield $.ga(fact, "name"); } })(fields([ExactSteps]))]);
 SharpExactRun = $.dataclass($.cls("SharpExactRun", [SharpRun], ($ns) => {
 $ns.method = "sharp-exact";
 $ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD whose every step is an exact discrete Gaussian, roundings charged";
-$ns.in_place = true;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 $.sup(SharpExactRun, self, "__post_init__")([]);
-if ($.t(!$.eq($.ga(self, "dimension"), $.ga($.ga(self, "exact"), "dimension")))) {
-throw $.raised(InvalidParameter([("" + "must be outputs \u00d7 features, " + $.formatted($.ga(self, "outputs"), "", "") + " \u00d7 " + $.formatted($.ga(self, "features"), "", ""))], {"dimension": $.ga(self, "dimension")}));
+if (($.t($.is($.ga(self, "exact"), null)) || $.t(!$.eq($.ga(self, "dimension"), $.ga($.ga(self, "exact"), "dimension"))))) {
+throw $.raised(InvalidParameter(["must be outputs \u00d7 features"], {"dimension": $.ga(self, "dimension")}));
 }
 return null;
 });
-$ns.exact = $.property($.fn("exact", ["self"], {}, function (self) {
-return ExactSteps([], {...$.named($.dict((function* ($first) { for (const $v1 of $.each($first)) { let fact; fact = $v1; yield [$.ga(fact, "name"), $.b.getattr([self, $.ga(fact, "name")])]; } })(fields([ExactSteps]))))});
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+let steps, told;
+told = $.sup(SharpExactRun, self, "to_dict")([]);
+steps = $.cm(told, "pop", ["exact"]);
+return $.dict([...$.pairs(told), ...$.pairs($.dict((function* ($first) { for (const $v2 of $.each($first)) { let name, value; {const $v3 = $.unpack($v2, 2, -1);name = $v3[0];value = $v3[1];} if (!$.t(!$.eq($.tuple([name, value]), $.tuple(["in_place", true])))) continue; yield [name, value]; } })($.cm(steps, "items", []))))]);
+});
+$ns.in_parts = $.staticmethod($.fn("in_parts", ["facts"], {}, function (facts) {
+let own;
+own = $.dict((function* ($first) { for (const $v4 of $.each($first)) { let name, value; {const $v5 = $.unpack($v4, 2, -1);name = $v5[0];value = $v5[1];} if (!$.t(!$.has(_FACTS, name))) continue; yield [name, value]; } })($.cm(facts, "items", [])));
+return $.dict([...$.pairs(own), ["exact", $.dict((function* ($first) { for (const $v6 of $.each($first)) { let name; name = $v6; if (!$.t($.has(facts, name))) continue; yield [name, $.gi(facts, name)]; } })(_FACTS))]]);
 }));
-}), [["regularization", () => ["is", $.b.float]], ["curvature", () => ["is", $.b.float]], ["features", () => ["is", $.b.int]], ["outputs", () => ["is", $.b.int]], ["dimension", () => ["is", $.b.int]], ["radius", () => ["is", $.b.float]], ["grid_bits", () => ["is", $.b.int]], ["in_place", () => ["is", $.b.bool]]], {frozen: true, kw_only: true});
+}), [["dimension", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
 SharpExact = $.dataclass($.cls("SharpExact", [Sharp], ($ns) => {
 $ns.name = "sharp-exact";
-$ns.summary = "sharp down to the last bit: every rounding inside the bound, exact noise at every step";
-$ns.any_order = true;
-$ns.in_place = true;
-$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
-$.sup(SharpExact, self, "check_plan")([plan]);
-check_exact_plan([plan], {"otherwise": _OTHERWISE});
-return null;
+$ns.compared = false;
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+return $.dict((function* ($first) { for (const $v7 of $.each($first)) { let name, value; {const $v8 = $.unpack($v7, 2, -1);name = $v8[0];value = $v8[1];} if (!$.t(!$.eq(name, "exact"))) continue; yield [name, value]; } })($.cm($.sup(SharpExact, self, "to_dict")([]), "items", [])));
 });
 $ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
-let facts, run, steps;
-facts = run_facts([problem, numbers], {"exact": true, "in_place": $.ga(self, "in_place")});
-steps = $.cm(facts, "pop", ["exact"]);
-run = SharpExactRun([], {...$.named(facts), ...$.named(asdict([steps])), "dimension": $.ga(steps, "dimension")});
+let run;
+run = SharpExactRun([], {...$.named($.cm(self, "run_facts", [problem, numbers])), "dimension": $.ga(problem, "dimension")});
 return $.cm(Plan, "of", [problem, run, numbers], {"exactness": $.ga(run, "exactness")});
 });
-}), [["in_place", () => ["is", $.b.bool]]], {frozen: true});
-return {_OTHERWISE, SharpExactRun, SharpExact, ClassVar, Sharp, SharpRun, check_exact_plan, Plan, asdict, run_facts, InvalidParameter, ExactSteps, fields};
+}), [], {frozen: true});
+return {_FACTS, SharpExactRun, SharpExact, ClassVar, Sharp, SharpRun, Plan, InvalidParameter, ExactSteps, fields};
 })();
 $.modules["accountant.account"] = (() => {
 let Erasing, hidden_past, Account, _stretch, CONTRADICTION;

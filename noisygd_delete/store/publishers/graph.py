@@ -133,6 +133,11 @@ class _Graph:
         found = self._between(found, kind.lower, kind.upper)
         if kind.transform == "log1p":
             found = self._op("Log", self._op("Add", found, self._numbers([1.0])))
+        elif kind.transform == "signed-log":
+            size = self._op("Div", self._op("Abs", found), self._numbers([kind.least]))
+            found = self._op(
+                "Mul", self._op("Sign", found), self._op("Log", self._op("Add", size, self._numbers([1.0])))
+            )
         found = self._op("Div", self._op("Sub", found, self._numbers([low])), self._numbers([(high - low) / 2]))
         unit = self._between(self._op("Sub", found, self._numbers([1.0])), -1.0, 1.0)
         if kind.indicator:

@@ -169,8 +169,14 @@ def _features(cells: list[str], kind: dict[str, Any], name: str) -> list[list[fl
 
 
 def _numbers(cells: list[str], kind: dict[str, Any], name: str) -> list[list[float]]:
-    curve = np.log1p if kind.get("transform") == "log1p" else np.positive
     (lower, upper), missing, found = kind["bounds"], kind.get("missing"), list[list[float]]()
+    least = 1e-5 * max(-lower, upper)
+    curves: dict[str, Any] = {
+        "none": np.positive,
+        "log1p": np.log1p,
+        "signed-log": lambda value: np.copysign(np.log1p(abs(value) / least), value),
+    }
+    curve = curves[kind.get("transform", "none")]
     low, high = float(curve(lower)), float(curve(upper))
     for text in cells:
         absent = text == "" or text in kind.get("empty", [])

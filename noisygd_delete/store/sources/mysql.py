@@ -128,9 +128,20 @@ class MySQL(SqlSource):
             raise InvalidParameter(
                 f"{self.address}: {self.table} is no table of InnoDB (a view, or one without transactions); give the table itself"
             )
+        self._check_readable(connection, schema, name)
         with connection.cursor() as cursor:
             cursor.execute(f"{self._rows()} LIMIT 0")
             return dict.fromkeys(column[0] for column in cursor.description or ())
+
+    def _check_readable(self, connection: pymysql.Connection[Any], schema: str, name: str) -> None:
+        """Raise `InvalidParameter` where ids or persons are bytes: a request names them by text."""
+        asked = f"SELECT column_name, data_type FROM information_schema.columns WHERE table_schema = coalesce(nullif({_VALUE}, ''), database()) AND table_name = {_VALUE}"
+        for column, kind in self._asked(connection, asked, [schema, name]):
+            if column in (self.id, self.subject) and kind.lower().endswith(("binary", "blob", "bit")):
+                raise InvalidParameter(
+                    f"{self.address}: the column {column!r} is of bytes ({kind}), which no request can name; add a generated column with them as text "
+                    f"(CHAR(64) AS (LOWER(HEX({column})))) and name that one"
+                )
 
     def _check_plan(self, connection: pymysql.Connection[Any], *, again: bool = False) -> None:
         self._columns(connection)

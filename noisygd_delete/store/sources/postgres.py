@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -82,7 +82,14 @@ class Postgres(SqlSource):
             yield connection, position
 
     def _changed(self, connection: Any, since: str, position: str, columns: Sequence[str]) -> EditCounts | None:
-        return None if self.table is None else trigger.counted(connection, self.address, self._table_name, since)
+        if self.table is None:
+            return None
+        found, (read, own) = (
+            trigger.counted(connection, self.address, self._table_name, since),
+            self._relations(connection),
+        )
+        only = set(read) <= own and not trigger.chosen_anew(connection, self._table_name, since)
+        return found if only else None
 
     def _shown(self, connection: psycopg.Connection[Any], position: str, done: Done) -> bool:
         return marks.shown(connection, done.marks)
@@ -91,7 +98,8 @@ class Postgres(SqlSource):
         return ask(connection, asked)
 
     def _names_in(self, connection: psycopg.Connection[Any], column: str) -> Iterator[str]:
-        return (name for (name,) in self._cells(connection, [column], self._rows()) if name is not None)
+        rows = f"SELECT {quoted(column)}::text AS name FROM ({self._rows()}) AS named"  # COPY would pad one of char(n)
+        return (name for (name,) in self._cells(connection, ["name"], rows) if name is not None)
 
     def _cells(self, connection: psycopg.Connection[Any], columns: Sequence[str], rows: str) -> Iterator[Sequence[Any]]:
         """COPY gives every value as an export of the table would write it."""
@@ -124,17 +132,24 @@ class Postgres(SqlSource):
                 raise chosen_by_others(self.address, how)
             if step["Node Type"] == "Function Scan" and step.get("Schema") not in (None, "pg_catalog"):
                 raise chosen_by_others(self.address, f"the function {step['Function Name']}, into which nobody sees")
-        names = [name for step in read if (name := _relation(step))]
-        persons = (
-            set(names)
-            if self.table is None
-            else {_relation(step) for step in _steps(connection, f"SELECT * FROM {self._table_name}")}
-        )
-        require_read_once(self.address, names, {name for name in names if name in persons or "." not in name})
+        names, own = self._relations(connection, read)
+        require_read_once(self.address, names, {name for name in names if name in own or "." not in name})
         kinds = "SELECT relname, relkind = 'f' FROM pg_class WHERE relkind IN ('m', 'f') AND oid = ANY($1::text[]::regclass[])"
         found = ask(connection, kinds, [name for name in names if "." in name])
         if found is not None:
             raise InvalidParameter(f"{self.address}: {found[0]} is {_ELSEWHERE if found[1] else _COPY}")
+
+    def _relations(
+        self, connection: psycopg.Connection[Any], read: Iterable[dict[str, Any]] | None = None
+    ) -> tuple[list[str], set[str]]:
+        """What the rows are read from, as often as it is read, and what of it the table is made of; without a table, all."""
+        steps = _steps(connection, self._rows()) if read is None else read
+        names = [name for step in steps if (name := _relation(step))]
+        if self.table is None:
+            return names, set(names)
+        return names, {
+            name for step in _steps(connection, f"SELECT * FROM {self._table_name}") if (name := _relation(step))
+        }
 
     @property
     def _table_name(self) -> str:

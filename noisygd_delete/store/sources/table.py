@@ -174,8 +174,16 @@ class TableInSource(TrainingTable[journal.Deletion]):
         return [], answers.pending(self._files.ledger, self._files.pending, change.request_id)
 
     def has_counted(self, position: str | None) -> bool:
-        last = self._last_read()
-        return bool(last and position and self.source.counts_by == "trigger" and covers(last, checked(position)))
+        if self.source.counts_by != "trigger" or position is None:
+            return False
+        ledger, first = self._files.ledger, None
+        for release in range(ledger.model_release, 0, -1):  # back to the first one that has read the rows after it
+            place = ledger.made(release)
+            if place is not None and (read := ledger.entry(place).position) is not None:
+                if not covers(read, checked(position)):
+                    break
+                first = release, ledger.entry(place).counted
+        return first is not None and (first[0] == 1 or first[1] is not None)  # the first model never held the row
 
     def note_erased(
         self, counts: EditCounts, position: str | None, request_id: str | None, ids: Sequence[str] = ()
@@ -188,7 +196,8 @@ class TableInSource(TrainingTable[journal.Deletion]):
             raise InvalidRequest(
                 f"{self.source.address} has not reached {at}: nothing was committed there; nothing was changed"
             )
-        self._require_counted(self._files.pending + counts, self.changes())
+        if not self._is_read(at):
+            self._require_counted(self._told() + counts, self.changes())
         with explained(self._files.layout.root, NOTHING_CHANGED):
             self._note(counts, at, request_id)
         if self._files.tombstones is not None:
@@ -232,7 +241,7 @@ class TableInSource(TrainingTable[journal.Deletion]):
                         "that lags behind, or a backup that was put back. Nothing was published. Wait for the copy, or carry out again "
                         "what was deleted since the backup, in a new store"
                     )
-            self._require_counted(self._files.pending, counted)
+            self._require_counted(self._told(), counted)
             yield records, position, counted, left_out
 
     def _done(self) -> Done:
@@ -286,11 +295,25 @@ class TableInSource(TrainingTable[journal.Deletion]):
 
     def _note_unseen(self, counted: EditCounts) -> None:
         """An entry of its own for the changes that nobody told of; those found before, whose release failed, are among the told."""
-        pending = self._files.pending
-        changes = unseen_edits(pending, counted)
+        changes = unseen_edits(self._told(), counted)
         if changes.total:
-            answer = answers.pending(self._files.ledger, pending + changes, None)
+            answer = answers.pending(self._files.ledger, self._files.pending + changes, None)
             self._files.enter(self._files.entry_of_edits(answer, **self.facts))
+
+    def _told(self) -> EditCounts:
+        """The edits told of since the newest release, but for those that it has read before they were told."""
+        ledger, told = self._files.ledger, self._files.pending
+        for place in range(ledger.length - 1, -1, -1):
+            if self._made(place):
+                break
+            if self._is_read(ledger.entry(place).position):
+                told -= ledger.edited(place)
+        return told
+
+    def _is_read(self, position: str | None) -> bool:
+        """Whether the newest release has read the rows as they were after this position."""
+        last = self._last_read()
+        return last is not None and position is not None and covers(last, position)
 
     def _last_read(self) -> str | None:
         """The position of the newest release."""

@@ -24,6 +24,9 @@ _KINDS = {"deleted": ("DELETE", "OLD"), "replaced": ("UPDATE", "NEW"), "inserted
 _TRIGGERS = ("noisygd_delete_emptied", *(f"noisygd_delete_{kind}" for kind in _KINDS))
 _WRAP = 1 << 32  # the number of a transaction as a row holds it has 32 bits
 _FIRST_NORMAL = 3  # smaller numbers stand for "long ago"
+# rows by the number of the transaction that wrote them, and which of these a snapshot does not see
+_WRITTEN = "(SELECT t.xmin::text::numeric AS x, pg_snapshot_xmax(pg_current_snapshot())::text::numeric AS m FROM {} AS t) AS kept"
+_NEWER = f"x >= {_FIRST_NORMAL} AND NOT pg_visible_in_snapshot((m - mod(m - x, {_WRAP}))::text::xid8, {{}})"
 
 _FUNCTION = """CREATE OR REPLACE FUNCTION noisygd_delete.counted() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -149,9 +152,7 @@ def counted(connection: psycopg.Connection[Any], address: str, table: str, since
     found = EditCounts(**dict(zip(_KINDS, numbers, strict=True)))
     rows, written = _row(
         connection,
-        f"SELECT count(*), count(*) FILTER (WHERE x >= {_FIRST_NORMAL} AND NOT pg_visible_in_snapshot("
-        f"(m - mod(m - x, {_WRAP}))::text::xid8, {before})) FROM (SELECT t.xmin::text::numeric AS x, "
-        f"pg_snapshot_xmax(pg_current_snapshot())::text::numeric AS m FROM {table} AS t) AS kept",
+        f"SELECT count(*), count(*) FILTER (WHERE {_NEWER.format(before)}) FROM {_WRITTEN.format(table)}",
     )
     if triggers != len(_TRIGGERS):
         raise _broken(address, "its triggers are switched off or gone")
@@ -162,6 +163,15 @@ def counted(connection: psycopg.Connection[Any], address: str, table: str, since
     if written > found.inserted + found.replaced:
         raise _broken(address, f"{written - found.inserted - found.replaced} rows were written uncounted")
     return found
+
+
+def chosen_anew(connection: psycopg.Connection[Any], table: str, since: str) -> bool:
+    """Whether a view, a rule or a policy by which rows are chosen may have been made or changed since this position."""
+    there = _regclass(table)
+    secured = f"relrowsecurity OR EXISTS (SELECT FROM pg_policy WHERE polrelid = {there})"
+    chosen = f"(SELECT xmin FROM pg_rewrite UNION ALL SELECT xmin FROM pg_policy UNION ALL SELECT xmin FROM pg_class WHERE oid = {there} AND ({secured}))"
+    asked = f"SELECT EXISTS (SELECT FROM {_WRITTEN.format(chosen)} WHERE {_NEWER.format(_snapshot(since))})"
+    return bool(_row(connection, asked)[0])
 
 
 def _broken(address: str, why: str) -> CountBroken:

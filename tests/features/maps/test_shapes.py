@@ -11,12 +11,12 @@ import pandas as pd
 import pytest
 
 from noisygd_delete import Budget, NoisyGDClassifier, Records, Store, learn, losses, make_plan, maps, methods
-from noisygd_delete.cli.commands import main
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.estimators import mapped
 from noisygd_delete.features.maps import Shapes, catalogue
 from noisygd_delete.methods.forecast import steps_deviation
 from noisygd_delete.papers.shapes import shapes_of, shapes_page, shapes_picture
+from tests.cli.planned import main
 
 MAP = maps.Additive(columns=(0, 3, 0), gaps=(2,), levels=4)
 SCHEMA = """

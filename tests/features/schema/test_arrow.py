@@ -40,7 +40,7 @@ COLUMNS = {
 
 
 def one_by_one(column: object) -> list[str]:
-    return ["" if value is None else str(value).strip() for value in column.to_pylist()]
+    return ["" if value is None or str(value) == "nan" else str(value).strip() for value in column.to_pylist()]
 
 
 @pytest.mark.parametrize("name", COLUMNS)

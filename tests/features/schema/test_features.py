@@ -36,6 +36,30 @@ r3,p2,-5,99.5,?,q,no,"a, b"
 """
 
 
+@pytest.mark.parametrize("bounds", [[-2e6, 2e6], [0, 2e6], [-2e6, 5.0]])
+def test_a_range_known_in_order_of_magnitude_is_read_by_a_signed_logarithm(bounds: list[float]) -> None:
+    schema = Schema.from_dict(
+        {
+            "label": FIELDS["label"],
+            "columns": {"gain": {"bounds": bounds, "transform": "signed-log", "missing": "middle"}},
+        }
+    )
+    kind = schema.columns["gain"]
+    cells = [-3e6, -2e6, -700.5, -20.0, -1e-9, 0.0, 3.25, 20.0, 1e5, 2e6, 9e9]
+
+    def curve(value: float) -> float:
+        return math.copysign(math.log(1 + abs(value) / 20.0), value)  # 20: a hundred thousandth of the larger end
+
+    low, high = map(curve, bounds)
+    expected = [2 * (curve(min(max(value, bounds[0]), bounds[1])) - low) / (high - low) - 1 for value in cells]
+    found = kind.scaled(np.array(cells))
+    assert found == pytest.approx(expected, abs=1e-9)
+    inside = np.array([value for value in cells if bounds[0] <= value <= bounds[1]])
+    assert kind.raw(kind.scaled(inside)) == pytest.approx(inside, rel=1e-9, abs=1e-6)
+    assert kind.missing == pytest.approx(float(kind.raw(np.zeros(1))[0]))
+    assert Schema.from_dict(schema.to_dict()).columns["gain"] == kind
+
+
 def write(path: Path, text: str) -> Path:
     path.write_bytes(text.encode())
     return path
@@ -285,7 +309,7 @@ def test_damaged_bytes_and_absent_files_are_errors(tmp_path: Path) -> None:
         ({"columns": {"age": {"bounds": [-1.7e308, 1.7e308]}}}, "lo < hi"),
         ({"columns": {"age": {"bounds": [-1, 1], "transform": "log1p"}}}, "above -1"),
         ({"columns": {"age": {"bounds": [1e17, 1e17 + 16], "transform": "log1p"}}}, "one number"),
-        ({"columns": {"age": {"bounds": [0, 1], "transform": "log"}}}, '"none" or "log1p"'),
+        ({"columns": {"age": {"bounds": [0, 1], "transform": "log"}}}, '"none" or "log1p" or "signed-log"'),
         ({"columns": {"age": {"bounds": [0, 1], "missing": 2}}}, "within the bounds"),
         ({"columns": {"age": {"bounds": [0, 1], "unknown": "zero"}}}, "does not belong"),
         ({"columns": {"age": {"categories": [1, 2]}}}, "list of texts"),

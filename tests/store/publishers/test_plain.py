@@ -26,6 +26,7 @@ LABELS = {
 NUMBERS = {
     "plain": {"bounds": [0, 10]},
     "curved": {"bounds": [0, 1000], "transform": "log1p", "missing": 3.0},
+    "wide": {"bounds": [-1e6, 1e4], "transform": "signed-log", "missing": "column"},
     "gap": {"bounds": [-1, 1], "missing": "column"},
 }
 LISTS = {
@@ -55,6 +56,9 @@ def cells(rows: int, seed: int = 5) -> dict[str, list[str]]:
     return {
         "plain": [f"{chance.uniform(-2, 12):.3f}" for _ in range(rows)],
         "curved": [chance.choice(["", f"{chance.uniform(0, 1200):.2f}"]) for _ in range(rows)],
+        "wide": [
+            chance.choice(["", "0", f"{chance.choice([-1, 1]) * 10 ** chance.uniform(-3, 7):.4f}"]) for _ in range(rows)
+        ],
         "gap": [chance.choice(["", f"{chance.uniform(-2, 2):.4f}"]) for _ in range(rows)],
         "kind": [chance.choice(["a", "b", "c c", "d", ""]) for _ in range(rows)],
         "known": [chance.choice(["x", "ß", "q"]) for _ in range(rows)],

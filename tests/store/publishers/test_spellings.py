@@ -17,6 +17,7 @@ from noisygd_delete import Model, Schema, losses
 from noisygd_delete.errors import InvalidSchema
 from noisygd_delete.features.schema.files import Table, read_table
 from noisygd_delete.features.schema.spelling import spellings
+from noisygd_delete.features.schema.text import write_text
 from noisygd_delete.store.disk import Disk
 from noisygd_delete.store.publishers import reader
 from noisygd_delete.store.publishers.artefact import Artefact
@@ -159,6 +160,22 @@ def test_ten_thousand_odd_rows_predict_the_same_typed_and_as_text(tmp_path: Path
     np.testing.assert_allclose(scores(made, of, read_table(tmp_path / "typed.parquet")), wanted, **exact)
     frame = pandas.read_parquet(tmp_path / "typed.parquet")
     np.testing.assert_allclose(plain_model.scores(frame)[:, 0], wanted, **exact)
+
+
+def test_no_number_is_a_missing_value_whatever_kept_it(tmp_path: Path) -> None:
+    """A file of typed columns may hold NaN beside its own missing values: both are what pandas makes of them."""
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    columns = {"age": {"bounds": [0, 100], "missing": "column"}, "code": {"hashed": 16}}
+    of, made, _, plain_model = published(tmp_path, columns)
+    cells = [1.5, None, float("nan"), 7.0]
+    given = dict.fromkeys(columns, cells)
+    parquet.write_table(
+        pyarrow.table({name: pyarrow.array(cells, pyarrow.float64()) for name in columns}), tmp_path / "t.parquet"
+    )
+    found = scores(made, of, read_table(tmp_path / "t.parquet"))
+    np.testing.assert_allclose(found, plain_model.scores(given)[:, 0], rtol=0, atol=1e-6)
+    assert found[1] == found[2]
+    assert [write_text(cell) for cell in (*cells, Decimal("NaN"), np.float64("nan"))] == ["1.5", "", "", "7.0", "", ""]
 
 
 def test_the_graph_predicts_the_same_of_them(tmp_path: Path) -> None:

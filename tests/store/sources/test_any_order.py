@@ -17,9 +17,11 @@ def test_the_catalogue_says_which_plans_are_taken_for_rows_in_any_order(name: st
     if plan.method.any_order:
         require_any_order(plan)
         return
-    with pytest.raises(InvalidParameter, match="Plan with method 'sharp-exact' or 'minimiser' or 'perturbed'"):
+    with pytest.raises(
+        InvalidParameter, match="Plan with method 'theorem' or 'sharp' or 'minimiser' or 'perturbed' or 'interleaved'"
+    ):
         require_any_order(plan)
 
 
 def test_there_is_one_to_advise() -> None:
-    assert methods.in_any_order() == ("sharp-exact", "minimiser", "perturbed")
+    assert methods.in_any_order() == ("theorem", "sharp", "minimiser", "perturbed", "interleaved")

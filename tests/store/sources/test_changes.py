@@ -252,6 +252,38 @@ def test_a_count_that_was_silenced_is_noticed(watched: Store, database: str, off
     assert (last_counts(watched), counted(watched)) == (EditCounts(replaced=1), "trigger")
 
 
+CHOSEN_ANEW = {
+    "a view": "CREATE OR REPLACE VIEW chosen AS SELECT * FROM people WHERE b > 1",
+    "another table": "UPDATE kinds SET used = NOT used",
+    "a policy": "ALTER POLICY chosen ON people USING (b > 1)",
+    "row security": "ALTER TABLE people DISABLE ROW LEVEL SECURITY",
+}
+
+
+@pytest.mark.parametrize("what", CHOSEN_ANEW)
+def test_rows_that_are_chosen_anew_are_not_called_counted(database: str, tmp_path: Path, what: str) -> None:
+    """The trigger counts one table: what decides which of its rows are read may change beside it."""
+    statement(database, "CREATE VIEW chosen AS SELECT * FROM people WHERE b > 0")
+    statement(database, "CREATE TABLE kinds AS SELECT 'x' AS kind, true AS used UNION SELECT 'z', true")
+    statement(database, "CREATE POLICY chosen ON people USING (b > 0)")
+    statement(database, "ALTER TABLE people ENABLE ROW LEVEL SECURITY")
+    joined = "SELECT people.* FROM people JOIN kinds ON kind = c AND used"
+    asked = {"a view": "SELECT * FROM chosen", "another table": joined}.get(what)
+    source = source_at(database, id="id", table="people", query=asked)
+    with Store.create_over(tmp_path / "chosen", source, SCHEMA, plan()) as store:
+        store.learn()
+        store.watch()
+        store.publish(redo=True)
+        store.publish(redo=True)
+        assert counted(store) == (None if what == "another table" else "trigger")
+        statement(database, CHOSEN_ANEW[what])
+        statement(database, "DELETE FROM people WHERE id = %s", name(3))
+        store.publish(redo=True)
+        assert (last_counts(store), counted(store)) == (EditCounts(), None)
+        store.publish(redo=True)
+        assert counted(store) == (None if what == "another table" else "trigger")
+
+
 def test_a_session_that_replays_is_counted_too(watched: Store, database: str) -> None:
     import psycopg
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from noisygd_delete.cli import main
 from noisygd_delete.store import Store
+from tests.cli.planned import main
 
 from .conftest import ROWS, name, people, statement
 from .test_lake import in_duckdb, in_parquet
@@ -84,7 +84,7 @@ def test_arguments_that_do_not_go_together(folder: Path, capsys) -> None:
     for arguments, said in (
         (["--source", made, *PLAN, "--tombstones", "t", "--tombstone-key", "k"], "belong to a file"),
         (["--data", "people.csv", "--table", "people", *PLAN], "--table belongs to --source"),
-        (["--source", made, "--method", "sharp"], "Plan with method 'sharp-exact' or 'minimiser' or 'perturbed'"),
+        (["--source", made, "--method", "composition", "--loss", "sigmoid"], "Plan with method 'theorem' or"),
         (["--source", made, "--table", "people", *PLAN], "leave --table out"),
         (["--source", "nowhere", *PLAN], "postgresql://HOST/DATABASE"),
     ):

@@ -81,6 +81,56 @@ def test_events_come_again_and_count_once(database: str, tmp_path: Path, store: 
     assert name(9) not in json.dumps(papers)
 
 
+def test_what_comes_late_is_noted_where_nothing_counted_it(database: str, tmp_path: Path, capsys) -> None:
+    """A release read the rows after the deletion before anybody told of it: without a count no entry knows of it."""
+    import psycopg
+
+    store = over(database, tmp_path / "uncounted")
+
+    def told(number: int) -> dict:
+        return answer(capsys, "publish", str(store), "--events", str(written(event(number, gone[number]))))
+
+    def written(line: str) -> Path:
+        (tmp_path / "events.jsonl").write_text(line + "\n")
+        return tmp_path / "events.jsonl"
+
+    gone = {3: deleted(database, 3)}
+    answer(capsys, "publish", str(store), "--redo")
+    assert told(3)["counts"]["deleted"] == 1
+    assert answer(capsys, "certificate", str(store), "--request-id", f"people-transaction-{gone[3]}")
+    gone[4] = deleted(database, 4)
+    answer(capsys, "publish", str(store), "--redo")
+    answer(capsys, "watch", str(store))  # from here on it is counted, and what came before still is not
+    answer(capsys, "publish", str(store), "--redo")
+    gone[5] = deleted(database, 5)
+    answer(capsys, "publish", str(store))
+    assert told(4)["counts"]["deleted"] == 1
+    assert told(5)["events"] == "known", "the trigger counted it"
+    with psycopg.connect(database) as connection:
+        connection.execute("DELETE FROM people WHERE id = %s", [name(6)])
+        connection.execute("INSERT INTO people SELECT 'new', person, a, b, c, y FROM people LIMIT 1")
+    gone[7] = deleted(database, 7)
+    assert told(7)["counts"] == {**told_of(store), "deleted": 2, "inserted": 1}
+
+
+def over(database: str, folder: Path) -> Path:
+    with Store.create_over(folder, source_at(database, id="id", table="people"), SCHEMA, plan()) as made:
+        made.learn()
+    return folder
+
+
+def told_of(store: Path) -> dict:
+    with Store.open(store) as opened:
+        return opened.accountant.last.counts.to_dict()
+
+
+def test_what_was_deleted_before_the_first_model_is_known(database: str, tmp_path: Path, capsys) -> None:
+    number, store = deleted(database, 3), over(database, tmp_path / "later")
+    (tmp_path / "events.jsonl").write_text(event(3, number) + "\n")
+    told = answer(capsys, "publish", str(store), "--events", str(tmp_path / "events.jsonl"))
+    assert told["events"] == "known"
+
+
 def test_a_row_that_is_still_there_stops_it(database: str, tmp_path: Path, store: Path, capsys) -> None:
     file = tmp_path / "events.jsonl"
     file.write_text(event(3, deleted(database, 4)) + "\n")

@@ -200,6 +200,20 @@ def test_what_is_no_table_of_transactions_is_refused(database: Database, tmp_pat
         source_at(f"mysql://clerk:secret@/{database.name}", id="id", table="people")
 
 
+@pytest.mark.parametrize("kind", ["binary(16)", "varbinary(20)", "bit(8)"])
+def test_a_key_of_bytes_is_named_by_a_column_with_its_text(database: Database, tmp_path: Path, kind: str) -> None:
+    database.ask(f"CREATE TABLE keyed (code {kind} PRIMARY KEY, a double, b decimal(8, 4), c varchar(3), y varchar(3))")
+    database.ask("INSERT INTO keyed SELECT row_number() OVER (ORDER BY id), a, b, c, y FROM people LIMIT 50")
+    with pytest.raises(InvalidParameter, match="of bytes"):
+        source_at(database.address, id="code", table="keyed").check()
+    database.ask("ALTER TABLE keyed ADD COLUMN id CHAR(64) AS (LOWER(HEX(code)))")
+    with database.store(tmp_path / "store", table="keyed") as store:
+        assert store.source is not None
+        one = sorted(store.source.names("id"))[7]
+        assert store.serve(EditRequest.delete([one], request_id="r")).release == 2
+    assert database.ask("SELECT count(*) FROM keyed WHERE LOWER(HEX(code)) = %s", one) == ((0,),)
+
+
 def test_a_backup_that_is_put_back_is_refused(database: Database, tmp_path: Path) -> None:
     with database.store(tmp_path / "store") as store:
         database.ask("CREATE TABLE kept AS SELECT * FROM people")

@@ -12,7 +12,6 @@ from types import SimpleNamespace
 import pytest
 
 from noisygd_delete import EditRequest, Schema
-from noisygd_delete.cli import main
 from noisygd_delete.errors import (
     InvalidParameter,
     InvalidRecords,
@@ -36,6 +35,7 @@ from noisygd_delete.store.clusters.table import ClusterRecords
 from noisygd_delete.store.sources import on_engine, source_at
 from noisygd_delete.store.sources.opening import source_from
 from noisygd_delete.store.sources.reading import records_of, rows_of
+from tests.cli.planned import main
 
 from ...evidence.reading_papers import figure
 from ..clusters.in_process import InProcess

@@ -14,7 +14,7 @@ from ..errors import ProcessLost
 from ..store import follow, leading
 
 
-def together(parsed: argparse.Namespace) -> int:
+def run_together(parsed: argparse.Namespace) -> int:
     """The command, with `parsed.execution`: by this process, or under torchrun by process 0, whom the others follow.
 
     Where a process of the group dies, torchrun ends the others: the first of them that is left says what that means.

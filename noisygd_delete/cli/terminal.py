@@ -1,16 +1,21 @@
-"""Standard input and output as they may be found: closed, full, without Unicode, or read by somebody who has left."""
+"""Standard input and output as they may be found: closed, full, without Unicode, or read by somebody who has left; and answers on them."""
 
 from __future__ import annotations
 
+import argparse
 import io
+import json
 import os
 import shutil
 import sys
 import textwrap
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from ..errors import InvalidRequest, NoisyGDDeleteError
+
+MORE = "more: --explain"
 
 
 class AnswerLost(NoisyGDDeleteError):
@@ -51,6 +56,16 @@ def tell(text: str) -> None:
         raise AnswerLost(
             f"the answer could not be written to standard output ({error.strerror}); what the command did stands"
         ) from error
+
+
+def show(parsed: argparse.Namespace, answer: Mapping[str, Any], text: str) -> None:
+    """The answer as JSON when asked for, else as text, as wide as the terminal."""
+    if not parsed.json:
+        text = fitted(text)
+    else:
+        unicode = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().startswith("utf")
+        text = json.dumps(answer, ensure_ascii=not unicode, indent=2, allow_nan=False)
+    tell(text)
 
 
 def fitted(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What changes a store, as it is done: `learn`, `delete`, `replace`, `insert`, `publish`. No planner is loaded for it."""
+"""What commands that change a store share: opening it, asking for what a request costs, and telling of the release that follows."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from ..accountant import Statuses
 from ..curator.curator import ABOUT, Release, conditions
 from ..engine import Execution
 from ..engine.group import ALONE, worth_sharing
-from ..errors import InvalidParameter, InvalidRequest
+from ..errors import InvalidParameter
 from ..evidence.outputs import outside
 from ..methods.plan import Plan
 from ..privacy.guarantee import FIXED_SCHEDULE, NON_ADAPTIVE
 from ..privacy.shown import shown
-from ..records import EditCounts, EditRequest, bounded
+from ..records import EditCounts, EditRequest
 from ..register import Case, Rights
 from ..store import Store, Tombstones
-from .left import left_text, warning
-from .places import complain_behind
-from .requests import case_from, with_token
-from .shared import progress_bar, show
-from .streams import standard_input
+from .budget_left import left_text, warning
+from .progress import progress_bar
+from .publish_to import complain_behind
+from .statements import case_from, with_token
+from .terminal import show
 
 _WITHHELD = 3
 
@@ -58,83 +58,7 @@ def open_store(parsed: argparse.Namespace) -> Store:
     return store
 
 
-def learn(parsed: argparse.Namespace) -> int:
-    with open_store(parsed) as store:
-        if parsed.dry_run:
-            from .planning import described
-
-            show(parsed, {**store.plan.summary(), **warning(store.plan)}, described(parsed, store.plan))
-            return 0
-        return released(
-            parsed, "learn", store.plan, lambda how: store.learn(request_id=parsed.request_id, execution=how), store
-        )
-
-
-def delete(parsed: argparse.Namespace) -> int:
-    ids = parsed.ids + _lines(parsed.file)
-    subjects = parsed.subject + _lines(parsed.subject_file)
-    with open_store(parsed) as store:
-        if parsed.returned:
-            ids = list(dict.fromkeys([*ids, *store.returned()]))
-            if not (ids or subjects):
-                show(parsed, {"returned": 0}, "no record is on the list of erased ids; nothing was changed")
-                return 0
-        request = EditRequest.delete(ids, subjects=subjects, request_id=parsed.request_id)
-        return _serve(parsed, store, request, Rights.ERASURE)
-
-
-def insert(parsed: argparse.Namespace) -> int:
-    with open_store(parsed) as store:
-        new = store.schema.encode_file(parsed.data, parsed.delimiter, readable=True)
-        if new.dropped:
-            raise InvalidRequest(
-                f"{new.dropped} rows of {parsed.data} are beyond the first {store.schema.rows_per_subject} of their person, which is all that "
-                "this table keeps; take them out. Nothing was changed"
-            )
-        request = EditRequest.insert(new.ids, new.rows, new.labels, subjects=new.subjects, request_id=parsed.request_id)
-        for skipped in new.skipped:
-            print(skipped, file=sys.stderr)
-        return _serve(parsed, store, request, clipped=new.clipped, unknown=new.unknown)
-
-
-def correct(parsed: argparse.Namespace) -> int:
-    with open_store(parsed) as store:
-        schema = replace(store.schema, subject_column=None)  # a record stays its person's
-        new = schema.encode_file(parsed.data, parsed.delimiter)
-        rows = zip(new.ids or (), new.rows, new.labels, strict=True)
-        request = EditRequest.replace({name: (row, label) for name, row, label in rows}, request_id=parsed.request_id)
-        return _serve(parsed, store, request, Rights.RECTIFICATION, clipped=new.clipped, unknown=new.unknown)
-
-
-def publish(parsed: argparse.Namespace) -> int:
-    with open_store(parsed) as store:
-        if parsed.dry_run:
-            answer = {"pending_edits": store.pending_edits, "steps": store.plan.delete_steps}
-            show(
-                parsed, answer, f"{store.pending_edits} pending edits; a release takes {store.plan.delete_steps} steps"
-            )
-            return 0
-        if parsed.events is not None and not (_note_events(parsed, store) or store.pending_edits or parsed.redo):
-            show(parsed, {"events": "known", "pending_edits": 0}, "nothing new in these events; no release was made")
-            return 0
-        told = {name: getattr(parsed, name) for name in ("redo", "request_id", "erased", "position")}
-        return released(parsed, "publish", store.plan, lambda how: store.publish(**told, execution=how), store)
-
-
-def _note_events(parsed: argparse.Namespace, store: Store) -> int:
-    """Note what events say was deleted; how much of it was new."""
-    if store.source is None:
-        raise InvalidParameter("--events belongs to a store whose rows lie elsewhere")
-    if parsed.erased is not None or parsed.position is not None or parsed.request_id is not None:
-        raise InvalidParameter(
-            "--events says what was erased, and where; leave --erased, --position and --request-id out"
-        )
-    from ..store.sources.events import erased_in
-
-    return store.note_erased(erased_in(parsed.events, store.source.table, store.source.id), parsed.execution)
-
-
-def _serve(
+def serve(
     parsed: argparse.Namespace,
     store: Store,
     request: EditRequest,
@@ -180,27 +104,6 @@ def _forecast(answer: Mapping[str, Any]) -> str:
     )
 
 
-def _running(plan: Plan, label: str) -> Callable[[int], str]:
-    """Where the guarantee stands after k steps: what a learn has spent, or what a request has not yet forgotten."""
-    problem, delta = plan.problem, plan.budget.shown_delta
-    if plan.stages:  # of which none is published before all are
-        whole = plan.dp if label in ("learn", "relearn") else plan.deletion
-        figure = shown(whole.with_slack().epsilon(delta))
-        name = "ε_dp" if whole.about == "dp" else "ε_dd"
-        return lambda _: f"{name}={figure}"
-    if label in ("learn", "relearn"):
-        return lambda k: (
-            f"ε_dp={shown(plan.mechanism.interval('dp', problem.adjacency, steps_with=k).with_slack().epsilon(delta))}"
-        )
-
-    def left(steps: int) -> str:
-        known = plan.mechanism.exposure(plan.learn_steps) if plan.mechanism.fresh else math.inf
-        bound = plan.mechanism.interval("deletion", problem.deletion_notion, steps_with=known, steps_without=steps)
-        return f"ε_dd={shown(bound.with_slack().epsilon(delta))} (later models alone, if {NON_ADAPTIVE})"
-
-    return left
-
-
 def released(
     parsed: argparse.Namespace,
     label: str,
@@ -223,6 +126,27 @@ def released(
     text = "\n\n".join(filter(None, (told, aside, _generated(parsed, release), doubt.get("warning"))))
     show(parsed, {**release.to_dict(), "left": left, **counts, **doubt, **places, **out}, text)
     return _WITHHELD if release.status is Statuses.WITHHELD else 0
+
+
+def _running(plan: Plan, label: str) -> Callable[[int], str]:
+    """Where the guarantee stands after k steps: what a learn has spent, or what a request has not yet forgotten."""
+    problem, delta = plan.problem, plan.budget.shown_delta
+    if plan.stages:  # of which none is published before all are
+        whole = plan.dp if label in ("learn", "relearn") else plan.deletion
+        figure = shown(whole.with_slack().epsilon(delta))
+        name = "ε_dp" if whole.about == "dp" else "ε_dd"
+        return lambda _: f"{name}={figure}"
+    if label in ("learn", "relearn"):
+        return lambda k: (
+            f"ε_dp={shown(plan.mechanism.interval('dp', problem.adjacency, steps_with=k).with_slack().epsilon(delta))}"
+        )
+
+    def left(steps: int) -> str:
+        known = plan.mechanism.exposure(plan.learn_steps) if plan.mechanism.fresh else math.inf
+        bound = plan.mechanism.interval("deletion", problem.deletion_notion, steps_with=known, steps_without=steps)
+        return f"ε_dd={shown(bound.with_slack().epsilon(delta))} (later models alone, if {NON_ADAPTIVE})"
+
+    return left
 
 
 def _generated(parsed: argparse.Namespace, release: Release) -> str:
@@ -255,15 +179,3 @@ def sentence(release: Release) -> str:
         limit = f"at most {guarantee.at_most} over guessing ({about})"
         lines.append(f"  {ABOUT[name]}: {limit}{conditions(name, guarantee)}")
     return "\n".join(lines)
-
-
-def _lines(source: str | None) -> list[str]:
-    """The lines of a file with anything but space in them, as they stand: an id may begin with a space. `-` for standard input."""
-    if source is None:
-        return []
-    if source == "-":
-        data = bounded.taken(standard_input(), bounded.LIST, "standard input", error=InvalidRequest)
-        text = bounded.decoded(data, "standard input", error=InvalidRequest)
-    else:
-        text = bounded.text(source, bounded.LIST, error=InvalidRequest)
-    return [line for line in bounded.rows(text) if line.strip()]

@@ -22,9 +22,9 @@ from ..planner.usual import (
     usual_total,
 )
 from ..privacy.budget import Budget
-from .plan import PLANNED, SIZES, STREAM
-from .planning import budget_from, check_stream, compared, plan_from, stream_from, total_from
-from .problem import command, joined
+from .asked_plan import budget_from, check_stream, compared, plan_from, stream_from, total_from
+from .plan_file import command, joined
+from .problem import PLANNED, SIZES, STREAM
 
 
 @dataclass(frozen=True)

@@ -1,30 +1,22 @@
-"""`noisygd-delete plan`: from a budget to steps and noise, before any record is touched; and what is asked of a plan comes to."""
+"""The plan that arguments ask for, where they name its method."""
 
 from __future__ import annotations
 
 import argparse
-from copy import copy
-from functools import partial
+from dataclasses import fields, replace
 from typing import Any
 
 from .. import losses, methods
 from ..errors import InvalidParameter
-from ..evidence.outputs import output
+from ..losses.clipped import Clipped
 from ..methods import Method
-from ..methods.base import AUTO
 from ..methods.plan import Plan
-from ..planner import cheapest_plan, compare_plans, explain, make_plan, plan_stream
-from ..planner.cheapest import Choice
+from ..planner import explain, make_plan, plan_stream
 from ..planner.streams import StreamPlan
 from ..privacy.budget import Budget
 from ..privacy.total import Total
-from .instead import or_instead
-from .left import warning
-from .plan import ADVISED, PAPER_METHOD, PAPER_REGULARIZATION, PLANNED, SIZES, STREAM
-from .problem import HEAD, command, take, written
-from .shared import MORE, show
-
-_COMPARING = ("compare", "cheapest")
+from .problem import PAPER_METHOD, PAPER_REGULARIZATION
+from .terminal import MORE
 
 
 def method_from(parsed: argparse.Namespace) -> Method:
@@ -120,7 +112,7 @@ def compared(parsed: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _as_given(parsed: argparse.Namespace) -> dict[str, Any]:
+def as_given(parsed: argparse.Namespace) -> dict[str, Any]:
     """The same with λ and the budget as the arguments have them."""
     regularization = PAPER_REGULARIZATION if parsed.regularization is None else parsed.regularization
     ridge = parsed.ridge or "given"
@@ -151,104 +143,54 @@ def stream_from(parsed: argparse.Namespace, **sizes: Any) -> StreamPlan:
     ways = methods.compared() if parsed.method is None else (parsed.method,)
     asked: dict[str, Any] = {"ways": ways}
     asked |= {"requests": parsed.requests, "period": parsed.period, "target": parsed.excess_risk}
-    return plan_stream(**asked, **_as_given(parsed), **sizes)
+    return plan_stream(**asked, **as_given(parsed), **sizes)
 
 
-def _cheapest(parsed: argparse.Namespace) -> Choice:
-    if parsed.ridge != "given":
+def replanned(parsed: argparse.Namespace, plan: Plan) -> Plan:
+    """The plan in force with what the arguments change; the very same plan where they change nothing."""
+    problem = plan.problem
+    arguments = {field.name: getattr(problem, field.name) for field in fields(problem)}
+    for name in arguments:
+        if getattr(parsed, name, None) is not None:
+            arguments[name] = getattr(parsed, name)
+    if parsed.method is not None:
+        arguments["method"] = method_from(parsed)
+    if parsed.no_utility:
+        arguments["utility"] = False
+    new_total = total_from(parsed, delta=problem.budget.shown_delta if parsed.delta is None else parsed.delta)
+    if new_total is not None or parsed.no_total:
+        arguments["total"] = new_total
+    if parsed.slots is not None:
+        arguments["records"] = parsed.slots
+    if arguments["features"] != problem.features:
         raise InvalidParameter(
-            "--ridge forecast and --cheapest do not go together: plan with --ridge forecast first and give its λ"
+            f"--plan: it is for {arguments['features']} features, and the store has {problem.features}"
         )
-    if parsed.period is not None:
-        raise InvalidParameter("--cheapest plans for a number of requests, whenever they come; leave --period out")
-    if parsed.requests is not None and parsed.releases > 1:
-        raise InvalidParameter("--requests N plans N + 1 releases; give --releases or --requests, not both")
-    releases = parsed.releases if parsed.requests is None else parsed.requests + 1
-    fixed = {
-        name: parsed.method_fields[name] for name in ("step_size", "noise_variance") if name in parsed.method_fields
-    }
-    return cheapest_plan(
-        loss_from(parsed),
-        records=parsed.records,
-        features=parsed.features,
-        regularization=parsed.regularization,
-        budget=budget_from(parsed),
-        excess_risk=parsed.excess_risk,
-        adjacency=parsed.adjacency,
-        deletion_notion=parsed.deletion_notion,
-        releases=releases,
-        batch=parsed.batch,
-        rows_per_subject=parsed.rows_per_subject,
-        dtype=parsed.dtype,
-        **({} if parsed.method is None else {"method": parsed.method}),
-        total=total_from(parsed, delta=budget_from(parsed).shown_delta),
-        **fixed,
-    )
+    amounts = {name: getattr(parsed, name) for name in ("dp", "deletion") if getattr(parsed, name) is not None}
+    if any(value is not None for value in (parsed.order, parsed.delta, parsed.gdp)):
+        parsed.gdp = bool(parsed.gdp)
+        arguments["budget"] = budget_from(parsed)
+    elif amounts:  # in the measure of the plan in force
+        arguments["budget"] = replace(problem.budget, **amounts)
+    arguments["loss"] = _new_loss(parsed, problem.loss)
+    ridge = parsed.ridge or ("given" if problem.asked_regularization is None else "forecast")
+    if ridge == "given":
+        arguments["regularization"] = parsed.regularization or problem.asked_regularization or problem.regularization
+    if parsed.regularization is not None or ridge == "given":
+        arguments["asked_regularization"] = None
+        arguments["model_norm"] = parsed.model_norm if ridge == "given" else arguments["model_norm"]
+    unchanged = arguments == {name: getattr(problem, name) for name in arguments}
+    same_ridge = (ridge == "forecast") == (problem.asked_regularization is not None)
+    return plan if unchanged and same_ridge else make_plan(**arguments, ridge=ridge)
 
 
-def plan(parsed: argparse.Namespace) -> int:
-    asked = {name: getattr(parsed, name) for name in (*SIZES, *ADVISED) if name in parsed}
-    target = None if parsed.out is None else output("--out", parsed.out, begins=HEAD.encode())
-    comparing = [f"--{name}" for name in _COMPARING if getattr(parsed, name)]
-
-    def typed(problem: dict[str, Any]) -> str:
-        return command(problem, *comparing, file=parsed.out)
-
-    file, answer, text = or_instead(asked, partial(_planned, parsed), typed)
-    if target is not None:
-        target.write(file)
-    show(parsed, answer, text)
-    return 0
-
-
-def _planned(parsed: argparse.Namespace, asked: dict[str, Any]) -> tuple[str, dict[str, Any], str]:
-    """A problem as a file has it, and what is answered to it: in JSON and in words."""
-    parsed = copy(parsed)
-    take(parsed, PLANNED | {"proof": None} | STREAM, asked)
-    if None in (parsed.records, parsed.features):
-        if parsed.out is None:
-            raise InvalidParameter(
-                f"give --records and --features; or write what is asked, for other commands: {command(asked)}"
-            )
-        text = f"wrote {parsed.out}: give --plan {parsed.out} to init, quickstart, advise, relearn or audit"
-        return written(asked), {"plan": parsed.out, "asked": asked}, text
-    if parsed.method == AUTO:
-        raise InvalidParameter(
-            "is chosen by `advise`, and by `init` for its table; here a method is named", method=AUTO
-        )
-    if parsed.out is not None and (parsed.compare or parsed.cheapest or not {"requests", "period"}.isdisjoint(asked)):
-        unsized = {name: value for name, value in asked.items() if name not in SIZES}
-        raise InvalidParameter(
-            "--out writes what is asked, not what a forecast chose: leave --compare and --cheapest out, and with --requests the sizes: "
-            + command(unsized, file=parsed.out)
-        )
-    return written(_defaults(parsed) | asked), *_answered(parsed)  # what is shown is what is written
-
-
-def _defaults(parsed: argparse.Namespace) -> dict[str, Any]:
-    """What `plan` takes where nothing is said, and advice would choose otherwise."""
-    budget = budget_from(parsed)
-    measure = {} if parsed.gdp or parsed.delta is not None else {"order": budget.order}
-    return {
-        "method": PAPER_METHOD,
-        "regularization": parsed.regularization,
-        **measure,
-        "dp": budget.dp,
-        "deletion": budget.deletion,
-    }
-
-
-def _answered(parsed: argparse.Namespace) -> tuple[dict[str, Any], str]:
-    if parsed.cheapest:
-        choice = _cheapest(parsed)
-        return choice.to_dict(), f"{described(parsed, choice.plan)}\n\n{choice.text()}"
-    sizes: dict[str, Any] = {name: getattr(parsed, name) for name in SIZES}
-    if parsed.compare:
-        comparison = compare_plans(**_as_given(parsed), **sizes, target=parsed.excess_risk, requests=parsed.requests)
-        return comparison.to_dict(), comparison.table()
-    if parsed.requests is not None or parsed.period is not None:
-        stream = stream_from(parsed, **sizes)
-        text = f"{stream.text()}\n\n{described(parsed, stream.plan)}\n\n{stream.comparison.table()}"
-        return {**stream.to_dict(), "plan": stream.plan.summary(), **warning(stream.plan)}, text
-    found = plan_from(parsed, **sizes)
-    return {**found.summary(), **warning(found)}, described(parsed, found)
+def _new_loss(parsed: argparse.Namespace, loss: losses.Loss) -> losses.Loss:
+    if parsed.loss is not None:
+        parsed.radius = loss.radius if parsed.radius is None else parsed.radius
+        return loss_from(parsed)
+    base = loss
+    if isinstance(loss, Clipped):
+        base, parsed.clip = loss.base, loss.limit if parsed.clip is None else parsed.clip
+    if parsed.radius is not None:
+        base = losses.from_dict(base.to_dict() | {"radius": parsed.radius})
+    return clipped_from(parsed, base)

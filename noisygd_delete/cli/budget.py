@@ -1,0 +1,122 @@
+"""`noisygd-delete budget`: what each release and all of them together reveal, as Rényi, GDP and (ε, δ)."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from typing import Any
+
+from ..privacy.guarantee import FIXED_SCHEDULE, NON_ADAPTIVE
+from ..privacy.shown import shown
+from ..store.status import budget, status
+from .arguments import number, store_command, whole
+from .status import finish
+from .terminal import MORE, show
+
+_FROM, _REQUESTS = 1, 30
+
+
+def register(commands: Any) -> None:
+    asking = store_command(commands, "budget", "budget STORE --delta 1e-6", _budget)
+    asking.add_argument("--order", type=number, help="Rényi order; default: the plan's, or 10")
+    asking.add_argument("--delta", type=number, help="δ; default: the plan's, or 1e-6")
+    asking.add_argument("--last", type=whole, default=10, metavar="N", help="list the last N releases (default 10)")
+    asking.takes += ("--explain",)
+    _add_questions(asking)
+
+
+def _add_questions(parser: argparse.ArgumentParser) -> None:
+    asked = parser.add_argument_group("questions (each answered for the worst case unless told otherwise)")
+    asked.add_argument(
+        "--present-from", type=whole, default=_FROM, metavar="A", help="first release with the record (default 1)"
+    )
+    asked.add_argument(
+        "--erased-at", type=whole, metavar="B", help="release that erased it; default: the last with an edit"
+    )
+    asked.add_argument(
+        "--observed", type=_numbers, metavar="1,4-9", help="releases the observer saw; default: every one"
+    )
+    asked.add_argument("--models-seen", type=whole, metavar="P", help="requests depend on at most P earlier models")
+    asked.add_argument(
+        "--requests", type=whole, default=_REQUESTS, metavar="R", help="cost of R more requests (default 30)"
+    )
+    asked.add_argument(
+        "--attack-advantage", type=number, metavar="X", help="reached by attacks: Theorem 4.5's lower bound"
+    )
+
+
+def _numbers(text: str) -> Iterable[int]:
+    """ "1,4-9" as release numbers, one after the other: whoever reads them stops at the first that does not exist."""
+    spans: list[range] = []
+    try:
+        for part in text.split(","):
+            first, _, last = part.partition("-")
+            spans.append(range(int(first), int(last or first) + 1))
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} must be release numbers, for example 1,4-9") from error
+    if not all(spans):
+        raise argparse.ArgumentTypeError(f"{text!r} runs backwards; write the smaller number first, as in 4-9")
+    return chain.from_iterable(spans)
+
+
+def _budget(parsed: argparse.Namespace) -> int:
+    finish(parsed, status(parsed.store))
+    names = (
+        "order",
+        "delta",
+        "last",
+        "present_from",
+        "erased_at",
+        "observed",
+        "models_seen",
+        "requests",
+        "attack_advantage",
+    )
+    answer = budget(parsed.store, **{name: getattr(parsed, name) for name in names})
+    total = answer["cumulative"]
+    head = f"{'release':>7}  {'kind':<8}{'steps':>8}{'edits':>7}{'ε, order ' + format(total['order'], 'g'):>16}"
+    lines = [
+        f"budget {answer['budget']}; {answer['adjacency']} adjacency",
+        head + f"{'μ':>9}{'ε, δ=' + shown(total['delta']):>14}",
+    ]
+    skipped = answer["released"] - len(answer["releases"])
+    if skipped:
+        lines.append(f"{'':>7}  the first {skipped} are not listed; --last {answer['released']} lists them all")
+    for entry in answer["releases"]:
+        lines.append(
+            f"{entry['release']:>7}  {entry['label']:<8}{entry['steps']:>8}{entry['edits']:>7}{_measures(entry['dp'])}"
+        )
+    lines.append(f"{'all':>7}  {'':<8}{'':>8}{'':>7}{_measures(total)}")
+    lines.append(f"publications left: {_left(answer)}")
+    lines.append(
+        f"a release: who saw no other model, if {NON_ADAPTIVE}; all: who kept every model, if {FIXED_SCHEDULE}"
+    )
+    if answer["statement"] is not None and not _asks(parsed):
+        lines.append(f"{MORE}: what is told of an erased record, and of requests to come")
+    elif answer["statement"] is not None:
+        from ..accountant import statement_text
+
+        lines += ["", statement_text(answer["statement"], releases=False)]
+    show(parsed, answer, "\n".join(lines))
+    return 0
+
+
+def _left(answer: Mapping[str, Any]) -> str:
+    """Publications left, where a cap on their sum was set."""
+    if not answer["capped"]:
+        return "no cap was set on the sum: each release has its own budget"
+    left = answer["publications_left"]
+    return "not limited, another one costs nothing" if left is None else str(left)
+
+
+def _asks(parsed: argparse.Namespace) -> bool:
+    """Whether a question is put, or all of them."""
+    asked = ("erased_at", "observed", "models_seen", "attack_advantage")
+    put = any(getattr(parsed, name) is not None for name in asked)
+    return put or parsed.explain or (parsed.present_from, parsed.requests) != (_FROM, _REQUESTS)
+
+
+def _measures(values: Mapping[str, Any]) -> str:
+    gdp = "none" if values["gdp"] is None else shown(values["gdp"])
+    return f"{shown(values['renyi']):>16}{gdp:>9}{shown(values['epsilon']):>14}"

@@ -1,0 +1,58 @@
+"""`noisygd-delete delete`: erase records, or all records of persons, and publish a model without them."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from .arguments import store_command
+from .statements import STATEMENTS, add_promises, add_request_options
+from .terminal import show, standard_input
+
+
+def register(commands: Any) -> None:
+    parser = store_command(commands, "delete", "delete STORE 17 42 --request-id 9f2c", delete)
+    parser.add_argument("ids", nargs="*", metavar="ID", help="records to erase")
+    parser.add_argument("--subject", action="append", default=[], metavar="S", help="erase every record of this person")
+    parser.add_argument("--file", metavar="FILE", help="ids to erase, one a line (- for standard input)")
+    parser.add_argument("--subject-file", metavar="FILE", help="persons to erase, one a line (- for standard input)")
+    parser.add_argument(
+        "--returned",
+        action="store_true",
+        help="erase again what the list of --tombstones says was erased before, where a backup was put back",
+    )
+    add_promises(parser)
+    add_request_options(parser)
+    parser.takes += STATEMENTS
+
+
+def delete(parsed: argparse.Namespace) -> int:
+    from ..records import EditRequest
+    from ..register import Rights
+    from .release import open_store, serve
+
+    ids = parsed.ids + _lines(parsed.file)
+    subjects = parsed.subject + _lines(parsed.subject_file)
+    with open_store(parsed) as store:
+        if parsed.returned:
+            ids = list(dict.fromkeys([*ids, *store.returned()]))
+            if not (ids or subjects):
+                show(parsed, {"returned": 0}, "no record is on the list of erased ids; nothing was changed")
+                return 0
+        request = EditRequest.delete(ids, subjects=subjects, request_id=parsed.request_id)
+        return serve(parsed, store, request, Rights.ERASURE)
+
+
+def _lines(source: str | None) -> list[str]:
+    """The lines of a file with anything but space in them, as they stand: an id may begin with a space. `-` for standard input."""
+    from ..errors import InvalidRequest
+    from ..records import bounded
+
+    if source is None:
+        return []
+    if source == "-":
+        data = bounded.taken(standard_input(), bounded.LIST, "standard input", error=InvalidRequest)
+        text = bounded.decoded(data, "standard input", error=InvalidRequest)
+    else:
+        text = bounded.text(source, bounded.LIST, error=InvalidRequest)
+    return [line for line in bounded.rows(text) if line.strip()]

@@ -1,0 +1,64 @@
+"""`noisygd-delete publish`: one release that covers every edit made with --later."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from ..errors import InvalidParameter
+from .arguments import store_command, whole
+from .statements import add_request_id
+from .terminal import show
+
+if TYPE_CHECKING:
+    from ..store import Store
+
+
+def register(commands: Any) -> None:
+    parser = store_command(commands, "publish", "publish STORE", publish)
+    parser.add_argument("--redo", action="store_true", help="even with no edit pending: new noise, charged in full")
+    elsewhere = parser.add_argument_group(
+        "rows that lie elsewhere, where the application deletes them (see `init --source`)"
+    )
+    elsewhere.add_argument("--erased", type=whole, metavar="N", help="rows that it has deleted there for this request")
+    elsewhere.add_argument(
+        "--events",
+        metavar="FILE",
+        help="what it has deleted, from events of Debezium or of an outbox, a line each: each transaction or request counts once, however often "
+        "its events come",
+    )
+    elsewhere.add_argument(
+        "--position", help="of its commit, if known (transaction:734, version:12); default: before now"
+    )
+    add_request_id(parser)
+    parser.takes += ("--dry-run", "--tombstones", "--tombstone-key", "--device", "--memory")
+
+
+def publish(parsed: argparse.Namespace) -> int:
+    from .release import open_store, released
+
+    with open_store(parsed) as store:
+        if parsed.dry_run:
+            answer = {"pending_edits": store.pending_edits, "steps": store.plan.delete_steps}
+            show(
+                parsed, answer, f"{store.pending_edits} pending edits; a release takes {store.plan.delete_steps} steps"
+            )
+            return 0
+        if parsed.events is not None and not (_note_events(parsed, store) or store.pending_edits or parsed.redo):
+            show(parsed, {"events": "known", "pending_edits": 0}, "nothing new in these events; no release was made")
+            return 0
+        told = {name: getattr(parsed, name) for name in ("redo", "request_id", "erased", "position")}
+        return released(parsed, "publish", store.plan, lambda how: store.publish(**told, execution=how), store)
+
+
+def _note_events(parsed: argparse.Namespace, store: Store) -> int:
+    """Note what events say was deleted; how much of it was new."""
+    from ..store.sources.events import erased_in
+
+    if store.source is None:
+        raise InvalidParameter("--events belongs to a store whose rows lie elsewhere")
+    if parsed.erased is not None or parsed.position is not None or parsed.request_id is not None:
+        raise InvalidParameter(
+            "--events says what was erased, and where; leave --erased, --position and --request-id out"
+        )
+    return store.note_erased(erased_in(parsed.events, store.source.table, store.source.id), parsed.execution)

@@ -1,0 +1,85 @@
+"""What a command states about a request beside its contents, for the register."""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ..errors import InvalidParameter
+from ..register import Case, Channels, Rights
+from ..register.dates import day
+from .arguments import Intermixed
+
+if TYPE_CHECKING:
+    from ..records import EditRequest
+    from ..store import Store
+
+
+STATEMENTS = ("--received", "--channel", "--identity-checked")  # what the register notes of the request itself
+
+
+def add_promises(parser: argparse.ArgumentParser) -> None:
+    """What is promised where the release comes later."""
+    parser.add_argument(
+        "--publish-by", metavar="DAY", help="with --later: the register calls it late where no release is out by then"
+    )
+    parser.add_argument(
+        "--withdraw",
+        action="store_true",
+        help="with --later: take the model out of service at once, until the next release",
+    )
+
+
+def add_request_id(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--request-id", metavar="TOKEN", help="random token of this request: sent again, it is told its first answer"
+    )
+
+
+def add_request_options(parser: Intermixed) -> None:
+    """What every request for an edit takes."""
+    add_request_id(parser)
+    parser.add_argument("--later", action="store_true", help="edit the rows now, leave the release to a later one")
+    parser.takes += ("--dry-run", "--tombstones", "--tombstone-key", "--device", "--memory")
+
+
+def with_token(request: EditRequest) -> EditRequest:
+    """The request under its token, or under a new random one."""
+    return request if request.request_id is not None else replace(request, request_id=secrets.token_hex(16))
+
+
+def case_from(parsed: argparse.Namespace, store: Store, request: EditRequest, right: Rights) -> Case:
+    """What the arguments state about a request; nothing is made up where they are silent."""
+    later = getattr(parsed, "later", False)
+    for option, given in (("--publish-by", parsed.publish_by), ("--withdraw", parsed.withdraw)):
+        if given and not later:
+            raise InvalidParameter(
+                f"{option} goes with --later: without it a release comes at once, and takes the old model's place"
+            )
+    held = store.register.case(request.request_id or "")
+    known = held is not None and held.received is not None
+    return replace(
+        _stated(parsed),
+        right=held.right if held is not None and known else right,
+        publish_by=None if parsed.publish_by is None else day("--publish-by", parsed.publish_by),
+    )
+
+
+def _stated(parsed: argparse.Namespace) -> Case:
+    return Case(
+        channel=None if parsed.channel is None else Channels(parsed.channel),
+        received=parsed.received,
+        identity_checked=True if parsed.identity_checked else None,
+    )
+
+
+def state_all(parsed: argparse.Namespace, store: Store, requests: Sequence[EditRequest]) -> None:
+    """What the arguments state about every request of a stream that was carried out, once it was."""
+    case = _stated(parsed)
+    if case == Case():
+        return
+    tokens = [one.request_id for one in requests if one.request_id is not None]
+    store.register.receive({token: case for token in tokens if store.ledger.position(token) is not None})

@@ -1,0 +1,86 @@
+"""`noisygd-delete verify`: check that the store is what its ledger says; or that given texts are in no byte of it."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ..errors import StoreCorrupt
+from .arguments import store_command
+from .terminal import show
+from .verify_certificate import read_certificate
+
+if TYPE_CHECKING:
+    from ..store import Soundness
+
+_INTEGRITY = 5
+
+
+def register(commands: Any) -> None:
+    checking = store_command(commands, "verify", "verify STORE --absent gone.txt", _verify)
+    checking.takes += ("--tombstones", "--tombstone-key")
+    checking.add_argument("--absent", metavar="FILE", help="texts that must be gone, one a line; never stored")
+    checking.add_argument(
+        "--certificate",
+        metavar="FILE",
+        help="the last certificate issued, kept outside: shows whether an older copy of the store was put back",
+    )
+    checking.add_argument("--public-key", metavar="FILE", help="public key that must have signed the certificate")
+
+
+def _verify(parsed: argparse.Namespace) -> int:
+    if parsed.absent is not None:
+        return _absent(parsed)
+    certificate = None if parsed.certificate is None else read_certificate(parsed.certificate)
+    from ..store import verify
+
+    result = verify(parsed.store, wait=parsed.wait)
+    if parsed.tombstones is not None or parsed.tombstone_key is not None:
+        result = _nobody_returned(parsed, result)
+    if certificate is not None:
+        result = _continues(parsed, result, certificate)
+    text = "\n".join([f"checked: {check}" for check in result.checked] + [f"FAULT: {fault}" for fault in result.faults])
+    show(parsed, result.to_dict(), f"{text}\n{'sound' if result.passed else 'NOT sound'}")
+    return 0 if result.passed else _INTEGRITY
+
+
+def _continues(parsed: argparse.Namespace, result: Soundness, certificate: Any) -> Soundness:
+    """The same verification, and whether the ledger goes on from the state that the certificate was issued in."""
+    from ..evidence.erasure import ledger_of
+    from ..evidence.verification import facts_fault, history_fault
+
+    try:
+        ledger = ledger_of(parsed.store)
+        fault = history_fault(ledger, certificate, public_key=parsed.public_key) or facts_fault(ledger, certificate)
+    except StoreCorrupt as error:  # a broken ledger continues nothing
+        fault = str(error)
+    faults = result.faults if fault is None or fault in result.faults else (*result.faults, fault)
+    return replace(result, checked=(*result.checked, "the ledger continues from the certificate"), faults=faults)
+
+
+def _nobody_returned(parsed: argparse.Namespace, result: Soundness) -> Soundness:
+    """The same verification, and whether the table has anybody who was erased."""
+    from .release import open_store
+
+    faults = result.faults
+    if not faults:  # else whoever opens it is refused
+        with open_store(parsed) as store:
+            found = len(store.returned())
+        if found:
+            faults = (
+                f"{found} records were erased before: a backup was put back; delete --returned erases them again",
+            )
+    return replace(result, checked=(*result.checked, "no record is on the list of erased ids"), faults=faults)
+
+
+def _absent(parsed: argparse.Namespace) -> int:
+    from ..records import bounded
+    from ..store import absent, tokens
+
+    wanted = tokens(parsed.absent, bounded.text(parsed.absent, bounded.LIST))
+    hits = absent(parsed.store, wanted)
+    summary = f"{len(wanted)} texts looked for in every byte of {parsed.store}: "
+    text = summary + ("none found" if not hits else "\n".join(["FOUND", *hits]))
+    show(parsed, {"passed": not hits, "tokens": len(wanted), "found": hits}, text)
+    return _INTEGRITY if hits else 0

@@ -1,0 +1,76 @@
+"""Which method's figures rest on which condition, from the mechanisms themselves: `python -m tests.docs.conditions` writes it into docs/methods.md."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+
+from noisygd_delete import make_plan
+from noisygd_delete.methods import Stage
+from noisygd_delete.methods.base import Mechanism
+from tests.bank import FURTHER, LARGER, NETWORK, PAIRS, PROBLEMS, USUAL, plan_by
+from tests.docs.prose import ROOT
+
+PAGE = ROOT / "docs" / "methods.md"
+SECTION = re.compile(r"(?<=<!-- conditions: python -m tests.docs.conditions -->\n).*?(?=<!-- end -->)", re.DOTALL)
+OTHERS = {  # ways of a plan with conditions of their own
+    "perturbed, in a shape": {**USUAL, "features": 9, "budget": PAIRS, "method": "perturbed", "one_hot_blocks": (4, 4, 1)},
+    "ladder, sampled": {**USUAL, **LARGER, "loss": NETWORK, "budget": PAIRS, "method": "ladder",
+                        "stages": (Stage("network", 20, sampling_rate=0.05), Stage("moments"))},
+}  # fmt: skip
+WORDS = {  # key of the catalogue of papers -> the same in few words
+    "gradient-norm": "every record's gradient is bounded",
+    "slots-public": "n slots, public and fixed",
+    "gaussian-noise": "the noise is Gaussian, independent and unknown to the observer",
+    "real-arithmetic": "bounds over the real numbers; rounding of gradient sums is in the figures",
+    "exact-steps": "discrete noise at every step, drawn exactly on a public grid, every rounding charged",
+    "exact-noise": "the last noise is an exact discrete Gaussian on a public grid",
+    "rows-in-place": "every row keeps its place from one release to the next, or `in_place=False` charges for another order",
+    "row-shape": "with a schema's noise shape: no row is longer in it",
+    "solver-tolerance": "the gradient at the solver's answer is at most γ, rounding included",
+    "time-unseen": "nobody sees when a model came out to less than a day: with `solver=\"fixed\"` or `\"passes\"` no data decide the passes",
+    "machine-trusted": "the system's random numbers, ChaCha20 and elementary functions are as exact as they state",
+    "stages-published": "every stage starts at a kept stage or a public point, and is published",
+    "samples-unseen": "DP-SGD stages: independent Poisson samples that nobody observes",
+    "moments-own-norm": "moment stages: every row is divided by its own norm",
+}  # fmt: skip
+
+
+def label(problem: str) -> str:
+    """A method as the page names it: its name, and whether its bounds are over the reals though exact ones are there."""
+    name, *ways = problem.split(", ")
+    name = name.split(" ")[0]
+    return f"`{name}:exact=False`" if "over the reals" in ways else f"`{name}`"
+
+
+def rests(mechanisms: dict[str, Mechanism]) -> dict[str, list[str]]:
+    """Key of a condition -> the methods that state it, in the bank's order."""
+    found: dict[str, dict[str, None]] = defaultdict(dict)
+    for problem, mechanism in mechanisms.items():
+        for key, _ in mechanism.conditions():
+            found[key][label(problem)] = None
+    return {key: list(methods) for key, methods in found.items()}
+
+
+def bank() -> dict[str, Mechanism]:
+    others = {name: make_plan(**facts).mechanism for name, facts in OTHERS.items()}
+    return {**{name: plan_by(name).mechanism for name in {**PROBLEMS, **FURTHER}}, **others}
+
+
+def written(mechanisms: dict[str, Mechanism]) -> str:
+    """One line for each condition. A condition without words here is a KeyError: the page would be silent about it."""
+    all_methods = list(dict.fromkeys(label(problem) for problem in mechanisms))
+    found = rests(mechanisms)
+    places = {WORDS[key]: methods for key, methods in found.items()}
+    said = {
+        words: "all" if (methods := places[words]) == all_methods else ", ".join(methods)
+        for words in WORDS.values()
+        if words in places
+    }
+    return "".join(f"* {words}: {methods}\n" for words, methods in said.items())
+
+
+if __name__ == "__main__":
+    PAGE.write_text(
+        SECTION.sub(lambda _: "\n" + written(bank()) + "\n", PAGE.read_text(encoding="utf-8")), encoding="utf-8"
+    )

@@ -1,0 +1,88 @@
+"""docs/comparison.md: whole rows of known marks, notes that are there and used, and names of ours that exist."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import noisygd_delete
+from noisygd_delete import errors
+from noisygd_delete.cli import parser
+from tests.docs import options
+from tests.docs.prose import ROOT
+
+PAGE = (ROOT / "docs" / "comparison.md").read_text(encoding="utf-8")
+THEIRS = {"BudgetAccountant", "BudgetError", "torchrun", "Forest.delete", "secure_mode=True", "extras/sklearn/"}
+
+
+def tables(page: str) -> list[list[list[str]]]:
+    """The tables of marks: rows of cells, the header first; the last table is of names."""
+    found: list[list[list[str]]] = []
+    for block in re.findall(r"(?:^\|.*\n)+", page, re.MULTILINE):
+        rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in block.splitlines()]
+        found.append([row for row in rows if not set(row[0]) <= {"-"} or row[0] == ""])
+    return [table for table in found if table[0][-1] == "where to look"]
+
+
+def ours(name: str) -> bool:
+    """Whether a name in code marks something of this package, or of a rival as the page names it."""
+    if name in THEIRS or (ROOT / name.replace("*", "adult")).exists():
+        return True
+    first = name.split(".", maxsplit=1)[0].split("=", maxsplit=1)[0]
+    fields = {
+        word
+        for line in (ROOT / "docs" / "public-names.txt").read_text().splitlines()
+        for word in re.findall(r"\w+", line)
+    }
+    return (
+        first in options.children(parser())
+        or hasattr(noisygd_delete, first)
+        or hasattr(errors, first)
+        or first in fields
+    )
+
+
+def faults(page: str) -> list[str]:
+    found = []
+    notes = set(re.findall(r"^(\d)\. ", page, re.MULTILINE))
+    used = set()
+    for header, *rows in tables(page):
+        for row in (each for each in rows if each[0]):
+            name, *marks, where = row
+            found += [] if len(row) == len(header) else [f"{name}: {len(row)} cells for {len(header)}"]
+            found += [f"{name}: {mark}" for mark in marks if mark not in {"Y", "p", "–"}]
+            found += [f"{name}: no note {where}" for _ in [0] if re.fullmatch(r"\d", where) and where not in notes]
+            found += [f"{name}: nobody has it" for _ in [0] if not {"Y", "p"} & set(marks)]
+            used |= {where} & notes
+    found += [f"note {note}: of no row" for note in sorted(notes - used)]
+    text = page[: page.index("## Where the others are better")]
+    found += [f"what is {name}?" for name in re.findall(r"`([^`]+)`", text) if not ours(name)]
+    return found
+
+
+def test_every_row_is_whole_and_every_name_is_there() -> None:
+    assert [len(table) for table in tables(PAGE)] == [16, 9]
+    assert faults(PAGE) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("| no secret state between requests | Y | – |", "| no secret state between requests | Y | ? |"),
+        ("| scikit-learn estimators | Y | – |", "| scikit-learn estimators | Y |"),
+        ("| p | p | – | – | 2 |", "| p | p | – | – | 9 |"),
+        ("`verify-certificate`", "`verify-certficate`"),
+        ("`BudgetExceeded`", "`BudgetExceded`"),
+    ],
+)
+def test_a_row_without_ground_is_seen(old: str, new: str) -> None:
+    assert old in PAGE
+    assert faults(PAGE.replace(old, new, 1))
+
+
+def test_what_is_only_in_part_here_is_said_where_it_is_described() -> None:
+    rows = {row[0]: row[1] for table in tables(PAGE) for row in table[1:]}
+    assert (rows["GPU"], rows["on a package index"], rows["deep networks"]) == ("p", "–", "p")
+    assert "not run on a GPU so far" in (ROOT / "docs" / "scaling.md").read_text()
+    assert "on no index yet" in (ROOT / "README.md").read_text()

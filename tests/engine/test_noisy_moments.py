@@ -1,0 +1,122 @@
+"""What one publication gives: discriminants against scikit-learn's, ridge regression, components; and that freeing of noise frees of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import Ridge
+
+from noisygd_delete import Records, losses
+from noisygd_delete.curator.markov_sums import PublishedSums, SumsCurator, moments_of
+from noisygd_delete.features import maps
+from noisygd_delete.methods.markov_sums import SumsPlan, plan_sums, usual_levels
+
+MAP, ROWS = maps.Additive((0, 0, 0), levels=2), 3000  # every block of every row is filled
+
+
+def table(classes: int = 2, seed: int = 0) -> tuple[Any, Any, Any]:
+    """Cells, rows of the map, labels: ±1, or classes, or targets for 0."""
+    rng = np.random.default_rng(seed)
+    cells = rng.uniform(-1, 1, (ROWS, 3))
+    score = np.sin(2 * cells[:, 0]) + (cells[:, 1] > 0.3) - 0.5 + rng.logistic(size=ROWS) / 3
+    rows = MAP.rows(cells).astype(float)
+    if not classes:
+        return cells, rows, np.clip(score / 3, -1, 1)
+    return (
+        cells,
+        rows,
+        np.where(score > 0, 1.0, -1.0) if classes == 2 else np.digitize(score, [-0.5, 0.5]).astype(float),
+    )
+
+
+def plan(loss: Any, **options: Any) -> SumsPlan:
+    return plan_sums(loss, **{"records": ROWS, "coding": MAP.coding, "releases": 20, "regularization": 1e-9, **options})
+
+
+def quiet(chosen: SumsPlan, rows: Any, labels: Any) -> PublishedSums:
+    """Without noise, nearly: a plan's own readout of the sums themselves."""
+    return PublishedSums(replace(chosen, variance=1), moments_of(chosen).of(rows, labels))
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_discriminants_are_scikit_learns(classes: int) -> None:
+    _, rows, labels = table(classes)
+    loss = losses.Logistic(radius=1.0) if classes == 2 else losses.Softmax(radius=1.0, classes=3)
+    found = quiet(plan(loss), rows, labels).model().scores(rows)
+    rival = LinearDiscriminantAnalysis(solver="svd").fit(rows[:, :-1], labels)
+    expected = rival.decision_function(rows[:, :-1])
+    if classes == 2:
+        np.testing.assert_allclose(found[:, 0], expected, atol=0.02 * np.abs(expected).max())
+    else:
+        differ = found - found[:, :1], expected - expected[:, :1]
+        np.testing.assert_allclose(differ[0], differ[1], atol=0.02 * np.abs(differ[1]).max())
+
+
+def test_targets_are_ridge_regressions() -> None:
+    _, rows, targets = table(0)
+    chosen = plan(losses.Squared(radius=1.0))
+    for ridge in (1e-3, 1e-1):
+        found = quiet(chosen, rows, targets).model(ridge)
+        rival = Ridge(alpha=ridge * ROWS, fit_intercept=False).fit(rows, targets)
+        np.testing.assert_allclose(found.predict(rows), rival.predict(rows), atol=2e-3)
+
+
+def test_targets_with_noise_are_learned_and_forgotten() -> None:
+    cells, rows, targets = table(0)
+    curator = SumsCurator(Records(MAP.codes(cells), targets), plan(losses.Squared(radius=1.0), gdp=2.0))
+    curator.learn(np.random.default_rng(1))
+    assert curator.delete([3]).guarantees["deletion"].gdp == 0
+    kept = targets - curator.model.predict(rows)
+    assert kept.var() < 0.5 * targets.var()
+
+
+def test_components_are_those_of_the_rows() -> None:
+    _, rows, labels = table()
+    along, sizes = quiet(plan(losses.Logistic(radius=1.0)), rows, labels).components(3)
+    parts = (rows - rows.mean(axis=0)) @ along.T
+    exact = np.linalg.svd(rows - rows.mean(axis=0), compute_uv=False)[:3] ** 2
+    np.testing.assert_allclose((parts**2).sum(axis=0), exact, rtol=2e-3)
+    np.testing.assert_allclose(sizes, exact, rtol=2e-3)
+
+
+def test_whitened_rows_have_unit_squares() -> None:
+    _, rows, labels = table()
+    white = quiet(plan(losses.Logistic(radius=1.0)), rows, labels).whitening(4)
+    parts = (rows - rows.mean(axis=0)) @ white.T
+    np.testing.assert_allclose(parts.T @ parts / ROWS, np.eye(4), atol=0.02)
+
+
+def test_moments_freed_of_noise_are_nearer_to_the_rows() -> None:
+    """A dependent pair of columns beside independent ones: at least a third of the noise's square is gone, and of the dependence not."""
+    rng = np.random.default_rng(4)
+    map = maps.Additive((0,) * 5, levels=4)
+    cells = rng.uniform(-1, 1, (20_000, 5))
+    cells[:, 1] = np.abs(cells[:, 1]) * np.sign(cells[:, 0])
+    labels = np.where(cells[:, 2] > 0, 1.0, -1.0)
+    chosen = plan_sums(losses.Logistic(radius=1.0), records=20_000, coding=map.coding, releases=100)
+    curator = SumsCurator(Records(map.codes(cells), labels), chosen)
+    curator.learn(np.random.default_rng(2))
+    above = np.triu_indices(chosen.features)
+    held, spread = np.zeros((chosen.features,) * 2), float(chosen.norm_squared)
+    held[above] = moments_of(chosen).of(map.codes(cells), labels)[: len(above[0])] / spread
+    raw = np.zeros_like(held)
+    raw[above] = curator.published[: len(above[0])] / spread
+    exact, raw = (part + np.triu(part, 1).T for part in (held, raw))
+    freed = PublishedSums(chosen, curator.published)._moments.square
+    assert np.linalg.norm(freed - exact) ** 2 < 0.4 * np.linalg.norm(raw - exact) ** 2
+    both = np.ix_(range(1, 16), range(16, 31))  # they share their half, and are apart within it
+    assert np.linalg.norm(freed[both] - exact[both]) < 0.5 * np.linalg.norm(raw[both] - exact[both])
+
+
+def test_levels_follow_the_noise() -> None:
+    """More rows, fewer columns, fewer releases: finer bins; by public numbers alone."""
+    facts: dict[str, Any] = {"records": 26_000, "blocks": 13, "releases": 101}
+    known = usual_levels(**facts)
+    assert 1 <= usual_levels(**{**facts, "records": 500}) <= 2
+    assert usual_levels(**{**facts, "records": 10**7}) == 7
+    assert usual_levels(**{**facts, "releases": 10_001}) <= known <= usual_levels(**{**facts, "releases": 1})
+    assert usual_levels(**facts, gdp=0.1) <= known <= usual_levels(**facts, gdp=10.0)

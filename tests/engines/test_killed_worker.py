@@ -1,0 +1,125 @@
+"""A worker killed in the middle of a pass, under the commands themselves: the same model, to the last bit, as if nothing had been.
+
+python -m tests.engines.test_killed_worker MARKS ENGINE      `init` and `learn` in this folder; in each a worker waits to be killed
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+from dataclasses import dataclass
+from itertools import count, pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from noisygd_delete import Curator, Execution
+from noisygd_delete.cli import main
+from noisygd_delete.engine import execution
+from noisygd_delete.engine.noise import ResearchNoise
+from noisygd_delete.methods.plan import Plan
+from noisygd_delete.store import Store, verify
+from noisygd_delete.store.clusters import table
+from noisygd_delete.store.clusters.questions import GradientSum, Longest
+from noisygd_delete.store.sources import source_at
+from noisygd_delete.store.sources.reading import records_of
+
+from .conftest import ROOT, SCHEMA, SLOTS, N, columns, held, skip_without
+from .held_up import held_up, marked, wait
+from .test_commands import PLAN, TEXT
+from .test_engines import executes, psutil, pytestmark
+
+__all__ = ["pytestmark"]
+
+SEED = 3
+ENDS = {  # where each file ends; sums of whole chunks of 2,048 rows are those of memory, in its order
+    "one file": (0, N),
+    "empty files": (0, 2048, 2048, N, N),
+    "one long file": (0, N - 70, N - 70, N - 60, N - 59, N),
+}
+
+
+@dataclass(frozen=True)
+class LongestHeldUp(Longest):
+    """The question that `init` asks of every row."""
+
+    mark: str = ""
+
+    def of(self, partition: Any) -> Any:
+        wait(self.mark, partition)
+        return super().of(partition)
+
+
+def command(marks: Path, engine: str) -> int:
+    passes, asked_before = count(), count()
+
+    def longest(*facts: Any) -> Longest:
+        return LongestHeldUp(*facts, mark=str(marks / "init")) if next(asked_before) == 0 else Longest(*facts)
+
+    def gradient(*facts: Any) -> GradientSum:
+        question = GradientSum(*facts)
+        return held_up(question, marks / "learn") if next(passes) == 1 else question
+
+    table.Longest, table.GradientSum = longest, gradient
+    execution.noise_source = lambda *_: ResearchNoise(np.random.default_rng(SEED))  # so that two runs can be compared
+    where = ["--source", str(Path("files").absolute()), "--engine", engine, "--schema", "schema.toml"]
+    return main(["init", "store", *where, *PLAN]) or main(["learn", "store"])
+
+
+def kill(mark: Path) -> None:
+    """The worker that waits; of Spark, where one has ended before, the executor with it."""
+    process = psutil.Process(marked(mark))
+    executor = next((each for each in process.parents() if executes(each)), process)
+    victim = executor if mark.name == "learn" else process
+    victim.kill()
+    psutil.wait_procs([victim], timeout=30)
+
+
+@pytest.mark.parametrize("files", ENDS)
+@pytest.mark.parametrize("engine", ["ray", "spark"])
+def test_init_and_learn_go_on_to_the_same_bit(
+    engine: str, files: str, short_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    skip_without(engine)
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    (short_folder / "files").mkdir()
+    (short_folder / "schema.toml").write_text(TEXT)
+    whole = pyarrow.table(columns())
+    for number, (first, last) in enumerate(pairwise(ENDS[files])):
+        parquet.write_table(whole.slice(first, last - first), short_folder / "files" / f"{number}.parquet")
+    asked = [sys.executable, "-m", "tests.engines.test_killed_worker", str(short_folder), engine]
+    with subprocess.Popen(asked, cwd=short_folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as driver:
+        for step in ("init", "learn"):
+            kill(short_folder / step)
+        said, _ = driver.communicate(timeout=240)
+    assert driver.returncode == 0, said.decode()
+    assert verify(short_folder / "store").passed
+    with Store.open(short_folder / "store") as store:
+        found, made = store.model.weights, store.ledger.plan
+        assert store.ledger.releases == 1
+    memory, _ = records_of(source_at(str(short_folder / "files"), id="id"), SCHEMA, SLOTS)
+    in_memory = learned(memory, made)
+    with held(engine, short_folder / "files") as records:
+        undisturbed = learned(records, made)
+        partitions = records.rows_in
+    assert found.tobytes() == undisturbed.tobytes()
+    start, output = made.learning.start, made.learning.output_noise
+    apart = 2 * start.tolerance / made.problem.strong_convexity + output * 2.0**-20
+    assert np.linalg.norm(found - in_memory) <= apart
+    if files != "one long file" and (engine == "ray" or len(partitions) == 1):
+        assert found.tobytes() == in_memory.tobytes(), partitions
+
+
+def learned(records: Any, made: Plan) -> np.ndarray:
+    curator = Curator(records, made)
+    curator.learn(execution=Execution(rng=np.random.default_rng(SEED)))
+    return curator.model.weights
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))
+    warnings.simplefilter("ignore")
+    sys.exit(command(Path(sys.argv[1]), sys.argv[2]))
