@@ -1,19 +1,26 @@
-"""Additive models at equal (ε, δ) on four tables: `maps.Additive` and the columns, beside DP-EBM; boosting and logistic without privacy.
+"""Additive models at equal (ε, δ) on six tables: `maps.Additive` and the columns, beside DP-EBM and diffprivlib; boosting and logistic without
+privacy.
 
-DP-EBM is `interpret`'s (the extra `additive` of `lab/`), with the schema's ranges for its bounds. Every row of a
-split is equally likely to be tested. "Defaults" choose nothing by looking at test rows. "Best of grid" is the setting with the best mean
-on the test rows, for ours and for DP-EBM alike: what somebody could get who knew it beforehand.
+DP-EBM is `interpret`'s (the extra `additive` of `lab/`), with the schema's ranges for its bounds. diffprivlib does not import beside this
+scikit-learn: $DIFFPRIVLIB_PYTHON names an interpreter that has it with an older one, else it is left out. Every row of a split is equally likely
+to be tested. "Defaults" choose nothing by looking at test rows. "Best of grid" is the setting with the best mean on the test rows, for ours and
+for rivals alike: what somebody could get who knew it beforehand. A run that broke off goes on with `--resume FILE`, the lines that it printed.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import subprocess
+import tempfile
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -40,6 +47,8 @@ TABLES: dict[
     "wages": (datasets.wage_table, 22_000, 6_155),
     "diamonds": (datasets.diamond_table, 43_000, 10_940),
     "flights": (datasets.flight_table, 60_000, 40_000),
+    "pharmacies": (datasets.pharmacy_table, 22_000, 5_765),
+    "words": (datasets.word_table, 22_000, 5_360),
 }
 OURS = [{"chain": 3, "clip": 0.6, "regularization": scale} for scale in (0.3, 1.0, 3.0)] + [
     {"chain": 5, "clip": 0.6, "regularization": 1.0},
@@ -50,6 +59,18 @@ EBM: list[dict[str, Any]] = [
     {"max_rounds": 300, "max_bins": 32, "learning_rate": 0.03},
     {"max_rounds": 50, "max_bins": 32, "learning_rate": 0.05},
 ]
+REGULARIZERS = (0.01, 100.0)  # C of diffprivlib, beside its 1
+OTHER = os.environ.get("DIFFPRIVLIB_PYTHON")
+SCRIPT = """
+import sys, time, warnings, numpy
+warnings.simplefilter("ignore")
+from diffprivlib.models import LogisticRegression
+given, (epsilon, strength) = numpy.load(sys.argv[1]), map(float, sys.argv[2:])
+model = LogisticRegression(epsilon=epsilon, C=strength, data_norm=1.0, fit_intercept=False, max_iter=1000)
+began = time.process_time()
+model.fit(given["rows"], given["labels"])
+numpy.savez(sys.argv[1], chance=model.predict_proba(given["tested"])[:, 1], cost=time.process_time() - began)
+"""
 Answer = tuple[np.ndarray, float]
 
 
@@ -106,27 +127,40 @@ def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks additive", description=__doc__)
     parser.add_argument("--splits", type=int, default=SPLITS)
     parser.add_argument("--tables", nargs="+", choices=list(TABLES), default=list(TABLES))
+    parser.add_argument("--resume", type=Path, metavar="FILE", help="lines that an earlier run printed")
     parsed = parser.parse_args(arguments)
     splits, commit = parsed.splits, report.commit()
     warnings.simplefilter("ignore")
+    printed = [] if parsed.resume is None else [json.loads(line) for line in parsed.resume.read_text().splitlines()]
+    known = {(name, seed, method, epsilon): scores for name, seed, method, epsilon, *scores in printed}
     lines = []
     for name in parsed.tables:
-        lines += measure(name, splits)
+        lines += measure(name, splits, known)
     sizes = ", ".join(f"{name} {TABLES[name][1]:,}" for name in parsed.tables)
     body = (
-        f"Rows to learn from: {sizes}; {splits} splits, mean ± standard deviation over splits. wages and diamonds were not used before, by anybody here "
-        f"(benchmarks/schemas). One release at (ε, {DELTA:g}), zero-out (one record against an empty slot); DP-EBM's is by its own accounting, for one "
+        f"Rows to learn from: {sizes}; {splits} splits, mean ± standard deviation over splits. pharmacies and words were not used before, by anybody here, "
+        f"and their bounds were written before their rows were seen (benchmarks/schemas). One release at (ε, {DELTA:g}), zero-out (one record against an empty slot); DP-EBM's is by its own accounting, for one "
         "record added or removed. Ours delete at ε/10. Best of grid: of "
-        f"{1 + len(OURS)} settings of ours and {1 + len(EBM)} of DP-EBM, the one best on the test rows. Processor time of a deletion over that of "
-        "learning scikit-learn's boosting; DP-EBM deletes by learning anew. diffprivlib 0.6.6 does not import beside scikit-learn 1.9.\n\n"
+        f"{1 + len(OURS)} settings of ours, {1 + len(EBM)} of DP-EBM and {1 + len(REGULARIZERS)} of diffprivlib, the one best on the test rows. Processor time of a deletion over that of "
+        "learning scikit-learn's boosting, side by side; DP-EBM and diffprivlib (logistic regression, ε-DP) delete by learning anew.\n\n"
         f"{report.table(HEADER, lines)}"
     )
     command = f"python -m benchmarks additive --splits {splits}"
     report.write("additive", "Additive models at equal (ε, δ)", command, body, commit)
 
 
-def prepared(reader: Callable[[], tuple[Schema, Any]]) -> tuple[Schema, Any, Any, Any, Any, Any]:
-    """A table's schema, its columns as text and numbers, the same with coded categories, our rows by columns and by the map, labels."""
+class Table(NamedTuple):
+    """Columns as text and numbers, the same with coded categories, our rows by columns and by the map, labels."""
+
+    schema: Schema
+    table: Any
+    codes: Any
+    columns: Any
+    thin: Any
+    labels: Any
+
+
+def prepared(reader: Callable[[], tuple[Schema, Any]]) -> Table:
     schema, whole = reader()
     whole = whole[[*schema.columns, schema.label_column]].reset_index(drop=True)
     widths = tuple(kind.width if isinstance(kind, Category) else 0 for kind in schema.columns.values())
@@ -140,53 +174,95 @@ def prepared(reader: Callable[[], tuple[Schema, Any]]) -> tuple[Schema, Any, Any
         if isinstance(kind, Category):
             table[column] = table[column].astype(str)
             codes[column] = pd.Categorical(table[column], categories=list(kind.values))
-    return schema, table, codes, columns, thin, labels
+    return Table(schema, table, codes, columns, thin, labels)
 
 
-def measure(name: str, splits: int) -> list[list[str]]:
-    """The lines of one table."""
+class Split:
+    """One way of dividing a table into rows to learn from and rows to test on; every way of learning answers P(second class) and its cost."""
+
+    def __init__(self, given: Table, train: Any, test: Any) -> None:
+        self.given, self.train, self.test = given, train, test
+        self.learned, self.truth = given.labels[train], given.labels[test]
+        self._ridges = dict[float, float]()
+
+    def boosting(self) -> Answer:
+        began = time.process_time()
+        model = HistGradientBoostingClassifier(categorical_features="from_dtype", random_state=0)
+        model.fit(self.given.codes.iloc[self.train], self.learned)
+        spent = time.process_time() - began
+        return model.predict_proba(self.given.codes.iloc[self.test])[:, 1], spent
+
+    def logistic(self) -> Answer:
+        began = time.process_time()
+        model = LogisticRegression(C=100, max_iter=1000).fit(self.given.columns[self.train], self.learned)
+        return model.predict_proba(self.given.columns[self.test])[:, 1], time.process_time() - began
+
+    def curves(self, epsilon: float, setting: dict[str, Any] | None = None) -> Answer:
+        rows, tested = self.given.thin[self.train], self.given.thin[self.test]
+        if setting is None or epsilon not in self._ridges:
+            answer, self._ridges[epsilon] = ours(rows, self.learned, epsilon, tested)
+        return (
+            answer if setting is None else ours_as(setting, self._ridges[epsilon], rows, self.learned, epsilon, tested)
+        )
+
+    def columns(self, epsilon: float) -> Answer:
+        return ours(self.given.columns[self.train], self.learned, epsilon, self.given.columns[self.test])[0]
+
+    def ebm(self, epsilon: float, **setting: Any) -> Answer:
+        table = self.given.table
+        return dp_ebm(
+            self.given.schema, table.iloc[self.train], self.learned, epsilon, table.iloc[self.test], **setting
+        )
+
+    def diffprivlib(self, epsilon: float, strength: float = 1.0) -> Answer:
+        """Its logistic regression, which is ε-DP without a δ."""
+        with tempfile.TemporaryDirectory() as folder:
+            file, columns = Path(folder) / "table.npz", self.given.columns
+            np.savez(file, rows=columns[self.train], labels=self.learned, tested=columns[self.test])
+            subprocess.run([str(OTHER), "-c", SCRIPT, file, str(epsilon), str(strength)], check=True, env={})
+            made = np.load(file)
+            return made["chance"], float(made["cost"])
+
+    def ways(self) -> Iterator[tuple[str, str, Callable[[], Answer]]]:
+        yield "boosting, not private", "", self.boosting
+        yield "logistic regression, not private", "", self.logistic
+        for epsilon in EPSILONS:
+            at = f"{epsilon:g}"
+            yield "additive, ours", at, partial(self.curves, epsilon)
+            yield "columns, ours", at, partial(self.columns, epsilon)
+            yield "DP-EBM", at, partial(self.ebm, epsilon)
+            if OTHER:
+                yield "diffprivlib", at, partial(self.diffprivlib, epsilon)
+        at = f"{GRID_AT:g}"
+        for place, setting in enumerate(OURS):
+            yield f"additive, ours, grid {place}", at, partial(self.curves, GRID_AT, setting)
+        for place, setting in enumerate(EBM):
+            yield f"DP-EBM, grid {place}", at, partial(self.ebm, GRID_AT, **setting)
+        for place, strength in enumerate(REGULARIZERS if OTHER else ()):
+            yield f"diffprivlib, grid {place}", at, partial(self.diffprivlib, GRID_AT, strength)
+
+
+def measure(name: str, splits: int, known: dict[tuple[str, int, str, str], list[float]]) -> list[list[str]]:
+    """The lines of one table; `known` are the scores of what need not be measured again."""
     reader, train_size, test_size = TABLES[name]
-    schema, table, codes, columns, thin, labels = prepared(reader)
+    given = prepared(reader)
     found: dict[tuple[str, str], list[list[float]]] = {}
     for seed in range(splits):
-        order = np.random.default_rng(seed).permutation(len(labels))
-        train, test = order[:train_size], order[train_size : train_size + test_size]
-        truth, known = labels[test], labels[train]
-
-        def add(method: str, epsilon: str, answer: Answer, truth: Any = truth) -> None:
-            chance, cost = answer
-            scores = [float(((chance > 0.5) == truth).mean()), float(roc_auc_score(truth, chance))]
-            scores += [float(log_loss(truth, np.clip(chance, 1e-6, 1 - 1e-6))), cost]
-            found.setdefault((method, epsilon), []).append(scores)
-            print(json.dumps([name, method, epsilon, *scores]), flush=True)
-
-        began = time.process_time()
-        boosting = HistGradientBoostingClassifier(categorical_features="from_dtype", random_state=0)
-        boosting.fit(codes.iloc[train], known)
-        unit = time.process_time() - began
-        add("boosting, not private", "", (boosting.predict_proba(codes.iloc[test])[:, 1], unit))
-        began = time.process_time()
-        logistic = LogisticRegression(C=100, max_iter=1000).fit(columns[train], known)
-        spent = time.process_time() - began
-        add("logistic regression, not private", "", (logistic.predict_proba(columns[test])[:, 1], spent))
-        for epsilon in EPSILONS:
-            answer, ridge = ours(thin[train], known, epsilon, thin[test])
-            add("additive, ours", f"{epsilon:g}", answer)
-            add("columns, ours", f"{epsilon:g}", ours(columns[train], known, epsilon, columns[test])[0])
-            add("DP-EBM", f"{epsilon:g}", dp_ebm(schema, table.iloc[train], known, epsilon, table.iloc[test]))
-            if epsilon != GRID_AT:
-                continue
-            for place, setting in enumerate(OURS):
+        order = np.random.default_rng(seed).permutation(len(given.labels))
+        split = Split(given, order[:train_size], order[train_size : train_size + test_size])
+        unit = 0.0  # what learning boosting takes here and now
+        for method, at, way in split.ways():
+            scores = known.get((name, seed, method, at))
+            if scores is None:
+                unit = unit or split.boosting()[1]
                 try:
-                    answer = ours_as(setting, ridge, thin[train], known, epsilon, thin[test])
+                    chance, cost = way()
                 except PlanInfeasible:
                     continue
-                add(f"additive, ours, grid {place}", f"{epsilon:g}", answer)
-            for place, setting in enumerate(EBM):
-                answer = dp_ebm(schema, table.iloc[train], known, epsilon, table.iloc[test], **setting)
-                add(f"DP-EBM, grid {place}", f"{epsilon:g}", answer)
-        for runs in found.values():
-            runs[-1][3] /= unit
+                scores = [float(((chance > 0.5) == split.truth).mean()), float(roc_auc_score(split.truth, chance))]
+                scores += [float(log_loss(split.truth, np.clip(chance, 1e-6, 1 - 1e-6))), cost / unit]
+                print(json.dumps([name, seed, method, at, *scores]), flush=True)
+            found.setdefault((method, at), []).append(scores)
     keep_best(found)
     lines = []
     for (method, epsilon), runs in sorted(found.items(), key=lambda item: (item[0][1], item[0][0])):
@@ -198,8 +274,10 @@ def measure(name: str, splits: int) -> list[list[str]]:
 
 def keep_best(found: dict[tuple[str, str], list[list[float]]]) -> None:
     """Of every grid, defaults included, the setting with the best mean accuracy on the test rows, under a name of its own."""
-    for method in ("additive, ours", "DP-EBM"):
+    for method in ("additive, ours", "DP-EBM", "diffprivlib"):
         settings = [key for key in found if key[0].startswith(method) and key[1] == f"{GRID_AT:g}"]
+        if not settings:
+            continue
         best = max(settings, key=lambda key: float(np.mean([run[0] for run in found[key]])))
         chosen = found[best]
         for key in settings:

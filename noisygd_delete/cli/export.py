@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from ..errors import InvalidParameter
@@ -40,6 +41,13 @@ def register(commands: Any) -> None:
         "--plain", metavar="FILE", help="the model in force as coefficients in JSON (see docs/publishers.md)"
     )
     parser.add_argument(
+        "--monotone",
+        metavar="COLUMN=WAY",
+        action="append",
+        default=[],
+        help="with --onnx or --plain: `rising` or `falling`, the nearest such curve of an additive model in place of its own",
+    )
+    parser.add_argument(
         "--public-key", metavar="FILE", help="the key that signs certificates; the model card names its id"
     )
     parser.add_argument(
@@ -67,6 +75,8 @@ def _export(parsed: argparse.Namespace) -> int:
         raise InvalidParameter(
             "name what to write: --registry, --model-card, --assessment, --onnx or --plain; or --json"
         )
+    if parsed.monotone and parsed.onnx is None and parsed.plain is None:
+        raise InvalidParameter("--monotone changes what --onnx or --plain writes: name one of them")
     read = [parsed.public_key, parsed.audit]
     outputs = {
         option: output(
@@ -86,9 +96,13 @@ def _export(parsed: argparse.Namespace) -> int:
         "--assessment": lambda: assessment(ledger, practice, lines, audit=audit, code=parsed.language),
     }
     if parsed.onnx is not None or parsed.plain is not None:
+        from ..features.schema.shapes import monotone_weights
         from ..store.onward import in_force
 
         leaving = in_force(parsed.store)
+        if parsed.monotone:
+            weights = monotone_weights(leaving.schema, leaving.model.weights, parsed.monotone)
+            leaving = replace(leaving, model=replace(leaving.model, weights=weights))
         made |= {"--onnx": lambda: leaving.file("model.onnx"), "--plain": lambda: leaving.file("model.json")}
     written = {option: made[option]() for option in outputs}
     for option, place in outputs.items():

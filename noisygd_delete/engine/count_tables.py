@@ -17,7 +17,7 @@ from ..features.maps.coding import Codes, Coding
 from ..losses.base import Loss
 from ..records import Records
 from .assumptions import check_labels
-from .integer_moments import IntegerMoments, Integers
+from .integer_moments import IntegerMoments, Integers, above
 
 _ROWS = 1 << 16  # counted at once
 _FEW = 64  # rows: written out
@@ -105,7 +105,7 @@ class CodedMoments(IntegerMoments):
             if not b:
                 square[0, 0] += common**2 * number.sum()
                 first[:, 0] += common * counts.labels[m, b].sum(axis=0)
-        return np.concatenate([square[np.triu_indices(self.features)], first.ravel()]).astype(np.int64)
+        return np.concatenate([square[above(self.features)], first.ravel()]).astype(np.int64)
 
     def _steps(self, filled: int) -> tuple[int, list[NDArray[np.float64]]]:
         common, tables = self.coding.steps(self.norm_squared, filled)
@@ -119,5 +119,4 @@ class CodedMoments(IntegerMoments):
             common, tables = self._steps(m)
             parts = [np.full((len(own), 1), common), *(table[codes[own, b]] for b, table in enumerate(tables))]
             rows[own] = np.concatenate(parts, axis=1)
-        above = (rows.T @ rows)[np.triu_indices(self.features)]
-        return np.concatenate([above, (answers.T @ rows).ravel()]).astype(np.int64)
+        return np.concatenate([(rows.T @ rows)[above(self.features)], (answers.T @ rows).ravel()]).astype(np.int64)

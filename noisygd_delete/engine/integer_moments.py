@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +25,12 @@ from .rational_gaussian import rational_gaussian
 Integers = NDArray[np.int64]
 EXACT = 1 << 53  # whole numbers below it are exact in float64, and so are their sums in any order
 _BLOCK = 4096
+
+
+@lru_cache(4)
+def above(features: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Rows and columns of a matrix from its diagonal up."""
+    return np.triu_indices(features)
 
 
 @dataclass(frozen=True)
@@ -63,7 +70,7 @@ class IntegerMoments:
                 raise AssumptionViolated("a row is longer than the radius; scale the rows, or plan for a larger one")
             square += steps.T @ steps
             first += self.answers(answers[start : start + _BLOCK]).T @ steps
-        both = np.concatenate([square[np.triu_indices(self.features)], first.ravel()])
+        both = np.concatenate([square[above(self.features)], first.ravel()])
         return both.astype(np.int64)
 
     def answers(self, labels: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -83,7 +90,7 @@ class IntegerMoments:
 
     def noise(self, noise: Noise, *, variance: int, label_weight: int) -> Integers:
         """Exact discrete Gaussians: σ² on the diagonal, σ²/2 above it, σ²/β² on a label sum (of labels as they are)."""
-        rows, places = np.triu_indices(self.features)
+        rows, places = above(self.features)
         drawn = np.empty(self.size, np.int64)
         diagonal = rows == places
         matrix = drawn[: len(rows)]

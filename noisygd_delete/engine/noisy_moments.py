@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..features.maps.coding import Coding
-from .integer_moments import IntegerMoments, Integers
+from .integer_moments import IntegerMoments, Integers, above
 
 Matrix = NDArray[np.float64]
 _RARE = 1e-3  # the least share of a class: below it there is none to be told from noise
@@ -72,12 +72,12 @@ class NoisyMoments:
 
     @classmethod
     def of(cls, moments: IntegerMoments, published: Integers, *, variance: int, coding: Coding | None) -> NoisyMoments:
-        above = np.triu_indices(moments.features)
+        places = above(moments.features)
         unit = float(moments.norm_squared)
         square = np.zeros((moments.features, moments.features))
-        square[above] = published[: len(above[0])] / unit
+        square[places] = published[: len(places[0])] / unit
         square += np.triu(square, 1).T
-        first = published[len(above[0]) :].reshape(moments.outputs, moments.features)
+        first = published[len(places[0]) :].reshape(moments.outputs, moments.features)
         told = first / math.sqrt(unit) / 2.0**moments.label_bits
         radius, spread = math.sqrt(unit) / 2.0**moments.bits, variance / unit**2
         if coding is not None:
@@ -169,12 +169,13 @@ def _without_noise(table: Matrix, variance: float) -> Matrix:
 
 
 def _solved(square: Matrix, right: Matrix, ridge: float) -> Matrix:
-    """(square + ridge I)⁻¹ right where that is positive definite; else with eigenvalues of `square` below 0 as 0."""
+    """(square + ridge I)⁻¹ right where no eigenvalue of `square` is below −ridge/2; else with those below 0 as 0."""
     from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
     try:
-        found: Matrix = cho_solve(cho_factor(square + ridge * np.eye(len(square))), right)
+        cho_factor(square + ridge / 2 * np.eye(len(square)))
     except LinAlgError:
         sizes, along = np.linalg.eigh(square)
-        found = along @ ((along.T @ right) / (np.maximum(sizes, 0.0) + ridge)[:, None])
-    return found
+        found: Matrix = along @ ((along.T @ right) / (np.maximum(sizes, 0.0) + ridge)[:, None])
+        return found
+    return np.asarray(cho_solve(cho_factor(square + ridge * np.eye(len(square))), right), np.float64)

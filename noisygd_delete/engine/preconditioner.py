@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bounds.solver_steps import factor_passes, sample_rows
+from .nested import NestedPart, nested_hessian
 from .objective_float64 import PreciseObjective
 
 Vector = NDArray[np.float64]
@@ -116,6 +117,8 @@ class Sample:
 
     def _one_output(self, scores: NDArray[Any]) -> Operator:
         bend = np.maximum(self._change(scores, self._labels, np.ones_like(scores)), 0.0)
+        if isinstance(self._rows, NestedPart):
+            return self._nested(bend.reshape(-1).astype(np.float32, copy=False))
         rooted = _scale_rows(self._rows, np.sqrt(bend / len(bend)).astype(np.float32, copy=False))
         unseen = self._unseen(_square(rooted))
         if self.narrow:
@@ -129,6 +132,19 @@ class Sample:
             return step
 
         return woodbury
+
+    def _nested(self, bend: NDArray[np.float32]) -> Operator:
+        """Columns that curve much together, the others each by itself."""
+        chosen, matrix, diagonal = nested_hessian(self._rows, bend, self._objective.regularization)
+        unseen = self._unseen(float(diagonal.sum()))
+        solve, rest = _solver(matrix, unseen), diagonal + unseen
+
+        def step(gradient: Vector) -> Vector:
+            made: Vector = gradient / rest
+            made[:, chosen] = solve(gradient[:, chosen].T).T
+            return made
+
+        return step
 
     def _several_outputs(self, scores: NDArray[Any]) -> Operator:
         if self._moment is None:

@@ -19,6 +19,9 @@ from .noise import Noise
 
 MOST_BITS = 42  # of σ: z and z² are then good to 10⁻¹² where floating point decides
 _AT_ONCE = 1 << 15
+_ACCEPTED = (
+    0.46  # about √(π/2) e^{−1/2} (1 − e^{−1}) of those with j below t are accepted; a share σ/t of it where t is small
+)
 _SAFE = 1 << 44  # words below are left to the exact comparison
 _DOUBT = 1e-9
 _LOG_WORD = 64 * math.log(2)
@@ -78,13 +81,16 @@ def rational_gaussian(size: int, noise: Noise, *, variance: Fraction) -> NDArray
     if not 0 < variance < 1 << 2 * MOST_BITS:
         raise ValueError(f"variance must be above 0 and below 2^{2 * MOST_BITS}, not {float(variance):g}")
     span = math.isqrt(math.floor(variance)) + 1
-    mask = np.uint64((1 << (span - 1).bit_length()) - 1)
+    room = 1 << (span - 1).bit_length()
+    mask, often = np.uint64(room - 1), room / span / _ACCEPTED  # candidates for each number that is wanted
     parts: list[NDArray[np.int64]] = []
     missing = size
     while missing > 0:
-        number = min(missing, _AT_ONCE) * 3 + 16
+        number = int(min(missing, _AT_ONCE) * often) + 16
         words = noise.words(3 * number).reshape(number, 3)
         place = words[:, 0] & mask
+        within = place < np.uint64(span)
+        words, place = words[within], place[within]
         depth = _LOG_WORD - np.log(words[:, 1].astype(np.float64) + 0.5)
         a = np.floor(depth)
         z = a * span + place.astype(np.float64)
@@ -98,7 +104,6 @@ def rational_gaussian(size: int, noise: Noise, *, variance: Fraction) -> NDArray
         for row in np.flatnonzero(doubtful):
             found = _decide([int(word) for word in words[row]], span, variance, noise)
             accepted[row], whole[row] = found is not None, found or 0
-        accepted &= place < np.uint64(span)
         parts.append(whole[accepted][:missing])
         missing -= len(parts[-1])
     return np.concatenate(parts) if parts else np.empty(0, np.int64)

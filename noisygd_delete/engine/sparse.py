@@ -17,6 +17,7 @@ from ..bounds.arithmetic import BLOCK, CHUNK, DTYPES, SPAN
 from ..errors import choice
 from ..losses.base import Loss
 from ..records import Records, SparseRows
+from .nested import SAMPLED, NestedPart, nested
 from .summation import in_a_tree
 from .sums import CurrentRecords
 from .sums_held import HeldSums
@@ -27,6 +28,7 @@ Weights = NDArray[np.float64]
 _WIDE, _MOSTLY = 256, 8  # features from which rows are looked at; the part of them that may not be 0
 _LOOKED_AT = 256  # rows
 _MOST = 1 << 27  # values held: a GiB
+_TASK = 1 << 20  # values worth handing to a thread
 _KEPT = 1 << 24  # values of a table whose parts are kept in float64 too: 128 MiB
 
 
@@ -57,18 +59,22 @@ def numbers_of(records: CurrentRecords) -> int:
 
 
 class BothWays:
-    """Some rows, and the same turned: scipy would make that for every product."""
+    """Some rows, and chunks of them turned: scipy would make that for every product."""
 
-    __array_ufunc__ = None  # products from the left are its own
-
-    def __init__(self, rows: Any) -> None:
-        self.rows, self.turned = rows, rows.T
+    def __init__(self, rows: Any, chunk: int) -> None:
+        self.rows, self._turned = rows, [rows[first : first + chunk].T for first in range(0, rows.shape[0], chunk)]
 
     def __matmul__(self, other: NDArray[Any]) -> NDArray[Any]:
         return self.rows @ other  # type: ignore[no-any-return]
 
-    def __rmatmul__(self, other: NDArray[Any]) -> NDArray[Any]:
-        return (self.turned @ other.T).T  # type: ignore[no-any-return]
+    def sums(self, slopes: NDArray[Any]) -> list[Weights]:
+        """Σ g_i ⊗ x_i of each chunk; slopes (outputs, rows)."""
+        found, first = list[Weights](), 0
+        for turned in self._turned:
+            last = first + turned.shape[1]
+            found.append((turned @ slopes[:, first:last].T).T.astype(np.float64, copy=False))
+            first = last
+        return found
 
 
 class SparseSums(HeldSums):
@@ -77,17 +83,21 @@ class SparseSums(HeldSums):
     _rows: Any  # SparseRows
 
     def __init__(self, rows: SparseRows, labels: NDArray[np.float64], loss: Loss) -> None:
-        whole: Any = rows
-        super().__init__(whole, labels, loss)
-        self._numbers, self._parts = rows.filled, dict[tuple[int, int, str], BothWays]()
+        self._nested, self._whole = nested(rows), rows
+        kept: Any = rows if self._nested is None else self._nested.rows
+        super().__init__(kept, labels, loss)
+        self._numbers, self._parts = kept.filled, dict[tuple[int, int, str], BothWays]()
 
     def _tasks(self) -> Iterator[slice]:
-        for start in range(0, self.slots, SPAN):
-            yield slice(start, min(start + SPAN, self.slots))
+        most = SPAN
+        while most < self.slots and most * self._numbers < _TASK * self.slots:
+            most *= 2
+        for start in range(0, self.slots, most):
+            yield slice(start, min(start + most, self.slots))
 
     def _pieces(self, part: slice, dtype: str) -> Iterator[tuple[Any, NDArray[Any]]]:
         labels = self._labels if dtype == "float64" else self._short
-        most = SPAN if dtype == "float32" and self._loss.outputs == 1 else CHUNK
+        most = part.stop - part.start if self._loss.outputs == 1 else CHUNK
         for start in range(part.start, part.stop, most):
             yield self._part(start, min(start + most, part.stop), dtype), labels[start : start + most]
 
@@ -95,13 +105,29 @@ class SparseSums(HeldSums):
         """Kept, of a large table in float32 alone: to make one costs as much as many products with it."""
         place = start, stop, dtype
         if (made := self._parts.get(place)) is None:
-            made = BothWays(self._rows.part(start, stop, dtype))
+            made = BothWays(self._rows.part(start, stop, dtype), CHUNK if dtype == "float64" else stop - start)
             if dtype == "float32" or self._numbers <= _KEPT:
                 self._parts[place] = made
         return made
 
+    def _of_entries(self, turned: NDArray[Any]) -> NDArray[Any]:
+        return turned if self._nested is None else self._nested.spread.T @ turned
+
+    def _of_features(self, sums: list[Weights]) -> list[Weights]:
+        if self._nested is None:
+            return sums
+        outputs = sums[0].shape[0]
+        together = self._nested.spread @ np.concatenate(sums).T
+        return list(together.T.reshape(-1, outputs, self.width))
+
     def every(self, step: int, first: int = 0) -> tuple[Any, NDArray[Any]]:
-        return self._rows.part(0, self.slots)[first::step], self._short[first::step]
+        if self._nested is None or self._loss.outputs > 1:
+            return self._whole.part(0, self.slots)[first::step], self._short[first::step]
+        rows = self._rows.part(0, self.slots)[first::step]
+        return NestedPart(rows, self._nested, self._whole.filled // self.slots), self._short[first::step]
+
+    def strided(self, rows: int) -> tuple[Any, NDArray[Any]]:
+        return super().strided(rows if self._nested is None else max(rows, SAMPLED))
 
 
 class SparseObjective:

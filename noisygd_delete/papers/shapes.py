@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 
 import numpy as np
 
 from ..errors import InvalidParameter, MissingDependency
 from ..features.maps import Shapes
-from ..features.maps.shapes import MOST_BARS
-from ..features.schema.shapes import named_shapes
+from ..features.maps.shapes import MOST_BARS, Side
+from ..features.schema.shapes import monotone_weights, named_shapes
 from ..store import Store
 from .page import policy, render
 
@@ -17,8 +18,8 @@ PNG = b"\x89PNG"  # how every picture begins
 _MOST = 12  # shapes in one picture
 
 
-def shapes_of(store: Store) -> Shapes:
-    """Those of the model in force. No row is read.
+def shapes_of(store: Store, monotone: Sequence[str] = ()) -> Shapes:
+    """Those of the model in force, with these columns made to rise or to fall (`monotone_weights`). No row is read.
 
     Raises:
         InvalidParameter: the model is not an additive one of one score. NotLearned: none is in force.
@@ -29,7 +30,8 @@ def shapes_of(store: Store) -> Shapes:
             f"{store.path}: a model of {len(schema.classes or ())} classes has no one curve for a column"
         )
     noise = plan.outlook.weight_deviation
-    return named_shapes(schema, model.weights, noise=noise, release=store.ledger.model_release)
+    weights = monotone_weights(schema, model.weights, monotone) if monotone else model.weights
+    return named_shapes(schema, weights, noise=noise, release=store.ledger.model_release)
 
 
 def shapes_page(shapes: Shapes, title: str, before: Shapes | None = None) -> str:
@@ -68,7 +70,15 @@ def shapes_picture(shapes: Shapes, before: Shapes | None = None) -> bytes:
         axes.set_title(shape.name, fontsize=9, loc="left")
         values, band = np.array(shape.values), 2 * shapes.noise
         other = known.get(shape.name)
-        if shape.edges:
+        if shape.second is not None:
+            own, beside = Side(shape.edges, shape.labels), shape.second
+            table, most = values.reshape(own.parts, beside.parts).T, max(float(np.abs(values).max()), 1e-9)
+            ends = [np.array(side.edges or range(side.parts + 1)) for side in (own, beside)]
+            axes.pcolormesh(*ends, table, cmap="PuOr", vmin=-most, vmax=most)
+            for side, ticks in ((own, axes.set_xticks), (beside, axes.set_yticks)):
+                if side.labels:
+                    ticks(np.arange(side.parts) + 0.5, [label[:12] for label in side.labels], fontsize=6)
+        elif shape.edges:
             axes.stairs(values + band, shape.edges, baseline=values - band, fill=True, alpha=0.2, color="#1f5f8b")
             axes.stairs(values, shape.edges, color="#1f5f8b", baseline=None)
             if other is not None:

@@ -99,6 +99,19 @@ class SparseRows:
         """Of the three arrays."""
         return self._data.nbytes + self._columns.nbytes + self._starts.nbytes
 
+    def entries(self, step: int = 1) -> tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.int64]]:
+        """`data`, `columns` and `starts` of every `step`-th row; of all rows they are read, never written."""
+        if step == 1:
+            return self._data, self._columns, self._starts
+        lengths = np.diff(self._starts)[::step]
+        starts = np.concatenate([[0], lengths.cumsum()])
+        places = np.repeat(self._starts[:-1:step] - starts[:-1], lengths) + np.arange(starts[-1])
+        return self._data[places], self._columns[places], starts
+
+    def chosen(self, places: NDArray[np.intp]) -> SparseRows:
+        """The same rows with the values of these places of `data` alone, which ascend."""
+        return SparseRows(self._data[places], self._columns[places], places.searchsorted(self._starts), self.shape[1])
+
     def copy(self) -> SparseRows:
         """An independent table with the same content."""
         return SparseRows(self._data.copy(), self._columns.copy(), self._starts.copy(), self.shape[1])

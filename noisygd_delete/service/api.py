@@ -28,8 +28,8 @@ from ..errors import InvalidParameter, InvalidRequest, StoreError, StoreLocked
 from ..version import __version__
 from .access import Caller, Roles
 from .asked import MOST_BODY, Asked, PublishAsked, Unfit, read_as
-from .describe import PAGE, PROBLEM, PROBLEMS, description
-from .fides import FIDES, from_fides
+from .describe import CALLS, PAGE, PROBLEM, PROBLEMS, Call, description
+from .fides import from_fides
 from .inbox import Full, TooMany
 from .known import Course
 from .pages import ASKS, asked_of, for_people, headers, password
@@ -63,22 +63,7 @@ def application(service: Service, *, run: bool = True) -> Starlette:
             await run_in_threadpool(service.stop)
 
     api = _Api(service)
-    routes = [
-        Route("/", api.page, methods=["GET"]),
-        Route("/openapi.json", api.openapi, methods=["GET"]),
-        Route("/live", api.live, methods=["GET"]),
-        Route("/health", api.health, methods=["GET"]),
-        Route("/metrics", api.may(api.metrics, Roles.READ), methods=["GET"]),
-        Route("/requests", api.may(api.ask, Roles.REQUEST), methods=["POST"]),
-        Route("/requests", api.may(api.waiting, Roles.READ), methods=["GET"]),
-        Route("/requests/{token}", api.may(api.look, Roles.REQUEST, Roles.READ), methods=["GET"]),
-        Route("/requests/{token}/retry", api.may(api.decide, Roles.PUBLISH), methods=["POST"]),
-        Route("/requests/{token}/drop", api.may(api.decide, Roles.PUBLISH), methods=["POST"]),
-        Route("/requests/{token}/certificate", api.may(api.certificate, Roles.READ, Roles.SIGN), methods=["GET"]),
-        Route(HERE, api.may(api.register, Roles.READ, page=True), methods=["GET"]),
-        Route("/publish", api.may(api.publish, Roles.PUBLISH), methods=["POST"]),
-        Route(FIDES, api.may(api.fides, Roles.REQUEST), methods=["POST"]),
-    ]
+    routes = [Route(call.path, api.answering(call), methods=[call.method]) for call in CALLS]
     handlers: dict[Any, Any] = {HTTPException: _refused, Exception: _fault}
     app = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
     app.router.redirect_slashes = False
@@ -99,8 +84,12 @@ class _Api:
         self._service = service
         self._under_way: Counter[str] = Counter()  # by caller
 
-    def may(self, handler: Handler, *roles: Roles, page: bool = False) -> Handler:
-        """The handler, for callers with one of these roles. `page`: a browser may ask for it, see `pages`."""
+    def answering(self, call: Call) -> Handler:
+        """The handler of a call, for callers with one of its roles. A browser may ask for the register, see `pages`."""
+        handler: Handler = getattr(self, call.name)
+        roles, page = call.roles, call.path == HERE
+        if not roles:
+            return handler
 
         async def checked(request: Request) -> Response:
             kind, _, sent = request.headers.get("authorization", "").partition(" ")
@@ -171,6 +160,8 @@ class _Api:
         what = request.url.path.rpartition("/")[2]
         await run_in_threadpool(self._service.decide, request.path_params["token"], what)
         return _json({"request_id": request.path_params["token"], "asked": what}, 202)
+
+    retry = drop = decide
 
     async def certificate(self, request: Request) -> Response:
         signs = Roles.SIGN in _caller(request).roles

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 from msgspec import Meta, Struct
@@ -127,126 +127,55 @@ def description(schemas: Mapping[str, Schema]) -> dict[str, Any]:
     }
 
 
+class Call(NamedTuple):
+    """One call of the API: which handler answers it, for which roles (none: for everybody), and what it takes and gives.
+
+    asked       the type of the body; needed: whether there must be one
+    parameters  behind the address
+    """
+
+    method: str
+    path: str
+    name: str
+    summary: str
+    roles: tuple[Roles, ...] = ()
+    answers: Mapping[int, Any] = {200: Health}
+    errors: tuple[int, ...] = ()
+    asked: type[Struct] | None = None
+    needed: bool = True
+    parameters: Sequence[Mapping[str, Any]] = ()
+
+    def described(self) -> dict[str, Any]:
+        errors = (*self.errors, *((401, 403, 429, 503) if self.roles else ()))
+        roles = f" (role {' or '.join(self.roles)})" if self.roles else ""
+        found: dict[str, Any] = {"operationId": self.name, "summary": self.summary + roles}
+        found["security"] = [{"token": []}] if self.roles else []
+        if self.asked is not None:
+            content = {"application/json": {"schema": _schema(self.asked)}}
+            found["requestBody"] = {"required": self.needed, "content": content}
+        found["responses"] = {
+            str(status): {
+                "description": "as asked" if status < 400 else _ERRORS[status],
+                "content": {PROBLEM: {"schema": _schema(Fault)}} if kind is Fault else _content(kind),
+            }
+            for status, kind in sorted({**dict.fromkeys(errors, Fault), **self.answers}.items())
+        }
+        if self.name == "ask":  # what may be asked next, of the id in the answer
+            links = {
+                each: {"operationId": each, "parameters": {"token": "$response.body#/request_id"}}
+                for each in ("look", "certificate")
+            }
+            for status in self.answers:
+                found["responses"][str(status)]["links"] = links
+        return found | ({"parameters": self.parameters} if self.parameters else {})
+
+
 def _paths() -> dict[str, Any]:
-    token = {
-        "name": "token",
-        "in": "path",
-        "required": True,
-        "description": "the request's id",
-        "schema": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[A-Za-z0-9][A-Za-z0-9._:@+=-]*$"},
-    }
-    one = {"parameters": [token]}
-    reply = [
-        {"name": name, "in": "header", "required": False, "schema": {"type": "string", "maxLength": 8000}}
-        for name in ("reply-to", "reply-to-token")
-    ]
-    pages = [
-        _in_query(
-            "page",
-            "a hundred requests each; without it, a program gets all",
-            {"type": "integer", "minimum": 1, "maximum": 10**9},
-        ),
-        _in_query("language", "of the page", {"type": "string", "enum": list(languages())}),
-    ]
-    body, look = (400, 408, 413, 415, 422), (404,)
-    return {
-        "/requests": {
-            "post": _operation(
-                "ask",
-                "Ask for an erasure or a correction",
-                "request",
-                {200: Course, 202: Course},
-                (*body, 409),
-                asked=Asked,
-            ),
-            "get": _operation("waiting", "What waits, was set aside or refused", "read", {200: Queue}),
-        },
-        "/requests/{token}/retry": one
-        | {"post": _operation("retry", "Try again what was set aside", "publish", {202: Decided}, (409,))},
-        "/requests/{token}/drop": one
-        | {"post": _operation("drop", "Give up what was set aside", "publish", {202: Decided}, (409,))},
-        "/requests/{token}": one
-        | {
-            "get": _operation(
-                "look", "How a request stands; of others' for the role read", "request or read", {200: Course}, look
-            )
-        },
-        "/requests/{token}/certificate": one
-        | {
-            "get": _operation(
-                "certificate", "Its certificates: signed for the role sign", "read or sign", {200: Papers}, (404, 409)
-            )
-        },
-        "/register": {
-            "get": _operation(
-                "register",
-                "Every request, late and due first; a page for browsers, which give the token as the password",
-                "read",
-                {200: (list[dict[str, Any]], "text/html")},
-                (422,),
-            )
-            | {"parameters": pages}
-        },
-        "/publish": {
-            "post": _operation(
-                "publish",
-                "Publish what waits",
-                "publish",
-                {202: Pending},
-                (*body, 409),
-                asked=PublishAsked,
-                needed=False,
-            )
-        },
-        FIDES: {
-            "post": _operation(
-                "fides",
-                "The webhook of a Fides server, before an erasure",
-                "request",
-                {200: Halt},
-                (*body, 409),
-                asked=FidesAsked,
-            )
-            | {"parameters": reply}
-        },
-        "/metrics": {"get": _operation("metrics", "Counts, as Prometheus reads them", "read", {200: "text/plain"})},
-        "/live": {"get": _operation("live", "Whether the process answers", None, {200: Health})},
-        "/health": {"get": _operation("health", "Whether the writer goes on", None, {200: Health, 503: Health})},
-        "/openapi.json": {"get": _operation("openapi", "This description", None, {200: dict[str, Any]})},
-        "/": {"get": _operation("page", "This description for people", None, {200: "text/html"})},
-    }
-
-
-def _operation(
-    name: str,
-    summary: str,
-    roles: str | None,
-    answers: Mapping[int, Any],
-    errors: tuple[int, ...] = (),
-    *,
-    asked: type[Struct] | None = None,
-    needed: bool = True,
-) -> dict[str, Any]:
-    errors = (*errors, *((401, 403, 429, 503) if roles else ()))
-    described: dict[str, Any] = {"operationId": name, "summary": summary + (f" (role {roles})" if roles else "")}
-    described["security"] = [{"token": []}] if roles else []
-    if asked is not None:
-        described["requestBody"] = {"required": needed, "content": {"application/json": {"schema": _schema(asked)}}}
-    described["responses"] = {
-        str(status): {
-            "description": "as asked" if status < 400 else _ERRORS[status],
-            "content": {PROBLEM: {"schema": _schema(Fault)}} if kind is Fault else _content(kind),
-        }
-        for status, kind in sorted({**dict.fromkeys(errors, Fault), **answers}.items())
-    }
-    if name == "ask":  # what may be asked next, of the id in the answer
-        links = {
-            next_one: {"operationId": next_one, "parameters": {"token": "$response.body#/request_id"}}
-            for next_one in ("look", "certificate")
-        }
-        for status in answers:
-            described["responses"][str(status)]["links"] = links
-    return described
+    found: dict[str, Any] = {}
+    for call in CALLS:
+        item = found.setdefault(call.path, {"parameters": [_TOKEN]} if "{token}" in call.path else {})
+        item[call.method.lower()] = call.described()
+    return found
 
 
 def _in_query(name: str, text: str, schema: dict[str, Any]) -> dict[str, Any]:
@@ -267,6 +196,45 @@ def _schema(kind: Any) -> dict[str, Any]:
     if isinstance(kind, type) and issubclass(kind, Struct):
         return {"$ref": _REFERENCE.format(name=kind.__name__)}
     return dict(msgspec.json.schema(kind))
+
+
+_TOKEN = {
+    "name": "token",
+    "in": "path",
+    "required": True,
+    "description": "the request's id",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[A-Za-z0-9][A-Za-z0-9._:@+=-]*$"},
+}
+_REPLY = [
+    {"name": name, "in": "header", "required": False, "schema": {"type": "string", "maxLength": 8000}}
+    for name in ("reply-to", "reply-to-token")
+]
+_PAGES = [
+    _in_query(
+        "page",
+        "a hundred requests each; without it, a program gets all",
+        {"type": "integer", "minimum": 1, "maximum": 10**9},
+    ),
+    _in_query("language", "of the page", {"type": "string", "enum": list(languages())}),
+]
+_BODY = (400, 408, 409, 413, 415, 422)  # what may be wrong where one is sent
+_OF_PEOPLE = "Every request, late and due first; a page for browsers, which give the token as the password"
+CALLS = (
+    Call("POST", "/requests", "ask", "Ask for an erasure or a correction", (Roles.REQUEST,), {200: Course, 202: Course}, _BODY, Asked),
+    Call("GET", "/requests", "waiting", "What waits, was set aside or refused", (Roles.READ,), {200: Queue}),
+    Call("POST", "/requests/{token}/retry", "retry", "Try again what was set aside", (Roles.PUBLISH,), {202: Decided}, (409,)),
+    Call("POST", "/requests/{token}/drop", "drop", "Give up what was set aside", (Roles.PUBLISH,), {202: Decided}, (409,)),
+    Call("GET", "/requests/{token}", "look", "How a request stands; of others' for the role read", (Roles.REQUEST, Roles.READ), {200: Course}, (404,)),
+    Call("GET", "/requests/{token}/certificate", "certificate", "Its certificates: signed for the role sign", (Roles.READ, Roles.SIGN), {200: Papers}, (404, 409)),
+    Call("GET", "/register", "register", _OF_PEOPLE, (Roles.READ,), {200: (list[dict[str, Any]], "text/html")}, (422,), parameters=_PAGES),
+    Call("POST", "/publish", "publish", "Publish what waits", (Roles.PUBLISH,), {202: Pending}, _BODY, PublishAsked, needed=False),
+    Call("POST", FIDES, "fides", "The webhook of a Fides server, before an erasure", (Roles.REQUEST,), {200: Halt}, _BODY, FidesAsked, parameters=_REPLY),
+    Call("GET", "/metrics", "metrics", "Counts, as Prometheus reads them", (Roles.READ,), {200: "text/plain"}),
+    Call("GET", "/live", "live", "Whether the process answers"),
+    Call("GET", "/health", "health", "Whether the writer goes on", answers={200: Health, 503: Health}),
+    Call("GET", "/openapi.json", "openapi", "This description", answers={200: dict[str, Any]}),
+    Call("GET", "/", "page", "This description for people", answers={200: "text/html"}),
+)  # fmt: skip
 
 
 def page() -> str:

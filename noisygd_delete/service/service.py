@@ -6,7 +6,7 @@ import math
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -284,26 +284,7 @@ class Service:
 
     def metrics(self) -> str:
         """Counts alone, as Prometheus reads them."""
-        counts = self.inbox.counts()
-        lines = [
-            "# TYPE noisygd_delete_inbox gauge",
-            *(f'noisygd_delete_inbox{{stage="{stage}"}} {counts[stage]}' for stage in map(str, Stages)),
-            "# TYPE noisygd_delete_oldest_waiting_seconds gauge",
-            f"noisygd_delete_oldest_waiting_seconds {self.oldest:.0f}",
-            "# TYPE noisygd_delete_trouble gauge",
-            f"noisygd_delete_trouble {int(self.writer.trouble is not None)}",
-            "# TYPE noisygd_delete_pending_edits gauge",
-        ]
-        ledgers = {name: _ledger(path) for name, path in self.paths.items()}
-        lines += [
-            f'noisygd_delete_pending_edits{{store="{_quoted(name)}"}} {ledger.head.pending}'
-            for name, ledger in ledgers.items()
-        ]
-        lines += ["# TYPE noisygd_delete_model_in_force gauge"]
-        lines += [
-            f'noisygd_delete_model_in_force{{store="{_quoted(name)}"}} {int(ledger.head.in_force)}'
-            for name, ledger in ledgers.items()
-        ]
+        ledgers = {f'store="{_quoted(name)}"': ledger_of(path) for name, path in self.paths.items()}
         totals = {
             "requests_accepted": self.accepted,
             "requests_repeated": self.repeated,
@@ -313,18 +294,22 @@ class Service:
             "messages_failed": self.messenger.failed,
             "messages_given_up": self.messenger.given_up,
         }
-        for name, value in totals.items():
-            lines += [f"# TYPE noisygd_delete_{name}_total counter", f"noisygd_delete_{name}_total {value}"]
-        lines += ["# TYPE noisygd_delete_answers_total counter"]
-        lines += [
-            f'noisygd_delete_answers_total{{status="{status}"}} {count}'
-            for status, count in sorted(self.answers.items())
+        lines = [
+            *_told("inbox", {f'stage="{stage}"': number for stage, number in self.inbox.counts().items()}),
+            *_told("oldest_waiting_seconds", {"": f"{self.oldest:.0f}"}),
+            *_told("trouble", {"": int(self.writer.trouble is not None)}),
+            *_told("pending_edits", {name: ledger.head.pending for name, ledger in ledgers.items()}),
+            *_told("model_in_force", {name: int(ledger.head.in_force) for name, ledger in ledgers.items()}),
+            *(line for name, total in totals.items() for line in _told(f"{name}_total", {"": total}, "counter")),
+            *_told("answers_total", {f'status="{code}"': n for code, n in sorted(self.answers.items())}, "counter"),
         ]
         return "\n".join(lines) + "\n"
 
 
-def _ledger(path: Path) -> Ledger:
-    return ledger_of(path)
+def _told(name: str, values: Mapping[str, object], kind: str = "gauge") -> Iterator[str]:
+    """A metric as Prometheus reads it, by its labels."""
+    yield f"# TYPE noisygd_delete_{name} {kind}"
+    yield from (f"noisygd_delete_{name}{f'{{{labels}}}' if labels else ''} {value}" for labels, value in values.items())
 
 
 def _named(stores: Sequence[str | Path]) -> dict[str, Path]:

@@ -48,7 +48,7 @@ KEPT = {
         "The first figure holds if requests did not depend on earlier models",
         "The second holds whatever the requests were, as long as what was seen did not decide when a model came out",
         "linear models with a proven loss", "whose old traces do not fade", "a machine that somebody else controls while it runs",
-        "other methods leave a gap to their theorems", "each model at the same privacy budget",
+        "for others a gap to the theorems is left", "each model at the same privacy budget",
     ],
     "docs/methods.md": [
         "if requests did not depend on earlier models", "convex, C², L-Lipschitz and β-smooth", "η ≤ 2/(2λ+β)", "η < 1/(λ+β)", "row norms at most R",
@@ -68,8 +68,8 @@ KEPT = {
         "Clipping keeps no convexity beyond one gradient direction per record", "charged by composition", "withheld",
     ],
     "docs/sources.md": [
-        "choose each row by itself", "as wrong, and not noticed", "none is read", "other methods are refused", "only where rows keep their places",
-        "at most `--batch` rows changed since the last release", "encrypt the swap", "Other methods that continue are refused", "A subscriber of logical replication runs no triggers of statements",
+        "choose each row by itself", "as wrong, and not noticed", "none is read", "others are refused", "only where rows keep their places",
+        "at most `--batch` rows changed since the last release", "encrypt the swap", "what their steps have not yet forgotten are in the figures", "A subscriber of logical replication runs no triggers of statements",
     ],
     "docs/absence.md": ["after triggers and constraints that wait for the commit", "a row of the person under another id", "refuse every failover", "has no marks, only the clock"],
     "docs/engines.md": [

@@ -16,6 +16,10 @@ HEAD = ["asked", "here", "look at", "the operator's"]
 TEXTS = [
     *ROOT.glob("*.md"),
     *(page for page in (ROOT / "docs").rglob("*.md") if page.name != "conformance.md"),
+    *(ROOT / "paper").glob("*.md"),
+    *(ROOT / "examples").rglob("*.md"),
+    ROOT / "benchmarks" / "demonstration.html",
+    *(ROOT / "noisygd_delete" / "privacy" / "catalogue").glob("*.toml"),
     *(ROOT / "noisygd_delete" / "papers" / "catalogue").glob("*.toml"),
     *(ROOT / "noisygd_delete" / "papers" / "templates").rglob("*.*"),
 ]
@@ -87,6 +91,8 @@ def test_a_row_without_ground_is_seen(old: str, new: str) -> None:
 
 def test_no_text_offers_a_figure_in_place_of_deletion() -> None:
     assert len(TEXTS) > 60
+    assert {path.suffix for path in TEXTS} >= {".md", ".toml", ".html"}
+    assert any("privacy" in path.parts for path in TEXTS), "the sentences of certificates"
     assert {str(path.relative_to(ROOT)): found for path in TEXTS if (found := offers(path.read_text()))} == {}
     assert "beside an erasure and never instead of deletion" in PAGE
 

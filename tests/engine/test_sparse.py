@@ -124,11 +124,11 @@ class Faulty(SparseSums):
         for rows, labels in super()._pieces(part, dtype):
             moved = rows.rows.copy()
             moved.data = np.roll(moved.data, 1)
-            yield BothWays(moved), labels
+            yield BothWays(moved, CHUNK), labels
 
 
 class Forgetful(SparseSums):
-    """The last chunk left out."""
+    """The last piece left out."""
 
     def _pieces(self, part, dtype):
         return iter(list(super()._pieces(part, dtype))[:-1])

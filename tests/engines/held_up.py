@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from noisygd_delete.store.clusters.partition import Partition
-from noisygd_delete.store.clusters.questions import GradientSum
+from noisygd_delete.store.clusters.questions import GradientSum, Longest
 
 LONGEST = 240.0  # seconds
 
@@ -34,6 +34,17 @@ def wait(mark: str, partition: Partition) -> None:
         with suppress(FileExistsError):
             os.link(own, mark)
             time.sleep(LONGEST)
+
+
+@dataclass(frozen=True)
+class LongestHeldUp(Longest):
+    """The question that `init` asks of every row, held up likewise."""
+
+    mark: str = ""
+
+    def of(self, partition: Partition) -> Any:
+        wait(self.mark, partition)
+        return super().of(partition)
 
 
 def held_up(question: GradientSum, mark: Path) -> HeldUp:

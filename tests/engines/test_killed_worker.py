@@ -8,7 +8,6 @@ from __future__ import annotations
 import subprocess
 import sys
 import warnings
-from dataclasses import dataclass
 from itertools import count, pairwise
 from pathlib import Path
 from typing import Any
@@ -28,7 +27,7 @@ from noisygd_delete.store.sources import source_at
 from noisygd_delete.store.sources.reading import records_of
 
 from .conftest import ROOT, SCHEMA, SLOTS, N, columns, held, skip_without
-from .held_up import held_up, marked, wait
+from .held_up import LongestHeldUp, held_up, marked
 from .test_commands import PLAN, TEXT
 from .test_engines import executes, psutil, pytestmark
 
@@ -40,17 +39,6 @@ ENDS = {  # where each file ends; sums of whole chunks of 2,048 rows are those o
     "empty files": (0, 2048, 2048, N, N),
     "one long file": (0, N - 70, N - 70, N - 60, N - 59, N),
 }
-
-
-@dataclass(frozen=True)
-class LongestHeldUp(Longest):
-    """The question that `init` asks of every row."""
-
-    mark: str = ""
-
-    def of(self, partition: Any) -> Any:
-        wait(self.mark, partition)
-        return super().of(partition)
 
 
 def command(marks: Path, engine: str) -> int:

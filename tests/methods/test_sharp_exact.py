@@ -54,7 +54,7 @@ def test_a_plan_of_before_goes_on_under_its_name_and_costs_what_it_did() -> None
     assert old.method.name == old.mechanism.method == "sharp-exact"
     assert "exact" not in old.method.to_dict()
     assert plan_from_dict(old.to_dict()) == old
-    assert old.procedure == plan.serving
+    assert old.serving == plan.serving
     for about in ("dp", "deletion"):
         assert getattr(old, about).gdp == getattr(plan, about).gdp
     assert old.in_any_order().deletion.gdp == plan.in_any_order().deletion.gdp

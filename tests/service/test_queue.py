@@ -205,7 +205,7 @@ def test_the_age_of_the_oldest_request_is_told(
     desk.ask(request_id="good", delete=[name(2)])
     desk.turn()
     assert desk.look("good").json()["state"] == "published"
-    later = time.time() + 500
+    later = desk.service.inbox.find("bad").fields["since"] + 500
     monkeypatch.setattr("noisygd_delete.service.service.time.time", lambda: later)
     told = desk.service.metrics()
     assert 'noisygd_delete_inbox{stage="accepted"} 1' in told

@@ -273,7 +273,8 @@ def test_the_audit_of_a_store_runs_its_plan_and_touches_nothing(path, capsys) ->
     assert answer["verdict"] == "pass"
     assert f"n={plan().records}" in answer["notes"][0]
     assert {file: file.read_bytes() for file in path.rglob("*") if file.is_file()} == before
-    assert main(["audit", str(path), "--records", "3"]) == 2
+    assert main(["audit", str(path), "--plan", "plan.toml"]) == 2
+    assert "a plan already" in capsys.readouterr().err
     assert main(["audit"]) == 2
     assert "needs a STORE" in capsys.readouterr().err
 

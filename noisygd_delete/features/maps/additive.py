@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -42,6 +43,14 @@ class Term(NamedTuple):
     def spread(self) -> float:
         """Largest value less smallest: columns sorted by it stand in the order of what they can change."""
         return float(np.ptp(self.values))
+
+
+class PairTerm(NamedTuple):
+    """Two columns' boxes: `edges` of each as a `Term` has them, `values` (parts of the one, parts of the other)."""
+
+    columns: tuple[int, int]
+    edges: tuple[Floats | None, Floats | None]
+    values: Floats
 
 
 @dataclass(frozen=True)
@@ -211,6 +220,51 @@ class Additive(PublicMap):
                 Term(place, self._unscaled(place, edges), given[bins].sum(axis=1) / math.sqrt(self.levels), missing)
             )
         return found
+
+    def pair_terms(self, weights: Floats) -> list[PairTerm]:
+        """`terms` of each of the `pairs`, without rows of unknown categories."""
+        given, found, parts = np.asarray(weights, np.float64).reshape(-1), list[PairTerm](), 2**self.pair_levels
+        edges = np.linspace(0.0, 1.0, parts + 1)
+        for pair, block in zip(self.pairs, self.blocks[len(self.columns) :], strict=True):
+            boxes, first = self._boxes(pair), block.start
+            values = np.zeros([self.columns[place] or parts for place in pair])
+            for level, (size, side) in enumerate(boxes, 1):
+                one, other = (
+                    np.arange(self.columns[place])
+                    if self.columns[place]
+                    else np.arange(parts) >> self.pair_levels - level
+                    for place in pair
+                )
+                values += given[first + one[:, None] * side + other]
+                first += size
+            ends = [None if self.columns[place] else self._unscaled(place, edges) for place in pair]
+            found.append(PairTerm(pair, (ends[0], ends[1]), values / math.sqrt(len(boxes))))
+        return found
+
+    def monotone(self, weights: Floats, directions: Mapping[int, int]) -> Floats:
+        """Weights of the same shape, with which these columns' terms never fall (1) or never rise (−1): the nearest such curves, every bin
+        counting the same. A function of published weights and of what is asked alone: it reveals nothing more.
+
+        Args:
+            directions: by place; numbers alone, and no `amounts`, whose lower end has no bin.
+
+        Raises:
+            InvalidParameter: a place has no curve.
+        """
+        from scipy.optimize import isotonic_regression
+
+        made, terms = np.array(weights, np.float64), {term.column: term for term in self.terms(weights)}
+        flat = made.reshape(-1)
+        for place, direction in directions.items():
+            if place not in terms or terms[place].edges is None or place in self.amounts:
+                raise InvalidParameter(
+                    "only a number with bins everywhere has a curve that may be made monotone", column=place
+                )
+            values = terms[place].values
+            raised = isotonic_regression(values, increasing=direction > 0).x - values
+            finest = self.blocks[place].start + 2**self.levels - 2
+            flat[finest : finest + len(values)] += math.sqrt(self.levels) * raised
+        return made
 
     def _entries(self, inputs: Any) -> tuple[NDArray[np.intp], Floats]:
         """(records, entries) places, ascending, and values: 0 where the place is `_NONE`."""

@@ -126,8 +126,10 @@ def numbers(inputs: Any, width: int) -> Floats:
         given = np.asarray(inputs, np.float64)
     except (TypeError, ValueError) as error:
         raise InvalidRecords("the map's input must be numbers, one row a record") from error
+    if given.ndim and not len(given):
+        return np.zeros((0, width))
     table = given.reshape(len(given), -1) if given.ndim else given.reshape(1, 1)
-    if len(table) and table.shape[1] != width:
+    if table.shape[1] != width:
         raise InvalidRecords(f"the map reads {width} numbers a record; there are {table.shape[1]}")
     if not np.isfinite(table).all():
         raise InvalidRecords("the map's input must be finite; a record has a NaN or an infinity")

@@ -82,11 +82,19 @@ class Coding:
     def steps(self, norm_squared: int, filled: int) -> tuple[int, list[NDArray[np.int64]]]:
         """A row of so many filled blocks in whole numbers, of square `norm_squared` at most: what all share, and of each block (codes,
         directions). ⌊√(R² share/filled)⌋, by whole-number arithmetic."""
+        known = self._steps.get((norm_squared, filled))
+        if known is None:
 
-        def of(share: Fraction) -> int:
-            return math.isqrt(norm_squared * share.numerator // (share.denominator * filled))
+            def of(share: Fraction) -> int:
+                return math.isqrt(norm_squared * share.numerator // (share.denominator * filled))
 
-        return of(self.common), [block.signs * np.array(list(map(of, block.shares))) for block in self.blocks]
+            made = [block.signs * np.array(list(map(of, block.shares))) for block in self.blocks]
+            known = self._steps[norm_squared, filled] = of(self.common), made
+        return known
+
+    @cached_property
+    def _steps(self) -> dict[tuple[int, int], tuple[int, list[NDArray[np.int64]]]]:
+        return {}
 
     def to_features(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """(outputs, directions) weights as those (outputs, width) of the map's rows of full norm."""

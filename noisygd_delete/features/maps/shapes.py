@@ -20,10 +20,22 @@ _WIDE, _HIGH, _LEFT, _ROW = 320.0, 150.0, 44.0, 18.0
 
 
 @dataclass(frozen=True)
-class Shape:
-    """One column's part of a score, its mean over bins or categories taken off.
+class Side:
+    """The second column of a pair: `edges` or `labels`, as a `Shape` has its own."""
 
-    values   by bin, or by category
+    edges: tuple[float, ...] = ()
+    labels: tuple[str, ...] = ()
+
+    @property
+    def parts(self) -> int:
+        return len(self.edges) - 1 if self.edges else len(self.labels)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """One column's part of a score, or a pair's, its mean over bins or categories taken off.
+
+    values   by bin, or by category; of a pair all parts of the second for the first of the first, and so on
     edges    (values + 1) ends of the bins in the column's own unit; empty for a category
     labels   of the categories
     missing  where the cell was empty; None where no cell may be
@@ -34,10 +46,16 @@ class Shape:
     edges: tuple[float, ...] = ()
     labels: tuple[str, ...] = ()
     missing: float | None = None
+    second: Side | None = None
 
     def __post_init__(self) -> None:
-        ends = len(self.edges) == len(self.values) + 1 if self.edges else len(self.labels) == len(self.values)
-        if not self.values or not ends or not np.isfinite([*self.values, *self.edges, self.missing or 0.0]).all():
+        beside = Side(labels=("",)) if self.second is None else self.second
+        ends = Side(self.edges, self.labels).parts * beside.parts == len(self.values)
+        if (
+            not self.values
+            or not ends
+            or not np.isfinite([*self.values, *self.edges, *beside.edges, self.missing or 0.0]).all()
+        ):
             raise InvalidParameter(
                 f"the shape of {self.name!r} has other bins or categories than values; export it again"
             )
@@ -102,6 +120,19 @@ class Shapes:
             else:
                 edges = term.edges if raw is None else raw(term.column, term.edges)
                 found.append(Shape(name, values, edges=tuple(np.asarray(edges).tolist()), missing=missing))
+        for pair in map.pair_terms(given):
+            mean = float(pair.values.mean())
+            constant += mean
+            sides = []
+            for place, ends in zip(pair.columns, pair.edges, strict=True):
+                if ends is None:
+                    sides.append(Side(labels=tuple(_texts((labels or {}).get(place, range(map.columns[place]))))))
+                else:
+                    own_unit = ends if raw is None else raw(place, ends)
+                    sides.append(Side(edges=tuple(np.asarray(own_unit).tolist())))
+            name = " × ".join(f"column {place}" if names is None else str(names[place]) for place in pair.columns)
+            values = tuple((share * (pair.values - mean)).reshape(-1).tolist())
+            found.append(Shape(name, values, sides[0].edges, sides[0].labels, second=sides[1]))
         found.sort(key=lambda shape: -shape.importance)
         return cls(tuple(found), float(share * constant), float(share * noise), unit, release)
 
@@ -122,7 +153,11 @@ class Shapes:
             for one in given["shapes"]:
                 lists = {name: tuple(map(float, one[name])) for name in ("values", "edges")}
                 missing = None if one["missing"] is None else float(one["missing"])
-                made.append(Shape(str(one["name"]), **lists, labels=tuple(_texts(one["labels"])), missing=missing))
+                beside = one.get("second")  # files from before there were pairs have none
+                if beside is not None:
+                    beside = Side(tuple(map(float, beside["edges"])), tuple(_texts(beside["labels"])))
+                labels = tuple(_texts(one["labels"]))
+                made.append(Shape(str(one["name"]), **lists, labels=labels, missing=missing, second=beside))
             release = None if given["release"] is None else int(given["release"])
             return cls(tuple(made), float(given["constant"]), float(given["noise"]), str(given["unit"]), release)
         except (KeyError, TypeError, ValueError, OverflowError) as error:
@@ -157,7 +192,7 @@ class Shapes:
 
     def caption(self) -> str:
         return (
-            f"What each column adds to the {self.unit}, beside {self.constant:.2f} for every row; the most important column first. The band is two "
+            f"What each column adds to the {self.unit}, beside {self.constant:.2f} for every row; the most important column first. The band, in pairs what is pale, is two "
             f"deviations of the noise, ±{math.ceil(200 * self.noise) / 100:.2f} at most: a bend inside it may be noise alone."
         )
 
@@ -173,7 +208,8 @@ def _texts(values: Sequence[Any]) -> list[str]:
 
 def _drawn(shape: Shape, before: Shape | None, band: float, tallest: float) -> str:
     title = f'<text x="0" y="12" font-weight="600">{escape(shape.name[:44])}</text>'
-    body, high = (_curve if shape.edges else _bars)(shape, before, band, tallest)
+    draw = _heat if shape.second is not None else _curve if shape.edges else _bars
+    body, high = draw(shape, before, band, tallest)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDE:g} {high:g}" width="100%" role="img" aria-label="{escape(shape.name)}" '
         f'font-family="sans-serif" font-size="10" fill="currentColor">{title}{body}</svg>'
@@ -215,6 +251,46 @@ def _curve(shape: Shape, before: Shape | None, band: float, tallest: float) -> t
     if shape.missing is not None:
         parts.append(f'<text x="{_WIDE - 4:g}" y="12" text-anchor="end">empty: {shape.missing:+.2f}</text>')
     return "".join(parts), _HIGH
+
+
+def _heat(shape: Shape, before: Shape | None, band: float, tallest: float) -> tuple[str, float]:
+    """Rectangles, as many as there are pairs of parts: blue adds, orange takes away, pale may be noise; outlined is what moved by more than the
+    noise of the two would bear."""
+    assert shape.second is not None
+    own = Side(shape.edges, shape.labels)
+    wide, high = (_WIDE - 2 * _LEFT) / own.parts, max(4.0, min(_ROW, 110 / shape.second.parts))
+    table = np.reshape(shape.values, (own.parts, shape.second.parts))
+    other = (
+        None if before is None or len(before.values) != len(shape.values) else np.reshape(before.values, table.shape)
+    )
+    bottom, parts = 24 + high * shape.second.parts, []
+    for (column, row), value in np.ndenumerate(table):
+        x, y, shade = 2 * _LEFT - 4 + column * wide, bottom - (row + 1) * high, min(1.0, abs(value) / tallest)
+        colour = "var(--accent, #1f5f8b)" if value > 0 else "#c2601c"
+        moved = other is not None and abs(value - other[column, row]) > math.sqrt(2) * band
+        edge = 'stroke="currentColor"' if moved else 'stroke="none"'
+        pale = 0.35 if abs(value) < band else 1.0
+        parts.append(
+            f'<rect x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{high:.1f}" fill="{colour}" fill-opacity="{pale * shade:.2f}" {edge}><title>{value:+.2f}'
+            "</title></rect>"
+        )
+    for number, text in _marks(own):
+        parts.append(
+            f'<text x="{2 * _LEFT - 4 + number * wide:.1f}" y="{bottom + 12:.1f}" text-anchor="middle">{escape(text)}</text>'
+        )
+    for number, text in _marks(shape.second):
+        parts.append(
+            f'<text x="{2 * _LEFT - 8:.1f}" y="{bottom - number * high + 3:.1f}" text-anchor="end">{escape(text)}</text>'
+        )
+    return "".join(parts), bottom + 20
+
+
+def _marks(side: Side) -> list[tuple[float, str]]:
+    """Where along a side, in parts, which text stands: its ends and middle, or its categories, not more than fit."""
+    if side.edges:
+        return [(place, f"{side.edges[place]:.3g}") for place in (0, side.parts // 2, side.parts)]
+    step = -(-side.parts // 6)
+    return [(place + 0.5, label[:12]) for place, label in enumerate(side.labels) if place % step == 0]
 
 
 def _bars(shape: Shape, before: Shape | None, band: float, tallest: float) -> tuple[str, float]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import InvalidParameter
@@ -28,7 +30,7 @@ def named_shapes(
         raise InvalidParameter(
             "the model has no curve for each column: that takes an additive map (`init STORE … --map additive`)"
         )
-    names, labels, kinds = _columns(schema, schema.map)
+    names, labels, kinds = columns_of(schema, schema.map)
 
     def raw(place: int, values: Any) -> Any:
         kind = kinds[place]
@@ -39,7 +41,28 @@ def named_shapes(
     return Shapes.of(schema.map, weights, noise=noise, unit=unit, names=names, labels=labels, raw=raw, release=release)
 
 
-def _columns(schema: Schema, map: Additive) -> tuple[list[str], dict[int, list[str]], list[Numeric | None]]:
+def monotone_weights(schema: Schema, weights: ArrayLike, asked: Sequence[str]) -> Any:
+    """The model's weights, changed so that each column of `asked`, `"age=rising"` or `"age=falling"`, has a curve that does so.
+
+    Raises:
+        InvalidParameter: the schema's map is no additive one, or a column has no curve.
+    """
+    if not isinstance(schema.map, Additive):
+        raise InvalidParameter("monotone columns take an additive map (`init STORE … --map additive`)")
+    names, _, kinds = columns_of(schema, schema.map)
+    ways, directions = {"rising": 1, "falling": -1}, dict[int, int]()
+    curved = [name for place, name in enumerate(names) if kinds[place] is not None and place not in schema.map.amounts]
+    for text in asked:
+        name, _, way = text.rpartition("=")
+        if name not in curved or way not in ways:
+            raise InvalidParameter(
+                f"--monotone {text}: give COLUMN=rising or COLUMN=falling, of a column with a curve: {', '.join(curved) or 'there is none'}"
+            )
+        directions[names.index(name)] = ways[way]
+    return schema.map.monotone(np.asarray(weights), directions)
+
+
+def columns_of(schema: Schema, map: Additive) -> tuple[list[str], dict[int, list[str]], list[Numeric | None]]:
     """Of each column of the map: its name, its categories, and its kind where that is a number with a unit of its own."""
     features = [(column, kind, name) for column, kind in schema.columns.items() for name in kind.names(column)]
     names, labels, kinds, at = [], dict[int, list[str]](), list[Numeric | None](), 0

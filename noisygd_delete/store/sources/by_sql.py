@@ -70,6 +70,9 @@ class SqlSource(Source):
         """Whether the source itself keeps ids from standing twice."""
         return False
 
+    def _hold_answers(self, connection: Any) -> None:
+        """Let the source work out an answer in memory alone, where it has another choice."""
+
     @contextmanager
     def snapshot(
         self, columns: Sequence[str], since: str | None = None, done: Done = NOTHING_DONE

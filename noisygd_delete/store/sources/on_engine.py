@@ -54,26 +54,16 @@ class FolderOnEngine(Source):
             )
         return opened(self.engine, self.address, schema, slots, selection=_selection(self))
 
-    def snapshot(self, columns: Sequence[str], since: str | None = None, done: Done = NOTHING_DONE) -> NoReturn:
-        raise self._elsewhere()
-
     def check(self) -> None:
         """Ids are not read here."""
 
-    def columns(self) -> NoReturn:
-        raise self._elsewhere()
-
-    def every(self, columns: Sequence[str]) -> NoReturn:
-        raise self._elsewhere()
-
-    def names(self, column: str) -> NoReturn:
-        raise self._elsewhere()
-
-    def _elsewhere(self) -> InvalidParameter:
-        return InvalidParameter(
+    def snapshot(self, *_: Any, **__: Any) -> NoReturn:
+        raise InvalidParameter(
             f"{self.address}: its rows are read by the workers of {self.engine}, and this process needs them here; use a source without an "
             "engine for that"
         )
+
+    every = names = columns = snapshot
 
     def position(self) -> str:
         return files.position()

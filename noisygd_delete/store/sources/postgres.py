@@ -94,6 +94,9 @@ class Postgres(SqlSource):
     def _shown(self, connection: psycopg.Connection[Any], position: str, done: Done) -> bool:
         return marks.shown(connection, done.marks)
 
+    def _hold_answers(self, connection: psycopg.Connection[Any]) -> None:
+        connection.execute("SET LOCAL work_mem = '1GB'")  # else it would spill counts to its disk
+
     def _first(self, connection: psycopg.Connection[Any], asked: str) -> Sequence[Any] | None:
         return ask(connection, asked)
 

@@ -1,0 +1,189 @@
+"""Attacks on streams of Markov sums: who adapts requests, who steals the store, who knows the seed, who forks it."""
+
+from __future__ import annotations
+
+import math
+import os
+from typing import Any
+
+import numpy as np
+import pytest
+
+from noisygd_delete import Records, losses
+from noisygd_delete.bounds import markov_sums
+from noisygd_delete.curator.markov_sums import SumsCurator, moments_of
+from noisygd_delete.engine.integer_moments import carried
+from noisygd_delete.engine.noise import ResearchNoise, noise_source
+from noisygd_delete.engine.rational_gaussian import rational_gaussian
+from noisygd_delete.methods.markov_sums import SumsPlan, plan_sums
+from noisygd_delete.privacy.worlds import Worlds
+
+LOSS, TRIALS, MARKERS = losses.Logistic(radius=1.0), 6000, 60
+
+
+def plan(releases: int, **options: Any) -> SumsPlan:
+    return plan_sums(
+        LOSS,
+        **{
+            "records": MARKERS + 1,
+            "features": 1,
+            "releases": releases,
+            "adjacency": "zero-out",
+            "joiners": False,
+            **options,
+        },
+    )
+
+
+class Streams:
+    """So many streams at once of a table of one column, each draw as `SumsCurator` makes it. Sums are (moment, labels')."""
+
+    def __init__(self, chosen: SumsPlan, seed: int) -> None:
+        self.plan, self.noise, self.released = chosen, ResearchNoise(np.random.default_rng(seed)), 0
+        self.published: Any = None
+
+    def release(self, before: Any, after: Any) -> Any:
+        carry, variance = self.plan.draws[self.released]
+        scales = variance, 4**self.plan.label_bits * variance / self.plan.label_weight**2
+        fresh = [rational_gaussian(TRIALS, self.noise, variance=_fraction(each)) for each in scales]
+        rest = 0 if self.published is None else carried(self.published - before, carry, markov_sums.CARRY_BITS)
+        self.published, self.released = after + rest + np.stack(fresh, axis=1), self.released + 1
+        return self.published
+
+
+def _fraction(value: float) -> Any:
+    from fractions import Fraction
+
+    return Fraction(value).limit_denominator(10**12)
+
+
+def tables(chosen: SumsPlan) -> tuple[Any, Any]:
+    """What the target and the markers add, the markers with the other sign: (2,) each."""
+    moments = moments_of(chosen)
+    own, marker = (moments.of(np.array([[side]]), np.ones(1)) for side in (1.0, -1.0))
+    return own, MARKERS * marker
+
+
+@pytest.mark.parametrize(("watched", "least"), [(1, 0.13), (20, 0.25), (100, 0.32)])
+def test_who_adapts_is_seen_in_later_models_and_stays_under_the_bound_of_all(watched: int, least: float) -> None:
+    """The requester reads so many releases, and has the markers erased with the target if they seem to hold it. Who sees nothing but the
+    release after that asks whether the markers are there: later models alone, of which the figure for fixed requests says 0."""
+    chosen = plan(watched + 1)
+    own, others = tables(chosen)
+    hits = []
+    for target in (True, False):
+        streams, before = Streams(chosen, 2 * watched + target), np.zeros((TRIALS, 2))
+        there = others + own * target
+        ratio = np.zeros(TRIALS)
+        weights = np.array([1.0, chosen.label_weight**2])
+        for carry, variance in chosen.draws[:watched]:
+            rest, moved = streams.release(there, there) - others, (1 - float(carry)) * own
+            ratio += (rest - float(carry) * before - moved / 2) @ (weights * moved) / variance
+            before = rest
+        erased = ratio > 0
+        after = np.where(erased[:, None], 0, others)
+        seen = streams.release(np.broadcast_to(there, (TRIALS, 2)), after)
+        middle = (weights * others) @ others / 2
+        hits.append(float((seen @ (weights * others) < middle).mean()))
+    advantage, noise = hits[0] - hits[1], math.sqrt(1 / (2 * TRIALS))
+    assert advantage > least
+    draws = [(float(carry), float(variance)) for carry, variance in chosen.draws[:watched]]
+    length = float(chosen.apart(Worlds.DEFINITION_4_1))
+    told = markov_sums.seen_charge(draws=draws, moved=[length] * watched, seen=range(watched))
+    assert advantage == pytest.approx(math.erf(math.sqrt(told / 8)), abs=0.01 + 4 * noise)
+    assert advantage < math.erf(chosen.observed(Worlds.DEFINITION_4_1, watched + 1).gdp / math.sqrt(8)) + 4 * noise
+    assert chosen.later().gdp == 0
+    assert chosen.later().non_adaptive
+
+
+@pytest.mark.parametrize("fault", [False, True])
+def test_a_thief_of_table_and_releases_learns_what_he_saw_before_the_erasure(fault: bool) -> None:
+    """He takes the table as it is and everything published. Of a row erased before the first of his releases: nothing; with one from before,
+    he subtracts the table's sums from both, and what is left is the row and new noise alone. `fault`: rows are overwritten before the draw."""
+    chosen = plan(3, gdp=3.0)
+    own, others = tables(chosen)
+    scores: dict[str, list[Any]] = {"later": [], "all": []}
+    for target in (True, False):
+        streams = Streams(chosen, 77 + target)
+        there = others + own * target
+        first = streams.release(there, there) - others
+        second = streams.release(others if fault else there, others) - others
+        third = streams.release(others, others) - others
+        (_, one), (c, two), (d, three) = [(float(carry), float(variance)) for carry, variance in chosen.draws]
+        weights = np.array([1.0, chosen.label_weight**2])
+        joint = two + c**2 * one
+        # alone, the later two are a release of variance `joint` and one that carries on from it
+        scores["later"].append((second / joint - (third - d * second) * d / three) @ (weights * own))
+        # y₂ − S − c (y₁ − S) has −c v in the world that held the row
+        scores["all"].append((first / one - (second - c * first) * c / two) @ (weights * own))
+    advantage = {}
+    for seen, (held, never) in scores.items():
+        cut = np.median(np.concatenate([held, never]))
+        advantage[seen] = abs(float((held > cut).mean() - (never > cut).mean()))
+    bound = math.erf(math.sqrt(float(chosen.charges(Worlds.DEFINITION_4_1)[1]) / 8))
+    noise = math.sqrt(1 / (2 * TRIALS))
+    if fault:
+        assert advantage["later"] > 0.2
+        return
+    assert advantage["later"] < 4 * noise
+    assert advantage["all"] == pytest.approx(bound, abs=0.02 + 4 * noise)
+    assert advantage["all"] < bound + 4 * noise
+
+
+def stream(seed: int, left_out: tuple[int, ...] = ()) -> tuple[SumsCurator, Any, Any]:
+    rng = np.random.default_rng(5)
+    rows = rng.normal(size=(40, 3))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True) * 1.001
+    labels, kept = np.sign(rng.normal(size=40)), [i for i in range(40) if i not in left_out]
+    chosen = plan_sums(LOSS, records=60, features=3, releases=4)
+    curator = SumsCurator(Records(rows[kept], labels[kept], ids=kept, slots=60), chosen)
+    curator.learn(np.random.default_rng(seed))
+    return curator, rows, labels
+
+
+def test_a_stolen_seed_shows_every_old_sum() -> None:
+    """Why noise is kept nowhere: with the seed of the first release its sums are bare, and with the table of today the erased row is."""
+    curator, rows, labels = stream(11)
+    assert not curator.model.certified
+    old = curator.published.copy()
+    curator.delete([0], rng=np.random.default_rng(12))
+    moments, chosen = moments_of(curator.plan), curator.plan
+    drawn = moments.noise(
+        ResearchNoise(np.random.default_rng(11)), variance=chosen.variance, label_weight=chosen.label_weight
+    )
+    today = moments.of_table(curator._records)
+    np.testing.assert_array_equal(old - drawn - today, moments.of(rows[:1], labels[:1]))
+    other = moments.noise(
+        ResearchNoise(np.random.default_rng(13)), variance=chosen.variance, label_weight=chosen.label_weight
+    )
+    assert (old - other - today != moments.of(rows[:1], labels[:1])).any()
+
+
+def test_a_fork_with_the_same_generator_shows_the_row_that_only_one_erased() -> None:
+    """Planted: two curators of one release, one generator each, equal. Their releases differ by the row, exactly."""
+    ends = []
+    for gone in ([1], [0, 1]):
+        curator, rows, labels = stream(21)
+        curator.delete(gone, rng=np.random.default_rng(22))
+        ends.append(curator.published)
+    np.testing.assert_array_equal(ends[0] - ends[1], moments_of(curator.plan).of(rows[:1], labels[:1]))
+
+
+def test_noise_refuses_to_cross_a_fork() -> None:
+    """A child with a copy of the parent's generator would be that fork."""
+    noise = noise_source(None)
+    noise.words(4)
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            noise.words(4)
+            os.write(writing, b"drawn")
+        except RuntimeError:
+            os.write(writing, b"refused")
+        finally:
+            os._exit(0)
+    os.close(writing)
+    os.waitpid(child, 0)
+    assert os.read(reading, 16) == b"refused"
+    os.close(reading)

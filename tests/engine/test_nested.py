@@ -1,0 +1,136 @@
+"""Entries that imply others, taken together: the sums of the whole rows, of the rows that are there and of no others."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from noisygd_delete import EditRequest, Records, losses
+from noisygd_delete.bounds.arithmetic import CHUNK
+from noisygd_delete.engine import nested as module
+from noisygd_delete.engine.nested import nested
+from noisygd_delete.engine.objective_float64 import PreciseObjective
+from noisygd_delete.engine.preconditioner import Sample
+from noisygd_delete.features.maps import Additive
+from noisygd_delete.records import SparseRows
+
+MAP = Additive((0, 3, 0, 0), levels=4, amounts=(2,), gaps=(3,), pairs=((0, 1),))
+
+
+def rows_of(n: int, seed: int) -> sparse.csr_array:
+    """Of an additive map, with amounts of 0, unknown categories and empty cells."""
+    rng = np.random.default_rng(seed)
+    numbers = rng.uniform(-1, 1, (n, 3)).round(1)
+    numbers[rng.random(n) < 0.3, 1] = -1.0
+    hot = np.eye(4)[rng.integers(0, 4, n)][:, :3]
+    return MAP.sparse_rows(np.column_stack([numbers[:, :1], hot, numbers[:, 1:], rng.random(n) < 0.2]))
+
+
+def oracle(parents: dict[int, int | None], rows: list[list[tuple[int, float]]]) -> list[list[tuple[int, float]]]:
+    """The entries kept, row by row: an entry goes where the one after it implies it."""
+    return [
+        [e for e, after in zip(row, [*row[1:], (-1, 0.0)], strict=True) if parents.get(after[0]) != e[0]]
+        for row in rows
+    ]
+
+
+def implied(rows: list[list[tuple[int, float]]]) -> dict[int, int | None]:
+    found: dict[int, int | None] = {}
+    for row in rows:
+        for (column, value), before in zip(row, [None, *row], strict=False):
+            said = before[0] if before is not None and before[1] == value else None
+            found[column] = said if found.setdefault(column, said) == said else None
+    return found
+
+
+def listed(rows: SparseRows) -> list[list[tuple[int, float]]]:
+    data, columns, starts = rows.entries()
+    return [list(zip(columns[a:b].tolist(), data[a:b].tolist(), strict=True)) for a, b in pairwise(starts.tolist())]
+
+
+@given(st.integers(0, 400), st.integers(0, 99), st.integers(1, 300))
+@settings(max_examples=40, deadline=None)
+def test_what_is_kept_is_what_every_row_allows(n: int, seed: int, looked_at: int) -> None:
+    given = SparseRows.of("rows", rows_of(n, seed), ValueError)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_LOOKED_AT", looked_at)
+        patch.setattr(module, "_TOGETHER", 37)
+        patch.setattr(module, "_PAYS", 1)
+        made = nested(given)
+    if made is None:
+        assert n == 0
+        return
+    whole = listed(given)
+    known = {column: parent for column, parent in enumerate(made.parents.tolist()) if parent >= 0}
+    full = implied(whole)
+    assert all(full[column] == parent for column, parent in known.items() if column in full)
+    assert listed(made.rows) == oracle(known, whole)
+    back = (made.rows.part(0, n) @ made.spread.T).toarray()
+    np.testing.assert_array_equal(back, given.written_out())
+
+
+@pytest.mark.parametrize(
+    "loss", [losses.clip(losses.Logistic(1.0), 0.6), losses.Softmax(1.0, classes=3), losses.PseudoHuber(1.0)]
+)
+@pytest.mark.parametrize("n", [1, CHUNK + 7, 3 * CHUNK])
+def test_gradients_lie_within_the_declared_rounding_of_the_whole_rows(loss, n: int) -> None:
+    rng, rows = np.random.default_rng(n), rows_of(n, n)
+    kinds = {"binary": rng.choice([-1.0, 1.0], n), "class": rng.integers(0, 3, n).astype(float)}
+    labels = kinds.get(loss.label_kind, rng.uniform(-1, 1, n))
+    thin, dense = (
+        PreciseObjective(Records(r, labels, slots=n + 2), loss, regularization=0.01) for r in (rows, rows.toarray())
+    )
+    assert thin._sums._nested is not None
+    weights = rng.standard_normal(thin.shape)
+    off = np.linalg.norm(thin.gradient(weights) - dense.gradient(weights))
+    assert off <= 2 * thin.gradient_error(float(np.linalg.norm(weights)))
+    np.testing.assert_allclose(thin.gradient(weights, "float32"), dense.gradient(weights), atol=1e-5)
+
+
+@pytest.mark.parametrize("fault", ["a row that contradicts is not asked", "a value is not compared"])
+def test_a_planted_fault_is_seen(fault: str, monkeypatch) -> None:
+    """One row among thousands in which a fine bin stands without its coarse one, or with another value."""
+    rows = rows_of(4000, 1).tolil()
+    row = rows[[1234], :].tocsr()
+    place = row.indices[1]
+    rows[1234, place] = 0.0 if "asked" in fault else rows[1234, place] / 2
+    given = SparseRows.of("rows", sparse.csr_array(rows), ValueError)
+    monkeypatch.setattr(module, "_LOOKED_AT", 100)  # not at that row
+    right = nested(given)
+    assert right is not None
+    np.testing.assert_array_equal((right.rows.part(0, 4000) @ right.spread.T).toarray(), given.written_out())
+    monkeypatch.setattr(module, "_blocks", lambda entries: iter([slice(0, 50)]))  # no later row is asked
+    blind = module._parents(given)
+    assert not np.array_equal(blind, right.parents)
+
+
+def test_what_a_row_did_to_the_coding_leaves_with_it() -> None:
+    """A row that contradicts every implication, erased: what is left is coded as if it had never been."""
+    rows = rows_of(600, 3).toarray()
+    rows[5] = 0.0
+    rows[5, ::3] = np.linspace(0.01, 0.02, len(rows[5, ::3]))
+    records = Records(sparse.csr_array(rows), np.ones(600))
+    assert nested(records.sparse) is None
+    records.edit(EditRequest(deletions=(5,)))
+    never = Records(sparse.csr_array(np.delete(rows, 5, axis=0)), np.ones(599))
+    left, other = nested(records.sparse), nested(never.sparse)
+    np.testing.assert_array_equal(left.parents, other.parents)
+    assert [row for row in listed(left.rows) if row] == [row for row in listed(other.rows) if row]
+
+
+def test_the_sample_gives_about_the_inverse_of_the_hessian() -> None:
+    rng, n = np.random.default_rng(0), 3000
+    rows, labels, loss = rows_of(n, 0), rng.choice([-1.0, 1.0], n), losses.Logistic(1.0)
+    objective = PreciseObjective(Records(rows, labels), loss, regularization=1e-3)
+    sample = Sample(objective, 250.0)
+    weights, whole = 0.1 * rng.standard_normal(objective.shape), rows.toarray().astype(float)
+    chance = 1 / (1 + np.exp(-whole @ weights[0]))
+    hessian = (whole * (chance * (1 - chance))[:, None]).T @ whole / n + 1e-3 * np.eye(rows.shape[1])
+    inverse, gradient = sample.inverse(weights), rng.standard_normal(objective.shape)
+    left = hessian @ inverse(gradient)[0] - gradient[0]
+    assert np.linalg.norm(left) < 0.3 * np.linalg.norm(gradient)
