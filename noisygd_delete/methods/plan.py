@@ -343,22 +343,24 @@ class Plan:
     def together(self) -> Guarantee:
         """What N = `releases` observed publications reveal about a record present in all of them."""
         mechanism, world, every = self.mechanism, self.problem.adjacency, self.promise.fresh_every
-        learns = 1 if every is None else -(-self.releases // every)
+        if every is None:
+            return mechanism.together(
+                "dp", world, learn=self.learn_steps, request=self.delete_steps, releases=self.releases
+            )
         learned = mechanism.interval("dp", world, steps_with=mechanism.exposure(self.learn_steps))
-        requested = mechanism.interval("dp", world, steps_with=mechanism.exposure(self.delete_steps))
-        rest = self.releases - learns
-        return Guarantee.composed([(learned, learns), *([(requested, rest)] if rest else [])])
+        resumed = mechanism.interval("dp", world, steps_with=mechanism.exposure(self.delete_steps))
+        return Guarantee.composed(
+            [(learned, self.fresh_publications), (resumed, self.releases - self.fresh_publications)]
+        )
 
     def deletion_observed(self, models: int = 1) -> Guarantee:
         """What `models` models, the learn first, have shown of a record that the next release erases; every one observed.
 
         Holds under adaptive requests: given what was observed, both worlds restart from the same point.
         """
-        notion = self.problem.deletion_notion
-        learned = self.mechanism.interval("deletion", notion, steps_with=self.mechanism.exposure(self.learn_steps))
-        requested = self.mechanism.interval("deletion", notion, steps_with=self.mechanism.exposure(self.delete_steps))
-        parts = [(learned, 1), *([(requested, models - 1)] if count("models", models) > 1 else [])]
-        return Guarantee.composed(parts).assuming("every release is observed")
+        kinds = {"learn": self.learn_steps, "request": self.delete_steps, "releases": count("models", models)}
+        shown = self.mechanism.together("deletion", self.problem.deletion_notion, gone=True, **kinds)
+        return shown.assuming("every release is observed")
 
     @property
     def allowed(self) -> Guarantee:

@@ -11,6 +11,7 @@ from ..errors import NoisyGDDeleteError
 from ..privacy.guarantee import FIXED_SCHEDULE, NON_ADAPTIVE
 from ..privacy.shown import brief, shown
 from ..privacy.total import Total
+from .procedure import Carried
 
 if TYPE_CHECKING:
     from .plan import Plan
@@ -47,7 +48,7 @@ def noise(plan: Plan) -> str:
         each = (f"{stage.noise_variance:.4g}" if stage.noise_variance else "–" for stage in plan.stages)
         return "σ²=" + ", ".join(each)
     solved = f"s={plan.linear_term:.6g}, τ={plan.output_noise:.6g}" if plan.linear_term else ""
-    steps = f"σ²={plan.noise_variance:.6g}"
+    steps = f"{'V' if isinstance(plan.learning.start, Carried) else 'σ²'}={plan.noise_variance:.6g}"
     return steps if not solved else f"{solved}; between: {steps}" if plan.noise_variance else solved
 
 

@@ -120,3 +120,20 @@ def test_levels_follow_the_noise() -> None:
     assert usual_levels(**{**facts, "records": 10**7}) == 7
     assert usual_levels(**{**facts, "releases": 2001}) <= known <= usual_levels(**{**facts, "releases": 1})
     assert usual_levels(**facts, gdp=0.1) <= known <= usual_levels(**facts, gdp=10.0)
+
+
+def test_an_erased_row_of_codes_is_as_if_it_had_never_been_bit_by_bit() -> None:
+    """Counted in one world and in the other, joined and erased again beside it; codes or features, what a table holds."""
+    cells, rows, labels = table()
+    codes, ends = MAP.codes(cells).astype(np.float32), []
+    for held, left_out in ((codes, ()), (codes, (0,)), (rows.astype(np.float32), ())):
+        kept = [i for i in range(200) if i not in left_out]
+        records = Records(held[kept], labels[kept], ids=kept, slots=ROWS)
+        curator = SumsCurator(records, plan(losses.Logistic(radius=1.0)))
+        curator.learn(np.random.default_rng(1))
+        curator.delete([7] if left_out else [0, 7], rng=np.random.default_rng(2))
+        curator.insert([900], held[900:901], labels[900:901], rng=np.random.default_rng(3))
+        curator.delete([900], rng=np.random.default_rng(4))
+        ends.append(curator.published)
+    np.testing.assert_array_equal(ends[0], ends[1])
+    np.testing.assert_array_equal(ends[0], ends[2])

@@ -29,6 +29,7 @@ _LARGEST = "1.7976931348623157e308"
 _WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", 20, 21, 23}
 _REAL = {"FLOAT", "DOUBLE", 701}  # float4 of PostgreSQL is written in fewer digits than it has
 _TEXT = {"VARCHAR", 25, 1043}
+_MOST = 80  # columns: PostgreSQL takes 4,096 grouping sets
 
 
 def count_by_sql(source: SqlSource, schema: Schema) -> tuple[CountTables, str]:
@@ -77,6 +78,10 @@ def statement(schema: Schema, rows: str, types: Mapping[str, Any]) -> str:
 def _coding(schema: Schema) -> Coding:
     if not isinstance(schema.map, Additive) or schema.map.pairs or not schema.intercept or schema.rows != "unit":
         raise InvalidParameter("SQL counts the rows of an additive map without pairs, of unit norm, with a constant")
+    if len(schema.columns) > _MOST:
+        raise InvalidParameter(
+            f"{len(schema.columns)} columns have too many pairs for one statement, {_MOST} at most; read the rows instead"
+        )
     if len(schema.columns) != len(schema.map.columns):
         raise InvalidParameter(
             "SQL codes numbers, categories and booleans; read rows with dates, or booleans with a column for others"
