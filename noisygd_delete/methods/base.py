@@ -17,7 +17,7 @@ from ..errors import InvalidParameter, count, non_negative, positive
 from ..privacy.guarantee import Guarantee
 from ..privacy.sentences import condition
 from ..privacy.worlds import DELETION_NOTIONS, Worlds
-from .forecast import Outlook
+from .forecast import Prospects
 
 if TYPE_CHECKING:
     from .plan import Numbers, Plan
@@ -312,9 +312,9 @@ class Method(ABC):
         if not math.isfinite(plan.loss.constants.lipschitz):
             raise InvalidParameter(f"the {plan.loss.name} loss has no Lipschitz constant; clip its gradients to L")
 
-    def outlook(self, plan: Plan) -> Outlook:
+    def outlook(self, plan: Plan) -> Prospects:
         """What its models are worth. Nothing is promised, but where a method proves a bound on the excess risk."""
-        return Outlook.of_steps(plan.problem, plan.step_size, plan.noise_variance)
+        return Prospects.of_steps(plan.problem, plan.step_size, plan.noise_variance)
 
     def words(self, plan: Plan) -> tuple[str, ...]:
         """What drives the plan's noise and steps, a paragraph each."""

@@ -13,7 +13,7 @@ from ..privacy.worlds import Worlds
 from .base import Cost, Method, NoisySteps
 from .plan import Numbers, Plan
 from .problem import Problem
-from .procedure import Longest, Promise
+from .procedure import Costliest, Promise
 
 FRESH_LEARN = ("demand", "automatic")
 
@@ -140,8 +140,8 @@ class Composition(Method):
             requested = (problem.releases - 1) * numbers.delete_steps
             longest = min(longest, max(numbers.learn_steps, numbers.delete_steps) + requested)
         promise = Promise(
-            dp=Longest(longest, assuming=_CONDITION),
-            deletion=Longest(horizon, assuming=_CONDITION),
+            dp=Costliest(longest, assuming=_CONDITION),
+            deletion=Costliest(horizon, assuming=_CONDITION),
             relearns=self.fresh_learn == "automatic",
         )
         run = CompositionRun(**problem.run(step_size=numbers.step_size, noise_variance=numbers.noise_variance))

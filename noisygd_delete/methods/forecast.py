@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Outlook:
+class Prospects:
     """What the models of a plan are worth.
 
     excess_risk       bound on E[L_D(θ)] − min L_D of every released model; infinite where nothing is promised

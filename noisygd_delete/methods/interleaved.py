@@ -25,12 +25,12 @@ from ..privacy.budget import Budget
 from ..privacy.worlds import Worlds
 from .base import Condition, Cost
 from .exact_steps import GridMethod
-from .forecast import Outlook, forecast_excess_risk, steps_deviation
+from .forecast import Prospects, forecast_excess_risk, steps_deviation
 from .perturbed import Perturbed
 from .perturbed_run import PerturbedRun
 from .plan import Numbers, Plan
 from .problem import Problem
-from .procedure import Longest, Promise, Solved
+from .procedure import Costliest, Promise, Solved
 from .resuming import chain_risk
 from .sharp import SharpRun, contracting_step_size
 
@@ -217,22 +217,22 @@ class Interleaved(GridMethod):
         run = InterleavedRun(**self.run_facts(problem, numbers), fresh_release=fresh)
         steps, resumed = numbers.delete_steps, self.fresh_every - 1
         promise = Promise(
-            dp=Longest(1 + 2 * resumed * steps),
-            deletion=Longest(1 + 2 * (resumed - 1) * steps, 2 * steps),
+            dp=Costliest(1 + 2 * resumed * steps),
+            deletion=Costliest(1 + 2 * (resumed - 1) * steps, 2 * steps),
             relearns=True,
             fresh_every=self.fresh_every,
         )
         start = Solved(numbers.gradient_tolerance, self.solver)
         return Plan.of(problem, run, numbers, learning=start, promise=promise, exactness=run.exactness)
 
-    def outlook(self, plan: Plan) -> Outlook:
+    def outlook(self, plan: Plan) -> Prospects:
         """The bound is the worse of a fresh model's and of the chain's that goes on from it, however long. The forecast, a fresh model's, which is
         a resumed one's too, and what the chain lags behind the edits. The deviation, the larger of a fresh publication's and of what noisy
         steps tend to: those after it lead from the one to the other."""
         fresh = self._fresh.outlook(plan)
         resumed = chain_risk(plan, start=2 * fresh.excess_risk / plan.problem.strong_convexity, learn_steps=0)
         steps = steps_deviation(plan.problem, plan.step_size, plan.noise_variance)
-        return Outlook(
+        return Prospects(
             max(fresh.excess_risk, resumed),
             fresh.forecast + self._lag_of(plan),
             max(fresh.weight_deviation, steps),

@@ -16,7 +16,7 @@ from .base import Method
 from .ladder_run import KEPT, LadderRun
 from .plan import MOST_STAGES, Numbers, Plan
 from .problem import Problem
-from .procedure import Longest, Promise, Sampling
+from .procedure import Costliest, Promise, Sampling
 from .sampled_steps import check_sampled
 from .stages import Stage, of_stage, planned, what_runs
 
@@ -116,7 +116,7 @@ class Ladder(Method):
             kept_steps=tuple(stage.learn_steps for stage in kept),
             later_steps=tuple(stage.learn_steps for stage in later),
         )
-        promise = Promise(deletion=Longest(steps_without=run.exposure(rerun)), counted_on=self._sampling)
+        promise = Promise(deletion=Costliest(steps_without=run.exposure(rerun)), counted_on=self._sampling)
         return Plan.of(problem, run, numbers, promise=promise, staged=self._staged(problem))
 
     def _amounts(self, problem: Problem) -> Amounts:

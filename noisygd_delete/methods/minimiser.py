@@ -17,7 +17,7 @@ from . import procedure
 from .base import Condition, Cost
 from .calibration import calibrate
 from .exact_steps import ROOM, ExactSteps, GridMethod
-from .forecast import Outlook, forecast_excess_risk, steps_deviation
+from .forecast import Prospects, forecast_excess_risk, steps_deviation
 from .passes import MOST_PASSES, Passes, passes_for
 from .plan import Numbers, Plan
 from .problem import Problem
@@ -229,15 +229,15 @@ class Minimiser(GridMethod):
         if passes is not None:
             start = procedure.Passed(passes.blocks, passes.step_sizes(problem.strong_convexity))
         promise = procedure.Promise(
-            dp=procedure.Longest(max(numbers.learn_steps, numbers.delete_steps)),
-            deletion=procedure.Longest(steps_without=numbers.delete_steps),
+            dp=procedure.Costliest(max(numbers.learn_steps, numbers.delete_steps)),
+            deletion=procedure.Costliest(steps_without=numbers.delete_steps),
         )
         return Plan.of(problem, run, numbers, learning=start, serving=start, promise=promise, exactness=run.exactness)
 
     def _passes(self, problem: Problem) -> Passes | None:
         return passes_for(problem, self.solver_passes) if self.solver == _PASSES else None
 
-    def outlook(self, plan: Plan) -> Outlook:
+    def outlook(self, plan: Plan) -> Prospects:
         """From the solver's answer, within γ/m of the minimiser; of public passes it is only known that both are within L/λ of 0."""
         m, chain = plan.problem.strong_convexity, {"step_size": plan.step_size}
         off = 3 * plan.loss.constants.lipschitz / m if self.solver == _PASSES else plan.gradient_tolerance / m
@@ -249,7 +249,7 @@ class Minimiser(GridMethod):
             strong_convexity=m,
             **chain,
         )
-        return Outlook(
+        return Prospects(
             shifted_interpolation.excess_risk(
                 distance=distance, objective_smoothness=plan.problem.objective_smoothness
             ),

@@ -21,10 +21,10 @@ from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
 from ..privacy.worlds import Worlds
 from .base import Cost, Method, NoisySteps
 from .feasibility import MOST_STEPS, refusal
-from .forecast import Outlook
+from .forecast import Prospects
 from .plan import Numbers, Plan
 from .problem import Problem
-from .procedure import Longest, Promise
+from .procedure import Costliest, Promise
 from .resuming import outlook_of_steps
 
 _ORDERS = [1 + 10 ** (k / 4) for k in range(-4, 9)]  # q from 1.1 to 101, for (ε, δ) budgets
@@ -215,12 +215,12 @@ class NearGibbs(Method):
             form=self.form,
         )
         facts = problem.run(step_size=numbers.step_size, noise_variance=numbers.noise_variance)
-        known = Longest(
+        known = Costliest(
             max(numbers.learn_steps, numbers.delete_steps), assuming="the model published before it is known"
         )
         return Plan.of(problem, NearGibbsRun(**facts, gibbs=gibbs), numbers, promise=Promise(dp=known))
 
-    def outlook(self, plan: Plan) -> Outlook:
+    def outlook(self, plan: Plan) -> Prospects:
         """(162) at the closeness of the learned model, or of one after requests if that is worse."""
         facts = plan.mechanism
         assert isinstance(facts, NearGibbsRun)

@@ -22,7 +22,7 @@ from ..privacy.curve import ONE_DIRECTION
 from ..privacy.shown import shown
 from . import procedure
 from .base import PROOFS, Method
-from .forecast import Outlook
+from .forecast import Prospects
 from .perturbed_noise import (
     form_of,
     hessian_trace,
@@ -139,7 +139,7 @@ class Perturbed(Method):
                 f"is below {least:g}, the rounding of a gradient in float64", gradient_tolerance=plan.gradient_tolerance
             )
 
-    def outlook(self, plan: Plan) -> Outlook:
+    def outlook(self, plan: Plan) -> Prospects:
         """The bound of a chain is of the loss without the regulariser over the least with it: a stage raises that loss by no more than its own
         noise costs, for it could have stayed where it began.
 
@@ -154,7 +154,7 @@ class Perturbed(Method):
         widest = math.sqrt(max(plan.noise_shape or (1.0,)))
         stage = plan.linear_term * widest / (plan.records * convexity)
         handed_on = math.fsum((plan.regularization / convexity) ** (2 * stages) for stages in range(self.chain))
-        return Outlook(bound, forecast, math.sqrt(handed_on) * math.hypot(stage, plan.output_noise))
+        return Prospects(bound, forecast, math.sqrt(handed_on) * math.hypot(stage, plan.output_noise))
 
     def words(self, plan: Plan) -> tuple[str, ...]:
         return (_perturbing(plan), _solving(plan, self), _exactly(plan))

@@ -16,9 +16,9 @@ from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, in_words
 from ..privacy.shown import brief, table_html
 from ..privacy.total import Total
 from .base import Mechanism, Method
-from .forecast import Outlook
+from .forecast import Prospects
 from .problem import Problem
-from .procedure import Exactness, Fitted, Longest, Prior, Procedure, Promise, Published, Sampling, Solved, Start
+from .procedure import Costliest, Exactness, Fitted, Prior, Procedure, Promise, Published, Sampling, Solved, Start
 from .words import clipping, heading, noise, passes, promise, ridge, rounding, waiting, worth
 
 MOST_STAGES = 16  # of a ladder
@@ -135,7 +135,7 @@ class Plan:
         resume = Published() if serving is None else serving
         fitted = isinstance(begin, Fitted)
         if promise is None:
-            promise = Promise(deletion=Longest(steps_without=mechanism.exposure(numbers.delete_steps)))
+            promise = Promise(deletion=Costliest(steps_without=mechanism.exposure(numbers.delete_steps)))
         return cls(
             problem,
             mechanism,
@@ -313,7 +313,7 @@ class Plan:
     @property
     def dp(self) -> Guarantee:
         """What one release alone reveals about a record still there, for every number of steps."""
-        return self._of_longest("dp", self.problem.adjacency, self.promise.dp)
+        return self._of_costliest("dp", self.problem.adjacency, self.promise.dp)
 
     @property
     def deletion(self) -> Guarantee:
@@ -327,9 +327,9 @@ class Plan:
             return fading.forgets(
                 learn_steps=self.learn_steps, delete_steps=self.delete_steps, batch=self.problem.batch
             )
-        return self._of_longest("deletion", self.problem.deletion_notion, self.promise.deletion)
+        return self._of_costliest("deletion", self.problem.deletion_notion, self.promise.deletion)
 
-    def _of_longest(self, about: str, worlds: str, longest: Longest) -> Guarantee:
+    def _of_costliest(self, about: str, worlds: str, longest: Costliest) -> Guarantee:
         steps: dict[str, Any] = {"steps_with": longest.steps_with, "steps_without": longest.steps_without}
         return self.mechanism.interval(about, worlds, **steps).assuming(longest.assuming)
 
@@ -399,7 +399,7 @@ class Plan:
         return replace(nothing, points=((order, max(kept, 0.0)),))
 
     @cached_property
-    def outlook(self) -> Outlook:
+    def outlook(self) -> Prospects:
         """What its models are worth: a bound and forecasts, on which no guarantee rests."""
         return self.method.outlook(self)
 

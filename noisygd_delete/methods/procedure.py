@@ -133,7 +133,7 @@ class Procedure:
 
 
 @dataclass(frozen=True)
-class Longest:
+class Costliest:
     """The costliest run that a figure covers: exposure to the record (`Mechanism.exposure`), exposure after its erasure, and what must then hold."""
 
     steps_with: float = math.inf
@@ -154,8 +154,8 @@ class Promise:
     counted_on       the samples at whose best listed order publications are counted, where no other measure is within reach
     """
 
-    dp: Longest = Longest()
-    deletion: Longest = Longest()
+    dp: Costliest = Costliest()
+    deletion: Costliest = Costliest()
     deletion_steps: int = 0
     utility_steps: int = 0
     horizon: int | None = None

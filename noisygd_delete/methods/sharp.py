@@ -13,7 +13,7 @@ from ..privacy.worlds import Worlds
 from .base import Cost
 from .calibration import calibrate
 from .exact_steps import GridMethod, GridRun
-from .forecast import Outlook
+from .forecast import Prospects
 from .plan import Numbers, Plan
 from .problem import Problem
 from .resuming import contraction_risk, deleting, learning, minimiser_move, noise, outlook_of_steps
@@ -170,7 +170,7 @@ class Sharp(GridMethod):
         run = SharpRun(**self.run_facts(problem, numbers))
         return Plan.of(problem, run, numbers, exactness=run.exactness)
 
-    def outlook(self, plan: Plan) -> Outlook:
+    def outlook(self, plan: Plan) -> Prospects:
         return outlook_of_steps(plan, contraction_risk(plan))
 
     def words(self, plan: Plan) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from ..losses.squared import Squared
 from ..privacy.worlds import Worlds
 from . import procedure
 from .base import Condition, Cost, Mechanism, Method
-from .forecast import Outlook
+from .forecast import Prospects
 from .plan import Numbers, Plan
 from .problem import Problem
 
@@ -244,10 +244,10 @@ class MarkovSums(Method):
             ridge=problem.records * problem.regularization,
             ridge_share=RIDGE_SHARE,
         )
-        promise = procedure.Promise(deletion=procedure.Longest(0))
+        promise = procedure.Promise(deletion=procedure.Costliest(0))
         return Plan.of(problem, run, numbers, learning=carried, serving=carried, promise=promise)
 
-    def outlook(self, plan: Plan) -> Outlook:
+    def outlook(self, plan: Plan) -> Prospects:
         return replace(super().outlook(plan), weight_deviation=math.inf)
 
     def words(self, plan: Plan) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from ..privacy.worlds import Worlds
 from .base import Cost
 from .calibration import calibrate
 from .exact_steps import GridMethod, GridRun
-from .forecast import Outlook
+from .forecast import Prospects
 from .plan import Numbers, Plan
 from .problem import Problem
 from .resuming import contraction_risk, deleting, learning, noise, outlook_of_steps
@@ -162,7 +162,7 @@ class Theorem(GridMethod):
         run = TheoremRun(**self.run_facts(problem, numbers))
         return Plan.of(problem, run, numbers, exactness=run.exactness)
 
-    def outlook(self, plan: Plan) -> Outlook:
+    def outlook(self, plan: Plan) -> Prospects:
         """From the contraction towards the minimiser and, where its conditions (17) hold, Theorem 5.1 (3)."""
         return outlook_of_steps(plan, min(contraction_risk(plan), _printed_risk(plan)))
 

@@ -5293,7 +5293,7 @@ return $.dict((function* ($first) { for (const $v1 of $.each($first)) { let name
 return {Total, InvalidParameter, renyi_order, stated_delta, positive, asdict, brief};
 })();
 $.modules["methods.procedure"] = (() => {
-let Prior, Published, Solved, Fitted, Carried, Sampling, Exactness, Passed, Start, Procedure, Longest, Promise;
+let Prior, Published, Solved, Fitted, Carried, Sampling, Exactness, Passed, Start, Procedure, Costliest, Promise;
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const field = $.libraries["dataclasses"]["field"];
@@ -5344,22 +5344,22 @@ $ns.counted = $.property($.fn("counted", ["self"], {}, function (self) {
 return ($.t($.b.isinstance([$.ga(self, "start"), Fitted])) ? 1n : $.ga(self, "steps"));
 }));
 }), [["start", () => ["is", Start]], ["steps", () => ["is", $.b.int]], ["step_size", () => ["is", $.b.float]], ["noise_variance", () => ["is", $.b.float]], ["linear_term", () => ["is", $.b.float]], ["output_noise", () => ["is", $.b.float]], ["shape", () => ["or", ["of", $.b.tuple, ["is", $.b.float]], ["none"]]], ["sampling", () => ["or", ["is", Sampling], ["none"]]], ["exactness", () => ["or", ["is", Exactness], ["none"]]], ["solver_passes", () => ["is", $.b.int]]], {frozen: true});
-Longest = $.dataclass($.cls("Longest", [], ($ns) => {
+Costliest = $.dataclass($.cls("Costliest", [], ($ns) => {
 $ns.steps_with = $.libraries["math"].inf;
 $ns.steps_without = 0n;
 $ns.assuming = NON_ADAPTIVE;
 }), [["steps_with", () => ["is", $.b.float]], ["steps_without", () => ["is", $.b.float]], ["assuming", () => ["is", $.b.str]]], {frozen: true});
 Promise = $.dataclass($.cls("Promise", [], ($ns) => {
-$ns.dp = Longest([]);
-$ns.deletion = Longest([]);
+$ns.dp = Costliest([]);
+$ns.deletion = Costliest([]);
 $ns.deletion_steps = 0n;
 $ns.utility_steps = 0n;
 $ns.horizon = null;
 $ns.relearns = false;
 $ns.fresh_every = null;
 $ns.counted_on = null;
-}), [["dp", () => ["is", Longest]], ["deletion", () => ["is", Longest]], ["deletion_steps", () => ["is", $.b.int]], ["utility_steps", () => ["is", $.b.int]], ["horizon", () => ["or", ["is", $.b.int], ["none"]]], ["relearns", () => ["is", $.b.bool]], ["fresh_every", () => ["or", ["is", $.b.int], ["none"]]], ["counted_on", () => ["or", ["is", Sampling], ["none"]]]], {frozen: true});
-return {Prior, Published, Solved, Fitted, Carried, Sampling, Exactness, Passed, Start, Procedure, Longest, Promise, field, NON_ADAPTIVE, InvalidParameter};
+}), [["dp", () => ["is", Costliest]], ["deletion", () => ["is", Costliest]], ["deletion_steps", () => ["is", $.b.int]], ["utility_steps", () => ["is", $.b.int]], ["horizon", () => ["or", ["is", $.b.int], ["none"]]], ["relearns", () => ["is", $.b.bool]], ["fresh_every", () => ["or", ["is", $.b.int], ["none"]]], ["counted_on", () => ["or", ["is", Sampling], ["none"]]]], {frozen: true});
+return {Prior, Published, Solved, Fitted, Carried, Sampling, Exactness, Passed, Start, Procedure, Costliest, Promise, field, NON_ADAPTIVE, InvalidParameter};
 })();
 $.modules["methods"] = (() => {
 let __getattr__, _METHODS, _STAGE_METHODS, _FORMER_METHODS, _MECHANISMS, METHODS, STAGE_METHODS, FORMER_METHODS, MECHANISMS;
@@ -6069,8 +6069,8 @@ const count = $.modules["errors"]["count"];
 const Loss = $.modules["losses.base"]["Loss"];
 const Mechanism = $.modules["methods.base"]["Mechanism"];
 const Problem = $.modules["methods.problem"]["Problem"];
+const Costliest = $.modules["methods.procedure"]["Costliest"];
 const Fitted = $.modules["methods.procedure"]["Fitted"];
-const Longest = $.modules["methods.procedure"]["Longest"];
 const Prior = $.modules["methods.procedure"]["Prior"];
 const Procedure = $.modules["methods.procedure"]["Procedure"];
 const Promise = $.modules["methods.procedure"]["Promise"];
@@ -6134,7 +6134,7 @@ begin = ($.t($.is(learning, null)) ? Prior([$.ga(numbers, "init_variance")]) : l
 resume = ($.t($.is(serving, null)) ? Published([]) : serving);
 fitted = $.b.isinstance([begin, Fitted]);
 if ($.t($.is(promise, null))) {
-promise = Promise([], {"deletion": Longest([], {"steps_without": $.cm(mechanism, "exposure", [$.ga(numbers, "delete_steps")])})});
+promise = Promise([], {"deletion": Costliest([], {"steps_without": $.cm(mechanism, "exposure", [$.ga(numbers, "delete_steps")])})});
 }
 return cls([problem, mechanism, run([begin, ($.t(fitted) ? 0n : $.ga(numbers, "learn_steps")), $.ga(numbers, "learn_solver_passes")]), run([resume, ($.t(fitted) ? 0n : $.ga(numbers, "delete_steps")), $.ga(numbers, "delete_solver_passes")]), replace([promise], {"deletion_steps": $.ga(numbers, "delete_steps_for_deletion"), "utility_steps": $.ga(numbers, "delete_steps_for_utility"), "horizon": $.ga(numbers, "horizon")}), $.ga(numbers, "stages"), $.ga(numbers, "kept"), staged]);
 }));
@@ -6220,7 +6220,7 @@ $ns.noise_shape = $.property($.fn("noise_shape", ["self"], {}, function (self) {
 return ($.t($.ga(self, "linear_term")) ? $.ga($.ga(self, "problem"), "noise_shape") : null);
 }));
 $ns.dp = $.property($.fn("dp", ["self"], {}, function (self) {
-return $.cm(self, "_of_longest", ["dp", $.ga($.ga(self, "problem"), "adjacency"), $.ga($.ga(self, "promise"), "dp")]);
+return $.cm(self, "_of_costliest", ["dp", $.ga($.ga(self, "problem"), "adjacency"), $.ga($.ga(self, "promise"), "dp")]);
 }));
 $ns.deletion = $.property($.fn("deletion", ["self"], {}, function (self) {
 let fading;
@@ -6228,9 +6228,9 @@ fading = $.ga($.ga(self, "mechanism"), "fading");
 if ($.t(!$.is(fading, null))) {
 return $.cm(fading, "forgets", [], {"learn_steps": $.ga(self, "learn_steps"), "delete_steps": $.ga(self, "delete_steps"), "batch": $.ga($.ga(self, "problem"), "batch")});
 }
-return $.cm(self, "_of_longest", ["deletion", $.ga($.ga(self, "problem"), "deletion_notion"), $.ga($.ga(self, "promise"), "deletion")]);
+return $.cm(self, "_of_costliest", ["deletion", $.ga($.ga(self, "problem"), "deletion_notion"), $.ga($.ga(self, "promise"), "deletion")]);
 }));
-$ns._of_longest = $.fn("_of_longest", ["self", "about", "worlds", "longest"], {}, function (self, about, worlds, longest) {
+$ns._of_costliest = $.fn("_of_costliest", ["self", "about", "worlds", "longest"], {}, function (self, about, worlds, longest) {
 let steps;
 steps = $.dict([["steps_with", $.ga(longest, "steps_with")], ["steps_without", $.ga(longest, "steps_without")]]);
 return $.cm($.cm($.ga(self, "mechanism"), "interval", [about, worlds], {...$.named(steps)}), "assuming", [$.ga(longest, "assuming")]);
@@ -6246,7 +6246,7 @@ return $.dict([["problem", $.cm($.ga(self, "problem"), "to_dict", [])], ...$.pai
 });
 }), [["problem", () => ["is", Problem]], ["mechanism", () => ["is", Mechanism]], ["learning", () => ["is", Procedure]], ["serving", () => ["is", Procedure]], ["promise", () => ["is", Promise]], ["stages", () => ["of", $.b.tuple, ["is", Plan]]], ["kept", () => ["is", $.b.int]], ["staged", () => ["or", ["is", Loss], ["none"]]]], {frozen: true});
 _NUMBERS = $.b.tuple([(function* ($first) { for (const $v7 of $.each($first)) { let field; field = $v7; yield $.ga(field, "name"); } })(fields([Numbers]))]);
-return {MOST_STAGES, Numbers, Plan, _NUMBERS, Loss, Promise, promise, Procedure, Mechanism, Problem, count, fields, replace, Longest, Fitted, Published, Prior, passes, Any, noise, Solved};
+return {MOST_STAGES, Numbers, Plan, _NUMBERS, Loss, Promise, promise, Procedure, Mechanism, Problem, count, fields, replace, Costliest, Fitted, Published, Prior, passes, Any, noise, Solved};
 })();
 $.modules["methods.passes"] = (() => {
 let MOST_PASSES, MOST_BLOCKS, _FIRST, _FALLS, _FEWEST, _USUAL, _FEWEST_ROWS, Passes, passes_for;
@@ -6520,7 +6520,7 @@ const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
 const Method = $.modules["methods.base"]["Method"];
 const NoisySteps = $.modules["methods.base"]["NoisySteps"];
 const Plan = $.modules["methods.plan"]["Plan"];
-const Longest = $.modules["methods.procedure"]["Longest"];
+const Costliest = $.modules["methods.procedure"]["Costliest"];
 const Promise = $.modules["methods.procedure"]["Promise"];
 FRESH_LEARN = $.tuple(["demand", "automatic"]);
 _CONDITION = ("" + $.formatted(NON_ADAPTIVE, "", "") + " than those since the last fresh learn");
@@ -6570,12 +6570,12 @@ if ($.t($.lt(1n, $.ga(problem, "releases")))) {
 requested = $.mul($.sub($.ga(problem, "releases"), 1n), $.ga(numbers, "delete_steps"));
 longest = $.b.min([longest, $.add($.b.max([$.ga(numbers, "learn_steps"), $.ga(numbers, "delete_steps")]), requested)]);
 }
-promise = Promise([], {"dp": Longest([longest], {"assuming": _CONDITION}), "deletion": Longest([horizon], {"assuming": _CONDITION}), "relearns": $.eq($.ga(self, "fresh_learn"), "automatic")});
+promise = Promise([], {"dp": Costliest([longest], {"assuming": _CONDITION}), "deletion": Costliest([horizon], {"assuming": _CONDITION}), "relearns": $.eq($.ga(self, "fresh_learn"), "automatic")});
 run = CompositionRun([], {...$.named($.cm(problem, "run", [], {"step_size": $.ga(numbers, "step_size"), "noise_variance": $.ga(numbers, "noise_variance")}))});
 return $.cm(Plan, "of", [problem, run, numbers], {"promise": promise});
 });
 }), [["learn_steps", () => ["or", ["is", $.b.int], ["none"]]], ["delete_steps", () => ["or", ["is", $.b.int], ["none"]]], ["requests_per_learn", () => ["is", $.b.int]], ["fresh_learn", () => ["is", $.b.str]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-return {FRESH_LEARN, _CONDITION, CompositionRun, Composition, ClassVar, Method, NoisySteps, positive, choice, count, Plan, Longest, Promise, NON_ADAPTIVE};
+return {FRESH_LEARN, _CONDITION, CompositionRun, Composition, ClassVar, Method, NoisySteps, positive, choice, count, Plan, Costliest, Promise, NON_ADAPTIVE};
 })();
 $.modules["methods.near_gibbs"] = (() => {
 let _ORDERS, _SOURCES, NearGibbsRun, NearGibbs;
@@ -6596,7 +6596,7 @@ const Worlds = $.modules["privacy.worlds"]["Worlds"];
 const Method = $.modules["methods.base"]["Method"];
 const NoisySteps = $.modules["methods.base"]["NoisySteps"];
 const Plan = $.modules["methods.plan"]["Plan"];
-const Longest = $.modules["methods.procedure"]["Longest"];
+const Costliest = $.modules["methods.procedure"]["Costliest"];
 const Promise = $.modules["methods.procedure"]["Promise"];
 _ORDERS = [...(function* ($first) { for (const $v1 of $.each($first)) { let k; k = $v1; yield $.add(1n, $.pow(10n, $.div(k, 4n))); } })($.b.range([$.neg(4n), 9n]))];
 _SOURCES = $.dict([["printed", "Chourasia & Shah 2023, Theorem 5.2 (G.22, G.23)"], ["sharper", "Theorem 5.2's induction with the oscillation of the loss, at every order up to q"]]);
@@ -6669,7 +6669,7 @@ throw $.raised(InvalidParameter(["a plan by Theorem 5.2 states its R\u00e9nyi or
 constants = $.ga($.ga(problem, "loss"), "constants");
 gibbs = Gibbs([], {"order": $.ga(self, "order"), "range": $.ga(constants, "range"), "smoothness": $.ga(constants, "curvature"), "regularization": $.ga(problem, "regularization"), "dimension": $.ga(problem, "dimension"), "form": $.ga(self, "form")});
 facts = $.cm(problem, "run", [], {"step_size": $.ga(numbers, "step_size"), "noise_variance": $.ga(numbers, "noise_variance")});
-known = Longest([$.b.max([$.ga(numbers, "learn_steps"), $.ga(numbers, "delete_steps")])], {"assuming": "the model published before it is known"});
+known = Costliest([$.b.max([$.ga(numbers, "learn_steps"), $.ga(numbers, "delete_steps")])], {"assuming": "the model published before it is known"});
 return $.cm(Plan, "of", [problem, NearGibbsRun([], {...$.named(facts), "gibbs": gibbs}), numbers], {"promise": Promise([], {"dp": known})});
 });
 $ns._check = $.fn("_check", ["self", "problem"], {}, function (self, problem) {
@@ -6690,7 +6690,7 @@ throw $.raised(InvalidParameter(["is not covered by Theorem 5.2, which compares 
 return null;
 });
 }), [["form", () => ["is", $.b.str]], ["noise_variance", () => ["or", ["or", ["is", $.b.float], ["is", $.b.str]], ["none"]]], ["order", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-return {_ORDERS, _SOURCES, NearGibbsRun, NearGibbs, Worlds, ClassVar, Method, Gibbs, NoisySteps, renyi_order, positive, FORMS, choice, AssumptionViolated, Promise, Plan, Longest, InvalidParameter, NON_ADAPTIVE, Any};
+return {_ORDERS, _SOURCES, NearGibbsRun, NearGibbs, Worlds, ClassVar, Method, Gibbs, NoisySteps, renyi_order, positive, FORMS, choice, AssumptionViolated, Promise, Plan, Costliest, InvalidParameter, NON_ADAPTIVE, Any};
 })();
 $.modules["methods.perturbed"] = (() => {
 let Perturbed, check_covered;
@@ -7048,7 +7048,7 @@ let bits, carried, promise, run, weight;
 {const $v8 = $.unpack(grid_of([$.ga(problem, "loss")]), 2, -1);bits = $v8[0];weight = $v8[1];}
 run = MarkovSumsRun([], {...$.named($.cm(self, "_facts", [problem])), "variance": $.libraries["math"].ldexp([$.ga(numbers, "noise_variance"), $.mul(2n, bits)])});
 carried = $.modules["methods.procedure"].Carried([], {"draws": $.ga(run, "draws"), "variance": $.ga(run, "variance"), "bits": bits, "label_bits": label_bits([$.ga(problem, "loss")]), "norm_squared": $.ga(run, "norm_squared"), "label_weight": weight, "ridge": $.mul($.ga(problem, "records"), $.ga(problem, "regularization")), "ridge_share": RIDGE_SHARE});
-promise = $.modules["methods.procedure"].Promise([], {"deletion": $.modules["methods.procedure"].Longest([0n])});
+promise = $.modules["methods.procedure"].Promise([], {"deletion": $.modules["methods.procedure"].Costliest([0n])});
 return $.cm(Plan, "of", [problem, run, numbers], {"learning": carried, "serving": carried, "promise": promise});
 });
 }), [["joiners", () => ["is", $.b.bool]]], {frozen: true});
@@ -7704,7 +7704,7 @@ const GridMethod = $.modules["methods.exact_steps"]["GridMethod"];
 const Perturbed = $.modules["methods.perturbed"]["Perturbed"];
 const PerturbedRun = $.modules["methods.perturbed_run"]["PerturbedRun"];
 const Plan = $.modules["methods.plan"]["Plan"];
-const Longest = $.modules["methods.procedure"]["Longest"];
+const Costliest = $.modules["methods.procedure"]["Costliest"];
 const Promise = $.modules["methods.procedure"]["Promise"];
 const Solved = $.modules["methods.procedure"]["Solved"];
 const SharpRun = $.modules["methods.sharp"]["SharpRun"];
@@ -7784,12 +7784,12 @@ throw $.raised(InvalidParameter(["a plan by method 'interleaved' states how many
 fresh = $.cm(replace([$.ga(self, "_fresh")], {"solver": "cold"}), "run", [problem, numbers]);
 run = InterleavedRun([], {...$.named($.cm(self, "run_facts", [problem, numbers])), "fresh_release": fresh});
 {const $v2 = [$.ga(numbers, "delete_steps"), $.sub($.ga(self, "fresh_every"), 1n)];steps = $v2[0];resumed = $v2[1];}
-promise = Promise([], {"dp": Longest([$.add(1n, $.mul($.mul(2n, resumed), steps))]), "deletion": Longest([$.add(1n, $.mul($.mul(2n, $.sub(resumed, 1n)), steps)), $.mul(2n, steps)]), "relearns": true, "fresh_every": $.ga(self, "fresh_every")});
+promise = Promise([], {"dp": Costliest([$.add(1n, $.mul($.mul(2n, resumed), steps))]), "deletion": Costliest([$.add(1n, $.mul($.mul(2n, $.sub(resumed, 1n)), steps)), $.mul(2n, steps)]), "relearns": true, "fresh_every": $.ga(self, "fresh_every")});
 start = Solved([$.ga(numbers, "gradient_tolerance"), $.ga(self, "solver")]);
 return $.cm(Plan, "of", [problem, run, numbers], {"learning": start, "promise": promise, "exactness": $.ga(run, "exactness")});
 });
 }), [["fresh_every", () => ["or", ["is", $.b.int], ["none"]]], ["resumed_steps", () => ["or", ["is", $.b.int], ["none"]]], ["solver", () => ["is", $.b.str]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-return {_FEWEST_RESUMED, InterleavedRun, Interleaved, ClassVar, Perturbed, GridMethod, PerturbedRun, SharpRun, count, choice, Plan, Solved, Longest, Promise, replace, InvalidParameter};
+return {_FEWEST_RESUMED, InterleavedRun, Interleaved, ClassVar, Perturbed, GridMethod, PerturbedRun, SharpRun, count, choice, Plan, Solved, Costliest, Promise, replace, InvalidParameter};
 })();
 $.modules["methods.minimiser"] = (() => {
 let _PASSES, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps;
@@ -7939,7 +7939,7 @@ start = $.modules["methods.procedure"].Solved([$.ga(numbers, "gradient_tolerance
 if ($.t(!$.is(passes, null))) {
 start = $.modules["methods.procedure"].Passed([$.ga(passes, "blocks"), $.cm(passes, "step_sizes", [$.ga(problem, "strong_convexity")])]);
 }
-promise = $.modules["methods.procedure"].Promise([], {"dp": $.modules["methods.procedure"].Longest([$.b.max([$.ga(numbers, "learn_steps"), $.ga(numbers, "delete_steps")])]), "deletion": $.modules["methods.procedure"].Longest([], {"steps_without": $.ga(numbers, "delete_steps")})});
+promise = $.modules["methods.procedure"].Promise([], {"dp": $.modules["methods.procedure"].Costliest([$.b.max([$.ga(numbers, "learn_steps"), $.ga(numbers, "delete_steps")])]), "deletion": $.modules["methods.procedure"].Costliest([], {"steps_without": $.ga(numbers, "delete_steps")})});
 return $.cm(Plan, "of", [problem, run, numbers], {"learning": start, "serving": start, "promise": promise, "exactness": $.ga(run, "exactness")});
 });
 $ns._passes = $.fn("_passes", ["self", "problem"], {}, function (self, problem) {
@@ -8602,7 +8602,7 @@ const Method = $.modules["methods.base"]["Method"];
 const LadderRun = $.modules["methods.ladder_run"]["LadderRun"];
 const MOST_STAGES = $.modules["methods.plan"]["MOST_STAGES"];
 const Plan = $.modules["methods.plan"]["Plan"];
-const Longest = $.modules["methods.procedure"]["Longest"];
+const Costliest = $.modules["methods.procedure"]["Costliest"];
 const Promise = $.modules["methods.procedure"]["Promise"];
 const Sampling = $.modules["methods.procedure"]["Sampling"];
 const Stage = $.modules["methods.stages"]["Stage"];
@@ -8639,7 +8639,7 @@ throw $.raised(InvalidParameter([("" + "a ladder of " + $.formatted($.b.len([$.g
 rerun = $.b.sum([(function* ($first) { for (const $v11 of $.each($first)) { let stage; stage = $v11; yield $.ga(stage, "learn_steps"); } })(later)]);
 numbers = replace([$.ga($.gi(stages, 0n), "numbers")], {"learn_steps": $.add($.b.sum([(function* ($first) { for (const $v12 of $.each($first)) { let stage; stage = $v12; yield $.ga(stage, "learn_steps"); } })(kept)]), rerun), "delete_steps_for_deletion": rerun, "learn_solver_passes": $.b.sum([(function* ($first) { for (const $v13 of $.each($first)) { let stage; stage = $v13; yield $.ga(stage, "learn_solver_passes"); } })(stages)]), "delete_solver_passes": $.b.sum([(function* ($first) { for (const $v14 of $.each($first)) { let stage; stage = $v14; yield $.ga(stage, "learn_solver_passes"); } })(later)]), "horizon": null, "stages": stages, "kept": number});
 run = LadderRun([], {"records": $.ga(problem, "records"), "proven": $.ga($.ga($.ga(problem, "loss"), "constants"), "proven"), "slack": $.ga(problem, "slack"), "kept": $.b.tuple([(function* ($first) { for (const $v15 of $.each($first)) { let stage; stage = $v15; yield $.ga(stage, "mechanism"); } })(kept)]), "later": $.b.tuple([(function* ($first) { for (const $v16 of $.each($first)) { let stage; stage = $v16; yield $.ga(stage, "mechanism"); } })(later)]), "kept_steps": $.b.tuple([(function* ($first) { for (const $v17 of $.each($first)) { let stage; stage = $v17; yield $.ga(stage, "learn_steps"); } })(kept)]), "later_steps": $.b.tuple([(function* ($first) { for (const $v18 of $.each($first)) { let stage; stage = $v18; yield $.ga(stage, "learn_steps"); } })(later)])});
-promise = Promise([], {"deletion": Longest([], {"steps_without": $.cm(run, "exposure", [rerun])}), "counted_on": $.ga(self, "_sampling")});
+promise = Promise([], {"deletion": Costliest([], {"steps_without": $.cm(run, "exposure", [rerun])}), "counted_on": $.ga(self, "_sampling")});
 return $.cm(Plan, "of", [problem, run, numbers], {"promise": promise, "staged": $.cm(self, "_staged", [problem])});
 });
 $ns._sampling = $.property($.fn("_sampling", ["self"], {}, function (self) {
@@ -8665,7 +8665,7 @@ $.cm($.ga(stage, "method"), "check_plan", [stage]);
 return null;
 });
 }), [["stages", () => ["of", $.b.tuple, ["is", Stage]]], ["level", () => ["is", $.b.int]]], {frozen: true});
-return {Ladder, Stage, NETWORK, ClassVar, Method, InvalidParameter, MOST_STAGES, Plan, Longest, Promise, LadderRun, replace, of_stage, Staged, Sampling};
+return {Ladder, Stage, NETWORK, ClassVar, Method, InvalidParameter, MOST_STAGES, Plan, Costliest, Promise, LadderRun, replace, of_stage, Staged, Sampling};
 })();
 $.modules["accountant.accountant"] = (() => {
 let Accountant, _least;
