@@ -151,7 +151,7 @@ class Case:
             models, note = [curator.delete(DELETED).model], ""
         else:
             short = plan.changed(delete_steps_for_deletion=min(cap, plan.delete_steps), delete_steps_for_utility=0)
-            settled = replace(short, delete_steps_for_deletion=cap)
+            settled = short.changed(delete_steps_for_deletion=cap)
             model = resume(self.edited, self.model(self.solution(plan, PRECISE).weights), settled)
             models, note = [model], "long-run law†"
             for _ in range(repeats - 1 if short.delete_steps * repeats <= cap else 0):

@@ -238,21 +238,21 @@ class Minimiser(GridMethod):
         return passes_for(problem, self.solver_passes) if self.solver == _PASSES else None
 
     def outlook(self, plan: Plan) -> Prospects:
-        """From the solver's answer, within γ/m of the minimiser; of public passes it is only known that both are within L/λ of 0."""
+        """From the solver's answer, within γ/m of the minimiser; of where public passes end nothing is promised."""
         m, chain = plan.problem.strong_convexity, {"step_size": plan.step_size}
-        off = 3 * plan.loss.constants.lipschitz / m if self.solver == _PASSES else plan.gradient_tolerance / m
         distance = shifted_interpolation.distance_after(
-            distance_before=off**2,
+            distance_before=(plan.gradient_tolerance / m) ** 2,
             move=0.0,
             steps=plan.learn_steps,
             stationary=plan.stationary_distance,
             strong_convexity=m,
             **chain,
         )
+        bound = shifted_interpolation.excess_risk(
+            distance=distance, objective_smoothness=plan.problem.objective_smoothness
+        )
         return Prospects(
-            shifted_interpolation.excess_risk(
-                distance=distance, objective_smoothness=plan.problem.objective_smoothness
-            ),
+            math.inf if self.solver == _PASSES else bound,
             forecast_excess_risk(plan.problem, noise_variance=plan.noise_variance, steps=plan.delete_steps, **chain),
             steps_deviation(plan.problem, plan.step_size, plan.noise_variance),
         )
@@ -289,6 +289,7 @@ class Minimiser(GridMethod):
 
     def _diffusing(self, plan: Plan) -> str:
         forecast = plan.outlook.forecast
+        proven = "nothing" if self.solver == _PASSES else f"{plan.excess_risk:.3g}"
         inflation = shifted_interpolation.noise_inflation(
             steps=plan.delete_steps, step_size=plan.step_size, strong_convexity=plan.problem.strong_convexity
         )
@@ -296,7 +297,7 @@ class Minimiser(GridMethod):
             f"Diffusing: K={plan.delete_steps} steps of Noisy-GD at η={plan.step_size:.6g}, σ²={plan.noise_variance:.6g}: "
             f"{inflation:.4g} times the noise variance that very many steps would need (1/(1 − c^2K)), which directions of high "
             f"curvature feel and flat ones do not. More steps of it mean less noise. Forecast cost in regularised "
-            f"loss: {forecast:.3g} (proven: {plan.excess_risk:.3g}). Each release is a fresh publication at the full dp cost: over "
+            f"loss: {forecast:.3g} (proven: {proven}). Each release is a fresh publication at the full dp cost: over "
             "many observed releases compare_plans weighs it against resuming."
         )
 
