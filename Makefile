@@ -15,7 +15,7 @@ $(READY): pyproject.toml lab/pyproject.toml constraints.txt
 	$(RUN) -m pip install --quiet --constraint constraints.txt --editable ".[dev]" --editable lab
 	touch $@
 
-demo: $(READY)          ## learn and delete on scikit-learn's digits
+demo: $(READY)          ## learn and delete on scikit-learn's digits, to the certificate
 	$(RUN) -m noisygd_delete demo
 
 # rooms that start databases or services, and tests of pages and proofs, are stages of their own: `make test TESTS="tests/docs"`

@@ -17,7 +17,7 @@ MEASUREMENTS = {
     "ledger": "commands on a store of thousands of releases over the same on one of ten",
     "page": "`certificate --html` over `certificate` alone, and the size of the page that checks itself",
     "demonstration": "the page on which a reader erases a person and watches an attacker, by models released in the run",
-    "dp_ebm": "why the demonstration has no DP-EBM: an attack on its models, and what it lacks",
+    "dp_ebm": "an attack on the models of DP-EBM, retrained, on the persons of the demonstration",
     "capacity": "how many rows may leave before quality goes: the forecast by public numbers, and ten models of wages",
     "cost": "the first page: a deletion by each method beside refits with scikit-learn on Adult, every chain whole",
     "paper": "the figures of paper/, drawn from committed results",

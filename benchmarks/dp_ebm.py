@@ -1,4 +1,4 @@
-"""Why the demonstration has no DP-EBM: how far the best attack that we have on its models, a linear one, gets on the demonstration's persons.
+"""How far the best attack that we have on DP-EBM's models, a linear one, gets on the demonstration's persons: their likelihood is not to be had.
 
 The attacker knows all other rows and the two persons of whom one was there. Of refits under the same seeds with one and with the other he takes
 the mean difference of the curves, and weighs it by the inverse covariance of refits under different seeds: the likelier of two normal
@@ -133,7 +133,7 @@ def main(arguments: list[str]) -> None:
     body = (
         f"{LEARNT:,} rows of CPS1988, {len(pairs)} of the demonstration's persons, {parsed.seeds} seeds. Shift: of the attack's statistic between the two worlds, "
         "over its standard deviation, for one model. A model shows the sum of 1,800 noisy steps between random splits; the splits are as secret as the "
-        f"noise, and hide a person where there is next to none of it (ε = {LOOSE:g}).\n\n"
+        "noise. Right of 100: from the shift, as if models were normal and independent.\n\n"
         + report.table(["ε", "shift, person by person", f"right of 100 with {OLD} models"], lines)
         + f"\n\nAt ε = {EPSILON:g} DP-EBM gets {100 * np.mean(scores):.1f} % of {len(survey.labels) - LEARNT:,} rows apart right (mean of 10), by its defaults and its own "
         f"accounting for one row added or removed; `perturbed` over plain columns {100 * accuracy:.1f} % for one row replaced. A refit took "

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from noisygd_delete import Budget, losses, make_plan
-from noisygd_delete.methods import Interleaved, Minimiser, Perturbed, Sharp, Stage
+from noisygd_delete.methods import Interleaved, MarkovSums, Minimiser, Perturbed, Sharp, Stage
 from noisygd_delete.methods.plan import Plan
 
 RENYI, PAIRS = Budget(order=8, dp=1.0, deletion=0.1), Budget.from_epsilon_delta(dp=(2.0, 1e-6), deletion=(0.2, 1e-6))
@@ -32,6 +32,7 @@ PROBLEMS: dict[str, dict[str, Any]] = {
     "ladder": {"loss": losses.MultilayerPerceptron(radius=1.0, classes=2, hidden=4), "method": "ladder", "budget": RENYI},
     "near-gibbs": {"loss": losses.Sigmoid(radius=1.0), "method": "theorem", "budget": Budget(order=2, dp=1.9, deletion=0.5),
                    "records": 10, "features": 2, "regularization": 0.05},
+    "sums": {"method": "sums", "budget": PAIRS, "releases": 8},
 }  # fmt: skip
 # other losses, budgets and sizes, where a paper or a page may take another path
 FURTHER: dict[str, dict[str, Any]] = {
@@ -45,6 +46,7 @@ FURTHER: dict[str, dict[str, Any]] = {
     "perturbed, of very many rows": {**LARGER, "method": "perturbed", "budget": RENYI, "records": 10**9},
     "perturbed, clipped": {**LARGER, "loss": losses.clip(losses.Logistic(radius=1.0), 0.6), "method": Perturbed(chain=3), "budget": PAIRS},
     "perturbed, of weighted classes": {**LARGER, "loss": losses.weigh(losses.Softmax(radius=1.0, classes=3), [1.0, 0.5, 1.0]), "method": "perturbed", "budget": PAIRS},
+    "sums, of three classes, deletions only": {**LARGER, "loss": losses.Softmax(radius=1.0, classes=3), "method": MarkovSums(joiners=False), "budget": RENYI, "releases": 300, "rows_per_subject": 2},
     "ladder of eight units": {**LARGER, "loss": NETWORK, "method": "ladder", "budget": RENYI},
     "ladder with a head": {**LARGER, "loss": NETWORK, "method": "ladder", "budget": PAIRS, "stages": (Stage("network", 20), Stage("head"))},
 }  # fmt: skip

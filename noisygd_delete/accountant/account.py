@@ -16,7 +16,7 @@ from ..errors import InvalidParameter, count
 from ..methods.base import Mechanism
 from ..privacy.guarantee import Guarantee
 from .events import Event, EventKinds
-from .intervals import Known, Stretch, answer, costs, orders
+from .intervals import Known, Stretch, answer, costs, orders, publish
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Erasing:
     def parts(self) -> tuple[Stretch, ...]:
         """The stretches that separate the worlds with and without the record."""
         own = (self.mechanism, self.since, self.steps)
-        return (*self.carried, *([own] if costs(own) else []))
+        return (*self.carried, *([own] if costs(own) and not self.mechanism.continues else []))
 
     @property
     def hidden(self) -> Guarantee | None:
@@ -65,12 +65,12 @@ class Account:
     model        the number of the last release of a model
     said         the stretch of the last release, where it is a statistic
     mechanisms   of all releases, in the order of their first use
-    published    the stretches that end at each release, where all are observed
+    published    the stretches that end at each release, where all are observed; of releases that continue one another, one for each chain
     since_fresh  steps since the last fresh run
     carried      the stretch of the last extractor; trained: extractors in all
     relearned    fresh learns after the first
     closeness    of the last model to the law of its records, where the mechanism knows and no extractor is carried
-    erasing      the last release that erased something; before: what was published before it
+    erasing      the last release that erased something; before: what was published before it, and with it where it continues that
     dearest      of the releases that erased something before the last fresh run, or took other steps, those that no other one covers
     """
 
@@ -153,6 +153,7 @@ class Account:
         since = since or int(mechanism.fresh and mechanism.shows_order)  # ledgers state it; it costs as none does
         if erases:
             self.before = self.published.copy()
+        drawn = self.since_fresh
         if event.kind is EventKinds.EXTRACTOR:
             self.carried = ((mechanism, event.exposure, 0.0),) if event.exposure else ()
             self.trained += 1
@@ -164,8 +165,9 @@ class Account:
         if erases:
             carried = () if event.kind is EventKinds.EXTRACTOR else self.carried
             self.erasing = Erasing(self.releases, mechanism, since, event.exposure, carried, self.closeness)
-        if event.exposure:
-            self.published[mechanism, event.exposure, 0.0] += 1
+        publish(self.published, event, drawn)
+        if erases and mechanism.continues and not event.fresh:
+            self.before = self.published.copy()
         self.last = event
 
     def _close(self, erasing: Erasing) -> None:
@@ -174,14 +176,13 @@ class Account:
 
     def _repeat(self, event: Event, times: int) -> None:
         self.releases += times
+        publish(self.published, event, self.since_fresh, times)
         if event.kind is EventKinds.EXTRACTOR:
             self.trained += times
         elif event.kind is not EventKinds.STATISTIC:
             self.model = self.releases
             self.since_fresh += 0 if event.fresh else event.exposure * times
             self.relearned += times * (event.kind is EventKinds.RELEARN)
-        if event.exposure:
-            self.published[event.mechanism, event.exposure, 0.0] += times
 
     @property
     def until_now(self) -> Counter[Stretch]:
@@ -220,6 +221,10 @@ class Account:
         """Of what the last model forgot, every release observed: what all the others showed of it; statistics made since then are
         counted, though they did not read it."""
         assert self.last is not None
+        if (
+            self.last.mechanism.continues and not self.last.fresh
+        ):  # a chain is charged for a record that left by its last draw
+            return self.answer("deletion", world, self.published)
         last = Counter({_stretch(self.last): 1})
         parts = self.published - last
         parts.update(orders(last))

@@ -141,12 +141,9 @@ class Accountant:
         """Whether publishing `event` next keeps the cumulative cost within a budget that covers several releases."""
         return self.plan is None or self.ahead().affordable(event)
 
-    def publication(self, edits: int | EditCounts) -> Event | None:
-        """The release that would cover `edits` now, or None where it has to be withheld.
-
-        An unlearn; where composition's horizon is spent, the fresh learn, if the plan runs it by itself.
-        """
-        return self.ahead().publication(edits)
+    def publication(self, edits: int | EditCounts, *, touched: bool = False) -> Event | None:
+        """The release that would cover `edits` now, or None where it has to be withheld: see `Ahead.publication`."""
+        return self.ahead().publication(edits, touched=touched)
 
     @property
     def horizon_spent(self) -> bool:

@@ -21,6 +21,8 @@ def adaptive_deletion(
     Theorem 4.3 itself is not used.)
     """
     last = events[-1]
+    if any(event.mechanism.continues for event in events):
+        models_seen = erased_at - present_from  # who saw one of a chain is taken to have seen all of it
 
     def cost(observed: Collection[int]) -> Guarantee:
         parts = Counter(stretches(events, present_from=present_from, erased_at=erased_at, observed=observed))

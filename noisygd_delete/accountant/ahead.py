@@ -122,15 +122,16 @@ class Ahead:
         """Whether a record erased now could have been through more steps than the plan's composition affords."""
         return self.plan.horizon is not None and self.steps_since_learn > self.plan.horizon
 
-    def publication(self, edits: int | EditCounts) -> Event | None:
+    def publication(self, edits: int | EditCounts, *, touched: bool = False) -> Event | None:
         """The release that would cover `edits` now, or None where it has to be withheld.
 
-        An unlearn; where composition's horizon is spent, the fresh learn, if the plan runs it by itself.
+        An unlearn; where composition's horizon is spent, the fresh learn, if the plan runs it by itself; and a fresh learn where releases
+        continue one another and the table was `touched` since the last one, so that what would be carried on is lost.
         """
-        spent = self.horizon_spent
+        spent, cut = self.horizon_spent, touched and self.plan.mechanism.continues
         if spent and not self.plan.method.relearns:
             return None
-        event = self.planned(EventKinds.RELEARN if spent else EventKinds.UNLEARN, edits)
+        event = self.planned(EventKinds.RELEARN if spent or cut else EventKinds.UNLEARN, edits)
         return event if self.affordable(event) else None
 
     def foresight(self, delta: float) -> Foresight:
@@ -163,13 +164,31 @@ class Ahead:
         return [(unlearn, publications - learns), (self.planned(EventKinds.RELEARN, edits), learns)]
 
     def cost_of_coming(self, publications: int) -> Guarantee:
-        """What the next releases, all observed, reveal about a record that stays."""
+        """What the next releases, all observed, reveal about a record that stays; of a chain that they continue, all of it."""
         world = self.plan.problem.adjacency
+        if self.plan.mechanism.continues:
+            number = self.account.since_fresh + publications if self._goes_on else publications
+            return self.plan.mechanism.interval("dp", world, steps_with=number)
         return Guarantee.composed(
             (event.mechanism.interval("dp", world, steps_with=event.exposure), times)
             for event, times in self.coming(publications)
             if times
         )
+
+    @property
+    def _goes_on(self) -> bool:
+        last = self.account.last
+        return last is not None and last.mechanism == self.plan.mechanism
+
+    def _after(self, publications: int) -> Guarantee:
+        """Everything, and the next releases."""
+        if not self.plan.mechanism.continues:
+            return self._spent() + self.cost_of_coming(publications)
+        further = Ahead(self.plan, self.account)
+        for event, times in self.coming(publications):
+            if times:
+                further.account.record(event, times)
+        return further._spent()
 
     def outlook(self, requests: int, batch: int = 1) -> Outlook:
         """What the next `requests` requests would cost if each publication covered `batch` of them.
@@ -179,7 +198,7 @@ class Ahead:
         publications = -(-count("requests", requests) // count("batch", batch))
         learned = self._learned()
         coming, added = learned.coming(publications), learned.cost_of_coming(publications)
-        total = learned._spent() + added
+        total = learned._after(publications)
         return Outlook(
             requests=requests,
             batch=batch,
@@ -218,14 +237,11 @@ class Ahead:
         first = learned is not self
         if first and not self.affordable(self.planned()):
             return 0
-        spent = learned._spent()
         if learned.cost_of_coming(1).renyi(2.0) == 0:
             return None
 
         def within(total: Guarantee | None) -> bool:
             return total is not None and affordable(total, self.plan)
 
-        def after(number: int) -> Guarantee:
-            return spent + learned.cost_of_coming(number)
-
+        after = learned._after
         return first + last_whole(lambda number: within(after(number)), lambda number: within(after(number).by_gdp))

@@ -153,6 +153,10 @@ def stage_runs(events: Iterable[Event]) -> list[StageRun]:
     current: dict[int, int] = {}  # stage -> its last run, whose output is in the published model
     for number, event in enumerate(events, start=1):
         mechanism, afresh = event.mechanism, event.kind is not EventKinds.UNLEARN
+        if mechanism.continues:
+            raise InvalidParameter(
+                f"releases by {mechanism.method!r} continue one another's noise: give their tree to `DrawTree` of accountant.markov_sums"
+            )
         if event.kind is EventKinds.EXTRACTOR:
             raise InvalidParameter(
                 "an extractor trained beforehand is a run of its own: give it as a StageRun that the others read"

@@ -66,6 +66,8 @@ class Event:
         object.__setattr__(self, "counts", self.counts.among(self.edits))
         self.mechanism.check_steps(self.steps)
         self.mechanism.check_start(self.steps, fresh=self.fresh)
+        if self.counts.inserted:
+            self.mechanism.check_inserted(fresh=self.fresh)
         published = self.kind if self.kind in (EventKinds.EXTRACTOR, EventKinds.STATISTIC) else "model"
         if published != self.mechanism.publishes:
             raise InvalidParameter(

@@ -15,7 +15,7 @@ from ..errors import BudgetExceeded, InvalidParameter
 from ..methods.plan import Plan
 from ..privacy.guarantee import Guarantee
 from .events import Event
-from .intervals import Stretch, compose
+from .intervals import Stretch, compose, publish
 
 
 class PrivacyFilter:
@@ -31,6 +31,7 @@ class PrivacyFilter:
     def __init__(self, cap: Guarantee) -> None:
         self._cap = cap
         self._parts: Counter[Stretch] = Counter()
+        self._drawn = 0  # exposure since the last fresh run
         self._admitted: list[Event] = []
 
     @classmethod
@@ -56,7 +57,7 @@ class PrivacyFilter:
         if not event.exposure:
             return True
         ahead = self._parts.copy()
-        ahead[event.mechanism, event.exposure, 0.0] += 1
+        publish(ahead, event, self._drawn)
         return self._cap.covers(self._spent(ahead, event))
 
     def admit(self, event: Event) -> None:
@@ -72,6 +73,6 @@ class PrivacyFilter:
                 f"a {event.kind} of {event.steps} steps does not fit under the cap after {len(self._admitted)} releases; "
                 "fewer steps or more noise may, a larger cap only for a new sequence"
             )
-        if event.exposure:
-            self._parts[event.mechanism, event.exposure, 0.0] += 1
+        publish(self._parts, event, self._drawn)
+        self._drawn = event.exposure + (0 if event.fresh else self._drawn)
         self._admitted.append(event)

@@ -2,6 +2,10 @@
 
 Given an observed model, both worlds restart from it. So a history splits at its observed releases, and each stretch
 between two of them costs what its mechanism says for the steps run with the record and the steps run after its erasure.
+
+Where releases continue one another (Markov sums) the law of each depends on what the one before held, so a chain of them, from its fresh run
+on, is one stretch: so many draws up to the last one with the record, and those after it. Who saw any draw that holds the record is taken
+to have seen all up to the last one seen; draws that lack it tell nothing by themselves.
 """
 
 from __future__ import annotations
@@ -32,6 +36,8 @@ def stretches(
     steps_with: float = 0
     steps_without: float = 0
     extractor: Stretch | None = None  # trained with the record and not yet seen through any model
+    chain: Stretch | None = None  # of releases that continue one another, up to the last one seen
+    drawn, shown = 0, False  # releases since the last fresh run; whether one with the record was seen
     model: Mechanism | None = None  # of the last model, which a statistic shows something of
     for number, event in enumerate(events, start=1):
         inside = present_from <= number and (erased_at is None or number < erased_at)
@@ -41,9 +47,16 @@ def stretches(
             model = event.mechanism
             carried: float = 0
             if event.fresh:
+                if chain is not None:
+                    yield chain
+                chain, drawn, shown = None, 0, False
                 carried = steps_with if event.warm else 0
                 steps_with = steps_without = 0
-            if inside:
+            drawn += 1
+            if model.continues:
+                steps_with, steps_without = (drawn, 0) if inside else (steps_with, steps_without + bool(steps_with))
+                shown = shown or (inside and number in observed)
+            elif inside:
                 steps_with += event.exposure
             elif present_from <= number:
                 steps_with = steps_with or carried
@@ -52,12 +65,32 @@ def stretches(
             if extractor:
                 yield extractor
                 extractor = None
-            if event.kind != "extractor":
+            if model is not None and model.continues and event.kind != "extractor":
+                # a statistic made after the record was gone shows a model that lacks it
+                chain = (model, steps_with, steps_without) if shown or (steps_with and not steps_without) else chain
+                shown = chain is not None
+            elif event.kind != "extractor":
                 if model is not None and costs((model, steps_with, steps_without)):
                     yield model, steps_with, steps_without
                 steps_with = steps_without = 0
             if event.kind == "statistic" and inside:
                 yield event.mechanism, event.exposure, 0
+    if chain is not None:
+        yield chain
+
+
+def publish(parts: Counter[Stretch], event: Event, since: int, times: int = 1) -> None:
+    """Add a release, or equal ones after each other, to what separates the worlds with and without a record that is in all of them;
+    `since`: exposure since the last fresh run before the first of them."""
+    mechanism = event.mechanism
+    if mechanism.continues and not event.fresh:
+        before = mechanism, since, 0.0
+        left = parts.pop(before, 1) - 1
+        if left:
+            parts[before] = left
+        parts[mechanism, since + times * event.exposure, 0.0] += 1
+    elif event.exposure:
+        parts[mechanism, event.exposure, 0.0] += times
 
 
 def costs(stretch: Stretch) -> bool:
@@ -123,14 +156,14 @@ def erasures(
         else:
             model = event.mechanism
             own = (event.mechanism, before, event.exposure)
-            yield seen, (*extractor, *([own] if costs(own) else []))
+            yield seen, (*extractor, *([own] if costs(own) and not model.continues else []))
             steps = event.exposure + (0 if event.fresh else steps)
         if number in shown:
             seen.update(extractor)
             extractor = ()
             if event.kind != "extractor":
                 seen.update([(model, steps, 0.0)] if steps and model is not None else [])
-                steps = 0
+                steps = steps if model is not None and model.continues else 0
             if event.kind == "statistic":
                 seen[event.mechanism, event.exposure, 0.0] += 1
 

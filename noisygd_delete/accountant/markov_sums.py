@@ -35,7 +35,7 @@ class DrawTree:
     apart, rounded  Δ of one row, and what rounding adds (`bounds.markov_sums`)
     """
 
-    def __init__(self, apart: Fraction, rounded: Fraction = Fraction(0)) -> None:
+    def __init__(self, apart: float, rounded: float = 0.0) -> None:
         self._apart, self._rounded = apart, rounded
         self._draws: list[Draw] = []
 
@@ -56,7 +56,7 @@ class DrawTree:
         self._draws.append(draw)
         return len(self._draws) - 1
 
-    def charge(self, held: Sequence[Collection[Hashable]]) -> Fraction:
+    def charge(self, held: Sequence[Collection[Hashable]]) -> float:
         """Q of a person for who saw every draw, rounded up: an exact bound for fixed requests, a bound under adaptive ones where it is
         a cap on every path.
 
@@ -65,9 +65,11 @@ class DrawTree:
         """
         if len(held) != len(self._draws):
             raise InvalidParameter(f"must say what each of {len(self._draws)} draws held", held=len(held))
-        total = Fraction(0)
+        total = 0.0
         for number, draw in enumerate(self._draws):
             now, before = set(held[number]), set() if draw.parent is None else set(held[draw.parent])
             rows = {"stay": len(now & before), "joined": len(now - before), "left": len(before - now)}
-            total += charge(carry=draw.carry, variance=draw.variance, apart=self._apart, rounded=self._rounded, **rows)
+            total += charge(
+                carry=float(draw.carry), variance=draw.variance, apart=self._apart, rounded=self._rounded, **rows
+            )
         return total

@@ -197,7 +197,8 @@ def _cuts(events: Sequence[Event], about: int | None) -> set[int]:
         if event.kind is EventKinds.EXTRACTOR:
             found |= {position, position + 1}
         elif event.kind is not EventKinds.STATISTIC:
-            if event.mechanism is not mechanism and event.mechanism != mechanism:
+            changed = event.mechanism is not mechanism and event.mechanism != mechanism
+            if changed or (event.mechanism.continues and event.fresh):  # chains are counted by their lengths
                 found.add(position)
             mechanism = event.mechanism
     return found

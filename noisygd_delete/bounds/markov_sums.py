@@ -16,50 +16,44 @@ Two worlds differ in one person's rows; P_j is what these add to S(D_j) in one w
 
 On a machine entries of v and of y are whole numbers of a public grid, c (y_parent − S) is rounded to it, and the noise is an exact
 discrete Gaussian. Rounding moves a coordinate by less than one step where P_parent ≠ 0. A shift s of a discrete Gaussian of variance
-parameter σ² costs q s²/(2σ²) at every Rényi order q, and is Gaussian DP with s²/(σ² − 144). What a certificate rests on is worked
-out in fractions, rounded up.
+parameter σ² costs q s²/(2σ²) at every Rényi order q, and is Gaussian DP with s²/(σ² − 144). Floats here are rounded up: by more than
+their own roundings come to.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from fractions import Fraction
+from collections.abc import Sequence
 from typing import Any
 
 CARRY_BITS = 20  # c is a whole number of 2⁻²⁰
-_ROOT = 1 << 32  # square roots are rounded up to a multiple of 1/2³² …
-_CHARGE = 1 << 80  # … and charges to one of 1/2⁸⁰
+_UP, _SUM_UP = 1 + 2.0**-46, 1 + 2.0**-34  # more than the roundings of one charge come to, and those of a sum of 2¹⁶
 SMOOTHING_SQUARED = 144  # (12 h)²: what a discrete Gaussian's variance loses as Gaussian DP
 
 
-def root_up(value: Fraction) -> Fraction:
-    """√value, rounded up."""
-    return Fraction(math.isqrt(math.ceil(value * _ROOT * _ROOT)) + 1, _ROOT)
-
-
-def sensitivity(*, norm_squared: int, label_weight: int, between_records: bool) -> Fraction:
+def sensitivity(*, norm_squared: int, label_weight: int, between_records: bool) -> float:
     """Δ of v = (x xᵀ, β y x), the matrix in Frobenius norm, rounded up, for ‖x‖² ≤ R² = `norm_squared` and one y = ±1, or one class of several.
 
     Against the null record √(R⁴ + β²R²). Between two records √2 (R² + β²/2) where β² ≤ 2R², else 2βR: with norms a, g, opposite labels and
     cosine ρ the square is a⁴ + g⁴ − 2a²g²ρ² + β²(a² + g² + 2agρ), largest at a = g = R, ρ = min(1, β²/(2R²)).
     """
-    norm, label = norm_squared, label_weight**2
+    norm, label = float(norm_squared), float(label_weight) ** 2
     if not between_records:
-        return root_up(Fraction(norm**2 + label * norm))
+        return math.sqrt(norm * norm + label * norm) * _UP
     if label <= 2 * norm:
-        return root_up(Fraction((2 * norm + label) ** 2, 2))
-    return root_up(Fraction(4 * label * norm))
+        return (2 * norm + label) / math.sqrt(2.0) * _UP
+    return 2 * math.sqrt(label * norm) * _UP
 
 
-def rounding(*, features: int, outputs: int, label_weight: int) -> Fraction:
+def rounding(*, features: int, outputs: int, label_weight: int) -> float:
     """How far, at most, rounding every coordinate of (matrix, label sums) by a step moves v in its norm: √(D² + β²Dk), rounded up."""
-    return root_up(Fraction(features**2 + label_weight**2 * features * outputs))
+    wide = float(features)
+    return math.sqrt(wide * wide + float(label_weight) ** 2 * wide * outputs) * _UP
 
 
 def charge(
-    *, carry: Fraction, variance: int, apart: Fraction, rounded: Fraction, stay: int = 0, joined: int = 0, left: int = 0
-) -> Fraction:
+    *, carry: float, variance: float, apart: float, rounded: float, stay: int = 0, joined: int = 0, left: int = 0
+) -> float:
     """(‖P − cP_parent‖/σ)² of one draw, rounded up: of a person with so many rows in both tables, in the draw's only, in its parent's only.
 
     Args:
@@ -68,75 +62,60 @@ def charge(
         rounded: `rounding`; a whole c rounds nothing.
     """
     moved = (abs(1 - carry) * stay + joined + carry * left) * apart
-    if (stay or left) and carry.denominator > 1:
+    if (stay or left) and carry % 1:
         moved += rounded
-    return Fraction(math.ceil(moved**2 / variance * _CHARGE), _CHARGE)
+    return moved * moved / variance * _UP
 
 
-def gaussian_factor(*, variance: int, label_weight: int) -> Fraction:
-    """What a charge is multiplied with for a μ²: the least variance of a coordinate, σ²/max(2, β²), loses 144 steps².
-
-    Raises:
-        ValueError: the noise is too small for the grid.
-    """
-    lost = SMOOTHING_SQUARED * max(2, label_weight**2)
-    if not variance > lost:
-        raise ValueError("the noise of a coordinate is no more than twelve steps of the grid")
-    return Fraction(variance, variance - lost)
+def gaussian_factor(*, variance: float, label_weight: int) -> float:
+    """What a charge is multiplied with for a μ²: the least variance of a coordinate, σ²/max(2, β²), loses 144 steps². Infinite where
+    the noise is too small for the grid."""
+    lost = SMOOTHING_SQUARED * max(2.0, float(label_weight) ** 2)
+    return variance / (variance - lost) * _UP if variance > lost * _SUM_UP else math.inf
 
 
-def reserves(releases: int) -> Iterator[float]:
+def reserves(releases: int) -> list[float]:
     """m of the equaliser for the draws after the first, T − 1 of them: what an erasure at that draw costs, in Δ²/V.
 
-    m⁽¹⁾ = 1/3; m⁽ᵏ⁺¹⁾ − u(m⁽ᵏ⁺¹⁾) = m⁽ᵏ⁾ with u(m) = (√(1+m) − √m)², what staying costs. The last draw has m⁽¹⁾. Whoever was there
-    from the first is charged 1 + m⁽ᵀ⁻¹⁾ < 1 + √(T/2) in all, whenever they leave.
+    m⁽¹⁾ = 1/3; m⁽ᵏ⁺¹⁾ − u(m⁽ᵏ⁺¹⁾) = m⁽ᵏ⁾ with u(m) = (√(1+m) − √m)², what staying costs: m⁽ᵏ⁺¹⁾ = (m − 1 + 2√(m² + m + 1))/3 at m = m⁽ᵏ⁾. The
+    last draw has m⁽¹⁾. Whoever was there from the first is charged 1 + m⁽ᵀ⁻¹⁾ < 1 + √(T/2) in all, whenever they leave.
     """
     found = [1 / 3]
     for _ in range(releases - 2):
         before = found[-1]
-        high, low = before + 1.0, before
-        while low < (middle := (low + high) / 2) < high:
-            low, high = (low, middle) if middle - _staying(middle) >= before else (middle, high)
-        found.append(high)
-    return reversed(found[: releases - 1])
+        found.append((before - 1 + 2 * math.sqrt(before * before + before + 1)) / 3)
+    return [found[releases - 2 - number] for number in range(releases - 1)]
 
 
-def _staying(reserve: float) -> float:
-    """u(m) = (√(1+m) − √m)²."""
-    return 1 / (math.sqrt(1 + reserve) + math.sqrt(reserve)) ** 2
-
-
-def equaliser(*, releases: int, variance: int) -> list[tuple[Fraction, int]]:
-    """(c, σ²) of T draws in a chain, each of which has variance V or hardly more: c² = m/(1+m), σ² = V/(1+m). c = 0 for the first."""
-    scale, steps = 1 << CARRY_BITS, [(Fraction(0), variance)]
+def equaliser(*, releases: int, variance: float) -> list[tuple[float, float]]:
+    """(c, σ²) of T draws in a chain, each of which has variance V or about that: c² = m/(1+m), σ² = V/(1+m). c = 0 for the first."""
+    scale, steps = float(1 << CARRY_BITS), [(0.0, variance)]
     for reserve in reserves(releases):
-        carry = Fraction(round(math.sqrt(reserve / (1 + reserve)) * scale), scale)
-        steps.append((carry, math.ceil(variance * (1 - carry**2))))
+        carry = math.floor(math.sqrt(reserve / (1 + reserve)) * scale + 0.5) / scale
+        steps.append((carry, variance * (1 - carry * carry)))
     return steps
 
 
-def stationary(*, releases: int, variance: int, carry: Fraction) -> list[tuple[Fraction, int]]:
+def stationary(*, releases: int, variance: float, carry: float) -> list[tuple[float, float]]:
     """The same with one c for all draws after the first: for streams without an end."""
-    return [(Fraction(0), variance), *[(carry, math.ceil(variance * (1 - carry**2)))] * (releases - 1)]
+    return [(0.0, variance), *[(carry, variance * (1 - carry * carry))] * (releases - 1)]
 
 
-def worst_charges(
-    *, draws: Sequence[tuple[Fraction, int]], apart: Fraction, rounded: Fraction, joiners: bool
-) -> list[Fraction]:
+def worst_charges(*, draws: Sequence[tuple[float, float]], apart: float, rounded: float, joiners: bool) -> list[float]:
     """After each draw of a chain the largest Q of a row in one stretch of them, over every time at which it may come (the first draw
-    alone, unless `joiners`) and go. They rise: the last is a cap on every path."""
-    present = gone = Fraction(0)
-    found = []
-    for number, (carry, variance) in enumerate(draws):
+    alone, unless `joiners`) and go, rounded up. They rise: the last is a cap on every path."""
+    present = gone = 0.0
+    found: list[float] = []
+    for carry, variance in draws:
         facts: dict[str, Any] = {"carry": carry, "variance": variance, "apart": apart, "rounded": rounded}
         joined = charge(**facts, joined=1)
-        if not number:
+        if not found:
             present = joined
         else:
             gone = max(gone, present + charge(**facts, left=1))
             present += charge(**facts, stay=1)
             present = max(present, joined) if joiners else present
-        found.append(max(present, gone))
+        found.append(max(present, gone) * _SUM_UP)
     return found
 
 

@@ -17,7 +17,7 @@ Answer = TypeVar("Answer")
 _LEFT_OUT = ("releases", "period", "gdp", "order", "delta", "total_delta", "no_total", "ridge", "excess_risk")
 _OF_CLASSES = ("softmax", "one-vs-rest", "multilayer-perceptron")
 _RIDGES = (1e-3, 1e-2, 0.1, 1.0)
-_PATIENCE = 3.0  # seconds to look for a way out
+_PATIENCE = 3.0  # seconds of the processor, whatever runs beside, to look for a way out
 _COMMAND = "noisygd-delete "
 
 
@@ -48,7 +48,7 @@ def _taken(attempt: Callable[[Asked], Any], asked: Asked) -> bool:
 def _near(asked: Asked) -> Iterator[Asked]:
     """The same with one thing changed, then with two or three: a method without fields, or for many releases; an option left out, or
     classes counted; another method, the last that joined first; a larger λ. As long as patience lasts."""
-    until = time.monotonic() + _PATIENCE
+    until = time.process_time() + _PATIENCE
     method = str(asked.get("method") or "").partition(":")[0]
     fewer = [{name: value for name, value in asked.items() if name != gone} for gone in _LEFT_OUT if gone in asked]
     if asked.get("loss") in _OF_CLASSES:
@@ -65,4 +65,4 @@ def _near(asked: Asked) -> Iterator[Asked]:
             for problem, ridge, other in product((asked, *fewer), _RIDGES, (*own, *others))
         ),
     )
-    return takewhile(lambda _: time.monotonic() < until, ways)
+    return takewhile(lambda _: time.process_time() < until, ways)

@@ -17,7 +17,7 @@ COMMON = """\
 --channel CHANNEL   how it came in: desk, form, e-mail, letter, telephone, agent, registry
 --identity-checked  you made sure who asks"""
 LINES = {
-    "demo": "learn and delete on scikit-learn's digits, with accuracy, cost and the whole budget",
+    "demo": "from scikit-learn's digits to a certificate: learn, measure, erase three of them",
     "quickstart": "from a CSV or Parquet file to a model in one command; with --delete to a signed certificate",
     "advise": "which method, λ and how many publications to begin with; needs sizes only",
     "plan": "steps and noise for a budget, explained; with --out a file of them for other commands",

@@ -84,7 +84,7 @@ def start(parsed: argparse.Namespace) -> int:
             f"cannot make the folder {folder} ({error.strerror}); name a new one with --into FOLDER"
         ) from error
     try:
-        return _fill(parsed, folder, len(table), draft.replace("confirmed = false", "confirmed = true", 1))
+        return fill(parsed, folder, len(table), draft.replace("confirmed = false", "confirmed = true", 1))
     except BaseException:
         if not (folder / "store").exists():
             (folder / "schema.toml").unlink(missing_ok=True)
@@ -107,7 +107,8 @@ def _check_ids(parsed: argparse.Namespace, table: Table, draft: str) -> None:
         )
 
 
-def _fill(parsed: argparse.Namespace, folder: Path, rows: int, schema: str) -> int:
+def fill(parsed: argparse.Namespace, folder: Path, rows: int, schema: str) -> int:
+    """Make what was asked for in an empty folder, of a file of so many rows, and show it."""
     from ..features.schema import HeldOut
     from .init import create
 

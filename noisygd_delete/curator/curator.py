@@ -19,7 +19,8 @@ from ..errors import BudgetExceeded, NotLearned
 from ..methods.plan import Plan
 from ..privacy.guarantee import Guarantee, in_words, under
 from ..privacy.shown import table_html
-from ..records import NO_EDITS, EditCounts, EditRequest, Id, Records, check_token
+from ..records import NO_EDITS, EditCounts, EditRequest, Id, Records, SlotEdits, check_token
+from .drawing import Continuation
 from .learning import Model, Training, check_edit, check_fit, train, train_on
 
 ABOUT = {  # whom a figure of a release is about, and who observes
@@ -136,6 +137,8 @@ class Curator:
         self.accountant = Accountant(plan)
         self.pending = NO_EDITS  # edits that no release covers yet
         self._model: Model | None = None
+        self._written = _writings(records)
+        self._drawn: tuple[SlotEdits, Release] | None = None  # made, and its edits not carried out yet
 
     @classmethod
     def restored(
@@ -219,6 +222,7 @@ class Curator:
 
     def _learn(self, plan: Plan, request_id: str | None, execution: Execution) -> Release:
         check_token(request_id)
+        self._carry_out()
         accountant = self.accountant.under(plan)
         event = accountant.planned("relearn" if self._begun else "learn", self.pending)
         if not accountant.affordable(event):
@@ -244,10 +248,35 @@ class Curator:
             raise NotLearned(
                 "there is no model to delete from yet: call learn() first, or build Records without the rows"
             )
+        self._carry_out()
         edits = check_edit(self.records, self.plan, request)
+        if publish and self.plan.mechanism.continues:
+            self._drawn = edits, self.draw(edits, request.request_id, execution=Execution.of(execution, rng))
+            return self._carry_out()
         self.records.write(edits)
         self.pending += edits.counts
         return self._release(request.request_id, Execution.of(execution, rng)) if publish else None
+
+    def draw(self, edits: SlotEdits, request_id: str | None = None, *, execution: Execution | None = None) -> Release:
+        """The release that covers these edits, made from the table before them: whoever asks carries them out next, or has no use for it.
+
+        Only by a method that continues the release before.
+        """
+        waiting, self.pending = self.pending, self.pending + edits.counts
+        try:
+            return self._release(request_id, execution or Execution(), edits)
+        except BaseException:
+            self.pending = waiting
+            raise
+
+    def _carry_out(self) -> Release | None:
+        """The edits of a draw. Once it was made it stands: none is made again from a table that was touched."""
+        if self._drawn is None:
+            return None
+        edits, release = self._drawn
+        self.records.write(edits)
+        self._written, self._drawn = _writings(self._held), None
+        return release
 
     def publish(
         self,
@@ -267,10 +296,13 @@ class Curator:
             BudgetExceeded: no edit is pending and the budget is spent; the model stays in force.
         """
         check_token(request_id)
+        self._carry_out()
         return self._release(request_id, Execution.of(execution, rng))
 
-    def _release(self, request_id: str | None, execution: Execution) -> Release:
-        event = self.accountant.publication(self.pending)
+    def _release(self, request_id: str | None, execution: Execution, edits: SlotEdits | None = None) -> Release:
+        made = self.pending.total - (0 if edits is None else edits.counts.total)
+        touched = bool(made) or _writings(self._held) != self._written
+        event = self.accountant.publication(self.pending, touched=touched)
         if event is None or (self._model is None and event.kind == "unlearn"):
             if self._model is not None and not self.pending_edits:  # nobody's erasure waits: no reason to withdraw it
                 raise BudgetExceeded(_refusal(self.accountant))
@@ -290,9 +322,11 @@ class Curator:
                 request_id=request_id,
             )
         if event.kind is EventKinds.RELEARN:
-            training = train(self._held, self.plan, self.plan.learning, None, execution)
+            after = Continuation(edits=edits)
+            training = train(self._held, self.plan, self.plan.learning, None, execution, after)
         else:
-            training = train_on(self._held, self.model, self.plan, execution)
+            drawn = self.accountant.account.since_fresh
+            training = train_on(self._held, self.model, self.plan, execution, drawn, edits)
         return self._publish(event, training, request_id)
 
     def delete(
@@ -341,24 +375,35 @@ class Curator:
         return release
 
     def _publish(self, event: Event, training: Training, request_id: str | None) -> Release:
-        number = self.accountant.record(event)
-        self._model, self.pending = training.model, NO_EDITS
-        guarantees = {"dp": self.accountant.dp(), "dp_cumulative": self.accountant.dp_cumulative()}
-        if event.counts.erased:
-            guarantees["deletion"] = self.accountant.forgotten()
-            guarantees["deletion_observed"] = self.accountant.deletion_observed()
-        return Release(
-            release=number,
-            kind=event.kind,
-            steps=event.steps,
-            gradient_passes=training.gradient_passes,
-            seconds=training.seconds,
-            edits=event.edits,
-            counts=event.counts,
-            guarantees=guarantees,
-            model=training.model,
-            request_id=request_id,
-        )
+        release = published(self.accountant, event, training, request_id)
+        self._model, self.pending, self._written = training.model, NO_EDITS, _writings(self._held)
+        return release
+
+
+def published(accountant: Accountant, event: Event, training: Training, request_id: str | None = None) -> Release:
+    """Account for a release that was made, and tell of it."""
+    number = accountant.record(event)
+    guarantees = {"dp": accountant.dp(), "dp_cumulative": accountant.dp_cumulative()}
+    if event.counts.erased:
+        guarantees["deletion"] = accountant.forgotten()
+        guarantees["deletion_observed"] = accountant.deletion_observed()
+    return Release(
+        release=number,
+        kind=event.kind,
+        steps=event.steps,
+        gradient_passes=training.gradient_passes,
+        seconds=training.seconds,
+        edits=event.edits,
+        counts=event.counts,
+        guarantees=guarantees,
+        model=training.model,
+        request_id=request_id,
+    )
+
+
+def _writings(held: CurrentRecords) -> int:
+    """How often the table was written to, where its rows are here."""
+    return held.times_written if isinstance(held, Records) else 0
 
 
 def _refusal(accountant: Accountant) -> str:

@@ -32,21 +32,24 @@ from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, Inval
 from ..losses.base import Loss
 from ..losses.staged import Staged
 from ..methods.plan import Plan
-from ..methods.procedure import Exactness, Fitted, Passed, Prior, Procedure, Sampling, Solved
+from ..methods.procedure import Carried, Exactness, Fitted, Passed, Prior, Procedure, Sampling, Solved
 from ..records import EditRequest, Id, Records, SlotEdits
 from ..records.sparse import NO_ARRAY
+from .drawing import Continuation, draw
 
 
 @dataclass(frozen=True)
 class Model:
     """A published model. `weights` is read-only float64: (features,), or (outputs, features) for several outputs.
 
-    `certified` is False where the noise came from a caller's generator: such a model is for research.
+    `certified` is False where the noise came from a caller's generator: such a model is for research. `sums`: whole numbers with noise that
+    the weights were made from, by a method that carries it on; published with them.
     """
 
     weights: NDArray[np.float64]
     loss: Loss
     certified: bool
+    sums: NDArray[np.int64] | None = None
 
     def scores(self, features: Any) -> NDArray[np.float64]:
         """Wx per row: (rows, outputs), of an array or of sparse rows of scipy; `predict` and `probabilities` take both as well."""
@@ -124,6 +127,17 @@ def check_edit(records: Records, plan: Plan, request: EditRequest, found: Mappin
     `found`: as `Records.resolve` takes it.
     """
     edits = records.resolve(request, found)
+    asked, takes = edits.counts.to_dict(), plan.method.takes
+    for kind in ("replaced", "inserted"):
+        if asked[kind] and kind not in takes:
+            raise InvalidRequest(
+                f"the plan's method {plan.method.name!r} covers no record that is {kind}; nothing was changed. "
+                + (
+                    "Delete it, and insert the new one under an id of its own"
+                    if kind == "replaced"
+                    else "Plan with joiners=true"
+                )
+            )
     if not (request.replacements or request.insertion):
         return edits
     try:
@@ -145,10 +159,18 @@ class Training:
 
 
 def train(
-    records: CurrentRecords, plan: Plan, procedure: Procedure, published: Weights | None, execution: Execution
+    records: CurrentRecords,
+    plan: Plan,
+    procedure: Procedure,
+    published: Weights | None,
+    execution: Execution,
+    after: Continuation = Continuation(),  # noqa: B008 - frozen
 ) -> Training:
-    """Run a procedure of the plan: its start, its noisy steps, the noise on its output. `published` is None for a learn."""
+    """Run a procedure of the plan: its start, its noisy steps, the noise on its output. `published` is None for a learn; `after`: what a
+    draw goes on from."""
     check_fit(records, plan, execution.group)
+    if isinstance(procedure.start, Carried):
+        return _drawn(records, plan, procedure.start, after, execution)
     if plan.stages:
         return _in_a_row(records, plan, published, execution)
     if execution.device != "cpu" and not execution.group.rank and (not procedure.steps or plan.loss.clips_each):
@@ -185,6 +207,16 @@ def train(
         weights=released[0] if plan.loss.outputs == 1 else released, loss=plan.loss, certified=noise.certified
     )
     return Training(model, passes, time.perf_counter() - began)
+
+
+def _drawn(records: CurrentRecords, plan: Plan, begin: Carried, after: Continuation, execution: Execution) -> Training:
+    began = time.perf_counter()
+    weights, sums, certified = draw(records, begin, after, plan.shape, execution)
+    if execution.progress is not None:
+        execution.progress(1)
+    weights.flags.writeable = False
+    model = Model(weights[0] if plan.loss.outputs == 1 else weights, plan.loss, certified, sums)
+    return Training(model, 1, time.perf_counter() - began)
 
 
 def _in_a_row(records: CurrentRecords, plan: Plan, published: Weights | None, execution: Execution) -> Training:
@@ -382,17 +414,30 @@ def resume(
     execution: Execution | None = None,
 ) -> Model:
     """K_Ā steps of Noisy-GD on `records` from a published model: Ā once the request has been applied."""
+    if plan.mechanism.continues:
+        raise InvalidParameter(
+            "goes on from the table as the release before left it, which is gone: take a Curator or a Store",
+            method=plan.method.name,
+        )
     return train_on(records, model, plan, Execution.of(execution, rng)).model
 
 
-def train_on(records: CurrentRecords, model: Model, plan: Plan, execution: Execution) -> Training:
-    """`resume` with what it cost."""
+def train_on(
+    records: CurrentRecords,
+    model: Model,
+    plan: Plan,
+    execution: Execution,
+    number: int = 0,
+    edits: SlotEdits | None = None,
+) -> Training:
+    """`resume` with what it cost. By a method that continues releases: the draw after so many of its chain, before its edits are made."""
     start = np.atleast_2d(model.weights)
     if start.shape != plan.shape or not np.isfinite(start).all():
         raise InvalidParameter(
             f"the model has weights of shape {model.weights.shape}; the plan needs finite {plan.shape}"
         )
-    training = train(records, plan, plan.procedure, start, execution)
+    after = Continuation(number, model.sums, edits) if plan.mechanism.continues else Continuation()
+    training = train(records, plan, plan.procedure, start, execution, after)
     certified = training.model.certified and model.certified
     return replace(training, model=replace(training.model, certified=certified))
 

@@ -78,6 +78,7 @@ KEYS: dict[str, Claimable] = {
     "published.fresh": Claimable("done", {"rows": "count", "release": "count"}, _LEDGER),
     "published.warm": Claimable("done", {"rows": "count", "release": "count"}, _LEDGER),
     "published.resumed": Claimable("done", {"rows": "count", "release": "count"}, _LEDGER),
+    "published.carried": Claimable("done", {"rows": "count", "release": "count"}, _LEDGER),
     "published.kept": Claimable("done", {"rows": "count", "release": "count"}, _LEDGER),
     "published.on": Claimable("done", {"day": "day"}),
     "withheld": Claimable("done", {"rows": "count"}),
@@ -132,6 +133,8 @@ KEYS: dict[str, Claimable] = {
     "samples-unseen": Claimable("condition", {}, _HISTORY),
     "counts-one-cell": Claimable("condition", {}, _HISTORY),
     "moments-own-norm": Claimable("condition", {}, _HISTORY),
+    "sums-carried": Claimable("condition", {"method": "text"}, _HISTORY),
+    "sums-all-rows": Claimable("condition", {"rows_per_person": "count"}, _HISTORY),
     # what no figure covers
     "rows-remain": Claimable("limit", {"remaining": "count"}, "rows of the same persons that remain"),
     "rows-may-remain": Claimable(

@@ -140,6 +140,8 @@ def _done(erasure: Erasure, plan: Plan, served: Event | None, left: tuple[str, .
         yield Claim(str(erasure.status), {"rows": erasure.rows})
         return
     origin = "resumed" if not served.fresh else "warm" if served.warm else "fresh"
+    if origin == "resumed" and served.mechanism.continues:
+        origin = "carried"
     if "base" in left or "extractor" in left:
         origin = "kept"
     yield Claim(f"published.{origin}", {"rows": erasure.rows, "release": erasure.release})

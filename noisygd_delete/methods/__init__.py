@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .sampled_gaussian import SampledGaussian
     from .sharp import Sharp
     from .stages import Stage
+    from .sums import MarkovSums
     from .theorem import Theorem
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "CountedRecords",
     "Interleaved",
     "Ladder",
+    "MarkovSums",
     "Mechanism",
     "Method",
     "Minimiser",
@@ -74,6 +76,7 @@ __getattr__ = on_first_use(
         "SampledGaussian": "sampled_gaussian",
         **dict.fromkeys(("SampledStage", "SampledSteps"), "sampled_steps"),
         "Stage": "stages",
+        **dict.fromkeys(("MarkovSums", "MarkovSumsRun"), "sums"),
         **dict.fromkeys(("Sharp", "SharpRun"), "sharp"),
         **dict.fromkeys(("SharpExact", "SharpExactRun"), "sharp_exact"),
         **dict.fromkeys(("Theorem", "TheoremRun"), "theorem"),
@@ -86,6 +89,7 @@ _METHODS = {
     "minimiser": "Minimiser",
     "perturbed": "Perturbed",
     "interleaved": "Interleaved",
+    "sums": "MarkovSums",
     "composition": "Composition",
     "ladder": "Ladder",
     "near-gibbs": "NearGibbs",
@@ -120,12 +124,6 @@ def of(method: str | Method, **options: Any) -> Method:
                 f"{type(method).__name__}(...), or name the method by a string"
             )
         return method
-    if method == "sums":
-        raise InvalidParameter(
-            "runs in memory only: no store keeps the order of writing that it needs. In Python take plan_sums of "
-            "noisygd_delete.methods.markov_sums and SumsCurator of noisygd_delete.curator.markov_sums; for a store, method 'perturbed'",
-            method="sums",
-        )
     method = "sharp" if method == "sharp-exact" else method  # what it was called while it stood beside `sharp`
     kind = METHODS[choice("method", method, tuple(METHODS))]
     known = [field.name for field in fields(kind)]

@@ -47,6 +47,7 @@ class Mechanism(ABC):
     source: ClassVar[str]  # where the bound is proven
     fresh: ClassVar[bool] = False  # whether every release starts anew, not from the model published before
     publishes: ClassVar[str] = "model"  # "extractor": every later model carries it; "statistic": numbers about records
+    continues: ClassVar[bool] = False  # whether a release carries on the noise of the one before: see `interval`
     forgets_unobserved: ClassVar[bool] = False  # whether `forgets_at` speaks of a past that nobody observed
     notes: ClassVar[tuple[str, ...]] = ()  # what a statement of account must say where such a run took part
     nested: ClassVar[tuple[str, ...]] = ()  # fields that hold mechanisms of its own: what runs one after the other
@@ -103,6 +104,9 @@ class Mechanism(ABC):
     def check_steps(self, steps: int) -> None:  # noqa: B027 - most cover any number
         """Raise `InvalidParameter` where a release of so many steps is not one that the bounds cover."""
 
+    def check_inserted(self, *, fresh: bool) -> None:  # noqa: B027 - most cover records that come at any time
+        """Raise `InvalidParameter` where a release that begins in this way may not take in new records."""
+
     def check_start(self, steps: int, *, fresh: bool) -> None:  # noqa: B027 - most may begin either way
         """Raise `InvalidParameter` where one of so many steps does not begin in this way: afresh, or at the model published before."""
 
@@ -114,6 +118,9 @@ class Mechanism(ABC):
 
         `steps_with` may be `math.inf`: the supremum over any history. What the observer did not see of that history, nobody
         who made requests may have seen either: whoever takes the supremum says so (`Guarantee.assuming`).
+
+        Where a release `continues` the one before, all of a chain from its fresh run on count together, as observed: `steps_with` up to the last that
+        holds the record, whenever it came, and `steps_without` after it.
         """
         between, costs = Worlds(worlds), steps_with or (steps_without and self.shows_order)
         return self.guarantee(about, between, **(self._cost(between, steps_with, steps_without) if costs else {}))
@@ -131,6 +138,17 @@ class Mechanism(ABC):
             "slack": self.slack,
         }
         return Guarantee(about=about, adjacency=worlds, **{**facts, **cost})
+
+    def together(
+        self, about: str, worlds: str, *, learn: int, request: int, releases: int, gone: bool = False
+    ) -> Guarantee:
+        """What a learn of so many steps and the requests after it, `releases` in all and each observed, reveal of a record that is in all of
+        them, and `gone` from the next."""
+        if self.continues:
+            return self.interval(about, worlds, steps_with=releases, steps_without=int(gone))
+        learned = self.interval(about, worlds, steps_with=self.exposure(learn))
+        requested = self.interval(about, worlds, steps_with=self.exposure(request))
+        return Guarantee.composed([(learned, 1), *([(requested, releases - 1)] if releases > 1 else [])])
 
     def closer(self, before: float | None, steps: float, edits: int) -> float | None:
         """How far the model is, after `steps` steps and the edits before them, from a law that never saw what was erased: from
@@ -265,6 +283,11 @@ class Method(ABC):
     def covers_unbounded(self) -> bool:
         """Whether its bounds hold for the linear loss too, the worst case that audits run."""
         return True
+
+    @property
+    def takes(self) -> tuple[str, ...]:
+        """Kinds of edits that its bounds cover."""
+        return ("deleted", "replaced", "inserted")
 
     @property
     def relearns(self) -> bool:

@@ -15,10 +15,9 @@ Complete = Callable[[float], Plan]
 
 def published_together(plan: Plan) -> Guarantee:
     """What N = `releases` observed publications reveal about a record present in all of them: one learn, N − 1 requests."""
-    mechanism, world = plan.mechanism, plan.problem.adjacency
-    learned = mechanism.interval("dp", world, steps_with=mechanism.exposure(plan.learn_steps))
-    requested = mechanism.interval("dp", world, steps_with=mechanism.exposure(plan.delete_steps))
-    return Guarantee.composed([(learned, 1), *([(requested, plan.releases - 1)] if plan.releases > 1 else [])])
+    return plan.mechanism.together(
+        "dp", plan.problem.adjacency, learn=plan.learn_steps, request=plan.delete_steps, releases=plan.releases
+    )
 
 
 def calibrate(

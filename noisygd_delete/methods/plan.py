@@ -16,7 +16,7 @@ from ..privacy.shown import brief, table_html
 from ..privacy.total import Total
 from .base import Mechanism, Method
 from .problem import Problem
-from .procedure import Fitted, Procedure, Solved
+from .procedure import Carried, Fitted, Procedure, Solved
 from .words import clipping, heading, passes, promise, ridge, rounding, waiting, worth
 
 MOST_STAGES = 16  # of a ladder
@@ -170,7 +170,7 @@ class Plan:
         solved = isinstance(start, Solved)  # a linear term is part of what is solved, and its answer wants noise
         return Procedure(
             start=start,
-            steps=0 if isinstance(start, Fitted) else self.learn_steps if learning else self.delete_steps,
+            steps=0 if isinstance(start, Fitted | Carried) else self.learn_steps if learning else self.delete_steps,
             step_size=self.step_size,
             noise_variance=self.noise_variance,
             linear_term=self.linear_term if solved else 0.0,
@@ -203,11 +203,9 @@ class Plan:
 
         Holds under adaptive requests: given what was observed, both worlds restart from the same point.
         """
-        notion = self.problem.deletion_notion
-        learned = self.mechanism.interval("deletion", notion, steps_with=self.mechanism.exposure(self.learn_steps))
-        requested = self.mechanism.interval("deletion", notion, steps_with=self.mechanism.exposure(self.delete_steps))
-        parts = [(learned, 1), *([(requested, models - 1)] if count("models", models) > 1 else [])]
-        return Guarantee.composed(parts).assuming("every release is observed")
+        kinds = {"learn": self.learn_steps, "request": self.delete_steps, "releases": count("models", models)}
+        shown = self.mechanism.together("deletion", self.problem.deletion_notion, gone=True, **kinds)
+        return shown.assuming("every release is observed")
 
     @property
     def allowed(self) -> Guarantee:

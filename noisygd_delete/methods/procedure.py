@@ -46,6 +46,26 @@ class Fitted:
 
 
 @dataclass(frozen=True)
+class Carried:
+    """What least squares makes of sums whose noise is carried on from the release before: one pass over the table as that one left it.
+
+    draws         (c, σ²) of each draw of a chain, in steps² of the grid; variance: V of each
+    bits          of the grid; label_bits: of a target's
+    norm_squared  R² in steps²; label_weight: β in steps
+    ridge         added to the matrix of rows of norm 1 at most, and so much of its noise besides
+    """
+
+    draws: list[tuple[float, float]]
+    variance: float
+    bits: int
+    label_bits: int
+    norm_squared: int
+    label_weight: int
+    ridge: float
+    ridge_share: float
+
+
+@dataclass(frozen=True)
 class Sampling:
     """Steps on Poisson samples of the slots: `draws` of them, each slot in each with probability `rate`."""
 
@@ -70,7 +90,7 @@ class Passed:
     step_sizes: tuple[float, ...]
 
 
-Start = Prior | Published | Solved | Fitted | Passed
+Start = Prior | Published | Solved | Fitted | Passed | Carried
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ _ORIGINS = {
     "published.fresh": "letter.published_fresh",
     "published.warm": "letter.published_resumed",
     "published.resumed": "letter.published_resumed",
+    "published.carried": "letter.published_fresh",
     "published.kept": "letter.published_kept",
 }
 _REASONS = {Reasons.COMPLEXITY: "reason_complexity", Reasons.NUMBER: "reason_number"}

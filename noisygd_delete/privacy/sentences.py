@@ -11,7 +11,8 @@ from typing import Any
 from ..errors import choice
 from .shown import brief
 
-CATALOGUE = "4"  # of the keys of `evidence.claims`: a key that is added, or means something else, is another catalogue
+# of the keys of `evidence.claims`: another one where a key means something else, or papers about methods known before need a new one
+CATALOGUE = "4"
 
 
 def languages() -> tuple[str, ...]:

@@ -20,14 +20,15 @@ from ..engine import CurrentRecords, Execution
 from ..engine.group import Group
 from ..errors import NoisyGDDeleteError, ProcessLost
 from ..methods.plan import Plan
-from ..records import EditCounts
+from ..records import EditCounts, SlotEdits
 from . import table
 from .layout import Layout
 
 
 @dataclass(frozen=True)
 class GroupRun:
-    """One release to be made: the curator's state, and "learn" or "publish". `held` is the plan of the table on disk."""
+    """One release to be made: the curator's state, and "learn", "publish", or "draw", before the `edits` that it covers are carried out.
+    `held` is the plan of the table on disk."""
 
     action: str
     held: Plan
@@ -37,6 +38,7 @@ class GroupRun:
     model: Model | None
     pending: EditCounts
     request_id: str | None = None
+    edits: SlotEdits | None = None
 
     def lead(self, records: CurrentRecords, execution: Execution) -> tuple[Release, Event]:
         """Process 0's part: the release, and the last event of the ledger it belongs to."""
@@ -52,8 +54,12 @@ class GroupRun:
             pending_edits=self.pending,
             execution=execution,
         )
-        call = curator.learn if self.action == "learn" else curator.publish
-        release = call(request_id=self.request_id, execution=execution)
+        if self.action == "draw":
+            assert self.edits is not None
+            release = curator.draw(self.edits, self.request_id, execution=execution)
+        else:
+            call = curator.learn if self.action == "learn" else curator.publish
+            release = call(request_id=self.request_id, execution=execution)
         return release, curator.accountant.last
 
     def follow(self, layout: Layout, execution: Execution) -> None:

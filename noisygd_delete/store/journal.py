@@ -36,6 +36,7 @@ class InFlight:
     left     rows that each request leaves of the persons whose rows it edits; None where the table does not say
     link     the ledger's last, when it was accepted; None: of an earlier version, which did not note it
     stamp    random: of the table after these edits (see `tie`)
+    drawn    whether the release that covers them was drawn, and the rows may be overwritten by now (see `candidate`)
     """
 
     base: int
@@ -46,6 +47,7 @@ class InFlight:
     left: tuple[int | None, ...] = ()
     link: str | None = None
     stamp: str = field(default_factory=lambda: secrets.token_hex(16))
+    drawn: bool = False
 
     @property
     def counts(self) -> EditCounts:
@@ -79,6 +81,7 @@ class InFlight:
                 "counts": self.edits.counts.to_dict(),
                 "parts": [[name, counts.to_dict()] for name, counts in self.parts],
                 "left": self.left,
+                **({"drawn": True} if self.drawn else {}),
             }
         ).encode()
         return sealed(body)
@@ -124,7 +127,10 @@ class InFlight:
         tied = {name: fields[name] for name in ("link", "stamp") if fields.get(name) is not None}
         if any(len(bytes.fromhex(one)) not in (16, 32) for one in tied.values()):
             raise ValueError("not what ties it to ledger and records")
-        return cls(int(fields["base"]), edits, bool(fields["publish"]), fields["request_id"], parts, left, **tied)
+        drawn = bool(fields.get("drawn", False))
+        return cls(
+            int(fields["base"]), edits, bool(fields["publish"]), fields["request_id"], parts, left, drawn=drawn, **tied
+        )
 
 
 def sealed(body: bytes) -> bytes:

@@ -131,6 +131,11 @@ class Layout:
         return self.journal / "request.json"
 
     @property
+    def candidate(self) -> Path:
+        """A release that was drawn before its edits are carried out."""
+        return self.journal / "draw.bin"
+
+    @property
     def lock(self) -> Path:
         return self.root / "lock"
 
@@ -171,7 +176,16 @@ class Layout:
 
     def expected(self, path: Path) -> bool:
         """Whether a path under the root belongs to the layout (databases' own journals do, while in use)."""
-        own = {*self.made_first(), self.records, self.journal, self.request, self.lock, self.publishers, self.judged}
+        own = {
+            *self.made_first(),
+            self.records,
+            self.journal,
+            self.request,
+            self.candidate,
+            self.lock,
+            self.publishers,
+            self.judged,
+        }
         own |= {self.ids_database, self.former_ids, self.register, self.former_register}
         own |= {database.with_name(database.name + end) for database in self.databases() for end in LEFTOVERS}
         within = path.relative_to(self.root).as_posix()

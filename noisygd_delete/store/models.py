@@ -18,10 +18,33 @@ from .layout import Layout
 
 def write(disk: Disk, layout: Layout, model: Model, release: int) -> str:
     """Make the model of a release durable; returns its digest. It is in force once the ledger names it."""
-    metadata = {"release": str(release), "loss": json.dumps(model.loss.to_dict(), sort_keys=True)}
-    data = save({"weights": np.array(model.weights)}, metadata)
+    data = packed(model, str(release))
     disk.replace(layout.model(release), data)
     return hashlib.sha256(data).hexdigest()
+
+
+def packed(model: Model, release: str) -> bytes:
+    """A model as a file: its weights, and the sums that they were made from, where it has some."""
+    arrays = {"weights": np.array(model.weights)}
+    if model.sums is not None:
+        arrays["sums"] = np.array(model.sums)
+    return save(arrays, {"release": release, "loss": json.dumps(model.loss.to_dict(), sort_keys=True)})
+
+
+def unpacked(data: bytes, plan: Plan) -> Model:
+    """The same read back.
+
+    Raises:
+        ValueError: it is no such file.
+    """
+    try:
+        arrays = load(data)
+        weights, sums = arrays["weights"], arrays.get("sums")
+    except (SafetensorError, KeyError) as error:
+        raise ValueError("not a model file") from error
+    for array in (weights, *([] if sums is None else [sums])):
+        array.flags.writeable = False
+    return Model(weights=weights, loss=plan.model_loss, certified=True, sums=sums)
 
 
 def load_model(layout: Layout, plan: Plan, release: int, digest: str) -> Model:
@@ -38,8 +61,6 @@ def load_model(layout: Layout, plan: Plan, release: int, digest: str) -> Model:
             "from a copy of that release; the records and the ledger are untouched"
         )
     try:
-        weights = load(data)["weights"]
-    except (SafetensorError, KeyError) as error:
+        return unpacked(data, plan)
+    except ValueError as error:
         raise StoreCorrupt(f"{path}: not a model file; restore the store from a backup") from error
-    weights.flags.writeable = False
-    return Model(weights=weights, loss=plan.model_loss, certified=True)

@@ -113,6 +113,10 @@ class TrainingTable(ABC, Generic[Begun]):
     def is_unfinished(self, change: Begun) -> bool:
         """Whether more of what `begun` found is left than to clear the journal."""
 
+    def bears(self, change: Begun) -> bool:
+        """Whether rows bear the mark of these edits, which are then carried out in part at least."""
+        return False
+
     @abstractmethod
     def carry_out(self, change: Begun) -> tuple[list[Entry], Release]:
         """Edit the rows; doing it twice is doing it once.
@@ -213,6 +217,10 @@ class TableHere(TrainingTable[journal.InFlight]):
         if not self._noted:  # of a table that was put back together with its journal; else the edits are done already
             self._apply(change)
         return False
+
+    def bears(self, change: journal.InFlight) -> bool:
+        ties = map(tie.tie_of, tie.files(self._files.layout))
+        return any(one is not None and one.stamp.hex() == change.stamp for one in ties)
 
     def carry_out(self, change: journal.InFlight) -> tuple[list[Entry], Release]:
         self._apply(change)

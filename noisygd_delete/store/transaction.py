@@ -3,6 +3,8 @@
     journal → erase rows in place → Noisy-GD from the published model → new model durable → ledger entry (the switch) →
     remove the old model → clear the journal → publishers (see `onward`)
 
+Where noise is carried on from the release before, the release is drawn before the rows are erased (see `candidate`).
+
 Every step can be repeated, so what a journal still holds is simply run again, with fresh noise. Where the rows lie in a source, the ledger
 says that they were deleted there before a release is made (see `sources.table`).
 """
@@ -15,12 +17,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..accountant import Event
-from ..curator.curator import Release
+from ..curator.curator import Release, published
+from ..curator.learning import Training
 from ..engine import Execution
 from ..errors import CountBroken, InvalidParameter, NoisyGDDeleteError, ProcessLost, StoreError
 from ..methods.plan import Plan
-from ..records import NO_EDITS, EditCounts
-from . import answers, journal, models, onward, recovery
+from ..records import NO_EDITS, EditCounts, SlotEdits
+from . import answers, candidate, journal, models, onward, recovery
+from .candidate import DrawnRelease
 from .disk import explained
 from .entry import Entry, EntryKinds, Occasions, now
 from .group import GroupRun
@@ -54,9 +58,16 @@ class Rolling:
         return self.files.pending
 
     def run(
-        self, action: str, plan: Plan, request_id: str | None, execution: Execution, ahead: EditCounts = NO_EDITS
+        self,
+        action: str,
+        plan: Plan,
+        request_id: str | None,
+        execution: Execution,
+        ahead: EditCounts = NO_EDITS,
+        edits: SlotEdits | None = None,
     ) -> tuple[Release, Event]:
-        """A curator's "learn" or "publish" from here on, by every process of the group. `ahead`: edits that the ledger does not hold yet."""
+        """A curator's "learn", "publish" or "draw" from here on, by every process of the group. `ahead`: edits that the ledger does not
+        hold yet; `edits`: those of a draw."""
         with self.table.read(plan, execution) as records:
             task = GroupRun(
                 action=action,
@@ -67,6 +78,7 @@ class Rolling:
                 model=self.files.model(),
                 pending=self.pending + ahead,
                 request_id=request_id,
+                edits=edits,
             )
             return task.lead(records, execution)
 
@@ -108,11 +120,11 @@ class Rolling:
         self.table.check()
         recovery.catch_up(files.disk, files.layout, self.ledger)
         recovery.sweep(files.disk, files.layout, self.ledger)
-        if change is None:
-            return
-        if self.table.is_unfinished(change):
+        if change is not None and self.table.is_unfinished(change):
             self.recovered = self.finish(change, execution)
-        else:
+            return
+        candidate.destroy(files.disk, files.layout)
+        if change is not None:
             journal.clear(files.disk, files.layout)
 
     def finish(self, change: Change, execution: Execution) -> Release:
@@ -120,12 +132,21 @@ class Rolling:
         root = self.files.layout.root
         with explained(root, self.table.unfinished):
             self.files.lock.require()
-            entries, answer = self.table.carry_out(change)
             release: Release | None = None
             failure: NoisyGDDeleteError | None = None
-            if change.publish and self.ledger.releases:
+            drawn: DrawnRelease | None = None
+            publish = change.publish and self.ledger.releases > 0
+            if publish and self.ledger.plan.mechanism.continues:
                 try:
-                    release = self._covering(change, entries, execution)
+                    change, drawn = self._drawn(change, execution)
+                except (StoreError, ProcessLost):
+                    raise
+                except NoisyGDDeleteError as error:
+                    failure = error
+            entries, answer = self.table.carry_out(change)
+            if publish and failure is None:
+                try:
+                    release = self._covering(change, entries, execution, drawn)
                 except CountBroken as error:
                     failure = error  # nothing that the next command could go on with by itself
                 except (StoreError, ProcessLost):
@@ -137,6 +158,7 @@ class Rolling:
                     self.files.enter(*entries)
                 release = answer
             self.catch_up()
+            candidate.destroy(self.files.disk, self.files.layout)
             journal.clear(self.files.disk, self.files.layout)
         if failure is not None:
             raise StoreError(
@@ -144,13 +166,34 @@ class Rolling:
             ) from failure
         return release
 
-    def _covering(self, change: Change, entries: Sequence[Entry], execution: Execution) -> Release:
+    def _drawn(self, change: Change, execution: Execution) -> tuple[Change, DrawnRelease | None]:
+        """The release that covers a change, drawn from the table before it and durable; None where the chain is cut: edits wait already that
+        no draw was made for, the budget is spent, or what was drawn cannot be read."""
+        files, plan = self.files, self.ledger.plan
+        assert isinstance(change, journal.InFlight)
+        if change.drawn:
+            return change, candidate.kept(files.layout, plan, change.stamp)
+        candidate.destroy(files.disk, files.layout)
+        if self.pending.total or files.ledger.head.model is None or self.table.bears(change):
+            return change, None
+        release, event = self.run("draw", plan, None, execution, edits=change.edits)
+        if release.model is None:
+            return change, None
+        drawn = DrawnRelease(change.stamp, event, release.model)
+        drawn.keep(files.disk, files.layout)
+        begun = replace(change, drawn=True)
+        journal.accept(files.disk, files.layout, begun)
+        return begun, drawn
+
+    def _covering(
+        self, change: Change, entries: Sequence[Entry], execution: Execution, drawn: DrawnRelease | None
+    ) -> Release:
         """The release of a change: its entry is that of the edits too, unless they have entries of their own."""
         if change.parts:
-            return self.released(None, execution, entries, ahead=change.counts)
+            return self.released(None, execution, entries, ahead=change.counts, drawn=drawn)
         ((request_id, counts, left),) = change.requests
         if entries:
-            return self.released(request_id, execution, left=left, ahead=counts)
+            return self.released(request_id, execution, left=left, ahead=counts, drawn=drawn)
         return replace(self.released(None, execution), request_id=request_id)
 
     def released(
@@ -161,10 +204,15 @@ class Rolling:
         unused_dates: int | None = None,
         left: int | None = None,
         ahead: EditCounts = NO_EDITS,
+        drawn: DrawnRelease | None = None,
     ) -> Release:
-        """Noisy-GD from the published model, and the ledger entry that puts its result in force or withholds it; with it, and not
-        before, those of `edits` that it covers and the ledger does not hold yet."""
-        release, event = self.run("publish", self.ledger.plan, request_id, execution, ahead)
+        """Noisy-GD from the published model, or what was `drawn` before the edits, and the ledger entry that puts its result in force or withholds
+        it; with it, and not before, those of `edits` that it covers and the ledger does not hold yet."""
+        if drawn is None:
+            release, event = self.run("publish", self.ledger.plan, request_id, execution, ahead)
+        else:
+            event = drawn.event
+            release = published(self.ledger.accountant.what_if(), event, Training(drawn.model, 1, 0.0), request_id)
         release = replace(release, remaining=left)
         self.commit(release, event, edits=edits, unused_dates=unused_dates)
         return release

@@ -221,7 +221,7 @@ def test_the_image_runs_as_nobody_under_a_read_only_root_without_a_network() -> 
     run = ("run", "--rm", *careful, "--volume", f"{volume}:/stores", "--entrypoint")
     try:
         assert answer(*run, "id", "noisygd-delete-test", "-u") == "10001\n"
-        assert "advantage over guessing" in (answer(*run, "noisygd-delete", "noisygd-delete-test", "demo") or "")
+        assert "signed and verified" in (answer(*run, "noisygd-delete", "noisygd-delete-test", "demo") or "")
         assert answer(*run, "touch", "noisygd-delete-test", "/stores/written") == ""
         assert answer(*run, "touch", "noisygd-delete-test", "/opt/engine/written") is None
     finally:

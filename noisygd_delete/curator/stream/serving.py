@@ -12,6 +12,7 @@ import numpy as np
 from ...accountant import Accountant, Statuses
 from ...engine import Execution
 from ...errors import InvalidRequest, NotLearned
+from ...methods.plan import Plan
 from ...records import EditRequest, Records
 from ..curator import Release
 from ..learning import Model
@@ -24,6 +25,9 @@ _BACKLOG = 500  # edits beyond a full batch that a release waits for, while more
 
 class Curating(Protocol):
     """What a stream needs of a curator: the one in memory and the one on disk both have it."""
+
+    @property
+    def plan(self) -> Plan: ...
 
     @property
     def accountant(self) -> Accountant: ...
@@ -103,13 +107,19 @@ class Stream:
         self.tick()  # what an earlier run left waiting
         position, self._position = self._position, self._position + 1
         before, started = self.curator.pending_edits, time.perf_counter()
+        # a release that carries on the one before is drawn before the rows go
+        at_once = self.curator.plan.mechanism.continues and self.batching.size == 1 and not (before or self._withheld)
         try:
-            self.curator.serve(request, publish=False, execution=self._execution)
+            release = self.curator.serve(request, publish=at_once, execution=self._execution)
         except InvalidRequest as error:
             self._refused.append((position, f"{source}: {_without_ids(error, request)}" if source else str(error)))
             return
         finally:
             self._seconds += time.perf_counter() - started
+        if at_once and release is not None and not release.answered_before:
+            self._served, self._waiting = self._served + 1, self._waiting + 1
+            self._note(release, time.perf_counter() - started)
+            return
         if self.curator.pending_edits == before:
             self._repeated += 1
             return

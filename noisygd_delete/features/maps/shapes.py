@@ -275,13 +275,14 @@ def _heat(shape: Shape, before: Shape | None, band: float, tallest: float) -> tu
             "</title></rect>"
         )
     for number, text in _marks(own):
-        parts.append(
-            f'<text x="{2 * _LEFT - 4 + number * wide:.1f}" y="{bottom + 12:.1f}" text-anchor="middle">{escape(text)}</text>'
-        )
+        anchor = "end" if own.edges and number == own.parts else "middle"
+        x = 2 * _LEFT - 4 + number * wide
+        parts.append(f'<text x="{x:.1f}" y="{bottom + 12:.1f}" text-anchor="{anchor}">{escape(text)}</text>')
     for number, text in _marks(shape.second):
         parts.append(
             f'<text x="{2 * _LEFT - 8:.1f}" y="{bottom - number * high + 3:.1f}" text-anchor="end">{escape(text)}</text>'
         )
+    parts.append(f'<text x="{_WIDE - 4:g}" y="12" text-anchor="end">full colour: ±{tallest:.1f}</text>')
     return "".join(parts), bottom + 20
 
 
@@ -290,7 +291,7 @@ def _marks(side: Side) -> list[tuple[float, str]]:
     if side.edges:
         return [(place, f"{side.edges[place]:.3g}") for place in (0, side.parts // 2, side.parts)]
     step = -(-side.parts // 6)
-    return [(place + 0.5, label[:12]) for place, label in enumerate(side.labels) if place % step == 0]
+    return [(place + 0.5, label[:14]) for place, label in enumerate(side.labels) if place % step == 0]
 
 
 def _bars(shape: Shape, before: Shape | None, band: float, tallest: float) -> tuple[str, float]:

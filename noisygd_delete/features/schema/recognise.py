@@ -17,7 +17,10 @@ from .options import MIDDLE
 from .values import DAY, NONE, number_reader, read_moment
 
 EMPTY = ("NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "Null", "null")  # never a value
-_MAYBE_EMPTY = ("None", "none", "?", "-", "--", ".", "missing")  # no value where all others are numbers or dates
+_MAYBE_EMPTY = (  # no value where all others are numbers or dates
+    *("None", "none", "?", "-", "--", ".", "missing"),
+    *("inf", "-inf", "Inf", "-Inf", "Infinity", "-Infinity"),
+)
 _TRUTHS = (("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("0", "1"), ("0.0", "1.0"), ("off", "on"))
 _ON_A_SCALE = ("number", "date", "time")  # their missing cells get a column of their own
 _MOST_CATEGORIES = 64

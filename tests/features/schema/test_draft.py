@@ -70,6 +70,7 @@ LOOKS = {
         {"bounds": [0, 1_200_000], "decimal": ",", "thousands": "."},
     ),
     "weight": (gaps(floats(50, 90), "NA"), "number", {"bounds": [50, 90], "missing": "column", "empty": ["NA"]}),
+    "rate": (gaps(floats(50, 90), "inf"), "number", {"bounds": [50, 90], "missing": "column", "empty": ["inf"]}),
     "grade": (some("1", "2", "3", "4"), "category", {"categories": ["1", "2", "3", "4"], "unknown": "column"}),
     "months": (some(*map(str, range(1, 13))), "category", {"categories": [*map(str, range(1, 13))], "unknown": "column"}),
     "town": (some("Faro", "Lagos", "Beja", ""), "category", {"categories": ["", "Beja", "Faro", "Lagos"], "unknown": "column"}),

@@ -1,0 +1,303 @@
+"""Markov sums: least squares from noisy second moments, many releases on one budget; the noise of each is recomputed, not kept.
+
+A release's noise is carried on from the one before it, so a record costs something when it comes, while it stays and when it goes
+(`bounds.markov_sums`), and nothing after that. The releases since the last fresh learn are accounted together, as one chain.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
+
+from ..bounds import markov_sums
+from ..errors import InvalidParameter, PlanInfeasible, count, positive
+from ..losses.base import Loss
+from ..losses.logistic import Logistic
+from ..losses.softmax import Softmax
+from ..losses.squared import Squared
+from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
+from ..privacy.worlds import Worlds
+from . import procedure
+from .base import Condition, Cost, Mechanism, Method
+from .plan import Plan
+from .problem import Problem
+
+BITS = 14  # of the grid, for rows of norm 1: its rounding costs about a percent of the noise at 200 columns
+LABEL_BITS = 10  # of a target's grid
+MOST_FEATURES, MOST_RELEASES = 1 << 12, 1 << 16  # numbers that get noise, and draws planned, one by one
+LABEL_RATIO, RIDGE_SHARE = 0.6, 0.25  # β/R, and of the noise in the ridge
+_EXACT = 1 << 53  # sums below it are exact in float64
+_WIDEST = 1 << 72  # of σ²: what a draw carries on then fits into 64 bits, whatever is drawn
+_TRIES = 64
+SOURCE = "Markov sums: a chain of exact discrete Gaussian releases, the noise of each recomputed from the one before"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MarkovSumsRun(Mechanism):
+    """Facts of a chain of draws, the same for each: where a draw stands in it tells its c and σ².
+
+    features, outputs  D and k of the matrix and the label sums
+    norm_squared       R², in steps of the grid: no row is longer
+    label_weight       β, in steps
+    variance           V, in steps²: of every draw, or about that
+    releases           T, draws that the schedule is for
+    joiners            whether rows may be inserted; else a row is there from the first draw of a chain
+    rows_per_subject   m rows of one person count as one record, rows that were erased included
+    """
+
+    method: ClassVar[str] = "sums"
+    source: ClassVar[str] = SOURCE
+    continues: ClassVar[bool] = True
+
+    features: int
+    outputs: int
+    norm_squared: int
+    label_weight: int
+    variance: float
+    releases: int
+    joiners: bool = True
+    rows_per_subject: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("features", "outputs", "norm_squared", "label_weight", "rows_per_subject"):
+            count(name, getattr(self, name))
+        count("releases", self.releases, maximum=MOST_RELEASES)
+        positive("variance", self.variance)
+        if not self.charges(Worlds.REPLACE)[0] < math.inf:
+            raise InvalidParameter("is too little noise for the grid", variance=self.variance)
+
+    @property
+    def rows(self) -> int:
+        return self.rows_per_subject
+
+    def exposure(self, steps: int) -> int:
+        return 1
+
+    def check_steps(self, steps: int) -> None:
+        if steps:
+            raise InvalidParameter("must be 0: a release by 'sums' has no noisy steps", steps=steps)
+
+    def check_inserted(self, *, fresh: bool) -> None:
+        if not (fresh or self.joiners):
+            raise InvalidParameter("must be true: the release took in new records", joiners=False)
+
+    @property
+    def draws(self) -> list[tuple[float, float]]:
+        """(c, σ²) of each draw; c = 0 for the first."""
+        return markov_sums.equaliser(releases=self.releases, variance=self.variance)
+
+    def apart(self, *, between_records: bool) -> float:
+        """Δ of one row, in steps²."""
+        facts = {"norm_squared": self.norm_squared, "label_weight": self.label_weight}
+        return markov_sums.sensitivity(between_records=between_records, **facts)
+
+    def charges(self, worlds: Worlds) -> tuple[float, ...]:
+        """μ² after each draw, of the record that costs most, whenever it came and went; a cap whatever the requests depend on."""
+        return _charges(self, worlds.between_records)
+
+    def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:
+        """Of a record in so many draws of a chain, and in none of those after: all of them observed."""
+        charges = self.charges(worlds)
+        if steps_with > self.releases and steps_with < math.inf:  # beyond the schedule: no draw that it knows
+            return {"gdp_squared": math.inf}
+        number = min(steps_with + (1 if steps_without else 0), self.releases)
+        return {"gdp_squared": charges[int(number) - 1]}
+
+    def conditions(self) -> tuple[Condition, ...]:
+        own = {"method": self.method}
+        return (
+            *super().conditions(),
+            ("sums-carried", own),
+            ("sums-all-rows", {"rows_per_person": self.rows_per_subject}),
+            ("exact-noise", own),
+            ("machine-trusted", {}),
+        )
+
+
+@lru_cache(maxsize=256)
+def _charges(run: MarkovSumsRun, between_records: bool) -> tuple[float, ...]:
+    draws, weight = run.draws, run.label_weight
+    apart = run.apart(between_records=between_records)
+    rounded = markov_sums.rounding(features=run.features, outputs=run.outputs, label_weight=weight)
+    least = min(variance for _, variance in draws)
+    factor = markov_sums.gaussian_factor(variance=least, label_weight=weight) * float(run.rows_per_subject) ** 2
+    worst = markov_sums.worst_charges(draws=draws, apart=apart, rounded=rounded, joiners=run.joiners)
+    return tuple(each * factor for each in worst)
+
+
+def grid_of(loss: Loss) -> tuple[int, int]:
+    """(bits, β in steps): public, from the radius alone."""
+    bits = BITS + 1 - math.frexp(loss.radius)[1]
+    return bits, math.floor(LABEL_RATIO * math.ldexp(loss.radius, bits) + 0.5)
+
+
+def label_bits(loss: Loss) -> int:
+    """Of a target's grid in [−1, 1]; labels that are classes need none."""
+    return LABEL_BITS if loss.label_kind == "target" else 0
+
+
+def norm_squared(loss: Loss) -> int:
+    """R² in steps² of the grid."""
+    return math.floor(math.ldexp(loss.radius * loss.radius, 2 * grid_of(loss)[0]))
+
+
+def check_exact(loss: Loss, records: int) -> None:
+    if not records * norm_squared(loss) < _EXACT:
+        raise InvalidParameter(
+            f"is more than {_EXACT // norm_squared(loss)}, up to which sums of rows of norm {loss.radius:g} are exact; scale the rows down",
+            records=records,
+        )
+
+
+def least_noise(facts: dict[str, Any], squared: float, worlds: Worlds) -> MarkovSumsRun | None:
+    """The run with the least V, checked, whose releases together have at most this μ²; None where the grid does not carry it.
+
+    A draw has at least V/(1 + √(T/2)), of which Gaussian DP takes 144 max(2, β²): `gaussian_factor`.
+    """
+    least = 1000 * facts["label_weight"] ** 2 * (1 + math.isqrt(facts["releases"]))
+    apart = markov_sums.sensitivity(
+        norm_squared=facts["norm_squared"], label_weight=facts["label_weight"], between_records=worlds.between_records
+    )
+    variance = float(max(math.ceil(apart**2 / squared), least))
+    for _ in range(_TRIES):
+        if variance > _WIDEST:
+            break
+        run = MarkovSumsRun(**facts, variance=variance)
+        spent = run.charges(worlds)[-1]
+        if spent <= squared:
+            return run
+        variance = float(math.ceil(variance * spent / squared * (1 + 2.0**-40)))
+    return None
+
+
+@dataclass(frozen=True)
+class MarkovSums(Method):
+    """V such that all releases together are within the dp budget, whenever a record comes and goes; deletion is owed to nobody who saw
+    later models alone.
+
+    joiners  whether rows may be inserted; without, about a third less noise
+    """
+
+    name: ClassVar[str] = "sums"
+    summary: ClassVar[str] = (
+        "many publications: least squares from sums whose noise is carried on; a row that left leaves nothing"
+    )
+    for_streams: ClassVar[bool] = True
+    compared: ClassVar[bool] = False
+
+    joiners: bool = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.joiners, bool):
+            raise InvalidParameter("must be true or false", joiners=self.joiners)
+
+    @property
+    def covers_unbounded(self) -> bool:
+        return False
+
+    @property
+    def takes(self) -> tuple[str, ...]:
+        return ("deleted", "inserted") if self.joiners else ("deleted",)
+
+    def plan(self, problem: Problem) -> Plan:
+        _check_covered(problem)
+        squared = problem.budget.dp_gdp() ** 2
+        run = least_noise(self._facts(problem), squared, problem.adjacency)
+        if run is None:
+            raise PlanInfeasible(
+                f"{problem.budget.describe()} over {problem.releases} releases takes more noise than the grid carries; raise the budget, or "
+                "ask for fewer releases",
+            )
+        return Plan(
+            problem=problem,
+            step_size=0.0,
+            noise_variance=math.ldexp(run.variance, -2 * grid_of(problem.loss)[0]),
+            init_variance=0.0,
+            learn_steps=0,
+            delete_steps_for_deletion=0,
+            delete_steps_for_utility=0,
+            learn_solver_passes=1,
+            delete_solver_passes=1,
+        )
+
+    def _facts(self, problem: Problem) -> dict[str, Any]:
+        return {
+            "records": problem.records,
+            "features": problem.features,
+            "outputs": problem.loss.outputs,
+            "norm_squared": norm_squared(problem.loss),
+            "label_weight": grid_of(problem.loss)[1],
+            "releases": problem.releases,
+            "joiners": self.joiners,
+            "rows_per_subject": problem.rows_per_subject,
+        }
+
+    def check_plan(self, plan: Plan) -> None:
+        _check_covered(plan.problem)  # no loss is needed to be Lipschitz: the sums' own norms are bounded
+
+    def mechanism(self, plan: Plan) -> MarkovSumsRun:
+        variance = math.ldexp(plan.noise_variance, 2 * grid_of(plan.loss)[0])
+        return MarkovSumsRun(**self._facts(plan.problem), variance=variance)
+
+    def start(self, plan: Plan, *, learning: bool) -> procedure.Start:
+        bits, weight = grid_of(plan.loss)
+        run = self.mechanism(plan)
+        return procedure.Carried(
+            draws=run.draws,
+            variance=run.variance,
+            bits=bits,
+            label_bits=label_bits(plan.loss),
+            norm_squared=run.norm_squared,
+            label_weight=weight,
+            ridge=plan.records * plan.regularization,
+            ridge_share=RIDGE_SHARE,
+        )
+
+    def deletion(self, plan: Plan) -> Guarantee:
+        """Exactly nothing: what is carried on is noise alone."""
+        return plan.mechanism.interval("deletion", plan.problem.deletion_notion, steps_with=0).assuming(NON_ADAPTIVE)
+
+    def excess_risk(self, plan: Plan) -> float:
+        return math.inf
+
+    def weight_deviation(self, plan: Plan) -> float:
+        return math.inf
+
+    def noise(self, plan: Plan) -> str:
+        return f"V={plan.noise_variance:.6g}"
+
+    def words(self, plan: Plan) -> tuple[str, ...]:
+        at_once = plan.mechanism.interval("dp", plan.problem.adjacency, steps_with=1).gdp_squared
+        together = plan.mechanism.interval("dp", plan.problem.adjacency, steps_with=math.inf).gdp_squared
+        who = "whenever a record comes and goes" if self.joiners else "whenever a record goes; none may be inserted"
+        return (
+            f"Sums: every release is least squares from second moments and label sums with noise of variance V={plan.noise_variance:.6g} (a row "
+            f"of norm 1 counts 1), carried on from the release before: {plan.releases} releases together cost {together / at_once:.4g} times what "
+            f"the first costs alone in μ², {who}; fresh noise would cost {plan.releases} times.",
+            "Exactly: sums are whole numbers of a public grid and the noise is an exact discrete Gaussian. What a release carries on is "
+            "recomputed from the release before and the table as that one left it, so rows go after the draw. Edits that no draw was made for "
+            "(a deletion that is published later) end the chain: the next release begins another, and the costs of both add up.",
+        )
+
+
+def check_loss(loss: Loss) -> None:
+    """Raise unless it has sums."""
+    if not isinstance(loss, (Logistic, Softmax, Squared)) or not math.isfinite(loss.radius):
+        raise InvalidParameter(
+            f"sums are for classes and targets: take losses.Logistic, losses.Softmax or losses.Squared, not {loss.name}"
+        )
+
+
+def _check_covered(problem: Problem) -> None:
+    check_loss(problem.loss)
+    count("features", problem.features, maximum=MOST_FEATURES)
+    if problem.releases < 2:
+        raise InvalidParameter(
+            "must be at least 2 by method 'sums', whose noise is planned for all of them: state how many releases there will be",
+            releases=problem.releases,
+        )
+    count("releases", problem.releases, maximum=MOST_RELEASES)
+    check_exact(problem.loss, problem.records)

@@ -1,0 +1,337 @@
+"""Markov sums on disk: what is published carries on the noise of the release before, whenever the process dies; nothing else is kept."""
+
+from __future__ import annotations
+
+import math
+import shutil
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from noisygd_delete import Budget, EditRequest
+from noisygd_delete.accountant.ahead import Ahead
+from noisygd_delete.engine.integer_moments import IntegerMoments
+from noisygd_delete.errors import InvalidParameter, InvalidRequest, NotLearned
+from noisygd_delete.store import Store, candidate, status, verify
+from noisygd_delete.store.layout import Layout
+from noisygd_delete.store.transaction import Rolling
+
+from .conftest import SCHEMA, SLOTS, WIDTH, Crash, CrashAt, found, name, person, records, row, traces
+from .conftest import plan as usual_plan
+
+RELEASES = 6
+
+
+def plan(**changes):
+    own = {"method": "sums", "releases": RELEASES, "budget": Budget.from_gdp(dp=2.0, deletion=0.5)}
+    return usual_plan(**(own | changes))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    with Store.create(tmp_path / "store", records(), SCHEMA, plan()) as store:
+        store.learn()
+    return tmp_path / "store"
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
+    """Every noise that is drawn, as long as the test lasts."""
+    kept: list[np.ndarray] = []
+    noise = IntegerMoments.noise
+
+    def recorded(self, *args, **facts):
+        kept.append(noise(self, *args, **facts))
+        return kept[-1]
+
+    monkeypatch.setattr(IntegerMoments, "noise", recorded)
+    return kept
+
+
+def sums_of(store: Store) -> np.ndarray:
+    """The exact sums of the table, in whole numbers of Python."""
+    bits, total = 14, [0] * (WIDTH * (WIDTH + 1) // 2 + WIDTH)
+    for slot in np.flatnonzero(store.records.occupied):
+        steps = [math.trunc(float(x) * (1 - 2.0**-20) * 2**bits) for x in store.records.features[slot].astype(float)]
+        label = int(store.records.labels[slot])
+        products = [steps[i] * steps[j] for i in range(WIDTH) for j in range(i, WIDTH)]
+        total = [a + b for a, b in zip(total, [*products, *(label * x for x in steps)], strict=True)]
+    return np.array(total, dtype=np.int64)
+
+
+def rest_of(store: Store) -> np.ndarray:
+    """Published less the sums: what the next release carries on."""
+    return store.model.sums - sums_of(store)
+
+
+def carried(rest: np.ndarray, number: int) -> np.ndarray:
+    """c · rest, halves up, of the draw after `number` others."""
+    carry = Fraction(plan().mechanism.draws[number][0])
+    return np.array([math.floor(carry * int(x) + Fraction(1, 2)) for x in rest], dtype=np.int64)
+
+
+def is_one_of(rest: np.ndarray, noises: list[np.ndarray]) -> bool:
+    return any((rest == noise).all() for noise in noises)
+
+
+def delete(store: Store) -> None:
+    store.serve(EditRequest.delete([name(3)], request_id="r"))
+
+
+def delete_a_subject(store: Store) -> None:
+    store.serve(EditRequest.delete(subjects=[person(3)], request_id="r"))
+
+
+def insert(store: Store) -> None:
+    store.serve(EditRequest.insert([name(99)], [row(99)], [1.0], subjects=["new"], request_id="r"))
+
+
+def several(store: Store) -> None:
+    asked = [
+        EditRequest.delete([name(3)], request_id="r"),
+        EditRequest.insert([name(98)], [row(98)], [-1.0], subjects=["b"], request_id="s"),
+    ]
+    store.edit_all(asked, publish_from=1)
+
+
+def test_releases_carry_on_what_was_published_less_the_table_before(path: Path, drawn) -> None:
+    with Store.open(path) as store:
+        rest = rest_of(store)
+        operations = (
+            delete,
+            lambda it: it.serve(EditRequest.insert([name(99)], [row(99)], [1.0], subjects=["new"])),
+            lambda it: it.publish(redo=True),
+            lambda it: it.serve(EditRequest.delete(subjects=[person(4)])),
+            lambda it: it.edit_all([EditRequest.delete([name(1)]), EditRequest.delete([name(99)])], publish_from=2),
+        )
+        for number, operation in enumerate(operations, start=1):
+            operation(store)
+            after = rest_of(store)
+            assert (after == carried(rest, number) + drawn[-1]).all()
+            rest = after
+            assert store.ledger.releases == number + 1
+            assert [event.kind for event in store.accountant.events] == ["learn", *["unlearn"] * number]
+        assert store.accountant.dp_cumulative().gdp <= 2.0
+        assert len(drawn) == RELEASES - 1
+    assert verify(path).faults == ()
+    assert not Layout(path).candidate.exists()
+
+
+@pytest.mark.parametrize("operation", [delete, delete_a_subject, insert, several])
+def test_death_at_any_write_leaves_the_right_draw(path: Path, tmp_path: Path, drawn, operation) -> None:
+    assert trials(path, tmp_path, drawn, operation) == []
+
+
+def trials(path: Path, tmp_path: Path, drawn: list[np.ndarray], operation: Callable[[Store], None]) -> list[str]:
+    """What was wrong after a death before each write."""
+    with Store.open(path) as store:
+        before, exact = rest_of(store), sums_of(store)
+    total = writes(path, tmp_path / "whole", operation)
+    assert total > 20
+    wrong, seen = [], set()
+    for at in range(total):
+        copy = tmp_path / "copy"
+        shutil.copytree(path, copy)
+        drawn.clear()
+        at_work = died(copy, operation, at)
+        wrong += [f"{at}: {secret} on disk" for secret in secrets_on(copy, [exact, before, *drawn])]
+        begun = candidate_of(copy)
+        if at % 3 == 0:
+            died(copy, lambda store: None, at // 3)  # the recovery dies as well
+        with Store.open(copy) as store:
+            happened = store.ledger.releases == 2
+            table = sums_of(store)
+            wrong += [f"{at}: lost"] * (at_work and not happened and (copy / "journal" / "request.json").exists())
+            if begun is not None and not (store.ledger.releases == 2 and (store.model.sums == begun).all()):
+                wrong.append(f"{at}: drawn again from a table that may have been touched")
+            if not happened:
+                wrong += [f"{at}: rows gone without a release"] * bool((table != exact).any())
+                operation(store)
+            after = store.model.sums - sums_of(store)
+            if not is_one_of(after - carried(before, 1), drawn):
+                wrong.append(f"{at}: not a draw from the table before")
+            if store.ledger.releases != 2 or [e.kind for e in store.accountant.events] != ["learn", "unlearn"]:
+                wrong.append(f"{at}: {store.ledger.releases} releases")
+            seen.add(happened)
+        wrong += [f"{at}: {fault}" for fault in verify(copy).faults]
+        if operation in (delete, delete_a_subject):
+            wrong += [f"{at}: {file} holds the row" for file in found(copy, traces(3))]
+        wrong += [f"{at}: a candidate is left"] * Layout(copy).candidate.exists()
+        shutil.rmtree(copy)
+    assert seen == {False, True}
+    return wrong
+
+
+def writes(path: Path, folder: Path, operation: Callable[[Store], None]) -> int:
+    shutil.copytree(path, folder)
+    disk = CrashAt()
+    with Store.open(folder, disk=disk) as store:
+        operation(store)
+    return len(disk.points)
+
+
+def died(path: Path, operation: Callable[[Store], None], at: int) -> bool:
+    try:
+        with Store.open(path, disk=CrashAt(at)) as store:
+            operation(store)
+    except Crash:
+        return True
+    return False
+
+
+def candidate_of(path: Path) -> np.ndarray | None:
+    """What was drawn, once the journal says that rows may be overwritten."""
+    layout = Layout(path)
+    from noisygd_delete.store import journal
+
+    change = journal.in_flight(layout)
+    if change is None or not change.drawn:
+        return None
+    kept = candidate.kept(layout, plan(), change.stamp)
+    return None if kept is None else kept.model.sums
+
+
+def secrets_on(path: Path, arrays: list[np.ndarray]) -> list[str]:
+    """Which of these are in a file, two numbers of them in a row."""
+    needles = {each[at : at + 2].tobytes(): which for which, each in enumerate(arrays) for at in range(len(each) - 1)}
+    held = b"".join(file.read_bytes() for file in sorted(path.rglob("*")) if file.is_file())
+    return [f"part of array {which}" for needle, which in needles.items() if needle in held]
+
+
+def test_the_search_for_secrets_finds_one(path: Path) -> None:
+    with Store.open(path) as store:
+        published = np.array(store.model.sums)
+    assert secrets_on(path, [published])  # what is published is there, as it should be
+
+
+def test_planted_rows_go_first(path, tmp_path, drawn, monkeypatch) -> None:
+    """The usual order: the table is edited, then the release is finished from what is there."""
+    monkeypatch.setattr(Rolling, "_drawn", lambda self, change, execution: (change, None))
+    publication = Ahead.publication
+    monkeypatch.setattr(Ahead, "publication", lambda self, edits, touched=False: publication(self, edits))
+    assert any("not a draw from the table before" in each for each in trials(path, tmp_path, drawn, delete))
+
+
+def test_planted_candidates_are_swept(path, tmp_path, drawn, monkeypatch) -> None:
+    """What was drawn is destroyed after the overwrite began, and drawn again."""
+    right = Rolling._drawn
+
+    def swept(self, change, execution):
+        from dataclasses import replace
+
+        return right(self, replace(change, drawn=False), execution)
+
+    monkeypatch.setattr(Rolling, "_drawn", swept)
+    wrong = trials(path, tmp_path, drawn, delete)
+    assert any("drawn again" in each for each in wrong)
+
+
+@pytest.mark.parametrize("harm", ["cut short", "of another request", "taken away", "a bit turned"])
+def test_what_was_drawn_and_cannot_be_read_is_a_cut(path: Path, tmp_path: Path, drawn, harm: str) -> None:
+    """The rows go, and the next release begins another chain: of the row there is nothing, and those that stay pay once."""
+    shutil.copytree(path, tmp_path / "whole")
+    disk = CrashAt()
+    with Store.open(tmp_path / "whole", disk=disk) as store:
+        delete(store)
+    at = disk.points.index(("commit", "ledger.sqlite"))
+    assert died(path, delete, at)
+    file = Layout(path).candidate
+    data = file.read_bytes()
+    if harm == "cut short":
+        file.write_bytes(data[:-5])
+    elif harm == "a bit turned":
+        file.write_bytes(data[:200] + bytes([data[200] ^ 1]) + data[201:])
+    elif harm == "taken away":
+        file.unlink()
+    else:
+        kept = candidate.kept(Layout(path), plan(), candidate_stamp(path))
+        with Store.open(tmp_path / "whole") as store:
+            candidate.DrawnRelease("0" * 32, kept.event, kept.model).keep(store._files.disk, Layout(path))
+    drawn.clear()
+    with Store.open(path) as store:
+        assert store.recovered.kind == "relearn"
+        assert is_one_of(rest_of(store), drawn)  # nothing is carried on
+        assert name(3) not in store.records.ids_by_slot
+        first = plan().mechanism.charges(plan().problem.adjacency)[0]
+        assert store.accountant.dp_cumulative().gdp ** 2 == pytest.approx(2 * first, rel=1e-6)
+        assert store.accountant.deletion(1, 2, [2]).gdp == 0.0
+        # going on with another chain beside the first costs too much; a third one that is not gone on with is covered
+        assert store.serve(EditRequest.delete([name(4)])).kind == "relearn"
+        store.relearn(plan(budget=Budget.from_gdp(dp=5.0, deletion=0.5)))
+        store.serve(EditRequest.delete([name(5)]))
+        assert store.accountant.events[-1].kind == "unlearn"
+    assert verify(path).faults == ()
+
+
+def candidate_stamp(path: Path) -> str:
+    from noisygd_delete.store import journal
+
+    return journal.in_flight(Layout(path)).stamp
+
+
+def test_edits_that_no_draw_was_made_for_cut_the_chain(path: Path, drawn) -> None:
+    with Store.open(path) as store:
+        store.serve(EditRequest.delete([name(3)]), publish=False)
+        assert store.foresee(EditRequest.delete([name(4)]))["publication"] == "published"
+        release = store.serve(EditRequest.delete([name(4)]))
+        assert (release.kind, release.edits) == ("relearn", 2)
+        assert is_one_of(rest_of(store), drawn)
+        assert release.guarantees["deletion"].gdp == 0.0
+    with Store.open(path) as store:
+        store.relearn(plan(budget=Budget.from_gdp(dp=5.0, deletion=0.5)))
+        rest = rest_of(store)
+        store.serve(EditRequest.delete([name(5)]))
+        assert (rest_of(store) == carried(rest, 1) + drawn[-1]).all()
+    assert verify(path).faults == ()
+
+
+def test_a_spent_budget_erases_all_the_same_and_withdraws(path: Path) -> None:
+    with Store.open(path) as store:
+        for k in range(RELEASES - 1):
+            assert store.serve(EditRequest.delete([name(k)])).status == "published"
+        assert store.accountant.remaining().publications == 0
+        assert status(path)["releases"] == RELEASES
+        release = store.serve(EditRequest.delete([name(7)], request_id="last"))
+        assert release.status == "withheld"
+        assert name(7) not in store.records.ids_by_slot
+        with pytest.raises(NotLearned):
+            store.model
+        again = store.relearn(plan(budget=Budget.from_gdp(dp=4.0, deletion=0.5)))
+        assert (again.kind, again.status) == ("relearn", "published")
+    assert found(path, traces(7)) == []
+    assert verify(path).faults == ()
+
+
+def test_what_the_bounds_do_not_cover_is_refused(tmp_path: Path, path: Path) -> None:
+    with Store.open(path) as store, pytest.raises(InvalidRequest, match="Delete it, and insert"):
+        store.serve(EditRequest.replace({name(3): (row(70), 1.0)}))
+    with Store.create(tmp_path / "closed", records(), SCHEMA, plan(joiners=False)) as store:
+        store.learn()
+        with pytest.raises(InvalidRequest, match="joiners=true"):
+            insert(store)
+        delete(store)
+        with pytest.raises(InvalidParameter, match="n may only grow"):
+            store.relearn(plan(slots=SLOTS - 1))
+
+
+def test_a_plan_of_another_method_goes_on_after_sums_and_back(path: Path) -> None:
+    other = usual_plan(
+        method="perturbed", solver="cold", budget=Budget.from_gdp(dp=9.0, deletion=2.0), regularization=5.0
+    )
+    with Store.open(path) as store:
+        delete(store)
+        spent = store.accountant.dp_cumulative(adjacency="replace").gdp ** 2
+        store.relearn(other)
+        assert store.model.sums is None
+        one = other.mechanism.interval("dp", "replace", steps_with=1).gdp ** 2
+        assert store.accountant.dp_cumulative(adjacency="replace").gdp ** 2 == pytest.approx(spent + one)
+        store.serve(EditRequest.delete([name(4)]))
+        store.relearn(plan(budget=Budget.from_gdp(dp=30.0, deletion=0.5)))
+        rest = rest_of(store)
+        store.serve(EditRequest.delete([name(5)]))
+        assert store.accountant.deletion(1, 3, [3, 4, 5]).gdp == 0.0
+        assert (np.abs(rest_of(store)) < np.abs(rest).max() * 100).all()
+    assert verify(path).faults == ()
