@@ -242,13 +242,12 @@ class Minimiser(GridMethod):
         return interval.assuming(NON_ADAPTIVE)
 
     def excess_risk(self, plan: Plan) -> float:
-        """From the solver's answer, within γ/m of the minimiser; of public passes it is only known that both are within L/λ of 0."""
-        m = plan.problem.strong_convexity
-        off = plan.gradient_tolerance / m
+        """From the solver's answer, within γ/m of the minimiser; of where public passes end nothing is promised."""
         if self.solver == _PASSES:
-            off = 3 * plan.loss.constants.lipschitz / m
+            return math.inf
+        m = plan.problem.strong_convexity
         distance = shifted_interpolation.distance_after(
-            distance_before=off**2,
+            distance_before=(plan.gradient_tolerance / m) ** 2,
             move=0.0,
             steps=plan.learn_steps,
             stationary=plan.stationary_distance,
@@ -313,6 +312,7 @@ class Minimiser(GridMethod):
 
     def _diffusing(self, plan: Plan) -> str:
         forecast = self.forecast(plan)
+        proven = "nothing" if self.solver == _PASSES else f"{plan.excess_risk:.3g}"
         inflation = shifted_interpolation.noise_inflation(
             steps=plan.delete_steps, step_size=plan.step_size, strong_convexity=plan.problem.strong_convexity
         )
@@ -320,7 +320,7 @@ class Minimiser(GridMethod):
             f"Diffusing: K={plan.delete_steps} steps of Noisy-GD at η={plan.step_size:.6g}, σ²={plan.noise_variance:.6g}: "
             f"{inflation:.4g} times the noise variance that very many steps would need (1/(1 − c^2K)), which directions of high "
             f"curvature feel and flat ones do not. More steps of it mean less noise. Forecast cost in regularised "
-            f"loss: {forecast:.3g} (proven: {plan.excess_risk:.3g}). Each release is a fresh publication at the full dp cost: over "
+            f"loss: {forecast:.3g} (proven: {proven}). Each release is a fresh publication at the full dp cost: over "
             "many observed releases compare_plans weighs it against resuming."
         )
 

@@ -279,7 +279,8 @@ class MarkovSums(Method):
             f"the first costs alone in μ², {who}; fresh noise would cost {plan.releases} times.",
             "Exactly: sums are whole numbers of a public grid and the noise is an exact discrete Gaussian. What a release carries on is "
             "recomputed from the release before and the table as that one left it, so rows go after the draw. Edits that no draw was made for "
-            "(a deletion that is published later) end the chain: the next release begins another, and the costs of both add up.",
+            "(a deletion that is published later) end the chain: the next release begins another, the costs of both add up, and little of the budget "
+            "may be left.",
         )
 
 

@@ -44,6 +44,14 @@ def test_a_plan_explains_itself_and_all_its_publications_fit_what_it_allows(name
         accountant.record(event)
 
 
+@pytest.mark.parametrize("name", [*PROBLEMS, *FURTHER])
+def test_no_figure_of_a_convex_loss_is_about_real_numbers_unless_that_was_asked_for(name: str) -> None:
+    plan = plan_by(name)
+    said = {key for key, _ in plan.mechanism.conditions()} & {"real-arithmetic", "gaussian-noise"}
+    assert bool(said) == ("over the reals" in name or not plan.loss.constants.convex)
+    assert (plan.mechanism.slack > 0) == bool(said)
+
+
 @pytest.mark.parametrize("name", [*PROBLEMS, "sampled"])
 def test_a_stored_plan_of_half_the_noise_is_refused_or_says_more(name: str) -> None:
     """The figures come from what is stored, not from what was asked for: half the noise never passes for the whole."""

@@ -229,9 +229,11 @@ class Shuffled(RowsElsewhere):
         return sum(sums, np.zeros(weights.shape))
 
 
-def test_rows_in_another_order_at_every_step_give_the_same_law_and_the_same_guarantee() -> None:
+@pytest.mark.parametrize("method", ["sharp", "theorem"])
+def test_rows_in_another_order_at_every_step_give_the_same_law_and_the_same_guarantee(method: str) -> None:
     """The same words: weights apart by no more than the roundings of all steps, which are charged of a record that is gone."""
-    plan = plan_by(records=400, features=5, regularization=0.1).in_any_order()
+    sizes = {"records": 400, "features": 5, "regularization": 0.1}
+    plan = plan_by(method, **sizes).in_any_order()
     mechanism, start = plan.mechanism, np.full((1, 5), 0.3)
     found, gradients = [], []
     for seed in range(3):
@@ -244,16 +246,13 @@ def test_rows_in_another_order_at_every_step_give_the_same_law_and_the_same_guar
     assert len({one.tobytes() for one in gradients}) > 1, "another order rounds otherwise"
     apart = max(float(np.linalg.norm(one - other)) for one in found for other in found)
     gone = mechanism.interval("deletion", "definition-4.1", steps_with=0, steps_without=plan.delete_steps)
-    assert apart / mechanism.noise_scale <= gone.gdp, "a shift of the last noise"
-    assert (
-        gone.gdp
-        > 0
-        == plan_by(records=400, features=5, regularization=0.1)
-        .mechanism.interval("deletion", "definition-4.1", steps_with=0, steps_without=plan.delete_steps)
-        .gdp
-    )
+    charged = math.sqrt(gone.renyi(2))  # μ, or what has the same Rényi bounds
+    assert apart / mechanism.noise_scale <= charged, "a shift of the last noise"
+    kept = plan_by(method, **sizes).mechanism
+    clean = kept.interval("deletion", "definition-4.1", steps_with=0, steps_without=plan.delete_steps)
+    assert charged > 0 == clean.renyi(2)
     in_memory = train(table(), plan, plan.procedure, start, Execution(rng=np.random.default_rng(1))).model.weights
-    assert np.linalg.norm(in_memory - found[0]) <= apart + gone.gdp * mechanism.noise_scale
+    assert np.linalg.norm(in_memory - found[0]) <= apart + charged * mechanism.noise_scale
 
 
 def test_a_plan_in_any_order_keeps_its_noise_and_survives_json() -> None:
@@ -331,8 +330,9 @@ def test_what_is_gone_leaves_nothing_after_a_model_that_was_seen() -> None:
     assert plan.mechanism.interval("deletion", "definition-4.1", steps_with=0, steps_without=9).gdp == 0
 
 
-def test_a_store_learns_deletes_and_certifies(tmp_path: Any) -> None:
-    plan = store_plan(method="sharp")
+@pytest.mark.parametrize("method", ["sharp", "theorem"])
+def test_a_store_learns_deletes_and_certifies(method: str, tmp_path: Any) -> None:
+    plan = store_plan(method=method)
     with Store.create(tmp_path / "store", store_records(), SCHEMA, plan) as store:
         store.learn()
         store.serve(EditRequest.delete(["identifier-token-0003"], request_id="r"))
@@ -346,11 +346,9 @@ def test_a_store_learns_deletes_and_certifies(tmp_path: Any) -> None:
     assert not keys & {"real-arithmetic", "gaussian-noise", "time-unseen"}
     with Store.open(tmp_path / "store") as store:
         assert store.plan == plan
-        assert store.accountant.deletion(1, 2, [2]).gdp == pytest.approx(
-            plan.mechanism.interval(
-                "deletion", "definition-4.1", steps_with=plan.learn_steps, steps_without=plan.delete_steps
-            ).gdp
-        )
+        steps = {"steps_with": plan.learn_steps, "steps_without": plan.delete_steps}
+        bound = plan.mechanism.interval("deletion", "definition-4.1", **steps)
+        assert store.accountant.deletion(1, 2, [2]).renyi(4) == pytest.approx(bound.renyi(4))
 
 
 @pytest.mark.parametrize("releases", [2, 12, 50])
