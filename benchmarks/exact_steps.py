@@ -6,7 +6,6 @@ import argparse
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -51,8 +50,8 @@ def million() -> datasets.Data:
 def seconds(records: Records, plans: list[Plan], steps: int, repeats: int) -> list[float]:
     """Of so many steps by each plan."""
     found = [float("inf")] * len(plans)
-    short = [replace(plan, delete_steps_for_deletion=steps, delete_steps_for_utility=0) for plan in plans]
-    models = [learn(records, replace(plan, learn_steps=min(plan.learn_steps, 1))) for plan in plans]
+    short = [plan.changed(delete_steps_for_deletion=steps, delete_steps_for_utility=0) for plan in plans]
+    models = [learn(records, plan.changed(learn_steps=min(plan.learn_steps, 1))) for plan in plans]
     for _ in range(repeats):
         for place, (plan, model) in enumerate(zip(short, models, strict=True)):
             began = time.process_time()

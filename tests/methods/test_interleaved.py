@@ -78,7 +78,7 @@ def test_fresh_ones_come_where_the_plan_says() -> None:
     kinds = [event.kind for event in history(plan, 12).events]
     assert kinds == ["learn", *["unlearn"] * 3, "relearn", *["unlearn"] * 3, "relearn", *["unlearn"] * 3]
     assert plan.budget.affords(history(plan, 12).dp_cumulative().with_slack())
-    assert history(plan, 12).dp_cumulative().gdp == pytest.approx(plan.method.together(plan).gdp)
+    assert history(plan, 12).dp_cumulative().gdp == pytest.approx(plan.together.gdp)
     more = history(plan, 12).what_if(history(plan, 12).planned("relearn", 0))
     assert not plan.budget.affords(more.dp_cumulative())
 
@@ -146,8 +146,8 @@ def test_few_fresh_ones_are_enough_and_a_deletion_stays_within_its_budget() -> N
         budget = Budget(order=10, dp=1.0, deletion=share)
         mix = make_plan(losses.Logistic(1.0), budget=budget, method="interleaved", **asked)
         fresh = make_plan(losses.Logistic(1.0), budget=budget, method="perturbed", **asked)
-        assert mix.method.forecast(mix) < fresh.method.forecast(fresh) / 3
-        assert budget.affords(mix.method.together(mix).with_slack())
+        assert mix.outlook.forecast < fresh.outlook.forecast / 3
+        assert budget.affords(mix.together.with_slack())
         assert budget.affords(mix.deletion.with_slack())
         assert plan_from_dict(mix.to_dict()) == mix
 
@@ -170,13 +170,13 @@ def test_exact_steps_between_leave_no_sentence_about_real_numbers() -> None:
     assert "real numbers" not in said
     assert "the noise of every step is an exact discrete Gaussian" in said
     assert plan.mechanism.slack == 0
-    assert plan.budget.affords(plan.method.together(plan))
+    assert plan.budget.affords(plan.together)
     assert plan.budget.affords(plan.deletion)
     again = json.loads(json.dumps(plan.to_dict()))
     assert plan_from_dict(again) == plan
     assert mechanism_from_dict(json.loads(json.dumps(plan.mechanism.to_dict()))) == plan.mechanism
     with pytest.raises(errors.InvalidParameter, match="float64"):
-        plan.method.check_plan(replace(plan, problem=replace(plan.problem, dtype="float32")))
+        plan.method.check_plan(plan.changed(dtype="float32"))
     facts = plan.mechanism.to_dict()
     with pytest.raises(errors.InvalidParameter, match="must say of fresh publications"):
         mechanism_from_dict({**facts, "exact": {**facts["exact"], "in_place": False}})
@@ -216,7 +216,7 @@ def test_rows_in_any_order_are_charged_of_a_record_that_is_gone_and_no_cheaper_f
         records = Records(rows[order], rows[order, 0])
         execution = Execution(rng=np.random.default_rng(1))
         models.append(
-            train(records, charged, charged.procedure, np.full((1, charged.features), 0.25), execution).model.weights
+            train(records, charged, charged.serving, np.full((1, charged.features), 0.25), execution).model.weights
         )
     apart = max(float(np.linalg.norm(one - other)) for one in models for other in models)
     assert apart / run.noise_scale <= math.sqrt(told(run, 0, resumed))
