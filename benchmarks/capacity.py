@@ -50,7 +50,7 @@ def forecast(plan: Plan, left: int) -> float:
     """What each row left is expected to lose by noise and regulariser, in nats, by public numbers alone."""
     problem = plan.problem
     fewer = replace(problem, records=left, regularization=problem.regularization * problem.records / left)
-    return plan.method.forecast(replace(plan, problem=fewer)) + problem.ridge_cost * problem.records / left
+    return plan.changed(problem=fewer).outlook.forecast + problem.ridge_cost * problem.records / left
 
 
 def capacity(plan: Plan) -> int:

@@ -34,7 +34,7 @@ class Measured:
 
     @property
     def mix(self) -> str:
-        fresh = self.plan.method.fresh_publications(self.plan)
+        fresh = self.plan.fresh_publications
         return f"{fresh} + {PUBLICATIONS - fresh}, K={self.plan.delete_steps}"
 
 

@@ -67,7 +67,7 @@ def measured(case: Case, dp: float, method: str, options: str, cap: int, repeats
         return Cell(METHODS[method], options, reason=str(error).split(";")[0].split(". ")[0])
     facts = {
         "regularization": plan.regularization,
-        "forecast": plan.method.forecast(plan) + plan.problem.ridge_cost,
+        "forecast": plan.outlook.forecast + plan.problem.ridge_cost,
         "deletion": plan.deletion.with_slack().renyi(ORDER) / dp,
     }
     if method == "sharp":

@@ -80,7 +80,7 @@ class Case:
     def _pass_seconds(self) -> float:
         """One step of Noisy-GD, noise included, as the engine runs it (float32 rows)."""
         plan = self.plan(1.0, method="sharp")
-        plan = replace(plan, delete_steps_for_deletion=50, delete_steps_for_utility=0)
+        plan = plan.changed(delete_steps_for_deletion=50, delete_steps_for_utility=0)
         model = self.model(self.minimiser)
         return min(timed(lambda: resume(self.edited, model, plan))[1] for _ in range(3)) / 50
 
@@ -150,8 +150,8 @@ class Case:
             curator.learn()
             models, note = [curator.delete(DELETED).model], ""
         else:
-            short = replace(plan, delete_steps_for_deletion=min(cap, plan.delete_steps), delete_steps_for_utility=0)
-            settled = replace(short, delete_steps_for_deletion=cap)
+            short = plan.changed(delete_steps_for_deletion=min(cap, plan.delete_steps), delete_steps_for_utility=0)
+            settled = short.changed(delete_steps_for_deletion=cap)
             model = resume(self.edited, self.model(self.solution(plan, PRECISE).weights), settled)
             models, note = [model], "long-run law†"
             for _ in range(repeats - 1 if short.delete_steps * repeats <= cap else 0):

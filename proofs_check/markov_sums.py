@@ -10,6 +10,8 @@ from types import SimpleNamespace
 import numpy as np
 
 from noisygd_delete.bounds import markov_sums
+from noisygd_delete.methods.sums import MarkovSumsRun
+from noisygd_delete.privacy.worlds import Worlds
 from tests.oracles import sums_tree
 
 from .framework import ADVERSARIAL, RIGOROUS, Finding, close, require, statement
@@ -218,3 +220,53 @@ def _machine(claim, effort: int) -> Finding:
         mu = math.sqrt(shift**2 / deviation**2 * float(factor))
         require(apart <= math.erf(mu / 2 / math.sqrt(2)) + 1e-12, f"σ={deviation}, shift {shift}: {apart}, μ={mu}")
     return Finding(f"within {closest:.2f} of the bound")
+
+
+def _stated(run: MarkovSumsRun, worlds: Worlds, steps_with: int, steps_without: int) -> float:
+    return run.interval("deletion", worlds, steps_with=steps_with, steps_without=steps_without).gdp_squared
+
+
+@statement(
+    "M.chain",
+    "what the accountant charges a chain of releases, by the last draw that holds a record and whether any came after it, is at least the joint law of all its "
+    "draws, whenever the record came; without a draw that holds it nothing",
+    evidence=(RIGOROUS,),
+    claim=SimpleNamespace(stated=_stated),
+    fault=(
+        "a record leaves for nothing",
+        SimpleNamespace(stated=lambda run, worlds, steps_with, _: _stated(run, worlds, steps_with, 0)),
+    ),
+    licenses=("methods.sums:MarkovSumsRun",),
+    scope="T up to 7, every time of coming (the first draw alone without joiners), going and stopping; rows of the largest statistic.",
+)
+def _chain(claim, effort: int) -> Finding:
+    closest = 0.0
+    for joiners, releases, worlds in itertools.product(
+        (True, False), (2, 4, 7), (Worlds.DEFINITION_4_1, Worlds.PAIRWISE)
+    ):
+        run = MarkovSumsRun(
+            records=1000,
+            features=4,
+            outputs=1,
+            norm_squared=2**28,
+            label_weight=9830,
+            variance=1e18,
+            releases=releases,
+            joiners=joiners,
+        )
+        require(claim.stated(run, worlds, 0, 1) == 0, "a record that was in no draw")
+        norm, label = float(2**28), 9830.0**2
+        apart = (2 * norm + label) / math.sqrt(2) if worlds.between_records else math.sqrt(norm**2 + label * norm)
+        draws = [
+            (number - 1 if number else None, Fraction(carry), Fraction(math.sqrt(variance / 1e18)))
+            for number, (carry, variance) in enumerate(run.draws)
+        ]
+        for come in range(releases if joiners else 1):
+            for gone, end in itertools.combinations_with_replacement(range(come + 1, releases + 1), 2):
+                held = [[Fraction(come <= number < gone)] for number in range(end)]
+                law = float(sums_tree.divergence(draws[:end], held, list(range(end)))) * apart**2 / 1e18
+                stated = claim.stated(run, worlds, gone, end - gone)
+                require(law <= stated * (1 + 1e-12), f"in {come} to {gone} of {end}: {stated}, the law says {law}")
+                closest = max(closest, law / stated)
+    require(closest > 0.99, f"not attained: {closest}")
+    return Finding(f"attained to {closest:.4f}")

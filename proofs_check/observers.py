@@ -238,7 +238,7 @@ def _steps_with(events: list[Event], start: int, erased: int, observed: list[int
     evidence=(RIGOROUS,),
     claim=lambda plan, events: Accountant(plan, events).forgotten(),
     fault=("as if twice the steps were taken", lambda plan, events: plan.mechanism.interval("deletion", "definition-4.1", steps_with=math.inf, steps_without=2 * plan.delete_steps)),
-    licenses=("accountant.accountant:Accountant.forgotten", "methods.base:Method.deletion", "methods.base:Mechanism.interval"),
+    licenses=("accountant.accountant:Accountant.forgotten", "methods.plan:Plan.deletion", "methods.base:Mechanism.interval"),
     scope="Plans by every convex way, learned once and asked up to six times: the joint law of the last release alone (closed form, linear "
     "loss) is never above; the stated figure is c^K μ_∞ resp. what Theorem 5.1 prints, a solver's tolerance, or 0; it says that requests "
     "must not have adapted. A learn alone has forgotten nothing and owes nothing.",

@@ -272,7 +272,7 @@ def _composed(claim, effort: int) -> Finding:
 def _less(way: SimpleNamespace) -> Any:
     def planned(loss: Any, **arguments: Any) -> Plan:
         plan = way.planned("perturbed", loss, **arguments)
-        return replace(plan, linear_term=plan.linear_term * 0.97)
+        return plan.changed(linear_term=plan.linear_term * 0.97)
 
     return planned
 
@@ -286,8 +286,8 @@ def _less(way: SimpleNamespace) -> Any:
     fault=("3 % less noise", _less(ways)),  # type: ignore[arg-type]
     licenses=(
         "methods.perturbed:Perturbed.plan",
-        "methods.perturbed:Perturbed.excess_risk",
-        "methods.perturbed:Perturbed.allowed",
+        "methods.perturbed:Perturbed.outlook",
+        "methods.plan:Plan.allowed",
     ),
     scope="Random problems (linear, logistic, pseudo-Huber, softmax, one-vs-rest, sigmoid with λ > β₋; both adjacencies and notions; 1 to 7 releases; one to three "
     "rows per subject) and budgets in μ, Rényi and (ε, δ). The truth is the joint law of the linear loss with the same L: below the budget always, and within the "

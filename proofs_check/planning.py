@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
@@ -55,12 +54,12 @@ def _problem(generator: np.random.Generator, trial: int) -> dict:
 
 def _less_noise(way: str, loss, **arguments) -> Plan:
     plan = ways.planned(way, loss, **arguments)
-    return replace(plan, noise_variance=plan.noise_variance * 0.97)
+    return plan.changed(noise_variance=plan.noise_variance * 0.97)
 
 
 def _one_step_fewer(way: str, loss, **arguments) -> Plan:
     plan = ways.planned(way, loss, **arguments)
-    return replace(plan, delete_steps_for_deletion=max(0, plan.delete_steps_for_deletion - 1))
+    return plan.changed(delete_steps_for_deletion=max(0, plan.delete_steps_for_deletion - 1))
 
 
 def _published(plan: Plan, way: str, delta: float, steps: list[int]) -> float:
@@ -174,7 +173,7 @@ def _risk(plan: Plan, what: str) -> None:
         return
     move = 2 * plan.loss.constants.lipschitz * plan.problem.batch / (lam * plan.records)
     for learn in (1, 4, plan.learn_steps):
-        few = replace(plan, learn_steps=learn)
+        few = plan.changed(learn_steps=learn)
         kept, settled = (1 - eta * lam) ** learn, plan.noise_variance / (lam * (1 - eta * lam / 2))
         mean = kept * plan.loss.constants.lipschitz / lam
         spread = kept**2 * plan.init_variance + (1 - kept**2) * settled
@@ -314,15 +313,15 @@ def _as_planned(plan: Plan) -> Plan:
     claim=_as_planned,
     fault=(
         "half of the steps of a request",
-        lambda plan: replace(plan, delete_steps_for_deletion=plan.delete_steps_for_deletion // 2),
+        lambda plan: plan.changed(delete_steps_for_deletion=plan.delete_steps_for_deletion // 2),
     ),
     licenses=(
         "bounds.gibbs:Gibbs.closeness",
         "bounds.gibbs:Gibbs.worst_closeness",
         "methods.near_gibbs:NearGibbs.plan",
-        "methods.near_gibbs:NearGibbs.deletion",
-        "methods.near_gibbs:NearGibbs.dp",
-        "methods.near_gibbs:NearGibbs.excess_risk",
+        "methods.near_gibbs:NearGibbsRun.forgets",
+        "methods.near_gibbs:NearGibbs.assemble",
+        "methods.near_gibbs:NearGibbs.outlook",
     ),
     scope="Plans for the sigmoid loss at least noise, at the cheapest and at a chosen noise, batches of one to three: the induction of S.hidden-past for up to 20,000 requests of every size up to the batch; "
     "densities of a learn and requests on a grid (two sine losses, n = 2) against π(D). The inequality itself is G.22 and S.rate-to-gibbs.",
@@ -367,11 +366,11 @@ def _closeness(claim, effort: int) -> Finding:
             limit = induction.largest_step
             require(plan.step_size <= limit * (1 + 1e-9), f"{what}: η above G.22's limit")
             require(
-                replace(plan, step_size=limit * 1.001).deletion.renyi(2.0) == math.inf,
+                plan.changed(step_size=limit * 1.001).deletion.renyi(2.0) == math.inf,
                 f"{what}: η above the limit certifies",
             )
             require(
-                replace(plan, step_size=limit * 0.999).deletion.renyi(2.0) < math.inf,
+                plan.changed(step_size=limit * 0.999).deletion.renyi(2.0) < math.inf,
                 f"{what}: η below the limit certifies",
             )
     _written_out(effort)

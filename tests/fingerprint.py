@@ -39,7 +39,7 @@ def run_by(plan: Plan) -> dict[str, Any]:
     return {
         "mechanism": plan.mechanism.to_dict(),
         "learning": repr(plan.learning),
-        "serving": repr(plan.procedure),
+        "serving": repr(plan.serving),
         "stages": [run_by(stage) for stage in plan.stages],
     }
 

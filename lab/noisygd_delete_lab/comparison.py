@@ -184,7 +184,7 @@ def subsample(records: Records, rows: int) -> Records:
 def _like_the_first(method: Baseline) -> bool:
     """Whether its releases come from the same noisy gradient descent as the first row's, with as much noise or more steps."""
     return isinstance(method, (LangevinUnlearning, PrivateRetraining)) or (
-        type(method) is NoisyGD and not method.plan.method.gaussian
+        type(method) is NoisyGD and bool(method.plan.dp.rate)
     )
 
 

@@ -228,7 +228,7 @@ class LadderReleases(Baseline):
 
     def forget(self, records: Records, erased: Erased, held: Held, rng: np.random.Generator | None = None) -> Held:
         plan = self.plan
-        again = train(records, plan, plan.procedure, np.array(held.weights), Execution(rng=generator(rng)))
+        again = train(records, plan, plan.serving, np.array(held.weights), Execution(rng=generator(rng)))
         return self._held(again, records)
 
     def _held(self, training: Any, records: Records) -> Held:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -64,7 +63,7 @@ class NoisyGD(Baseline):
 
     def with_delete_steps(self, steps: int) -> Plan:
         """The plan with another K_Ā."""
-        return replace(self.plan, delete_steps_for_deletion=steps, delete_steps_for_utility=0)
+        return self.plan.changed(delete_steps_for_deletion=steps, delete_steps_for_utility=0)
 
 
 class SolveThenDiffuse(NoisyGD):

@@ -46,7 +46,7 @@ class Erasing:
     @property
     def hidden(self) -> Guarantee | None:
         """What is known because nobody saw the models before."""
-        return self.mechanism.forgets_at(self.closeness)
+        return hidden_past(self.mechanism, self.closeness)
 
     def covers(self, other: Erasing) -> bool:
         """Whether this one certainly reveals at least as much: longer presence costs more, and so does a model further off."""
@@ -55,6 +55,12 @@ class Erasing:
             None not in (self.closeness, other.closeness) and self.closeness >= other.closeness  # type: ignore[operator]
         )
         return alike and self.since >= other.since and further
+
+
+def hidden_past(mechanism: Mechanism, closeness: float | None) -> Guarantee | None:
+    """What is known of everything erased so far because nobody saw the models before one so close; None where that is nothing."""
+    fading = mechanism.fading
+    return None if fading is None or closeness is None else fading.forgets_at(closeness)
 
 
 @dataclass
@@ -111,7 +117,7 @@ class Account:
         """
         number = count("times", times)
         self.check(event)
-        alike = 0 if number < 4 or event.mechanism.forgets_unobserved else number - 3  # which change sums alone
+        alike = 0 if number < 4 or event.mechanism.fading else number - 3  # which change sums alone
         for left in range(number - alike, 0, -1):
             self._add(event)
             if alike and left == 2:  # from the third on, equal releases follow equal ones
@@ -161,7 +167,8 @@ class Account:
             self.since_fresh = event.exposure + (0 if event.fresh else self.since_fresh)
             self.relearned += event.kind is EventKinds.RELEARN
         started = None if event.fresh else self.closeness
-        self.closeness = None if self.trained else mechanism.closer(started, event.steps, event.edits)
+        fading = None if self.trained else mechanism.fading
+        self.closeness = None if fading is None else fading.closer(started, event.steps, event.edits)
         if erases:
             carried = () if event.kind is EventKinds.EXTRACTOR else self.carried
             self.erasing = Erasing(self.releases, mechanism, since, event.exposure, carried, self.closeness)

@@ -22,7 +22,7 @@ from ..methods.plan import Plan
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, in_words
 from ..privacy.shown import table_html
 from ..records import EditCounts
-from .account import CONTRADICTION, Account
+from .account import CONTRADICTION, Account, hidden_past
 from .adaptive import adaptive_deletion
 from .ahead import Ahead, Remaining
 from .events import Event, EventKinds
@@ -325,7 +325,7 @@ class Accountant:
                 parts.update(later)
                 composed = self._answer("deletion", world, parts, range(one.number, end))
                 answers.append(_least(composed, world, one.hidden))
-        if any(facts.forgets_unobserved for facts in account.mechanisms):
+        if any(facts.fading for facts in account.mechanisms):
             # how close a hidden past has come depends on the edits of each release: the latest of a stretch need not be the dearest
             each, first = self.deletion_of_each(), min(shown, default=end)
             answers += [
@@ -346,7 +346,7 @@ class Accountant:
             return self.deletion(1, self.releases, [self.releases])
         if last.kind is not EventKinds.UNLEARN:
             return self._alone("deletion", self._world("deletion", None), ())
-        hidden = last.mechanism.forgets_at(account.closeness)
+        hidden = hidden_past(last.mechanism, account.closeness)
         if hidden is not None:
             return hidden
         if self.plan is None:

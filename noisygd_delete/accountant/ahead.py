@@ -129,7 +129,7 @@ class Ahead:
         continue one another and the table was `touched` since the last one, so that what would be carried on is lost.
         """
         spent, cut = self.horizon_spent, touched and self.plan.mechanism.continues
-        if spent and not self.plan.method.relearns:
+        if spent and not self.plan.promise.relearns:
             return None
         event = self.planned(EventKinds.RELEARN if spent or cut else EventKinds.UNLEARN, edits)
         return event if self.affordable(event) else None

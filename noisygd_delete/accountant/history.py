@@ -8,7 +8,7 @@ from typing import Protocol, Self
 
 from ..errors import InvalidParameter, NotLearned, count
 from ..privacy.guarantee import Guarantee
-from .account import Account
+from .account import Account, hidden_past
 from .events import Event
 from .intervals import Stretch, alone, erased_by, erasures, stretches
 
@@ -130,23 +130,23 @@ class History:
         before = self.account_after(first - 1)
         start, sums = (1, Account()) if before is None else (first, before.copy())
         events, each = self.since(start), []
-        forgets = any(facts.forgets_unobserved for facts in self.account.mechanisms)
+        forgets = any(facts.fading for facts in self.account.mechanisms)
         parts = erased_by(events, sums.since_fresh, sums.carried)
         for event, own in zip(events, parts, strict=True):
             if forgets:
                 sums.record(event)
-            each.append((own, event.mechanism.forgets_at(sums.closeness) if forgets else None))
+            each.append((own, hidden_past(event.mechanism, sums.closeness) if forgets else None))
         return each[first - start :]
 
     def hidden_past(self, erased_at: int, observed: Collection[int]) -> Guarantee | None:
         """What is known because no earlier model was seen: later models are functions of the first one that was."""
-        if not any(facts.forgets_unobserved for facts in self.account.mechanisms):
+        if not any(facts.fading for facts in self.account.mechanisms):
             return None
         first = min(observed, default=0)
         if first < erased_at:
             return None
         sums = self.account_after(first) or Account.of(list(self)[:first])
-        return None if sums.last is None else sums.last.mechanism.forgets_at(sums.closeness)
+        return None if sums.last is None else hidden_past(sums.last.mechanism, sums.closeness)
 
     def dearest(self, shown: Collection[int]) -> list[int]:
         """The releases among which is the erasure that costs most, to an observer of the `shown` ones before it and of all from
@@ -162,7 +162,7 @@ class History:
         dearest: dict[object, tuple[int, int]] = {}  # a part of its own -> (stretches seen before, release)
         for number, (seen, parts) in enumerate(erasures(events, frozenset(shown)), start=1):
             if number in asked:
-                alike = number if events[number - 1].mechanism.forgets_unobserved else parts
+                alike = number if events[number - 1].mechanism.fading else parts
                 before = seen.total()
                 if alike not in dearest or before > dearest[alike][0]:
                     dearest[alike] = before, number

@@ -3,7 +3,7 @@
 What releases cost is a sum (`account`), so most of their order is lost without a loss. It is kept where a figure depends on it: the
 release that a paper is about and the last one stand where they stood, and so does the last fresh run before each of them, from which a
 record has been carried on. Extractors and changes of plan stand in their order, so that a reader sees that each could follow the
-one before. Under a method that `forgets_unobserved` the releases since the last fresh run are listed in order, those alike
+one before. Under a mechanism with `fading` the releases since the last fresh run are listed in order, those alike
 side by side as one.
 
 `tests/accountant/test_tallies.py` compares every figure with that of the releases one by one.
@@ -52,7 +52,7 @@ class Tally:
     @property
     def in_order(self) -> bool:
         """Whether what they cost depends on their order and on how many edits each covered."""
-        return self.event.mechanism.forgets_unobserved
+        return self.event.mechanism.fading is not None
 
     @property
     def each(self) -> Event:
@@ -175,7 +175,7 @@ def tally_events(events: Sequence[Event], about: int | None) -> Tallied:
 
 def _kind(event: Event) -> Hashable:
     """Equal for releases that may be counted together."""
-    return event.kind, event.steps, event.mechanism, event.edits if event.mechanism.forgets_unobserved else None
+    return event.kind, event.steps, event.mechanism, event.edits if event.mechanism.fading else None
 
 
 def _tally(members: Iterable[tuple[Event, int]]) -> Tally:
@@ -206,7 +206,7 @@ def _cuts(events: Sequence[Event], about: int | None) -> set[int]:
 
 def _in_order(events: Sequence[Event], about: int | None) -> range:
     """Where the order of releases is kept: from the last fresh run on, up to what the paper is about."""
-    if about is None or not any(facts.forgets_unobserved for facts in {id(e): e.mechanism for e in events}.values()):
+    if about is None or not any(facts.fading for facts in {id(e): e.mechanism for e in events}.values()):
         return range(0)
     return range(_last_fresh(events, about - 1), about - 1)
 

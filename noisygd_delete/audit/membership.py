@@ -201,12 +201,11 @@ def audit(
         progress: told the number of questions answered.
 
     Raises:
-        AssumptionViolated: the plan is under Theorem 5.2, for bounded losses: the linear worst case is not one of them.
+        AssumptionViolated: the plan's method does not cover the linear loss (Theorem 5.2 is for bounded ones).
     """
     if not plan.method.covers_unbounded:
         raise AssumptionViolated(
-            f"the {plan.loss.name} loss is not convex and method {plan.method.name!r} (Theorem 5.2) covers bounded losses only: not the "
-            "linear worst case that audit runs"
+            f"method {plan.method.name!r} does not cover the linear loss, the worst case that audit runs: bounded losses only, or (sums) classes"
         )
     count("chains", chains, minimum=100, maximum=_MOST_CHAINS)
     probability("false_alarm", false_alarm)

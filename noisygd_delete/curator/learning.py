@@ -245,7 +245,7 @@ def _train_stages(
     for number in range(len(parts), len(plan.stages)):
         stage, start = plan.stages[number], staged.start(number, parts)
         own = _read(staged, number, parts, records)
-        procedure = stage.learning if start is None else stage.procedure
+        procedure = stage.learning if start is None else stage.serving
         trained = train(own, stage, procedure, start, _further(execution, done))
         done += stage.learn_steps
         parts.append(trained.model.weights.reshape(stage.shape))
@@ -437,7 +437,7 @@ def train_on(
             f"the model has weights of shape {model.weights.shape}; the plan needs finite {plan.shape}"
         )
     after = Continuation(number, model.sums, edits) if plan.mechanism.continues else Continuation()
-    training = train(records, plan, plan.procedure, start, execution, after)
+    training = train(records, plan, plan.serving, start, execution, after)
     certified = training.model.certified and model.certified
     return replace(training, model=replace(training.model, certified=certified))
 

@@ -353,7 +353,7 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
             raise InvalidParameter(
                 "there is no curve for each column: fit a DataFrame by estimators.for_table(columns, estimator)"
             )
-        noise = self.plan_.method.weight_deviation(self.plan_)
+        noise = self.plan_.outlook.weight_deviation
         return self._raw.shapes(self._current_model().weights, noise, getattr(self, "classes_", None))
 
     # -- requests ----------------------------------------------------------------------------------------------------

@@ -122,7 +122,7 @@ class RecordWisePipeline(Pipeline):  # type: ignore[misc]
             raise InvalidParameter(
                 "a curve for each column takes an additive map: for_table(...), or mapped(maps.Additive(...), estimator)"
             )
-        weights, noise = model._current_model().weights, model.plan_.method.weight_deviation(model.plan_)
+        weights, noise = model._current_model().weights, model.plan_.outlook.weight_deviation
         shapes: Shapes = step.shapes(weights, noise, getattr(model, "classes_", None))
         return shapes
 

@@ -11,8 +11,7 @@ from ..privacy.budget import Measures
 from ..privacy.worlds import Worlds
 from .base import Mechanism
 from .problem import Problem
-from .sampled_gaussian import ORDERS
-from .sampled_steps import least_multiplier
+from .sampled_gaussian import ORDERS, least_multiplier
 
 
 @dataclass(frozen=True)

@@ -9,20 +9,18 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 from ..errors import InvalidParameter, count, non_negative, positive
-from ..losses.base import Loss
-from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
+from ..privacy.guarantee import Guarantee
 from ..privacy.sentences import condition
 from ..privacy.worlds import DELETION_NOTIONS, Worlds
-from .forecast import forecast_excess_risk
-from .procedure import Prior, Published, Start
+from .forecast import Prospects
 
 if TYPE_CHECKING:
-    from .plan import Plan
+    from .plan import Numbers, Plan
     from .problem import Problem
 
 Cost = dict[str, Any]  # the parts of a `Guarantee` that a run costs
@@ -32,6 +30,19 @@ Condition = tuple[str, dict[str, Any]]  # a key of `evidence.claims` and its val
 AUTO = "auto"  # in the place of a method's name: whichever is advised
 RIDGES = ("given", "forecast")  # λ as it is given, or raised by public numbers where the noise asks for it
 PROOFS = ("by-hand", "computer-checked")
+
+
+class Fading(Protocol):
+    """How far a model is from a law that never saw what was erased, as long as nobody observed the models before, nor requests depended on them."""
+
+    def closer(self, before: float | None, steps: float, edits: int) -> float:
+        """How far it is after `steps` steps and the edits before them: from how far it was `before`, or from the start (None)."""
+
+    def forgets_at(self, closeness: float) -> Guarantee:
+        """Deletion of everything erased so far, for an observer of a model so close, and of later ones only (Definition 4.1)."""
+
+    def forgets(self, *, learn_steps: int, delete_steps: int, batch: int) -> Guarantee:
+        """`forgets_at` after a learn and any number of requests of at most `batch` edits."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +59,6 @@ class Mechanism(ABC):
     fresh: ClassVar[bool] = False  # whether every release starts anew, not from the model published before
     publishes: ClassVar[str] = "model"  # "extractor": every later model carries it; "statistic": numbers about records
     continues: ClassVar[bool] = False  # whether a release carries on the noise of the one before: see `interval`
-    forgets_unobserved: ClassVar[bool] = False  # whether `forgets_at` speaks of a past that nobody observed
     notes: ClassVar[tuple[str, ...]] = ()  # what a statement of account must say where such a run took part
     nested: ClassVar[tuple[str, ...]] = ()  # fields that hold mechanisms of its own: what runs one after the other
 
@@ -84,11 +94,6 @@ class Mechanism(ABC):
     def rows(self) -> int:
         """Rows of one data subject that the figures cover together."""
         return 1
-
-    @property
-    def step_parts(self) -> dict[str, Any]:
-        """Parts of a run's `Procedure` that say how its steps are taken: on samples, or down to the last bit."""
-        return {}
 
     def exposure(self, steps: int) -> int:
         """What a run of so many noisy steps counts as, in the unit in which `interval` counts them.
@@ -150,16 +155,9 @@ class Mechanism(ABC):
         requested = self.interval(about, worlds, steps_with=self.exposure(request))
         return Guarantee.composed([(learned, 1), *([(requested, releases - 1)] if releases > 1 else [])])
 
-    def closer(self, before: float | None, steps: float, edits: int) -> float | None:
-        """How far the model is, after `steps` steps and the edits before them, from a law that never saw what was erased: from
-        how far it was `before`, or from the start (None). None where nothing is known but what the observed models say.
-
-        Nobody may have observed the models before, nor may requests have depended on them.
-        """
-        return None
-
-    def forgets_at(self, closeness: float | None) -> Guarantee | None:
-        """Deletion of everything erased so far, for an observer of a model so close, and of later ones only (Definition 4.1)."""
+    @property
+    def fading(self) -> Fading | None:
+        """What is known of models whose past nobody observed; None where that is nothing."""
         return None
 
     def contradicts(self, other: Mechanism) -> bool:
@@ -275,11 +273,6 @@ class Method(ABC):
     any_order: ClassVar[bool] = False  # whether they hold for rows that come in another order in every release
 
     @property
-    def gaussian(self) -> bool:
-        """Whether its bounds are Gaussian, so that a budget is a μ; else rates, of which a budget names one order."""
-        return True
-
-    @property
     def covers_unbounded(self) -> bool:
         """Whether its bounds hold for the linear loss too, the worst case that audits run."""
         return True
@@ -288,11 +281,6 @@ class Method(ABC):
     def takes(self) -> tuple[str, ...]:
         """Kinds of edits that its bounds cover."""
         return ("deleted", "replaced", "inserted")
-
-    @property
-    def relearns(self) -> bool:
-        """Whether a fresh learn is run where it is due, not asked for."""
-        return False
 
     @abstractmethod
     def plan(self, problem: Problem) -> Plan:
@@ -304,15 +292,15 @@ class Method(ABC):
         """
 
     @abstractmethod
-    def mechanism(self, plan: Plan) -> Mechanism:
-        """The facts of a run of the plan."""
+    def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
+        """What the numbers mean: the facts of a run, what is run, and what is promised. Numbers of other methods have no place in it."""
 
     def in_any_order(self) -> Self:
         """The same method for rows that come in another order in every release; only where `any_order`."""
         return self
 
     def check_plan(self, plan: Plan) -> None:
-        """Raise unless the proof covers what the plan runs, wherever its numbers came from: what `mechanism` cannot see of it.
+        """Raise unless the proof covers what the plan runs, wherever its numbers came from: what its mechanism cannot see of it.
 
         Raises:
             InvalidParameter, AssumptionViolated: it does not.
@@ -324,66 +312,9 @@ class Method(ABC):
         if not math.isfinite(plan.loss.constants.lipschitz):
             raise InvalidParameter(f"the {plan.loss.name} loss has no Lipschitz constant; clip its gradients to L")
 
-    def fresh_publications(self, plan: Plan) -> int:
-        """How many of the `releases` start afresh, the learn among them."""
-        return plan.releases if plan.mechanism.fresh else 1
-
-    def start(self, plan: Plan, *, learning: bool) -> Start:
-        """Where a run of the plan begins."""
-        return Prior(plan.init_variance) if learning else Published()
-
-    def model_loss(self, plan: Plan) -> Loss:
-        """What a published model predicts by."""
-        return plan.loss
-
-    def dp(self, plan: Plan) -> Guarantee:
-        """What one release reveals about a record still there, for every number of steps."""
-        return plan.mechanism.interval("dp", plan.problem.adjacency, steps_with=math.inf).assuming(NON_ADAPTIVE)
-
-    def deletion(self, plan: Plan) -> Guarantee:
-        """What the release that serves a deletion reveals about the erased record, whatever came before."""
-        notion = plan.problem.deletion_notion
-        supremum = {"steps_with": math.inf, "steps_without": plan.mechanism.exposure(plan.delete_steps)}
-        return plan.mechanism.interval("deletion", notion, **supremum).assuming(NON_ADAPTIVE)
-
-    def allowed(self, plan: Plan) -> Guarantee:
-        """The dp budget as a guarantee, in the form in which the method's own guarantees come: of all `releases` together."""
-        nothing = plan.mechanism.interval("dp", plan.problem.adjacency, steps_with=0)
-        if self.gaussian:
-            # figures of exact plans include their roundings: no slack is kept back for them
-            most = plan.problem.dp_gdp() if nothing.slack else plan.budget.dp_gdp()
-            return replace(nothing, gdp_squared=most**2)
-        return replace(nothing, rate=plan.problem.dp_rate()[0])
-
-    @abstractmethod
-    def excess_risk(self, plan: Plan) -> float:
-        """Bound on E[L_D(θ)] − min L_D of every released model; infinite where nothing is promised."""
-
-    def forecast(self, plan: Plan) -> float:
-        """Forecast of the excess risk of a release in the long run, where nothing is left of the start; nats per record."""
-        return forecast_excess_risk(plan.problem, step_size=plan.step_size, noise_variance=plan.noise_variance)
-
-    def weight_deviation(self, plan: Plan) -> float:
-        """Of the noise of published weights in any direction, at most and to first order: where no row curves the objective.
-
-        Of noisy steps in the long run: σ/√(m(1 − ηm/2)).
-        """
-        convexity = plan.problem.strong_convexity
-        if not convexity > 0:
-            return math.inf
-        return math.sqrt(plan.noise_variance / (convexity * (1 - plan.step_size * convexity / 2)))
-
-    def noise(self, plan: Plan) -> str:
-        """The noise in symbols, for a line of text."""
-        return f"σ²={plan.noise_variance:.6g}"
-
-    def towards(self, plan: Plan, target: float) -> Plan:
-        """The plan, or a dearer one of the same method whose forecast meets the target."""
-        return plan
-
-    def chained(self, plan: Plan) -> Plan | None:
-        """The plan of several runs in a row within the same budgets, where public numbers say that it fits better; None elsewhere."""
-        return None
+    def outlook(self, plan: Plan) -> Prospects:
+        """What its models are worth. Nothing is promised, but where a method proves a bound on the excess risk."""
+        return Prospects.of_steps(plan.problem, plan.step_size, plan.noise_variance)
 
     def words(self, plan: Plan) -> tuple[str, ...]:
         """What drives the plan's noise and steps, a paragraph each."""

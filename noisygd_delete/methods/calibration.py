@@ -13,13 +13,6 @@ from .problem import Problem
 Complete = Callable[[float], Plan]
 
 
-def published_together(plan: Plan) -> Guarantee:
-    """What N = `releases` observed publications reveal about a record present in all of them: one learn, N − 1 requests."""
-    return plan.mechanism.together(
-        "dp", plan.problem.adjacency, learn=plan.learn_steps, request=plan.delete_steps, releases=plan.releases
-    )
-
-
 def calibrate(
     problem: Problem,
     single: float,
@@ -39,7 +32,7 @@ def calibrate(
         least = single
     else:
         least = least_safe(
-            lambda variance: affordable(published_together(complete(variance))),
+            lambda variance: affordable(complete(variance).together),
             guess=single,
             below=single / 2,
             digits=1e-12,

@@ -8,11 +8,12 @@ from typing import Any, ClassVar
 
 from ..bounds import theorem_5_1, theorem_5_2
 from ..errors import InvalidParameter, choice, count, positive
-from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
+from ..privacy.guarantee import NON_ADAPTIVE
 from ..privacy.worlds import Worlds
 from .base import Cost, Method, NoisySteps
-from .plan import Plan
+from .plan import Numbers, Plan
 from .problem import Problem
+from .procedure import Costliest, Promise
 
 FRESH_LEARN = ("demand", "automatic")
 
@@ -73,10 +74,6 @@ class Composition(Method):
             if getattr(self, name) is not None:
                 positive(name, getattr(self, name))
 
-    @property
-    def relearns(self) -> bool:
-        return self.fresh_learn == "automatic"
-
     def plan(self, problem: Problem) -> Plan:
         if problem.loss.constants.convex:
             raise InvalidParameter(
@@ -123,42 +120,37 @@ class Composition(Method):
         stationary = theorem_5_1.init_variance(
             noise_variance=noise_variance, regularization=problem.regularization, step_size=eta
         )
-        return Plan(
-            problem=problem,
+        numbers = Numbers(
             step_size=eta,
             noise_variance=noise_variance,
             init_variance=getattr(problem.loss, "init_variance", stationary),
             learn_steps=learn,
             delete_steps_for_deletion=delete,
-            delete_steps_for_utility=0,
             horizon=spent,
         )
+        return self.assemble(problem, numbers)
 
-    def mechanism(self, plan: Plan) -> CompositionRun:
-        return CompositionRun(**plan.problem.run(step_size=plan.step_size, noise_variance=plan.noise_variance))
-
-    def dp(self, plan: Plan) -> Guarantee:
-        """Whichever release it is, and whatever was observed before."""
-        assert plan.horizon is not None
-        longest = plan.horizon + plan.delete_steps
-        if plan.releases > 1:
-            all_of_them = max(plan.learn_steps, plan.delete_steps) + (plan.releases - 1) * plan.delete_steps
-            longest = min(longest, all_of_them)
-        return plan.mechanism.interval("dp", plan.problem.adjacency, steps_with=longest).assuming(_CONDITION)
-
-    def deletion(self, plan: Plan) -> Guarantee:
-        """Every step since the last fresh learn, up to the horizon."""
-        assert plan.horizon is not None
-        notion = plan.problem.deletion_notion
-        return plan.mechanism.interval("deletion", notion, steps_with=plan.horizon).assuming(_CONDITION)
-
-    def excess_risk(self, plan: Plan) -> float:
-        return math.inf
+    def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
+        """Whichever release it is, and whatever was observed before: every step since the last fresh learn, up to the horizon."""
+        horizon = (
+            math.inf if numbers.horizon is None else numbers.horizon
+        )  # of a stage of a ladder, which is not counted so
+        longest = horizon + numbers.delete_steps
+        if problem.releases > 1:
+            requested = (problem.releases - 1) * numbers.delete_steps
+            longest = min(longest, max(numbers.learn_steps, numbers.delete_steps) + requested)
+        promise = Promise(
+            dp=Costliest(longest, assuming=_CONDITION),
+            deletion=Costliest(horizon, assuming=_CONDITION),
+            relearns=self.fresh_learn == "automatic",
+        )
+        run = CompositionRun(**problem.run(step_size=numbers.step_size, noise_variance=numbers.noise_variance))
+        return Plan.of(problem, run, numbers, promise=promise)
 
     def words(self, plan: Plan) -> tuple[str, ...]:
         assert plan.horizon is not None
         served = (plan.horizon - plan.learn_steps) // plan.delete_steps + 1
-        then = "run in the request's place." if self.relearns else "demanded (relearn)."
+        then = "run in the request's place." if plan.promise.relearns else "demanded (relearn)."
         return (
             "Composition: no closeness to any law is used, so it needs neither convexity nor smoothness, and it holds under "
             "adaptive requests; but steps without a record do not fade its trace.",

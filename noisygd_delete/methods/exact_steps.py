@@ -16,7 +16,7 @@ from .base import Condition, Method, NoisySteps, bounded_gradients
 from .procedure import Exactness
 
 if TYPE_CHECKING:
-    from .plan import Plan
+    from .plan import Numbers, Plan
     from .problem import Problem
 
 ROOM = 1 + 2 * NORM_TOLERANCE  # rows may be R(1 + NORM_TOLERANCE) long; squared for curvatures
@@ -152,10 +152,9 @@ class GridRun(NoisySteps):
         return self.exact is not None and not self.exact.in_place
 
     @property
-    def step_parts(self) -> dict[str, Any]:
-        if self.exact is None:
-            return {}
-        return {"exactness": Exactness(radius=self.exact.radius, grid_bits=self.exact.grid_bits)}
+    def exactness(self) -> Exactness | None:
+        """How its steps are taken, where they are exact."""
+        return None if self.exact is None else Exactness(radius=self.exact.radius, grid_bits=self.exact.grid_bits)
 
     def conditions(self) -> tuple[Condition, ...]:
         if self.exact is None:
@@ -232,17 +231,17 @@ class GridMethod(Method):
                     "must be 'float64': the bound counts roundings of that alone", dtype=plan.problem.dtype
                 )
 
-    def run_facts(self, plan: Plan) -> dict[str, Any]:
-        """The facts of Noisy-GD by a plan; where its steps are exact, theirs too, and no slack.
+    def run_facts(self, problem: Problem, numbers: Numbers) -> dict[str, Any]:
+        """The facts of Noisy-GD by a plan's numbers; where its steps are exact, theirs too, and no slack.
 
         Raises:
             NotExact: none is fine enough beside the noise.
         """
-        chain = {"step_size": plan.step_size, "noise_variance": plan.noise_variance}
-        facts = plan.problem.run(**chain)
+        chain = {"step_size": numbers.step_size, "noise_variance": numbers.noise_variance}
+        facts = problem.run(**chain)
         if not self.exact:
             return facts
-        return {**facts, "slack": 0.0, "exact": exact_steps_of(plan.problem, **chain, in_place=self.in_place)}
+        return {**facts, "slack": 0.0, "exact": exact_steps_of(problem, **chain, in_place=self.in_place)}
 
 
 def exact_steps_of(problem: Problem, *, step_size: float, noise_variance: float, in_place: bool) -> ExactSteps:

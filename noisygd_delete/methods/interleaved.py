@@ -22,16 +22,15 @@ from ..bounds.search import least_safe
 from ..errors import InvalidParameter, PlanInfeasible, choice, count
 from ..losses.base import ONE_DIRECTION
 from ..privacy.budget import Budget
-from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
 from ..privacy.worlds import Worlds
-from . import procedure
 from .base import Condition, Cost
 from .exact_steps import GridMethod
-from .forecast import forecast_excess_risk
+from .forecast import Prospects, forecast_excess_risk, steps_deviation
 from .perturbed import Perturbed
 from .perturbed_run import PerturbedRun
-from .plan import Plan
+from .plan import Numbers, Plan
 from .problem import Problem
+from .procedure import Costliest, Promise, Solved
 from .resuming import chain_risk
 from .sharp import SharpRun, contracting_step_size
 
@@ -125,10 +124,6 @@ class Interleaved(GridMethod):
             count("resumed_steps", self.resumed_steps)
 
     @property
-    def relearns(self) -> bool:
-        return True
-
-    @property
     def _fresh(self) -> Perturbed:
         return Perturbed(solver=self.solver, in_place=self.in_place)
 
@@ -148,7 +143,7 @@ class Interleaved(GridMethod):
             if plan is None:
                 break  # more steps cost more
             found.append(plan)
-            if self._lag_of(plan) <= _LITTLE * plan.method.forecast(plan):
+            if self._lag_of(plan) <= _LITTLE * plan.outlook.forecast:
                 break
         if not found:
             raise PlanInfeasible(
@@ -156,7 +151,7 @@ class Interleaved(GridMethod):
                 f"{problem.budget.describe()}; raise the deletion budget or λ, or publish fewer times",
                 alternatives=("a larger deletion budget", "method 'perturbed'", "method 'sharp'"),
             )
-        return min(found, key=lambda plan: plan.method.forecast(plan))
+        return min(found, key=lambda plan: plan.outlook.forecast)
 
     def _exactly(self, problem: Problem) -> Plan:
         return self._over_reals(problem)
@@ -185,18 +180,18 @@ class Interleaved(GridMethod):
 
         def complete(noise: float) -> Plan:
             made = fresh.complete(single, noise)
-            return replace(
-                made,
-                problem=own,
+            numbers = replace(
+                made.numbers,
                 step_size=eta,
-                noise_variance=fresh.forecast(made) / unit,
+                noise_variance=made.outlook.forecast / unit,
                 delete_steps_for_deletion=steps,
                 delete_solver_passes=0,
                 horizon=2 * steps * (every - 2) + 1,
             )
+            return method.assemble(own, numbers)
 
         def affordable(noise: float) -> bool:
-            return budget.affords(method.together(complete(noise)).with_slack())
+            return budget.affords(complete(noise).together.with_slack())
 
         noise = least_safe(
             affordable,
@@ -207,61 +202,41 @@ class Interleaved(GridMethod):
         )
         return complete(noise) if noise < math.inf else None
 
-    def together(self, plan: Plan) -> Guarantee:
-        """What all publications reveal about a record present in every one of them, all observed."""
-        world, fresh = plan.problem.adjacency, self.fresh_publications(plan)
-        learned = plan.mechanism.interval("dp", world, steps_with=1)
-        resumed = plan.mechanism.interval("dp", world, steps_with=2 * plan.delete_steps)
-        return Guarantee.composed([(learned, fresh), (resumed, plan.releases - fresh)])
-
-    def fresh_publications(self, plan: Plan) -> int:
-        assert self.fresh_every is not None
-        return _fresh(plan.releases, self.fresh_every)
-
-    def weight_deviation(self, plan: Plan) -> float:
-        """The larger of a fresh publication's and of what noisy steps tend to: those after it lead from the one to the other."""
-        return max(self._fresh.weight_deviation(plan), super().weight_deviation(plan))
-
     def check_plan(self, plan: Plan) -> None:
         super().check_plan(plan)
         self._fresh.check_plan(plan)
 
-    def mechanism(self, plan: Plan) -> InterleavedRun:
-        return InterleavedRun(**self.run_facts(plan), fresh_release=replace(self._fresh, solver="cold").mechanism(plan))
+    def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
+        """dp: a fresh publication and every step that may follow it before the next one. Deletion: erased by the last publication before a
+        fresh one, the dearest moment; by a fresh one: 0."""
+        if self.fresh_every is None:
+            raise InvalidParameter(
+                "a plan by method 'interleaved' states how many publications start afresh", fresh_every=None
+            )
+        fresh = replace(self._fresh, solver="cold").run(problem, numbers)
+        run = InterleavedRun(**self.run_facts(problem, numbers), fresh_release=fresh)
+        steps, resumed = numbers.delete_steps, self.fresh_every - 1
+        promise = Promise(
+            dp=Costliest(1 + 2 * resumed * steps),
+            deletion=Costliest(1 + 2 * (resumed - 1) * steps, 2 * steps),
+            relearns=True,
+            fresh_every=self.fresh_every,
+        )
+        start = Solved(numbers.gradient_tolerance, self.solver)
+        return Plan.of(problem, run, numbers, learning=start, promise=promise, exactness=run.exactness)
 
-    def start(self, plan: Plan, *, learning: bool) -> procedure.Start:
-        return procedure.Solved(plan.gradient_tolerance, self.solver) if learning else procedure.Published()
-
-    def allowed(self, plan: Plan) -> Guarantee:
-        nothing, budget = plan.mechanism.interval("dp", plan.problem.adjacency, steps_with=0), plan.budget
-        if budget.order is not None:
-            return replace(nothing, points=((budget.order, budget.dp),))
-        return replace(nothing, gdp_squared=budget.dp_gdp() ** 2)
-
-    def dp(self, plan: Plan) -> Guarantee:
-        """A fresh publication and every step that may follow it before the next one."""
-        return self._since_fresh(plan, "dp", 0)
-
-    def deletion(self, plan: Plan) -> Guarantee:
-        """Erased by the last publication before a fresh one, the dearest moment. By a fresh one: 0."""
-        return self._since_fresh(plan, "deletion", plan.delete_steps)
-
-    def _since_fresh(self, plan: Plan, about: str, clean: int) -> Guarantee:
-        assert self.fresh_every is not None
-        world = plan.problem.adjacency if about == "dp" else plan.problem.deletion_notion
-        with_record = (self.fresh_every - 1) * plan.delete_steps - clean
-        longest = {"steps_with": 1 + 2 * with_record, "steps_without": 2 * clean}
-        return plan.mechanism.interval(about, world, **longest).assuming(NON_ADAPTIVE)
-
-    def excess_risk(self, plan: Plan) -> float:
-        """The worse of a fresh model and of the chain that goes on from it, however long."""
-        fresh = Perturbed().excess_risk(plan)
-        resumed = chain_risk(plan, start=2 * fresh / plan.problem.strong_convexity, learn_steps=0)
-        return max(fresh, resumed)
-
-    def forecast(self, plan: Plan) -> float:
-        """A fresh model's, which is a resumed one's too, and what the chain lags behind the edits."""
-        return Perturbed().forecast(plan) + self._lag_of(plan)
+    def outlook(self, plan: Plan) -> Prospects:
+        """The bound is the worse of a fresh model's and of the chain's that goes on from it, however long. The forecast, a fresh model's, which is
+        a resumed one's too, and what the chain lags behind the edits. The deviation, the larger of a fresh publication's and of what noisy
+        steps tend to: those after it lead from the one to the other."""
+        fresh = self._fresh.outlook(plan)
+        resumed = chain_risk(plan, start=2 * fresh.excess_risk / plan.problem.strong_convexity, learn_steps=0)
+        steps = steps_deviation(plan.problem, plan.step_size, plan.noise_variance)
+        return Prospects(
+            max(fresh.excess_risk, resumed),
+            fresh.forecast + self._lag_of(plan),
+            max(fresh.weight_deviation, steps),
+        )
 
     @staticmethod
     def _lag_of(plan: Plan) -> float:
@@ -271,18 +246,14 @@ class Interleaved(GridMethod):
         """
         rate = min(plan.step_size * plan.problem.strong_convexity, 1.0)
         made_good = 1.0 if rate == 1 else -math.expm1(2 * plan.delete_steps * math.log1p(-rate))
-        between = -(-plan.releases // plan.method.fresh_publications(plan))
+        between = -(-plan.releases // plan.fresh_publications)
         publications = min(between, 1 / made_good)
         gradient = min(plan.dimension, plan.loss.constants.lipschitz**2 / plan.problem.strong_convexity)
         return plan.problem.batch * publications * gradient / (2 * plan.records**2)
 
-    def noise(self, plan: Plan) -> str:
-        return f"{Perturbed().noise(plan)}; between: σ²={plan.noise_variance:.6g}"
-
     def words(self, plan: Plan) -> tuple[str, ...]:
         assert self.fresh_every is not None
-        fresh = self.fresh_publications(plan)
-        one = self.together(plan)
+        fresh, one = plan.fresh_publications, plan.together
         shares = plan.mechanism.interval("dp", plan.problem.adjacency, steps_with=1)
         order = plan.budget.order or 2.0
         share = fresh * shares.renyi(order) / one.renyi(order)
@@ -292,7 +263,7 @@ class Interleaved(GridMethod):
             f"noisy step(s). The fresh ones take {share:.0%} of the budget.",
             f"Fresh: s={plan.linear_term:.6g}, τ={plan.output_noise:.6g}, solved from 0 to γ={plan.gradient_tolerance:.3g}, a forecast of "
             f"{plan.learn_solver_passes} gradient passes. Resumed: η={plan.step_size:.6g}, σ²={plan.noise_variance:.6g}, "
-            f"{plan.delete_steps} pass(es). Forecast cost of either in regularised loss: {self.forecast(plan):.3g}.",
+            f"{plan.delete_steps} pass(es). Forecast cost of either in regularised loss: {plan.outlook.forecast:.3g}.",
             "Deleting: rows are erased at once. A resumed publication does not make the model forget them: the figure below counts "
             f"the last fresh publication in full and every step since. The next fresh one, at most {self.fresh_every - 1} publications "
             "later, owes them nothing. That the steps in between let a hidden fresh publication fade is not claimed.",

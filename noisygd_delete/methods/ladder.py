@@ -8,16 +8,15 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from ..errors import InvalidParameter
-from ..losses.base import Loss
 from ..losses.staged import NETWORK, Staged
-from ..privacy.guarantee import Guarantee
 from ..privacy.shown import shown
 from ..privacy.worlds import Worlds
 from .amounts import Amounts
 from .base import Method
 from .ladder_run import KEPT, LadderRun
-from .plan import MOST_STAGES, Plan
+from .plan import MOST_STAGES, Numbers, Plan
 from .problem import Problem
+from .procedure import Costliest, Promise, Sampling
 from .sampled_steps import check_sampled
 from .stages import Stage, of_stage, planned, what_runs
 
@@ -68,13 +67,6 @@ class Ladder(Method):
         """Whether a stage takes its steps on samples of the rows."""
         return any(stage.sampling_rate is not None for stage in self.stages)
 
-    @property
-    def gaussian(self) -> bool:
-        return not self.sampled
-
-    def model_loss(self, plan: Plan) -> Loss:
-        return self._staged(plan.problem)
-
     def _staged(self, problem: Problem) -> Staged:
         return Staged(
             radius=problem.loss.radius, network=problem.loss, kinds=tuple(stage.form for stage in self.stages)
@@ -96,30 +88,49 @@ class Ladder(Method):
         left = (amounts.dp - spent) / problem.releases
         numbers = range(number, len(self.stages))
         later = self._calibrated(problem, staged, numbers, left, problem.adjacency, amounts.dp_order)
-        stages = (*kept, *later)
+        return self.assemble(problem, Numbers(stages=(*kept, *later)))
+
+    def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
+        """Its numbers are those of its stages: the first one's, and all their steps."""
+        stages, number = numbers.stages, self.level + 1
+        kept, later = stages[:number], stages[number:]
+        if len(stages) != len(self.stages):
+            raise InvalidParameter(f"a ladder of {len(self.stages)} stages that keeps {number} has a plan for each")
         rerun = sum(stage.learn_steps for stage in later)
-        return Plan(
-            problem=problem,
-            step_size=stages[0].step_size,
-            noise_variance=stages[0].noise_variance,
-            init_variance=stages[0].init_variance,
+        numbers = replace(
+            stages[0].numbers,
             learn_steps=sum(stage.learn_steps for stage in kept) + rerun,
             delete_steps_for_deletion=rerun,
-            delete_steps_for_utility=0,
             learn_solver_passes=sum(stage.learn_solver_passes for stage in stages),
             delete_solver_passes=sum(stage.learn_solver_passes for stage in later),
+            horizon=None,
             stages=stages,
             kept=number,
         )
+        run = LadderRun(
+            records=problem.records,
+            proven=problem.loss.constants.proven,
+            slack=problem.slack,
+            kept=tuple(stage.mechanism for stage in kept),
+            later=tuple(stage.mechanism for stage in later),
+            kept_steps=tuple(stage.learn_steps for stage in kept),
+            later_steps=tuple(stage.learn_steps for stage in later),
+        )
+        promise = Promise(deletion=Costliest(steps_without=run.exposure(rerun)), counted_on=self._sampling)
+        return Plan.of(problem, run, numbers, promise=promise, staged=self._staged(problem))
 
     def _amounts(self, problem: Problem) -> Amounts:
         """What the budget allows; at orders of which the first sampled stage makes most, where there is one."""
-        first = next((stage for stage in self.stages if stage.sampling_rate is not None), None)
+        first = self._sampling
         if first is None:
             return Amounts(problem.dp_gdp() ** 2, problem.deletion_gdp() ** 2)
-        assert first.sampling_rate is not None
-        assert first.steps is not None
-        return Amounts.at_orders(problem, first.sampling_rate, first.steps)
+        return Amounts.at_orders(problem, first.rate, first.draws)
+
+    @property
+    def _sampling(self) -> Sampling | None:
+        """Of the first stage on samples."""
+        steps = ((stage.sampling_rate, stage.steps) for stage in self.stages)
+        return next((Sampling(rate, draws) for rate, draws in steps if rate is not None and draws is not None), None)
 
     def _kept(self, problem: Problem, staged: Staged, amounts: Amounts) -> tuple[tuple[Plan, ...], float]:
         """The plans of the kept stages, and what they take of the dp budget: at most `_MOST_KEPT` of it."""
@@ -161,53 +172,16 @@ class Ladder(Method):
             made.append(planned(stage, own, gdp=gdp, order=order))
         return tuple(made)
 
-    def allowed(self, plan: Plan) -> Guarantee:
-        """In Gaussian DP, or at the one order at which stages on samples are counted."""
-        if not self.sampled:
-            return super().allowed(plan)
-        amounts = self._amounts(plan.problem)
-        assert amounts.dp_order is not None
-        nothing = plan.mechanism.interval("dp", plan.problem.adjacency, steps_with=0)
-        return replace(nothing, points=((amounts.dp_order, amounts.dp * amounts.dp_order / 2),))
-
     def check_plan(self, plan: Plan) -> None:
         """Every stage is what `of_stage` makes of the problem, and covered by its own method."""
         super().check_plan(plan)
         staged, problem = self._staged(plan.problem), plan.problem
-        if len(plan.stages) != len(self.stages) or plan.kept != self.level + 1:
-            raise InvalidParameter(
-                f"a ladder of {len(self.stages)} stages that keeps {self.level + 1} has a plan for each"
-            )
         for number, (asked, stage) in enumerate(zip(self.stages, plan.stages, strict=True)):
             due = of_stage(asked, number, problem, staged, gdp=1.0, worlds=problem.adjacency)
             for name in ("loss", "features", "records", "regularization", "rows_per_subject", "dtype"):
                 if getattr(stage.problem, name) != getattr(due, name):
                     raise InvalidParameter(f"stage {number} of the ladder has another {name} than the problem")
             stage.method.check_plan(stage)
-
-    def mechanism(self, plan: Plan) -> LadderRun:
-        kept, later = plan.stages[: plan.kept], plan.stages[plan.kept :]
-        return LadderRun(
-            records=plan.records,
-            proven=plan.loss.constants.proven,
-            slack=plan.problem.slack,
-            kept=tuple(stage.mechanism for stage in kept),
-            later=tuple(stage.mechanism for stage in later),
-            kept_steps=tuple(stage.learn_steps for stage in kept),
-            later_steps=tuple(stage.learn_steps for stage in later),
-        )
-
-    def excess_risk(self, plan: Plan) -> float:
-        return math.inf
-
-    def forecast(self, plan: Plan) -> float:
-        """Nothing is forecast of a network."""
-        return math.inf
-
-    def noise(self, plan: Plan) -> str:
-        return "σ²=" + ", ".join(
-            f"{stage.noise_variance:.4g}" if stage.noise_variance else "–" for stage in plan.stages
-        )
 
     def words(self, plan: Plan) -> tuple[str, ...]:
         notion = plan.problem.deletion_notion

@@ -11,15 +11,15 @@ from ..bounds import shifted_interpolation
 from ..bounds.arithmetic import gradient_error
 from ..bounds.search import first_whole, least_whole
 from ..errors import AssumptionViolated, InvalidParameter, choice, count, non_negative, positive
-from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
+from ..privacy.guarantee import Guarantee
 from ..privacy.worlds import Worlds
 from . import procedure
 from .base import Condition, Cost
 from .calibration import calibrate
 from .exact_steps import ROOM, ExactSteps, GridMethod
-from .forecast import forecast_excess_risk
+from .forecast import Prospects, forecast_excess_risk, steps_deviation
 from .passes import MOST_PASSES, Passes, passes_for
-from .plan import Plan
+from .plan import Numbers, Plan
 from .problem import Problem
 from .sharp import SharpRun, contracting_step_size
 from .solving import SOLVERS, forecast_passes, solver_passes
@@ -184,18 +184,16 @@ class Minimiser(GridMethod):
         budget_dp = problem.budget.dp_gdp() if self.exact else problem.dp_gdp()
 
         def complete(noise_variance: float) -> Plan:
-            return Plan(
-                problem=stated,
+            numbers = Numbers(
                 step_size=eta,
                 noise_variance=noise_variance,
-                init_variance=0.0,
                 learn_steps=steps,
                 delete_steps_for_deletion=steps,
-                delete_steps_for_utility=0,
                 gradient_tolerance=tolerance,
                 learn_solver_passes=passes,
                 delete_solver_passes=passes,
             )
+            return chosen.assemble(stated, numbers)
 
         def affordable(together: Guarantee) -> bool:
             return together.gdp_squared <= budget_dp**2
@@ -222,70 +220,48 @@ class Minimiser(GridMethod):
                 f"is below {least:g}, the rounding of a gradient in float64", gradient_tolerance=plan.gradient_tolerance
             )
 
-    def mechanism(self, plan: Plan) -> MinimiserRun:
-        own: dict[str, Any] = {"gradient_tolerance": plan.gradient_tolerance, "warm": self.solver == "warm"}
-        return MinimiserRun(**self.run_facts(plan), **own, passes=self._passes(plan))
-
-    def _passes(self, plan: Plan) -> Passes | None:
-        return passes_for(plan.problem, self.solver_passes) if self.solver == _PASSES else None
-
-    def start(self, plan: Plan, *, learning: bool) -> procedure.Start:
-        passes = self._passes(plan)
-        if passes is None:
-            return procedure.Solved(plan.gradient_tolerance, self.solver)
-        return procedure.Passed(passes.blocks, passes.step_sizes(plan.problem.strong_convexity))
-
-    def dp(self, plan: Plan) -> Guarantee:
+    def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
         """Every release is a fresh publication of K steps."""
-        longest = max(plan.learn_steps, plan.delete_steps)
-        interval = plan.mechanism.interval("dp", plan.problem.adjacency, steps_with=longest)
-        return interval.assuming(NON_ADAPTIVE)
+        own: dict[str, Any] = {"gradient_tolerance": numbers.gradient_tolerance, "warm": self.solver == "warm"}
+        passes = self._passes(problem)
+        run = MinimiserRun(**self.run_facts(problem, numbers), **own, passes=passes)
+        start: procedure.Start = procedure.Solved(numbers.gradient_tolerance, self.solver)
+        if passes is not None:
+            start = procedure.Passed(passes.blocks, passes.step_sizes(problem.strong_convexity))
+        promise = procedure.Promise(
+            dp=procedure.Costliest(max(numbers.learn_steps, numbers.delete_steps)),
+            deletion=procedure.Costliest(steps_without=numbers.delete_steps),
+        )
+        return Plan.of(problem, run, numbers, learning=start, serving=start, promise=promise, exactness=run.exactness)
 
-    def excess_risk(self, plan: Plan) -> float:
-        """From the solver's answer, within γ/m of the minimiser; of public passes it is only known that both are within L/λ of 0."""
-        m = plan.problem.strong_convexity
-        off = plan.gradient_tolerance / m
-        if self.solver == _PASSES:
-            off = 3 * plan.loss.constants.lipschitz / m
+    def _passes(self, problem: Problem) -> Passes | None:
+        return passes_for(problem, self.solver_passes) if self.solver == _PASSES else None
+
+    def outlook(self, plan: Plan) -> Prospects:
+        """From the solver's answer, within γ/m of the minimiser; of where public passes end nothing is promised."""
+        m, chain = plan.problem.strong_convexity, {"step_size": plan.step_size}
         distance = shifted_interpolation.distance_after(
-            distance_before=off**2,
+            distance_before=(plan.gradient_tolerance / m) ** 2,
             move=0.0,
             steps=plan.learn_steps,
             stationary=plan.stationary_distance,
-            step_size=plan.step_size,
             strong_convexity=m,
+            **chain,
         )
-        return shifted_interpolation.excess_risk(
+        bound = shifted_interpolation.excess_risk(
             distance=distance, objective_smoothness=plan.problem.objective_smoothness
         )
-
-    def forecast(self, plan: Plan) -> float:
-        facts = {"step_size": plan.step_size, "noise_variance": plan.noise_variance, "steps": plan.delete_steps}
-        return forecast_excess_risk(plan.problem, **facts)
-
-    def towards(self, plan: Plan, target: float) -> Plan:
-        """The fewest diffusion steps (to 5 %) whose forecast meets the target, if any do; else the plan as it is."""
-
-        @cache
-        def diffused(steps: int) -> Plan:
-            problem = replace(plan.problem, method=replace(self, diffusion_steps=steps))
-            return problem.method.plan(problem)
-
-        few = plan.delete_steps
-        enough = least_whole(
-            lambda steps: self.forecast(diffused(steps)) <= target,
-            guess=2 * few,
-            below=few,
-            most=_MOST_DIFFUSION - 1,
-            digits=0.05,
+        return Prospects(
+            math.inf if self.solver == _PASSES else bound,
+            forecast_excess_risk(plan.problem, noise_variance=plan.noise_variance, steps=plan.delete_steps, **chain),
+            steps_deviation(plan.problem, plan.step_size, plan.noise_variance),
         )
-        return plan if enough is None else diffused(enough)
 
     def words(self, plan: Plan) -> tuple[str, ...]:
         return self._solving(plan), self._diffusing(plan)
 
     def _solving(self, plan: Plan) -> str:
-        passes = self._passes(plan)
+        passes = self._passes(plan.problem)
         if passes is not None:
             return (
                 f"Solving: every release starts from where {passes.passes} passes over {passes.blocks} public blocks of the slots lead from 0 "
@@ -312,7 +288,8 @@ class Minimiser(GridMethod):
         )
 
     def _diffusing(self, plan: Plan) -> str:
-        forecast = self.forecast(plan)
+        forecast = plan.outlook.forecast
+        proven = "nothing" if self.solver == _PASSES else f"{plan.excess_risk:.3g}"
         inflation = shifted_interpolation.noise_inflation(
             steps=plan.delete_steps, step_size=plan.step_size, strong_convexity=plan.problem.strong_convexity
         )
@@ -320,7 +297,7 @@ class Minimiser(GridMethod):
             f"Diffusing: K={plan.delete_steps} steps of Noisy-GD at η={plan.step_size:.6g}, σ²={plan.noise_variance:.6g}: "
             f"{inflation:.4g} times the noise variance that very many steps would need (1/(1 − c^2K)), which directions of high "
             f"curvature feel and flat ones do not. More steps of it mean less noise. Forecast cost in regularised "
-            f"loss: {forecast:.3g} (proven: {plan.excess_risk:.3g}). Each release is a fresh publication at the full dp cost: over "
+            f"loss: {forecast:.3g} (proven: {proven}). Each release is a fresh publication at the full dp cost: over "
             "many observed releases compare_plans weighs it against resuming."
         )
 
@@ -400,3 +377,25 @@ def diffusion_steps(problem: Problem, step_size: float) -> int:
     most = max(1, round(_DIFFUSION_SHARE * forecast_passes(problem)))
     enough = 1.01 * risk(most)
     return first_whole(lambda steps: risk(steps) <= enough, 0, most)
+
+
+def diffused_towards(plan: Plan, target: float) -> Plan:
+    """The fewest diffusion steps (to 5 %) whose forecast meets the target, if any do; else the plan as it is, as one of another method."""
+    asked = plan.method
+    if not isinstance(asked, Minimiser):
+        return plan
+
+    @cache
+    def diffused(steps: int) -> Plan:
+        problem = replace(plan.problem, method=replace(asked, diffusion_steps=steps))
+        return problem.method.plan(problem)
+
+    few = plan.delete_steps
+    enough = least_whole(
+        lambda steps: diffused(steps).outlook.forecast <= target,
+        guess=2 * few,
+        below=few,
+        most=_MOST_DIFFUSION - 1,
+        digits=0.05,
+    )
+    return plan if enough is None else diffused(enough)

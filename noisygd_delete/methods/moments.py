@@ -16,7 +16,7 @@ from ..errors import InvalidParameter, count, positive
 from ..privacy.worlds import Worlds
 from . import procedure
 from .base import Condition, Cost, Mechanism, Method
-from .plan import Plan
+from .plan import Numbers, Plan
 from .problem import Problem
 
 GRID = 2.0**-GRID_BITS
@@ -84,23 +84,20 @@ class Moments(Method):
     def plan(self, problem: Problem) -> Plan:
         raise InvalidParameter("moments are a stage of a ladder: method 'ladder' with Stage('moments') plans them")
 
-    def mechanism(self, plan: Plan) -> MomentsRun:
-        return MomentsRun(
-            records=plan.records,
-            proven=plan.loss.constants.proven,
-            slack=plan.problem.slack,
-            deviation=self.deviation,
-            coordinates=moments.coordinates(outputs=plan.loss.outputs, features=plan.features),
-            rows_per_subject=plan.problem.rows_per_subject,
-        )
-
-    def start(self, plan: Plan, *, learning: bool) -> procedure.Start:
+    def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
         """The ridge: the plan's λ, and as much as the noise can move the matrix by (the norm of a symmetric Gaussian matrix)."""
-        noise = 2 * self.deviation * math.sqrt(plan.features)
-        return procedure.Fitted(self.deviation, plan.records * plan.regularization / plan.loss.radius**2 + noise)
-
-    def excess_risk(self, plan: Plan) -> float:
-        return math.inf
+        run = MomentsRun(
+            records=problem.records,
+            proven=problem.loss.constants.proven,
+            slack=problem.slack,
+            deviation=self.deviation,
+            coordinates=moments.coordinates(outputs=problem.loss.outputs, features=problem.features),
+            rows_per_subject=problem.rows_per_subject,
+        )
+        noise = 2 * self.deviation * math.sqrt(problem.features)
+        ridge = problem.records * problem.regularization / problem.loss.radius**2 + noise
+        fitted = procedure.Fitted(self.deviation, ridge)
+        return Plan.of(problem, run, numbers, learning=fitted, serving=fitted)
 
 
 def planned(problem: Problem, gdp: float, worlds: Worlds) -> Moments:

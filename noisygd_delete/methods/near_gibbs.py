@@ -21,8 +21,11 @@ from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
 from ..privacy.worlds import Worlds
 from .base import Cost, Method, NoisySteps
 from .feasibility import MOST_STEPS, refusal
-from .plan import Plan
+from .forecast import Prospects
+from .plan import Numbers, Plan
 from .problem import Problem
+from .procedure import Costliest, Promise
+from .resuming import outlook_of_steps
 
 _ORDERS = [1 + 10 ** (k / 4) for k in range(-4, 9)]  # q from 1.1 to 101, for (ε, δ) budgets
 _FORMS: dict[str, Form] = {"printed": schedules.printed, "sharper": schedules.sharper}
@@ -35,7 +38,7 @@ _SOURCES = {
 @dataclass(frozen=True, kw_only=True)
 class NearGibbsRun(NoisySteps):
     """Noisy-GD on a bounded non-convex loss. Once an earlier model was observed only the composition of steps is certified;
-    `forgets_at` speaks of models whose past was not.
+    `fading` speaks of models whose past was not.
 
     gibbs  what Theorem 5.2 needs beside the facts of the run
     """
@@ -44,13 +47,15 @@ class NearGibbsRun(NoisySteps):
     source: ClassVar[str] = (
         "composition of noisy steps, each a Gaussian mechanism (in Rényi form: Chourasia & Shah 2023, G.7)"
     )
-    forgets_unobserved: ClassVar[bool] = True
-
     gibbs: Gibbs
 
     def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:
         rate = theorem_5_1.composition_rate(**self._chain(), sensitivity=self.sensitivity(worlds), steps=steps_with)
         return {"rate": rate} if self.gibbs.form == "printed" else {"gdp_squared": 2 * rate}
+
+    @property
+    def fading(self) -> NearGibbsRun:
+        return self
 
     def closer(self, before: float | None, steps: float, edits: int) -> float:
         return self.gibbs.closer(before=before, steps=steps, edits=edits, **self._chain())
@@ -58,12 +63,9 @@ class NearGibbsRun(NoisySteps):
     def forgets(self, *, learn_steps: int, delete_steps: int, batch: int) -> Guarantee:
         """`forgets_at` after a learn and any number of requests of at most `batch` edits."""
         requests = {"learn_steps": learn_steps, "delete_steps": delete_steps, "batch": batch}
-        return self._near(self.gibbs.worst_closeness(**requests, **self._chain()))
+        return self.forgets_at(self.gibbs.worst_closeness(**requests, **self._chain()))
 
-    def forgets_at(self, closeness: float | None) -> Guarantee | None:
-        return None if closeness is None else self._near(closeness)
-
-    def _near(self, closeness: float) -> Guarantee:
+    def forgets_at(self, closeness: float) -> Guarantee:
         facts: dict[str, Any] = {"source": _SOURCES[self.gibbs.form], "points": ((self.gibbs.order, closeness),)}
         hidden = "no earlier model was observed"
         return self.guarantee("deletion", Worlds.DEFINITION_4_1, **facts).assuming(hidden).assuming(NON_ADAPTIVE)
@@ -103,10 +105,6 @@ class NearGibbs(Method):
         return cls(form=form, noise_variance=noise_variance)
 
     @property
-    def gaussian(self) -> bool:
-        return self.form == "sharper"
-
-    @property
     def covers_unbounded(self) -> bool:
         return self.form == "sharper"
 
@@ -141,15 +139,15 @@ class NearGibbs(Method):
                 f"log B={schedule.log_barrier:g}; leave it out or raise it towards ω={ask.range:g}",
                 noise_variance=schedule.noise_variance,
             )
-        plan = Plan(
-            problem=replace(problem, method=replace(self, order=ask.order)),
+        numbers = Numbers(
             step_size=schedule.step_size,
             noise_variance=schedule.noise_variance,
             init_variance=schedule.noise_variance / problem.regularization,
             learn_steps=int(schedule.learn_steps),
             delete_steps_for_deletion=int(schedule.delete_steps),
-            delete_steps_for_utility=0,
         )
+        stated = replace(self, order=ask.order)
+        plan = stated.assemble(replace(problem, method=stated), numbers)
         if max(schedule.learn_steps, schedule.delete_steps) > MOST_STEPS:
             raise refusal(plan, ask, form)
         return plan
@@ -169,7 +167,7 @@ class NearGibbs(Method):
         constants, budget = problem.loss.constants, problem.budget
         rate, _ = problem.dp_rate()
         deletion = problem.deletion_renyi(order)
-        dp = problem.dp_gdp() ** 2 / 2 * order if self.gaussian else rate * order
+        dp = problem.dp_gdp() ** 2 / 2 * order if self.form == "sharper" else rate * order
         if budget.order is not None and not dp < problem.dimension:
             raise AssumptionViolated(
                 f"must be below d={problem.dimension}, the number of weights: Theorem 5.2 assumes ε_dp < d", dp=dp
@@ -203,37 +201,32 @@ class NearGibbs(Method):
         if not math.isclose(plan.init_variance, plan.noise_variance / plan.regularization, rel_tol=1e-9):
             raise AssumptionViolated("must be σ²/λ: Theorem 5.2 starts from that law", init_variance=plan.init_variance)
 
-    def mechanism(self, plan: Plan) -> NearGibbsRun:
-        assert self.order is not None
-        constants = plan.loss.constants
+    def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
+        """ε_dp given the model published before (18); the figure of a deletion is `NearGibbsRun.forgets`."""
+        if self.order is None:
+            raise InvalidParameter("a plan by Theorem 5.2 states its Rényi order", order=None)
+        constants = problem.loss.constants
         gibbs = Gibbs(
             order=self.order,
             range=constants.range,
             smoothness=constants.curvature,
-            regularization=plan.regularization,
-            dimension=plan.dimension,
+            regularization=problem.regularization,
+            dimension=problem.dimension,
             form=self.form,
         )
-        facts = plan.problem.run(step_size=plan.step_size, noise_variance=plan.noise_variance)
-        return NearGibbsRun(**facts, gibbs=gibbs)
+        facts = problem.run(step_size=numbers.step_size, noise_variance=numbers.noise_variance)
+        known = Costliest(
+            max(numbers.learn_steps, numbers.delete_steps), assuming="the model published before it is known"
+        )
+        return Plan.of(problem, NearGibbsRun(**facts, gibbs=gibbs), numbers, promise=Promise(dp=known))
 
-    def dp(self, plan: Plan) -> Guarantee:
-        """Given the model published before (18)."""
-        longest = max(plan.learn_steps, plan.delete_steps)
-        interval = plan.mechanism.interval("dp", plan.problem.adjacency, steps_with=longest)
-        return interval.assuming("the model published before it is known")
-
-    def deletion(self, plan: Plan) -> Guarantee:
-        """After learning and any number of requests of at most `batch` edits each."""
-        steps = {"learn_steps": plan.learn_steps, "delete_steps": plan.delete_steps, "batch": plan.problem.batch}
-        return self.mechanism(plan).forgets(**steps)
-
-    def excess_risk(self, plan: Plan) -> float:
+    def outlook(self, plan: Plan) -> Prospects:
         """(162) at the closeness of the learned model, or of one after requests if that is worse."""
-        facts = self.mechanism(plan)
+        facts = plan.mechanism
+        assert isinstance(facts, NearGibbsRun)
         gibbs, learned = facts.gibbs, facts.closer(None, plan.learn_steps, 0)
         barrier = theorem_5_2.log_barrier if self.form == "sharper" else theorem_5_2.log_barrier_printed
-        return theorem_5_2.excess_risk(
+        risk = theorem_5_2.excess_risk(
             log_barrier=barrier(range=gibbs.range, noise_variance=plan.noise_variance),
             range=gibbs.range,
             noise_variance=plan.noise_variance,
@@ -243,6 +236,7 @@ class NearGibbs(Method):
             dimension=plan.dimension,
             deletion=max(learned, plan.deletion.renyi(gibbs.order)),
         )
+        return outlook_of_steps(plan, risk)
 
     def words(self, plan: Plan) -> tuple[str, ...]:
         form = "Theorem 5.2 as printed" if self.form == "printed" else "Theorem 5.2 sharpened"

@@ -16,15 +16,13 @@ from .. import losses
 from ..bounds import objective_perturbation as tilt
 from ..bounds import objective_perturbation_gdp as flow
 from ..bounds.arithmetic import GRID_BITS
-from ..bounds.conversion import best_order, renyi_epsilon
 from ..errors import AssumptionViolated, InvalidParameter, NoisyGDDeleteError, PlanInfeasible, choice, count
 from ..privacy.budget import Measures
 from ..privacy.curve import ONE_DIRECTION
-from ..privacy.guarantee import Guarantee
 from ..privacy.shown import shown
 from . import procedure
 from .base import PROOFS, Method
-from .calibration import published_together
+from .forecast import Prospects
 from .perturbed_noise import (
     form_of,
     hessian_trace,
@@ -36,7 +34,7 @@ from .perturbed_noise import (
     row_facts,
 )
 from .perturbed_run import PerturbedRun
-from .plan import MOST_STAGES, Plan
+from .plan import MOST_STAGES, Numbers, Plan
 from .problem import Problem
 from .solving import SOLVERS, forecast_passes
 
@@ -82,14 +80,14 @@ class Perturbed(Method):
         return self.solver == "warm" or not self.in_place
 
     def plan(self, problem: Problem) -> Plan:
-        _check_covered(problem)
+        check_covered(problem)
         inexact = inexact_share(problem, charged=self._leaves_a_trace, chain=self.chain)
         noise = least_noise(problem, inexact, self.chain)
         if not noise < math.inf:
             raise _infeasible(problem, inexact)
         plan = self._complete(problem, noise, inexact)
         for attempt in range(60):  # what was searched is what is certified but for rounding, and here it is checked
-            if problem.budget.affords(published_together(plan)) and problem.budget.affords(plan.deletion):
+            if problem.budget.affords(plan.together) and problem.budget.affords(plan.deletion):
                 return plan
             noise *= 1 + 2.0 ** (attempt - 52)
             plan = self._complete(problem, noise, inexact * (1 - 2.0 ** (attempt - 52)))
@@ -109,112 +107,90 @@ class Perturbed(Method):
         if self.solver == "fixed":
             passes = proven_passes(problem, noise, tolerance)
         passes *= self.chain
-        return Plan(
-            problem=problem,
-            step_size=0.0,
-            noise_variance=0.0,
-            init_variance=0.0,
-            learn_steps=0,
-            delete_steps_for_deletion=0,
-            delete_steps_for_utility=0,
+        numbers = Numbers(
             gradient_tolerance=tolerance,
             learn_solver_passes=passes,
             delete_solver_passes=passes,
             linear_term=noise,
             output_noise=output_noise,
         )
+        return self.assemble(problem, numbers)
+
+    def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
+        start = procedure.Solved(numbers.gradient_tolerance, self.solver, self.chain)
+        return Plan.of(problem, self.run(problem, numbers), numbers, learning=start, serving=start)
+
+    def run(self, problem: Problem, numbers: Numbers) -> PerturbedRun:
+        """The facts of a release."""
+        facts: dict[str, Any] = {
+            "linear_term": numbers.linear_term,
+            "output_noise": numbers.output_noise,
+            "gradient_tolerance": numbers.gradient_tolerance,
+        }
+        own: dict[str, Any] = {"warm": self.solver == "warm", "in_place": self.in_place, "chain": self.chain}
+        return PerturbedRun(**facts, **row_facts(problem), **own)
 
     def check_plan(self, plan: Plan) -> None:
         super().check_plan(plan)
-        _check_covered(plan.problem)
+        check_covered(plan.problem)
         least = rounding_of_gradient(plan.problem, plan.linear_term, self.chain)
         if not plan.gradient_tolerance >= least:
             raise InvalidParameter(
                 f"is below {least:g}, the rounding of a gradient in float64", gradient_tolerance=plan.gradient_tolerance
             )
 
-    def mechanism(self, plan: Plan) -> PerturbedRun:
-        facts: dict[str, Any] = {
-            "linear_term": plan.linear_term,
-            "output_noise": plan.output_noise,
-            "gradient_tolerance": plan.gradient_tolerance,
-        }
-        own: dict[str, Any] = {"warm": self.solver == "warm", "in_place": self.in_place, "chain": self.chain}
-        return PerturbedRun(**facts, **row_facts(plan.problem), **own)
+    def outlook(self, plan: Plan) -> Prospects:
+        """The bound of a chain is of the loss without the regulariser over the least with it: a stage raises that loss by no more than its own
+        noise costs, for it could have stayed where it began.
 
-    def start(self, plan: Plan, *, learning: bool) -> procedure.Start:
-        return procedure.Solved(plan.gradient_tolerance, self.solver, self.chain)
+        The forecast leaves out the solver's part: directions in which the data curve the objective cost less. Of a chain it is that of one
+        minimiser with the whole budget: where it curves, the later minimisers undo the noise of the earlier ones as they undo the regulariser.
 
-    def allowed(self, plan: Plan) -> Guarantee:
-        """In Gaussian DP where that is how the releases fit, else at the one order at which they fit best."""
-        nothing = plan.mechanism.interval("dp", plan.problem.adjacency, steps_with=0)
-        budget, together = plan.budget, published_together(plan)
-        if budget.measure is Measures.RENYI:
-            assert budget.order is not None
-            return replace(nothing, points=((budget.order, budget.dp),))
-        if together.gdp is not None and together.gdp <= budget.dp_gdp() * (1 + 1e-12):
-            return replace(nothing, gdp_squared=budget.dp_gdp() ** 2)
-        assert budget.dp_delta is not None
-        delta = budget.dp_delta
-
-        def epsilon(order: float) -> float:
-            return renyi_epsilon(order=order, renyi=together.renyi(order), delta=delta)
-
-        order = best_order(epsilon, low=1e-3, high=min(1e9, together.highest_order - 1) * (1 - 1e-9))
-        kept = budget.dp - (renyi_epsilon(order=order, renyi=1.0, delta=delta) - 1.0)
-        return replace(nothing, points=((order, max(kept, 0.0)),))
-
-    def excess_risk(self, plan: Plan) -> float:
-        """Of a chain: of the loss without the regulariser over the least with it. A stage raises that loss by no more than its own
-        noise costs, for it could have stayed where it began."""
-        return self.chain * tilt.excess_risk(**_risk_facts(plan), gradient_tolerance=plan.gradient_tolerance)
-
-    def forecast(self, plan: Plan) -> float:
-        """The bound without the solver's part: directions in which the data curve the objective cost less. Of a chain that of one minimiser
-        with the whole budget: where it curves, the later minimisers undo the noise of the earlier ones as they undo the regulariser.
+        Weights deviate by s/(nm), for the widest column of a shaped noise, and by τ, of each minimiser; the next hands it on times λ/m at most.
         """
-        facts = _risk_facts(plan)
-        return tilt.excess_risk(**{**facts, "noise": facts["noise"] / math.sqrt(self.chain)})
-
-    def chained(self, plan: Plan) -> Plan | None:
-        """Three minimisers with slopes clipped at .6 of what they could be, at the λ that the forecast gives to the smaller noise.
-
-        It pays where the forecast had to raise λ, which shortens the model: a chain undoes that. So λ is raised further until κ ≤ 1/4 in each,
-        beyond which the noise of three grows faster than by √3.
-        """
-        problem, lipschitz = plan.problem, plan.loss.constants.lipschitz
-        asked = problem.asked_regularization
-        if self.chain > 1 or asked is None or problem.loss.label_kind != "binary" or form_of(problem) != ONE_DIRECTION:
-            return None
-        loss = problem.loss if problem.loss.loss_of_fit > 1 else losses.clip(problem.loss, _CLIPPED * lipschitz)
-        least = loss.constants.lipschitz / lipschitz * problem.regularization
-        method = replace(self, chain=_CHAIN)
-        for tried in range(_TRIED):
-            ridge = max(asked, float(f"{least * _RAISED**tried:.3g}"))
-            try:
-                found = method.plan(replace(problem, loss=loss, regularization=ridge, method=method))
-            except (NoisyGDDeleteError, ArithmeticError):
-                continue
-            ratio, _ = method.mechanism(found).ratios()
-            if ratio * found.linear_term <= flow.LARGEST_KAPPA * loss.constants.lipschitz:
-                return found
-        return None
-
-    def weight_deviation(self, plan: Plan) -> float:
-        """s/(nm), for the widest column of a shaped noise, and τ, of each minimiser; the next hands it on times λ/m at most."""
-        widest, convexity = math.sqrt(max(plan.noise_shape or (1.0,))), plan.problem.strong_convexity
+        facts, convexity = _risk_facts(plan), plan.problem.strong_convexity
+        bound = self.chain * tilt.excess_risk(**facts, gradient_tolerance=plan.gradient_tolerance)
+        forecast = tilt.excess_risk(**{**facts, "noise": facts["noise"] / math.sqrt(self.chain)})
+        widest = math.sqrt(max(plan.noise_shape or (1.0,)))
         stage = plan.linear_term * widest / (plan.records * convexity)
         handed_on = math.fsum((plan.regularization / convexity) ** (2 * stages) for stages in range(self.chain))
-        return math.sqrt(handed_on) * math.hypot(stage, plan.output_noise)
-
-    def noise(self, plan: Plan) -> str:
-        return f"s={plan.linear_term:.6g}, τ={plan.output_noise:.6g}"
+        return Prospects(bound, forecast, math.sqrt(handed_on) * math.hypot(stage, plan.output_noise))
 
     def words(self, plan: Plan) -> tuple[str, ...]:
         return (_perturbing(plan), _solving(plan, self), _exactly(plan))
 
 
-def _check_covered(problem: Problem) -> None:
+def chained(plan: Plan) -> Plan | None:
+    """Three minimisers in a row within the same budgets, with slopes clipped at .6 of what they could be, at the λ that the forecast gives to the
+    smaller noise; None where public numbers do not say that it fits better, as of a plan of another method.
+
+    It pays where the forecast had to raise λ, which shortens the model: a chain undoes that. So λ is raised further until κ ≤ 1/4 in each,
+    beyond which the noise of three grows faster than by √3.
+    """
+    problem, lipschitz, alone = plan.problem, plan.loss.constants.lipschitz, plan.method
+    asked = problem.asked_regularization
+    if not isinstance(alone, Perturbed) or alone.chain > 1 or asked is None:
+        return None
+    if problem.loss.label_kind != "binary" or form_of(problem) != ONE_DIRECTION:
+        return None
+    loss = problem.loss if problem.loss.loss_of_fit > 1 else losses.clip(problem.loss, _CLIPPED * lipschitz)
+    least = loss.constants.lipschitz / lipschitz * problem.regularization
+    method = replace(alone, chain=_CHAIN)
+    for tried in range(_TRIED):
+        ridge = max(asked, float(f"{least * _RAISED**tried:.3g}"))
+        try:
+            found = method.plan(replace(problem, loss=loss, regularization=ridge, method=method))
+        except (NoisyGDDeleteError, ArithmeticError):
+            continue
+        facts = found.mechanism
+        assert isinstance(facts, PerturbedRun)
+        if facts.ratios()[0] * found.linear_term <= flow.LARGEST_KAPPA * loss.constants.lipschitz:
+            return found
+    return None
+
+
+def check_covered(problem: Problem) -> None:
+    """Raise unless objective perturbation is proven for the problem."""
     loss, constants = problem.loss, problem.loss.constants
     if not loss.curving:
         raise AssumptionViolated(

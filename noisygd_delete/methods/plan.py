@@ -8,23 +8,25 @@ from functools import cached_property
 from typing import Any
 
 from ..bounds import shifted_interpolation
+from ..bounds.conversion import best_order, renyi_epsilon
 from ..errors import count
 from ..losses.base import Loss
-from ..privacy.budget import Budget
+from ..privacy.budget import Budget, Measures
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, in_words
 from ..privacy.shown import brief, table_html
 from ..privacy.total import Total
 from .base import Mechanism, Method
+from .forecast import Prospects
 from .problem import Problem
-from .procedure import Carried, Fitted, Procedure, Solved
-from .words import clipping, heading, passes, promise, ridge, rounding, waiting, worth
+from .procedure import Costliest, Exactness, Fitted, Prior, Procedure, Promise, Published, Sampling, Solved, Start
+from .words import clipping, heading, noise, passes, promise, ridge, rounding, waiting, worth
 
 MOST_STAGES = 16  # of a ladder
 
 
-@dataclass(frozen=True)
-class Plan:
-    """Numbers that make learning and deleting meet the budget.
+@dataclass(frozen=True, kw_only=True)
+class Numbers:
+    """What a method calibrates, and all that a file keeps of a plan beside its problem; what a method has no use for is 0.
 
     step_size                  η
     noise_variance             σ²
@@ -42,13 +44,12 @@ class Plan:
     kept                       how many of them a request leaves as they are
     """
 
-    problem: Problem
-    step_size: float
-    noise_variance: float
-    init_variance: float
-    learn_steps: int
-    delete_steps_for_deletion: int
-    delete_steps_for_utility: int
+    step_size: float = 0.0
+    noise_variance: float = 0.0
+    init_variance: float = 0.0
+    learn_steps: int = 0
+    delete_steps_for_deletion: int = 0
+    delete_steps_for_utility: int = 0
     gradient_tolerance: float = 0.0
     learn_solver_passes: int = 0
     delete_solver_passes: int = 0
@@ -61,19 +62,171 @@ class Plan:
     def __post_init__(self) -> None:
         for name in ("learn_steps", "delete_steps_for_deletion", "delete_steps_for_utility", "kept"):
             count(name, getattr(self, name), minimum=0)
-        mechanism = self.mechanism
-        for steps, fresh in ((self.learn_steps, True), (self.delete_steps, mechanism.fresh)):
-            mechanism.check_steps(steps)  # refuses what no theorem covers: an expanding step, say
-            mechanism.check_start(steps, fresh=fresh)
+
+    @property
+    def delete_steps(self) -> int:
+        """K_Ā: the larger of the two conditions."""
+        return max(self.delete_steps_for_deletion, self.delete_steps_for_utility)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What will be run, and what is promised of it: everything made by the method of its problem (`Method.plan`).
+
+    problem    what was asked
+    mechanism  the public facts of a run, as the accountant sees it
+    learning   what a learn runs
+    serving    what a request runs
+    promise    what the figures speak of
+    stages     the plans of several runs in a row, each published; empty: one run
+    kept       how many of them a request leaves as they are
+    staged     what a published model predicts by, where several stages are published together
+    """
+
+    problem: Problem
+    mechanism: Mechanism
+    learning: Procedure
+    serving: Procedure
+    promise: Promise
+    stages: tuple[Plan, ...] = ()
+    kept: int = 0
+    staged: Loss | None = None
+
+    def __post_init__(self) -> None:
+        for procedure, fresh in ((self.learning, True), (self.serving, self.mechanism.fresh)):
+            self.mechanism.check_steps(procedure.counted)  # refuses what no theorem covers: an expanding step, say
+            self.mechanism.check_start(procedure.counted, fresh=fresh)
+
+    @classmethod
+    def of(
+        cls,
+        problem: Problem,
+        mechanism: Mechanism,
+        numbers: Numbers,
+        *,
+        learning: Start | None = None,
+        serving: Start | None = None,
+        promise: Promise | None = None,
+        exactness: Exactness | None = None,
+        sampling: Sampling | None = None,
+        staged: Loss | None = None,
+    ) -> Plan:
+        """Noisy steps, from the initial law to learn and from the model published before to serve a request, unless told otherwise.
+
+        Args:
+            promise: in which its steps need not be given; None: a figure about an erased record covers any number of steps with it.
+            staged: as the field.
+        """
+        steps: dict[str, Any] = {
+            "step_size": numbers.step_size,
+            "noise_variance": numbers.noise_variance,
+            "exactness": exactness,
+            "sampling": sampling,
+        }
+        # a linear term is part of what is solved, and its answer wants noise
+        noise = {"linear_term": numbers.linear_term, "output_noise": numbers.output_noise}
+        shaped = {"shape": problem.noise_shape if numbers.linear_term else None}
+
+        def run(start: Start, number: int, passes: int) -> Procedure:
+            solved: dict[str, Any] = {**noise, **shaped} if isinstance(start, Solved) else {}
+            return Procedure(start=start, steps=number, solver_passes=passes, **steps, **solved)
+
+        begin = Prior(numbers.init_variance) if learning is None else learning
+        resume = Published() if serving is None else serving
+        fitted = isinstance(begin, Fitted)
+        if promise is None:
+            promise = Promise(deletion=Costliest(steps_without=mechanism.exposure(numbers.delete_steps)))
+        return cls(
+            problem,
+            mechanism,
+            run(begin, 0 if fitted else numbers.learn_steps, numbers.learn_solver_passes),
+            run(resume, 0 if fitted else numbers.delete_steps, numbers.delete_solver_passes),
+            replace(
+                promise,
+                deletion_steps=numbers.delete_steps_for_deletion,
+                utility_steps=numbers.delete_steps_for_utility,
+                horizon=numbers.horizon,
+            ),
+            numbers.stages,
+            numbers.kept,
+            staged,
+        )
+
+    @property
+    def numbers(self) -> Numbers:
+        """What it is stored as."""
+        return Numbers(**{name: getattr(self, name) for name in _NUMBERS})
+
+    def changed(self, **changes: Any) -> Plan:
+        """The plan with other numbers, or another problem: facts, what is run and what is promised follow."""
+        numbers = {name: changes.pop(name) for name in list(changes) if name in _NUMBERS}
+        problem = changes.pop("problem", self.problem)
+        changed: Problem = replace(problem, **changes) if changes else problem
+        return changed.method.assemble(changed, replace(self.numbers, **numbers))
 
     @property
     def method(self) -> Method:
         return self.problem.method
 
     @property
+    def step_size(self) -> float:
+        """η"""
+        return self.learning.step_size
+
+    @property
+    def noise_variance(self) -> float:
+        """σ²"""
+        return self.learning.noise_variance
+
+    @property
+    def init_variance(self) -> float:
+        """Variance per coordinate of the initial law ρ; 0 where a learn does not begin at one."""
+        return self.learning.start.variance if isinstance(self.learning.start, Prior) else 0.0
+
+    @property
+    def learn_steps(self) -> int:
+        """K_A"""
+        return self.learning.counted
+
+    @property
     def delete_steps(self) -> int:
         """K_Ā: the larger of the two conditions."""
         return max(self.delete_steps_for_deletion, self.delete_steps_for_utility)
+
+    @property
+    def delete_steps_for_deletion(self) -> int:
+        return self.promise.deletion_steps
+
+    @property
+    def delete_steps_for_utility(self) -> int:
+        return self.promise.utility_steps
+
+    @property
+    def gradient_tolerance(self) -> float:
+        """γ of the solver; 0 where nothing is solved."""
+        return self.learning.start.tolerance if isinstance(self.learning.start, Solved) else 0.0
+
+    @property
+    def learn_solver_passes(self) -> int:
+        return self.learning.solver_passes
+
+    @property
+    def delete_solver_passes(self) -> int:
+        return self.serving.solver_passes
+
+    @property
+    def linear_term(self) -> float:
+        """s"""
+        return self.learning.linear_term
+
+    @property
+    def output_noise(self) -> float:
+        """τ"""
+        return self.learning.output_noise
+
+    @property
+    def horizon(self) -> int | None:
+        return self.promise.horizon
 
     @property
     def loss(self) -> Loss:
@@ -129,17 +282,12 @@ class Plan:
     @property
     def model_loss(self) -> Loss:
         """What a published model predicts by: the loss, but where several stages are published together."""
-        return self.method.model_loss(self)
+        return self.loss if self.staged is None else self.staged
 
     @property
     def shape(self) -> tuple[int, int]:
         """Shape of the published weights inside the engine: (outputs, features) but for networks and several stages."""
         return self.model_loss.shape(self.features)
-
-    @cached_property
-    def mechanism(self) -> Mechanism:
-        """The public facts of a run, as the accountant sees it."""
-        return self.method.mechanism(self)
 
     def of_map(self, digest: str | None) -> Plan:
         """The same plan for rows that the public map of this digest makes."""
@@ -150,34 +298,12 @@ class Plan:
         method = self.method.in_any_order()
         if method == self.method:
             return self
-        problem = replace(self.problem, method=method)
-        charged = replace(self, problem=problem)
-        same_steps = charged.mechanism.step_parts == self.mechanism.step_parts
-        return charged if same_steps and self.budget.affords(charged.deletion) else method.plan(problem)
-
-    @property
-    def procedure(self) -> Procedure:
-        """What a request runs."""
-        return self._procedure(learning=False)
-
-    @property
-    def learning(self) -> Procedure:
-        """What a learn runs."""
-        return self._procedure(learning=True)
-
-    def _procedure(self, *, learning: bool) -> Procedure:
-        start = self.method.start(self, learning=learning)
-        solved = isinstance(start, Solved)  # a linear term is part of what is solved, and its answer wants noise
-        return Procedure(
-            start=start,
-            steps=0 if isinstance(start, Fitted | Carried) else self.learn_steps if learning else self.delete_steps,
-            step_size=self.step_size,
-            noise_variance=self.noise_variance,
-            linear_term=self.linear_term if solved else 0.0,
-            output_noise=self.output_noise if solved else 0.0,
-            shape=self.noise_shape if solved else None,
-            **self.mechanism.step_parts,
+        charged = self.changed(method=method)
+        alike = (charged.learning.exactness, charged.serving.exactness) == (
+            self.learning.exactness,
+            self.serving.exactness,
         )
+        return charged if alike and self.budget.affords(charged.deletion) else method.plan(charged.problem)
 
     @property
     def noise_shape(self) -> tuple[float, ...] | None:
@@ -187,7 +313,7 @@ class Plan:
     @property
     def dp(self) -> Guarantee:
         """What one release alone reveals about a record still there, for every number of steps."""
-        return self.method.dp(self)
+        return self._of_costliest("dp", self.problem.adjacency, self.promise.dp)
 
     @property
     def deletion(self) -> Guarantee:
@@ -196,7 +322,36 @@ class Plan:
         It holds whatever came before, as long as requests did not depend on earlier models; `deletion_observed` is for
         those that did.
         """
-        return self.method.deletion(self)
+        fading = self.mechanism.fading
+        if fading is not None:
+            return fading.forgets(
+                learn_steps=self.learn_steps, delete_steps=self.delete_steps, batch=self.problem.batch
+            )
+        return self._of_costliest("deletion", self.problem.deletion_notion, self.promise.deletion)
+
+    def _of_costliest(self, about: str, worlds: str, longest: Costliest) -> Guarantee:
+        steps: dict[str, Any] = {"steps_with": longest.steps_with, "steps_without": longest.steps_without}
+        return self.mechanism.interval(about, worlds, **steps).assuming(longest.assuming)
+
+    @property
+    def fresh_publications(self) -> int:
+        """How many of the `releases` start afresh, the learn among them."""
+        every = 1 if self.mechanism.fresh else self.promise.fresh_every
+        return 1 if every is None else -(-self.releases // every)
+
+    @property
+    def together(self) -> Guarantee:
+        """What N = `releases` observed publications reveal about a record present in all of them."""
+        mechanism, world, every = self.mechanism, self.problem.adjacency, self.promise.fresh_every
+        if every is None:
+            return mechanism.together(
+                "dp", world, learn=self.learn_steps, request=self.delete_steps, releases=self.releases
+            )
+        learned = mechanism.interval("dp", world, steps_with=mechanism.exposure(self.learn_steps))
+        resumed = mechanism.interval("dp", world, steps_with=mechanism.exposure(self.delete_steps))
+        return Guarantee.composed(
+            [(learned, self.fresh_publications), (resumed, self.releases - self.fresh_publications)]
+        )
 
     def deletion_observed(self, models: int = 1) -> Guarantee:
         """What `models` models, the learn first, have shown of a record that the next release erases; every one observed.
@@ -209,8 +364,44 @@ class Plan:
 
     @property
     def allowed(self) -> Guarantee:
-        """The dp budget as a guarantee: of all `releases` together."""
-        return self.method.allowed(self)
+        """The dp budget as a guarantee of all `releases` together, in the form in which they come: a μ, a rate, or else one order.
+
+        Of several parts, (ε, δ) is met in Gaussian DP where that is how they fit, else at the one order at which they fit best.
+        """
+        nothing = self.mechanism.interval("dp", self.problem.adjacency, steps_with=0)
+        budget, together = self.budget, self.together
+        # figures of exact plans include their roundings: no slack is kept back for them
+        gaussian = self.problem.dp_gdp if nothing.slack else budget.dp_gdp
+        if self.promise.counted_on is not None:
+            from .amounts import Amounts  # what most plans never meet
+
+            sampling = self.promise.counted_on
+            amounts = Amounts.at_orders(self.problem, sampling.rate, sampling.draws)
+            assert amounts.dp_order is not None
+            return replace(nothing, points=((amounts.dp_order, amounts.dp * amounts.dp_order / 2),))
+        if not (together.points or together.curves):
+            if together.rate:
+                return replace(nothing, rate=self.problem.dp_rate()[0])
+            return replace(nothing, gdp_squared=gaussian() ** 2)
+        if budget.measure is Measures.RENYI:
+            assert budget.order is not None
+            return replace(nothing, points=((budget.order, budget.dp),))
+        if together.gdp is not None and together.gdp <= budget.dp_gdp() * (1 + 1e-12):
+            return replace(nothing, gdp_squared=budget.dp_gdp() ** 2)
+        assert budget.dp_delta is not None
+        delta = budget.dp_delta
+
+        def epsilon(order: float) -> float:
+            return renyi_epsilon(order=order, renyi=together.renyi(order), delta=delta)
+
+        order = best_order(epsilon, low=1e-3, high=min(1e9, together.highest_order - 1) * (1 - 1e-9))
+        kept = budget.dp - (renyi_epsilon(order=order, renyi=1.0, delta=delta) - 1.0)
+        return replace(nothing, points=((order, max(kept, 0.0)),))
+
+    @cached_property
+    def outlook(self) -> Prospects:
+        """What its models are worth: a bound and forecasts, on which no guarantee rests."""
+        return self.method.outlook(self)
 
     @property
     def stationary_distance(self) -> float:
@@ -228,7 +419,7 @@ class Plan:
 
         After the learn and any number of requests of at most `batch` edits. Infinite where nothing is promised.
         """
-        return self.method.excess_risk(self)
+        return self.outlook.excess_risk
 
     @property
     def gradient_evaluations(self) -> dict[str, int]:
@@ -315,7 +506,7 @@ class Plan:
             "λ": f"{brief(self.regularization)}",
             "budget": f"{self.budget.describe()}; {scope}",
             "steps": f"{self.learn_steps} to learn, {self.delete_steps} for a request",
-            "noise": self.method.noise(self),
+            "noise": noise(self),
             f"a record still there, one release ({self.problem.adjacency})": in_words(
                 self.dp.assuming(NON_ADAPTIVE), several=False
             ),
@@ -325,8 +516,10 @@ class Plan:
         return table_html(f"Plan, method {self.method.name!r}", facts)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, for `reading.plan_from_dict`."""
-        own = {field.name: getattr(self, field.name) for field in fields(self)}
+        """Everything, for `reading.plan_from_dict`: the problem and the numbers, of which a method makes the rest again."""
         inner = {"stages": [stage.to_dict() for stage in self.stages], "kept": self.kept} if self.stages else {}
-        others = {name: value for name, value in own.items() if name not in ("stages", "kept")}
-        return {**others, "problem": self.problem.to_dict(), **inner}
+        numbers = {name: getattr(self, name) for name in _NUMBERS if name not in ("stages", "kept")}
+        return {"problem": self.problem.to_dict(), **numbers, **inner}
+
+
+_NUMBERS = tuple(field.name for field in fields(Numbers))

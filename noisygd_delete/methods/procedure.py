@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field
 
 from ..errors import InvalidParameter
+from ..privacy.guarantee import NON_ADAPTIVE
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,7 @@ class Procedure:
     sampling        instead of K steps on all rows, more of them on samples that come to K passes; None: no samples
     output_noise    τ: standard deviation of the noise on the published weights
     exactness       of the steps; None: in floating point
+    solver_passes   gradient passes of the solver: a forecast from public numbers, exact where its number is fixed
     """
 
     start: Start
@@ -115,9 +118,47 @@ class Procedure:
     shape: tuple[float, ...] | None = None
     sampling: Sampling | None = None
     exactness: Exactness | None = None
+    solver_passes: int = field(default=0, repr=False)
 
     def __post_init__(self) -> None:
         if self.linear_term and not isinstance(self.start, Solved):
             raise InvalidParameter(
                 "is part of what a solver minimises: it needs a start at the minimiser", linear_term=self.linear_term
             )
+
+    @property
+    def counted(self) -> int:
+        """As how many steps a run counts: least squares on moments, in one pass, as one."""
+        return 1 if isinstance(self.start, Fitted) else self.steps
+
+
+@dataclass(frozen=True)
+class Costliest:
+    """The costliest run that a figure covers: exposure to the record (`Mechanism.exposure`), exposure after its erasure, and what must then hold."""
+
+    steps_with: float = math.inf
+    steps_without: float = 0
+    assuming: str = NON_ADAPTIVE
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What the figures of a plan speak of, and the steps of a request that they ask for.
+
+    dp, deletion     the costliest run about a record still there, and about one that was erased
+    deletion_steps   K_Ā that the deletion guarantee needs
+    utility_steps    K_Ā that keeps the accuracy over any number of requests (0: not asked for)
+    horizon          steps since the last fresh learn that composition affords (None: no limit)
+    relearns         whether a fresh learn is run where it is due, not asked for
+    fresh_every      one publication in so many starts afresh; None: the learn alone
+    counted_on       the samples at whose best listed order publications are counted, where no other measure is within reach
+    """
+
+    dp: Costliest = Costliest()
+    deletion: Costliest = Costliest()
+    deletion_steps: int = 0
+    utility_steps: int = 0
+    horizon: int | None = None
+    relearns: bool = False
+    fresh_every: int | None = None
+    counted_on: Sampling | None = None

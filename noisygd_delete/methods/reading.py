@@ -16,11 +16,15 @@ from ..privacy.budget import Budget
 from ..privacy.total import Total
 from . import FORMER_METHODS, MECHANISMS, METHODS, STAGE_METHODS
 from .base import Mechanism, Method
-from .plan import MOST_STAGES, Plan
+from .plan import MOST_STAGES, Numbers, Plan
 from .problem import Problem
 
 T = TypeVar("T")
 
+_ALWAYS = (
+    *("step_size", "noise_variance", "init_variance", "learn_steps", "delete_steps_for_deletion"),
+    "delete_steps_for_utility",
+)
 _OLD_OPTIONS = (
     *("step_size", "noise_variance", "solver", "diffusion_steps", "gradient_tolerance"),
     *("learn_steps", "delete_steps", "requests_per_learn", "fresh_learn", "excess_risk"),
@@ -133,9 +137,16 @@ def plan_from_dict(given: Mapping[str, Any]) -> Plan:
                 "gradient_tolerance": given.get("gradient_tolerance"),
             }
         asked = _modern_problem(asked, order=order)
-    numbers = {name: value for name, value in given.items() if name != "order"}
+    missing = sorted(set(_ALWAYS) - given.keys())
+    if missing:
+        raise InvalidParameter(f"not a plan: missing {', '.join(map(repr, missing))}")
     inner = {"stages": _stages(given["stages"], plan_from_dict, "problem")} if "stages" in given else {}
-    return typed(Plan, numbers, "a plan", problem=problem_from_dict(asked), **inner)
+    listed = {name: value for name, value in given.items() if name not in ("order", "problem")}
+    numbers, problem = typed(Numbers, listed, "a plan", **inner), problem_from_dict(asked)
+    plan = problem.method.assemble(problem, numbers)
+    if plan.numbers != numbers:
+        raise InvalidParameter(f"not a plan by method {problem.method.name!r}, which has other numbers")
+    return plan
 
 
 def _known(catalogue: Mapping[str, Any], given: Mapping[str, Any], tag: str) -> Any:

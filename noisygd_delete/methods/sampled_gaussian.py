@@ -6,10 +6,12 @@ later deletion takes it back: only an extractor trained afresh, or public, has f
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 from ..bounds import subsampled
+from ..bounds.search import least_safe
 from ..errors import InvalidParameter, positive
 from ..privacy.worlds import Worlds
 from .base import Condition, Cost, Mechanism
@@ -53,3 +55,33 @@ class SampledGaussian(Mechanism):
         bound = subsampled.replace_renyi if worlds.between_records else subsampled.zero_out_renyi
         facts = {"sampling_rate": self.sampling_rate, "noise_multiplier": self.noise_multiplier, "steps": steps_with}
         return {"points": tuple((float(order), bound(order=order, **facts)) for order in ORDERS)}
+
+
+def curve(*, order: float, sampling_rate: float, noise_multiplier: float, draws: int, worlds: Worlds) -> float:
+    """What sampled steps cost at one order, by the least listed one that covers it; infinite above all of them."""
+    listed = min((one for one in ORDERS if one >= order), default=None)
+    if listed is None:
+        return math.inf
+    bound = subsampled.replace_renyi if worlds.between_records else subsampled.zero_out_renyi
+    return bound(order=listed, sampling_rate=sampling_rate, noise_multiplier=noise_multiplier, steps=draws)
+
+
+def least_multiplier(
+    *, order: float, allowed: float, sampling_rate: float, draws: int, worlds: Worlds, digits: float = 1e-9
+) -> float:
+    """The least z, to a relative width, at which so many samples cost at most `allowed` at this order."""
+    if order > ORDERS[-1]:
+        raise InvalidParameter(
+            f"must be at most {ORDERS[-1]} for a stage on samples: its Rényi curve is listed up to there", order=order
+        )
+
+    def safe(multiplier: float) -> bool:
+        cost = curve(order=order, sampling_rate=sampling_rate, noise_multiplier=multiplier, draws=draws, worlds=worlds)
+        return cost <= allowed
+
+    found = least_safe(safe, guess=1.0, most=2.0**40, digits=digits)
+    if not found < math.inf:
+        raise InvalidParameter(
+            f"no noise keeps {draws} samples within ε={positive('allowed', allowed):g} at order {order:g}; ask for fewer steps"
+        )
+    return found

@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from ..bounds import subsampled
-from ..bounds.search import least_safe
-from ..errors import AssumptionViolated, InvalidParameter, count, positive
+from ..errors import AssumptionViolated, InvalidParameter, count
 from ..privacy.worlds import Worlds
 from .base import Cost, Method
-from .plan import Plan
+from .plan import Numbers, Plan
 from .problem import Problem
 from .procedure import Sampling
-from .sampled_gaussian import ORDERS, SampledGaussian
+from .sampled_gaussian import SampledGaussian
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,10 +45,6 @@ class SampledSteps(SampledGaussian):
     def passes(self) -> int:
         """Over the table: of a stage that starts below it, its steps."""
         return passes(self.sampling_rate, self.draws)
-
-    @property
-    def step_parts(self) -> dict[str, Any]:
-        return {"sampling": Sampling(self.sampling_rate, self.draws)}
 
     def exposure(self, steps: int) -> int:
         return 1
@@ -97,17 +91,15 @@ class SampledStage(Method):
                 noise_variance=plan.noise_variance,
             )
 
-    def mechanism(self, plan: Plan) -> SampledSteps:
-        return SampledSteps(
-            records=plan.records,
-            proven=plan.loss.constants.proven,
+    def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
+        run = SampledSteps(
+            records=problem.records,
+            proven=problem.loss.constants.proven,
             sampling_rate=self.sampling_rate,
             noise_multiplier=self.noise_multiplier,
             draws=self.draws,
         )
-
-    def excess_risk(self, plan: Plan) -> float:
-        return math.inf
+        return Plan.of(problem, run, numbers, sampling=Sampling(self.sampling_rate, self.draws))
 
 
 def passes(sampling_rate: float, draws: int) -> int:
@@ -128,33 +120,3 @@ def check_sampled(problem: Problem) -> None:
             f"a stage on samples clips every record's gradient, which the {problem.loss.name} loss does not; take "
             "losses.MultilayerPerceptron or deep.Network, or leave sampling_rate out"
         )
-
-
-def curve(*, order: float, sampling_rate: float, noise_multiplier: float, draws: int, worlds: Worlds) -> float:
-    """What `SampledSteps` costs at one order, by the least listed one that covers it; infinite above all of them."""
-    listed = min((one for one in ORDERS if one >= order), default=None)
-    if listed is None:
-        return math.inf
-    bound = subsampled.replace_renyi if worlds.between_records else subsampled.zero_out_renyi
-    return bound(order=listed, sampling_rate=sampling_rate, noise_multiplier=noise_multiplier, steps=draws)
-
-
-def least_multiplier(
-    *, order: float, allowed: float, sampling_rate: float, draws: int, worlds: Worlds, digits: float = 1e-9
-) -> float:
-    """The least z, to a relative width, at which so many samples cost at most `allowed` at this order."""
-    if order > ORDERS[-1]:
-        raise InvalidParameter(
-            f"must be at most {ORDERS[-1]} for a stage on samples: its Rényi curve is listed up to there", order=order
-        )
-
-    def safe(multiplier: float) -> bool:
-        cost = curve(order=order, sampling_rate=sampling_rate, noise_multiplier=multiplier, draws=draws, worlds=worlds)
-        return cost <= allowed
-
-    found = least_safe(safe, guess=1.0, most=2.0**40, digits=digits)
-    if not found < math.inf:
-        raise InvalidParameter(
-            f"no noise keeps {draws} samples within ε={positive('allowed', allowed):g} at order {order:g}; ask for fewer steps"
-        )
-    return found

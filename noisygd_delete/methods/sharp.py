@@ -11,11 +11,12 @@ from ..errors import AssumptionViolated, InvalidParameter, PlanInfeasible, posit
 from ..privacy.guarantee import Guarantee
 from ..privacy.worlds import Worlds
 from .base import Cost
-from .calibration import calibrate, published_together
+from .calibration import calibrate
 from .exact_steps import GridMethod, GridRun
-from .plan import Plan
+from .forecast import Prospects
+from .plan import Numbers, Plan
 from .problem import Problem
-from .resuming import contraction_risk, deleting, learning, minimiser_move, noise
+from .resuming import contraction_risk, deleting, learning, minimiser_move, noise, outlook_of_steps
 
 _ATTEMPTS = 60
 
@@ -108,8 +109,7 @@ class Sharp(GridMethod):
             farthest = math.sqrt(problem.dimension * init_variance) + constants.lipschitz / problem.regularization
             kept = (math.sqrt((1 + problem.utility_tolerance) * stationary) + move) ** 2
             target = {"tolerance": problem.utility_tolerance, "stationary": stationary, **chain}
-            return Plan(
-                problem=problem,
+            numbers = Numbers(
                 step_size=eta,
                 noise_variance=noise_variance,
                 init_variance=init_variance,
@@ -122,6 +122,7 @@ class Sharp(GridMethod):
                     shifted_interpolation.steps_to_distance(distance_before=kept, **target) if by_tolerance else 0
                 ),
             )
+            return self.assemble(problem, numbers)
 
         def affordable(together: Guarantee) -> bool:
             return together.gdp_squared <= budget_dp**2
@@ -141,10 +142,10 @@ class Sharp(GridMethod):
         over = math.inf
         for _ in range(_ATTEMPTS):
             real = chosen._over_reals(replace(problem, method=chosen))
-            plan = replace(real, problem=problem)
+            plan = self.assemble(problem, real.numbers)
             forgetting = _forgetting(plan)  # its further steps are published too
             plan = plan if forgetting is None else forgetting
-            spent = plan.dp if problem.releases == 1 else published_together(plan)  # a single one of any length
+            spent = plan.dp if problem.releases == 1 else plan.together  # a single one of any length
             over, before = spent.gdp_squared / problem.budget.dp_gdp() ** 2, over
             if over <= 1:
                 return forgetting
@@ -165,11 +166,12 @@ class Sharp(GridMethod):
                 f"λ={plan.regularization:g} must exceed β₋={plan.loss.constants.weak_convexity:g}: only then does a step contract"
             )
 
-    def mechanism(self, plan: Plan) -> SharpRun:
-        return SharpRun(**self.run_facts(plan))
+    def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
+        run = SharpRun(**self.run_facts(problem, numbers))
+        return Plan.of(problem, run, numbers, exactness=run.exactness)
 
-    def excess_risk(self, plan: Plan) -> float:
-        return contraction_risk(plan)
+    def outlook(self, plan: Plan) -> Prospects:
+        return outlook_of_steps(plan, contraction_risk(plan))
 
     def words(self, plan: Plan) -> tuple[str, ...]:
         rate = plan.step_size * plan.problem.strong_convexity
@@ -182,7 +184,7 @@ def _forgetting(plan: Plan) -> Plan | None:
     """The plan with so many steps more that a deletion is within its budget, roundings included; None: no number does."""
     wanted = plan.delete_steps_for_deletion
     for further in (0, 1, 2, *(2**k for k in range(2, 20))):
-        longer = replace(plan, delete_steps_for_deletion=wanted + further)
+        longer = plan.changed(delete_steps_for_deletion=wanted + further)
         if longer.budget.affords(longer.deletion):
             return longer
     return None
@@ -247,12 +249,11 @@ def reaching(plan: Plan, target: float) -> Plan:
     farthest = math.sqrt(plan.dimension * plan.init_variance) + math.sqrt(plan.stationary_distance)
     farthest += constants.lipschitz / problem.regularization
     chain = {"step_size": plan.step_size, "strong_convexity": problem.strong_convexity}
-    complete = replace(
-        plan,
+    complete = plan.changed(
         learn_steps=max(1, utility.steps_to_distance(before=farthest, after=kept, **chain)),
         delete_steps_for_utility=utility.steps_to_distance(before=kept + minimiser_move(plan), after=kept, **chain),
     )
-    if not published_together(complete).gdp_squared <= problem.dp_gdp() ** 2 * (1 + 1e-12):
+    if not complete.together.gdp_squared <= problem.dp_gdp() ** 2 * (1 + 1e-12):
         raise PlanInfeasible(
             f"the steps for an excess risk of {target:g} cost more than the dp budget over {plan.releases} releases",
             plan=complete,

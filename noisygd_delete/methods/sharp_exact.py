@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 from ..errors import InvalidParameter
 from .exact_steps import ExactSteps
-from .plan import Plan
+from .plan import Numbers, Plan
+from .problem import Problem
 from .sharp import Sharp, SharpRun
 
 _FACTS = tuple(fact.name for fact in fields(ExactSteps))
@@ -54,5 +55,6 @@ class SharpExact(Sharp):
     def to_dict(self) -> dict[str, Any]:
         return {name: value for name, value in super().to_dict().items() if name != "exact"}
 
-    def mechanism(self, plan: Plan) -> SharpExactRun:
-        return SharpExactRun(**self.run_facts(plan), dimension=plan.dimension)
+    def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
+        run = SharpExactRun(**self.run_facts(problem, numbers), dimension=problem.dimension)
+        return Plan.of(problem, run, numbers, exactness=run.exactness)

@@ -12,9 +12,10 @@ from ..privacy.worlds import Worlds
 from . import moments
 from .composition import Composition
 from .minimiser import Minimiser
-from .plan import Plan
+from .plan import Numbers, Plan
 from .problem import Problem
-from .sampled_steps import SampledStage, least_multiplier, passes
+from .sampled_gaussian import least_multiplier
+from .sampled_steps import SampledStage, passes
 
 MOMENTS = "moments"
 STAGE_KINDS = (NETWORK, HEAD, MOMENTS)
@@ -119,15 +120,14 @@ def planned(stage: Stage, own: Problem, *, gdp: float, order: float | None) -> P
 
 def noisy_steps(problem: Problem, step_size: float, noise_variance: float, steps: int) -> Plan:
     """A network stage of so many passes."""
-    return Plan(
-        problem=problem,
+    numbers = Numbers(
         step_size=step_size,
         noise_variance=noise_variance,
         init_variance=getattr(problem.loss, "init_variance", noise_variance / problem.regularization),
         learn_steps=steps,
         delete_steps_for_deletion=steps,
-        delete_steps_for_utility=0,
     )
+    return problem.method.assemble(problem, numbers)
 
 
 def on_samples(problem: Problem, draws: int, rate: float, step_size: float, gdp: float, order: float) -> Plan:
@@ -144,15 +144,7 @@ def on_samples(problem: Problem, draws: int, rate: float, step_size: float, gdp:
 def of_moments(problem: Problem, gdp: float) -> Plan:
     """A stage of least squares on noisy moments: one pass, and nothing that a step size or an initial law would say."""
     method = moments.planned(problem, gdp, problem.adjacency)
-    return Plan(
-        problem=replace(problem, method=method),
-        step_size=0.0,
-        noise_variance=0.0,
-        init_variance=0.0,
-        learn_steps=1,
-        delete_steps_for_deletion=1,
-        delete_steps_for_utility=0,
-    )
+    return method.assemble(replace(problem, method=method), Numbers(learn_steps=1, delete_steps_for_deletion=1))
 
 
 def what_runs(stage: Plan) -> str:

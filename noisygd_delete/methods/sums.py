@@ -7,7 +7,7 @@ A release's noise is carried on from the one before it, so a record costs someth
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -17,11 +17,11 @@ from ..losses.base import Loss
 from ..losses.logistic import Logistic
 from ..losses.softmax import Softmax
 from ..losses.squared import Squared
-from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
 from ..privacy.worlds import Worlds
 from . import procedure
 from .base import Condition, Cost, Mechanism, Method
-from .plan import Plan
+from .forecast import Prospects
+from .plan import Numbers, Plan
 from .problem import Problem
 
 BITS = 14  # of the grid, for rows of norm 1: its rounding costs about a percent of the noise at 200 columns
@@ -211,17 +211,9 @@ class MarkovSums(Method):
                 f"{problem.budget.describe()} over {problem.releases} releases takes more noise than the grid carries; raise the budget, or "
                 "ask for fewer releases",
             )
-        return Plan(
-            problem=problem,
-            step_size=0.0,
-            noise_variance=math.ldexp(run.variance, -2 * grid_of(problem.loss)[0]),
-            init_variance=0.0,
-            learn_steps=0,
-            delete_steps_for_deletion=0,
-            delete_steps_for_utility=0,
-            learn_solver_passes=1,
-            delete_solver_passes=1,
-        )
+        variance = math.ldexp(run.variance, -2 * grid_of(problem.loss)[0])
+        numbers = Numbers(noise_variance=variance, learn_solver_passes=1, delete_solver_passes=1)
+        return self.assemble(problem, numbers)
 
     def _facts(self, problem: Problem) -> dict[str, Any]:
         return {
@@ -238,36 +230,25 @@ class MarkovSums(Method):
     def check_plan(self, plan: Plan) -> None:
         _check_covered(plan.problem)  # no loss is needed to be Lipschitz: the sums' own norms are bounded
 
-    def mechanism(self, plan: Plan) -> MarkovSumsRun:
-        variance = math.ldexp(plan.noise_variance, 2 * grid_of(plan.loss)[0])
-        return MarkovSumsRun(**self._facts(plan.problem), variance=variance)
-
-    def start(self, plan: Plan, *, learning: bool) -> procedure.Start:
-        bits, weight = grid_of(plan.loss)
-        run = self.mechanism(plan)
-        return procedure.Carried(
+    def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
+        """Of an erased record exactly nothing is left: what is carried on is noise alone."""
+        bits, weight = grid_of(problem.loss)
+        run = MarkovSumsRun(**self._facts(problem), variance=math.ldexp(numbers.noise_variance, 2 * bits))
+        carried = procedure.Carried(
             draws=run.draws,
             variance=run.variance,
             bits=bits,
-            label_bits=label_bits(plan.loss),
+            label_bits=label_bits(problem.loss),
             norm_squared=run.norm_squared,
             label_weight=weight,
-            ridge=plan.records * plan.regularization,
+            ridge=problem.records * problem.regularization,
             ridge_share=RIDGE_SHARE,
         )
+        promise = procedure.Promise(deletion=procedure.Costliest(0))
+        return Plan.of(problem, run, numbers, learning=carried, serving=carried, promise=promise)
 
-    def deletion(self, plan: Plan) -> Guarantee:
-        """Exactly nothing: what is carried on is noise alone."""
-        return plan.mechanism.interval("deletion", plan.problem.deletion_notion, steps_with=0).assuming(NON_ADAPTIVE)
-
-    def excess_risk(self, plan: Plan) -> float:
-        return math.inf
-
-    def weight_deviation(self, plan: Plan) -> float:
-        return math.inf
-
-    def noise(self, plan: Plan) -> str:
-        return f"V={plan.noise_variance:.6g}"
+    def outlook(self, plan: Plan) -> Prospects:
+        return replace(super().outlook(plan), weight_deviation=math.inf)
 
     def words(self, plan: Plan) -> tuple[str, ...]:
         at_once = plan.mechanism.interval("dp", plan.problem.adjacency, steps_with=1).gdp_squared
@@ -279,7 +260,8 @@ class MarkovSums(Method):
             f"the first costs alone in μ², {who}; fresh noise would cost {plan.releases} times.",
             "Exactly: sums are whole numbers of a public grid and the noise is an exact discrete Gaussian. What a release carries on is "
             "recomputed from the release before and the table as that one left it, so rows go after the draw. Edits that no draw was made for "
-            "(a deletion that is published later) end the chain: the next release begins another, and the costs of both add up.",
+            "(a deletion that is published later) end the chain: the next release begins another, the costs of both add up, and little of the budget "
+            "may be left.",
         )
 
 

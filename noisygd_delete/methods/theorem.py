@@ -11,11 +11,12 @@ from ..errors import AssumptionViolated, InvalidParameter, positive
 from ..privacy.guarantee import Guarantee
 from ..privacy.worlds import Worlds
 from .base import Cost
-from .calibration import calibrate, published_together
+from .calibration import calibrate
 from .exact_steps import GridMethod, GridRun
-from .plan import Plan
+from .forecast import Prospects
+from .plan import Numbers, Plan
 from .problem import Problem
-from .resuming import contraction_risk, deleting, learning, noise
+from .resuming import contraction_risk, deleting, learning, noise, outlook_of_steps
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,14 +70,10 @@ class Theorem(GridMethod):
         if self.noise_variance not in (None, "cheapest"):
             positive("noise_variance", self.noise_variance)
 
-    @property
-    def gaussian(self) -> bool:
-        return False
-
     def _exactly(self, problem: Problem) -> Plan | None:
         """With the printed numbers, where the roundings leave their bound as it is."""
         plan = self._over_reals(problem)
-        within = problem.budget.affords(plan.deletion) and problem.budget.affords(published_together(plan))
+        within = problem.budget.affords(plan.deletion) and problem.budget.affords(plan.together)
         return plan if within and problem.budget.affords(plan.dp) else None
 
     def _over_reals(self, problem: Problem) -> Plan:
@@ -95,8 +92,7 @@ class Theorem(GridMethod):
             facts = {"regularization": lam, "noise_variance": noise_variance, "records": problem.records}
             released = theorem_5_1.full_rate(sensitivity=problem.sensitivity(problem.adjacency), **facts)
             replace_one_row = theorem_5_1.full_rate(sensitivity=2 * constants.lipschitz, **facts)
-            return Plan(
-                problem=problem,
+            numbers = Numbers(
                 step_size=eta,
                 noise_variance=noise_variance,
                 init_variance=theorem_5_1.init_variance(
@@ -113,6 +109,7 @@ class Theorem(GridMethod):
                     else 0
                 ),
             )
+            return self.assemble(problem, numbers)
 
         def affordable(together: Guarantee) -> bool:
             return together.renyi(dp_order) <= dp_rate * dp_order
@@ -161,12 +158,13 @@ class Theorem(GridMethod):
                 step_size=plan.step_size,
             )
 
-    def mechanism(self, plan: Plan) -> TheoremRun:
-        return TheoremRun(**self.run_facts(plan))
+    def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
+        run = TheoremRun(**self.run_facts(problem, numbers))
+        return Plan.of(problem, run, numbers, exactness=run.exactness)
 
-    def excess_risk(self, plan: Plan) -> float:
+    def outlook(self, plan: Plan) -> Prospects:
         """From the contraction towards the minimiser and, where its conditions (17) hold, Theorem 5.1 (3)."""
-        return min(contraction_risk(plan), _printed_risk(plan))
+        return outlook_of_steps(plan, min(contraction_risk(plan), _printed_risk(plan)))
 
     def words(self, plan: Plan) -> tuple[str, ...]:
         per_factor = 2 / (plan.step_size * plan.problem.strong_convexity)

@@ -11,6 +11,7 @@ from ..errors import NoisyGDDeleteError
 from ..privacy.guarantee import FIXED_SCHEDULE, NON_ADAPTIVE
 from ..privacy.shown import brief, shown
 from ..privacy.total import Total
+from .procedure import Carried
 
 if TYPE_CHECKING:
     from .plan import Plan
@@ -41,6 +42,16 @@ def passes(plan: Plan) -> str:
     return f"Cost: {learn:,} passes over the table to learn, {delete:,} for a publication that deletes."
 
 
+def noise(plan: Plan) -> str:
+    """The noise in symbols, for a line of text: of a run, or of each stage."""
+    if plan.stages:
+        each = (f"{stage.noise_variance:.4g}" if stage.noise_variance else "–" for stage in plan.stages)
+        return "σ²=" + ", ".join(each)
+    solved = f"s={plan.linear_term:.6g}, τ={plan.output_noise:.6g}" if plan.linear_term else ""
+    steps = f"{'V' if isinstance(plan.learning.start, Carried) else 'σ²'}={plan.noise_variance:.6g}"
+    return steps if not solved else f"{solved}; between: {steps}" if plan.noise_variance else solved
+
+
 def total(plan: Plan) -> str:
     """The cap on all publications together; "" where none was set beside the budget."""
     if plan.total is None:
@@ -66,15 +77,15 @@ def ridge(plan: Plan) -> str:
     if asked is None or norm is None:
         return ""
     chosen = "chosen from sizes, budget, loss and noise alone, none of it from the data"
-    noise = plan.method.forecast(plan)
+    cost = plan.outlook.forecast
     if asked == plan.regularization:
         return (
-            f"Ridge of the forecast: λ={brief(asked)} stays, {chosen}: the noise costs {brief(noise, 3)} of the loss by forecast, no more than "
+            f"Ridge of the forecast: λ={brief(asked)} stays, {chosen}: the noise costs {brief(cost, 3)} of the loss by forecast, no more than "
             f"the regulariser is worth at weights of norm {brief(norm, 3)}."
         )
     return (
         f"Ridge of the forecast: λ'={brief(plan.regularization)} in the place of λ={brief(asked)}, {chosen}. It is where the forecast cost of "
-        f"the noise, {brief(noise, 3)}, falls to what the regulariser is worth at weights of norm {brief(norm, 3)}, a public guess "
+        f"the noise, {brief(cost, 3)}, falls to what the regulariser is worth at weights of norm {brief(norm, 3)}, a public guess "
         f"(the norm of the model). In the objective with λ={brief(asked)} it costs at most {brief(plan.problem.ridge_cost, 3)} more if its minimiser has no "
         "larger norm; every theorem holds with λ' for λ."
     )
@@ -94,7 +105,7 @@ def clipping(plan: Plan) -> str:
 
 def rounding(plan: Plan) -> str:
     """That roundings are inside the bounds; "" where they are not."""
-    exactness = plan.mechanism.step_parts.get("exactness")
+    exactness = plan.serving.exactness
     if exactness is None:
         return ""
     return (
@@ -178,7 +189,7 @@ def worth(plan: Plan) -> str:
         f"Careful: weights of 0 lose {brief(zero, 3)} at most, {bound} does not promise a model better than guessing (it is "
         "a bound: what happens may be better). More records, fewer columns, a larger dp budget or a larger λ lower it"
     )
-    for factor in _LARGER if math.isfinite(plan.excess_risk) and not plan.mechanism.forgets_unobserved else ():
+    for factor in _LARGER if math.isfinite(plan.excess_risk) and not plan.mechanism.fading is not None else ():
         other = _again(plan, factor)
         if other is not None and other.excess_risk < zero / 2:
             return f"{text}: λ={brief(other.regularization, 3)} would make it {brief(other.excess_risk, 3)}."

@@ -29,7 +29,7 @@ def shapes_of(store: Store, monotone: Sequence[str] = ()) -> Shapes:
         raise InvalidParameter(
             f"{store.path}: a model of {len(schema.classes or ())} classes has no one curve for a column"
         )
-    noise = plan.method.weight_deviation(plan)
+    noise = plan.outlook.weight_deviation
     weights = monotone_weights(schema, model.weights, monotone) if monotone else model.weights
     return named_shapes(schema, weights, noise=noise, release=store.ledger.model_release)
 

@@ -12,6 +12,7 @@ from ..errors import InvalidParameter, NothingWorthHaving, choice
 from ..losses.base import Loss
 from ..methods import METHODS, compared
 from ..methods.base import AUTO, PROOFS
+from ..methods.perturbed import chained as chained_of
 from ..methods.plan import Plan
 from ..privacy.budget import Budget
 from ..privacy.guarantee import FIXED_SCHEDULE
@@ -270,10 +271,10 @@ def advise(
     found = replace(found, patience=_PATIENCE, hopeless=_HOPELESS * guessing)
     advice = Advice(found, guessing, ())
     if advice.worth_having:
-        chained = advice.plan.method.chained(advice.plan) if method == AUTO and regularization is None else None
+        chained = chained_of(advice.plan) if method == AUTO and regularization is None else None
         if chained is None:
             return advice
-        risk = chained.method.forecast(chained) + chained.problem.ridge_cost
+        risk = chained.outlook.forecast + chained.problem.ridge_cost
         return replace(advice, chained=replace(advice.chosen, plan=chained, excess_risk=risk))
     return Advice(found, guessing, remedies(advice.plan, facts, _DEAR * guessing, free=regularization is None))
 

@@ -11,7 +11,9 @@ from typing import Any
 from ..bounds.search import first_whole
 from ..errors import InvalidParameter, NoisyGDDeleteError, PlanInfeasible, choice, count, positive
 from ..methods import METHODS, compared
+from ..methods.minimiser import diffused_towards
 from ..methods.plan import Plan
+from ..methods.words import noise
 from .make import make_plan
 
 _ALIKE = 1.05  # forecasts that lie nearer than this do not tell methods apart
@@ -94,7 +96,7 @@ class Comparison:
             served = "each request" if self.requests is None else f"{candidate.publications} of {self.requests}"
             lines.append(
                 f"{candidate.method:<12}{candidate.learn_passes:>9}{candidate.delete_passes:>9}"
-                f"{candidate.excess_risk:>13.3g}{served:>14}  {candidate.plan.method.noise(candidate.plan)}{mark}"
+                f"{candidate.excess_risk:>13.3g}{served:>14}  {noise(candidate.plan)}{mark}"
             )
         verdict = f"target {self.target:g}: {self._met()}"
         return "\n".join([*lines, f"passes over the table; forecast excess risk in nats per record; {verdict}"])
@@ -173,7 +175,7 @@ def _candidate(name: str, target: float, requests: int | None, arguments: dict[s
         releases = arguments.get("releases", 1) if requests is None else publications + 1
         plan = make_plan(**{**arguments, **each, "method": name, "releases": releases})
         if _excess(plan) > target:
-            plan = plan.method.towards(plan, target - plan.problem.ridge_cost)
+            plan = diffused_towards(plan, target - plan.problem.ridge_cost)
         return Candidate(name, plan, publications, _excess(plan))
 
     try:
@@ -192,4 +194,4 @@ def _candidate(name: str, target: float, requests: int | None, arguments: dict[s
 
 def _excess(plan: Plan) -> float:
     """Forecast of a release's excess risk in the objective asked for."""
-    return plan.method.forecast(plan) + plan.problem.ridge_cost
+    return plan.outlook.forecast + plan.problem.ridge_cost

@@ -24,7 +24,7 @@ def _against(plan: Plan, rival: Plan) -> str:
     """The rival's noise, where both add the same kind; else what noise is for: its forecast cost."""
     if plan.noise_variance and rival.noise_variance:
         return f"noise variance {rival.noise_variance / plan.noise_variance:.3g}"
-    return f"forecast cost in regularised loss {rival.method.forecast(rival) / plan.method.forecast(plan):.3g}"
+    return f"forecast cost in regularised loss {rival.outlook.forecast / plan.outlook.forecast:.3g}"
 
 
 def _rivals(plan: Plan) -> str:

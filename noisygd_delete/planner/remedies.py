@@ -35,7 +35,7 @@ def remedies(plan: Plan, facts: Mapping[str, Any], target: float, *, free: bool)
             other = make_plan(**sizes, regularization=asked)
         except NoisyGDDeleteError:
             return False
-        return other.method.forecast(other) + other.problem.ridge_cost < target
+        return other.outlook.forecast + other.problem.ridge_cost < target
 
     found = []
     more = _least_power(lambda factor: good(records=math.ceil(records * factor)))

@@ -44,7 +44,7 @@ def with_ridge(problem: Problem, plan: Callable[[Problem], Plan], ridge: str) ->
             planned = plan(raised(regularization))
         except (NoisyGDDeleteError, ArithmeticError):
             return math.inf
-        return planned.method.forecast(planned)
+        return planned.outlook.forecast
 
     most = _MOST * problem.objective_smoothness
     found = balanced_ridge(cost, regularization=problem.regularization, model_norm=norm, most=most)

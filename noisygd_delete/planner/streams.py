@@ -36,7 +36,7 @@ class StreamPlan:
     @property
     def fresh(self) -> int:
         """Publications that start afresh, the learn among them."""
-        return self.plan.method.fresh_publications(self.plan)
+        return self.plan.fresh_publications
 
     @property
     def requests_each(self) -> int:

@@ -151,9 +151,7 @@ def passes(records: Records, plan: Plan, releases: int = 150) -> np.ndarray:
     model = learn(records, plan, np.random.default_rng(5)).weights
     found = []
     for seed in range(releases):
-        run = train(
-            records, plan, plan.procedure, np.atleast_2d(model), Execution(rng=np.random.default_rng(100 + seed))
-        )
+        run = train(records, plan, plan.serving, np.atleast_2d(model), Execution(rng=np.random.default_rng(100 + seed)))
         found.append(run.gradient_passes)
         model = run.model.weights
     return np.bincount(found, minlength=1 << 12) / releases

@@ -92,7 +92,7 @@ def shadow(plan, seed: int, *, there: bool, rerun: bool) -> float:
     model = learned
     if rerun:
         start = np.array(learned.weights)
-        model = train(gone, plan, plan.procedure, start, Execution(rng=np.random.default_rng((seed, there, 1)))).model
+        model = train(gone, plan, plan.serving, start, Execution(rng=np.random.default_rng((seed, there, 1)))).model
     base, later = plan.model_loss.parts(model.weights, 3)
     stage = plan.stages[1]
     kept = (1 - stage.step_size * stage.regularization) ** stage.learn_steps

@@ -35,7 +35,7 @@ def test_a_cold_release_is_the_same_whatever_was_published_before(method: str, s
     plan, records, rng = plan_by(method, solver=solver), table(), np.random.default_rng(7)
 
     def weights_from(start: np.ndarray) -> np.ndarray:
-        return train(records, plan, plan.procedure, start, Execution(rng=np.random.default_rng(3))).model.weights
+        return train(records, plan, plan.serving, start, Execution(rng=np.random.default_rng(3))).model.weights
 
     first = weights_from(np.zeros(plan.shape))
     near = np.atleast_2d(first) * 1.01  # a start that is far from the minimiser is not taken

@@ -31,6 +31,8 @@ WORDS = {  # key of the catalogue of papers -> the same in few words
     "time-unseen": "nobody sees when a model came out to less than a day: with `solver=\"fixed\"` or `\"passes\"` no data decide the passes",
     "machine-trusted": "the system's random numbers, ChaCha20 and elementary functions are as exact as they state",
     "stages-published": "every stage starts at a kept stage or a public point, and is published",
+    "sums-carried": "every edit goes through the store, rows go after the noise is drawn, how many releases there will be is fixed beforehand, and nobody sees how long one took",
+    "sums-all-rows": "no person ever had more rows than stated, erased ones counted",
     "samples-unseen": "DP-SGD stages: independent Poisson samples that nobody observes",
     "moments-own-norm": "moment stages: every row is divided by its own norm",
 }  # fmt: skip

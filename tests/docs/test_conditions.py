@@ -84,7 +84,7 @@ KEPT = {
     "docs/scikit-learn.md": ["`sample_weight` is refused", "is public and allowed", "their costs add", "outside any certificate", "the model is marked uncertified"],
     "docs/service.md": ["Insertions are not taken", "It decides nothing", "Without a cap, what waits is published at once", "needs `--tls-certificate`", "rows go and publication is withheld"],
     "docs/audit.md": ["It is evidence, never the reason for a figure", "only if the bound also comes within a factor", "halved noise passes unseen"],
-    "docs/streams.md": ["whatever requests depended on", "if requests did not depend on earlier ones", "in memory: no store", "before it starts"],
+    "docs/streams.md": ["whatever requests depended on", "if requests did not depend on earlier ones", "Nobody else may edit the table", "before it starts"],
     "docs/ladder.md": ["only the first one", "What the base showed of a record stays until a fresh learn", "Never start a stage where the last published model was", "do not depend on the rows"],
     "docs/which_model.md": ["if it never saw them", "which no certificate covers", "nothing is fitted", "pure, record by record"],
     "docs/command-line.md": ["no deletion takes earlier counts back", "statistic of private data", "While edits wait it is refused", "nothing more is published", "A forecast|a forecast does not"],

@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Curator, Execution
-from noisygd_delete.cli import main
 from noisygd_delete.engine import execution
 from noisygd_delete.engine.noise import ResearchNoise
 from noisygd_delete.methods.plan import Plan
@@ -25,6 +24,7 @@ from noisygd_delete.store.clusters import table
 from noisygd_delete.store.clusters.questions import GradientSum, Longest
 from noisygd_delete.store.sources import source_at
 from noisygd_delete.store.sources.reading import records_of
+from tests.cli.planned import main
 
 from .conftest import ROOT, SCHEMA, SLOTS, N, columns, held, skip_without
 from .held_up import LongestHeldUp, held_up, marked
@@ -66,8 +66,7 @@ def kill(mark: Path) -> None:
     psutil.wait_procs([victim], timeout=30)
 
 
-@pytest.mark.parametrize("files", ENDS)
-@pytest.mark.parametrize("engine", ["ray", "spark"])
+@pytest.mark.parametrize(("engine", "files"), [*(("ray", each) for each in ENDS), ("spark", "one file")])
 def test_init_and_learn_go_on_to_the_same_bit(
     engine: str, files: str, short_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -157,7 +157,7 @@ def test_ranges_read_off_the_data_are_named() -> None:
 
 def test_a_figure_is_about_a_person_only_when_all_rows_are_gone() -> None:
     plan, events, number = history("sharp", 4)
-    several = replace(plan, problem=replace(plan.problem, rows_per_subject=3))
+    several = plan.changed(rows_per_subject=3)
     run = several.mechanism
     events = [replace(event, mechanism=run) if event.mechanism.method == "sharp" else event for event in events]
     for remaining, unit, remark in (
@@ -176,7 +176,7 @@ def test_a_figure_is_about_a_person_only_when_all_rows_are_gone() -> None:
 def test_a_figure_that_counts_one_row_of_a_release_is_not_about_a_person_of_several() -> None:
     """A plan for persons of one row first, then one for persons of three: of all models only single rows are known."""
     plan, events, _ = history("sharp", 4)
-    several = replace(plan, problem=replace(plan.problem, rows_per_subject=3))
+    several = plan.changed(rows_per_subject=3)
     events = [
         *events,
         Event("relearn", several.learn_steps, 0, several.mechanism),

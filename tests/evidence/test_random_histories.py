@@ -48,7 +48,7 @@ def plan_of(method: str, rows: int) -> Plan:
     plan = plan_by(method)
     if rows == 1 or plan.stages or method.startswith("interleaved"):
         return plan
-    return replace(plan, problem=replace(plan.problem, rows_per_subject=rows))
+    return plan.changed(rows_per_subject=rows)
 
 
 def history(chance: random.Random, methods: Sequence[str] = MIXED) -> tuple[Plan, list[Event], int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -31,8 +30,8 @@ def test_a_stored_plan_runs_what_it_ran(name: str) -> None:
 
 def test_a_digest_tells_other_noise_and_other_steps() -> None:
     plan = plan_by("sharp")
-    louder = replace(plan, noise_variance=plan.noise_variance * (1 + 1e-9))
-    longer = replace(plan, delete_steps_for_utility=plan.delete_steps + 1)
+    louder = plan.changed(noise_variance=plan.noise_variance * (1 + 1e-9))
+    longer = plan.changed(delete_steps_for_utility=plan.delete_steps + 1)
     assert len({digest(plan), digest(louder), digest(longer)}) == 3
 
 

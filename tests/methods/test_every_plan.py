@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from noisygd_delete.errors import AssumptionViolated, InvalidParameter, PlanInfe
 from noisygd_delete.methods import Stage
 from noisygd_delete.methods.minimiser import Minimiser
 from noisygd_delete.methods.reading import plan_from_dict
+from noisygd_delete.methods.words import noise
 from tests.bank import FURTHER, PROBLEMS, USUAL, plan_by
 
 OF_GDP = {"interleaved, in Gaussian DP": {**USUAL, "method": "interleaved", "budget": Budget.from_epsilon_delta(dp=(2.0, 1e-6), deletion=(1.0, 1e-6)), "releases": 8}}  # fmt: skip
@@ -32,9 +32,9 @@ def test_a_plan_explains_itself_and_all_its_publications_fit_what_it_allows(name
     assert len(paragraphs) >= 4
     assert all(one.strip() for one in paragraphs)
     assert f"{plan.records:,}" in paragraphs[0] or str(plan.records) in paragraphs[0]
-    assert plan.method.noise(plan)
+    assert noise(plan)
     assert plan.excess_risk > 0
-    assert plan.method.weight_deviation(plan) > 0
+    assert plan.outlook.weight_deviation > 0
     order = plan.budget.order or 2.0
     assert plan.dp.renyi(order) <= plan.allowed.renyi(order) * (1 + 1e-9)
     gate, accountant = PrivacyFilter.for_plan(plan), Accountant(plan)
@@ -42,6 +42,14 @@ def test_a_plan_explains_itself_and_all_its_publications_fit_what_it_allows(name
         event = accountant.planned()
         gate.admit(event)
         accountant.record(event)
+
+
+@pytest.mark.parametrize("name", [*PROBLEMS, *FURTHER])
+def test_no_figure_of_a_convex_loss_is_about_real_numbers_unless_that_was_asked_for(name: str) -> None:
+    plan = plan_by(name)
+    said = {key for key, _ in plan.mechanism.conditions()} & {"real-arithmetic", "gaussian-noise"}
+    assert bool(said) == ("over the reals" in name or not plan.loss.constants.convex)
+    assert (plan.mechanism.slack > 0) == bool(said)
 
 
 @pytest.mark.parametrize("name", [*PROBLEMS, "sampled"])
@@ -66,7 +74,7 @@ def _halved(facts: dict[str, Any]) -> dict[str, Any]:
 
 def _refused(plan: Any, words: str, **changes: Any) -> None:
     with pytest.raises((InvalidParameter, AssumptionViolated), match=words):
-        _check(replace(plan, **changes))
+        _check(plan.changed(**changes))
 
 
 def _check(plan: Any) -> None:
@@ -77,20 +85,24 @@ def test_what_a_method_is_not_proven_for_is_refused() -> None:
     _refused(plan_by("perturbed"), "rounding of a gradient", gradient_tolerance=1e-30)
     _refused(plan_by("minimiser, warm"), "rounding", gradient_tolerance=1e-30)
     _refused(plan_by("near-gibbs"), "starts from that law", init_variance=1.0)
-    _refused(plan_by("ladder"), "a plan for each|not what this ladder runs", kept=0)
     ladder = plan_by("ladder")
+    with pytest.raises(InvalidParameter, match="other numbers"):
+        plan_from_dict({**ladder.to_dict(), "kept": 0})
+    with pytest.raises(InvalidParameter, match="other numbers"):
+        plan_from_dict({**plan_by("perturbed").to_dict(), "init_variance": 0.5})
+    _refused(ladder, "a plan for each", stages=ladder.stages[1:])
     other = ladder.stages[0]
     _refused(
         ladder,
         "another records|no stage of this ladder",
-        stages=(replace(other, problem=replace(other.problem, records=1999)), *ladder.stages[1:]),
+        stages=(other.changed(records=1999), *ladder.stages[1:]),
     )
 
 
 def test_noise_of_a_stage_on_samples_is_at_least_what_its_multiplier_is() -> None:
     stage = _made("sampled").stages[0]
     _refused(stage, "noise_multiplier", noise_variance=stage.noise_variance / 2)
-    assert stage.method.excess_risk(stage) == math.inf
+    assert stage.excess_risk == math.inf
 
 
 def test_a_tolerance_that_the_budget_cannot_hold_is_refused_with_the_largest_that_it_can() -> None:

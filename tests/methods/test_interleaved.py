@@ -12,8 +12,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from noisygd_delete import Budget, Curator, EditRequest, Records, Store, errors, losses, make_plan
+from noisygd_delete import Budget, Curator, EditRequest, Execution, Records, Store, errors, losses, make_plan
 from noisygd_delete.accountant import Accountant, Event
+from noisygd_delete.curator.learning import train
 from noisygd_delete.evidence import erasure_certificate, verify_certificate
 from noisygd_delete.evidence.erasure import erasure_in
 from noisygd_delete.methods import Interleaved
@@ -77,7 +78,7 @@ def test_fresh_ones_come_where_the_plan_says() -> None:
     kinds = [event.kind for event in history(plan, 12).events]
     assert kinds == ["learn", *["unlearn"] * 3, "relearn", *["unlearn"] * 3, "relearn", *["unlearn"] * 3]
     assert plan.budget.affords(history(plan, 12).dp_cumulative().with_slack())
-    assert history(plan, 12).dp_cumulative().gdp == pytest.approx(plan.method.together(plan).gdp)
+    assert history(plan, 12).dp_cumulative().gdp == pytest.approx(plan.together.gdp)
     more = history(plan, 12).what_if(history(plan, 12).planned("relearn", 0))
     assert not plan.budget.affords(more.dp_cumulative())
 
@@ -145,8 +146,8 @@ def test_few_fresh_ones_are_enough_and_a_deletion_stays_within_its_budget() -> N
         budget = Budget(order=10, dp=1.0, deletion=share)
         mix = make_plan(losses.Logistic(1.0), budget=budget, method="interleaved", **asked)
         fresh = make_plan(losses.Logistic(1.0), budget=budget, method="perturbed", **asked)
-        assert mix.method.forecast(mix) < fresh.method.forecast(fresh) / 3
-        assert budget.affords(mix.method.together(mix).with_slack())
+        assert mix.outlook.forecast < fresh.outlook.forecast / 3
+        assert budget.affords(mix.together.with_slack())
         assert budget.affords(mix.deletion.with_slack())
         assert plan_from_dict(mix.to_dict()) == mix
 
@@ -169,13 +170,13 @@ def test_exact_steps_between_leave_no_sentence_about_real_numbers() -> None:
     assert "real numbers" not in said
     assert "the noise of every step is an exact discrete Gaussian" in said
     assert plan.mechanism.slack == 0
-    assert plan.budget.affords(plan.method.together(plan))
+    assert plan.budget.affords(plan.together)
     assert plan.budget.affords(plan.deletion)
     again = json.loads(json.dumps(plan.to_dict()))
     assert plan_from_dict(again) == plan
     assert mechanism_from_dict(json.loads(json.dumps(plan.mechanism.to_dict()))) == plan.mechanism
     with pytest.raises(errors.InvalidParameter, match="float64"):
-        plan.method.check_plan(replace(plan, problem=replace(plan.problem, dtype="float32")))
+        plan.method.check_plan(plan.changed(dtype="float32"))
     facts = plan.mechanism.to_dict()
     with pytest.raises(errors.InvalidParameter, match="must say of fresh publications"):
         mechanism_from_dict({**facts, "exact": {**facts["exact"], "in_place": False}})
@@ -183,6 +184,42 @@ def test_exact_steps_between_leave_no_sentence_about_real_numbers() -> None:
         make_plan(
             losses.Sigmoid(1.0), **ADULT, regularization=0.3, budget=RENYI, releases=9, method=Interleaved(exact=True)
         )
+
+
+def test_rows_in_any_order_are_charged_of_a_record_that_is_gone_and_no_cheaper_for_one_that_is_there() -> None:
+    """By fresh publications and by the steps between, each for itself; two orders of the same rows are within what is charged."""
+    plan = plan_by("interleaved")
+    charged = plan.in_any_order()
+    assert charged.in_any_order() == charged
+
+    def told(run, with_record: float, clean: int) -> float:
+        steps = {"steps_with": with_record, "steps_without": clean}
+        return run.interval("deletion", "definition-4.1", **steps).renyi(2)
+
+    run, resumed = charged.mechanism, 2 * charged.delete_steps
+    assert told(run, 0, 1) > 0 < told(run, 0, resumed)
+    assert told(run, 0, 1 + resumed) == pytest.approx(told(run, 0, 1) + told(run, 0, resumed))
+    assert told(plan.mechanism, 0, 1 + resumed) == 0
+    for with_record, clean in (
+        (1, 0),
+        (resumed, 0),
+        (resumed, resumed),
+        (1 + 3 * resumed, resumed),
+        (math.inf, resumed),
+    ):
+        assert told(run, with_record, clean) >= told(plan.mechanism, with_record, clean)
+    rng, models = np.random.default_rng(3), []
+    rows = rng.standard_normal((charged.records, charged.features))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True) * (1 + 1e-6)
+    for seed in range(4):
+        order = np.random.default_rng(seed).permutation(charged.records)
+        records = Records(rows[order], rows[order, 0])
+        execution = Execution(rng=np.random.default_rng(1))
+        models.append(
+            train(records, charged, charged.serving, np.full((1, charged.features), 0.25), execution).model.weights
+        )
+    apart = max(float(np.linalg.norm(one - other)) for one in models for other in models)
+    assert apart / run.noise_scale <= math.sqrt(told(run, 0, resumed))
 
 
 def test_a_store_of_exact_steps_certifies_without_the_real_numbers(tmp_path) -> None:

@@ -21,10 +21,10 @@ TWIN = '''
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
-from .plan import Plan
+from .plan import Numbers, Plan
 from .problem import Problem
 from .sharp import Sharp, SharpRun
 
@@ -47,10 +47,11 @@ class Patient(Sharp):
 
     def plan(self, problem: Problem) -> Plan:
         plan = super().plan(problem)
-        return replace(plan, delete_steps_for_deletion=self.patience * plan.delete_steps_for_deletion)
+        return plan.changed(delete_steps_for_deletion=self.patience * plan.delete_steps_for_deletion)
 
-    def mechanism(self, plan: Plan) -> PatientRun:
-        return PatientRun(**self.run_facts(plan))
+    def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
+        run = PatientRun(**self.run_facts(problem, numbers))
+        return Plan.of(problem, run, numbers, exactness=run.exactness)
 '''.lstrip()
 LINES = (
     ('    "sharp": "Sharp",\n', '    "sharp": "Sharp",\n    "patient": "Patient",\n'),

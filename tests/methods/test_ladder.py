@@ -170,7 +170,7 @@ def test_later_stages_do_not_know_where_the_last_model_was():
     parts = plan.model_loss.parts(first.weights, 4)
     moved = plan.model_loss.joined([parts[0], parts[1] + 100.0, parts[2] - 100.0])
     again = [
-        train(records, plan, plan.procedure, start, Execution(rng=np.random.default_rng(7))).model.weights
+        train(records, plan, plan.serving, start, Execution(rng=np.random.default_rng(7))).model.weights
         for start in (np.array(first.weights), np.array(moved))
     ]
     assert np.array_equal(*again)

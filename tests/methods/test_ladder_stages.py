@@ -284,7 +284,7 @@ def test_the_same_start_whatever_the_last_model_was():
     parts = plan.model_loss.parts(first.weights, 4)
     moved = plan.model_loss.joined([parts[0], parts[1] + 100.0, parts[2] - 100.0])
     again = [
-        train(records, plan, plan.procedure, np.array(start), Execution(rng=np.random.default_rng(7))).model.weights
+        train(records, plan, plan.serving, np.array(start), Execution(rng=np.random.default_rng(7))).model.weights
         for start in (first.weights, moved)
     ]
     assert np.array_equal(*again)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 
 import numpy as np
@@ -264,7 +263,7 @@ def test_the_best_attack_gains_what_the_certificate_says_and_no_more(runs: int) 
     gone = attack(lambda sign: resume(table(0.0), start[sign], plan, rng).weights[0])
     assert gone < plan.deletion.advantage + luck < present
 
-    weak = dataclasses.replace(plan, noise_variance=plan.noise_variance / 4)  # σ/2: the audit must notice
+    weak = plan.changed(noise_variance=plan.noise_variance / 4)  # σ/2: the audit must notice
     assert attack(lambda sign: learn(table(sign), weak, rng).weights[0]) > plan.dp.advantage + luck
 
 

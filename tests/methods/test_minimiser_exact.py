@@ -16,7 +16,6 @@ from noisygd_delete.bounds import exact_steps
 from noisygd_delete.curator.learning import train
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter, PlanInfeasible
 from noisygd_delete.methods import Minimiser
-from noisygd_delete.methods.calibration import published_together
 from noisygd_delete.methods.reading import mechanism_from_dict, plan_from_dict
 
 RENYI, PAIRS = Budget(order=10, dp=1.0, deletion=0.1), Budget.from_epsilon_delta(dp=(1.0, 1e-5), deletion=(0.1, 1e-5))
@@ -50,7 +49,7 @@ def test_noise_and_steps_are_those_over_the_reals_without_the_slack(
         assert 1 < exact.noise_variance / wide.noise_variance < 1.001
         assert exact.delete_steps == real.delete_steps
         for made in (exact, exact.in_any_order(), real.in_any_order()):
-            assert budget.affords(published_together(made))
+            assert budget.affords(made.together)
             assert budget.affords(made.deletion)
             assert made.mechanism.slack == 0
 
@@ -107,7 +106,7 @@ def test_refusals_name_a_way_out() -> None:
     with pytest.raises(InvalidParameter, match="on the processor"):
         learn(table(), plan, execution=Execution("cpu:0"))
     with pytest.raises(InvalidParameter, match="float64"):
-        plan.method.check_plan(replace(plan, problem=replace(plan.problem, dtype="float32")))
+        plan.method.check_plan(plan.changed(dtype="float32"))
 
 
 @pytest.mark.parametrize("solver", ["warm", "cold", "fixed"])
@@ -125,7 +124,7 @@ def test_what_is_gone_leaves_nothing_where_rows_keep_their_places(solver: str) -
     plan = plan_by(solver, records=400, features=5, regularization=0.1)
     found = [
         train(
-            table().apply(EditRequest.delete([7])), plan, plan.procedure, start, Execution(rng=np.random.default_rng(1))
+            table().apply(EditRequest.delete([7])), plan, plan.serving, start, Execution(rng=np.random.default_rng(1))
         ).model.weights
         for start in (np.full((1, 5), 0.3), np.full((1, 5), -0.2))
     ]
@@ -142,7 +141,7 @@ def test_rows_in_another_order_are_apart_within_what_is_charged(solver: str) -> 
         order = np.random.default_rng(seed).permutation(8000)
         own = Records(rows.features[order], rows.labels[order])
         start = np.full((1, 5), 0.05 * seed)
-        found.append(train(own, plan, plan.procedure, start, Execution(rng=np.random.default_rng(3))).model.weights)
+        found.append(train(own, plan, plan.serving, start, Execution(rng=np.random.default_rng(3))).model.weights)
     apart = max(float(np.linalg.norm(one - other)) for one in found for other in found)
     gone = mechanism.interval("deletion", "pairwise", steps_with=1, steps_without=plan.delete_steps).gdp
     assert apart > 0 or solver == "fixed", "a stated 0 would be false; the fixed solver's roundings fall below the grid"

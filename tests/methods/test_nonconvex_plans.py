@@ -39,7 +39,7 @@ def test_runnable_plans_stay_within_the_budget():
     for method in ("theorem", "sharp"):
         for noise in ("cheapest", 3.0):
             plan = plan_for(method, noise_variance=noise)
-            assert plan.mechanism.forgets_unobserved
+            assert plan.mechanism.fading
             assert plan.deletion.renyi(2) <= 0.3 * (1 + 1e-9)
             assert plan.dp.renyi(2) <= 0.9
             assert plan.init_variance == pytest.approx(plan.noise_variance / 0.05)  # ρ of Theorem 5.2
@@ -74,12 +74,12 @@ def test_edits_before_a_fresh_learn_cost_nothing():
 
 def test_weak_convexity_takes_over_above_its_threshold():
     plan = plan_for("sharp", regularization=0.2)
-    assert not plan.mechanism.forgets_unobserved
+    assert not plan.mechanism.fading
     assert plan.mechanism.strong_convexity == pytest.approx(0.2 - BETA)
     assert plan.deletion.gdp is not None
     assert plan.deletion.renyi(2) <= 0.3
     below = plan_for("sharp", regularization=BETA * 0.99, noise_variance="cheapest")
-    assert below.mechanism.forgets_unobserved
+    assert below.mechanism.fading
 
 
 def test_weakly_convex_chains_contract_as_claimed():
@@ -336,7 +336,7 @@ def test_learn_and_twenty_deletions_audited_against_the_exact_law(method):
         method, records=n, features=1, regularization=lam, noise_variance=noise_variance,
         budget=Budget(order=2, dp=0.9, deletion=deletion),
     )  # fmt: skip
-    assert plan.mechanism.forgets_unobserved
+    assert plan.mechanism.fading
     assert plan.learn_steps > 500
     curator = Curator(Records(np.full((n, 1), 1 - 2.0**-20), labels), plan)
     releases = [curator.learn()] + [curator.delete([record]) for record in range(20)]

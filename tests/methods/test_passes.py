@@ -69,7 +69,7 @@ def linear(records: Records) -> Any:
 
 def test_the_engine_walks_the_passes_of_the_sheet() -> None:
     plan, records = plan_by(), table()
-    start = plan.procedure.start
+    start = plan.serving.start
     found = end_of_passes(records, plan.loss, regularization=0.05, blocks=start.blocks, step_sizes=start.step_sizes)[0]
     own = walked(logistic(records), 330, start.blocks, start.step_sizes, 0.05)
     one_way = walked(logistic(records), 330, start.blocks, start.step_sizes, 0.05, turning=False)
@@ -88,7 +88,7 @@ def test_the_engine_walks_the_passes_of_the_sheet() -> None:
 def test_two_tables_end_as_far_apart_as_is_stated(fault: str) -> None:
     """The worst record of every place; on the linear loss the bound is attained but for how long stored rows may be."""
     plan = plan_by()
-    run, start = plan.mechanism, plan.procedure.start
+    run, start = plan.mechanism, plan.serving.start
     blocks, sizes = start.blocks, start.step_sizes
     stated = run.passes.apart(run, Worlds.REPLACE)
     if fault == "the minimisers' own distance":
@@ -168,7 +168,7 @@ def test_every_table_takes_the_same_passes_and_what_is_gone_leaves_no_bit() -> N
     told = []
     for records in (full, full.apply(EditRequest.delete([7])), full.apply(EditRequest.delete(range(329))), empty):
         runs = [
-            train(records, plan, plan.procedure, start, Execution(rng=np.random.default_rng(1)))
+            train(records, plan, plan.serving, start, Execution(rng=np.random.default_rng(1)))
             for start in (np.full((1, 4), 0.3), np.full((1, 4), -9.0))
         ]
         assert (runs[0].model.weights == runs[1].model.weights).all()

@@ -27,7 +27,6 @@ from noisygd_delete.errors import AssumptionViolated, InvalidParameter, PlanInfe
 from noisygd_delete.evidence import erasure_certificate, verify_certificate
 from noisygd_delete.evidence.erasure import erasure_in
 from noisygd_delete.methods import Sharp
-from noisygd_delete.methods.calibration import published_together
 from noisygd_delete.methods.reading import mechanism_from_dict, method_from_dict, plan_from_dict
 
 from ..store.conftest import SCHEMA
@@ -55,7 +54,7 @@ def test_a_plan_of_before_goes_on_under_its_name_and_costs_what_it_did() -> None
     assert old.method.name == old.mechanism.method == "sharp-exact"
     assert "exact" not in old.method.to_dict()
     assert plan_from_dict(old.to_dict()) == old
-    assert old.procedure == plan.procedure
+    assert old.serving == plan.serving
     for about in ("dp", "deletion"):
         assert getattr(old, about).gdp == getattr(plan, about).gdp
     assert old.in_any_order().deletion.gdp == plan.in_any_order().deletion.gdp
@@ -229,31 +228,30 @@ class Shuffled(RowsElsewhere):
         return sum(sums, np.zeros(weights.shape))
 
 
-def test_rows_in_another_order_at_every_step_give_the_same_law_and_the_same_guarantee() -> None:
+@pytest.mark.parametrize("method", ["sharp", "theorem"])
+def test_rows_in_another_order_at_every_step_give_the_same_law_and_the_same_guarantee(method: str) -> None:
     """The same words: weights apart by no more than the roundings of all steps, which are charged of a record that is gone."""
-    plan = plan_by(records=400, features=5, regularization=0.1).in_any_order()
+    sizes = {"records": 400, "features": 5, "regularization": 0.1}
+    plan = plan_by(method, **sizes).in_any_order()
     mechanism, start = plan.mechanism, np.full((1, 5), 0.3)
     found, gradients = [], []
     for seed in range(3):
         rows = Shuffled(table(), seed)
         gradients += [PreciseObjective(rows, plan.loss, regularization=0.1).gradient(start) for _ in range(9)]
         begun = rows.asked
-        release = train(rows, plan, plan.procedure, start, Execution(rng=np.random.default_rng(1))).model
+        release = train(rows, plan, plan.serving, start, Execution(rng=np.random.default_rng(1))).model
         assert rows.asked - begun == plan.delete_steps
         found.append(release.weights)
     assert len({one.tobytes() for one in gradients}) > 1, "another order rounds otherwise"
     apart = max(float(np.linalg.norm(one - other)) for one in found for other in found)
     gone = mechanism.interval("deletion", "definition-4.1", steps_with=0, steps_without=plan.delete_steps)
-    assert apart / mechanism.noise_scale <= gone.gdp, "a shift of the last noise"
-    assert (
-        gone.gdp
-        > 0
-        == plan_by(records=400, features=5, regularization=0.1)
-        .mechanism.interval("deletion", "definition-4.1", steps_with=0, steps_without=plan.delete_steps)
-        .gdp
-    )
-    in_memory = train(table(), plan, plan.procedure, start, Execution(rng=np.random.default_rng(1))).model.weights
-    assert np.linalg.norm(in_memory - found[0]) <= apart + gone.gdp * mechanism.noise_scale
+    charged = math.sqrt(gone.renyi(2))  # μ, or what has the same Rényi bounds
+    assert apart / mechanism.noise_scale <= charged, "a shift of the last noise"
+    kept = plan_by(method, **sizes).mechanism
+    clean = kept.interval("deletion", "definition-4.1", steps_with=0, steps_without=plan.delete_steps)
+    assert charged > 0 == clean.renyi(2)
+    in_memory = train(table(), plan, plan.serving, start, Execution(rng=np.random.default_rng(1))).model.weights
+    assert np.linalg.norm(in_memory - found[0]) <= apart + charged * mechanism.noise_scale
 
 
 def test_a_plan_in_any_order_keeps_its_noise_and_survives_json() -> None:
@@ -289,7 +287,7 @@ def test_every_point_lies_on_the_grid_and_every_step_begins_inside_the_ball(monk
         assert release.model.certified
     assert len(begun) == plan.learn_steps + plan.delete_steps
     far = np.full((1, 5), 1e6)
-    train(records, plan, plan.procedure, far, Execution())
+    train(records, plan, plan.serving, far, Execution())
     assert max(begun) <= plan.mechanism.exact.radius * (1 + 1e-12)
 
 
@@ -324,15 +322,16 @@ def test_what_is_gone_leaves_nothing_after_a_model_that_was_seen() -> None:
     first = records.apply(EditRequest.delete([7]))
     start = np.full((1, 5), 0.3)
     found = [
-        train(held, plan, plan.procedure, start, Execution(rng=np.random.default_rng(1))).model.weights
+        train(held, plan, plan.serving, start, Execution(rng=np.random.default_rng(1))).model.weights
         for held in (first, other)
     ]
     assert (found[0] == found[1]).all()
     assert plan.mechanism.interval("deletion", "definition-4.1", steps_with=0, steps_without=9).gdp == 0
 
 
-def test_a_store_learns_deletes_and_certifies(tmp_path: Any) -> None:
-    plan = store_plan(method="sharp")
+@pytest.mark.parametrize("method", ["sharp", "theorem"])
+def test_a_store_learns_deletes_and_certifies(method: str, tmp_path: Any) -> None:
+    plan = store_plan(method=method)
     with Store.create(tmp_path / "store", store_records(), SCHEMA, plan) as store:
         store.learn()
         store.serve(EditRequest.delete(["identifier-token-0003"], request_id="r"))
@@ -346,11 +345,9 @@ def test_a_store_learns_deletes_and_certifies(tmp_path: Any) -> None:
     assert not keys & {"real-arithmetic", "gaussian-noise", "time-unseen"}
     with Store.open(tmp_path / "store") as store:
         assert store.plan == plan
-        assert store.accountant.deletion(1, 2, [2]).gdp == pytest.approx(
-            plan.mechanism.interval(
-                "deletion", "definition-4.1", steps_with=plan.learn_steps, steps_without=plan.delete_steps
-            ).gdp
-        )
+        steps = {"steps_with": plan.learn_steps, "steps_without": plan.delete_steps}
+        bound = plan.mechanism.interval("deletion", "definition-4.1", **steps)
+        assert store.accountant.deletion(1, 2, [2]).renyi(4) == pytest.approx(bound.renyi(4))
 
 
 @pytest.mark.parametrize("releases", [2, 12, 50])
@@ -362,7 +359,7 @@ def test_the_releases_that_a_plan_is_for_are_within_its_budget_steps_added_for_r
         plan = plan_by(
             records=n, features=20, regularization=regularization, budget=budget, releases=releases, utility=False
         )
-        assert budget.affords(published_together(plan))
+        assert budget.affords(plan.together)
         assert budget.affords(plan.deletion)
 
 

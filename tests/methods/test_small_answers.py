@@ -73,5 +73,5 @@ def test_noise_below_what_theorem_5_2_asks_for_is_refused_with_the_least() -> No
 
 def test_an_extractor_forgets_nothing_and_contradicts_nobody() -> None:
     extractor = SampledGaussian(records=100, noise_multiplier=1.0, sampling_rate=0.1)
-    assert extractor.forgets_at(0.1) is None
+    assert extractor.fading is None
     assert not extractor.contradicts(extractor)

@@ -112,6 +112,9 @@ def slack_of(records: int, dtype: str) -> float:
     return 2 * 256 * inside + 4 * records * additions * 2.0**-53
 
 
+EXACT = ("regularization", "curvature", "features", "outputs", "radius", "grid_bits", "in_place")
+
+
 class Run:
     """One kind of release, from its facts, each at least as cautious as the plan's problem asks for."""
 
@@ -119,6 +122,7 @@ class Run:
         self.method = facts["method"]
         need(self.method in ("sharp", "minimiser"), f"method {self.method!r} is not one of this file's")
         need(problem["loss"]["name"] == "logistic", "the loss is not one of this file's")
+        need(facts.get("passes") is None, "a solver that is none of this file's")
         radius, lam = problem["loss"]["radius"], problem["regularization"]
         self.n, self.eta, self.variance = facts["records"], facts["step_size"], facts["noise_variance"]
         self.m, self.lipschitz, self.rows = facts["strong_convexity"], facts["lipschitz"], facts["rows_per_subject"]
@@ -142,10 +146,7 @@ class Run:
 
     def check_exact(self, exact: dict[str, Any], problem: dict[str, Any]) -> None:
         """Facts of exact steps; δ: what the roundings of one step may move two runs apart, and τ² − 144h²."""
-        need(
-            self.method == "minimiser" and exact.get("in_place", True) is True,
-            "exact steps that are none of this file's",
-        )
+        need(exact.get("in_place", True) is True, "exact steps that are none of this file's")
         radius, lam, bits = exact["radius"], problem["regularization"], exact["grid_bits"]
         need(type(radius) in (int, float) and 0 < radius < math.inf, "a fact out of its range")
         need(type(bits) is int and 12 <= bits <= 24 and problem["dtype"] == "float64", "a fact out of its range")
@@ -177,6 +178,10 @@ class Run:
             return 0.0
         step = self.eta * self.delta(between) / self.n
         c, total = self.c, with_record + without
+        if self.exact is not None:  # gaps s + δ with the record, δ without it
+            step *= LONGER / (1 + self.slack)
+            carried = step * c**without * (1 - c**with_record) / (1 - c) + self.rounding * (1 - c**total) / (1 - c)
+            return carried**2 * (1 - c**2) / (self.variance_left * (1 - c ** (2 * total)))
         if c == 0:
             return 0.0 if without else step**2 / (2 * self.eta * self.variance)
         shape = c ** (2 * without) * (1 - c**with_record) ** 2 * (1 - c**2) / ((1 - c) ** 2 * (1 - c ** (2 * total)))
@@ -228,7 +233,10 @@ def history(paper: dict[str, Any]) -> list[Release]:
         "more releases than this file goes through",
     )
     for tally in paper["public_facts"]["ledger"]:
-        name = json.dumps(tally["mechanism"], sort_keys=True)
+        facts = dict(tally["mechanism"])
+        if facts.get("exact") is not None:  # what else stands there counts for nothing
+            facts["exact"] = {name: facts["exact"][name] for name in EXACT if name in facts["exact"]}
+        name = json.dumps(facts, sort_keys=True)
         run = runs.setdefault(name, None) or Run(tally["mechanism"], problem)
         runs[name] = run
         need(type(tally["releases"]) is int and tally["releases"] >= 1, "releases of a tally")
@@ -301,11 +309,12 @@ def check_figure(claim: dict[str, Any], squared: float, paper: dict[str, Any], w
         said["question"] == ("which" if worlds in ("replace", "pairwise") else "used"),
         f"{claim['key']}: another question",
     )
-    need(said["delta"] == delta and said["order"] == order, f"{claim['key']}: another δ or order")
+    own = said["delta"]
+    need(type(own) is float and 0 < own <= delta and said["order"] == order, f"{claim['key']}: another δ or order")
     bounds = {
         "gdp": mu,
         "advantage": advantage(mu),
-        "epsilon": epsilon_of(mu, delta),
+        "epsilon": epsilon_of(mu, own),
         "renyi": None if order is None else order * squared / 2,
     }
     for name, least in bounds.items():

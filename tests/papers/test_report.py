@@ -84,12 +84,13 @@ def test_the_figures_are_those_of_the_formulas(plan, certificate):
     later = gdp_of(plan, 1, learn + delete, delete)
     every = math.hypot(gdp_of(plan, 1, learn, 0), gdp_of(plan, 1, delete, 0), gdp_of(plan, 1, 0, delete))
     # release 3 served the erasure: its steps ran without the record, from the observed release 2
-    assert found["erased.later"]["gdp"] == pytest.approx(later, rel=1e-9)
-    assert found["erased.all"]["gdp"] == pytest.approx(every, rel=1e-9)
+    assert found["erased.later"]["gdp"] >= later, "the formulas are over the reals, the figures with their roundings"
+    assert found["erased.later"]["gdp"] == pytest.approx(later, rel=5e-4)
+    assert found["erased.all"]["gdp"] == pytest.approx(every, rel=5e-4)
     existing = math.hypot(gdp_of(plan, 2, learn, 0), *[gdp_of(plan, 2, delete, 0)] * 4)
-    assert found["present.all"]["gdp"] == pytest.approx(existing, rel=1e-9)
-    assert found["erased.later"]["advantage"] == pytest.approx(2 * norm.cdf(later / 2) - 1, rel=1e-9)
-    assert found["erased.later"]["renyi"] == pytest.approx(8 * later**2 / 2, rel=1e-9)
+    assert found["present.all"]["gdp"] == pytest.approx(existing, rel=5e-4)
+    assert found["erased.later"]["advantage"] == pytest.approx(2 * norm.cdf(later / 2) - 1, rel=5e-4)
+    assert found["erased.later"]["renyi"] == pytest.approx(8 * later**2 / 2, rel=5e-4)
 
 
 def test_a_good_certificate_holds(certificate, key):

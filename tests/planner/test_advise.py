@@ -27,7 +27,7 @@ def test_the_options_make_the_plan_that_was_weighed(advice) -> None:
     again = make_plan(LOGISTIC, **ROOMY, **advice.options())
     assert (again.learn_steps, again.delete_steps) == (advice.plan.learn_steps, advice.plan.delete_steps)
     assert again.noise_variance == advice.plan.noise_variance
-    assert again.method.forecast(again) == pytest.approx(advice.plan.method.forecast(advice.plan))
+    assert again.outlook.forecast == pytest.approx(advice.plan.outlook.forecast)
 
 
 def test_the_chosen_way_is_good_and_no_good_way_deletes_more_cheaply(advice) -> None:
@@ -49,7 +49,7 @@ def test_where_nothing_is_worth_having_what_would_do_does() -> None:
     def share(records: int, budget: Budget = TIGHT, features: int = 150) -> float:
         plan = make_plan(LOGISTIC, records=records, features=features, budget=budget, regularization=0.25 / records, ridge="forecast",
                          method=poor.chosen.method)  # fmt: skip
-        return (plan.method.forecast(plan) + plan.problem.ridge_cost) / math.log(2)
+        return (plan.outlook.forecast + plan.problem.ridge_cost) / math.log(2)
 
     assert share(more) < 0.25 < share(more // 2)
     wider = float(poor.remedies[1].split("ε=")[1].split(",")[0])

@@ -36,14 +36,14 @@ def test_lambda_is_raised_only_where_the_noise_asks_for_it(method: str) -> None:
     assert raised.regularization > 1e-4 == raised.problem.asked_regularization
     # the balance: what the noise costs is what the regulariser is worth at norm B
     worth = raised.regularization * raised.problem.model_norm**2 / 2
-    assert 0.95 * worth <= raised.method.forecast(raised) <= worth
+    assert 0.95 * worth <= raised.outlook.forecast <= worth
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_the_forecast_falls_and_the_budget_is_still_met(method: str) -> None:
     asked = {**ADULT, "regularization": 1e-4, "budget": tight(0.01), "method": method}
     plain, raised = make_plan(losses.Logistic(1.0), **asked), make_plan(losses.Logistic(1.0), **asked, ridge="forecast")
-    assert raised.method.forecast(raised) + raised.problem.ridge_cost < 0.5 * plain.method.forecast(plain)
+    assert raised.outlook.forecast + raised.problem.ridge_cost < 0.5 * plain.outlook.forecast
     assert raised.dp.with_slack().renyi(10) <= 0.01 * (1 + 1e-9)
     assert raised.deletion.with_slack().renyi(10) <= 0.001 * (1 + 1e-9)
 
@@ -106,7 +106,7 @@ def test_a_comparison_counts_the_price_of_the_ridge() -> None:
     asked = {"loss": losses.Logistic(1.0), **ADULT, "regularization": 1e-4, "budget": tight(0.01)}
     for candidate in compare_plans(**asked, ridge="forecast").candidates:
         assert candidate.excess_risk == pytest.approx(
-            candidate.plan.method.forecast(candidate.plan) + candidate.plan.problem.ridge_cost
+            candidate.plan.outlook.forecast + candidate.plan.problem.ridge_cost
         )
         assert candidate.plan.problem.ridge_cost > 0
 

@@ -10,7 +10,6 @@ from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.bounds import utility
 from noisygd_delete.cli import main
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter, PlanInfeasible
-from noisygd_delete.methods.calibration import published_together
 from noisygd_delete.methods.plan import Plan
 from noisygd_delete.methods.reading import plan_from_dict
 from noisygd_delete.planner.cheapest import cheapest_plan
@@ -63,7 +62,7 @@ def test_the_chosen_plan_keeps_every_promise(target, options):
         assert worst_excess(plan) <= target * (1 + 1e-9)
         assert plan.dp.renyi(10) <= 1.0 * (1 + 1e-12)
         assert plan.deletion.renyi(10) <= 0.1 * (1 + 1e-12)
-        assert published_together(plan).renyi(10) <= 1.0 * (1 + 1e-9)
+        assert plan.together.renyi(10) <= 1.0 * (1 + 1e-9)
     assert choice.plan in [row.plan for row in choice.table]
 
 

@@ -1770,6 +1770,18 @@ return minimiser_dp_gdp([], {"sensitivity": 0.0, "step_size": step_size, "strong
 });
 return {largest_step_size, _log_contraction, _one_minus_power, gdp_limit, gdp, noise_variance, minimiser_dp_gdp, noise_inflation, minimiser_deletion_gdp};
 })();
+$.modules["methods.forecast"] = (() => {
+let forecast_excess_risk;
+const math = $.libraries["math"];
+forecast_excess_risk = $.fn("forecast_excess_risk", ["problem", "*", "step_size", "noise_variance", "steps"], {"steps": $.libraries["math"].inf}, function (problem, step_size, noise_variance, steps) {
+let mean_curvature, settled, u;
+mean_curvature = $.add($.ga(problem, "strong_convexity"), $.div($.ga($.ga(problem, "loss"), "curvature_trace"), $.ga(problem, "dimension")));
+u = $.b.min([$.mul(step_size, mean_curvature), 1.0]);
+settled = (($.t($.eq(u, 1n)) || $.t($.eq(steps, $.libraries["math"].inf))) ? 1.0 : $.neg($.libraries["math"].expm1([$.mul($.mul(2n, steps), $.libraries["math"].log1p([$.neg(u)]))])));
+return $.div($.mul($.div($.mul($.ga(problem, "dimension"), noise_variance), 2n), settled), $.sub(1n, $.div(u, 2n)));
+});
+return {forecast_excess_risk};
+})();
 $.modules["bounds.noise_shape"] = (() => {
 let block_variances, column_variances;
 const math = $.libraries["math"];
@@ -1813,18 +1825,6 @@ return $.b.len([$.ga(self, "_names")]);
 });
 });
 return {T, Catalogue, Mapping, TypeVar};
-})();
-$.modules["methods.forecast"] = (() => {
-let forecast_excess_risk;
-const math = $.libraries["math"];
-forecast_excess_risk = $.fn("forecast_excess_risk", ["problem", "*", "step_size", "noise_variance", "steps"], {"steps": $.libraries["math"].inf}, function (problem, step_size, noise_variance, steps) {
-let mean_curvature, settled, u;
-mean_curvature = $.add($.ga(problem, "strong_convexity"), $.div($.ga($.ga(problem, "loss"), "curvature_trace"), $.ga(problem, "dimension")));
-u = $.b.min([$.mul(step_size, mean_curvature), 1.0]);
-settled = (($.t($.eq(u, 1n)) || $.t($.eq(steps, $.libraries["math"].inf))) ? 1.0 : $.neg($.libraries["math"].expm1([$.mul($.mul(2n, steps), $.libraries["math"].log1p([$.neg(u)]))])));
-return $.div($.mul($.div($.mul($.ga(problem, "dimension"), noise_variance), 2n), settled), $.sub(1n, $.div(u, 2n)));
-});
-return {forecast_excess_risk};
 })();
 $.modules["bounds.rounding"] = (() => {
 let UNIT, MARGIN, LEAST_LOG, exp_up, log_down, sum_up, least, best_order;
@@ -2527,53 +2527,6 @@ return $.dict([["name", $.ga(self, "name")], ...$.pairs(asdict([self]))]);
 });
 }), [["radius", () => ["is", $.b.float]]], {frozen: true});
 return {MOST_CLASSES, ONE_DIRECTION, SEVERAL_DIRECTIONS, LossConstants, Loss, Any, ClassVar, ABC, scale, abstractmethod, asdict};
-})();
-$.modules["methods.procedure"] = (() => {
-let Prior, Published, Solved, Fitted, Carried, Sampling, Exactness, Passed, Start, Procedure;
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-Prior = $.dataclass($.cls("Prior", [], ($ns) => {
-
-}), [["variance", () => ["is", $.b.float]]], {frozen: true});
-Published = $.dataclass($.cls("Published", [], ($ns) => {
-
-}), [], {frozen: true});
-Solved = $.dataclass($.cls("Solved", [], ($ns) => {
-$ns.chain = 1n;
-}), [["tolerance", () => ["is", $.b.float]], ["solver", () => ["is", $.b.str]], ["chain", () => ["is", $.b.int]]], {frozen: true});
-Fitted = $.dataclass($.cls("Fitted", [], ($ns) => {
-
-}), [["deviation", () => ["is", $.b.float]], ["ridge", () => ["is", $.b.float]]], {frozen: true});
-Carried = $.dataclass($.cls("Carried", [], ($ns) => {
-
-}), [["draws", () => ["parts", $.b.list, ["parts", $.b.tuple, ["is", $.b.float], ["is", $.b.float]]]], ["variance", () => ["is", $.b.float]], ["bits", () => ["is", $.b.int]], ["label_bits", () => ["is", $.b.int]], ["norm_squared", () => ["is", $.b.int]], ["label_weight", () => ["is", $.b.int]], ["ridge", () => ["is", $.b.float]], ["ridge_share", () => ["is", $.b.float]]], {frozen: true});
-Sampling = $.dataclass($.cls("Sampling", [], ($ns) => {
-
-}), [["rate", () => ["is", $.b.float]], ["draws", () => ["is", $.b.int]]], {frozen: true});
-Exactness = $.dataclass($.cls("Exactness", [], ($ns) => {
-
-}), [["radius", () => ["is", $.b.float]], ["grid_bits", () => ["is", $.b.int]]], {frozen: true});
-Passed = $.dataclass($.cls("Passed", [], ($ns) => {
-
-}), [["blocks", () => ["is", $.b.int]], ["step_sizes", () => ["of", $.b.tuple, ["is", $.b.float]]]], {frozen: true});
-Start = $.or($.or($.or($.or($.or(Prior, Published), Solved), Fitted), Passed), Carried);
-Procedure = $.dataclass($.cls("Procedure", [], ($ns) => {
-$ns.steps = 0n;
-$ns.step_size = 0.0;
-$ns.noise_variance = 0.0;
-$ns.linear_term = 0.0;
-$ns.output_noise = 0.0;
-$ns.shape = null;
-$ns.sampling = null;
-$ns.exactness = null;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-if (($.t($.ga(self, "linear_term")) && !$.t($.b.isinstance([$.ga(self, "start"), Solved])))) {
-throw $.raised(InvalidParameter(["is part of what a solver minimises: it needs a start at the minimiser"], {"linear_term": $.ga(self, "linear_term")}));
-}
-return null;
-});
-}), [["start", () => ["is", Start]], ["steps", () => ["is", $.b.int]], ["step_size", () => ["is", $.b.float]], ["noise_variance", () => ["is", $.b.float]], ["linear_term", () => ["is", $.b.float]], ["output_noise", () => ["is", $.b.float]], ["shape", () => ["or", ["of", $.b.tuple, ["is", $.b.float]], ["none"]]], ["sampling", () => ["or", ["is", Sampling], ["none"]]], ["exactness", () => ["or", ["is", Exactness], ["none"]]]], {frozen: true});
-return {Prior, Published, Solved, Fitted, Carried, Sampling, Exactness, Passed, Start, Procedure, InvalidParameter};
 })();
 $.modules["bounds.solver_steps"] = (() => {
 let PER_FEATURE, MOST_CELLS, _QUICK, _SIDE, _SOLVED, _DECOMPOSED, _LEAST_SHARE, _MOST_SHARE, _COUNTED, sample_rows, growth, condition, proven_steps;
@@ -4271,7 +4224,7 @@ const rate_log_delta = $.modules["bounds.renyi"]["rate_log_delta"];
 const renyi_epsilon_optimal = $.modules["bounds.renyi"]["renyi_epsilon_optimal"];
 const renyi_log_delta_optimal = $.modules["bounds.renyi"]["renyi_log_delta_optimal"];
 const exp_up = $.modules["bounds.rounding"]["exp_up"];
-return {renyi_epsilon_optimal, gdp_epsilon, rate_epsilon, exp_up, rate_advantage, gdp_advantage, gdp_for, rate_log_delta, renyi_log_delta_optimal, gdp_log_delta, rate_for};
+return {renyi_epsilon_optimal, gdp_epsilon, gdp_for, rate_epsilon, exp_up, rate_advantage, gdp_advantage, rate_log_delta, renyi_log_delta_optimal, gdp_log_delta, rate_for};
 })();
 $.modules["evidence.envelope"] = (() => {
 let PAYLOAD, STATEMENT, PREDICATE, statement, encoded, is_envelope, opened;
@@ -4752,7 +4705,7 @@ return fill([label, $.dict([]), values]);
 return {QUESTIONS, ABOUT, COMMANDS, paper, _block, _lines, _claimed, _former, _head, _said, _request, _tables, _evidence, audit_name, _foot, _moment, _number, _filled, labels, Claim, sentence, KEYS, Any, Mapping, fill, figure};
 })();
 $.modules["privacy.guarantee"] = (() => {
-let LEAST_DELTA, NON_ADAPTIVE, stated_delta, Guarantee;
+let LEAST_DELTA, NON_ADAPTIVE, FIXED_SCHEDULE, stated_delta, Guarantee;
 const math = $.libraries["math"];
 const asdict = $.libraries["dataclasses"]["asdict"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
@@ -4769,11 +4722,13 @@ const probability = $.modules["errors"]["probability"];
 const renyi_order = $.modules["errors"]["renyi_order"];
 const Curve = $.modules["privacy.curve"]["Curve"];
 const fewer = $.modules["privacy.curve"]["fewer"];
+const shown = $.modules["privacy.shown"]["shown"];
 const ADJACENCIES = $.modules["privacy.worlds"]["ADJACENCIES"];
 const DELETION_NOTIONS = $.modules["privacy.worlds"]["DELETION_NOTIONS"];
 const Worlds = $.modules["privacy.worlds"]["Worlds"];
 LEAST_DELTA = $.pow(2.0, $.neg(256n));
 NON_ADAPTIVE = "requests did not depend on earlier models";
+FIXED_SCHEDULE = "nothing that was seen decided when a model was published";
 stated_delta = $.fn("stated_delta", ["name", "value"], {}, function (name, value) {
 let delta;
 delta = probability([name, value]);
@@ -4880,6 +4835,9 @@ return $.modules["bounds.conversion"].rate_advantage([], {"rate": $.ga(self, "to
 }
 return $.cm(self, "delta", [0.0]);
 }));
+$ns.at_most = $.property($.fn("at_most", ["self"], {}, function (self) {
+return shown([$.ga($.cm(self, "with_slack", []), "advantage")], {"percent": true});
+}));
 $ns.by_gdp = $.property($.fn("by_gdp", ["self"], {}, function (self) {
 if ($.t($.is($.ga(self, "gdp"), null))) {
 return null;
@@ -4959,7 +4917,7 @@ throw $.raised(InvalidParameter([("" + "not a guarantee: " + $.formatted(error, 
 return null;
 }));
 }), [["about", () => ["is", $.b.str]], ["adjacency", () => ["is", Worlds]], ["gdp_squared", () => ["is", $.b.float]], ["rate", () => ["is", $.b.float]], ["points", () => ["of", $.b.tuple, ["parts", $.b.tuple, ["is", $.b.float], ["is", $.b.float]]]], ["curves", () => ["of", $.b.tuple, ["parts", $.b.tuple, ["is", Curve], ["is", $.b.float]]]], ["rows", () => ["is", $.b.int]], ["source", () => ["is", $.b.str]], ["assumptions", () => ["of", $.b.tuple, ["is", $.b.str]]], ["proven", () => ["is", $.b.bool]], ["slack", () => ["is", $.b.float]]], {frozen: true});
-return {LEAST_DELTA, NON_ADAPTIVE, stated_delta, Guarantee, InvalidParameter, probability, Curve, Worlds, bound, renyi_order, non_negative, count, DELETION_NOTIONS, ADJACENCIES, choice, curve_epsilon, fewer, replace, asdict, curve_log_delta};
+return {LEAST_DELTA, NON_ADAPTIVE, FIXED_SCHEDULE, stated_delta, Guarantee, InvalidParameter, probability, Curve, Worlds, bound, renyi_order, non_negative, count, DELETION_NOTIONS, ADJACENCIES, choice, curve_epsilon, shown, fewer, replace, asdict, curve_log_delta};
 })();
 $.modules["privacy.budget"] = (() => {
 let _gdp_for, Measures, Budget, in_numbers;
@@ -5111,7 +5069,6 @@ const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const count = $.modules["errors"]["count"];
 const non_negative = $.modules["errors"]["non_negative"];
 const positive = $.modules["errors"]["positive"];
-const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
 const Guarantee = $.modules["privacy.guarantee"]["Guarantee"];
 const DELETION_NOTIONS = $.modules["privacy.worlds"]["DELETION_NOTIONS"];
 const Worlds = $.modules["privacy.worlds"]["Worlds"];
@@ -5120,7 +5077,6 @@ Mechanism = $.dataclass($.cls("Mechanism", [], ($ns) => {
 $ns.fresh = false;
 $ns.publishes = "model";
 $ns.continues = false;
-$ns.forgets_unobserved = false;
 $ns.notes = $.tuple([]);
 $ns.nested = $.tuple([]);
 $ns.proven = true;
@@ -5174,12 +5130,9 @@ let facts;
 facts = $.dict([["rows", $.ga(self, "rows")], ["source", $.ga(self, "source")], ["assumptions", assumptions_of([self])], ["proven", $.ga(self, "proven")], ["slack", $.ga(self, "slack")]]);
 return Guarantee([], {"about": about, "adjacency": worlds, ...$.named($.dict([...$.pairs(facts), ...$.pairs(cost)]))});
 });
-$ns.closer = $.fn("closer", ["self", "before", "steps", "edits"], {}, function (self, before, steps, edits) {
+$ns.fading = $.property($.fn("fading", ["self"], {}, function (self) {
 return null;
-});
-$ns.forgets_at = $.fn("forgets_at", ["self", "closeness"], {}, function (self, closeness) {
-return null;
-});
+}));
 $ns.contradicts = $.fn("contradicts", ["self", "other"], {}, function (self, other) {
 return false;
 });
@@ -5252,7 +5205,7 @@ $ns.notions = DELETION_NOTIONS;
 $ns.proof = $.gi(PROOFS, 0n);
 $ns.compared = true;
 $ns.any_order = false;
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
+$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
 
 return null;
 });
@@ -5265,23 +5218,11 @@ throw $.raised(InvalidParameter([("" + "the " + $.formatted($.ga($.ga(plan, "los
 }
 return null;
 });
-$ns.model_loss = $.fn("model_loss", ["self", "plan"], {}, function (self, plan) {
-return $.ga(plan, "loss");
-});
-$ns.dp = $.fn("dp", ["self", "plan"], {}, function (self, plan) {
-return $.cm($.cm($.ga(plan, "mechanism"), "interval", ["dp", $.ga($.ga(plan, "problem"), "adjacency")], {"steps_with": $.libraries["math"].inf}), "assuming", [NON_ADAPTIVE]);
-});
-$ns.deletion = $.fn("deletion", ["self", "plan"], {}, function (self, plan) {
-let notion, supremum;
-notion = $.ga($.ga(plan, "problem"), "deletion_notion");
-supremum = $.dict([["steps_with", $.libraries["math"].inf], ["steps_without", $.cm($.ga(plan, "mechanism"), "exposure", [$.ga(plan, "delete_steps")])]]);
-return $.cm($.cm($.ga(plan, "mechanism"), "interval", ["deletion", notion], {...$.named(supremum)}), "assuming", [NON_ADAPTIVE]);
-});
 $ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
 return $.dict([["name", $.ga(self, "name")], ...$.pairs(_told([self]))]);
 });
 }), [], {frozen: true});
-return {PROOFS, Mechanism, NoisySteps, _told, bounded_gradients, Method, ClassVar, ABC, Worlds, DELETION_NOTIONS, field, non_negative, count, abstractmethod, InvalidParameter, NON_ADAPTIVE, positive, asdict, Guarantee};
+return {PROOFS, Mechanism, NoisySteps, _told, bounded_gradients, Method, ClassVar, ABC, Worlds, DELETION_NOTIONS, field, non_negative, count, abstractmethod, InvalidParameter, positive, asdict, Guarantee};
 })();
 $.modules["privacy.total"] = (() => {
 let Total;
@@ -5350,6 +5291,75 @@ return $.dict((function* ($first) { for (const $v1 of $.each($first)) { let name
 });
 }), [["epsilon", () => ["is", $.b.float]], ["delta", () => ["is", $.b.float]], ["gdp", () => ["is", $.b.bool]], ["order", () => ["or", ["is", $.b.float], ["none"]]], ["late", () => ["is", $.b.bool]]], {frozen: true});
 return {Total, InvalidParameter, renyi_order, stated_delta, positive, asdict, brief};
+})();
+$.modules["methods.procedure"] = (() => {
+let Prior, Published, Solved, Fitted, Carried, Sampling, Exactness, Passed, Start, Procedure, Costliest, Promise;
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const field = $.libraries["dataclasses"]["field"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
+Prior = $.dataclass($.cls("Prior", [], ($ns) => {
+
+}), [["variance", () => ["is", $.b.float]]], {frozen: true});
+Published = $.dataclass($.cls("Published", [], ($ns) => {
+
+}), [], {frozen: true});
+Solved = $.dataclass($.cls("Solved", [], ($ns) => {
+$ns.chain = 1n;
+}), [["tolerance", () => ["is", $.b.float]], ["solver", () => ["is", $.b.str]], ["chain", () => ["is", $.b.int]]], {frozen: true});
+Fitted = $.dataclass($.cls("Fitted", [], ($ns) => {
+
+}), [["deviation", () => ["is", $.b.float]], ["ridge", () => ["is", $.b.float]]], {frozen: true});
+Carried = $.dataclass($.cls("Carried", [], ($ns) => {
+
+}), [["draws", () => ["parts", $.b.list, ["parts", $.b.tuple, ["is", $.b.float], ["is", $.b.float]]]], ["variance", () => ["is", $.b.float]], ["bits", () => ["is", $.b.int]], ["label_bits", () => ["is", $.b.int]], ["norm_squared", () => ["is", $.b.int]], ["label_weight", () => ["is", $.b.int]], ["ridge", () => ["is", $.b.float]], ["ridge_share", () => ["is", $.b.float]]], {frozen: true});
+Sampling = $.dataclass($.cls("Sampling", [], ($ns) => {
+
+}), [["rate", () => ["is", $.b.float]], ["draws", () => ["is", $.b.int]]], {frozen: true});
+Exactness = $.dataclass($.cls("Exactness", [], ($ns) => {
+
+}), [["radius", () => ["is", $.b.float]], ["grid_bits", () => ["is", $.b.int]]], {frozen: true});
+Passed = $.dataclass($.cls("Passed", [], ($ns) => {
+
+}), [["blocks", () => ["is", $.b.int]], ["step_sizes", () => ["of", $.b.tuple, ["is", $.b.float]]]], {frozen: true});
+Start = $.or($.or($.or($.or($.or(Prior, Published), Solved), Fitted), Passed), Carried);
+Procedure = $.dataclass($.cls("Procedure", [], ($ns) => {
+$ns.steps = 0n;
+$ns.step_size = 0.0;
+$ns.noise_variance = 0.0;
+$ns.linear_term = 0.0;
+$ns.output_noise = 0.0;
+$ns.shape = null;
+$ns.sampling = null;
+$ns.exactness = null;
+$ns.solver_passes = field([], {"default": 0n, "repr": false});
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+if (($.t($.ga(self, "linear_term")) && !$.t($.b.isinstance([$.ga(self, "start"), Solved])))) {
+throw $.raised(InvalidParameter(["is part of what a solver minimises: it needs a start at the minimiser"], {"linear_term": $.ga(self, "linear_term")}));
+}
+return null;
+});
+$ns.counted = $.property($.fn("counted", ["self"], {}, function (self) {
+return ($.t($.b.isinstance([$.ga(self, "start"), Fitted])) ? 1n : $.ga(self, "steps"));
+}));
+}), [["start", () => ["is", Start]], ["steps", () => ["is", $.b.int]], ["step_size", () => ["is", $.b.float]], ["noise_variance", () => ["is", $.b.float]], ["linear_term", () => ["is", $.b.float]], ["output_noise", () => ["is", $.b.float]], ["shape", () => ["or", ["of", $.b.tuple, ["is", $.b.float]], ["none"]]], ["sampling", () => ["or", ["is", Sampling], ["none"]]], ["exactness", () => ["or", ["is", Exactness], ["none"]]], ["solver_passes", () => ["is", $.b.int]]], {frozen: true});
+Costliest = $.dataclass($.cls("Costliest", [], ($ns) => {
+$ns.steps_with = $.libraries["math"].inf;
+$ns.steps_without = 0n;
+$ns.assuming = NON_ADAPTIVE;
+}), [["steps_with", () => ["is", $.b.float]], ["steps_without", () => ["is", $.b.float]], ["assuming", () => ["is", $.b.str]]], {frozen: true});
+Promise = $.dataclass($.cls("Promise", [], ($ns) => {
+$ns.dp = Costliest([]);
+$ns.deletion = Costliest([]);
+$ns.deletion_steps = 0n;
+$ns.utility_steps = 0n;
+$ns.horizon = null;
+$ns.relearns = false;
+$ns.fresh_every = null;
+$ns.counted_on = null;
+}), [["dp", () => ["is", Costliest]], ["deletion", () => ["is", Costliest]], ["deletion_steps", () => ["is", $.b.int]], ["utility_steps", () => ["is", $.b.int]], ["horizon", () => ["or", ["is", $.b.int], ["none"]]], ["relearns", () => ["is", $.b.bool]], ["fresh_every", () => ["or", ["is", $.b.int], ["none"]]], ["counted_on", () => ["or", ["is", Sampling], ["none"]]]], {frozen: true});
+return {Prior, Published, Solved, Fitted, Carried, Sampling, Exactness, Passed, Start, Procedure, Costliest, Promise, field, NON_ADAPTIVE, InvalidParameter};
 })();
 $.modules["methods"] = (() => {
 let __getattr__, _METHODS, _STAGE_METHODS, _FORMER_METHODS, _MECHANISMS, METHODS, STAGE_METHODS, FORMER_METHODS, MECHANISMS;
@@ -5673,153 +5683,6 @@ return $.dict([["points", $.b.tuple([(function* ($first) { for (const $v1 of $.e
 }), [["sampling_rate", () => ["is", $.b.float]], ["noise_multiplier", () => ["is", $.b.float]]], {frozen: true, kw_only: true});
 return {ORDERS, SampledGaussian, ClassVar, Mechanism, InvalidParameter, positive};
 })();
-$.modules["methods.exact_steps"] = (() => {
-let ROOM, NotExact, ExactSteps, GridRun, GridMethod, exact_steps_of, _covers, check_exact;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const exact_steps = $.modules["bounds.exact_steps"];
-const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
-const NORM_TOLERANCE = $.modules["bounds.arithmetic"]["NORM_TOLERANCE"];
-const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
-const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const count = $.modules["errors"]["count"];
-const non_negative = $.modules["errors"]["non_negative"];
-const positive = $.modules["errors"]["positive"];
-const Method = $.modules["methods.base"]["Method"];
-const NoisySteps = $.modules["methods.base"]["NoisySteps"];
-const bounded_gradients = $.modules["methods.base"]["bounded_gradients"];
-ROOM = $.add(1n, $.mul(2n, NORM_TOLERANCE));
-NotExact = $.cls("NotExact", [InvalidParameter], ($ns) => {
-
-});
-ExactSteps = $.dataclass($.cls("ExactSteps", [], ($ns) => {
-$ns.in_place = true;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let name;
-for (const $v1 of $.each($.tuple(["regularization", "radius"]))) {
-name = $v1;
-positive([name, $.b.getattr([self, name])]);
-}
-non_negative(["curvature", $.ga(self, "curvature")]);
-for (const $v2 of $.each($.tuple(["features", "outputs"]))) {
-name = $v2;
-count([name, $.b.getattr([self, name])]);
-}
-count(["grid_bits", $.ga(self, "grid_bits")], {"minimum": $.modules["bounds.exact_steps"].LEAST_BITS, "maximum": $.modules["bounds.exact_steps"].MOST_BITS});
-return null;
-});
-$ns.check = $.fn("check", ["self", "run"], {}, function (self, run) {
-let finest, limit;
-limit = $.cm(self, "largest_step_size", [run]);
-if ($.t($.lt(limit, $.ga(run, "step_size")))) {
-throw $.raised(NotExact([("" + "must be at most " + $.formatted(limit, "", ("" + ".17g")) + ": beyond it a step may carry two models apart")], {"step_size": $.ga(run, "step_size")}));
-}
-if ($.t(!$.eq($.ga(run, "strong_convexity"), $.ga(self, "regularization")))) {
-throw $.raised(InvalidParameter([("" + "must be regularization=" + $.formatted($.ga(self, "regularization"), "", ("" + ".17g")) + ": the losses covered are convex")], {"strong_convexity": $.ga(run, "strong_convexity")}));
-}
-finest = $.modules["bounds.exact_steps"].grid_bits([], {"radius": $.ga(self, "radius"), "noise": $.ga(run, "noise_scale"), ...$.named($.cm(self, "_reach", [run]))});
-if ($.t($.lt(finest, $.ga(self, "grid_bits")))) {
-throw $.raised(InvalidParameter([("" + "is too fine for weights up to radius=" + $.formatted($.ga(self, "radius"), "", ("" + "g")) + ": they would be no whole numbers of float64")], {"grid_bits": $.ga(self, "grid_bits")}));
-}
-return null;
-});
-$ns.largest_step_size = $.fn("largest_step_size", ["self", "run"], {}, function (self, run) {
-let steepest;
-steepest = $.add($.ga(self, "regularization"), $.mul($.ga(self, "curvature"), $.pow(ROOM, 2n)));
-return $.modules["bounds.shifted_interpolation"].largest_step_size([], {"strong_convexity": $.ga(run, "strong_convexity"), "objective_smoothness": steepest});
-});
-$ns.dimension = $.property($.fn("dimension", ["self"], {}, function (self) {
-return $.mul($.ga(self, "features"), $.ga(self, "outputs"));
-}));
-$ns.grid = $.fn("grid", ["self", "run"], {}, function (self, run) {
-return $.libraries["math"].ldexp([$.ga(run, "noise_scale"), $.neg($.ga(self, "grid_bits"))]);
-});
-$ns.measured_error = $.fn("measured_error", ["self", "run"], {}, function (self, run) {
-return gradient_error([], {"lipschitz": $.mul($.ga(run, "lipschitz"), ROOM), "curvature": $.mul($.ga(self, "curvature"), $.pow(ROOM, 2n)), "outputs": $.ga(self, "outputs"), "records": $.ga(run, "records"), "features": $.ga(self, "features"), "regularization": $.ga(self, "regularization"), "weights_norm": $.mul(1.001, $.ga(self, "radius"))});
-});
-$ns.gdp = $.fn("gdp", ["self", "run", "worlds", "*", "steps_with", "steps_without", "apart"], {"steps_without": 0n, "apart": 0.0}, function (self, run, worlds, steps_with, steps_without, apart) {
-let gap;
-gap = $.modules["bounds.exact_steps"].gap([], {"gradient_error": $.cm(self, "measured_error", [run]), "strong_convexity": $.ga(run, "strong_convexity"), "radius": $.ga(self, "radius"), "dimension": $.ga(self, "dimension"), "grid": $.cm(self, "grid", [run]), ...$.named($.cm(self, "_reach", [run]))});
-return $.modules["bounds.exact_steps"].gdp([], {"sensitivity": $.mul($.cm(run, "sensitivity", [worlds]), ROOM), "step_size": $.ga(run, "step_size"), "strong_convexity": $.ga(run, "strong_convexity"), "noise": $.ga(run, "noise_scale"), "grid": $.cm(self, "grid", [run]), "records": $.ga(run, "records"), "gap": gap, "steps_with_record": steps_with, "steps_without_record": steps_without, "in_place": $.ga(self, "in_place"), "apart": apart});
-});
-$ns._reach = $.fn("_reach", ["self", "run"], {}, function (self, run) {
-return $.dict([["lipschitz", $.mul($.ga(run, "lipschitz"), ROOM)], ["regularization", $.ga(self, "regularization")], ["step_size", $.ga(run, "step_size")]]);
-});
-}), [["regularization", () => ["is", $.b.float]], ["curvature", () => ["is", $.b.float]], ["features", () => ["is", $.b.int]], ["outputs", () => ["is", $.b.int]], ["radius", () => ["is", $.b.float]], ["grid_bits", () => ["is", $.b.int]], ["in_place", () => ["is", $.b.bool]]], {frozen: true, kw_only: true});
-GridRun = $.dataclass($.cls("GridRun", [NoisySteps], ($ns) => {
-$ns.exact = null;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(GridRun, self, "__post_init__")([]);
-if ($.t(!$.is($.ga(self, "exact"), null))) {
-$.cm($.ga(self, "exact"), "check", [self]);
-}
-return null;
-});
-$ns.shows_order = $.property($.fn("shows_order", ["self"], {}, function (self) {
-return $.both(!$.is($.ga(self, "exact"), null), () => !$.t($.ga($.ga(self, "exact"), "in_place")));
-}));
-$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
-let own;
-if ($.t($.is($.ga(self, "exact"), null))) {
-return $.sup(GridRun, self, "conditions")([]);
-}
-own = $.dict([["method", $.ga(self, "method")]]);
-return $.tuple([...$.each(bounded_gradients([$.ga(self, "lipschitz")], {"proven": $.ga(self, "proven")})), $.tuple(["slots-public", $.dict([["records", $.ga(self, "records")]])]), ...$.each(($.t($.ga($.ga(self, "exact"), "in_place")) ? $.tuple([$.tuple(["rows-in-place", own])]) : $.tuple([]))), $.tuple(["exact-steps", own]), $.tuple(["machine-trusted", $.dict([])])]);
-});
-}), [["exact", () => ["or", ["is", ExactSteps], ["none"]]]], {frozen: true, kw_only: true});
-GridMethod = $.dataclass($.cls("GridMethod", [Method], ($ns) => {
-$ns.any_order = true;
-$ns.exact = null;
-$ns.in_place = true;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-if (($.t($.is($.ga(self, "exact"), false)) && !$.t($.ga(self, "in_place")))) {
-throw $.raised(InvalidParameter(["needs exact steps: only their roundings are bounded in any order"], {"in_place": false}));
-}
-return null;
-});
-$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
-$.sup(GridMethod, self, "check_plan")([plan]);
-if ($.t($.ga(self, "exact"))) {
-check_exact([$.ga(plan, "problem")]);
-if ($.t(!$.eq($.ga($.ga(plan, "problem"), "dtype"), "float64"))) {
-throw $.raised(InvalidParameter(["must be 'float64': the bound counts roundings of that alone"], {"dtype": $.ga($.ga(plan, "problem"), "dtype")}));
-}
-}
-return null;
-});
-$ns.run_facts = $.fn("run_facts", ["self", "plan"], {}, function (self, plan) {
-let chain, facts;
-chain = $.dict([["step_size", $.ga(plan, "step_size")], ["noise_variance", $.ga(plan, "noise_variance")]]);
-facts = $.cm($.ga(plan, "problem"), "run", [], {...$.named(chain)});
-if (!$.t($.ga(self, "exact"))) {
-return facts;
-}
-return $.dict([...$.pairs(facts), ["slack", 0.0], ["exact", exact_steps_of([$.ga(plan, "problem")], {...$.named(chain), "in_place": $.ga(self, "in_place")})]]);
-});
-}), [["exact", () => ["or", ["is", $.b.bool], ["none"]]], ["in_place", () => ["is", $.b.bool]]], {frozen: true, kw_only: true});
-exact_steps_of = $.fn("exact_steps_of", ["problem", "*", "step_size", "noise_variance", "in_place"], {}, function (problem, step_size, noise_variance, in_place) {
-let bits, radius, reach;
-reach = $.dict([["lipschitz", $.mul($.ga($.ga($.ga(problem, "loss"), "constants"), "lipschitz"), ROOM)], ["regularization", $.ga(problem, "regularization")], ["step_size", step_size], ["noise", $.libraries["math"].sqrt([$.mul($.mul(2n, step_size), noise_variance)])]]);
-radius = $.modules["bounds.exact_steps"].radius([], {"gap_at_zero": $.ga($.ga(problem, "loss"), "gap_at_zero"), "dimension": $.ga(problem, "dimension"), "strong_convexity": $.ga(problem, "strong_convexity"), ...$.named(reach)});
-bits = $.modules["bounds.exact_steps"].grid_bits([], {"radius": radius, ...$.named(reach)});
-if ($.t($.lt(bits, $.modules["bounds.exact_steps"].LEAST_BITS))) {
-throw $.raised(NotExact([("" + "at n=" + $.formatted($.ga(problem, "records"), "", "") + " and \u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " a step's noise is too fine beside weights up to " + $.formatted(radius, "", ("" + "g")) + " for float64; raise \u03bb, or use method 'perturbed'")]));
-}
-return ExactSteps([], {"regularization": $.ga(problem, "regularization"), "curvature": $.ga($.ga($.ga(problem, "loss"), "constants"), "curvature"), "features": $.ga(problem, "features"), "outputs": $.ga($.ga(problem, "loss"), "outputs"), "radius": radius, "grid_bits": bits, "in_place": in_place});
-});
-_covers = $.fn("_covers", ["problem"], {}, function (problem) {
-return $.both($.ga($.ga($.ga(problem, "loss"), "constants"), "convex"), () => !$.t($.ga($.ga(problem, "loss"), "clips_each")));
-});
-check_exact = $.fn("check_exact", ["problem"], {}, function (problem) {
-if (!$.t(_covers([problem]))) {
-throw $.raised(AssumptionViolated([("" + "steps exact to the last bit, which rows in any order need, are proven for convex losses, not for " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + "; leave exact out, or use method 'composition' or 'perturbed'")], {"method": $.ga($.ga(problem, "method"), "name")}));
-}
-return null;
-});
-return {ROOM, NotExact, ExactSteps, GridRun, GridMethod, exact_steps_of, _covers, check_exact, ClassVar, Method, NoisySteps, InvalidParameter, bounded_gradients, count, non_negative, positive, AssumptionViolated, NORM_TOLERANCE, gradient_error};
-})();
 $.modules["methods.problem"] = (() => {
 let Problem;
 const math = $.libraries["math"];
@@ -5948,99 +5811,195 @@ total = ($.t($.is($.ga(self, "total"), null)) ? null : $.cm($.ga(self, "total"),
 return $.dict([...$.pairs(own), ...$.pairs(described), ...$.pairs(worlds), ["total", total]]);
 });
 }), [["loss", () => ["is", Loss]], ["records", () => ["is", $.b.int]], ["features", () => ["is", $.b.int]], ["regularization", () => ["is", $.b.float]], ["budget", () => ["is", Budget]], ["method", () => ["is", Method]], ["adjacency", () => ["is", Worlds]], ["deletion_notion", () => ["is", Worlds]], ["releases", () => ["is", $.b.int]], ["batch", () => ["is", $.b.int]], ["rows_per_subject", () => ["is", $.b.int]], ["utility", () => ["is", $.b.bool]], ["utility_tolerance", () => ["is", $.b.float]], ["dtype", () => ["is", $.b.str]], ["slack_in_budget", () => ["is", $.b.bool]], ["asked_regularization", () => ["or", ["is", $.b.float], ["none"]]], ["one_hot_blocks", () => ["or", ["of", $.b.tuple, ["is", $.b.int]], ["none"]]], ["model_norm", () => ["or", ["is", $.b.float], ["none"]]], ["feature_map", () => ["or", ["is", $.b.str], ["none"]]], ["total", () => ["or", ["is", Total], ["none"]]]], {frozen: true});
-return {Problem, Total, Worlds, Method, Budget, Loss, InvalidParameter, scale, count, Any, DTYPES, choice, probability, DELETION_NOTIONS, ADJACENCIES, fields, column_variances, sensitivity_slack};
+return {Problem, Total, Worlds, Method, Budget, Loss, InvalidParameter, scale, count, Any, DTYPES, choice, probability, DELETION_NOTIONS, ADJACENCIES, sensitivity_slack, fields, column_variances};
 })();
-$.modules["methods.plan"] = (() => {
-let MOST_STAGES, Plan;
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const fields = $.libraries["dataclasses"]["fields"];
-const cached_property = $.libraries["functools"]["cached_property"];
-const count = $.modules["errors"]["count"];
-const Problem = $.modules["methods.problem"]["Problem"];
-MOST_STAGES = 16n;
-Plan = $.dataclass($.cls("Plan", [], ($ns) => {
-$ns.gradient_tolerance = 0.0;
-$ns.learn_solver_passes = 0n;
-$ns.delete_solver_passes = 0n;
-$ns.horizon = null;
-$ns.linear_term = 0.0;
-$ns.output_noise = 0.0;
-$ns.stages = $.tuple([]);
-$ns.kept = 0n;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let fresh, mechanism, name, steps;
-for (const $v1 of $.each($.tuple(["learn_steps", "delete_steps_for_deletion", "delete_steps_for_utility", "kept"]))) {
-name = $v1;
-count([name, $.b.getattr([self, name])], {"minimum": 0n});
+$.modules["methods.words"] = (() => {
+let passes, noise, promise, _slack;
+const FIXED_SCHEDULE = $.modules["privacy.guarantee"]["FIXED_SCHEDULE"];
+const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
+const brief = $.modules["privacy.shown"]["brief"];
+const shown = $.modules["privacy.shown"]["shown"];
+const Carried = $.modules["methods.procedure"]["Carried"];
+passes = $.fn("passes", ["plan"], {}, function (plan) {
+let delete$, learn;
+{const $v2 = $.unpack((function* ($first) { for (const $v1 of $.each($first)) { let name; name = $v1; yield $.b.round([$.div($.gi($.ga(plan, "gradient_evaluations"), name), $.ga(plan, "records"))]); } })($.tuple(["learn", "delete"])), 2, -1);learn = $v2[0];delete$ = $v2[1];}
+return ("" + "Cost: " + $.formatted(learn, "", ("" + ",")) + " passes over the table to learn, " + $.formatted(delete$, "", ("" + ",")) + " for a publication that deletes.");
+});
+noise = $.fn("noise", ["plan"], {}, function (plan) {
+let each, solved, steps;
+if ($.t($.ga(plan, "stages"))) {
+each = (function* ($first) { for (const $v3 of $.each($first)) { let stage; stage = $v3; yield ($.t($.ga(stage, "noise_variance")) ? ("" + $.formatted($.ga(stage, "noise_variance"), "", ("" + ".4g"))) : "\u2013"); } })($.ga(plan, "stages"));
+return $.add("\u03c3\u00b2=", $.cm(", ", "join", [each]));
 }
-mechanism = $.ga(self, "mechanism");
-for (const $v2 of $.each($.tuple([$.tuple([$.ga(self, "learn_steps"), true]), $.tuple([$.ga(self, "delete_steps"), $.ga(mechanism, "fresh")])]))) {
-{const $v3 = $.unpack($v2, 2, -1);steps = $v3[0];fresh = $v3[1];}
-$.cm(mechanism, "check_steps", [steps]);
-$.cm(mechanism, "check_start", [steps], {"fresh": fresh});
+solved = ($.t($.ga(plan, "linear_term")) ? ("" + "s=" + $.formatted($.ga(plan, "linear_term"), "", ("" + ".6g")) + ", \u03c4=" + $.formatted($.ga(plan, "output_noise"), "", ("" + ".6g"))) : "");
+steps = ("" + $.formatted(($.t($.b.isinstance([$.ga($.ga(plan, "learning"), "start"), Carried])) ? "V" : "\u03c3\u00b2"), "", "") + "=" + $.formatted($.ga(plan, "noise_variance"), "", ("" + ".6g")));
+return (!$.t(solved) ? steps : ($.t($.ga(plan, "noise_variance")) ? ("" + $.formatted(solved, "", "") + "; between: " + $.formatted(steps, "", "")) : solved));
+});
+promise = $.fn("promise", ["plan"], {}, function (plan) {
+let deletion, delta, figures, order;
+{const $v4 = [$.cm($.ga(plan, "deletion"), "with_slack", []), $.ga($.ga(plan, "budget"), "order"), $.ga($.ga(plan, "budget"), "shown_delta")];deletion = $v4[0];order = $v4[1];delta = $v4[2];}
+figures = ($.t($.is(order, null)) ? [] : [("" + "\u03b5_dd=" + $.formatted(shown([$.cm(deletion, "renyi", [order])]), "", "") + " at order " + $.formatted(brief([order]), "", ""))]);
+$.cm(figures, "append", [("" + "(\u03b5=" + $.formatted(shown([$.cm(deletion, "epsilon", [delta])]), "", "") + ", \u03b4=" + $.formatted(shown([delta]), "", "") + ")")]);
+return ("" + "Promise for a deleted record: an observer of the models after its deletion gains at most " + $.formatted($.ga(deletion, "at_most"), "", "") + " over guessing, if " + $.formatted(NON_ADAPTIVE, "", "") + ". If they may have, what was observed while the record was there counts: at most " + $.formatted($.ga($.cm(plan, "deletion_observed", []), "at_most"), "", "") + " after one observed model, if " + $.formatted(FIXED_SCHEDULE, "", "") + ", and each further one adds. Under the first: " + $.formatted($.cm("; ", "join", [figures]), "", "") + "." + $.formatted(_slack([plan]), "", ""));
+});
+_slack = $.fn("_slack", ["plan"], {}, function (plan) {
+if (!$.t($.ga($.ga(plan, "mechanism"), "slack"))) {
+return "";
+}
+return ("" + " Theorems speak of real numbers; for the rounding of gradient sums the figures include a factor (1+" + $.formatted(shown([$.ga($.ga(plan, "mechanism"), "slack")]), "", "") + ")\u00b2.");
+});
+return {passes, noise, promise, _slack, FIXED_SCHEDULE, NON_ADAPTIVE, shown, brief, Carried};
+})();
+$.modules["methods.exact_steps"] = (() => {
+let ROOM, NotExact, ExactSteps, GridRun, GridMethod, exact_steps_of, _covers, check_exact;
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const exact_steps = $.modules["bounds.exact_steps"];
+const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
+const NORM_TOLERANCE = $.modules["bounds.arithmetic"]["NORM_TOLERANCE"];
+const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
+const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const count = $.modules["errors"]["count"];
+const non_negative = $.modules["errors"]["non_negative"];
+const positive = $.modules["errors"]["positive"];
+const Method = $.modules["methods.base"]["Method"];
+const NoisySteps = $.modules["methods.base"]["NoisySteps"];
+const bounded_gradients = $.modules["methods.base"]["bounded_gradients"];
+const Exactness = $.modules["methods.procedure"]["Exactness"];
+ROOM = $.add(1n, $.mul(2n, NORM_TOLERANCE));
+NotExact = $.cls("NotExact", [InvalidParameter], ($ns) => {
+
+});
+ExactSteps = $.dataclass($.cls("ExactSteps", [], ($ns) => {
+$ns.in_place = true;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let name;
+for (const $v1 of $.each($.tuple(["regularization", "radius"]))) {
+name = $v1;
+positive([name, $.b.getattr([self, name])]);
+}
+non_negative(["curvature", $.ga(self, "curvature")]);
+for (const $v2 of $.each($.tuple(["features", "outputs"]))) {
+name = $v2;
+count([name, $.b.getattr([self, name])]);
+}
+count(["grid_bits", $.ga(self, "grid_bits")], {"minimum": $.modules["bounds.exact_steps"].LEAST_BITS, "maximum": $.modules["bounds.exact_steps"].MOST_BITS});
+return null;
+});
+$ns.check = $.fn("check", ["self", "run"], {}, function (self, run) {
+let finest, limit;
+limit = $.cm(self, "largest_step_size", [run]);
+if ($.t($.lt(limit, $.ga(run, "step_size")))) {
+throw $.raised(NotExact([("" + "must be at most " + $.formatted(limit, "", ("" + ".17g")) + ": beyond it a step may carry two models apart")], {"step_size": $.ga(run, "step_size")}));
+}
+if ($.t(!$.eq($.ga(run, "strong_convexity"), $.ga(self, "regularization")))) {
+throw $.raised(InvalidParameter([("" + "must be regularization=" + $.formatted($.ga(self, "regularization"), "", ("" + ".17g")) + ": the losses covered are convex")], {"strong_convexity": $.ga(run, "strong_convexity")}));
+}
+finest = $.modules["bounds.exact_steps"].grid_bits([], {"radius": $.ga(self, "radius"), "noise": $.ga(run, "noise_scale"), ...$.named($.cm(self, "_reach", [run]))});
+if ($.t($.lt(finest, $.ga(self, "grid_bits")))) {
+throw $.raised(InvalidParameter([("" + "is too fine for weights up to radius=" + $.formatted($.ga(self, "radius"), "", ("" + "g")) + ": they would be no whole numbers of float64")], {"grid_bits": $.ga(self, "grid_bits")}));
 }
 return null;
 });
-$ns.method = $.property($.fn("method", ["self"], {}, function (self) {
-return $.ga($.ga(self, "problem"), "method");
-}));
-$ns.delete_steps = $.property($.fn("delete_steps", ["self"], {}, function (self) {
-return $.b.max([$.ga(self, "delete_steps_for_deletion"), $.ga(self, "delete_steps_for_utility")]);
-}));
-$ns.loss = $.property($.fn("loss", ["self"], {}, function (self) {
-return $.ga($.ga(self, "problem"), "loss");
-}));
-$ns.budget = $.property($.fn("budget", ["self"], {}, function (self) {
-return $.ga($.ga(self, "problem"), "budget");
-}));
-$ns.records = $.property($.fn("records", ["self"], {}, function (self) {
-return $.ga($.ga(self, "problem"), "records");
-}));
-$ns.features = $.property($.fn("features", ["self"], {}, function (self) {
-return $.ga($.ga(self, "problem"), "features");
-}));
-$ns.regularization = $.property($.fn("regularization", ["self"], {}, function (self) {
-return $.ga($.ga(self, "problem"), "regularization");
-}));
-$ns.dimension = $.property($.fn("dimension", ["self"], {}, function (self) {
-return $.ga($.ga(self, "problem"), "dimension");
-}));
-$ns.releases = $.property($.fn("releases", ["self"], {}, function (self) {
-return $.ga($.ga(self, "problem"), "releases");
-}));
-$ns.total = $.property($.fn("total", ["self"], {}, function (self) {
-return $.ga($.ga(self, "problem"), "total");
-}));
-$ns.capped = $.property($.fn("capped", ["self"], {}, function (self) {
-return $.either($.lt(1n, $.ga(self, "releases")), () => !$.is($.ga(self, "total"), null));
-}));
-$ns.model_loss = $.property($.fn("model_loss", ["self"], {}, function (self) {
-return $.cm($.ga(self, "method"), "model_loss", [self]);
-}));
-$ns.shape = $.property($.fn("shape", ["self"], {}, function (self) {
-return $.cm($.ga(self, "model_loss"), "shape", [$.ga(self, "features")]);
-}));
-$ns.mechanism = $.cached_property($.fn("mechanism", ["self"], {}, function (self) {
-return $.cm($.ga(self, "method"), "mechanism", [self]);
-}));
-$ns.noise_shape = $.property($.fn("noise_shape", ["self"], {}, function (self) {
-return ($.t($.ga(self, "linear_term")) ? $.ga($.ga(self, "problem"), "noise_shape") : null);
-}));
-$ns.dp = $.property($.fn("dp", ["self"], {}, function (self) {
-return $.cm($.ga(self, "method"), "dp", [self]);
-}));
-$ns.deletion = $.property($.fn("deletion", ["self"], {}, function (self) {
-return $.cm($.ga(self, "method"), "deletion", [self]);
-}));
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-let inner, others, own;
-own = $.dict((function* ($first) { for (const $v4 of $.each($first)) { let field; field = $v4; yield [$.ga(field, "name"), $.b.getattr([self, $.ga(field, "name")])]; } })(fields([self])));
-inner = ($.t($.ga(self, "stages")) ? $.dict([["stages", [...(function* ($first) { for (const $v5 of $.each($first)) { let stage; stage = $v5; yield $.cm(stage, "to_dict", []); } })($.ga(self, "stages"))]], ["kept", $.ga(self, "kept")]]) : $.dict([]));
-others = $.dict((function* ($first) { for (const $v6 of $.each($first)) { let name, value; {const $v7 = $.unpack($v6, 2, -1);name = $v7[0];value = $v7[1];} if (!$.t(!$.has($.tuple(["stages", "kept"]), name))) continue; yield [name, value]; } })($.cm(own, "items", [])));
-return $.dict([...$.pairs(others), ["problem", $.cm($.ga(self, "problem"), "to_dict", [])], ...$.pairs(inner)]);
+$ns.largest_step_size = $.fn("largest_step_size", ["self", "run"], {}, function (self, run) {
+let steepest;
+steepest = $.add($.ga(self, "regularization"), $.mul($.ga(self, "curvature"), $.pow(ROOM, 2n)));
+return $.modules["bounds.shifted_interpolation"].largest_step_size([], {"strong_convexity": $.ga(run, "strong_convexity"), "objective_smoothness": steepest});
 });
-}), [["problem", () => ["is", Problem]], ["step_size", () => ["is", $.b.float]], ["noise_variance", () => ["is", $.b.float]], ["init_variance", () => ["is", $.b.float]], ["learn_steps", () => ["is", $.b.int]], ["delete_steps_for_deletion", () => ["is", $.b.int]], ["delete_steps_for_utility", () => ["is", $.b.int]], ["gradient_tolerance", () => ["is", $.b.float]], ["learn_solver_passes", () => ["is", $.b.int]], ["delete_solver_passes", () => ["is", $.b.int]], ["horizon", () => ["or", ["is", $.b.int], ["none"]]], ["linear_term", () => ["is", $.b.float]], ["output_noise", () => ["is", $.b.float]], ["stages", () => ["of", $.b.tuple, ["is", Plan]]], ["kept", () => ["is", $.b.int]]], {frozen: true});
-return {MOST_STAGES, Plan, Problem, count, cached_property, fields};
+$ns.dimension = $.property($.fn("dimension", ["self"], {}, function (self) {
+return $.mul($.ga(self, "features"), $.ga(self, "outputs"));
+}));
+$ns.grid = $.fn("grid", ["self", "run"], {}, function (self, run) {
+return $.libraries["math"].ldexp([$.ga(run, "noise_scale"), $.neg($.ga(self, "grid_bits"))]);
+});
+$ns.measured_error = $.fn("measured_error", ["self", "run"], {}, function (self, run) {
+return gradient_error([], {"lipschitz": $.mul($.ga(run, "lipschitz"), ROOM), "curvature": $.mul($.ga(self, "curvature"), $.pow(ROOM, 2n)), "outputs": $.ga(self, "outputs"), "records": $.ga(run, "records"), "features": $.ga(self, "features"), "regularization": $.ga(self, "regularization"), "weights_norm": $.mul(1.001, $.ga(self, "radius"))});
+});
+$ns.gdp = $.fn("gdp", ["self", "run", "worlds", "*", "steps_with", "steps_without", "apart"], {"steps_without": 0n, "apart": 0.0}, function (self, run, worlds, steps_with, steps_without, apart) {
+let gap;
+gap = $.modules["bounds.exact_steps"].gap([], {"gradient_error": $.cm(self, "measured_error", [run]), "strong_convexity": $.ga(run, "strong_convexity"), "radius": $.ga(self, "radius"), "dimension": $.ga(self, "dimension"), "grid": $.cm(self, "grid", [run]), ...$.named($.cm(self, "_reach", [run]))});
+return $.modules["bounds.exact_steps"].gdp([], {"sensitivity": $.mul($.cm(run, "sensitivity", [worlds]), ROOM), "step_size": $.ga(run, "step_size"), "strong_convexity": $.ga(run, "strong_convexity"), "noise": $.ga(run, "noise_scale"), "grid": $.cm(self, "grid", [run]), "records": $.ga(run, "records"), "gap": gap, "steps_with_record": steps_with, "steps_without_record": steps_without, "in_place": $.ga(self, "in_place"), "apart": apart});
+});
+$ns._reach = $.fn("_reach", ["self", "run"], {}, function (self, run) {
+return $.dict([["lipschitz", $.mul($.ga(run, "lipschitz"), ROOM)], ["regularization", $.ga(self, "regularization")], ["step_size", $.ga(run, "step_size")]]);
+});
+}), [["regularization", () => ["is", $.b.float]], ["curvature", () => ["is", $.b.float]], ["features", () => ["is", $.b.int]], ["outputs", () => ["is", $.b.int]], ["radius", () => ["is", $.b.float]], ["grid_bits", () => ["is", $.b.int]], ["in_place", () => ["is", $.b.bool]]], {frozen: true, kw_only: true});
+GridRun = $.dataclass($.cls("GridRun", [NoisySteps], ($ns) => {
+$ns.exact = null;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.sup(GridRun, self, "__post_init__")([]);
+if ($.t(!$.is($.ga(self, "exact"), null))) {
+$.cm($.ga(self, "exact"), "check", [self]);
+}
+return null;
+});
+$ns.shows_order = $.property($.fn("shows_order", ["self"], {}, function (self) {
+return $.both(!$.is($.ga(self, "exact"), null), () => !$.t($.ga($.ga(self, "exact"), "in_place")));
+}));
+$ns.exactness = $.property($.fn("exactness", ["self"], {}, function (self) {
+return ($.t($.is($.ga(self, "exact"), null)) ? null : Exactness([], {"radius": $.ga($.ga(self, "exact"), "radius"), "grid_bits": $.ga($.ga(self, "exact"), "grid_bits")}));
+}));
+$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
+let own;
+if ($.t($.is($.ga(self, "exact"), null))) {
+return $.sup(GridRun, self, "conditions")([]);
+}
+own = $.dict([["method", $.ga(self, "method")]]);
+return $.tuple([...$.each(bounded_gradients([$.ga(self, "lipschitz")], {"proven": $.ga(self, "proven")})), $.tuple(["slots-public", $.dict([["records", $.ga(self, "records")]])]), ...$.each(($.t($.ga($.ga(self, "exact"), "in_place")) ? $.tuple([$.tuple(["rows-in-place", own])]) : $.tuple([]))), $.tuple(["exact-steps", own]), $.tuple(["machine-trusted", $.dict([])])]);
+});
+}), [["exact", () => ["or", ["is", ExactSteps], ["none"]]]], {frozen: true, kw_only: true});
+GridMethod = $.dataclass($.cls("GridMethod", [Method], ($ns) => {
+$ns.any_order = true;
+$ns.exact = null;
+$ns.in_place = true;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+if (($.t($.is($.ga(self, "exact"), false)) && !$.t($.ga(self, "in_place")))) {
+throw $.raised(InvalidParameter(["needs exact steps: only their roundings are bounded in any order"], {"in_place": false}));
+}
+return null;
+});
+$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
+$.sup(GridMethod, self, "check_plan")([plan]);
+if ($.t($.ga(self, "exact"))) {
+check_exact([$.ga(plan, "problem")]);
+if ($.t(!$.eq($.ga($.ga(plan, "problem"), "dtype"), "float64"))) {
+throw $.raised(InvalidParameter(["must be 'float64': the bound counts roundings of that alone"], {"dtype": $.ga($.ga(plan, "problem"), "dtype")}));
+}
+}
+return null;
+});
+$ns.run_facts = $.fn("run_facts", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let chain, facts;
+chain = $.dict([["step_size", $.ga(numbers, "step_size")], ["noise_variance", $.ga(numbers, "noise_variance")]]);
+facts = $.cm(problem, "run", [], {...$.named(chain)});
+if (!$.t($.ga(self, "exact"))) {
+return facts;
+}
+return $.dict([...$.pairs(facts), ["slack", 0.0], ["exact", exact_steps_of([problem], {...$.named(chain), "in_place": $.ga(self, "in_place")})]]);
+});
+}), [["exact", () => ["or", ["is", $.b.bool], ["none"]]], ["in_place", () => ["is", $.b.bool]]], {frozen: true, kw_only: true});
+exact_steps_of = $.fn("exact_steps_of", ["problem", "*", "step_size", "noise_variance", "in_place"], {}, function (problem, step_size, noise_variance, in_place) {
+let bits, radius, reach;
+reach = $.dict([["lipschitz", $.mul($.ga($.ga($.ga(problem, "loss"), "constants"), "lipschitz"), ROOM)], ["regularization", $.ga(problem, "regularization")], ["step_size", step_size], ["noise", $.libraries["math"].sqrt([$.mul($.mul(2n, step_size), noise_variance)])]]);
+radius = $.modules["bounds.exact_steps"].radius([], {"gap_at_zero": $.ga($.ga(problem, "loss"), "gap_at_zero"), "dimension": $.ga(problem, "dimension"), "strong_convexity": $.ga(problem, "strong_convexity"), ...$.named(reach)});
+bits = $.modules["bounds.exact_steps"].grid_bits([], {"radius": radius, ...$.named(reach)});
+if ($.t($.lt(bits, $.modules["bounds.exact_steps"].LEAST_BITS))) {
+throw $.raised(NotExact([("" + "at n=" + $.formatted($.ga(problem, "records"), "", "") + " and \u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " a step's noise is too fine beside weights up to " + $.formatted(radius, "", ("" + "g")) + " for float64; raise \u03bb, or use method 'perturbed'")]));
+}
+return ExactSteps([], {"regularization": $.ga(problem, "regularization"), "curvature": $.ga($.ga($.ga(problem, "loss"), "constants"), "curvature"), "features": $.ga(problem, "features"), "outputs": $.ga($.ga(problem, "loss"), "outputs"), "radius": radius, "grid_bits": bits, "in_place": in_place});
+});
+_covers = $.fn("_covers", ["problem"], {}, function (problem) {
+return $.both($.ga($.ga($.ga(problem, "loss"), "constants"), "convex"), () => !$.t($.ga($.ga(problem, "loss"), "clips_each")));
+});
+check_exact = $.fn("check_exact", ["problem"], {}, function (problem) {
+if (!$.t(_covers([problem]))) {
+throw $.raised(AssumptionViolated([("" + "steps exact to the last bit, which rows in any order need, are proven for convex losses, not for " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + "; leave exact out, or use method 'composition' or 'perturbed'")], {"method": $.ga($.ga(problem, "method"), "name")}));
+}
+return null;
+});
+return {ROOM, NotExact, ExactSteps, GridRun, GridMethod, exact_steps_of, _covers, check_exact, ClassVar, Method, NoisySteps, InvalidParameter, bounded_gradients, count, non_negative, positive, AssumptionViolated, NORM_TOLERANCE, Exactness, gradient_error};
 })();
 $.modules["methods.solving"] = (() => {
 let SOLVERS, solver_passes, forecast_passes;
@@ -6100,8 +6059,265 @@ return $.div($.mul(noise, $.add($.libraries["math"].sqrt([$.ga(problem, "noise_t
 });
 return {_UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, _usual_pull, gradient_error, WEAKLY_CONVEX};
 })();
+$.modules["methods.plan"] = (() => {
+let MOST_STAGES, Numbers, Plan, _NUMBERS;
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const fields = $.libraries["dataclasses"]["fields"];
+const replace = $.libraries["dataclasses"]["replace"];
+const Any = $.libraries["typing"]["Any"];
+const count = $.modules["errors"]["count"];
+const Loss = $.modules["losses.base"]["Loss"];
+const Mechanism = $.modules["methods.base"]["Mechanism"];
+const Problem = $.modules["methods.problem"]["Problem"];
+const Costliest = $.modules["methods.procedure"]["Costliest"];
+const Fitted = $.modules["methods.procedure"]["Fitted"];
+const Prior = $.modules["methods.procedure"]["Prior"];
+const Procedure = $.modules["methods.procedure"]["Procedure"];
+const Promise = $.modules["methods.procedure"]["Promise"];
+const Published = $.modules["methods.procedure"]["Published"];
+const Solved = $.modules["methods.procedure"]["Solved"];
+const noise = $.modules["methods.words"]["noise"];
+const passes = $.modules["methods.words"]["passes"];
+const promise = $.modules["methods.words"]["promise"];
+MOST_STAGES = 16n;
+Numbers = $.dataclass($.cls("Numbers", [], ($ns) => {
+$ns.step_size = 0.0;
+$ns.noise_variance = 0.0;
+$ns.init_variance = 0.0;
+$ns.learn_steps = 0n;
+$ns.delete_steps_for_deletion = 0n;
+$ns.delete_steps_for_utility = 0n;
+$ns.gradient_tolerance = 0.0;
+$ns.learn_solver_passes = 0n;
+$ns.delete_solver_passes = 0n;
+$ns.horizon = null;
+$ns.linear_term = 0.0;
+$ns.output_noise = 0.0;
+$ns.stages = $.tuple([]);
+$ns.kept = 0n;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let name;
+for (const $v1 of $.each($.tuple(["learn_steps", "delete_steps_for_deletion", "delete_steps_for_utility", "kept"]))) {
+name = $v1;
+count([name, $.b.getattr([self, name])], {"minimum": 0n});
+}
+return null;
+});
+$ns.delete_steps = $.property($.fn("delete_steps", ["self"], {}, function (self) {
+return $.b.max([$.ga(self, "delete_steps_for_deletion"), $.ga(self, "delete_steps_for_utility")]);
+}));
+}), [["step_size", () => ["is", $.b.float]], ["noise_variance", () => ["is", $.b.float]], ["init_variance", () => ["is", $.b.float]], ["learn_steps", () => ["is", $.b.int]], ["delete_steps_for_deletion", () => ["is", $.b.int]], ["delete_steps_for_utility", () => ["is", $.b.int]], ["gradient_tolerance", () => ["is", $.b.float]], ["learn_solver_passes", () => ["is", $.b.int]], ["delete_solver_passes", () => ["is", $.b.int]], ["horizon", () => ["or", ["is", $.b.int], ["none"]]], ["linear_term", () => ["is", $.b.float]], ["output_noise", () => ["is", $.b.float]], ["stages", () => ["of", $.b.tuple, ["is", Plan]]], ["kept", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
+Plan = $.dataclass($.cls("Plan", [], ($ns) => {
+$ns.stages = $.tuple([]);
+$ns.kept = 0n;
+$ns.staged = null;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let fresh, procedure;
+for (const $v2 of $.each($.tuple([$.tuple([$.ga(self, "learning"), true]), $.tuple([$.ga(self, "serving"), $.ga($.ga(self, "mechanism"), "fresh")])]))) {
+{const $v3 = $.unpack($v2, 2, -1);procedure = $v3[0];fresh = $v3[1];}
+$.cm($.ga(self, "mechanism"), "check_steps", [$.ga(procedure, "counted")]);
+$.cm($.ga(self, "mechanism"), "check_start", [$.ga(procedure, "counted")], {"fresh": fresh});
+}
+return null;
+});
+$ns.of = $.classmethod($.fn("of", ["cls", "problem", "mechanism", "numbers", "*", "learning", "serving", "promise", "exactness", "sampling", "staged"], {"learning": null, "serving": null, "promise": null, "exactness": null, "sampling": null, "staged": null}, function (cls, problem, mechanism, numbers, learning, serving, promise, exactness, sampling, staged) {
+let begin, fitted, noise, resume, run, shaped, steps;
+steps = $.dict([["step_size", $.ga(numbers, "step_size")], ["noise_variance", $.ga(numbers, "noise_variance")], ["exactness", exactness], ["sampling", sampling]]);
+noise = $.dict([["linear_term", $.ga(numbers, "linear_term")], ["output_noise", $.ga(numbers, "output_noise")]]);
+shaped = $.dict([["shape", ($.t($.ga(numbers, "linear_term")) ? $.ga(problem, "noise_shape") : null)]]);
+run = $.fn("run", ["start", "number", "passes"], {}, function (start, number, passes) {
+let solved;
+solved = ($.t($.b.isinstance([start, Solved])) ? $.dict([...$.pairs(noise), ...$.pairs(shaped)]) : $.dict([]));
+return Procedure([], {"start": start, "steps": number, "solver_passes": passes, ...$.named(steps), ...$.named(solved)});
+});
+begin = ($.t($.is(learning, null)) ? Prior([$.ga(numbers, "init_variance")]) : learning);
+resume = ($.t($.is(serving, null)) ? Published([]) : serving);
+fitted = $.b.isinstance([begin, Fitted]);
+if ($.t($.is(promise, null))) {
+promise = Promise([], {"deletion": Costliest([], {"steps_without": $.cm(mechanism, "exposure", [$.ga(numbers, "delete_steps")])})});
+}
+return cls([problem, mechanism, run([begin, ($.t(fitted) ? 0n : $.ga(numbers, "learn_steps")), $.ga(numbers, "learn_solver_passes")]), run([resume, ($.t(fitted) ? 0n : $.ga(numbers, "delete_steps")), $.ga(numbers, "delete_solver_passes")]), replace([promise], {"deletion_steps": $.ga(numbers, "delete_steps_for_deletion"), "utility_steps": $.ga(numbers, "delete_steps_for_utility"), "horizon": $.ga(numbers, "horizon")}), $.ga(numbers, "stages"), $.ga(numbers, "kept"), staged]);
+}));
+$ns.numbers = $.property($.fn("numbers", ["self"], {}, function (self) {
+return Numbers([], {...$.named($.dict((function* ($first) { for (const $v4 of $.each($first)) { let name; name = $v4; yield [name, $.b.getattr([self, name])]; } })(_NUMBERS)))});
+}));
+$ns.method = $.property($.fn("method", ["self"], {}, function (self) {
+return $.ga($.ga(self, "problem"), "method");
+}));
+$ns.step_size = $.property($.fn("step_size", ["self"], {}, function (self) {
+return $.ga($.ga(self, "learning"), "step_size");
+}));
+$ns.noise_variance = $.property($.fn("noise_variance", ["self"], {}, function (self) {
+return $.ga($.ga(self, "learning"), "noise_variance");
+}));
+$ns.init_variance = $.property($.fn("init_variance", ["self"], {}, function (self) {
+return ($.t($.b.isinstance([$.ga($.ga(self, "learning"), "start"), Prior])) ? $.ga($.ga($.ga(self, "learning"), "start"), "variance") : 0.0);
+}));
+$ns.learn_steps = $.property($.fn("learn_steps", ["self"], {}, function (self) {
+return $.ga($.ga(self, "learning"), "counted");
+}));
+$ns.delete_steps = $.property($.fn("delete_steps", ["self"], {}, function (self) {
+return $.b.max([$.ga(self, "delete_steps_for_deletion"), $.ga(self, "delete_steps_for_utility")]);
+}));
+$ns.delete_steps_for_deletion = $.property($.fn("delete_steps_for_deletion", ["self"], {}, function (self) {
+return $.ga($.ga(self, "promise"), "deletion_steps");
+}));
+$ns.delete_steps_for_utility = $.property($.fn("delete_steps_for_utility", ["self"], {}, function (self) {
+return $.ga($.ga(self, "promise"), "utility_steps");
+}));
+$ns.gradient_tolerance = $.property($.fn("gradient_tolerance", ["self"], {}, function (self) {
+return ($.t($.b.isinstance([$.ga($.ga(self, "learning"), "start"), Solved])) ? $.ga($.ga($.ga(self, "learning"), "start"), "tolerance") : 0.0);
+}));
+$ns.learn_solver_passes = $.property($.fn("learn_solver_passes", ["self"], {}, function (self) {
+return $.ga($.ga(self, "learning"), "solver_passes");
+}));
+$ns.delete_solver_passes = $.property($.fn("delete_solver_passes", ["self"], {}, function (self) {
+return $.ga($.ga(self, "serving"), "solver_passes");
+}));
+$ns.linear_term = $.property($.fn("linear_term", ["self"], {}, function (self) {
+return $.ga($.ga(self, "learning"), "linear_term");
+}));
+$ns.output_noise = $.property($.fn("output_noise", ["self"], {}, function (self) {
+return $.ga($.ga(self, "learning"), "output_noise");
+}));
+$ns.horizon = $.property($.fn("horizon", ["self"], {}, function (self) {
+return $.ga($.ga(self, "promise"), "horizon");
+}));
+$ns.loss = $.property($.fn("loss", ["self"], {}, function (self) {
+return $.ga($.ga(self, "problem"), "loss");
+}));
+$ns.budget = $.property($.fn("budget", ["self"], {}, function (self) {
+return $.ga($.ga(self, "problem"), "budget");
+}));
+$ns.records = $.property($.fn("records", ["self"], {}, function (self) {
+return $.ga($.ga(self, "problem"), "records");
+}));
+$ns.features = $.property($.fn("features", ["self"], {}, function (self) {
+return $.ga($.ga(self, "problem"), "features");
+}));
+$ns.regularization = $.property($.fn("regularization", ["self"], {}, function (self) {
+return $.ga($.ga(self, "problem"), "regularization");
+}));
+$ns.dimension = $.property($.fn("dimension", ["self"], {}, function (self) {
+return $.ga($.ga(self, "problem"), "dimension");
+}));
+$ns.releases = $.property($.fn("releases", ["self"], {}, function (self) {
+return $.ga($.ga(self, "problem"), "releases");
+}));
+$ns.total = $.property($.fn("total", ["self"], {}, function (self) {
+return $.ga($.ga(self, "problem"), "total");
+}));
+$ns.capped = $.property($.fn("capped", ["self"], {}, function (self) {
+return $.either($.lt(1n, $.ga(self, "releases")), () => !$.is($.ga(self, "total"), null));
+}));
+$ns.model_loss = $.property($.fn("model_loss", ["self"], {}, function (self) {
+return ($.t($.is($.ga(self, "staged"), null)) ? $.ga(self, "loss") : $.ga(self, "staged"));
+}));
+$ns.shape = $.property($.fn("shape", ["self"], {}, function (self) {
+return $.cm($.ga(self, "model_loss"), "shape", [$.ga(self, "features")]);
+}));
+$ns.noise_shape = $.property($.fn("noise_shape", ["self"], {}, function (self) {
+return ($.t($.ga(self, "linear_term")) ? $.ga($.ga(self, "problem"), "noise_shape") : null);
+}));
+$ns.dp = $.property($.fn("dp", ["self"], {}, function (self) {
+return $.cm(self, "_of_costliest", ["dp", $.ga($.ga(self, "problem"), "adjacency"), $.ga($.ga(self, "promise"), "dp")]);
+}));
+$ns.deletion = $.property($.fn("deletion", ["self"], {}, function (self) {
+let fading;
+fading = $.ga($.ga(self, "mechanism"), "fading");
+if ($.t(!$.is(fading, null))) {
+return $.cm(fading, "forgets", [], {"learn_steps": $.ga(self, "learn_steps"), "delete_steps": $.ga(self, "delete_steps"), "batch": $.ga($.ga(self, "problem"), "batch")});
+}
+return $.cm(self, "_of_costliest", ["deletion", $.ga($.ga(self, "problem"), "deletion_notion"), $.ga($.ga(self, "promise"), "deletion")]);
+}));
+$ns._of_costliest = $.fn("_of_costliest", ["self", "about", "worlds", "longest"], {}, function (self, about, worlds, longest) {
+let steps;
+steps = $.dict([["steps_with", $.ga(longest, "steps_with")], ["steps_without", $.ga(longest, "steps_without")]]);
+return $.cm($.cm($.ga(self, "mechanism"), "interval", [about, worlds], {...$.named(steps)}), "assuming", [$.ga(longest, "assuming")]);
+});
+$ns.gradient_evaluations = $.property($.fn("gradient_evaluations", ["self"], {}, function (self) {
+return $.dict([["learn", $.mul($.ga(self, "records"), $.add($.ga(self, "learn_solver_passes"), $.ga(self, "learn_steps")))], ["delete", $.mul($.ga(self, "records"), $.add($.ga(self, "delete_solver_passes"), $.ga(self, "delete_steps")))]]);
+}));
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+let inner, numbers;
+inner = ($.t($.ga(self, "stages")) ? $.dict([["stages", [...(function* ($first) { for (const $v5 of $.each($first)) { let stage; stage = $v5; yield $.cm(stage, "to_dict", []); } })($.ga(self, "stages"))]], ["kept", $.ga(self, "kept")]]) : $.dict([]));
+numbers = $.dict((function* ($first) { for (const $v6 of $.each($first)) { let name; name = $v6; if (!$.t(!$.has($.tuple(["stages", "kept"]), name))) continue; yield [name, $.b.getattr([self, name])]; } })(_NUMBERS));
+return $.dict([["problem", $.cm($.ga(self, "problem"), "to_dict", [])], ...$.pairs(numbers), ...$.pairs(inner)]);
+});
+}), [["problem", () => ["is", Problem]], ["mechanism", () => ["is", Mechanism]], ["learning", () => ["is", Procedure]], ["serving", () => ["is", Procedure]], ["promise", () => ["is", Promise]], ["stages", () => ["of", $.b.tuple, ["is", Plan]]], ["kept", () => ["is", $.b.int]], ["staged", () => ["or", ["is", Loss], ["none"]]]], {frozen: true});
+_NUMBERS = $.b.tuple([(function* ($first) { for (const $v7 of $.each($first)) { let field; field = $v7; yield $.ga(field, "name"); } })(fields([Numbers]))]);
+return {MOST_STAGES, Numbers, Plan, _NUMBERS, Loss, Promise, promise, Procedure, Mechanism, Problem, count, fields, replace, Costliest, Fitted, Published, Prior, passes, Any, noise, Solved};
+})();
+$.modules["methods.passes"] = (() => {
+let MOST_PASSES, MOST_BLOCKS, _FIRST, _FALLS, _FEWEST, _USUAL, _FEWEST_ROWS, Passes, passes_for;
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const block_passes = $.modules["bounds.block_passes"];
+const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
+const UNIT = $.modules["bounds.rounding"]["UNIT"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const count = $.modules["errors"]["count"];
+const positive = $.modules["errors"]["positive"];
+const ROOM = $.modules["methods.exact_steps"]["ROOM"];
+const forecast_passes = $.modules["methods.solving"]["forecast_passes"];
+{const $v1 = [10000n, $.shl(1n, 20n)];MOST_PASSES = $v1[0];MOST_BLOCKS = $v1[1];}
+{const $v2 = [1.2, 8.0];_FIRST = $v2[0];_FALLS = $v2[1];}
+_FEWEST = 10n;
+{const $v3 = [100n, 16n];_USUAL = $v3[0];_FEWEST_ROWS = $v3[1];}
+Passes = $.dataclass($.cls("Passes", [], ($ns) => {
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let name;
+count(["blocks", $.ga(self, "blocks")], {"maximum": MOST_BLOCKS});
+count(["passes", $.ga(self, "passes")], {"maximum": MOST_PASSES});
+for (const $v4 of $.each($.tuple(["first", "last"]))) {
+name = $v4;
+positive([name, $.b.getattr([self, name])]);
+}
+return null;
+});
+$ns.step_sizes = $.fn("step_sizes", ["self", "strong_convexity"], {}, function (self, strong_convexity) {
+return $.modules["bounds.block_passes"].step_sizes([], {"first": $.ga(self, "first"), "last": $.ga(self, "last"), "passes": $.ga(self, "passes"), "blocks": $.ga(self, "blocks"), "strong_convexity": strong_convexity});
+});
+$ns.check = $.fn("check", ["self", "run"], {}, function (self, run) {
+let limit;
+if (($.t($.is($.ga(run, "exact"), null)) || !$.t($.ga($.ga(run, "exact"), "in_place")))) {
+throw $.raised(InvalidParameter(["needs exact steps, and rows that keep their places: blocks are of slots"], {"passes": self}));
+}
+if ($.t($.lt($.ga(run, "records"), $.ga(self, "blocks")))) {
+throw $.raised(InvalidParameter([("" + "must be at most n=" + $.formatted($.ga(run, "records"), "", ""))], {"blocks": $.ga(self, "blocks")}));
+}
+limit = $.modules["bounds.block_passes"].largest_step_size([], {"strong_convexity": $.ga(run, "strong_convexity"), "curvature": $.mul($.ga($.ga(run, "exact"), "curvature"), $.pow(ROOM, 2n)), "blocks": $.ga(self, "blocks"), "records": $.ga(run, "records")});
+if (!$.t($.le($.b.max([$.cm(self, "step_sizes", [$.ga(run, "strong_convexity")])]), limit))) {
+throw $.raised(InvalidParameter([("" + "is too much for " + $.formatted($.ga(self, "blocks"), "", "") + " blocks: a step may carry two models apart")], {"first": $.ga(self, "first")}));
+}
+return null;
+});
+$ns.apart = $.fn("apart", ["self", "run", "worlds"], {}, function (self, run, worlds) {
+let error, fuller, m, measured, moved, norm, sizes, steepest;
+if (!$.t(!$.is($.ga(run, "exact"), null))) throw $.raised($.b.AssertionError);
+{const $v5 = [$.ga(run, "strong_convexity"), $.cm(self, "step_sizes", [$.ga(run, "strong_convexity")])];m = $v5[0];sizes = $v5[1];}
+fuller = $.modules["bounds.block_passes"].fuller([], {"blocks": $.ga(self, "blocks"), "records": $.ga(run, "records")});
+{const $v6 = [$.mul($.mul($.ga(run, "lipschitz"), ROOM), fuller), $.div($.mul($.mul($.mul(1.001, $.ga(run, "lipschitz")), ROOM), fuller), m)];steepest = $v6[0];norm = $v6[1];}
+measured = gradient_error([], {"lipschitz": steepest, "curvature": $.mul($.mul($.ga($.ga(run, "exact"), "curvature"), $.pow(ROOM, 2n)), fuller), "outputs": $.ga($.ga(run, "exact"), "outputs"), "records": $.neg($.floordiv($.neg($.ga(run, "records")), $.ga(self, "blocks"))), "features": $.ga($.ga(run, "exact"), "features"), "regularization": m, "weights_norm": norm});
+error = $.modules["bounds.block_passes"].rounding([], {"step_sizes": sizes, "strong_convexity": m, "gradient_error": $.add(measured, $.mul($.mul(4n, UNIT), steepest)), "lipschitz": steepest, "regularization": m, "weights_norm": norm});
+moved = $.modules["bounds.block_passes"].carried([], {"step_sizes": sizes, "strong_convexity": m, "blocks": $.ga(self, "blocks")});
+return $.mul($.add($.div($.mul($.mul(moved, $.cm(run, "sensitivity", [worlds])), ROOM), $.mul($.ga(run, "records"), m)), $.mul(2n, error)), $.add(1n, $.pow(2.0, $.neg(40n))));
+});
+}), [["blocks", () => ["is", $.b.int]], ["passes", () => ["is", $.b.int]], ["first", () => ["is", $.b.float]], ["last", () => ["is", $.b.float]]], {frozen: true, kw_only: true});
+passes_for = $.fn("passes_for", ["problem", "asked"], {}, function (problem, asked) {
+let beta, blocks, first, half, m, most, n, passes;
+{const $v7 = [$.ga(problem, "strong_convexity"), $.ga($.ga($.ga(problem, "loss"), "constants"), "curvature"), $.ga(problem, "records")];m = $v7[0];beta = $v7[1];n = $v7[2];}
+most = $.b.max([1n, $.floordiv(n, _FEWEST_ROWS)]);
+half = $.mul($.div($.add($.mul(2n, m), $.mul($.mul(beta, $.pow(ROOM, 2n)), $.add($.add(1n, $.div(1n, _FEWEST_ROWS)), $.div(1n, n)))), $.mul(2n, m)), $.add(1n, 1e-09));
+blocks = $.b.min([most, $.b.max([$.libraries["math"].ceil([$.mul(_FIRST, half)]), _USUAL])]);
+first = $.b.min([_FIRST, $.div(blocks, half)]);
+passes = $.either(asked, () => $.b.max([forecast_passes([problem]), _FEWEST]));
+return Passes([], {"blocks": blocks, "passes": passes, "first": first, "last": $.div(first, _FALLS)});
+});
+return {MOST_PASSES, MOST_BLOCKS, _FIRST, _FALLS, _FEWEST, _USUAL, _FEWEST_ROWS, Passes, passes_for, positive, count, InvalidParameter, ROOM, forecast_passes, UNIT, gradient_error};
+})();
 $.modules["methods.reading"] = (() => {
-let _OLD_OPTIONS, typed, _hints, mechanism_from_dict, _stages, method_from_dict, problem_from_dict, _total, plan_from_dict, _known, _modern_mechanism, _modern_problem;
+let _ALWAYS, _OLD_OPTIONS, typed, _hints, mechanism_from_dict, _stages, method_from_dict, problem_from_dict, _total, plan_from_dict, _known, _modern_mechanism, _modern_problem;
 const math = $.libraries["math"];
 const Mapping = $.libraries["collections.abc"]["Mapping"];
 const fields = $.libraries["dataclasses"]["fields"];
@@ -6121,8 +6337,9 @@ const STAGE_METHODS = $.modules["methods"]["STAGE_METHODS"];
 const Mechanism = $.modules["methods.base"]["Mechanism"];
 const Method = $.modules["methods.base"]["Method"];
 const MOST_STAGES = $.modules["methods.plan"]["MOST_STAGES"];
-const Plan = $.modules["methods.plan"]["Plan"];
+const Numbers = $.modules["methods.plan"]["Numbers"];
 const Problem = $.modules["methods.problem"]["Problem"];
+_ALWAYS = $.tuple([...$.each($.tuple(["step_size", "noise_variance", "init_variance", "learn_steps", "delete_steps_for_deletion"])), "delete_steps_for_utility"]);
 _OLD_OPTIONS = $.tuple([...$.each($.tuple(["step_size", "noise_variance", "solver", "diffusion_steps", "gradient_tolerance"])), ...$.each($.tuple(["learn_steps", "delete_steps", "requests_per_learn", "fresh_learn", "excess_risk"]))]);
 typed = $.fn("typed", ["kind", "given", "what", "**read"], {}, function (kind, given, what, read) {
 let converted, error, hints, name, unknown;
@@ -6218,7 +6435,7 @@ _total = $.fn("_total", ["given"], {}, function (given) {
 return ($.t($.is(given, null)) ? null : typed([Total, given, "the total of all publications"]));
 });
 plan_from_dict = $.fn("plan_from_dict", ["given"], {}, function (given) {
-let asked, inner, numbers, order;
+let asked, inner, listed, missing, numbers, order, plan, problem;
 if ((!$.t($.b.isinstance([given, Mapping])) || $.t(!$.has(given, "problem")))) {
 throw $.raised(InvalidParameter(["not a plan: expected an object with a problem"]));
 }
@@ -6229,9 +6446,18 @@ asked = $.dict([...$.pairs(asked), ["diffusion_steps", $.cm(given, "get", ["lear
 }
 asked = _modern_problem([asked], {"order": order});
 }
-numbers = $.dict((function* ($first) { for (const $v13 of $.each($first)) { let name, value; {const $v14 = $.unpack($v13, 2, -1);name = $v14[0];value = $v14[1];} if (!$.t(!$.eq(name, "order"))) continue; yield [name, value]; } })($.cm(given, "items", [])));
+missing = $.b.sorted([$.sub($.b.set([_ALWAYS]), $.cm(given, "keys", []))]);
+if ($.t(missing)) {
+throw $.raised(InvalidParameter([("" + "not a plan: missing " + $.formatted($.cm(", ", "join", [$.b.map([$.b.repr, missing])]), "", ""))]));
+}
 inner = ($.t($.has(given, "stages")) ? $.dict([["stages", _stages([$.gi(given, "stages"), plan_from_dict, "problem"])]]) : $.dict([]));
-return typed([Plan, numbers, "a plan"], {"problem": problem_from_dict([asked]), ...$.named(inner)});
+listed = $.dict((function* ($first) { for (const $v13 of $.each($first)) { let name, value; {const $v14 = $.unpack($v13, 2, -1);name = $v14[0];value = $v14[1];} if (!$.t(!$.has($.tuple(["order", "problem"]), name))) continue; yield [name, value]; } })($.cm(given, "items", [])));
+{const $v15 = [typed([Numbers, listed, "a plan"], {...$.named(inner)}), problem_from_dict([asked])];numbers = $v15[0];problem = $v15[1];}
+plan = $.cm($.ga(problem, "method"), "assemble", [problem, numbers]);
+if ($.t(!$.eq($.ga(plan, "numbers"), numbers))) {
+throw $.raised(InvalidParameter([("" + "not a plan by method " + $.formatted($.ga($.ga(problem, "method"), "name"), "r", "") + ", which has other numbers")]));
+}
+return plan;
 });
 _known = $.fn("_known", ["catalogue", "given", "tag"], {}, function (catalogue, given, tag) {
 let name;
@@ -6250,8 +6476,8 @@ facts = $.b.dict([given]);
 if ($.t($.has(facts, "noise_multiplier"))) {
 return $.dict([...$.pairs(facts), ["method", "sampled-gaussian"]]);
 }
-{const $v15 = [$.cm(facts, "pop", ["certificate", null]), $.cm(facts, "pop", ["start", "published"]), $.cm(facts, "pop", ["gibbs", null])];name = $v15[0];start = $v15[1];gibbs = $v15[2];}
-solved = $.dict((function* ($first) { for (const $v16 of $.each($first)) { let key; key = $v16; if (!$.t($.has(facts, key))) continue; yield [key, $.cm(facts, "pop", [key])]; } })($.tuple(["gradient_tolerance", "warm"])));
+{const $v16 = [$.cm(facts, "pop", ["certificate", null]), $.cm(facts, "pop", ["start", "published"]), $.cm(facts, "pop", ["gibbs", null])];name = $v16[0];start = $v16[1];gibbs = $v16[2];}
+solved = $.dict((function* ($first) { for (const $v17 of $.each($first)) { let key; key = $v17; if (!$.t($.has(facts, key))) continue; yield [key, $.cm(facts, "pop", [key])]; } })($.tuple(["gradient_tolerance", "warm"])));
 if ($.t($.eq(start, "minimiser"))) {
 return $.dict([...$.pairs(facts), ...$.pairs(solved), ["method", "minimiser"]]);
 }
@@ -6263,8 +6489,8 @@ if (($.t($.has(given, "method")) || $.t(!$.has(given, "certificate")))) {
 return given;
 }
 asked = $.b.dict([given]);
-{const $v17 = [$.cm(asked, "pop", ["certificate"]), $.cm(asked, "pop", ["start", "published"])];name = $v17[0];start = $v17[1];}
-options = $.dict((function* ($first) { for (const $v18 of $.each($first)) { let key; key = $v18; if (!$.t($.has(asked, key))) continue; yield [key, $.cm(asked, "pop", [key])]; } })(_OLD_OPTIONS));
+{const $v18 = [$.cm(asked, "pop", ["certificate"]), $.cm(asked, "pop", ["start", "published"])];name = $v18[0];start = $v18[1];}
+options = $.dict((function* ($first) { for (const $v19 of $.each($first)) { let key; key = $v19; if (!$.t($.has(asked, key))) continue; yield [key, $.cm(asked, "pop", [key])]; } })(_OLD_OPTIONS));
 if ($.t($.has(options, "excess_risk"))) {
 $.si(options, "excess_risk_target", $.cm(options, "pop", ["excess_risk"]));
 }
@@ -6274,15 +6500,16 @@ method = $.dict([["name", "near-gibbs"], ["form", form], ["noise_variance", $.cm
 } else {
 name = ($.t($.eq(start, "minimiser")) ? "minimiser" : name);
 kind = _known([METHODS, $.dict([["name", name]]), "name"]);
-own = $.set((function* ($first) { for (const $v19 of $.each($first)) { let field; field = $v19; yield $.ga(field, "name"); } })(fields([kind])));
-method = $.dict([["name", name], ...$.pairs($.dict((function* ($first) { for (const $v20 of $.each($first)) { let key, value; {const $v21 = $.unpack($v20, 2, -1);key = $v21[0];value = $v21[1];} if (!$.t($.has(own, key))) continue; yield [key, value]; } })($.cm(options, "items", []))))]);
+own = $.set((function* ($first) { for (const $v20 of $.each($first)) { let field; field = $v20; yield $.ga(field, "name"); } })(fields([kind])));
+method = $.dict([["name", name], ...$.pairs($.dict((function* ($first) { for (const $v21 of $.each($first)) { let key, value; {const $v22 = $.unpack($v21, 2, -1);key = $v22[0];value = $v22[1];} if (!$.t($.has(own, key))) continue; yield [key, value]; } })($.cm(options, "items", []))))]);
 }
 return $.dict([...$.pairs(asked), ["method", method]]);
 });
-return {_OLD_OPTIONS, typed, _hints, mechanism_from_dict, _stages, method_from_dict, problem_from_dict, _total, plan_from_dict, _known, _modern_mechanism, _modern_problem, Plan, Mapping, InvalidParameter, Problem, Budget, real, Any, fields, MOST_STAGES, METHODS, Total, FORMER_METHODS, Method, STAGE_METHODS, get_type_hints, cache, Mechanism, MECHANISMS};
+return {_ALWAYS, _OLD_OPTIONS, typed, _hints, mechanism_from_dict, _stages, method_from_dict, problem_from_dict, _total, plan_from_dict, _known, _modern_mechanism, _modern_problem, InvalidParameter, Numbers, Mapping, Problem, Budget, real, Any, fields, MOST_STAGES, METHODS, Total, FORMER_METHODS, Method, STAGE_METHODS, get_type_hints, cache, Mechanism, MECHANISMS};
 })();
 $.modules["methods.composition"] = (() => {
 let FRESH_LEARN, _CONDITION, CompositionRun, Composition;
+const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const theorem_5_1 = $.modules["bounds.theorem_5_1"];
@@ -6292,6 +6519,9 @@ const positive = $.modules["errors"]["positive"];
 const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
 const Method = $.modules["methods.base"]["Method"];
 const NoisySteps = $.modules["methods.base"]["NoisySteps"];
+const Plan = $.modules["methods.plan"]["Plan"];
+const Costliest = $.modules["methods.procedure"]["Costliest"];
+const Promise = $.modules["methods.procedure"]["Promise"];
 FRESH_LEARN = $.tuple(["demand", "automatic"]);
 _CONDITION = ("" + $.formatted(NON_ADAPTIVE, "", "") + " than those since the last fresh learn");
 CompositionRun = $.dataclass($.cls("CompositionRun", [NoisySteps], ($ns) => {
@@ -6332,27 +6562,20 @@ positive([name, $.b.getattr([self, name])]);
 }
 return null;
 });
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-return CompositionRun([], {...$.named($.cm($.ga(plan, "problem"), "run", [], {"step_size": $.ga(plan, "step_size"), "noise_variance": $.ga(plan, "noise_variance")}))});
-});
-$ns.dp = $.fn("dp", ["self", "plan"], {}, function (self, plan) {
-let all_of_them, longest;
-if (!$.t(!$.is($.ga(plan, "horizon"), null))) throw $.raised($.b.AssertionError);
-longest = $.add($.ga(plan, "horizon"), $.ga(plan, "delete_steps"));
-if ($.t($.lt(1n, $.ga(plan, "releases")))) {
-all_of_them = $.add($.b.max([$.ga(plan, "learn_steps"), $.ga(plan, "delete_steps")]), $.mul($.sub($.ga(plan, "releases"), 1n), $.ga(plan, "delete_steps")));
-longest = $.b.min([longest, all_of_them]);
+$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let horizon, longest, promise, requested, run;
+horizon = ($.t($.is($.ga(numbers, "horizon"), null)) ? $.libraries["math"].inf : $.ga(numbers, "horizon"));
+longest = $.add(horizon, $.ga(numbers, "delete_steps"));
+if ($.t($.lt(1n, $.ga(problem, "releases")))) {
+requested = $.mul($.sub($.ga(problem, "releases"), 1n), $.ga(numbers, "delete_steps"));
+longest = $.b.min([longest, $.add($.b.max([$.ga(numbers, "learn_steps"), $.ga(numbers, "delete_steps")]), requested)]);
 }
-return $.cm($.cm($.ga(plan, "mechanism"), "interval", ["dp", $.ga($.ga(plan, "problem"), "adjacency")], {"steps_with": longest}), "assuming", [_CONDITION]);
-});
-$ns.deletion = $.fn("deletion", ["self", "plan"], {}, function (self, plan) {
-let notion;
-if (!$.t(!$.is($.ga(plan, "horizon"), null))) throw $.raised($.b.AssertionError);
-notion = $.ga($.ga(plan, "problem"), "deletion_notion");
-return $.cm($.cm($.ga(plan, "mechanism"), "interval", ["deletion", notion], {"steps_with": $.ga(plan, "horizon")}), "assuming", [_CONDITION]);
+promise = Promise([], {"dp": Costliest([longest], {"assuming": _CONDITION}), "deletion": Costliest([horizon], {"assuming": _CONDITION}), "relearns": $.eq($.ga(self, "fresh_learn"), "automatic")});
+run = CompositionRun([], {...$.named($.cm(problem, "run", [], {"step_size": $.ga(numbers, "step_size"), "noise_variance": $.ga(numbers, "noise_variance")}))});
+return $.cm(Plan, "of", [problem, run, numbers], {"promise": promise});
 });
 }), [["learn_steps", () => ["or", ["is", $.b.int], ["none"]]], ["delete_steps", () => ["or", ["is", $.b.int], ["none"]]], ["requests_per_learn", () => ["is", $.b.int]], ["fresh_learn", () => ["is", $.b.str]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-return {FRESH_LEARN, _CONDITION, CompositionRun, Composition, ClassVar, Method, NoisySteps, positive, choice, count, NON_ADAPTIVE};
+return {FRESH_LEARN, _CONDITION, CompositionRun, Composition, ClassVar, Method, NoisySteps, positive, choice, count, Plan, Costliest, Promise, NON_ADAPTIVE};
 })();
 $.modules["methods.near_gibbs"] = (() => {
 let _ORDERS, _SOURCES, NearGibbsRun, NearGibbs;
@@ -6372,29 +6595,31 @@ const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
 const Worlds = $.modules["privacy.worlds"]["Worlds"];
 const Method = $.modules["methods.base"]["Method"];
 const NoisySteps = $.modules["methods.base"]["NoisySteps"];
+const Plan = $.modules["methods.plan"]["Plan"];
+const Costliest = $.modules["methods.procedure"]["Costliest"];
+const Promise = $.modules["methods.procedure"]["Promise"];
 _ORDERS = [...(function* ($first) { for (const $v1 of $.each($first)) { let k; k = $v1; yield $.add(1n, $.pow(10n, $.div(k, 4n))); } })($.b.range([$.neg(4n), 9n]))];
 _SOURCES = $.dict([["printed", "Chourasia & Shah 2023, Theorem 5.2 (G.22, G.23)"], ["sharper", "Theorem 5.2's induction with the oscillation of the loss, at every order up to q"]]);
 NearGibbsRun = $.dataclass($.cls("NearGibbsRun", [NoisySteps], ($ns) => {
 $ns.method = "near-gibbs";
 $ns.source = "composition of noisy steps, each a Gaussian mechanism (in R\u00e9nyi form: Chourasia & Shah 2023, G.7)";
-$ns.forgets_unobserved = true;
 $ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
 let rate;
 rate = $.modules["bounds.theorem_5_1"].composition_rate([], {...$.named($.cm(self, "_chain", [])), "sensitivity": $.cm(self, "sensitivity", [worlds]), "steps": steps_with});
 return ($.t($.eq($.ga($.ga(self, "gibbs"), "form"), "printed")) ? $.dict([["rate", rate]]) : $.dict([["gdp_squared", $.mul(2n, rate)]]));
 });
+$ns.fading = $.property($.fn("fading", ["self"], {}, function (self) {
+return self;
+}));
 $ns.closer = $.fn("closer", ["self", "before", "steps", "edits"], {}, function (self, before, steps, edits) {
 return $.cm($.ga(self, "gibbs"), "closer", [], {"before": before, "steps": steps, "edits": edits, ...$.named($.cm(self, "_chain", []))});
 });
 $ns.forgets = $.fn("forgets", ["self", "*", "learn_steps", "delete_steps", "batch"], {}, function (self, learn_steps, delete_steps, batch) {
 let requests;
 requests = $.dict([["learn_steps", learn_steps], ["delete_steps", delete_steps], ["batch", batch]]);
-return $.cm(self, "_near", [$.cm($.ga(self, "gibbs"), "worst_closeness", [], {...$.named(requests), ...$.named($.cm(self, "_chain", []))})]);
+return $.cm(self, "forgets_at", [$.cm($.ga(self, "gibbs"), "worst_closeness", [], {...$.named(requests), ...$.named($.cm(self, "_chain", []))})]);
 });
 $ns.forgets_at = $.fn("forgets_at", ["self", "closeness"], {}, function (self, closeness) {
-return ($.t($.is(closeness, null)) ? null : $.cm(self, "_near", [closeness]));
-});
-$ns._near = $.fn("_near", ["self", "closeness"], {}, function (self, closeness) {
 let facts, hidden;
 facts = $.dict([["source", $.gi(_SOURCES, $.ga($.ga(self, "gibbs"), "form"))], ["points", $.tuple([$.tuple([$.ga($.ga(self, "gibbs"), "order"), closeness])])]]);
 hidden = "no earlier model was observed";
@@ -6436,24 +6661,16 @@ throw $.raised(AssumptionViolated(["must be \u03c3\u00b2/\u03bb: Theorem 5.2 sta
 }
 return null;
 });
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-let constants, facts, gibbs;
-if (!$.t(!$.is($.ga(self, "order"), null))) throw $.raised($.b.AssertionError);
-constants = $.ga($.ga(plan, "loss"), "constants");
-gibbs = Gibbs([], {"order": $.ga(self, "order"), "range": $.ga(constants, "range"), "smoothness": $.ga(constants, "curvature"), "regularization": $.ga(plan, "regularization"), "dimension": $.ga(plan, "dimension"), "form": $.ga(self, "form")});
-facts = $.cm($.ga(plan, "problem"), "run", [], {"step_size": $.ga(plan, "step_size"), "noise_variance": $.ga(plan, "noise_variance")});
-return NearGibbsRun([], {...$.named(facts), "gibbs": gibbs});
-});
-$ns.dp = $.fn("dp", ["self", "plan"], {}, function (self, plan) {
-let interval, longest;
-longest = $.b.max([$.ga(plan, "learn_steps"), $.ga(plan, "delete_steps")]);
-interval = $.cm($.ga(plan, "mechanism"), "interval", ["dp", $.ga($.ga(plan, "problem"), "adjacency")], {"steps_with": longest});
-return $.cm(interval, "assuming", ["the model published before it is known"]);
-});
-$ns.deletion = $.fn("deletion", ["self", "plan"], {}, function (self, plan) {
-let steps;
-steps = $.dict([["learn_steps", $.ga(plan, "learn_steps")], ["delete_steps", $.ga(plan, "delete_steps")], ["batch", $.ga($.ga(plan, "problem"), "batch")]]);
-return $.cm($.cm(self, "mechanism", [plan]), "forgets", [], {...$.named(steps)});
+$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let constants, facts, gibbs, known;
+if ($.t($.is($.ga(self, "order"), null))) {
+throw $.raised(InvalidParameter(["a plan by Theorem 5.2 states its R\u00e9nyi order"], {"order": null}));
+}
+constants = $.ga($.ga(problem, "loss"), "constants");
+gibbs = Gibbs([], {"order": $.ga(self, "order"), "range": $.ga(constants, "range"), "smoothness": $.ga(constants, "curvature"), "regularization": $.ga(problem, "regularization"), "dimension": $.ga(problem, "dimension"), "form": $.ga(self, "form")});
+facts = $.cm(problem, "run", [], {"step_size": $.ga(numbers, "step_size"), "noise_variance": $.ga(numbers, "noise_variance")});
+known = Costliest([$.b.max([$.ga(numbers, "learn_steps"), $.ga(numbers, "delete_steps")])], {"assuming": "the model published before it is known"});
+return $.cm(Plan, "of", [problem, NearGibbsRun([], {...$.named(facts), "gibbs": gibbs}), numbers], {"promise": Promise([], {"dp": known})});
 });
 $ns._check = $.fn("_check", ["self", "problem"], {}, function (self, problem) {
 let constants;
@@ -6473,10 +6690,87 @@ throw $.raised(InvalidParameter(["is not covered by Theorem 5.2, which compares 
 return null;
 });
 }), [["form", () => ["is", $.b.str]], ["noise_variance", () => ["or", ["or", ["is", $.b.float], ["is", $.b.str]], ["none"]]], ["order", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-return {_ORDERS, _SOURCES, NearGibbsRun, NearGibbs, Worlds, ClassVar, Method, Gibbs, NoisySteps, renyi_order, positive, FORMS, choice, AssumptionViolated, InvalidParameter, NON_ADAPTIVE, Any};
+return {_ORDERS, _SOURCES, NearGibbsRun, NearGibbs, Worlds, ClassVar, Method, Gibbs, NoisySteps, renyi_order, positive, FORMS, choice, AssumptionViolated, Promise, Plan, Costliest, InvalidParameter, NON_ADAPTIVE, Any};
+})();
+$.modules["methods.perturbed"] = (() => {
+let Perturbed, check_covered;
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const Any = $.libraries["typing"]["Any"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const losses = $.modules["losses"];
+const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const choice = $.modules["errors"]["choice"];
+const count = $.modules["errors"]["count"];
+const Measures = $.modules["privacy.budget"]["Measures"];
+const ONE_DIRECTION = $.modules["privacy.curve"]["ONE_DIRECTION"];
+const procedure = $.modules["methods.procedure"];
+const PROOFS = $.modules["methods.base"]["PROOFS"];
+const Method = $.modules["methods.base"]["Method"];
+const form_of = $.modules["methods.perturbed_noise"]["form_of"];
+const rounding_of_gradient = $.modules["methods.perturbed_noise"]["rounding_of_gradient"];
+const row_facts = $.modules["methods.perturbed_noise"]["row_facts"];
+const PerturbedRun = $.modules["methods.perturbed_run"]["PerturbedRun"];
+const MOST_STAGES = $.modules["methods.plan"]["MOST_STAGES"];
+const Plan = $.modules["methods.plan"]["Plan"];
+const SOLVERS = $.modules["methods.solving"]["SOLVERS"];
+Perturbed = $.dataclass($.cls("Perturbed", [Method], ($ns) => {
+$ns.name = "perturbed";
+$ns.summary = "objective perturbation: minimise under a random linear term; few passes, exact on a machine";
+$ns.proof = $.gi(PROOFS, 1n);
+$ns.any_order = true;
+$ns.solver = "warm";
+$ns.in_place = true;
+$ns.chain = 1n;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+choice(["solver", $.ga(self, "solver"), SOLVERS]);
+count(["chain", $.ga(self, "chain")], {"maximum": MOST_STAGES});
+return null;
+});
+$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let start;
+start = $.modules["methods.procedure"].Solved([$.ga(numbers, "gradient_tolerance"), $.ga(self, "solver"), $.ga(self, "chain")]);
+return $.cm(Plan, "of", [problem, $.cm(self, "run", [problem, numbers]), numbers], {"learning": start, "serving": start});
+});
+$ns.run = $.fn("run", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let facts, own;
+facts = $.dict([["linear_term", $.ga(numbers, "linear_term")], ["output_noise", $.ga(numbers, "output_noise")], ["gradient_tolerance", $.ga(numbers, "gradient_tolerance")]]);
+own = $.dict([["warm", $.eq($.ga(self, "solver"), "warm")], ["in_place", $.ga(self, "in_place")], ["chain", $.ga(self, "chain")]]);
+return PerturbedRun([], {...$.named(facts), ...$.named(row_facts([problem])), ...$.named(own)});
+});
+$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
+let least;
+$.sup(Perturbed, self, "check_plan")([plan]);
+check_covered([$.ga(plan, "problem")]);
+least = rounding_of_gradient([$.ga(plan, "problem"), $.ga(plan, "linear_term"), $.ga(self, "chain")]);
+if (!$.t($.le(least, $.ga(plan, "gradient_tolerance")))) {
+throw $.raised(InvalidParameter([("" + "is below " + $.formatted(least, "", ("" + "g")) + ", the rounding of a gradient in float64")], {"gradient_tolerance": $.ga(plan, "gradient_tolerance")}));
+}
+return null;
+});
+}), [["solver", () => ["is", $.b.str]], ["in_place", () => ["is", $.b.bool]], ["chain", () => ["is", $.b.int]]], {frozen: true});
+check_covered = $.fn("check_covered", ["problem"], {}, function (problem) {
+let constants, loss;
+{const $v1 = [$.ga(problem, "loss"), $.ga($.ga(problem, "loss"), "constants")];loss = $v1[0];constants = $v1[1];}
+if (!$.t($.ga(loss, "curving"))) {
+throw $.raised(AssumptionViolated([("" + "is proven for losses of one or of several known directions per row (logistic, softmax, one-vs-rest, pseudo-Huber, linear, clipped, sigmoid), not for " + $.formatted($.ga(loss, "name"), "", "") + "; use method 'sharp' or 'composition'")], {"method": "perturbed"}));
+}
+if (!$.t($.lt(0n, $.ga(problem, "strong_convexity")))) {
+throw $.raised(AssumptionViolated([("" + "\u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " must exceed the weak convexity \u03b2\u208b=" + $.formatted($.ga(constants, "weak_convexity"), "", ("" + "g")) + " of the " + $.formatted($.ga(loss, "name"), "", "") + " loss: only then is there one minimiser, with a density")]));
+}
+if ((!$.t($.ga(constants, "convex")) && $.t($.lt(1n, $.ga(problem, "rows_per_subject"))))) {
+throw $.raised(AssumptionViolated([("" + "is more than one: for the " + $.formatted($.ga(loss, "name"), "", "") + " loss, which is not convex, method 'perturbed' is proven for one row per data subject; use method 'sharp', or a convex loss")], {"rows_per_subject": $.ga(problem, "rows_per_subject")}));
+}
+if (($.t($.is($.ga($.ga(problem, "budget"), "measure"), $.ga(Measures, "GDP"))) && $.t(!$.eq(form_of([problem]), ONE_DIRECTION)))) {
+throw $.raised(InvalidParameter([("" + "a Gaussian-DP budget needs a convex loss with one gradient direction per row, not " + $.formatted($.ga(loss, "name"), "", "") + ": method 'perturbed' has a R\u00e9nyi curve for it. Give the budget as (q, \u03b5) or (\u03b5, \u03b4)")]));
+}
+return null;
+});
+return {Perturbed, check_covered, ClassVar, PROOFS, Method, MOST_STAGES, count, SOLVERS, choice, Plan, InvalidParameter, rounding_of_gradient, ONE_DIRECTION, form_of, Measures, AssumptionViolated, row_facts, PerturbedRun, Any};
 })();
 $.modules["methods.moments"] = (() => {
 let GRID, MOST_COORDINATES, MomentsRun, Moments;
+const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const moments = $.modules["bounds.moments"];
@@ -6484,8 +6778,10 @@ const GRID_BITS = $.modules["bounds.arithmetic"]["GRID_BITS"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const count = $.modules["errors"]["count"];
 const positive = $.modules["errors"]["positive"];
+const procedure = $.modules["methods.procedure"];
 const Mechanism = $.modules["methods.base"]["Mechanism"];
 const Method = $.modules["methods.base"]["Method"];
+const Plan = $.modules["methods.plan"]["Plan"];
 GRID = $.pow(2.0, $.neg(GRID_BITS));
 MOST_COORDINATES = $.shl(1n, 22n);
 MomentsRun = $.dataclass($.cls("MomentsRun", [Mechanism], ($ns) => {
@@ -6528,11 +6824,16 @@ return $.tuple([...$.each($.sup(MomentsRun, self, "conditions")([])), $.tuple(["
 Moments = $.dataclass($.cls("Moments", [Method], ($ns) => {
 $ns.name = "moments";
 $ns.summary = "a stage of a ladder: least squares on noisy moments, one pass";
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-return MomentsRun([], {"records": $.ga(plan, "records"), "proven": $.ga($.ga($.ga(plan, "loss"), "constants"), "proven"), "slack": $.ga($.ga(plan, "problem"), "slack"), "deviation": $.ga(self, "deviation"), "coordinates": $.modules["bounds.moments"].coordinates([], {"outputs": $.ga($.ga(plan, "loss"), "outputs"), "features": $.ga(plan, "features")}), "rows_per_subject": $.ga($.ga(plan, "problem"), "rows_per_subject")});
+$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let fitted, noise, ridge, run;
+run = MomentsRun([], {"records": $.ga(problem, "records"), "proven": $.ga($.ga($.ga(problem, "loss"), "constants"), "proven"), "slack": $.ga(problem, "slack"), "deviation": $.ga(self, "deviation"), "coordinates": $.modules["bounds.moments"].coordinates([], {"outputs": $.ga($.ga(problem, "loss"), "outputs"), "features": $.ga(problem, "features")}), "rows_per_subject": $.ga(problem, "rows_per_subject")});
+noise = $.mul($.mul(2n, $.ga(self, "deviation")), $.libraries["math"].sqrt([$.ga(problem, "features")]));
+ridge = $.add($.div($.mul($.ga(problem, "records"), $.ga(problem, "regularization")), $.pow($.ga($.ga(problem, "loss"), "radius"), 2n)), noise);
+fitted = $.modules["methods.procedure"].Fitted([$.ga(self, "deviation"), ridge]);
+return $.cm(Plan, "of", [problem, run, numbers], {"learning": fitted, "serving": fitted});
 });
 }), [["deviation", () => ["is", $.b.float]]], {frozen: true});
-return {GRID, MOST_COORDINATES, MomentsRun, Moments, ClassVar, Method, Mechanism, count, positive, InvalidParameter, GRID_BITS};
+return {GRID, MOST_COORDINATES, MomentsRun, Moments, ClassVar, Method, Mechanism, Plan, count, positive, InvalidParameter, GRID_BITS};
 })();
 $.modules["methods.sampled_steps"] = (() => {
 let SampledSteps, SampledStage, passes, check_sampled;
@@ -6543,6 +6844,8 @@ const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const count = $.modules["errors"]["count"];
 const Method = $.modules["methods.base"]["Method"];
+const Plan = $.modules["methods.plan"]["Plan"];
+const Sampling = $.modules["methods.procedure"]["Sampling"];
 const SampledGaussian = $.modules["methods.sampled_gaussian"]["SampledGaussian"];
 SampledSteps = $.dataclass($.cls("SampledSteps", [SampledGaussian], ($ns) => {
 $ns.method = "sampled-steps";
@@ -6586,8 +6889,10 @@ throw $.raised(InvalidParameter([("" + "is below " + $.formatted(least, "", ("" 
 }
 return null;
 });
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-return SampledSteps([], {"records": $.ga(plan, "records"), "proven": $.ga($.ga($.ga(plan, "loss"), "constants"), "proven"), "sampling_rate": $.ga(self, "sampling_rate"), "noise_multiplier": $.ga(self, "noise_multiplier"), "draws": $.ga(self, "draws")});
+$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let run;
+run = SampledSteps([], {"records": $.ga(problem, "records"), "proven": $.ga($.ga($.ga(problem, "loss"), "constants"), "proven"), "sampling_rate": $.ga(self, "sampling_rate"), "noise_multiplier": $.ga(self, "noise_multiplier"), "draws": $.ga(self, "draws")});
+return $.cm(Plan, "of", [problem, run, numbers], {"sampling": Sampling([$.ga(self, "sampling_rate"), $.ga(self, "draws")])});
 });
 }), [["sampling_rate", () => ["is", $.b.float]], ["draws", () => ["is", $.b.int]], ["noise_multiplier", () => ["is", $.b.float]]], {frozen: true});
 passes = $.fn("passes", ["sampling_rate", "draws"], {}, function (sampling_rate, draws) {
@@ -6602,10 +6907,10 @@ throw $.raised(AssumptionViolated([("" + "a stage on samples clips every record'
 }
 return null;
 });
-return {SampledSteps, SampledStage, passes, check_sampled, ClassVar, Method, SampledGaussian, InvalidParameter, count, AssumptionViolated};
+return {SampledSteps, SampledStage, passes, check_sampled, ClassVar, Method, SampledGaussian, InvalidParameter, Sampling, Plan, count, AssumptionViolated};
 })();
 $.modules["methods.sums"] = (() => {
-let BITS, MOST_FEATURES, MOST_RELEASES, LABEL_RATIO, RIDGE_SHARE, _EXACT, SOURCE, MarkovSumsRun, _charges, grid_of, norm_squared, check_exact, MarkovSums, check_loss, _check_covered;
+let BITS, LABEL_BITS, MOST_FEATURES, MOST_RELEASES, LABEL_RATIO, RIDGE_SHARE, _EXACT, SOURCE, MarkovSumsRun, _charges, grid_of, label_bits, norm_squared, check_exact, MarkovSums, check_loss, _check_covered;
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const lru_cache = $.libraries["functools"]["lru_cache"];
@@ -6617,11 +6922,13 @@ const positive = $.modules["errors"]["positive"];
 const Logistic = $.modules["losses.logistic"]["Logistic"];
 const Softmax = $.modules["losses.softmax"]["Softmax"];
 const Squared = $.modules["losses.squared"]["Squared"];
-const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
 const Worlds = $.modules["privacy.worlds"]["Worlds"];
+const procedure = $.modules["methods.procedure"];
 const Mechanism = $.modules["methods.base"]["Mechanism"];
 const Method = $.modules["methods.base"]["Method"];
+const Plan = $.modules["methods.plan"]["Plan"];
 BITS = 14n;
+LABEL_BITS = 10n;
 {const $v1 = [$.shl(1n, 12n), $.shl(1n, 16n)];MOST_FEATURES = $v1[0];MOST_RELEASES = $v1[1];}
 {const $v2 = [0.6, 0.25];LABEL_RATIO = $v2[0];RIDGE_SHARE = $v2[1];}
 _EXACT = $.shl(1n, 53n);
@@ -6705,6 +7012,9 @@ let bits;
 bits = $.sub($.add(BITS, 1n), $.gi($.libraries["math"].frexp([$.ga(loss, "radius")]), 1n));
 return $.tuple([bits, $.libraries["math"].floor([$.add($.mul(LABEL_RATIO, $.libraries["math"].ldexp([$.ga(loss, "radius"), bits])), 0.5)])]);
 });
+label_bits = $.fn("label_bits", ["loss"], {}, function (loss) {
+return ($.t($.eq($.ga(loss, "label_kind"), "target")) ? LABEL_BITS : 0n);
+});
 norm_squared = $.fn("norm_squared", ["loss"], {}, function (loss) {
 return $.libraries["math"].floor([$.libraries["math"].ldexp([$.mul($.ga(loss, "radius"), $.ga(loss, "radius")), $.mul(2n, $.gi(grid_of([loss]), 0n))])]);
 });
@@ -6733,13 +7043,13 @@ $ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) 
 _check_covered([$.ga(plan, "problem")]);
 return null;
 });
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-let variance;
-variance = $.libraries["math"].ldexp([$.ga(plan, "noise_variance"), $.mul(2n, $.gi(grid_of([$.ga(plan, "loss")]), 0n))]);
-return MarkovSumsRun([], {...$.named($.cm(self, "_facts", [$.ga(plan, "problem")])), "variance": variance});
-});
-$ns.deletion = $.fn("deletion", ["self", "plan"], {}, function (self, plan) {
-return $.cm($.cm($.ga(plan, "mechanism"), "interval", ["deletion", $.ga($.ga(plan, "problem"), "deletion_notion")], {"steps_with": 0n}), "assuming", [NON_ADAPTIVE]);
+$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let bits, carried, promise, run, weight;
+{const $v8 = $.unpack(grid_of([$.ga(problem, "loss")]), 2, -1);bits = $v8[0];weight = $v8[1];}
+run = MarkovSumsRun([], {...$.named($.cm(self, "_facts", [problem])), "variance": $.libraries["math"].ldexp([$.ga(numbers, "noise_variance"), $.mul(2n, bits)])});
+carried = $.modules["methods.procedure"].Carried([], {"draws": $.ga(run, "draws"), "variance": $.ga(run, "variance"), "bits": bits, "label_bits": label_bits([$.ga(problem, "loss")]), "norm_squared": $.ga(run, "norm_squared"), "label_weight": weight, "ridge": $.mul($.ga(problem, "records"), $.ga(problem, "regularization")), "ridge_share": RIDGE_SHARE});
+promise = $.modules["methods.procedure"].Promise([], {"deletion": $.modules["methods.procedure"].Costliest([0n])});
+return $.cm(Plan, "of", [problem, run, numbers], {"learning": carried, "serving": carried, "promise": promise});
 });
 }), [["joiners", () => ["is", $.b.bool]]], {frozen: true});
 check_loss = $.fn("check_loss", ["loss"], {}, function (loss) {
@@ -6758,144 +7068,7 @@ count(["releases", $.ga(problem, "releases")], {"maximum": MOST_RELEASES});
 check_exact([$.ga(problem, "loss"), $.ga(problem, "records")]);
 return null;
 });
-return {BITS, MOST_FEATURES, MOST_RELEASES, LABEL_RATIO, RIDGE_SHARE, _EXACT, SOURCE, MarkovSumsRun, _charges, grid_of, norm_squared, check_exact, MarkovSums, check_loss, _check_covered, ClassVar, Method, Mechanism, InvalidParameter, NON_ADAPTIVE, Worlds, positive, count, Squared, Softmax, Logistic, lru_cache};
-})();
-$.modules["methods.passes"] = (() => {
-let MOST_PASSES, MOST_BLOCKS, _FIRST, _FALLS, _FEWEST, _USUAL, _FEWEST_ROWS, Passes, passes_for;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const block_passes = $.modules["bounds.block_passes"];
-const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
-const UNIT = $.modules["bounds.rounding"]["UNIT"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const count = $.modules["errors"]["count"];
-const positive = $.modules["errors"]["positive"];
-const ROOM = $.modules["methods.exact_steps"]["ROOM"];
-const forecast_passes = $.modules["methods.solving"]["forecast_passes"];
-{const $v1 = [10000n, $.shl(1n, 20n)];MOST_PASSES = $v1[0];MOST_BLOCKS = $v1[1];}
-{const $v2 = [1.2, 8.0];_FIRST = $v2[0];_FALLS = $v2[1];}
-_FEWEST = 10n;
-{const $v3 = [100n, 16n];_USUAL = $v3[0];_FEWEST_ROWS = $v3[1];}
-Passes = $.dataclass($.cls("Passes", [], ($ns) => {
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let name;
-count(["blocks", $.ga(self, "blocks")], {"maximum": MOST_BLOCKS});
-count(["passes", $.ga(self, "passes")], {"maximum": MOST_PASSES});
-for (const $v4 of $.each($.tuple(["first", "last"]))) {
-name = $v4;
-positive([name, $.b.getattr([self, name])]);
-}
-return null;
-});
-$ns.step_sizes = $.fn("step_sizes", ["self", "strong_convexity"], {}, function (self, strong_convexity) {
-return $.modules["bounds.block_passes"].step_sizes([], {"first": $.ga(self, "first"), "last": $.ga(self, "last"), "passes": $.ga(self, "passes"), "blocks": $.ga(self, "blocks"), "strong_convexity": strong_convexity});
-});
-$ns.check = $.fn("check", ["self", "run"], {}, function (self, run) {
-let limit;
-if (($.t($.is($.ga(run, "exact"), null)) || !$.t($.ga($.ga(run, "exact"), "in_place")))) {
-throw $.raised(InvalidParameter(["needs exact steps, and rows that keep their places: blocks are of slots"], {"passes": self}));
-}
-if ($.t($.lt($.ga(run, "records"), $.ga(self, "blocks")))) {
-throw $.raised(InvalidParameter([("" + "must be at most n=" + $.formatted($.ga(run, "records"), "", ""))], {"blocks": $.ga(self, "blocks")}));
-}
-limit = $.modules["bounds.block_passes"].largest_step_size([], {"strong_convexity": $.ga(run, "strong_convexity"), "curvature": $.mul($.ga($.ga(run, "exact"), "curvature"), $.pow(ROOM, 2n)), "blocks": $.ga(self, "blocks"), "records": $.ga(run, "records")});
-if (!$.t($.le($.b.max([$.cm(self, "step_sizes", [$.ga(run, "strong_convexity")])]), limit))) {
-throw $.raised(InvalidParameter([("" + "is too much for " + $.formatted($.ga(self, "blocks"), "", "") + " blocks: a step may carry two models apart")], {"first": $.ga(self, "first")}));
-}
-return null;
-});
-$ns.apart = $.fn("apart", ["self", "run", "worlds"], {}, function (self, run, worlds) {
-let error, fuller, m, measured, moved, norm, sizes, steepest;
-if (!$.t(!$.is($.ga(run, "exact"), null))) throw $.raised($.b.AssertionError);
-{const $v5 = [$.ga(run, "strong_convexity"), $.cm(self, "step_sizes", [$.ga(run, "strong_convexity")])];m = $v5[0];sizes = $v5[1];}
-fuller = $.modules["bounds.block_passes"].fuller([], {"blocks": $.ga(self, "blocks"), "records": $.ga(run, "records")});
-{const $v6 = [$.mul($.mul($.ga(run, "lipschitz"), ROOM), fuller), $.div($.mul($.mul($.mul(1.001, $.ga(run, "lipschitz")), ROOM), fuller), m)];steepest = $v6[0];norm = $v6[1];}
-measured = gradient_error([], {"lipschitz": steepest, "curvature": $.mul($.mul($.ga($.ga(run, "exact"), "curvature"), $.pow(ROOM, 2n)), fuller), "outputs": $.ga($.ga(run, "exact"), "outputs"), "records": $.neg($.floordiv($.neg($.ga(run, "records")), $.ga(self, "blocks"))), "features": $.ga($.ga(run, "exact"), "features"), "regularization": m, "weights_norm": norm});
-error = $.modules["bounds.block_passes"].rounding([], {"step_sizes": sizes, "strong_convexity": m, "gradient_error": $.add(measured, $.mul($.mul(4n, UNIT), steepest)), "lipschitz": steepest, "regularization": m, "weights_norm": norm});
-moved = $.modules["bounds.block_passes"].carried([], {"step_sizes": sizes, "strong_convexity": m, "blocks": $.ga(self, "blocks")});
-return $.mul($.add($.div($.mul($.mul(moved, $.cm(run, "sensitivity", [worlds])), ROOM), $.mul($.ga(run, "records"), m)), $.mul(2n, error)), $.add(1n, $.pow(2.0, $.neg(40n))));
-});
-}), [["blocks", () => ["is", $.b.int]], ["passes", () => ["is", $.b.int]], ["first", () => ["is", $.b.float]], ["last", () => ["is", $.b.float]]], {frozen: true, kw_only: true});
-passes_for = $.fn("passes_for", ["problem", "asked"], {}, function (problem, asked) {
-let beta, blocks, first, half, m, most, n, passes;
-{const $v7 = [$.ga(problem, "strong_convexity"), $.ga($.ga($.ga(problem, "loss"), "constants"), "curvature"), $.ga(problem, "records")];m = $v7[0];beta = $v7[1];n = $v7[2];}
-most = $.b.max([1n, $.floordiv(n, _FEWEST_ROWS)]);
-half = $.mul($.div($.add($.mul(2n, m), $.mul($.mul(beta, $.pow(ROOM, 2n)), $.add($.add(1n, $.div(1n, _FEWEST_ROWS)), $.div(1n, n)))), $.mul(2n, m)), $.add(1n, 1e-09));
-blocks = $.b.min([most, $.b.max([$.libraries["math"].ceil([$.mul(_FIRST, half)]), _USUAL])]);
-first = $.b.min([_FIRST, $.div(blocks, half)]);
-passes = $.either(asked, () => $.b.max([forecast_passes([problem]), _FEWEST]));
-return Passes([], {"blocks": blocks, "passes": passes, "first": first, "last": $.div(first, _FALLS)});
-});
-return {MOST_PASSES, MOST_BLOCKS, _FIRST, _FALLS, _FEWEST, _USUAL, _FEWEST_ROWS, Passes, passes_for, positive, count, InvalidParameter, ROOM, forecast_passes, UNIT, gradient_error};
-})();
-$.modules["methods.perturbed"] = (() => {
-let Perturbed, _check_covered;
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const Any = $.libraries["typing"]["Any"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const losses = $.modules["losses"];
-const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const choice = $.modules["errors"]["choice"];
-const count = $.modules["errors"]["count"];
-const Measures = $.modules["privacy.budget"]["Measures"];
-const ONE_DIRECTION = $.modules["privacy.curve"]["ONE_DIRECTION"];
-const PROOFS = $.modules["methods.base"]["PROOFS"];
-const Method = $.modules["methods.base"]["Method"];
-const form_of = $.modules["methods.perturbed_noise"]["form_of"];
-const rounding_of_gradient = $.modules["methods.perturbed_noise"]["rounding_of_gradient"];
-const row_facts = $.modules["methods.perturbed_noise"]["row_facts"];
-const PerturbedRun = $.modules["methods.perturbed_run"]["PerturbedRun"];
-const MOST_STAGES = $.modules["methods.plan"]["MOST_STAGES"];
-const SOLVERS = $.modules["methods.solving"]["SOLVERS"];
-Perturbed = $.dataclass($.cls("Perturbed", [Method], ($ns) => {
-$ns.name = "perturbed";
-$ns.summary = "objective perturbation: minimise under a random linear term; few passes, exact on a machine";
-$ns.proof = $.gi(PROOFS, 1n);
-$ns.any_order = true;
-$ns.solver = "warm";
-$ns.in_place = true;
-$ns.chain = 1n;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-choice(["solver", $.ga(self, "solver"), SOLVERS]);
-count(["chain", $.ga(self, "chain")], {"maximum": MOST_STAGES});
-return null;
-});
-$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
-let least;
-$.sup(Perturbed, self, "check_plan")([plan]);
-_check_covered([$.ga(plan, "problem")]);
-least = rounding_of_gradient([$.ga(plan, "problem"), $.ga(plan, "linear_term"), $.ga(self, "chain")]);
-if (!$.t($.le(least, $.ga(plan, "gradient_tolerance")))) {
-throw $.raised(InvalidParameter([("" + "is below " + $.formatted(least, "", ("" + "g")) + ", the rounding of a gradient in float64")], {"gradient_tolerance": $.ga(plan, "gradient_tolerance")}));
-}
-return null;
-});
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-let facts, own;
-facts = $.dict([["linear_term", $.ga(plan, "linear_term")], ["output_noise", $.ga(plan, "output_noise")], ["gradient_tolerance", $.ga(plan, "gradient_tolerance")]]);
-own = $.dict([["warm", $.eq($.ga(self, "solver"), "warm")], ["in_place", $.ga(self, "in_place")], ["chain", $.ga(self, "chain")]]);
-return PerturbedRun([], {...$.named(facts), ...$.named(row_facts([$.ga(plan, "problem")])), ...$.named(own)});
-});
-}), [["solver", () => ["is", $.b.str]], ["in_place", () => ["is", $.b.bool]], ["chain", () => ["is", $.b.int]]], {frozen: true});
-_check_covered = $.fn("_check_covered", ["problem"], {}, function (problem) {
-let constants, loss;
-{const $v1 = [$.ga(problem, "loss"), $.ga($.ga(problem, "loss"), "constants")];loss = $v1[0];constants = $v1[1];}
-if (!$.t($.ga(loss, "curving"))) {
-throw $.raised(AssumptionViolated([("" + "is proven for losses of one or of several known directions per row (logistic, softmax, one-vs-rest, pseudo-Huber, linear, clipped, sigmoid), not for " + $.formatted($.ga(loss, "name"), "", "") + "; use method 'sharp' or 'composition'")], {"method": "perturbed"}));
-}
-if (!$.t($.lt(0n, $.ga(problem, "strong_convexity")))) {
-throw $.raised(AssumptionViolated([("" + "\u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " must exceed the weak convexity \u03b2\u208b=" + $.formatted($.ga(constants, "weak_convexity"), "", ("" + "g")) + " of the " + $.formatted($.ga(loss, "name"), "", "") + " loss: only then is there one minimiser, with a density")]));
-}
-if ((!$.t($.ga(constants, "convex")) && $.t($.lt(1n, $.ga(problem, "rows_per_subject"))))) {
-throw $.raised(AssumptionViolated([("" + "is more than one: for the " + $.formatted($.ga(loss, "name"), "", "") + " loss, which is not convex, method 'perturbed' is proven for one row per data subject; use method 'sharp', or a convex loss")], {"rows_per_subject": $.ga(problem, "rows_per_subject")}));
-}
-if (($.t($.is($.ga($.ga(problem, "budget"), "measure"), $.ga(Measures, "GDP"))) && $.t(!$.eq(form_of([problem]), ONE_DIRECTION)))) {
-throw $.raised(InvalidParameter([("" + "a Gaussian-DP budget needs a convex loss with one gradient direction per row, not " + $.formatted($.ga(loss, "name"), "", "") + ": method 'perturbed' has a R\u00e9nyi curve for it. Give the budget as (q, \u03b5) or (\u03b5, \u03b4)")]));
-}
-return null;
-});
-return {Perturbed, _check_covered, ClassVar, PROOFS, Method, MOST_STAGES, count, SOLVERS, choice, InvalidParameter, rounding_of_gradient, row_facts, PerturbedRun, Any, ONE_DIRECTION, form_of, Measures, AssumptionViolated};
+return {BITS, LABEL_BITS, MOST_FEATURES, MOST_RELEASES, LABEL_RATIO, RIDGE_SHARE, _EXACT, SOURCE, MarkovSumsRun, _charges, grid_of, label_bits, norm_squared, check_exact, MarkovSums, check_loss, _check_covered, ClassVar, Method, Mechanism, InvalidParameter, Plan, Worlds, positive, count, Squared, Softmax, Logistic, lru_cache};
 })();
 $.modules["accountant.events"] = (() => {
 let EventKinds, Statuses, Event, _READ, _MOST_READ;
@@ -7001,6 +7174,7 @@ const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
 const positive = $.modules["errors"]["positive"];
 const GridMethod = $.modules["methods.exact_steps"]["GridMethod"];
 const GridRun = $.modules["methods.exact_steps"]["GridRun"];
+const Plan = $.modules["methods.plan"]["Plan"];
 SharpRun = $.dataclass($.cls("SharpRun", [GridRun], ($ns) => {
 $ns.method = "sharp";
 $ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD";
@@ -7044,11 +7218,13 @@ throw $.raised(AssumptionViolated([("" + "\u03bb=" + $.formatted($.ga(plan, "reg
 }
 return null;
 });
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-return SharpRun([], {...$.named($.cm(self, "run_facts", [plan]))});
+$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let run;
+run = SharpRun([], {...$.named($.cm(self, "run_facts", [problem, numbers]))});
+return $.cm(Plan, "of", [problem, run, numbers], {"exactness": $.ga(run, "exactness")});
 });
 }), [["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["or", ["is", $.b.float], ["is", $.b.str]], ["none"]]], ["excess_risk_target", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-return {SharpRun, Sharp, ClassVar, GridMethod, GridRun, positive, AssumptionViolated};
+return {SharpRun, Sharp, ClassVar, GridMethod, GridRun, positive, AssumptionViolated, Plan};
 })();
 $.modules["methods.theorem"] = (() => {
 let TheoremRun, Theorem, _check_covered;
@@ -7060,6 +7236,7 @@ const positive = $.modules["errors"]["positive"];
 const Worlds = $.modules["privacy.worlds"]["Worlds"];
 const GridMethod = $.modules["methods.exact_steps"]["GridMethod"];
 const GridRun = $.modules["methods.exact_steps"]["GridRun"];
+const Plan = $.modules["methods.plan"]["Plan"];
 TheoremRun = $.dataclass($.cls("TheoremRun", [GridRun], ($ns) => {
 $ns.method = "theorem";
 $ns.source = "Chourasia & Shah 2023, Theorem 5.1 (G.9, G.15)";
@@ -7102,8 +7279,10 @@ throw $.raised(AssumptionViolated([("" + "must be below 1/(\u03bb+\u03b2), and i
 }
 return null;
 });
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-return TheoremRun([], {...$.named($.cm(self, "run_facts", [plan]))});
+$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let run;
+run = TheoremRun([], {...$.named($.cm(self, "run_facts", [problem, numbers]))});
+return $.cm(Plan, "of", [problem, run, numbers], {"exactness": $.ga(run, "exactness")});
 });
 }), [["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["or", ["is", $.b.float], ["is", $.b.str]], ["none"]]]], {frozen: true});
 _check_covered = $.fn("_check_covered", ["problem"], {}, function (problem) {
@@ -7112,7 +7291,7 @@ throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga($.ga(problem,
 }
 return null;
 });
-return {TheoremRun, Theorem, _check_covered, Worlds, ClassVar, GridMethod, GridRun, positive, AssumptionViolated};
+return {TheoremRun, Theorem, _check_covered, Worlds, ClassVar, GridMethod, GridRun, positive, AssumptionViolated, Plan};
 })();
 $.modules["evidence.facts"] = (() => {
 let MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _columns, in_order, digest, number, version, audited;
@@ -7521,10 +7700,13 @@ const ClassVar = $.libraries["typing"]["ClassVar"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const choice = $.modules["errors"]["choice"];
 const count = $.modules["errors"]["count"];
-const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
 const GridMethod = $.modules["methods.exact_steps"]["GridMethod"];
 const Perturbed = $.modules["methods.perturbed"]["Perturbed"];
 const PerturbedRun = $.modules["methods.perturbed_run"]["PerturbedRun"];
+const Plan = $.modules["methods.plan"]["Plan"];
+const Costliest = $.modules["methods.procedure"]["Costliest"];
+const Promise = $.modules["methods.procedure"]["Promise"];
+const Solved = $.modules["methods.procedure"]["Solved"];
 const SharpRun = $.modules["methods.sharp"]["SharpRun"];
 _FEWEST_RESUMED = 2n;
 InterleavedRun = $.dataclass($.cls("InterleavedRun", [SharpRun], ($ns) => {
@@ -7594,25 +7776,20 @@ $.sup(Interleaved, self, "check_plan")([plan]);
 $.cm($.ga(self, "_fresh"), "check_plan", [plan]);
 return null;
 });
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-return InterleavedRun([], {...$.named($.cm(self, "run_facts", [plan])), "fresh_release": $.cm(replace([$.ga(self, "_fresh")], {"solver": "cold"}), "mechanism", [plan])});
-});
-$ns.dp = $.fn("dp", ["self", "plan"], {}, function (self, plan) {
-return $.cm(self, "_since_fresh", [plan, "dp", 0n]);
-});
-$ns.deletion = $.fn("deletion", ["self", "plan"], {}, function (self, plan) {
-return $.cm(self, "_since_fresh", [plan, "deletion", $.ga(plan, "delete_steps")]);
-});
-$ns._since_fresh = $.fn("_since_fresh", ["self", "plan", "about", "clean"], {}, function (self, plan, about, clean) {
-let longest, with_record, world;
-if (!$.t(!$.is($.ga(self, "fresh_every"), null))) throw $.raised($.b.AssertionError);
-world = ($.t($.eq(about, "dp")) ? $.ga($.ga(plan, "problem"), "adjacency") : $.ga($.ga(plan, "problem"), "deletion_notion"));
-with_record = $.sub($.mul($.sub($.ga(self, "fresh_every"), 1n), $.ga(plan, "delete_steps")), clean);
-longest = $.dict([["steps_with", $.add(1n, $.mul(2n, with_record))], ["steps_without", $.mul(2n, clean)]]);
-return $.cm($.cm($.ga(plan, "mechanism"), "interval", [about, world], {...$.named(longest)}), "assuming", [NON_ADAPTIVE]);
+$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let fresh, promise, resumed, run, start, steps;
+if ($.t($.is($.ga(self, "fresh_every"), null))) {
+throw $.raised(InvalidParameter(["a plan by method 'interleaved' states how many publications start afresh"], {"fresh_every": null}));
+}
+fresh = $.cm(replace([$.ga(self, "_fresh")], {"solver": "cold"}), "run", [problem, numbers]);
+run = InterleavedRun([], {...$.named($.cm(self, "run_facts", [problem, numbers])), "fresh_release": fresh});
+{const $v2 = [$.ga(numbers, "delete_steps"), $.sub($.ga(self, "fresh_every"), 1n)];steps = $v2[0];resumed = $v2[1];}
+promise = Promise([], {"dp": Costliest([$.add(1n, $.mul($.mul(2n, resumed), steps))]), "deletion": Costliest([$.add(1n, $.mul($.mul(2n, $.sub(resumed, 1n)), steps)), $.mul(2n, steps)]), "relearns": true, "fresh_every": $.ga(self, "fresh_every")});
+start = Solved([$.ga(numbers, "gradient_tolerance"), $.ga(self, "solver")]);
+return $.cm(Plan, "of", [problem, run, numbers], {"learning": start, "promise": promise, "exactness": $.ga(run, "exactness")});
 });
 }), [["fresh_every", () => ["or", ["is", $.b.int], ["none"]]], ["resumed_steps", () => ["or", ["is", $.b.int], ["none"]]], ["solver", () => ["is", $.b.str]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-return {_FEWEST_RESUMED, InterleavedRun, Interleaved, ClassVar, Perturbed, GridMethod, PerturbedRun, SharpRun, count, choice, replace, InvalidParameter, NON_ADAPTIVE};
+return {_FEWEST_RESUMED, InterleavedRun, Interleaved, ClassVar, Perturbed, GridMethod, PerturbedRun, SharpRun, count, choice, Plan, Solved, Costliest, Promise, replace, InvalidParameter};
 })();
 $.modules["methods.minimiser"] = (() => {
 let _PASSES, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps;
@@ -7628,13 +7805,14 @@ const choice = $.modules["errors"]["choice"];
 const count = $.modules["errors"]["count"];
 const non_negative = $.modules["errors"]["non_negative"];
 const positive = $.modules["errors"]["positive"];
-const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
+const procedure = $.modules["methods.procedure"];
 const ROOM = $.modules["methods.exact_steps"]["ROOM"];
 const GridMethod = $.modules["methods.exact_steps"]["GridMethod"];
 const forecast_excess_risk = $.modules["methods.forecast"]["forecast_excess_risk"];
 const MOST_PASSES = $.modules["methods.passes"]["MOST_PASSES"];
 const Passes = $.modules["methods.passes"]["Passes"];
 const passes_for = $.modules["methods.passes"]["passes_for"];
+const Plan = $.modules["methods.plan"]["Plan"];
 const SharpRun = $.modules["methods.sharp"]["SharpRun"];
 const SOLVERS = $.modules["methods.solving"]["SOLVERS"];
 const forecast_passes = $.modules["methods.solving"]["forecast_passes"];
@@ -7752,19 +7930,20 @@ throw $.raised(InvalidParameter([("" + "is below " + $.formatted(least, "", ("" 
 }
 return null;
 });
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-let own;
-own = $.dict([["gradient_tolerance", $.ga(plan, "gradient_tolerance")], ["warm", $.eq($.ga(self, "solver"), "warm")]]);
-return MinimiserRun([], {...$.named($.cm(self, "run_facts", [plan])), ...$.named(own), "passes": $.cm(self, "_passes", [plan])});
+$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let own, passes, promise, run, start;
+own = $.dict([["gradient_tolerance", $.ga(numbers, "gradient_tolerance")], ["warm", $.eq($.ga(self, "solver"), "warm")]]);
+passes = $.cm(self, "_passes", [problem]);
+run = MinimiserRun([], {...$.named($.cm(self, "run_facts", [problem, numbers])), ...$.named(own), "passes": passes});
+start = $.modules["methods.procedure"].Solved([$.ga(numbers, "gradient_tolerance"), $.ga(self, "solver")]);
+if ($.t(!$.is(passes, null))) {
+start = $.modules["methods.procedure"].Passed([$.ga(passes, "blocks"), $.cm(passes, "step_sizes", [$.ga(problem, "strong_convexity")])]);
+}
+promise = $.modules["methods.procedure"].Promise([], {"dp": $.modules["methods.procedure"].Costliest([$.b.max([$.ga(numbers, "learn_steps"), $.ga(numbers, "delete_steps")])]), "deletion": $.modules["methods.procedure"].Costliest([], {"steps_without": $.ga(numbers, "delete_steps")})});
+return $.cm(Plan, "of", [problem, run, numbers], {"learning": start, "serving": start, "promise": promise, "exactness": $.ga(run, "exactness")});
 });
-$ns._passes = $.fn("_passes", ["self", "plan"], {}, function (self, plan) {
-return ($.t($.eq($.ga(self, "solver"), _PASSES)) ? passes_for([$.ga(plan, "problem"), $.ga(self, "solver_passes")]) : null);
-});
-$ns.dp = $.fn("dp", ["self", "plan"], {}, function (self, plan) {
-let interval, longest;
-longest = $.b.max([$.ga(plan, "learn_steps"), $.ga(plan, "delete_steps")]);
-interval = $.cm($.ga(plan, "mechanism"), "interval", ["dp", $.ga($.ga(plan, "problem"), "adjacency")], {"steps_with": longest});
-return $.cm(interval, "assuming", [NON_ADAPTIVE]);
+$ns._passes = $.fn("_passes", ["self", "problem"], {}, function (self, problem) {
+return ($.t($.eq($.ga(self, "solver"), _PASSES)) ? passes_for([problem, $.ga(self, "solver_passes")]) : null);
 });
 }), [["solver", () => ["is", $.b.str]], ["diffusion_steps", () => ["or", ["is", $.b.int], ["none"]]], ["gradient_tolerance", () => ["or", ["is", $.b.float], ["none"]]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["is", $.b.float], ["none"]]], ["solver_passes", () => ["or", ["is", $.b.int], ["none"]]]], {frozen: true});
 _check_one_minimiser = $.fn("_check_one_minimiser", ["problem"], {}, function (problem) {
@@ -7786,7 +7965,7 @@ most = $.b.max([1n, $.b.round([$.mul(_DIFFUSION_SHARE, forecast_passes([problem]
 enough = $.mul(1.01, risk([most]));
 return first_whole([$.fn("<lambda>", ["steps"], {}, (steps) => $.le(risk([steps]), enough)), 0n, most]);
 });
-return {_PASSES, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps, solver_passes, ClassVar, GridMethod, Passes, SharpRun, first_whole, forecast_passes, forecast_excess_risk, positive, count, InvalidParameter, MOST_PASSES, SOLVERS, choice, gradient_error, Any, NON_ADAPTIVE, non_negative, AssumptionViolated, passes_for, ROOM};
+return {_PASSES, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps, solver_passes, ClassVar, GridMethod, Passes, SharpRun, first_whole, forecast_passes, forecast_excess_risk, positive, count, InvalidParameter, MOST_PASSES, SOLVERS, choice, gradient_error, Plan, Any, non_negative, AssumptionViolated, passes_for, ROOM};
 })();
 $.modules["methods.sharp_exact"] = (() => {
 let _FACTS, SharpExactRun, SharpExact;
@@ -7795,6 +7974,7 @@ const fields = $.libraries["dataclasses"]["fields"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const ExactSteps = $.modules["methods.exact_steps"]["ExactSteps"];
+const Plan = $.modules["methods.plan"]["Plan"];
 const Sharp = $.modules["methods.sharp"]["Sharp"];
 const SharpRun = $.modules["methods.sharp"]["SharpRun"];
 _FACTS = $.b.tuple([(function* ($first) { for (const $v1 of $.each($first)) { let fact; fact = $v1; yield $.ga(fact, "name"); } })(fields([ExactSteps]))]);
@@ -7826,14 +8006,16 @@ $ns.compared = false;
 $ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
 return $.dict((function* ($first) { for (const $v7 of $.each($first)) { let name, value; {const $v8 = $.unpack($v7, 2, -1);name = $v8[0];value = $v8[1];} if (!$.t(!$.eq(name, "exact"))) continue; yield [name, value]; } })($.cm($.sup(SharpExact, self, "to_dict")([]), "items", [])));
 });
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-return SharpExactRun([], {...$.named($.cm(self, "run_facts", [plan])), "dimension": $.ga(plan, "dimension")});
+$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let run;
+run = SharpExactRun([], {...$.named($.cm(self, "run_facts", [problem, numbers])), "dimension": $.ga(problem, "dimension")});
+return $.cm(Plan, "of", [problem, run, numbers], {"exactness": $.ga(run, "exactness")});
 });
 }), [], {frozen: true});
-return {_FACTS, SharpExactRun, SharpExact, ClassVar, Sharp, SharpRun, InvalidParameter, ExactSteps, fields};
+return {_FACTS, SharpExactRun, SharpExact, ClassVar, Sharp, SharpRun, Plan, InvalidParameter, ExactSteps, fields};
 })();
 $.modules["accountant.account"] = (() => {
-let Erasing, Account, _stretch, CONTRADICTION;
+let Erasing, hidden_past, Account, _stretch, CONTRADICTION;
 const Counter = $.libraries["collections"]["Counter"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const field = $.libraries["dataclasses"]["field"];
@@ -7858,7 +8040,7 @@ own = $.tuple([$.ga(self, "mechanism"), $.ga(self, "since"), $.ga(self, "steps")
 return $.tuple([...$.each($.ga(self, "carried")), ...$.each((($.t(costs([own])) && !$.t($.ga($.ga(self, "mechanism"), "continues"))) ? [own] : []))]);
 }));
 $ns.hidden = $.property($.fn("hidden", ["self"], {}, function (self) {
-return $.cm($.ga(self, "mechanism"), "forgets_at", [$.ga(self, "closeness")]);
+return hidden_past([$.ga(self, "mechanism"), $.ga(self, "closeness")]);
 }));
 $ns.covers = $.fn("covers", ["self", "other"], {}, function (self, other) {
 let alike, further;
@@ -7867,6 +8049,11 @@ further = $.either($.eq($.ga(self, "closeness"), $.ga(other, "closeness")), () =
 return $.both(alike, () => $.both($.le($.ga(other, "since"), $.ga(self, "since")), () => further));
 });
 }), [["number", () => ["is", $.b.int]], ["mechanism", () => ["is", Mechanism]], ["since", () => ["is", $.b.float]], ["steps", () => ["is", $.b.float]], ["carried", () => ["of", $.b.tuple, ["is", Stretch]]], ["closeness", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
+hidden_past = $.fn("hidden_past", ["mechanism", "closeness"], {}, function (mechanism, closeness) {
+let fading;
+fading = $.ga(mechanism, "fading");
+return (($.t($.is(fading, null)) || $.t($.is(closeness, null))) ? null : $.cm(fading, "forgets_at", [closeness]));
+});
 Account = $.dataclass($.cls("Account", [], ($ns) => {
 $ns.releases = 0n;
 $ns.last = null;
@@ -7899,7 +8086,7 @@ $ns.record = $.fn("record", ["self", "event", "times"], {"times": 1n}, function 
 let alike, left, number;
 number = count(["times", times]);
 $.cm(self, "check", [event]);
-alike = (($.t($.lt(number, 4n)) || $.t($.ga($.ga(event, "mechanism"), "forgets_unobserved"))) ? 0n : $.sub(number, 3n));
+alike = (($.t($.lt(number, 4n)) || $.t($.ga($.ga(event, "mechanism"), "fading"))) ? 0n : $.sub(number, 3n));
 for (const $v4 of $.each($.b.range([$.sub(number, alike), 0n, $.neg(1n)]))) {
 left = $v4;
 $.cm(self, "_add", [event]);
@@ -7933,7 +8120,7 @@ throw $.raised(InvalidParameter(["a change of plan or of n needs a fresh learn (
 return null;
 });
 $ns._add = $.fn("_add", ["self", "event"], {}, function (self, event) {
-let carried, drawn, erases, first, last, longer, mechanism, since, started;
+let carried, drawn, erases, fading, first, last, longer, mechanism, since, started;
 $.sa(self, "releases", $.iadd($.ga(self, "releases"), 1n));
 $.cm($.ga(self, "mechanisms"), "setdefault", [$.ga(event, "mechanism")]);
 if ($.t($.is($.ga(event, "kind"), $.ga(EventKinds, "STATISTIC")))) {
@@ -7963,7 +8150,8 @@ $.sa(self, "since_fresh", $.add($.ga(event, "exposure"), ($.t($.ga(event, "fresh
 $.sa(self, "relearned", $.iadd($.ga(self, "relearned"), $.is($.ga(event, "kind"), $.ga(EventKinds, "RELEARN"))));
 }
 started = ($.t($.ga(event, "fresh")) ? null : $.ga(self, "closeness"));
-$.sa(self, "closeness", ($.t($.ga(self, "trained")) ? null : $.cm(mechanism, "closer", [started, $.ga(event, "steps"), $.ga(event, "edits")])));
+fading = ($.t($.ga(self, "trained")) ? null : $.ga(mechanism, "fading"));
+$.sa(self, "closeness", ($.t($.is(fading, null)) ? null : $.cm(fading, "closer", [started, $.ga(event, "steps"), $.ga(event, "edits")])));
 if ($.t(erases)) {
 carried = ($.t($.is($.ga(event, "kind"), $.ga(EventKinds, "EXTRACTOR"))) ? $.tuple([]) : $.ga(self, "carried"));
 $.sa(self, "erasing", Erasing([$.ga(self, "releases"), mechanism, since, $.ga(event, "exposure"), carried, $.ga(self, "closeness")]));
@@ -8028,7 +8216,7 @@ _stretch = $.fn("_stretch", ["event"], {}, function (event) {
 return $.tuple([$.ga(event, "mechanism"), $.ga(event, "exposure"), 0.0]);
 });
 CONTRADICTION = "runs that share every other fact state different smoothness of the objective";
-return {Erasing, Account, _stretch, CONTRADICTION, Stretch, Counter, field, Mechanism, Event, groupby, InvalidParameter, EventKinds, replace, count, costs, publish, orders, answer};
+return {Erasing, hidden_past, Account, _stretch, CONTRADICTION, Stretch, Counter, field, Mechanism, Event, groupby, InvalidParameter, EventKinds, replace, count, costs, publish, orders, answer};
 })();
 $.modules["methods.stages"] = (() => {
 let MOMENTS, STAGE_KINDS, Stage, of_stage;
@@ -8098,6 +8286,7 @@ const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const NotLearned = $.modules["errors"]["NotLearned"];
 const count = $.modules["errors"]["count"];
 const Account = $.modules["accountant.account"]["Account"];
+const hidden_past = $.modules["accountant.account"]["hidden_past"];
 const Event = $.modules["accountant.events"]["Event"];
 const alone = $.modules["accountant.intervals"]["alone"];
 const erasures = $.modules["accountant.intervals"]["erasures"];
@@ -8216,7 +8405,7 @@ return $.b.list([alone([$.cm(self, "since", [first]), $.ga(before, "since_fresh"
 });
 $ns.hidden_past = $.fn("hidden_past", ["self", "erased_at", "observed"], {}, function (self, erased_at, observed) {
 let first, sums;
-if (!$.t($.b.any([(function* ($first) { for (const $v10 of $.each($first)) { let facts; facts = $v10; yield $.ga(facts, "forgets_unobserved"); } })($.ga($.ga(self, "account"), "mechanisms"))]))) {
+if (!$.t($.b.any([(function* ($first) { for (const $v10 of $.each($first)) { let facts; facts = $v10; yield $.ga(facts, "fading"); } })($.ga($.ga(self, "account"), "mechanisms"))]))) {
 return null;
 }
 first = $.b.min([observed], {"default": 0n});
@@ -8224,7 +8413,7 @@ if ($.t($.lt(first, erased_at))) {
 return null;
 }
 sums = $.either($.cm(self, "account_after", [first]), () => $.cm(Account, "of", [$.slice($.b.list([self]), null, first, null)]));
-return ($.t($.is($.ga(sums, "last"), null)) ? null : $.cm($.ga($.ga(sums, "last"), "mechanism"), "forgets_at", [$.ga(sums, "closeness")]));
+return ($.t($.is($.ga(sums, "last"), null)) ? null : hidden_past([$.ga($.ga(sums, "last"), "mechanism"), $.ga(sums, "closeness")]));
 });
 $ns.dearest = $.fn("dearest", ["self", "shown"], {}, function (self, shown) {
 let alike, asked, before, dearest, event, events, latest, number, parts, seen, stretch;
@@ -8241,7 +8430,7 @@ dearest = $.dict([]);
 for (const $v14 of $.each($.b.enumerate([erasures([events, $.b.frozenset([shown])])], {"start": 1n}))) {
 {const $v15 = $.unpack($v14, 2, -1);number = $v15[0];{const $v16 = $.unpack($v15[1], 2, -1);seen = $v16[0];parts = $v16[1];}}
 if ($.t($.has(asked, number))) {
-alike = ($.t($.ga($.ga($.gi(events, $.sub(number, 1n)), "mechanism"), "forgets_unobserved")) ? number : parts);
+alike = ($.t($.ga($.ga($.gi(events, $.sub(number, 1n)), "mechanism"), "fading")) ? number : parts);
 before = $.cm(seen, "total", []);
 if (($.t(!$.has(dearest, alike)) || $.t($.lt($.gi($.gi(dearest, alike), 0n), before)))) {
 $.si(dearest, alike, $.tuple([before, number]));
@@ -8251,7 +8440,7 @@ $.si(dearest, alike, $.tuple([before, number]));
 return $.b.sorted([(function* ($first) { for (const $v17 of $.each($first)) { let _, number; {const $v18 = $.unpack($v17, 2, -1);_ = $v18[0];number = $v18[1];} yield number; } })($.cm(dearest, "values", []))]);
 });
 });
-return {History, Event, Account, InvalidParameter, count, NotLearned, stretches, Counter, alone, erasures};
+return {History, Event, Account, InvalidParameter, count, NotLearned, stretches, Counter, alone, hidden_past, erasures};
 })();
 $.modules["accountant.ahead"] = (() => {
 let Remaining, Ahead;
@@ -8404,6 +8593,7 @@ return {Remaining, Ahead, Total, Guarantee, last_whole, affordable, Event, EditC
 $.modules["methods.ladder"] = (() => {
 let Ladder;
 const dataclass = $.libraries["dataclasses"]["dataclass"];
+const replace = $.libraries["dataclasses"]["replace"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const NETWORK = $.modules["losses.staged"]["NETWORK"];
@@ -8411,6 +8601,10 @@ const Staged = $.modules["losses.staged"]["Staged"];
 const Method = $.modules["methods.base"]["Method"];
 const LadderRun = $.modules["methods.ladder_run"]["LadderRun"];
 const MOST_STAGES = $.modules["methods.plan"]["MOST_STAGES"];
+const Plan = $.modules["methods.plan"]["Plan"];
+const Costliest = $.modules["methods.procedure"]["Costliest"];
+const Promise = $.modules["methods.procedure"]["Promise"];
+const Sampling = $.modules["methods.procedure"]["Sampling"];
 const Stage = $.modules["methods.stages"]["Stage"];
 const of_stage = $.modules["methods.stages"]["of_stage"];
 Ladder = $.dataclass($.cls("Ladder", [Method], ($ns) => {
@@ -8432,24 +8626,36 @@ throw $.raised(InvalidParameter([("" + "must lie between -1 (a deletion runs eve
 }
 return null;
 });
-$ns.model_loss = $.fn("model_loss", ["self", "plan"], {}, function (self, plan) {
-return $.cm(self, "_staged", [$.ga(plan, "problem")]);
-});
 $ns._staged = $.fn("_staged", ["self", "problem"], {}, function (self, problem) {
 return Staged([], {"radius": $.ga($.ga(problem, "loss"), "radius"), "network": $.ga(problem, "loss"), "kinds": $.b.tuple([(function* ($first) { for (const $v8 of $.each($first)) { let stage; stage = $v8; yield $.ga(stage, "form"); } })($.ga(self, "stages"))])});
 });
+$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let kept, later, number, promise, rerun, run, stages;
+{const $v9 = [$.ga(numbers, "stages"), $.add($.ga(self, "level"), 1n)];stages = $v9[0];number = $v9[1];}
+{const $v10 = [$.slice(stages, null, number, null), $.slice(stages, number, null, null)];kept = $v10[0];later = $v10[1];}
+if ($.t(!$.eq($.b.len([stages]), $.b.len([$.ga(self, "stages")])))) {
+throw $.raised(InvalidParameter([("" + "a ladder of " + $.formatted($.b.len([$.ga(self, "stages")]), "", "") + " stages that keeps " + $.formatted(number, "", "") + " has a plan for each")]));
+}
+rerun = $.b.sum([(function* ($first) { for (const $v11 of $.each($first)) { let stage; stage = $v11; yield $.ga(stage, "learn_steps"); } })(later)]);
+numbers = replace([$.ga($.gi(stages, 0n), "numbers")], {"learn_steps": $.add($.b.sum([(function* ($first) { for (const $v12 of $.each($first)) { let stage; stage = $v12; yield $.ga(stage, "learn_steps"); } })(kept)]), rerun), "delete_steps_for_deletion": rerun, "learn_solver_passes": $.b.sum([(function* ($first) { for (const $v13 of $.each($first)) { let stage; stage = $v13; yield $.ga(stage, "learn_solver_passes"); } })(stages)]), "delete_solver_passes": $.b.sum([(function* ($first) { for (const $v14 of $.each($first)) { let stage; stage = $v14; yield $.ga(stage, "learn_solver_passes"); } })(later)]), "horizon": null, "stages": stages, "kept": number});
+run = LadderRun([], {"records": $.ga(problem, "records"), "proven": $.ga($.ga($.ga(problem, "loss"), "constants"), "proven"), "slack": $.ga(problem, "slack"), "kept": $.b.tuple([(function* ($first) { for (const $v15 of $.each($first)) { let stage; stage = $v15; yield $.ga(stage, "mechanism"); } })(kept)]), "later": $.b.tuple([(function* ($first) { for (const $v16 of $.each($first)) { let stage; stage = $v16; yield $.ga(stage, "mechanism"); } })(later)]), "kept_steps": $.b.tuple([(function* ($first) { for (const $v17 of $.each($first)) { let stage; stage = $v17; yield $.ga(stage, "learn_steps"); } })(kept)]), "later_steps": $.b.tuple([(function* ($first) { for (const $v18 of $.each($first)) { let stage; stage = $v18; yield $.ga(stage, "learn_steps"); } })(later)])});
+promise = Promise([], {"deletion": Costliest([], {"steps_without": $.cm(run, "exposure", [rerun])}), "counted_on": $.ga(self, "_sampling")});
+return $.cm(Plan, "of", [problem, run, numbers], {"promise": promise, "staged": $.cm(self, "_staged", [problem])});
+});
+$ns._sampling = $.property($.fn("_sampling", ["self"], {}, function (self) {
+let steps;
+steps = (function* ($first) { for (const $v19 of $.each($first)) { let stage; stage = $v19; yield $.tuple([$.ga(stage, "sampling_rate"), $.ga(stage, "steps")]); } })($.ga(self, "stages"));
+return $.b.next([(function* ($first) { for (const $v20 of $.each($first)) { let draws, rate; {const $v21 = $.unpack($v20, 2, -1);rate = $v21[0];draws = $v21[1];} if (!($.t(!$.is(rate, null)) && $.t(!$.is(draws, null)))) continue; yield Sampling([rate, draws]); } })(steps), null]);
+}));
 $ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
 let asked, due, name, number, problem, stage, staged;
 $.sup(Ladder, self, "check_plan")([plan]);
-{const $v9 = [$.cm(self, "_staged", [$.ga(plan, "problem")]), $.ga(plan, "problem")];staged = $v9[0];problem = $v9[1];}
-if (($.t(!$.eq($.b.len([$.ga(plan, "stages")]), $.b.len([$.ga(self, "stages")]))) || $.t(!$.eq($.ga(plan, "kept"), $.add($.ga(self, "level"), 1n))))) {
-throw $.raised(InvalidParameter([("" + "a ladder of " + $.formatted($.b.len([$.ga(self, "stages")]), "", "") + " stages that keeps " + $.formatted($.add($.ga(self, "level"), 1n), "", "") + " has a plan for each")]));
-}
-for (const $v10 of $.each($.b.enumerate([$.b.zip([$.ga(self, "stages"), $.ga(plan, "stages")], {"strict": true})]))) {
-{const $v11 = $.unpack($v10, 2, -1);number = $v11[0];{const $v12 = $.unpack($v11[1], 2, -1);asked = $v12[0];stage = $v12[1];}}
+{const $v22 = [$.cm(self, "_staged", [$.ga(plan, "problem")]), $.ga(plan, "problem")];staged = $v22[0];problem = $v22[1];}
+for (const $v23 of $.each($.b.enumerate([$.b.zip([$.ga(self, "stages"), $.ga(plan, "stages")], {"strict": true})]))) {
+{const $v24 = $.unpack($v23, 2, -1);number = $v24[0];{const $v25 = $.unpack($v24[1], 2, -1);asked = $v25[0];stage = $v25[1];}}
 due = of_stage([asked, number, problem, staged], {"gdp": 1.0, "worlds": $.ga(problem, "adjacency")});
-for (const $v13 of $.each($.tuple(["loss", "features", "records", "regularization", "rows_per_subject", "dtype"]))) {
-name = $v13;
+for (const $v26 of $.each($.tuple(["loss", "features", "records", "regularization", "rows_per_subject", "dtype"]))) {
+name = $v26;
 if ($.t(!$.eq($.b.getattr([$.ga(stage, "problem"), name]), $.b.getattr([due, name])))) {
 throw $.raised(InvalidParameter([("" + "stage " + $.formatted(number, "", "") + " of the ladder has another " + $.formatted(name, "", "") + " than the problem")]));
 }
@@ -8458,13 +8664,8 @@ $.cm($.ga(stage, "method"), "check_plan", [stage]);
 }
 return null;
 });
-$ns.mechanism = $.fn("mechanism", ["self", "plan"], {}, function (self, plan) {
-let kept, later;
-{const $v14 = [$.slice($.ga(plan, "stages"), null, $.ga(plan, "kept"), null), $.slice($.ga(plan, "stages"), $.ga(plan, "kept"), null, null)];kept = $v14[0];later = $v14[1];}
-return LadderRun([], {"records": $.ga(plan, "records"), "proven": $.ga($.ga($.ga(plan, "loss"), "constants"), "proven"), "slack": $.ga($.ga(plan, "problem"), "slack"), "kept": $.b.tuple([(function* ($first) { for (const $v15 of $.each($first)) { let stage; stage = $v15; yield $.ga(stage, "mechanism"); } })(kept)]), "later": $.b.tuple([(function* ($first) { for (const $v16 of $.each($first)) { let stage; stage = $v16; yield $.ga(stage, "mechanism"); } })(later)]), "kept_steps": $.b.tuple([(function* ($first) { for (const $v17 of $.each($first)) { let stage; stage = $v17; yield $.ga(stage, "learn_steps"); } })(kept)]), "later_steps": $.b.tuple([(function* ($first) { for (const $v18 of $.each($first)) { let stage; stage = $v18; yield $.ga(stage, "learn_steps"); } })(later)])});
-});
 }), [["stages", () => ["of", $.b.tuple, ["is", Stage]]], ["level", () => ["is", $.b.int]]], {frozen: true});
-return {Ladder, Stage, NETWORK, ClassVar, Method, InvalidParameter, MOST_STAGES, of_stage, LadderRun, Staged};
+return {Ladder, Stage, NETWORK, ClassVar, Method, InvalidParameter, MOST_STAGES, Plan, Costliest, Promise, LadderRun, replace, of_stage, Staged, Sampling};
 })();
 $.modules["accountant.accountant"] = (() => {
 let Accountant, _least;
@@ -8626,7 +8827,7 @@ throw $.raised(InvalidParameter([("" + $.formatted($.ga(self, "releases"), "", "
 return null;
 });
 $ns.in_order = $.property($.fn("in_order", ["self"], {}, function (self) {
-return $.ga($.ga($.ga(self, "event"), "mechanism"), "forgets_unobserved");
+return !$.is($.ga($.ga($.ga(self, "event"), "mechanism"), "fading"), null);
 }));
 $ns.each = $.property($.fn("each", ["self"], {}, function (self) {
 return replace([$.ga(self, "event")], {"edits": ($.t($.ga(self, "in_order")) ? $.floordiv($.ga($.ga(self, "event"), "edits"), $.ga(self, "releases")) : 0n), "counts": NO_EDITS});

@@ -14,6 +14,7 @@ from noisygd_delete import Budget, NoisyGDClassifier, Records, Store, learn, los
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.estimators import mapped
 from noisygd_delete.features.maps import Shapes, catalogue
+from noisygd_delete.methods.forecast import steps_deviation
 from noisygd_delete.papers.shapes import shapes_of, shapes_page, shapes_picture
 from tests.cli.planned import main
 
@@ -77,7 +78,7 @@ def test_the_band_is_the_noise_where_no_row_lies(chain: int) -> None:
         method=methods.Perturbed(chain=chain),
     )
     records = Records(MAP.rows(raw_rows(1)), [1.0], slots=400)
-    noise, drawn = plan.method.weight_deviation(plan), []
+    noise, drawn = plan.outlook.weight_deviation, []
     for seed in range(150):
         model = learn(records, plan, np.random.default_rng(seed))
         shapes = Shapes.of(MAP, model.weights, noise=noise, unit="log odds").shapes
@@ -93,7 +94,7 @@ def test_the_band_is_the_noise_where_no_row_lies(chain: int) -> None:
         budget=Budget(order=4, dp=1.0, deletion=0.5),
         method="sharp",
     )
-    assert steps.method.weight_deviation(steps) == pytest.approx(
+    assert steps.outlook.weight_deviation == pytest.approx(
         math.sqrt(steps.noise_variance / (0.5 * (1 - steps.step_size / 4)))
     )
 
@@ -113,7 +114,7 @@ def test_the_band_of_a_chain_that_may_curve_away_holds_its_noise() -> None:
     for _ in range(3):
         own = (plan.linear_term / (plan.records * convexity)) ** 2 + plan.output_noise**2
         variance = (0.5 / convexity) ** 2 * variance + own
-    assert plan.method.weight_deviation(plan) == pytest.approx(math.sqrt(variance))
+    assert plan.outlook.weight_deviation == pytest.approx(math.sqrt(variance))
 
 
 def a_store(path, rows: int = 300) -> Store:
@@ -240,7 +241,8 @@ def test_the_band_of_a_stream_holds_the_noise_of_a_fresh_publication_too() -> No
     row[0, [0, 2, 33]] = 0.2, 0.3, 0.3
     records = Records(row, [1.0], slots=4000)
     drawn = [learn(records, plan, np.random.default_rng(seed)).weights.reshape(-1) for seed in range(400)]
-    steps, band = methods.Method.weight_deviation(plan.method, plan), plan.method.weight_deviation(plan)
+    steps = steps_deviation(plan.problem, plan.step_size, plan.noise_variance)
+    band = plan.outlook.weight_deviation
     widest = np.array(drawn)[:, np.array(plan.noise_shape) > 0.999 * max(plan.noise_shape)].std(axis=0).mean()
     assert 1.1 * steps < widest < 1.05 * band
 

@@ -41,7 +41,7 @@ def test_answers_over_permuted_rows_are_apart_and_within_the_balls_that_are_char
         for _ in range(6 if solver == "cold" else 2):
             order = rng.permutation(many)
             table, noise = Records(rows[order], labels[order]), Execution(rng=np.random.default_rng(3))
-            found.append(train(table, plan, plan.procedure, None, noise).model.weights)
+            found.append(train(table, plan, plan.serving, None, noise).model.weights)
         apart = max(float(np.linalg.norm(one - other)) for one in found for other in found)
         assert apart > 0 or solver == "fixed", "a stated 0 would be false"
         room = 2 * mechanism.gradient_tolerance / mechanism.strong_convexity + mechanism.grid * math.sqrt(D)
