@@ -417,7 +417,7 @@ def test_an_adaptive_requester_breaks_the_figure_of_later_models_but_not_the_bou
     assert chosen.later().gdp == 0
     assert advantage > 5 * noise, "seen through a later model"
     draws = [(float(carry), float(variance)) for carry, variance in chosen.draws[:watched]]
-    length = float(chosen.apart(Worlds.DEFINITION_4_1))
+    length = float(chosen.run.apart(between_records=False))
     told = markov_sums.seen_charge(draws=draws, moved=[length] * watched, seen=range(watched))
     assert advantage == pytest.approx(math.erf(math.sqrt(told / 8)), abs=4 * noise)
     bound = math.erf(chosen.observed(Worlds.DEFINITION_4_1, watched + 1).gdp / math.sqrt(8))

@@ -88,7 +88,7 @@ def test_who_adapts_is_seen_in_later_models_and_stays_under_the_bound_of_all(wat
     advantage, noise = hits[0] - hits[1], math.sqrt(1 / (2 * TRIALS))
     assert advantage > least
     draws = [(float(carry), float(variance)) for carry, variance in chosen.draws[:watched]]
-    length = float(chosen.apart(Worlds.DEFINITION_4_1))
+    length = float(chosen.run.apart(between_records=False))
     told = markov_sums.seen_charge(draws=draws, moved=[length] * watched, seen=range(watched))
     assert advantage == pytest.approx(math.erf(math.sqrt(told / 8)), abs=0.01 + 4 * noise)
     assert advantage < math.erf(chosen.observed(Worlds.DEFINITION_4_1, watched + 1).gdp / math.sqrt(8)) + 4 * noise
