@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from noisygd_delete import Accountant, Budget, losses, make_plan
@@ -30,7 +28,7 @@ def test_questions_that_need_a_plan_ask_for_it() -> None:
 def test_a_release_that_reveals_nothing_is_never_the_last() -> None:
     """A plan without steps for requests (none is made today; stores may hold one): any number of them is free."""
     free = plan(budget=Budget(order=10, dp=1.0, deletion=1.0), adjacency="zero-out", utility=False, releases=3)
-    free = replace(free, delete_steps_for_deletion=0)
+    free = free.changed(delete_steps_for_deletion=0)
     accountant = Accountant(free)
     accountant.record(accountant.planned())
     assert accountant.remaining().publications is None

@@ -107,7 +107,7 @@ def test_rows_that_are_too_long_are_named() -> None:
 )
 def test_groups_and_devices_are_refused_before_anything_is_made(execution: Execution) -> None:
     curator = Curator(tables(TWO)[0], plan_for(TWO, "sharp"))
-    with pytest.raises(errors.InvalidParameter, match="on the processor, by one process"):
+    with pytest.raises(errors.InvalidParameter, match="on the processor"):
         curator.learn(execution=execution)
     assert curator.accountant.releases == 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from dataclasses import replace
 
@@ -24,6 +25,11 @@ def history(method: str, seed: int, most: int = 40) -> tuple[Plan, list[Event], 
     mechanism = earlier if seed % 2 else own
     events = [Event("learn", plan.learn_steps, 0, mechanism)]
     for _ in range(chance.randrange(3, most)):
+        if (
+            _drawn(events) > getattr(own, "releases", math.inf) - 5
+        ):  # draws that sums have a schedule for; the last requests go on
+            mechanism = chance.choice((own, earlier))
+            events.append(_served("relearn", plan, mechanism, EditCounts()))
         kind = chance.choice(["unlearn"] * 12 + ["relearn", "statistic", "extractor"][: 1 + seed % 3])
         if kind == "statistic":
             events.append(Event("statistic", 1, 0, counted))
@@ -41,6 +47,12 @@ def history(method: str, seed: int, most: int = 40) -> tuple[Plan, list[Event], 
     )
     later = [_served("unlearn", plan, own, EditCounts(inserted=n)) for n in (1, 2)]
     return plan, [*events, *(later if seed % 4 == 0 else [])], number
+
+
+def _drawn(events: list[Event]) -> int:
+    """Releases since the last fresh run, that one included."""
+    models = [event.fresh for event in events if event.mechanism.publishes == "model"]
+    return 1 + models[::-1].index(True) if any(models) else 0
 
 
 def _served(kind: str, plan: Plan, mechanism: Mechanism, counts: EditCounts) -> Event:
