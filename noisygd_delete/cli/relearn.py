@@ -26,12 +26,14 @@ def register(commands: Any) -> None:
 
 
 def relearn(parsed: argparse.Namespace) -> int:
+    from ..records import check_size
     from .asked_plan import described, replanned
     from .budget_left import warning
     from .release import open_store, released
 
     take(parsed, dict.fromkeys(PLANNED))  # None: as in the plan in force
     with open_store(parsed) as store:
+        check_size(parsed.slots or 0, store.plan.features)  # which no plan would tell
         plan = replanned(parsed, store.plan)
         if store.ledger.releases:
             plan = plan.after(store.plan, store.accountant.dp_cumulative(adjacency=plan.problem.adjacency))
