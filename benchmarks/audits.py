@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -70,8 +69,7 @@ def plan_of(
 
 def quieter(plan: Plan, factor: float) -> Plan:
     """The same plan with a `factor` of its noise: what a wrong constant would run."""
-    return replace(
-        plan,
+    return plan.changed(
         noise_variance=plan.noise_variance * factor**2,
         linear_term=plan.linear_term * factor,
         output_noise=plan.output_noise * factor,

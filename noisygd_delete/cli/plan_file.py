@@ -142,6 +142,8 @@ def _value(field: str, text: str) -> Any:
         return _stages(text)
     if field == "outer_weights":
         return tuple(map(_number, text.split(",")))
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
     for kind in (int, float):
         try:
             return kind(text)

@@ -188,6 +188,10 @@ class GridMethod(Method):
     in_place: bool = True
 
     def __post_init__(self) -> None:
+        for name in ("exact", "in_place"):
+            value = getattr(self, name)
+            if not (isinstance(value, bool) or (name == "exact" and value is None)):
+                raise InvalidParameter("must be true or false", **{name: value})
         if self.exact is False and not self.in_place:
             raise InvalidParameter("needs exact steps: only their roundings are bounded in any order", in_place=False)
 

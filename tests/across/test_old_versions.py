@@ -22,7 +22,8 @@ PLANS = json.loads((SAMPLES / "plans.json").read_text())
 NEXT = (
     SAMPLES.parent / "version-0.2"
 )  # stores of formats 2 to 4; they are from before the release, and stay as they are
-NEXT_PLANS = json.loads((NEXT / "plans.json").read_text())
+LATER = SAMPLES.parent / "version-0.3"  # from before the release, too
+NEXT_PLANS = json.loads((NEXT / "plans.json").read_text()) | json.loads((LATER / "plans.json").read_text())
 STORES = {1: SAMPLES / "store", 2: NEXT / "store-format-2", 3: NEXT / "store-format-3", 4: NEXT / "store-format-4"}
 
 
@@ -53,7 +54,7 @@ def test_an_extractor_of_version_0_1_is_one_more_mechanism() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in NEXT_PLANS if "plan" in NEXT_PLANS[name]])
-def test_a_plan_of_version_0_2_still_means_what_it_meant(name: str) -> None:
+def test_a_plan_of_a_later_version_still_means_what_it_meant(name: str) -> None:
     sample = NEXT_PLANS[name]
     plan = plan_from_dict(sample["plan"])
     assert (plan.method.name, plan.learn_steps, plan.delete_steps) == (

@@ -295,7 +295,14 @@ def test_a_compiler_is_not_loaded_for_a_few_steps(monkeypatch) -> None:
     records, loss = Records(rows, labels), losses.Logistic(1.0)
     curator = Curator(
         records,
-        make_plan(loss, records=400, features=5, regularization=0.05, budget=Budget(order=10, dp=1.0, deletion=0.1)),
+        make_plan(
+            loss,
+            records=400,
+            features=5,
+            regularization=0.05,
+            budget=Budget(order=10, dp=1.0, deletion=0.1),
+            exact=False,
+        ),
     )
     made = []
     monkeypatch.setattr(engine_objective, "Kernel", lambda *facts: made.append(1) or Kernel(*facts))

@@ -5955,6 +5955,14 @@ $ns.any_order = true;
 $ns.exact = null;
 $ns.in_place = true;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let name, value;
+for (const $v3 of $.each($.tuple(["exact", "in_place"]))) {
+name = $v3;
+value = $.b.getattr([self, name]);
+if (!($.t($.b.isinstance([value, $.b.bool])) || ($.t($.eq(name, "exact")) && $.t($.is(value, null))))) {
+throw $.raised(InvalidParameter(["must be true or false"], {...$.named($.dict([[name, value]]))}));
+}
+}
 if (($.t($.is($.ga(self, "exact"), false)) && !$.t($.ga(self, "in_place")))) {
 throw $.raised(InvalidParameter(["needs exact steps: only their roundings are bounded in any order"], {"in_place": false}));
 }
