@@ -104,7 +104,7 @@ $.libraries.math = {
   expm1: finite(Math.expm1), sqrt: finite(Math.sqrt), sinh: finite(Math.sinh), cosh: finite(Math.cosh), tanh: finite(Math.tanh),
   erf: finite(erf), erfc: finite(erfc),
   pow: ([a, b]) => $.pow($.float(a), $.float(b)),
-  ceil: rounded(Math.ceil),
+  ceil: rounded(Math.ceil), floor: rounded(Math.floor),
   isfinite: ([x]) => Number.isFinite($.float($.plain(x))), isinf: ([x]) => Math.abs($.float($.plain(x))) === Infinity,
   copysign: ([a, b]) => { const size = Math.abs($.float(a)), sign = $.float(b); return sign < 0 || Object.is(sign, -0) ? -size : size; },
   nextafter: ([a, b]) => neighbour($.float(a), $.float(b)),
