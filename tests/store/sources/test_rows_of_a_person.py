@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidParameter, InvalidRecords
 from noisygd_delete.records import LeftOut
 from noisygd_delete.store.sources import by_sql, source_at
 from noisygd_delete.store.sources.reading import records_of, survey
+from tests.cli.planned import main
 
 from .conftest import SCHEMA, statement
 from .test_commands import PLAN, answer

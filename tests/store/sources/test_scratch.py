@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Records, learn, losses
-from noisygd_delete.cli import main
 from noisygd_delete.engine import Execution
 from noisygd_delete.engine.objective_float64 import PreciseObjective
 from noisygd_delete.errors import AssumptionViolated, InvalidRecords, SourceError
@@ -22,6 +21,7 @@ from noisygd_delete.store import Store
 from noisygd_delete.store.sources import source_at
 from noisygd_delete.store.sources.reading import rows_of
 from noisygd_delete.store.sources.scratch import BLOCK, ScratchRecords, ScratchRows, folder
+from tests.cli.planned import main
 
 from .conftest import ROWS, SCHEMA, SLOTS, name, people, plan
 from .test_commands import PLAN
