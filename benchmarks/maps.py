@@ -16,6 +16,7 @@ from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
 import numpy as np
+from noisygd_delete_lab.maps import Scattering
 
 from benchmarks import datasets, public_networks, report
 from benchmarks.mnist_extractor import images
@@ -122,7 +123,7 @@ def of_images() -> Iterator[Case]:
     for method in (DIFFUSED, PERTURBED):
         for name, needs, rows in kinds:
             yield Case(name, needs, rows, method=method, **facts)
-    yield Case("scattering", "code alone", once(lambda: maps.Scattering((28, 28)).rows(pixels)), **facts)
+    yield Case("scattering", "code alone", once(lambda: Scattering((28, 28)).rows(pixels)), **facts)
     for name, needs, rows in kinds:
         yield Case(name, needs, rows, **{**facts, "regularization": 1e-2, "budget": STRICT})
 
