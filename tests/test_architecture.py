@@ -33,7 +33,7 @@ ROWS: tuple[tuple[str, ...], ...] = (
 )
 LEVEL = {room: level for level, row in enumerate(ROWS) for room in row}
 HEAVY = {
-    "torch": {"engine", "features"},
+    "torch": {"engine"},
     "sklearn": {"papers", "estimators", "cli"},
     "onnxruntime": {"features"},
     "pyarrow": {"features", "store"},
