@@ -248,17 +248,6 @@ def _told(facts: Any) -> dict[str, Any]:
     return {name: value for name, value in asdict(facts).items() if value not in later.get(name, ())}
 
 
-def ways_elsewhere(problem: Problem) -> str:
-    """What to plan with where rows lie elsewhere and come in any order."""
-    from . import in_any_order
-
-    loss = problem.loss
-    named = in_any_order() if loss.steps_exact else ("perturbed",) if loss.curving else ()
-    if not named:
-        return f"no method is proven there for the {loss.name} loss: keep the rows in the store"
-    return f"plan with method {' or '.join(map(repr, named))}"
-
-
 @lru_cache(maxsize=1024)
 def assumptions_of(mechanism: Mechanism) -> tuple[str, ...]:
     """The conditions of its bounds in English, each once, as papers say them."""
@@ -310,11 +299,15 @@ class Method(ABC):
         """The same method for rows that come in another order in every release; only where `any_order`."""
         return self
 
-    def check_any_order(self, problem: Problem) -> None:
-        """Raise unless it is proven, with these options and for this loss, for rows that come in any order and change unseen between releases."""
+    def check_any_order(self, problem: Problem, instead: str) -> None:
+        """Raise unless it is proven, with these options and for this loss, for rows that come in any order and change unseen between releases.
+
+        Args:
+            instead: what to do, from `methods.ways_elsewhere`.
+        """
         if not self.any_order:
             raise InvalidParameter(
-                f"rests on rows that stay in their places, and these lie elsewhere; {ways_elsewhere(problem)}",
+                f"rests on rows that stay in their places, and these lie elsewhere; {instead}",
                 method=self.name,
             )
 
