@@ -88,8 +88,8 @@ def add_problem_arguments(parser: argparse.ArgumentParser) -> None:
         chosen,
         "--method",
         metavar="NAME[:FIELD=VALUE,...]",
-        help="way of learning and deleting, with fields of its own as in Python: minimiser:solver=cold, ladder:stages=network:60,head (default: "
-        f"{PAPER_METHOD} here, auto, the one that `advise` takes, in init)",
+        help="way of learning and deleting, with its own fields: minimiser:solver=cold, ladder:stages=network:60,head (default: "
+        f"{PAPER_METHOD}; in init auto, what `advise` takes)",
     )
     proof = (
         "by-hand: only methods whose every step is proven on paper; computer-checked: also those with a step by rigorous interval "

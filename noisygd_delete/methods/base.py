@@ -311,6 +311,18 @@ class Method(ABC):
         """The same method for rows that come in another order in every release; only where `any_order`."""
         return self
 
+    def check_any_order(self, problem: Problem, instead: str) -> None:
+        """Raise unless it is proven, with these options and for this loss, for rows that come in any order and change unseen between releases.
+
+        Args:
+            instead: what to do, from `methods.ways_elsewhere`.
+        """
+        if not self.any_order:
+            raise InvalidParameter(
+                f"rests on rows that stay in their places, and these lie elsewhere; {instead}",
+                method=self.name,
+            )
+
     def check_plan(self, plan: Plan) -> None:
         """Raise unless the proof covers what the plan runs, wherever its numbers came from: what its mechanism cannot see of it.
 

@@ -20,8 +20,6 @@ _CLASSES = {
     "additive": "Additive",
     "bins": "BinsAndCrosses",
     "fourier": "RandomFourier",
-    "gradients": "OrientedGradients",
-    "scattering": "Scattering",
     "ngrams": "HashedNgrams",
     "sentences": "SentenceEmbedding",
     "onnx": "OnnxFile",

@@ -2506,6 +2506,9 @@ return 1n;
 $ns.blocks = $.property($.fn("blocks", ["self"], {}, function (self) {
 return 1n;
 }));
+$ns.steps_exact = $.property($.fn("steps_exact", ["self"], {}, function (self) {
+return $.both($.ga($.ga(self, "constants"), "convex"), () => !$.t($.ga(self, "clips_each")));
+}));
 $ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
 
 return null;
@@ -5851,7 +5854,7 @@ return ("" + " Theorems speak of real numbers; for the rounding of gradient sums
 return {passes, noise, promise, _slack, FIXED_SCHEDULE, NON_ADAPTIVE, shown, brief, Carried};
 })();
 $.modules["methods.exact_steps"] = (() => {
-let ROOM, NotExact, ExactSteps, GridRun, GridMethod, exact_steps_of, _covers, check_exact;
+let ROOM, NotExact, ExactSteps, GridRun, GridMethod, exact_steps_of, check_exact;
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
@@ -5998,16 +6001,13 @@ throw $.raised(NotExact([("" + "at n=" + $.formatted($.ga(problem, "records"), "
 }
 return ExactSteps([], {"regularization": $.ga(problem, "regularization"), "curvature": $.ga($.ga($.ga(problem, "loss"), "constants"), "curvature"), "features": $.ga(problem, "features"), "outputs": $.ga($.ga(problem, "loss"), "outputs"), "radius": radius, "grid_bits": bits, "in_place": in_place});
 });
-_covers = $.fn("_covers", ["problem"], {}, function (problem) {
-return $.both($.ga($.ga($.ga(problem, "loss"), "constants"), "convex"), () => !$.t($.ga($.ga(problem, "loss"), "clips_each")));
-});
 check_exact = $.fn("check_exact", ["problem"], {}, function (problem) {
-if (!$.t(_covers([problem]))) {
+if (!$.t($.ga($.ga(problem, "loss"), "steps_exact"))) {
 throw $.raised(AssumptionViolated([("" + "steps exact to the last bit, which rows in any order need, are proven for convex losses, not for " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + "; leave exact out, or use method 'composition' or 'perturbed'")], {"method": $.ga($.ga(problem, "method"), "name")}));
 }
 return null;
 });
-return {ROOM, NotExact, ExactSteps, GridRun, GridMethod, exact_steps_of, _covers, check_exact, ClassVar, Method, NoisySteps, InvalidParameter, bounded_gradients, count, non_negative, positive, AssumptionViolated, NORM_TOLERANCE, Exactness, gradient_error};
+return {ROOM, NotExact, ExactSteps, GridRun, GridMethod, exact_steps_of, check_exact, ClassVar, Method, NoisySteps, InvalidParameter, bounded_gradients, count, non_negative, positive, AssumptionViolated, NORM_TOLERANCE, Exactness, gradient_error};
 })();
 $.modules["methods.solving"] = (() => {
 let SOLVERS, solver_passes, forecast_passes;
