@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
+from noisygd_delete_lab.maps import OrientedGradients, Scattering
 
 from benchmarks import report
 from noisygd_delete import Budget, Records, losses, make_plan, maps
@@ -118,9 +119,9 @@ def through(map: maps.PublicMap) -> Publish:
 
 IMAGES = 100  # zeros and ones of the digits; one more is the target
 MAPS: tuple[maps.PublicMap, ...] = (
-    maps.OrientedGradients(shape=(8, 8), cell=2, orientations=4),
+    OrientedGradients(shape=(8, 8), cell=2, orientations=4),
     maps.RandomFourier(reads=64, size=50, bandwidth=1.0, centred=True),
-    maps.Scattering(shape=(8, 8), scales=1),
+    Scattering(shape=(8, 8), scales=1),
 )
 
 

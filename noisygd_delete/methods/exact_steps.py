@@ -12,7 +12,7 @@ from ..bounds import exact_steps, shifted_interpolation
 from ..bounds.arithmetic import NORM_TOLERANCE, gradient_error
 from ..errors import AssumptionViolated, InvalidParameter, PlanInfeasible, count, non_negative, positive
 from ..privacy.worlds import Worlds
-from .base import Condition, Method, NoisySteps, bounded_gradients, ways_elsewhere
+from .base import Condition, Method, NoisySteps, bounded_gradients
 from .procedure import Exactness
 
 if TYPE_CHECKING:
@@ -198,11 +198,11 @@ class GridMethod(Method):
     def in_any_order(self) -> Self:
         return replace(self, exact=True, in_place=False)
 
-    def check_any_order(self, problem: Problem) -> None:
-        super().check_any_order(problem)
+    def check_any_order(self, problem: Problem, instead: str) -> None:
+        super().check_any_order(problem, instead)
         if not problem.loss.steps_exact:
             raise AssumptionViolated(
-                f"takes rows that lie elsewhere in exact steps alone, which the {problem.loss.name} loss has not; {ways_elsewhere(problem)}",
+                f"takes rows that lie elsewhere in exact steps alone, which the {problem.loss.name} loss has not; {instead}",
                 method=self.name,
             )
         if self.exact is False:
