@@ -9,7 +9,7 @@ MEASUREMENTS = {
     "quickstart": "one command from a file to a certificate, on tables that ship with a package: score beside scikit-learn",
     "kernel": "time of a step over the time of reading the matrix once",
     "ranges": "what ranges cost that are known in order of magnitude alone: a hundred times too wide, as they are and by signed-log",
-    "first_hour": "docs/first-hour.md on the whole tables: score beside scikit-learn, commands, passes, time",
+    "first_hour": "three tables from CSV to certificate: score beside scikit-learn, commands, passes, time",
     "tables": "a table from CSV to rows over pandas, peak memory, bytes per id",
     "many_rows": "the command `delete` in 5,000,000 rows, the whole process over its computing",
     "stream_rate": "requests in batches of 10 on Adult, over another checkout: rate, share of computing, syncs",

@@ -44,9 +44,8 @@ def register(commands: Any) -> None:
         "--by",
         choices=WAYS,
         default=WAYS[0],
-        help="chains: its noisy steps on the worst-case loss, thousands of runs at once (default). releases: learn and delete "
-        "themselves, many times over, any method, with three samples of models. one-run: hundreds of canaries in one learn and "
-        "one deletion, any method; one canary for every column",
+        help="chains (default): noisy steps on the worst-case loss, thousands of runs; releases: learn and delete themselves, many times "
+        "over; one-run: a canary on every column, in one learn and one deletion",
     )
     chosen.add_argument(
         "--chains", type=whole, default=20_000, help="by chains: synthetic runs per world (default 20000)"

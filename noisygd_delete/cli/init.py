@@ -70,8 +70,8 @@ def add_map(parser: argparse.ArgumentParser) -> None:
         "--map",
         choices=["auto", "additive", "columns"],
         default="auto",
-        help="additive gives each column a curve of its own (docs/which_model.md), columns reads each as it is; auto (default) takes what sizes "
-        "and budget speak for, of a file and where no --method is named",
+        help="additive gives each column a curve (docs/which_model.md), columns reads each as it is; auto (default) takes what sizes and "
+        "budget speak for, of a file, where no method is named",
     )
 
 

@@ -8,8 +8,7 @@ COMMON = """\
 --delimiter TEXT    of a CSV file (default: found from the header)
 --device DEVICE     where steps are taken: cpu, cuda, cuda:1 (default: NOISYGD_DELETE_DEVICE, or cpu)
 --memory SIZE       of rows read from a source, as 800M or 6G (default: a quarter of the machine's); a
-                    larger table goes through an encrypted scratch file in TMPDIR or /var/tmp, whose key
-                    is in memory alone
+                    larger table goes through an encrypted scratch file in TMPDIR or /var/tmp
 --tombstones FILE   list of erased ids outside the store: note those erased, refuse those erased before
 --tombstone-key FILE  its key (both are made by `keygen KEY --tombstones LIST`)
 --language CODE     of a page to read: en, de (default: en)
@@ -30,8 +29,7 @@ LINES = {
     "relearn": "train afresh, under a new plan where options say so",
     "stream": "serve a file or pipe of requests: rows are erased at once, models are published in batches",
     "predict": "what the published model says about the rows of a file; with labels, how often it is right",
-    "evaluate": "how good the published model is: on labelled rows of a file that were kept out of training, or on the records under "
-    "noise",
+    "evaluate": "how good the published model is: on labelled rows kept out of training, or on the records under noise",
     "explain": "what an additive model says: a curve for each column, with the band of the noise, as a page, a picture or plain numbers",
     "status": "sizes, releases, pending edits, and which model is in force",
     "budget": "what each release and all of them together reveal, as Rényi, GDP and (ε, δ)",

@@ -33,9 +33,7 @@ def register(commands: Any) -> None:
             "--aside-key", required=True, metavar="FILE", help="its key; a new one where there is no file"
         )
         parser.add_argument("--request-id", metavar="TOKEN", help="random token of this request; `lift` names it")
-        parser.add_argument(
-            "--later", action="store_true", help="take the rows out now, leave the release to a later one"
-        )
+        parser.add_argument("--later", action="store_true", help="edit the rows now, leave the release to a later one")
         add_promises(parser)
         parser.takes += STATEMENTS
         parser.takes += ("--device", "--memory")

@@ -39,5 +39,5 @@ class Copies:
                 "the chosen model is the cost of that model alone. If the choice is published, the costs of all fits add up. "
                 "Choose by make_plan, `advise` or public data, or search on public data",
                 FitsAddUp,
-                stacklevel=4,
+                stacklevel=3,
             )

@@ -17,7 +17,7 @@ from noisygd_delete.errors import InvalidSchema, StoreCorrupt
 from noisygd_delete.store import Store, status, verify
 
 HEAVY = ("numpy", "scipy", "numba", "torch", "sklearn", "pyarrow", "cryptography", "jinja2", "tqdm")
-ROOMS = ("engine", "planner", "curator", "audit", "deep", "estimators", "features")
+ROOMS = ("engine", "planner", "curator", "audit", "estimators", "features")
 SCHEMA = Schema.from_dict(
     {
         "id": "id",
