@@ -2030,11 +2030,12 @@ return $.sub(beyond, 1n);
 return {first_safe, least_safe, first_whole, least_whole, last_whole};
 })();
 $.modules["bounds.markov_sums"] = (() => {
-let CARRY_BITS, _UP, _SUM_UP, SMOOTHING_SQUARED, sensitivity, rounding, charge, gaussian_factor, reserves, equaliser, worst_charges;
+let CARRY_BITS, _UP, _SUM_UP, _APART, SMOOTHING_SQUARED, sensitivity, rounding, charge, gaussian_factor, reserves, equaliser, worst_charges;
 const math = $.libraries["math"];
 const Any = $.libraries["typing"]["Any"];
 CARRY_BITS = 20n;
 {const $v1 = [$.add(1n, $.pow(2.0, $.neg(46n))), $.add(1n, $.pow(2.0, $.neg(34n)))];_UP = $v1[0];_SUM_UP = $v1[1];}
+_APART = $.add(1n, $.pow(2.0, $.neg(4n)));
 SMOOTHING_SQUARED = 144n;
 sensitivity = $.fn("sensitivity", ["*", "norm_squared", "label_weight", "between_records"], {}, function (norm_squared, label_weight, between_records) {
 let label, norm;
@@ -2063,7 +2064,7 @@ return $.mul($.div($.mul(moved, moved), variance), _UP);
 gaussian_factor = $.fn("gaussian_factor", ["*", "variance", "label_weight"], {}, function (variance, label_weight) {
 let lost;
 lost = $.mul(SMOOTHING_SQUARED, $.b.max([2.0, $.pow($.b.float([label_weight]), 2n)]));
-return ($.t($.lt($.mul(lost, _SUM_UP), variance)) ? $.mul($.div(variance, $.sub(variance, lost)), _UP) : $.libraries["math"].inf);
+return ($.t($.lt($.mul(lost, _APART), variance)) ? $.mul($.div(variance, $.sub(variance, lost)), _UP) : $.libraries["math"].inf);
 });
 reserves = $.fn("reserves", ["releases"], {}, function (releases) {
 let _, before, found;
@@ -2104,7 +2105,7 @@ $.cm(found, "append", [$.mul($.b.max([present, gone]), _SUM_UP)]);
 }
 return found;
 });
-return {CARRY_BITS, _UP, _SUM_UP, SMOOTHING_SQUARED, sensitivity, rounding, charge, gaussian_factor, reserves, equaliser, worst_charges, Any};
+return {CARRY_BITS, _UP, _SUM_UP, _APART, SMOOTHING_SQUARED, sensitivity, rounding, charge, gaussian_factor, reserves, equaliser, worst_charges, Any};
 })();
 $.modules["bounds.tails"] = (() => {
 let _SQRT2, _SQRT_PI, _FAR, _SPLIT, erfcx, upper_tail, log_sum;
