@@ -170,6 +170,7 @@ def sizes_of(parsed: argparse.Namespace, schema: Schema, slots: int) -> dict[str
     if parsed.rows_per_subject is None:
         parsed.rows_per_subject = schema.rows_per_subject or 1
     parsed.usual_norm = schema.target_norm if schema.classes is None else None
+    parsed.map_of_rows = schema.map_of_rows
     return {"records": slots, "features": schema.features, "one_hot_blocks": schema.one_hot_blocks}
 
 

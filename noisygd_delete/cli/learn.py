@@ -52,6 +52,7 @@ def relearn(parsed: argparse.Namespace) -> int:
     take(parsed, dict.fromkeys(PLANNED))  # None: as in the plan in force
     with open_store(parsed) as store:
         check_size(parsed.slots or 0, store.plan.features)  # which no plan would tell
+        parsed.map_of_rows = store.schema.map_of_rows if parsed.method else None
         plan = replanned(parsed, store.plan)
         if store.ledger.releases:
             plan = plan.after(store.plan, store.accountant.dp_cumulative(adjacency=plan.problem.adjacency))

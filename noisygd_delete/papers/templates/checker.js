@@ -2030,11 +2030,12 @@ return $.sub(beyond, 1n);
 return {first_safe, least_safe, first_whole, least_whole, last_whole};
 })();
 $.modules["bounds.markov_sums"] = (() => {
-let CARRY_BITS, _UP, _SUM_UP, SMOOTHING_SQUARED, sensitivity, rounding, charge, gaussian_factor, reserves, equaliser, worst_charges;
+let CARRY_BITS, _UP, _SUM_UP, _APART, SMOOTHING_SQUARED, sensitivity, rounding, charge, gaussian_factor, reserves, equaliser, worst_charges;
 const math = $.libraries["math"];
 const Any = $.libraries["typing"]["Any"];
 CARRY_BITS = 20n;
 {const $v1 = [$.add(1n, $.pow(2.0, $.neg(46n))), $.add(1n, $.pow(2.0, $.neg(34n)))];_UP = $v1[0];_SUM_UP = $v1[1];}
+_APART = $.add(1n, $.pow(2.0, $.neg(4n)));
 SMOOTHING_SQUARED = 144n;
 sensitivity = $.fn("sensitivity", ["*", "norm_squared", "label_weight", "between_records"], {}, function (norm_squared, label_weight, between_records) {
 let label, norm;
@@ -2063,7 +2064,7 @@ return $.mul($.div($.mul(moved, moved), variance), _UP);
 gaussian_factor = $.fn("gaussian_factor", ["*", "variance", "label_weight"], {}, function (variance, label_weight) {
 let lost;
 lost = $.mul(SMOOTHING_SQUARED, $.b.max([2.0, $.pow($.b.float([label_weight]), 2n)]));
-return ($.t($.lt($.mul(lost, _SUM_UP), variance)) ? $.mul($.div(variance, $.sub(variance, lost)), _UP) : $.libraries["math"].inf);
+return ($.t($.lt($.mul(lost, _APART), variance)) ? $.mul($.div(variance, $.sub(variance, lost)), _UP) : $.libraries["math"].inf);
 });
 reserves = $.fn("reserves", ["releases"], {}, function (releases) {
 let _, before, found;
@@ -2104,7 +2105,7 @@ $.cm(found, "append", [$.mul($.b.max([present, gone]), _SUM_UP)]);
 }
 return found;
 });
-return {CARRY_BITS, _UP, _SUM_UP, SMOOTHING_SQUARED, sensitivity, rounding, charge, gaussian_factor, reserves, equaliser, worst_charges, Any};
+return {CARRY_BITS, _UP, _SUM_UP, _APART, SMOOTHING_SQUARED, sensitivity, rounding, charge, gaussian_factor, reserves, equaliser, worst_charges, Any};
 })();
 $.modules["bounds.tails"] = (() => {
 let _SQRT2, _SQRT_PI, _FAR, _SPLIT, erfcx, upper_tail, log_sum;
@@ -3797,7 +3798,7 @@ $ns.name = "squared";
 $ns.label_kind = "target";
 $ns.curving = ONE_DIRECTION;
 $ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
-throw $.raised(AssumptionViolated(["the squared loss is not Lipschitz: its gradient (\u27e8\u03b8, x\u27e9 \u2212 y)x grows with \u03b8, so no L bounds a record's influence on gradient steps. Use PseudoHuber(radius, delta): the same near 0, gradient at most delta\u00b7radius; or sums (methods.markov_sums.plan_sums)"]));
+throw $.raised(AssumptionViolated(["the squared loss is not Lipschitz: its gradient (\u27e8\u03b8, x\u27e9 \u2212 y)x grows with \u03b8, so no L bounds a record's influence on gradient steps. Use PseudoHuber(radius, delta): the same near 0, gradient at most delta\u00b7radius; or method 'sums'"]));
 return null;
 }));
 }), [], {frozen: true});
@@ -5104,7 +5105,7 @@ return $.dict([["step_size", $.ga(self, "step_size")], ["noise_variance", $.ga(s
 }), [["step_size", () => ["is", $.b.float]], ["noise_variance", () => ["is", $.b.float]], ["strong_convexity", () => ["is", $.b.float]], ["lipschitz", () => ["is", $.b.float]], ["objective_smoothness", () => ["or", ["is", $.b.float], ["none"]]], ["rows_per_subject", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
 _told = $.fn("_told", ["facts"], {}, function (facts) {
 let later;
-later = $.dict([["in_place", $.tuple([true])], ["chain", $.tuple([1n])], ["exact", $.tuple([null, false])], ["passes", $.tuple([null])], ["solver_passes", $.tuple([null])]]);
+later = $.dict([["in_place", $.tuple([true])], ["chain", $.tuple([1n])], ["exact", $.tuple([null, false])], ["passes", $.tuple([null])], ["solver_passes", $.tuple([null])], ["map", $.tuple([null])]]);
 return $.dict((function* ($first) { for (const $v3 of $.each($first)) { let name, value; {const $v4 = $.unpack($v3, 2, -1);name = $v4[0];value = $v4[1];} if (!$.t(!$.has($.cm(later, "get", [name, $.tuple([])]), value))) continue; yield [name, value]; } })($.cm(asdict([facts]), "items", [])));
 });
 bounded_gradients = $.fn("bounded_gradients", ["lipschitz", "*", "proven"], {}, function (lipschitz, proven) {
@@ -5225,8 +5226,8 @@ Fitted = $.dataclass($.cls("Fitted", [], ($ns) => {
 
 }), [["deviation", () => ["is", $.b.float]], ["ridge", () => ["is", $.b.float]]], {frozen: true});
 Carried = $.dataclass($.cls("Carried", [], ($ns) => {
-
-}), [["draws", () => ["parts", $.b.list, ["parts", $.b.tuple, ["is", $.b.float], ["is", $.b.float]]]], ["variance", () => ["is", $.b.float]], ["bits", () => ["is", $.b.int]], ["label_bits", () => ["is", $.b.int]], ["norm_squared", () => ["is", $.b.int]], ["label_weight", () => ["is", $.b.int]], ["ridge", () => ["is", $.b.float]], ["ridge_share", () => ["is", $.b.float]]], {frozen: true});
+$ns.map = null;
+}), [["draws", () => ["parts", $.b.list, ["parts", $.b.tuple, ["is", $.b.float], ["is", $.b.float]]]], ["variance", () => ["is", $.b.float]], ["bits", () => ["is", $.b.int]], ["label_bits", () => ["is", $.b.int]], ["norm_squared", () => ["is", $.b.int]], ["label_weight", () => ["is", $.b.int]], ["ridge", () => ["is", $.b.float]], ["ridge_share", () => ["is", $.b.float]], ["map", () => ["or", ["is", $.b.str], ["none"]]]], {frozen: true});
 Sampling = $.dataclass($.cls("Sampling", [], ($ns) => {
 
 }), [["rate", () => ["is", $.b.float]], ["draws", () => ["is", $.b.int]]], {frozen: true});
@@ -5902,7 +5903,13 @@ return $.dict([...$.pairs(facts), ["slack", 0.0], ["exact", exact_steps_of([prob
 });
 }), [["exact", () => ["or", ["is", $.b.bool], ["none"]]], ["in_place", () => ["is", $.b.bool]]], {frozen: true, kw_only: true});
 exact_steps_of = $.fn("exact_steps_of", ["problem", "*", "step_size", "noise_variance", "in_place"], {}, function (problem, step_size, noise_variance, in_place) {
-let bits, radius, reach;
+let bits, left, radius, reach;
+positive(["step_size", step_size]);
+positive(["noise_variance", noise_variance]);
+left = $.sub(1n, $.mul(step_size, $.ga(problem, "strong_convexity")));
+if (!$.t($.lt($.mul(left, left), 1n))) {
+throw $.raised(NotExact(["is too large, or too small, for a step to bring two models nearer"], {"step_size": step_size}));
+}
 reach = $.dict([["lipschitz", $.mul($.ga($.ga($.ga(problem, "loss"), "constants"), "lipschitz"), ROOM)], ["regularization", $.ga(problem, "regularization")], ["step_size", step_size], ["noise", $.libraries["math"].sqrt([$.mul($.mul(2n, step_size), noise_variance)])]]);
 radius = $.modules["bounds.exact_steps"].radius([], {"gap_at_zero": $.ga($.ga(problem, "loss"), "gap_at_zero"), "dimension": $.ga(problem, "dimension"), "strong_convexity": $.ga(problem, "strong_convexity"), ...$.named(reach)});
 bits = $.modules["bounds.exact_steps"].grid_bits([], {"radius": radius, ...$.named(reach)});
@@ -6828,10 +6835,12 @@ return null;
 return {SampledSteps, SampledStage, passes, check_sampled, ClassVar, Method, SampledGaussian, InvalidParameter, Sampling, Plan, count, AssumptionViolated};
 })();
 $.modules["methods.sums"] = (() => {
-let BITS, LABEL_BITS, MOST_FEATURES, MOST_RELEASES, LABEL_RATIO, RIDGE_SHARE, _EXACT, SOURCE, MarkovSumsRun, _charges, grid_of, label_bits, norm_squared, check_exact, MarkovSums, check_loss, _check_covered;
+let BITS, LABEL_BITS, MOST_FEATURES, MOST_RELEASES, LABEL_RATIO, RIDGE_SHARE, _CODED_SHARE, _EXACT, SOURCE, MarkovSumsRun, _charges, grid_of, label_bits, norm_squared, check_exact, MarkovSums, check_loss;
+const json = $.libraries["json"];
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const lru_cache = $.libraries["functools"]["lru_cache"];
+const Any = $.libraries["typing"]["Any"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const markov_sums = $.modules["bounds.markov_sums"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
@@ -6849,6 +6858,7 @@ BITS = 14n;
 LABEL_BITS = 10n;
 {const $v1 = [$.shl(1n, 12n), $.shl(1n, 16n)];MOST_FEATURES = $v1[0];MOST_RELEASES = $v1[1];}
 {const $v2 = [0.6, 0.25];LABEL_RATIO = $v2[0];RIDGE_SHARE = $v2[1];}
+_CODED_SHARE = 0.4;
 _EXACT = $.shl(1n, 53n);
 SOURCE = "Markov sums: a chain of exact discrete Gaussian releases, the noise of each recomputed from the one before";
 MarkovSumsRun = $.dataclass($.cls("MarkovSumsRun", [Mechanism], ($ns) => {
@@ -6948,35 +6958,22 @@ $ns.summary = "many publications: least squares from sums whose noise is carried
 $ns.for_streams = true;
 $ns.compared = false;
 $ns.joiners = true;
+$ns.map = null;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let given;
 if (!$.t($.b.isinstance([$.ga(self, "joiners"), $.b.bool]))) {
 throw $.raised(InvalidParameter(["must be true or false"], {"joiners": $.ga(self, "joiners")}));
+}
+given = $.ga(self, "map");
+if (($.t(!$.is(given, null)) && !$.t($.b.isinstance([given, $.b.str])))) {
+$.cm($.b.object, "__setattr__", [self, "map", $.libraries["json"].dumps([$.cm(given, "to_dict", [])])]);
 }
 return null;
 });
 $ns._facts = $.fn("_facts", ["self", "problem"], {}, function (self, problem) {
 return $.dict([["records", $.ga(problem, "records")], ["features", $.ga(problem, "features")], ["outputs", $.ga($.ga(problem, "loss"), "outputs")], ["norm_squared", norm_squared([$.ga(problem, "loss")])], ["label_weight", $.gi(grid_of([$.ga(problem, "loss")]), 1n)], ["releases", $.ga(problem, "releases")], ["joiners", $.ga(self, "joiners")], ["rows_per_subject", $.ga(problem, "rows_per_subject")]]);
 });
-$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
-_check_covered([$.ga(plan, "problem")]);
-return null;
-});
-$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
-let bits, carried, promise, run, weight;
-{const $v8 = $.unpack(grid_of([$.ga(problem, "loss")]), 2, -1);bits = $v8[0];weight = $v8[1];}
-run = MarkovSumsRun([], {...$.named($.cm(self, "_facts", [problem])), "variance": $.libraries["math"].ldexp([$.ga(numbers, "noise_variance"), $.mul(2n, bits)])});
-carried = $.modules["methods.procedure"].Carried([], {"draws": $.ga(run, "draws"), "variance": $.ga(run, "variance"), "bits": bits, "label_bits": label_bits([$.ga(problem, "loss")]), "norm_squared": $.ga(run, "norm_squared"), "label_weight": weight, "ridge": $.mul($.ga(problem, "records"), $.ga(problem, "regularization")), "ridge_share": RIDGE_SHARE});
-promise = $.modules["methods.procedure"].Promise([], {"deletion": $.modules["methods.procedure"].Costliest([0n])});
-return $.cm(Plan, "of", [problem, run, numbers], {"learning": carried, "serving": carried, "promise": promise});
-});
-}), [["joiners", () => ["is", $.b.bool]]], {frozen: true});
-check_loss = $.fn("check_loss", ["loss"], {}, function (loss) {
-if ((!$.t($.b.isinstance([loss, $.tuple([Logistic, Softmax, Squared])])) || !$.t($.libraries["math"].isfinite([$.ga(loss, "radius")])))) {
-throw $.raised(InvalidParameter([("" + "sums are for classes and targets: take losses.Logistic, losses.Softmax or losses.Squared, not " + $.formatted($.ga(loss, "name"), "", ""))]));
-}
-return null;
-});
-_check_covered = $.fn("_check_covered", ["problem"], {}, function (problem) {
+$ns._check_covered = $.fn("_check_covered", ["self", "problem"], {}, function (self, problem) {
 check_loss([$.ga(problem, "loss")]);
 count(["features", $.ga(problem, "features")], {"maximum": MOST_FEATURES});
 if ($.t($.lt($.ga(problem, "releases"), 2n))) {
@@ -6986,7 +6983,26 @@ count(["releases", $.ga(problem, "releases")], {"maximum": MOST_RELEASES});
 check_exact([$.ga(problem, "loss"), $.ga(problem, "records")]);
 return null;
 });
-return {BITS, LABEL_BITS, MOST_FEATURES, MOST_RELEASES, LABEL_RATIO, RIDGE_SHARE, _EXACT, SOURCE, MarkovSumsRun, _charges, grid_of, label_bits, norm_squared, check_exact, MarkovSums, check_loss, _check_covered, ClassVar, Method, Mechanism, InvalidParameter, Plan, Worlds, positive, count, Squared, Softmax, Logistic, lru_cache};
+$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
+$.cm(self, "_check_covered", [$.ga(plan, "problem")]);
+return null;
+});
+$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let bits, carried, promise, run, weight;
+{const $v8 = $.unpack(grid_of([$.ga(problem, "loss")]), 2, -1);bits = $v8[0];weight = $v8[1];}
+run = MarkovSumsRun([], {...$.named($.cm(self, "_facts", [problem])), "variance": $.mul($.ga(numbers, "noise_variance"), $.pow(4.0, bits))});
+carried = $.modules["methods.procedure"].Carried([], {"draws": $.ga(run, "draws"), "variance": $.ga(run, "variance"), "bits": bits, "label_bits": label_bits([$.ga(problem, "loss")]), "norm_squared": $.ga(run, "norm_squared"), "label_weight": weight, "ridge": $.mul($.ga(problem, "records"), $.ga(problem, "regularization")), "ridge_share": ($.t($.is($.ga(self, "map"), null)) ? RIDGE_SHARE : _CODED_SHARE), "map": $.ga(self, "map")});
+promise = $.modules["methods.procedure"].Promise([], {"deletion": $.modules["methods.procedure"].Costliest([0n])});
+return $.cm(Plan, "of", [problem, run, numbers], {"learning": carried, "serving": carried, "promise": promise});
+});
+}), [["joiners", () => ["is", $.b.bool]], ["map", () => ["or", ["is", $.b.str], ["none"]]]], {frozen: true});
+check_loss = $.fn("check_loss", ["loss"], {}, function (loss) {
+if ((!$.t($.b.isinstance([loss, $.tuple([Logistic, Softmax, Squared])])) || !$.t($.libraries["math"].isfinite([$.ga(loss, "radius")])))) {
+throw $.raised(InvalidParameter([("" + "sums are for classes and targets: take losses.Logistic, losses.Softmax or losses.Squared, not " + $.formatted($.ga(loss, "name"), "", ""))]));
+}
+return null;
+});
+return {BITS, LABEL_BITS, MOST_FEATURES, MOST_RELEASES, LABEL_RATIO, RIDGE_SHARE, _CODED_SHARE, _EXACT, SOURCE, MarkovSumsRun, _charges, grid_of, label_bits, norm_squared, check_exact, MarkovSums, check_loss, ClassVar, Method, Mechanism, Any, InvalidParameter, Plan, Worlds, positive, count, Squared, Softmax, Logistic, lru_cache};
 })();
 $.modules["accountant.events"] = (() => {
 let EventKinds, Statuses, Event, _READ, _MOST_READ;
