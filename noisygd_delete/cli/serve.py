@@ -90,7 +90,7 @@ def _serve(parsed: argparse.Namespace) -> int:
         ) from error
     from ..service.drop import DropIntake
     from ..service.drop_settings import Drop
-    from ..service.folder import FolderIntake, Watching
+    from ..service.folder import FolderIntake
     from ..service.messages import Hooks
     from ..service.service import Service
     from .connections import impatient
@@ -119,14 +119,11 @@ def _serve(parsed: argparse.Namespace) -> int:
     except InvalidParameter:
         service.stop()
         raise
-    watching: list[Watching] = []
     try:
         if parsed.folder is not None:
-            watching.append(FolderIntake(service, parsed.folder))
+            service.intakes.append(FolderIntake(service, parsed.folder))
         if parsed.drop is not None:
-            watching.append(DropIntake(service, Drop.read(parsed.drop)))
-        for one in watching:
-            one.start()
+            service.intakes.append(DropIntake(service, Drop.read(parsed.drop)))
         config = uvicorn.Config(
             application(service),
             access_log=False,  # an address holds a request's id
@@ -138,7 +135,7 @@ def _serve(parsed: argparse.Namespace) -> int:
             http=impatient(),
             limit_concurrency=1000,
             timeout_keep_alive=10,
-            timeout_graceful_shutdown=5,
+            timeout_graceful_shutdown=4,
             ssl_certfile=parsed.tls_certificate,
             ssl_keyfile=parsed.tls_key,
         )
@@ -146,7 +143,13 @@ def _serve(parsed: argparse.Namespace) -> int:
         scheme = "http" if parsed.tls_certificate is None else "https"
         shown = f"[{address}]" if ":" in address else address
         print(f"listening on {scheme}://{shown}:{port}", file=sys.stderr, flush=True)
-        server = uvicorn.Server(config)
+
+        class Server(uvicorn.Server):
+            async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+                service.end()  # while the last answers are given, not after them
+                await super().shutdown(sockets)
+
+        server = Server(config)
 
         def stop(*_: object) -> None:  # before the server listens to signals itself, and when it hands them on
             server.should_exit = True
@@ -155,8 +158,6 @@ def _serve(parsed: argparse.Namespace) -> int:
             signal.signal(number, stop)
         server.run(sockets=[listening])
     finally:
-        for one in watching:
-            one.stop()
         service.stop()
         listening.close()
     return 0
