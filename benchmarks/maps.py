@@ -16,6 +16,7 @@ from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
 import numpy as np
+from noisygd_delete_lab.frozen_module import FrozenModule
 from noisygd_delete_lab.maps import Scattering
 
 from benchmarks import datasets, public_networks, report
@@ -112,7 +113,7 @@ def of_images() -> Iterator[Case]:
     pixels, labels = images()
     facts = {"labels": labels.astype(float), "loss": losses.Softmax(1.0, 10), "train": 8000, "regularization": 3e-3}
     gradients = public_networks.GRADIENTS
-    network = maps.FrozenModule(public_networks.of_digits(), (gradients.width,))
+    network = FrozenModule(public_networks.of_digits(), (gradients.width,))
     both = maps.Chain((gradients, beside_itself(network)))
     public = "code, scikit-learn's digits"
     kinds = [
@@ -133,7 +134,7 @@ def beside_itself(network: maps.PublicMap) -> maps.PublicMap:
     assert network.inputs is not None
     import torch
 
-    same = maps.FrozenModule(torch.nn.Identity().eval(), (network.inputs,))
+    same = FrozenModule(torch.nn.Identity().eval(), (network.inputs,))
     return maps.Beside((same, network), weights=(6.0, 6.0))
 
 
@@ -143,7 +144,7 @@ def of_digits() -> Iterator[Case]:
     pixels, labels = load_digits(return_X_y=True)
     facts = {"labels": labels.astype(float), "loss": losses.Softmax(1.0, 10), "train": 1437, "regularization": 1e-2}
     pictures, names = images()
-    network = maps.FrozenModule(public_networks.of_mnist(255 * pictures, names), (64,))
+    network = FrozenModule(public_networks.of_mnist(255 * pictures, names), (64,))
     scaled = pixels / np.linalg.norm(pixels, axis=1, keepdims=True)
     fourier = maps.RandomFourier(64, size=2000, bandwidth=1.0, centred=True)
     yield Case("pixels", "nothing", once(lambda: unit(pixels)), **facts)

@@ -27,11 +27,12 @@ from numpy.typing import ArrayLike, NDArray
 from noisygd_delete.accountant import Accountant, Event, EventKinds
 from noisygd_delete.curator.curator import Curator, Release
 from noisygd_delete.errors import InvalidParameter, MissingDependency, count, positive, probability
-from noisygd_delete.features.maps import FrozenModule
 from noisygd_delete.methods import SampledGaussian as Training
 from noisygd_delete.methods.plan import Plan
 from noisygd_delete.privacy.guarantee import Guarantee
 from noisygd_delete.records import Id, Records
+
+from .frozen_module import FrozenModule
 
 
 @dataclass(frozen=True, eq=False)

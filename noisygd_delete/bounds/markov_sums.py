@@ -29,6 +29,7 @@ from typing import Any
 
 CARRY_BITS = 20  # c is a whole number of 2⁻²⁰
 _UP, _SUM_UP = 1 + 2.0**-46, 1 + 2.0**-34  # more than the roundings of one charge come to, and those of a sum of 2¹⁶
+_APART = 1 + 2.0**-4
 SMOOTHING_SQUARED = 144  # (12 h)²: what a discrete Gaussian's variance loses as Gaussian DP
 
 
@@ -77,9 +78,9 @@ def charge(
 
 def gaussian_factor(*, variance: float, label_weight: int) -> float:
     """What a charge is multiplied with for a μ²: the least variance of a coordinate, σ²/max(2, β²), loses 144 steps². Infinite where
-    the noise is too small for the grid."""
+    the noise is too small for the grid, or nearly so: a difference of near numbers would not be good to the last digits."""
     lost = SMOOTHING_SQUARED * max(2.0, float(label_weight) ** 2)
-    return variance / (variance - lost) * _UP if variance > lost * _SUM_UP else math.inf
+    return variance / (variance - lost) * _UP if variance > lost * _APART else math.inf
 
 
 def reserves(releases: int) -> list[float]:

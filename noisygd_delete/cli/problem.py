@@ -102,7 +102,7 @@ def add_problem_arguments(parser: argparse.ArgumentParser) -> None:
     add(chosen, "--batch", type=whole, help="records edited by one request")
     add(chosen, "--rows-per-subject", type=whole, help="rows of one person (default 1, or as the schema says)")
     add(chosen, "--no-utility", action="store_true", help="take only the steps that forgetting needs")
-    add(chosen, "--dtype", choices=DTYPES, help="default: float32")
+    add(chosen, "--dtype", choices=DTYPES, help="of steps over the reals; default: float32")
     stream = parser.add_argument_group("stream (publications and their batch are then chosen by forecast)")
     many = "deletion requests that --dp, then of all publications, must last for"
     add(stream, "--requests", type=whole, metavar="N", help=many)

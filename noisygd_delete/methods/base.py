@@ -20,6 +20,7 @@ from ..privacy.worlds import DELETION_NOTIONS, Worlds
 from .forecast import Prospects
 
 if TYPE_CHECKING:
+    from ..features.maps.base import PublicMap
     from .plan import Numbers, Plan
     from .problem import Problem
 
@@ -244,19 +245,15 @@ class NoisySteps(Mechanism):
 
 def _told(facts: Any) -> dict[str, Any]:
     """Its fields, without those that came later where they are as things always were: such facts read as they always did."""
-    later = {"in_place": (True,), "chain": (1,), "exact": (None, False), "passes": (None,), "solver_passes": (None,)}
+    later = {
+        "in_place": (True,),
+        "chain": (1,),
+        "exact": (None, False),
+        "passes": (None,),
+        "solver_passes": (None,),
+        "map": (None,),
+    }
     return {name: value for name, value in asdict(facts).items() if value not in later.get(name, ())}
-
-
-def ways_elsewhere(problem: Problem) -> str:
-    """What to plan with where rows lie elsewhere and come in any order."""
-    from . import in_any_order
-
-    loss = problem.loss
-    named = in_any_order() if loss.steps_exact else ("perturbed",) if loss.curving else ()
-    if not named:
-        return f"no method is proven there for the {loss.name} loss: keep the rows in the store"
-    return f"plan with method {' or '.join(map(repr, named))}"
 
 
 @lru_cache(maxsize=1024)
@@ -306,15 +303,23 @@ class Method(ABC):
     def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
         """What the numbers mean: the facts of a run, what is run, and what is promised. Numbers of other methods have no place in it."""
 
+    def on_map(self, map: PublicMap | None) -> Method:
+        """The same method for the rows of this public map, of full norm and with a constant, where it makes use of that."""
+        return self
+
     def in_any_order(self) -> Self:
         """The same method for rows that come in another order in every release; only where `any_order`."""
         return self
 
-    def check_any_order(self, problem: Problem) -> None:
-        """Raise unless it is proven, with these options and for this loss, for rows that come in any order and change unseen between releases."""
+    def check_any_order(self, problem: Problem, instead: str) -> None:
+        """Raise unless it is proven, with these options and for this loss, for rows that come in any order and change unseen between releases.
+
+        Args:
+            instead: what to do, from `methods.ways_elsewhere`.
+        """
         if not self.any_order:
             raise InvalidParameter(
-                f"rests on rows that stay in their places, and these lie elsewhere; {ways_elsewhere(problem)}",
+                f"rests on rows that stay in their places, and these lie elsewhere; {instead}",
                 method=self.name,
             )
 

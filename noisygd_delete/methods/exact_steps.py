@@ -12,7 +12,7 @@ from ..bounds import exact_steps, shifted_interpolation
 from ..bounds.arithmetic import NORM_TOLERANCE, gradient_error
 from ..errors import AssumptionViolated, InvalidParameter, PlanInfeasible, count, non_negative, positive
 from ..privacy.worlds import Worlds
-from .base import Condition, Method, NoisySteps, bounded_gradients, ways_elsewhere
+from .base import Condition, Method, NoisySteps, bounded_gradients
 from .procedure import Exactness
 
 if TYPE_CHECKING:
@@ -198,11 +198,11 @@ class GridMethod(Method):
     def in_any_order(self) -> Self:
         return replace(self, exact=True, in_place=False)
 
-    def check_any_order(self, problem: Problem) -> None:
-        super().check_any_order(problem)
+    def check_any_order(self, problem: Problem, instead: str) -> None:
+        super().check_any_order(problem, instead)
         if not problem.loss.steps_exact:
             raise AssumptionViolated(
-                f"takes rows that lie elsewhere in exact steps alone, which the {problem.loss.name} loss has not; {ways_elsewhere(problem)}",
+                f"takes rows that lie elsewhere in exact steps alone, which the {problem.loss.name} loss has not; {instead}",
                 method=self.name,
             )
         if self.exact is False:
@@ -265,8 +265,14 @@ def exact_steps_of(problem: Problem, *, step_size: float, noise_variance: float,
     """The facts of exact steps on a problem: a ball that a chain never leaves, and the finest grid that float64 holds in it.
 
     Raises:
+        InvalidParameter: the numbers are those of no chain.
         NotExact: none is fine enough beside the noise.
     """
+    positive("step_size", step_size)
+    positive("noise_variance", noise_variance)
+    left = 1 - step_size * problem.strong_convexity
+    if not left * left < 1:  # a radius needs a chain that contracts; the run that would say so is not there yet
+        raise NotExact("is too large, or too small, for a step to bring two models nearer", step_size=step_size)
     reach = {
         "lipschitz": problem.loss.constants.lipschitz * ROOM,
         "regularization": problem.regularization,

@@ -152,8 +152,8 @@ class Minimiser(GridMethod):
         """γ is chosen anew, as it may show in a deleted record's figure."""
         return replace(super().in_any_order(), gradient_tolerance=None) if self.in_place else self
 
-    def check_any_order(self, problem: Problem) -> None:
-        super().check_any_order(problem)
+    def check_any_order(self, problem: Problem, instead: str) -> None:
+        super().check_any_order(problem, instead)
         if self.solver == _PASSES:
             raise InvalidParameter(
                 "goes through slots in their order, and these rows lie elsewhere and come in any; plan with minimiser:solver=fixed, whose passes are public, too",

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from noisygd_delete.cli import parser
-from noisygd_delete.cli.overview import COMMON
+from noisygd_delete.cli.arguments import COMMON
 
 GROUPS = {  # page -> its title, and its commands in the order in which one needs them
     "begin": ("To begin", "demo quickstart advise plan init"),
@@ -21,6 +21,7 @@ GROUPS = {  # page -> its title, and its commands in the order in which one need
     "register": ("Requests of persons", "register restrict object lift"),
     "service": ("In operation", "serve token requests watch publish-to"),
 }
+EVERYWHERE = "--json"
 FOLDER = Path(__file__).parents[2] / "docs" / "commands"
 
 
@@ -99,7 +100,7 @@ def page(
     said = {} if said is None else said
     parts = [f"{'#' * level} {words}", "", f"{plainly(about)[:1].upper()}{plainly(about)[1:]}."]
     parts += lists(command, said, f"[`{words}`]({file}#{words.replace(' ', '-')})")
-    common = [f"`{option}`" for option in command.takes]
+    common = [f"`{option}`" for option in command.takes if option != EVERYWHERE]
     parts += ["", f"[Also](index.md): {', '.join(common)}."] if common else []
     examples = re.findall(r"noisygd-delete [^;]+", re.sub(r"\s+", " ", command.epilog or ""))
     parts += ["", "```", *(line.strip() for line in examples), "```"] if examples else []
@@ -121,6 +122,7 @@ def pages() -> dict[str, str]:
     whole = parser()
     about = {action.dest: action.help or "" for action in _listed(whole)}
     commands = children(whole)
+    every = dict(commands)
     written, listed, said = {}, [], {}
     for file, (title, words) in GROUPS.items():
         sections = [page(commands.pop(word), word, about[word], 2, f"{file}.md", said) for word in words.split()]
@@ -131,7 +133,11 @@ def pages() -> dict[str, str]:
         raise ValueError(f"on no page: {', '.join(commands)}")
     index = ["# All commands and options", "", "Written from the program's own parser; `--help` says the same.", ""]
     index += [*listed, "", "## Options that mean the same in every command", ""]
-    index += ["A command takes those that it has a use for, and names them.", "", "```", COMMON, "```"]
+    without = [f"`{word}`" for word, one in every.items() if not children(one) and EVERYWHERE not in one.takes]
+    index += [
+        f"A command takes those that it has a use for, and names them; `{EVERYWHERE}` goes with each but {', '.join(without)}."
+    ]
+    index += ["", "```", COMMON, "```"]
     return {"index.md": "\n".join(index) + "\n", **written}
 
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from .bins import BinsAndCrosses
     from .compose import Beside, Chain
     from .fourier import RandomFourier
-    from .module import FrozenModule
     from .ngrams import HashedNgrams
     from .onnx import OnnxFile
     from .sentences import SentenceEmbedding
@@ -28,7 +27,6 @@ __all__ = [
     "Beside",
     "BinsAndCrosses",
     "Chain",
-    "FrozenModule",
     "HashedNgrams",
     "OnnxFile",
     "PublicMap",
@@ -49,7 +47,6 @@ __getattr__ = on_first_use(
         "BinsAndCrosses": "bins",
         **dict.fromkeys(("Beside", "Chain"), "compose"),
         "RandomFourier": "fourier",
-        "FrozenModule": "module",
         "HashedNgrams": "ngrams",
         "OnnxFile": "onnx",
         "SentenceEmbedding": "sentences",

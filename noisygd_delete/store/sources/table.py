@@ -23,6 +23,7 @@ from ...curator.learning import check_fit
 from ...engine import CurrentRecords, Execution, rows_here
 from ...errors import CountBroken, InvalidParameter, InvalidRequest, SourceError, StoreError
 from ...features.schema import Encoded, Schema
+from ...methods import ways_elsewhere
 from ...methods.plan import Plan
 from ...records import EditCounts, EditRequest, Records
 from .. import answers, table
@@ -43,7 +44,7 @@ _NOTHING_PUBLISHED = "nothing was published"
 
 def check_over(source: Source, schema: Schema, plan: Plan, memory: int | None = None) -> None:
     """Read the rows once, and raise unless a store may be made over them. See `Store.check_over`."""
-    plan.method.check_any_order(plan.problem)
+    plan.method.check_any_order(plan.problem, ways_elsewhere(plan.problem))
     if schema.id_column != source.id or schema.subject_column != source.subject:
         raise InvalidParameter("schema and source name different columns of ids or of persons")
     if source.rows_per_subject != plan.problem.rows_per_subject or schema.features != plan.features:
@@ -101,7 +102,7 @@ class TableInSource(TrainingTable[journal.Deletion]):
             return table.equal_rows(parts, encoded)
 
     def suited(self, plan: Plan) -> Plan:
-        plan.method.check_any_order(plan.problem)
+        plan.method.check_any_order(plan.problem, ways_elsewhere(plan.problem))
         if plan.problem.rows_per_subject != self.source.rows_per_subject:
             raise InvalidParameter(
                 f"{self._files.layout.root}: the plan is for {plan.problem.rows_per_subject} rows of one person, and the source gives "

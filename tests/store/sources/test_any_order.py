@@ -15,7 +15,7 @@ from noisygd_delete.errors import AssumptionViolated, InvalidParameter
 from noisygd_delete.evidence import erasure_certificate, verify_certificate
 from noisygd_delete.evidence.erasure import erasure_in
 from noisygd_delete.losses import Loss
-from noisygd_delete.methods import Sharp
+from noisygd_delete.methods import Sharp, ways_elsewhere
 from noisygd_delete.methods.plan import Plan
 from noisygd_delete.store import Store
 from noisygd_delete.store.sources import source_at
@@ -58,15 +58,15 @@ def test_the_catalogue_says_which_plans_are_taken_for_rows_in_any_order(which: s
     plan = plan_by(which)
     told = plan.method.any_order and "over the reals" not in which and "passes" not in which
     if told:
-        plan.method.check_any_order(plan.problem)
+        plan.method.check_any_order(plan.problem, ways_elsewhere(plan.problem))
         assert not plan.in_any_order().method.in_place
         return
     with pytest.raises(InvalidParameter, match="lie elsewhere") as refused:
-        plan.method.check_any_order(plan.problem)
+        plan.method.check_any_order(plan.problem, ways_elsewhere(plan.problem))
     ways = advised(refused.value, plan.loss)
     assert ways or "keep the rows in the store" in str(refused.value)
     for way in ways:
-        way.method.check_any_order(way.problem)
+        way.method.check_any_order(way.problem, ways_elsewhere(way.problem))
 
 
 def taken(make: Callable[[], Store]) -> tuple[Exception, None] | tuple[None, Store]:
