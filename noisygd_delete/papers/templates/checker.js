@@ -2055,7 +2055,7 @@ return $.mul($.libraries["math"].sqrt([$.add($.mul(wide, wide), $.mul($.mul($.po
 });
 charge = $.fn("charge", ["*", "carry", "variance", "apart", "rounded", "stay", "joined", "left"], {"stay": 0n, "joined": 0n, "left": 0n}, function (carry, variance, apart, rounded, stay, joined, left) {
 let moved;
-moved = $.mul($.add($.add($.mul($.b.abs([$.sub(1n, carry)]), stay), joined), $.mul(carry, left)), apart);
+moved = $.mul($.b.float([$.add($.add($.mul($.b.abs([$.sub(1n, carry)]), stay), joined), $.mul(carry, left))]), apart);
 if ((($.t(stay) || $.t(left)) && $.t($.mod(carry, 1n)))) {
 moved = $.iadd(moved, rounded);
 }
