@@ -1,7 +1,7 @@
 """What an installation is made of, read from the metadata of the environment that runs this file.
 
     python .ci/materials.py bill       a CycloneDX 1.6 bill of materials as JSON, for a release
-    python .ci/materials.py licences   a table of the installed packages that noisygd-delete needs, with their licences
+    python .ci/materials.py licences   a list of the licences of the installed packages that noisygd-delete needs
     python .ci/materials.py conda SDIST    a recipe for conda-forge, of the sdist that was published
     python .ci/materials.py digests FILE...    SHA-256 of wheels and sdists, whose page's scripts must be those of docs/page-digests.md
 
@@ -110,13 +110,12 @@ def bill(packages: dict[str, Distribution]) -> dict[str, Any]:
 
 
 def table(packages: dict[str, Distribution]) -> str:
-    """Markdown: a licence, and the packages that state it."""
+    """Markdown: a licence as stated, and the packages that state it."""
     stated: dict[str, list[str]] = {}
     for name, package in sorted(packages.items()):
         if name != PACKAGE:
             stated.setdefault(licence(package), []).append(name)
-    rows = [f"| {licence} | {', '.join(names)} |" for licence, names in sorted(stated.items())]
-    return "\n".join(["| licence, as stated | packages |", "|---|---|", *rows]) + "\n"
+    return "".join(f"* {licence}: {', '.join(names)}\n" for licence, names in sorted(stated.items()))
 
 
 def recipe(sdist: Path) -> str:

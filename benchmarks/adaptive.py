@@ -20,11 +20,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from noisygd_delete_lab.reconstruction import curvature, reconstruct
 
 from noisygd_delete import Budget, Curator, EditRequest, Model, Records, learn, losses, make_plan, unlearn
 from noisygd_delete.audit import Counts, World
 from noisygd_delete.audit.membership import linear_engine, loss_engine, row_of
-from noisygd_delete.audit.reconstruction import curvature, reconstruct
 from noisygd_delete.audit.simulation import SimulatedNoisyGD
 from noisygd_delete.curator.stream import Adaptive, Batching, Publication, interact
 from noisygd_delete.engine.noise import ResearchNoise

@@ -16,6 +16,8 @@ from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
 import numpy as np
+from noisygd_delete_lab.frozen_module import FrozenModule
+from noisygd_delete_lab.maps import Scattering
 
 from benchmarks import datasets, public_networks, report
 from benchmarks.mnist_extractor import images
@@ -111,7 +113,7 @@ def of_images() -> Iterator[Case]:
     pixels, labels = images()
     facts = {"labels": labels.astype(float), "loss": losses.Softmax(1.0, 10), "train": 8000, "regularization": 3e-3}
     gradients = public_networks.GRADIENTS
-    network = maps.FrozenModule(public_networks.of_digits(), (gradients.width,))
+    network = FrozenModule(public_networks.of_digits(), (gradients.width,))
     both = maps.Chain((gradients, beside_itself(network)))
     public = "code, scikit-learn's digits"
     kinds = [
@@ -122,7 +124,7 @@ def of_images() -> Iterator[Case]:
     for method in (DIFFUSED, PERTURBED):
         for name, needs, rows in kinds:
             yield Case(name, needs, rows, method=method, **facts)
-    yield Case("scattering", "code alone", once(lambda: maps.Scattering((28, 28)).rows(pixels)), **facts)
+    yield Case("scattering", "code alone", once(lambda: Scattering((28, 28)).rows(pixels)), **facts)
     for name, needs, rows in kinds:
         yield Case(name, needs, rows, **{**facts, "regularization": 1e-2, "budget": STRICT})
 
@@ -132,7 +134,7 @@ def beside_itself(network: maps.PublicMap) -> maps.PublicMap:
     assert network.inputs is not None
     import torch
 
-    same = maps.FrozenModule(torch.nn.Identity().eval(), (network.inputs,))
+    same = FrozenModule(torch.nn.Identity().eval(), (network.inputs,))
     return maps.Beside((same, network), weights=(6.0, 6.0))
 
 
@@ -142,7 +144,7 @@ def of_digits() -> Iterator[Case]:
     pixels, labels = load_digits(return_X_y=True)
     facts = {"labels": labels.astype(float), "loss": losses.Softmax(1.0, 10), "train": 1437, "regularization": 1e-2}
     pictures, names = images()
-    network = maps.FrozenModule(public_networks.of_mnist(255 * pictures, names), (64,))
+    network = FrozenModule(public_networks.of_mnist(255 * pictures, names), (64,))
     scaled = pixels / np.linalg.norm(pixels, axis=1, keepdims=True)
     fourier = maps.RandomFourier(64, size=2000, bandwidth=1.0, centred=True)
     yield Case("pixels", "nothing", once(lambda: unit(pixels)), **facts)

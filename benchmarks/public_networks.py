@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-
-from noisygd_delete.features.maps import OrientedGradients
+from noisygd_delete_lab.maps import OrientedGradients
 
 GRADIENTS = OrientedGradients((28, 28))
 

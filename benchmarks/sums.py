@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import time
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,12 +22,14 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks import datasets, report
 from noisygd_delete import Budget, Curator, Records, losses, make_plan
-from noisygd_delete.curator.markov_sums import PublishedSums, SumsCurator, moments_of
+from noisygd_delete.curator import PublishedSums
+from noisygd_delete.curator.drawing import moments_of
 from noisygd_delete.engine.noise import noise_source
 from noisygd_delete.errors import PlanInfeasible
 from noisygd_delete.features.maps import Additive
 from noisygd_delete.features.schema.columns import Category
-from noisygd_delete.methods.markov_sums import plan_sums, usual_levels
+from noisygd_delete.methods import Plan
+from noisygd_delete.methods.sums import usual_levels
 
 SPLITS, RELEASES, LOSS = 5, (101, 1001), losses.Logistic(radius=1.0)
 TABLES = {"adult": (datasets.adult_table, 26_000), "wages": (datasets.wage_table, 22_000)}  # and rows to learn from
@@ -58,6 +61,19 @@ class Table:
         return self._made[levels]
 
 
+def planned(map: Additive, gdp: float = 1.0, **facts: Any) -> Plan:
+    """Of two releases at least, all of them `gdp`-GDP together."""
+    budget = Budget.from_gdp(dp=gdp, deletion=gdp)
+    return make_plan(LOSS, method="sums", map=map, features=map.width + 1, regularization=1e-4, budget=budget, **facts)
+
+
+def alone(map: Additive, gdp: float = 1.0, **facts: Any) -> Plan:
+    """The same plan with the noise of which one release is `gdp`-GDP."""
+    plan = planned(map, releases=2, **facts)
+    charge = plan.mechanism.charges(plan.problem.adjacency)[0]
+    return plan.changed(noise_variance=plan.noise_variance * charge / gdp**2)
+
+
 def scored(model: Any, tested: Any, truth: Any) -> tuple[float, float]:
     scores = model.scores(tested)[:, 0]
     return float(((scores > 0) == (truth > 0)).mean()), float(roc_auc_score(truth, scores))
@@ -71,9 +87,9 @@ def sums(
     levels = usual_levels(blocks=table.blocks, **facts)
     map, codes, rows, labels = table.on(levels)
     train, test = order[: table.train], order[table.train :]
-    plan = plan_sums(LOSS, coding=map.coding, **facts)
-    release = SumsCurator(Records(codes[train], labels[train]), plan).learn()
-    return scored(release.model, rows[test], labels[test]), float(plan.variance), levels
+    plan = (alone if facts.pop("releases") == 1 else partial(planned, releases=releases))(map, **facts)
+    release = Curator(Records(codes[train], labels[train]), plan).learn()
+    return scored(release.model, rows[test], labels[test]), plan.noise_variance, levels
 
 
 def chain(table: Table, order: Any, releases: int) -> list[list[float]]:
@@ -81,7 +97,7 @@ def chain(table: Table, order: Any, releases: int) -> list[list[float]]:
     facts: dict[str, Any] = {"records": table.train, "releases": releases, "joiners": False}
     map, codes, rows, labels = table.on(usual_levels(blocks=table.blocks, **facts))
     train, test = order[: table.train], order[table.train :]
-    curator = SumsCurator(Records(codes[train], labels[train]), plan_sums(LOSS, coding=map.coding, **facts))
+    curator = Curator(Records(codes[train], labels[train]), planned(map, **facts))
     curator.learn()
     found = []
     for number in range(2, releases + 1):
@@ -103,9 +119,9 @@ def costs(table: Table) -> list[str]:
     """Sentences: a deletion beside scikit-learn's logistic regression on the same rows, dense and sparse, one thread each."""
     map, codes, rows, labels = table.on(COST_LEVELS)
     few = slice(0, COST_ROWS)
-    plan = plan_sums(LOSS, records=COST_ROWS, coding=map.coding, releases=101, joiners=False)
+    plan = planned(map, records=COST_ROWS, releases=101, joiners=False)
     with threadpool_limits(1):
-        curator = SumsCurator(Records(codes[few], labels[few]), plan)
+        curator = Curator(Records(codes[few], labels[few]), plan)
         curator.learn()
         ids = iter(range(COST_ROWS))
         deleting = spent(lambda: curator.delete([next(ids)]), 10)
@@ -113,19 +129,20 @@ def costs(table: Table) -> list[str]:
         dense, sparse = (spent(lambda x=x: LogisticRegression(max_iter=1000).fit(x, labels[few])) for x in (wide, thin))
         del wide
         drawn = np.random.default_rng(0).integers(0, len(codes), MANY)
-        moments, going = moments_of(plan), codes[drawn[:1]]
-        published = curator.published
+        moments, going = moments_of(plan.learning.start, plan.shape), codes[drawn[:1]]
+        model, run = curator.model, plan.mechanism
         noise = noise_source(None)
 
         def patch() -> None:
-            fresh = moments.noise(noise, variance=plan.variance // 4, label_weight=plan.label_weight)
-            PublishedSums(plan, published - moments.of(going, labels[drawn[:1]]) + fresh).model()
+            fresh = moments.noise(noise, variance=int(run.variance) // 4, label_weight=run.label_weight)
+            patched = replace(model, sums=model.sums - moments.of(going, labels[drawn[:1]]) + fresh)
+            PublishedSums(plan, patched).model(plan.regularization)
 
         patching = spent(patch, 5)
         passing = spent(lambda: moments.of(codes[drawn], labels[drawn]))
         refit = spent(lambda: LogisticRegression(max_iter=1000).fit(csr_array(rows)[drawn], labels[drawn]))
     return [
-        f"{COST_ROWS:,} rows of {rows.shape[1]:,} columns ({map.coding.directions:,} directions, {plan.features * (plan.features + 3) // 2:,} numbers with noise): a deletion "
+        f"{COST_ROWS:,} rows of {rows.shape[1]:,} columns ({map.coding.directions:,} directions, {moments.size:,} numbers with noise): a deletion "
         f"with its release and model takes {deleting / dense:.3f} of the processor time of learning scikit-learn's logistic regression in process, "
         f"{deleting / sparse:.3f} where that is given sparse rows.",
         f"{MANY:,} rows: a patch, which reads the rows that go alone, takes {patching / refit:.4f} of learning it on sparse rows, with its model; a pass over all codes {passing / refit:.3f}.",
@@ -166,7 +183,7 @@ def main(arguments: list[str]) -> None:
                 ):
                     scores, variance, levels = sums(table, order, times, joiners, gdp)
                     found.setdefault((releases, what), []).append(scores)
-                    one = plan_sums(LOSS, records=table.train, coding=table.on(levels)[0].coding, releases=1).variance
+                    one = alone(table.on(levels)[0], records=table.train).noise_variance
                     beside[releases, what] = variance / one, levels
                     print(name, seed, releases, what, levels, scores, flush=True)
                 _, _, rows, labels = table.on(3)

@@ -17,6 +17,8 @@ from typing import Any
 
 from noisygd_delete import Accountant
 from noisygd_delete.accountant import Event, statement
+from noisygd_delete.errors import NoisyGDDeleteError
+from noisygd_delete.methods import ways_elsewhere
 from noisygd_delete.methods.plan import Plan
 from noisygd_delete.methods.reading import plan_from_dict
 
@@ -60,9 +62,18 @@ def answers(plan: Plan) -> dict[str, Any]:
         "summary": plan.summary(),
         "promised": [repr(guarantee) for guarantee in promised],
         "words": [plan.explain(), plan.in_short(), repr(plan)],
-        "any order": repr(plan.in_any_order()),
+        "any order": in_any_order(plan),
         "loss": repr(plan.model_loss),
     }
+
+
+def in_any_order(plan: Plan) -> str:
+    """Its plan for rows that lie elsewhere, or why there is none."""
+    try:
+        plan.method.check_any_order(plan.problem, ways_elsewhere(plan.problem))
+        return repr(plan.in_any_order())
+    except NoisyGDDeleteError as error:
+        return str(error)
 
 
 def account(plan: Plan, events: list[Event], number: int) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import os
 
 import numpy as np
 import torch
+from noisygd_delete_lab.frozen_module import FrozenModule
 from sklearn.datasets import load_digits
 
 from noisygd_delete import Budget, Curator, Records, losses, make_plan, maps
@@ -27,7 +28,7 @@ for _ in range(150):
     steps.step()
 centre = torch.nn.BatchNorm1d(64, affine=False, momentum=None)
 centre(body(rows))
-frozen = maps.FrozenModule(torch.nn.Sequential(body, centre).eval(), input_shape=(64,))
+frozen = FrozenModule(torch.nn.Sequential(body, centre).eval(), input_shape=(64,))
 
 # 2. the map is held to what the certificate rests on: each record's row is its own
 maps.check(frozen, pixels[private])

@@ -5,7 +5,6 @@ from .bounds import Counts
 from .canaries import audit_one_run
 from .membership import audit, audit_loss
 from .one_run import OneRun
-from .reconstruction import Reconstruction, reconstruct
 from .shadows import audit_releases
 from .simulation import SimulatedNoisyGD, World
 from .three_samples import KernelWitness, ThreeSamples, three_samples
@@ -18,7 +17,6 @@ __all__ = [
     "KernelWitness",
     "LinearLikelihoodRatio",
     "OneRun",
-    "Reconstruction",
     "ShadowLikelihoodRatio",
     "SimulatedNoisyGD",
     "ThreeSamples",
@@ -27,6 +25,5 @@ __all__ = [
     "audit_loss",
     "audit_one_run",
     "audit_releases",
-    "reconstruct",
     "three_samples",
 ]

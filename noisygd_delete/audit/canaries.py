@@ -70,10 +70,12 @@ class Canaries:
     def scores(self, plan: Plan, weights: Weights) -> NDArray[np.float64]:
         """(m,) how far a model went along each canary's step, the gradient at weights 0 turned round.
 
-        Of stages in a row: how far the last went from the one before it, where it began, which is published too.
+        Of stages in a row: how far the last went from the one before it, where it began, which is published too. Of sums: what they say.
         """
         loss, canaries = plan.loss, len(self.coins)
         label = np.array([label_of(loss)])
+        if plan.mechanism.continues:  # the label sum of each canary's column
+            return np.asarray(weights[-plan.features * loss.outputs :][:canaries])
         if plan.stages:
             return measure_climb(plan, weights, longest_rows(plan, canaries))
         slope = loss.derivative(np.zeros((1, loss.outputs)), label, np)[0]

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..accountant import Accountant
-from ..curator.learning import learn, resume
+from ..curator.learning import learn, resume, train_on
+from ..engine import Execution
 from ..errors import AssumptionViolated
 from ..losses.base import Loss
 from ..methods.plan import Plan
@@ -28,8 +29,14 @@ _SHORTER = 1 - 2.0**-20  # a float32 row must not become longer than R by roundi
 
 
 def publish_twice(plan: Plan, world: World, generator: np.random.Generator) -> tuple[Weights, ...]:
-    """Two releases of the product: learned on the table before, then what serves the request that left the one after."""
+    """Two releases of the product: learned on the table before, then what serves the request that left the one after: weights, or the sums
+    that they are made from, where these are what is published."""
     learned = learn(world.before, plan, generator)
+    if plan.mechanism.continues:  # the second is drawn from the table before
+        gone = [name for name in world.before.ids if name not in world.after]
+        edits = world.before.resolve(EditRequest.delete(gone)) if gone else None
+        last = train_on(world.before, learned, plan, Execution.of(None, generator), 1, edits).model
+        return tuple(np.asarray(model.sums, np.float64) for model in (learned, last))
     return learned.weights, resume(world.after, learned, plan, generator).weights
 
 

@@ -24,10 +24,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 CARRY_BITS = 20  # c is a whole number of 2⁻²⁰
 _UP, _SUM_UP = 1 + 2.0**-46, 1 + 2.0**-34  # more than the roundings of one charge come to, and those of a sum of 2¹⁶
+_APART = 1 + 2.0**-4
 SMOOTHING_SQUARED = 144  # (12 h)²: what a discrete Gaussian's variance loses as Gaussian DP
 
 
@@ -52,16 +54,23 @@ def rounding(*, features: int, outputs: int, label_weight: int) -> float:
 
 
 def charge(
-    *, carry: float, variance: float, apart: float, rounded: float, stay: int = 0, joined: int = 0, left: int = 0
+    *,
+    carry: float | Fraction,
+    variance: float,
+    apart: float,
+    rounded: float,
+    stay: int = 0,
+    joined: int = 0,
+    left: int = 0,
 ) -> float:
     """(‖P − cP_parent‖/σ)² of one draw, rounded up: of a person with so many rows in both tables, in the draw's only, in its parent's only.
 
     Args:
-        carry, variance: c and σ² of the draw.
+        carry, variance: c and σ² of the draw; c as it is, for in floats it may be taken for a whole one.
         apart: Δ of one row.
         rounded: `rounding`; a whole c rounds nothing.
     """
-    moved = (abs(1 - carry) * stay + joined + carry * left) * apart
+    moved = float(abs(1 - carry) * stay + joined + carry * left) * apart
     if (stay or left) and carry % 1:
         moved += rounded
     return moved * moved / variance * _UP
@@ -69,9 +78,9 @@ def charge(
 
 def gaussian_factor(*, variance: float, label_weight: int) -> float:
     """What a charge is multiplied with for a μ²: the least variance of a coordinate, σ²/max(2, β²), loses 144 steps². Infinite where
-    the noise is too small for the grid."""
+    the noise is too small for the grid, or nearly so: a difference of near numbers would not be good to the last digits."""
     lost = SMOOTHING_SQUARED * max(2.0, float(label_weight) ** 2)
-    return variance / (variance - lost) * _UP if variance > lost * _SUM_UP else math.inf
+    return variance / (variance - lost) * _UP if variance > lost * _APART else math.inf
 
 
 def reserves(releases: int) -> list[float]:

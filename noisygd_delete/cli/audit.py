@@ -11,8 +11,7 @@ from ..records import bounded
 from .arguments import add_command, seed, whole
 from .plan_file import add_plan_file, take
 from .problem import PLANNED
-from .progress import progress_bar
-from .terminal import show
+from .terminal import progress_bar, show
 
 if TYPE_CHECKING:
     from ..audit import AuditResult
@@ -44,9 +43,8 @@ def register(commands: Any) -> None:
         "--by",
         choices=WAYS,
         default=WAYS[0],
-        help="chains: its noisy steps on the worst-case loss, thousands of runs at once (default). releases: learn and delete "
-        "themselves, many times over, any method, with three samples of models. one-run: hundreds of canaries in one learn and "
-        "one deletion, any method; one canary for every column",
+        help="chains (default): noisy steps on the worst-case loss, thousands of runs; releases: learn and delete themselves, many times "
+        "over; one-run: a canary on every column, in one learn and one deletion",
     )
     chosen.add_argument(
         "--chains", type=whole, default=20_000, help="by chains: synthetic runs per world (default 20000)"

@@ -34,8 +34,8 @@ def add_batches(parser: Any) -> None:
         "--period",
         type=number,
         metavar="DAYS",
-        help="what the budget's publications are spread over (default 365), where nothing else says when; with --expect: the edits come in "
-        "so many days, and none waits longer than its share",
+        help="over which the budget's publications are spread (default 365), where nothing else says when; with --expect, in which the edits "
+        "come",
     )
     parser.add_argument(
         "--deadline",

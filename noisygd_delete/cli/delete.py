@@ -13,7 +13,7 @@ from .terminal import show, standard_input
 def register(commands: Any) -> None:
     parser = store_command(commands, "delete", "delete STORE 17 42 --request-id 9f2c", delete)
     parser.add_argument("ids", nargs="*", metavar="ID", help="records to erase")
-    parser.add_argument("--subject", action="append", default=[], metavar="S", help="erase every record of this person")
+    parser.add_argument("--subject", action="append", default=[], metavar="S", help="every record of this person")
     parser.add_argument("--file", metavar="FILE", help="ids to erase, one a line (- for standard input)")
     parser.add_argument("--subject-file", metavar="FILE", help="persons to erase, one a line (- for standard input)")
     parser.add_argument(

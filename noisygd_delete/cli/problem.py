@@ -88,8 +88,8 @@ def add_problem_arguments(parser: argparse.ArgumentParser) -> None:
         chosen,
         "--method",
         metavar="NAME[:FIELD=VALUE,...]",
-        help="way of learning and deleting, with fields of its own as in Python: minimiser:solver=cold, ladder:stages=network:60,head (default: "
-        f"{PAPER_METHOD} here, auto, the one that `advise` takes, in init)",
+        help="way of learning and deleting, with its own fields: minimiser:solver=cold, ladder:stages=network:60,head (default: "
+        f"{PAPER_METHOD}; in init auto, what `advise` takes)",
     )
     proof = (
         "by-hand: only methods whose every step is proven on paper; computer-checked: also those with a step by rigorous interval "
@@ -102,7 +102,7 @@ def add_problem_arguments(parser: argparse.ArgumentParser) -> None:
     add(chosen, "--batch", type=whole, help="records edited by one request")
     add(chosen, "--rows-per-subject", type=whole, help="rows of one person (default 1, or as the schema says)")
     add(chosen, "--no-utility", action="store_true", help="take only the steps that forgetting needs")
-    add(chosen, "--dtype", choices=DTYPES, help="default: float32")
+    add(chosen, "--dtype", choices=DTYPES, help="of steps over the reals; default: float32")
     stream = parser.add_argument_group("stream (publications and their batch are then chosen by forecast)")
     many = "deletion requests that --dp, then of all publications, must last for"
     add(stream, "--requests", type=whole, metavar="N", help=many)

@@ -24,8 +24,7 @@ def register(commands: Any) -> None:
     elsewhere.add_argument(
         "--events",
         metavar="FILE",
-        help="what it has deleted, from events of Debezium or of an outbox, a line each: each transaction or request counts once, however often "
-        "its events come",
+        help="what it has deleted, from events of Debezium or an outbox, a line each; a transaction or request counts once",
     )
     elsewhere.add_argument(
         "--position", help="of its commit, if known (transaction:734, version:12); default: before now"

@@ -8,7 +8,7 @@ import os
 import signal
 import socket
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter, MissingDependency
 from ..evidence.outputs import outside
@@ -17,6 +17,10 @@ from ..service.access import TokenFile
 from .arguments import add_command, whole
 from .batches import add_batches, pace_from
 from .passphrase import add_passphrase_file, passphrase_of
+
+if TYPE_CHECKING:
+    import asyncio
+
 
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
@@ -90,10 +94,9 @@ def _serve(parsed: argparse.Namespace) -> int:
         ) from error
     from ..service.drop import DropIntake
     from ..service.drop_settings import Drop
-    from ..service.folder import FolderIntake, Watching
+    from ..service.folder import FolderIntake
     from ..service.messages import Hooks
     from ..service.service import Service
-    from .connections import impatient
     from .release import tombstones_from
 
     _check_place(parsed)
@@ -119,14 +122,11 @@ def _serve(parsed: argparse.Namespace) -> int:
     except InvalidParameter:
         service.stop()
         raise
-    watching: list[Watching] = []
     try:
         if parsed.folder is not None:
-            watching.append(FolderIntake(service, parsed.folder))
+            service.intakes.append(FolderIntake(service, parsed.folder))
         if parsed.drop is not None:
-            watching.append(DropIntake(service, Drop.read(parsed.drop)))
-        for one in watching:
-            one.start()
+            service.intakes.append(DropIntake(service, Drop.read(parsed.drop)))
         config = uvicorn.Config(
             application(service),
             access_log=False,  # an address holds a request's id
@@ -138,7 +138,7 @@ def _serve(parsed: argparse.Namespace) -> int:
             http=impatient(),
             limit_concurrency=1000,
             timeout_keep_alive=10,
-            timeout_graceful_shutdown=5,
+            timeout_graceful_shutdown=4,
             ssl_certfile=parsed.tls_certificate,
             ssl_keyfile=parsed.tls_key,
         )
@@ -146,7 +146,13 @@ def _serve(parsed: argparse.Namespace) -> int:
         scheme = "http" if parsed.tls_certificate is None else "https"
         shown = f"[{address}]" if ":" in address else address
         print(f"listening on {scheme}://{shown}:{port}", file=sys.stderr, flush=True)
-        server = uvicorn.Server(config)
+
+        class Server(uvicorn.Server):
+            async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+                service.end()  # while the last answers are given, not after them
+                await super().shutdown(sockets)
+
+        server = Server(config)
 
         def stop(*_: object) -> None:  # before the server listens to signals itself, and when it hands them on
             server.should_exit = True
@@ -155,8 +161,6 @@ def _serve(parsed: argparse.Namespace) -> int:
             signal.signal(number, stop)
         server.run(sockets=[listening])
     finally:
-        for one in watching:
-            one.stop()
         service.stop()
         listening.close()
     return 0
@@ -211,3 +215,46 @@ def _socket(host: str, port: int) -> socket.socket:
     except (OSError, UnicodeError) as error:
         raise InvalidParameter(f"cannot listen on --host {host} --port {port} ({error}); give others") from error
     return listening
+
+
+_HEADERS = 10.0  # seconds for the head of a request
+_MOST = 300  # connections on which a request has not come whole yet; beyond them the oldest is cut off
+
+
+def impatient() -> Any:
+    """The connections of uvicorn, which by itself waits for the head of a request for ever."""
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    half_open: dict[Connection, asyncio.TimerHandle] = {}  # the oldest first
+
+    class Connection(H11Protocol):
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self._begin()
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            if self.cycle is not None and not self.cycle.response_complete:
+                self._end()
+            elif self not in half_open:  # another request on the same connection
+                self._begin()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._end()
+            super().connection_lost(exc)
+
+        def _begin(self) -> None:
+            half_open[self] = self.loop.call_later(_HEADERS, self._cut)
+            if len(half_open) > _MOST:
+                next(iter(half_open))._cut()
+
+        def _cut(self) -> None:
+            self._end()
+            self.transport.abort()
+
+        def _end(self) -> None:
+            timer = half_open.pop(self, None)
+            if timer is not None:
+                timer.cancel()
+
+    return Connection

@@ -21,15 +21,15 @@ def add_source(parser: argparse.ArgumentParser, rows: argparse._MutuallyExclusiv
     rows.add_argument(
         "--source",
         metavar="ADDRESS",
-        help="leave the rows where they lie: postgresql://USER@HOST/DATABASE (password from PGPASSWORD or ~/.pgpass), FILE.duckdb, a "
-        "Delta table, a folder of Parquet files. The store then holds no row and no id; the method is perturbed, or another of convex losses where it is named",
+        help="leave the rows where they lie, and keep no row and no id here: postgresql://USER@HOST/DATABASE (password from PGPASSWORD or "
+        "~/.pgpass), FILE.duckdb, a Delta table, a folder of Parquet files",
     )
     parser.add_argument(
         "--engine",
         choices=["local", "ray", "spark"],
         default="local",
-        help="whose workers hold a --source that is a folder of Parquet files (also s3://bucket/folder and the like) or a Delta table, for "
-        "tables beyond this machine: a partition each, and they answer sums alone; --query and --subject with spark alone. Their cluster is that of RAY_ADDRESS, or of spark-defaults.conf",
+        help="whose workers hold a --source that is a folder of Parquet files (also s3://bucket/folder and the like) or a Delta table, and "
+        "answer sums alone (docs/engines.md); --query and --subject with spark alone",
     )
     parser.add_argument("--table", metavar="NAME", help="of a database: what to learn from and `delete` deletes from")
     parser.add_argument(

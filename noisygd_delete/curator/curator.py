@@ -158,6 +158,13 @@ class Curator:
         curator._model = model
         return curator
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        if self.plan.mechanism.continues:
+            raise TypeError(
+                "a curator whose noise is carried on is never copied or pickled: two of them show what they share"
+            )
+        return super().__reduce_ex__(protocol)
+
     @property
     def records(self) -> Records:
         """The table, for whoever edits it or looks at its rows.

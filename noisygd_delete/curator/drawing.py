@@ -4,19 +4,26 @@ it was made from. So the table is read as that release left it, and edits are ca
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..bounds.markov_sums import CARRY_BITS
 from ..engine import CurrentRecords, Execution, rows_here
+from ..engine.count_tables import CodedMoments
 from ..engine.integer_moments import IntegerMoments, Integers, carried
 from ..engine.noisy_moments import NoisyMoments
-from ..errors import InvalidParameter
+from ..errors import InvalidParameter, count, scale
+from ..features.maps.catalogue import coding_of
+from ..methods.plan import Plan
 from ..methods.procedure import Carried
 from ..records import Records, SlotEdits
+
+if TYPE_CHECKING:
+    from .learning import Model
 
 
 @dataclass(frozen=True)
@@ -44,8 +51,7 @@ def draw(
     if not after.number < len(procedure.draws) or (after.sums is None) != (after.number == 0):
         raise InvalidParameter("is not a draw of the chain that the plan has", number=after.number)
     records, noise = rows_here(held), execution.noise()
-    outputs, features = shape
-    moments = IntegerMoments(features, outputs, procedure.norm_squared, procedure.bits, procedure.label_bits)
+    moments = moments_of(procedure, shape)
     carry, variance = procedure.draws[after.number]
     before = moments.of_table(records)
     now = before if after.edits is None else before + change(moments, records, after.edits)
@@ -54,9 +60,18 @@ def draw(
         now + rest + moments.noise(noise, variance=math.ceil(variance), label_weight=procedure.label_weight)
     )
     drawn.flags.writeable = False
-    told = NoisyMoments.of(moments, drawn, variance=int(procedure.variance), coding=None)
-    weights = told.ridge(procedure.ridge + procedure.ridge_share * told.noise) * max(1, outputs)
+    weights = _weights(_told(moments, procedure, drawn), procedure, procedure.ridge, shape)
     return weights, drawn, noise.certified
+
+
+def moments_of(procedure: Carried, shape: tuple[int, ...]) -> IntegerMoments:
+    """What is summed of a table, for weights of shape (outputs, features)."""
+    outputs, features = shape
+    facts = outputs, procedure.norm_squared, procedure.bits, procedure.label_bits
+    if procedure.map is None:
+        return IntegerMoments(features, *facts)
+    coding = coding_of(procedure.map)
+    return CodedMoments(coding.directions, *facts, coding=coding)
 
 
 def change(moments: IntegerMoments, records: Records, edits: SlotEdits) -> Integers:
@@ -65,3 +80,52 @@ def change(moments: IntegerMoments, records: Records, edits: SlotEdits) -> Integ
     gone, new = edits.slots[held], np.array([name is not None for name in edits.ids], bool)
     came = moments.of(edits.rows[new], edits.labels[new])
     return came - moments.of(records.features[gone], records.labels[gone])
+
+
+def _told(moments: IntegerMoments, procedure: Carried, published: Integers) -> NoisyMoments:
+    coding = None if procedure.map is None else coding_of(procedure.map)
+    return NoisyMoments.of(moments, published, variance=int(procedure.variance), coding=coding)
+
+
+def _weights(told: NoisyMoments, procedure: Carried, ridge: float, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Log odds of normal classes where rows share a constant (a coded map's do), else least squares."""
+    whole = ridge + procedure.ridge_share * told.noise
+    if procedure.map is not None and not procedure.label_bits:
+        return told.discriminant(whole)
+    return told.ridge(whole) * max(1, shape[0])
+
+
+class PublishedSums:
+    """What one release gives besides its model, and for nothing more: models of any ridge, components of its rows.
+
+    Args:
+        model: of a release by this plan, which is one of method `sums`.
+
+    Raises:
+        InvalidParameter: it has no sums.
+    """
+
+    def __init__(self, plan: Plan, model: Model) -> None:
+        begin = plan.learning.start
+        if not isinstance(begin, Carried) or model.sums is None:
+            raise InvalidParameter("has no sums: they are published by method 'sums'", method=plan.method.name)
+        self._plan, self._begin, self._model = plan, begin, model
+        self._moments = _told(moments_of(begin, plan.shape), begin, model.sums)
+
+    def model(self, regularization: float) -> Model:
+        """With this λ per slot in the place of the plan's; a share of the noise is added to the ridge."""
+        ridge = self._plan.records * scale("regularization", regularization)
+        weights = _weights(self._moments, self._begin, ridge, self._plan.shape)
+        weights.flags.writeable = False
+        return replace(self._model, weights=weights[0] if self._plan.loss.outputs == 1 else weights)
+
+    def components(self, number: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """(number, features) directions of unit length in which rows spread most, and the sums of squares along each."""
+        return self._moments.components(count("number", number, maximum=len(self._moments.square)))
+
+    def whitening(self, number: int) -> NDArray[np.float64]:
+        """(number, features): rows times its transpose have mean squares of about 1 in so many directions, of those that stand out
+        of the noise."""
+        along, sizes = self.components(number)
+        floor = self._begin.ridge_share * self._moments.noise
+        return along * np.sqrt(self._plan.records / np.maximum(sizes, floor))[:, None]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..engine import Checked, CurrentRecords, Execution, Objective, check_records, rows_here
 from ..engine.clipped import ClippedObjective
+from ..engine.count_tables import check_coded
 from ..engine.device import DeviceObjective
 from ..engine.device_steps import STEPS
 from ..engine.discrete_gaussian import on_noisy_grid
@@ -101,12 +102,17 @@ def check_fit(records: CurrentRecords | Checked, plan: Plan, group: Group = ALON
         raise AssumptionViolated(
             f"the table has {records.slots} slots and the plan {plan.records} records; n is part of the noise: plan for this n"
         )
-    if records.width != plan.features:
+    coding = plan.coding
+    coded = coding is not None and records.width == len(coding.sizes)
+    if records.width != plan.features and not coded:
         raise AssumptionViolated(
             f"the table has {records.width} features and the plan {plan.features} (count the constant column)"
         )
     _check_subjects(records.rows_per_subject, plan)
-    check_records(records, plan.loss, group, variances=_variances(plan))
+    if coding is not None and isinstance(records, Records):
+        check_coded(records, plan.loss, coding)
+    if not coded:
+        check_records(records, plan.loss, group, variances=_variances(plan))
 
 
 def _variances(plan: Plan) -> NDArray[np.float64] | None:
@@ -143,7 +149,10 @@ def check_edit(records: Records, plan: Plan, request: EditRequest, found: Mappin
     try:
         _check_subjects(records.most_rows_after(edits), plan)
         rows = Records.from_slots(edits.rows, edits.labels, edits.ids, None)
-        check_records(rows, plan.loss, variances=_variances(plan))
+        if plan.coding is not None:
+            check_coded(rows, plan.loss, plan.coding)
+        if plan.coding is None or rows.width == plan.features:
+            check_records(rows, plan.loss, variances=_variances(plan))
     except (AssumptionViolated, InvalidRecords) as error:
         raise InvalidRequest(f"the new rows do not fit the plan; nothing was changed: {error}") from error
     return edits

@@ -17,9 +17,8 @@ from ..features.maps.coding import Codes, Coding
 from ..losses.base import Loss
 from ..records import Records
 from .assumptions import check_labels
-from .integer_moments import IntegerMoments, Integers, above
+from .integer_moments import IntegerMoments, Integers, above, blocks
 
-_ROWS = 1 << 16  # counted at once
 _FEW = 64  # rows: written out
 
 
@@ -46,6 +45,16 @@ class CountTables:
         return whole
 
 
+def check_coded(records: Records, loss: Loss, coding: Coding) -> None:
+    """Raise `InvalidRecords` unless every row is one of the coding's, and every label of the loss's kind."""
+    assumed = ("coded", coding, loss.label_kind, loss.outputs)
+    if not records.is_checked(assumed):
+        for rows, _ in blocks(records):
+            coding.of_rows(rows)
+        check_labels(records.labels, records.occupied, loss)
+        records.mark_checked(assumed)
+
+
 @dataclass(frozen=True)
 class CodedMoments(IntegerMoments):
     """`IntegerMoments` of rows that a `coding` describes: codes, or the rows of features that they stand for, which are read for them.
@@ -55,19 +64,15 @@ class CodedMoments(IntegerMoments):
 
     def of(self, rows: ArrayLike, labels: ArrayLike) -> Integers:
         codes, answers = self.coding.of_rows(rows), np.asarray(labels, np.float64)
-        if not len(codes):
-            return np.zeros(self.size, np.int64)
-        if len(codes) <= _FEW:
-            return self._of_few(codes, self.answers(answers))
-        spans = range(0, len(codes), _ROWS)
-        return self.of_counts(
-            CountTables.added(self.count(codes[k : k + _ROWS], answers[k : k + _ROWS]) for k in spans)
+        return (
+            self._of_few(codes, self.answers(answers))
+            if len(codes) <= _FEW
+            else self.of_counts(self.count(codes, answers))
         )
 
-    def check_rows(self, records: Records, loss: Loss) -> None:
-        occupied = records.occupied
-        self.coding.of_rows(records.features[occupied])
-        check_labels(records.labels, occupied, loss)
+    def of_table(self, records: Records) -> Integers:
+        parts = [self.count(self.coding.of_rows(rows), labels) for rows, labels in blocks(records)]
+        return self.of_counts(CountTables.added(parts))
 
     def count(self, codes: Codes, labels: NDArray[np.float64]) -> CountTables:
         """The tables of some rows."""

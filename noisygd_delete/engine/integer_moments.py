@@ -7,6 +7,7 @@ of them are exact in any order.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -16,21 +17,28 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..bounds.arithmetic import NORM_TOLERANCE
 from ..errors import AssumptionViolated
-from ..losses.base import Loss
 from ..records import Records
-from .assumptions import check_records
 from .noise import Noise
 from .rational_gaussian import rational_gaussian
 
 Integers = NDArray[np.int64]
 EXACT = 1 << 53  # whole numbers below it are exact in float64, and so are their sums in any order
 _BLOCK = 4096
+_TOGETHER = 1 << 22  # numbers of rows read at once
 
 
 @lru_cache(4)
 def above(features: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Rows and columns of a matrix from its diagonal up."""
     return np.triu_indices(features)
+
+
+def blocks(records: Records) -> Iterator[tuple[NDArray[np.float32], NDArray[np.float64]]]:
+    """Rows and labels of the records in force, some at a time: the rows may lie in a file."""
+    used, step = records.occupied, max(1, min(_TOGETHER // max(1, records.width), 1 << 16))
+    for first in range(0, records.slots, step):
+        part = slice(first, first + step)
+        yield records.features[part][used[part]], records.labels[part][used[part]]
 
 
 @dataclass(frozen=True)
@@ -79,14 +87,9 @@ class IntegerMoments:
             return np.asarray(labels[:, None] == np.arange(self.outputs), np.float64)
         return np.trunc(np.clip(labels[:, None], -1.0, 1.0) * 2.0**self.label_bits)
 
-    def check_rows(self, records: Records, loss: Loss) -> None:
-        """Raise unless every record is one whose statistic is as long as the plan has it, at most."""
-        check_records(records, loss)
-
     def of_table(self, records: Records) -> Integers:
         """The same over the records in force; free slots add nothing."""
-        used = records.occupied
-        return self.of(records.features[used], records.labels[used])
+        return sum((self.of(*block) for block in blocks(records)), np.zeros(self.size, np.int64))
 
     def noise(self, noise: Noise, *, variance: int, label_weight: int) -> Integers:
         """Exact discrete Gaussians: σ² on the diagonal, σ²/2 above it, σ²/β² on a label sum (of labels as they are)."""

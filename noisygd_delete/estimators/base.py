@@ -28,10 +28,8 @@ from ..planner.usual import capped, usual_budget, usual_slots, usual_total
 from ..privacy.budget import Budget
 from ..records import Id, Records
 from .blocks import count_clipped, per_row, scaled_table
-from .copies import Copies
-from .index import ids_of
-from .refusals import NO_PARTIAL_FIT, check_preprocessing, refuse, warn_clipped
-from .rows import TableRows, table_columns
+from .refusals import NO_PARTIAL_FIT, Copies, check_preprocessing, refuse, warn_clipped
+from .rows import TableRows, ids_of, table_columns
 from .scaling import RowScaling, public_bounds
 
 Array = NDArray[np.float64]
@@ -108,6 +106,10 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
     _feature_map: str | None = None
     _target_norm: float | None = None
 
+    def _keep(self, arguments: Mapping[str, Any]) -> None:
+        """Every argument of `__init__` under its name: scikit-learn reads the names off its signature."""
+        self.__dict__.update({name: value for name, value in arguments.items() if name not in ("self", "__class__")})
+
     # -- what a subclass supplies ------------------------------------------------------------------------------------
 
     def _learn_labels(self, y: Any) -> None:
@@ -123,9 +125,23 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
 
     # -- learning ----------------------------------------------------------------------------------------------------
 
-    def _fit(
-        self, X: Any, y: Any, ids: Iterable[Id] | None, subjects: Iterable[Id] | None, unsupported: Mapping[str, Any]
-    ) -> None:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        ids: Iterable[Id] | None = None,
+        subjects: Iterable[Id] | None = None,
+        **unsupported: Any,
+    ) -> Self:
+        """Learn and publish.
+
+        Args:
+            X: (records, features) raw numbers: array, sparse matrix or DataFrame. y: (records,) class names, or numbers.
+            ids: one per record, for later requests; default: the index of X or y, where it is more than the rows' positions, else
+                0, 1, 2, … subjects: the person each record belongs to.
+            unsupported: `sample_weight` and its like are refused, with the reason.
+        """
         refuse(type(self).__name__, unsupported)
         Copies.warn(self)
         ids = ids_of(X, y, ids)
@@ -139,6 +155,7 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
         records = self._table(features, labels, ids, subjects, self._slots(features.shape[0]))
         self._curator = Curator(records, self._make_plan(records.slots, advice))
         self._published(self._curator.learn(self._generator()))
+        return self
 
     @contextmanager
     def _behind(self, maps: Sequence[PublicMap]) -> Iterator[None]:
@@ -237,7 +254,7 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
             doubt = worth(plan)
         plan = plan.of_map(self._feature_map)
         if doubt:
-            warnings.warn(doubt, NothingPromised, stacklevel=4)
+            warnings.warn(doubt, NothingPromised, stacklevel=3)
         return plan
 
     def _facts(self, slots: int) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Self
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,6 @@ from ..curator.learning import Model
 from ..errors import InvalidParameter, InvalidRecords, scale
 from ..methods import Method
 from ..privacy.budget import Budget
-from ..records import Id
 from .base import DeletionEstimator
 from .refusals import warn_clipped
 from .scaling import public_bounds
@@ -48,6 +47,9 @@ class NoisyGDClassifier(ClassifierMixin, DeletionEstimator):  # type: ignore[mis
             features within their bounds. Only where scores are linear in these, as with row_norm="bounds".
     """
 
+    classes: Any
+    class_weight: Mapping[Any, float] | None
+
     def __init__(
         self,
         *,
@@ -73,47 +75,7 @@ class NoisyGDClassifier(ClassifierMixin, DeletionEstimator):  # type: ignore[mis
         dtype: str = "float32",
         random_state: Any = None,
     ) -> None:
-        self.feature_bounds = feature_bounds
-        self.row_norm = row_norm
-        self.fit_intercept = fit_intercept
-        self.classes = classes
-        self.class_weight = class_weight
-        self.regularization = regularization
-        self.ridge = ridge
-        self.model_norm = model_norm
-        self.budget = budget
-        self.method = method
-        self.proof = proof
-        self.total = total
-        self.adjacency = adjacency
-        self.deletion_notion = deletion_notion
-        self.releases = releases
-        self.batch = batch
-        self.rows_per_subject = rows_per_subject
-        self.slots = slots
-        self.utility = utility
-        self.dtype = dtype
-        self.random_state = random_state
-
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        ids: Iterable[Id] | None = None,
-        subjects: Iterable[Id] | None = None,
-        **unsupported: Any,
-    ) -> Self:
-        """Learn and publish.
-
-        Args:
-            X: (records, features) raw numbers: array, sparse matrix or DataFrame. y: (records,) class names.
-            ids: one per record, for later requests; default: the index of X or y, where it is more than the rows' positions, else
-                0, 1, 2, … subjects: the person each record belongs to.
-            unsupported: `sample_weight` and its like are refused, with the reason.
-        """
-        self._fit(X, y, ids, subjects, unsupported)
-        return self
+        self._keep(locals())
 
     def _learn_labels(self, y: Any) -> None:
         check_classification_targets(y)
@@ -192,6 +154,9 @@ class NoisyGDRegressor(RegressorMixin, DeletionEstimator):  # type: ignore[misc]
             with row_norm="bounds"); predictions are also clipped to `target_bounds`.
     """
 
+    target_bounds: Any
+    huber_delta: float
+
     def __init__(
         self,
         *,
@@ -217,40 +182,7 @@ class NoisyGDRegressor(RegressorMixin, DeletionEstimator):  # type: ignore[misc]
         dtype: str = "float32",
         random_state: Any = None,
     ) -> None:
-        self.feature_bounds = feature_bounds
-        self.target_bounds = target_bounds
-        self.huber_delta = huber_delta
-        self.row_norm = row_norm
-        self.fit_intercept = fit_intercept
-        self.regularization = regularization
-        self.ridge = ridge
-        self.model_norm = model_norm
-        self.budget = budget
-        self.method = method
-        self.proof = proof
-        self.total = total
-        self.adjacency = adjacency
-        self.deletion_notion = deletion_notion
-        self.releases = releases
-        self.batch = batch
-        self.rows_per_subject = rows_per_subject
-        self.slots = slots
-        self.utility = utility
-        self.dtype = dtype
-        self.random_state = random_state
-
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        ids: Iterable[Id] | None = None,
-        subjects: Iterable[Id] | None = None,
-        **unsupported: Any,
-    ) -> Self:
-        """Learn and publish; as `NoisyGDClassifier.fit` with numbers for y."""
-        self._fit(X, y, ids, subjects, unsupported)
-        return self
+        self._keep(locals())
 
     def _learn_labels(self, y: Any) -> None:
         low, high = public_bounds("target_bounds", self.target_bounds, ["target"])

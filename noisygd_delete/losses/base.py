@@ -99,6 +99,11 @@ class Loss(ABC):
         return 1
 
     @property
+    def steps_exact(self) -> bool:
+        """Whether noisy steps on it are proven to the last bit: only where it is convex, and a sum of gradients is rounded as is proven."""
+        return self.constants.convex and not self.clips_each
+
+    @property
     @abstractmethod
     def constants(self) -> LossConstants:
         """L, β₊, β₋ and ω, proven in the class docstring."""

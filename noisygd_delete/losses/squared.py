@@ -11,7 +11,7 @@ from .base import ONE_DIRECTION, Array, Loss
 
 @dataclass(frozen=True)
 class Squared(Loss):
-    """ℓ = (⟨θ, x⟩ − y)²/2, y in [−1, 1]: for `methods.markov_sums.plan_sums`, whose sums bound what a record adds whatever θ is.
+    """ℓ = (⟨θ, x⟩ − y)²/2, y in [−1, 1]: for method `sums`, whose sums bound what a record adds whatever θ is.
 
     It has no L: the gradient (⟨θ, x⟩ − y)x grows with θ. Whatever else asks for constants is refused.
     """
@@ -24,7 +24,7 @@ class Squared(Loss):
     def constants(self) -> NoReturn:
         raise AssumptionViolated(
             "the squared loss is not Lipschitz: its gradient (⟨θ, x⟩ − y)x grows with θ, so no L bounds a record's influence on gradient "
-            "steps. Use PseudoHuber(radius, delta): the same near 0, gradient at most delta·radius; or sums (methods.markov_sums.plan_sums)"
+            "steps. Use PseudoHuber(radius, delta): the same near 0, gradient at most delta·radius; or method 'sums'"
         )
 
     def value(self, scores: Array, labels: Array, xp: Any) -> Array:

@@ -54,6 +54,7 @@ __all__ = [
     "compared",
     "in_any_order",
     "of",
+    "ways_elsewhere",
 ]
 
 __getattr__ = on_first_use(
@@ -141,6 +142,15 @@ def compared() -> tuple[str, ...]:
 def in_any_order() -> tuple[str, ...]:
     """The methods for rows that come in another order in every release, as where they lie elsewhere."""
     return tuple(name for name, kind in METHODS.items() if kind.any_order)
+
+
+def ways_elsewhere(problem: Problem) -> str:
+    """What to plan with where rows lie elsewhere and come in any order."""
+    loss = problem.loss
+    named = in_any_order() if loss.steps_exact else ("perturbed",) if loss.curving else ()
+    if not named:
+        return f"no method is proven there for the {loss.name} loss: keep the rows in the store"
+    return f"plan with method {' or '.join(map(repr, named))}"
 
 
 def _unknown(method: str, unknown: list[str]) -> str:

@@ -20,6 +20,7 @@ from ..privacy.worlds import DELETION_NOTIONS, Worlds
 from .forecast import Prospects
 
 if TYPE_CHECKING:
+    from ..features.maps.base import PublicMap
     from .plan import Numbers, Plan
     from .problem import Problem
 
@@ -244,7 +245,14 @@ class NoisySteps(Mechanism):
 
 def _told(facts: Any) -> dict[str, Any]:
     """Its fields, without those that came later where they are as things always were: such facts read as they always did."""
-    later = {"in_place": (True,), "chain": (1,), "exact": (None, False), "passes": (None,), "solver_passes": (None,)}
+    later = {
+        "in_place": (True,),
+        "chain": (1,),
+        "exact": (None, False),
+        "passes": (None,),
+        "solver_passes": (None,),
+        "map": (None,),
+    }
     return {name: value for name, value in asdict(facts).items() if value not in later.get(name, ())}
 
 
@@ -295,9 +303,25 @@ class Method(ABC):
     def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
         """What the numbers mean: the facts of a run, what is run, and what is promised. Numbers of other methods have no place in it."""
 
+    def on_map(self, map: PublicMap | None) -> Method:
+        """The same method for the rows of this public map, of full norm and with a constant, where it makes use of that."""
+        return self
+
     def in_any_order(self) -> Self:
         """The same method for rows that come in another order in every release; only where `any_order`."""
         return self
+
+    def check_any_order(self, problem: Problem, instead: str) -> None:
+        """Raise unless it is proven, with these options and for this loss, for rows that come in any order and change unseen between releases.
+
+        Args:
+            instead: what to do, from `methods.ways_elsewhere`.
+        """
+        if not self.any_order:
+            raise InvalidParameter(
+                f"rests on rows that stay in their places, and these lie elsewhere; {instead}",
+                method=self.name,
+            )
 
     def check_plan(self, plan: Plan) -> None:
         """Raise unless the proof covers what the plan runs, wherever its numbers came from: what its mechanism cannot see of it.

@@ -198,11 +198,24 @@ class GridMethod(Method):
     def in_any_order(self) -> Self:
         return replace(self, exact=True, in_place=False)
 
+    def check_any_order(self, problem: Problem, instead: str) -> None:
+        super().check_any_order(problem, instead)
+        if not problem.loss.steps_exact:
+            raise AssumptionViolated(
+                f"takes rows that lie elsewhere in exact steps alone, which the {problem.loss.name} loss has not; {instead}",
+                method=self.name,
+            )
+        if self.exact is False:
+            raise InvalidParameter(
+                f"rests on rows that stay in their places, and these lie elsewhere; plan with {self.name}:exact=true, or method 'perturbed'",
+                exact=False,
+            )
+
     def plan(self, problem: Problem) -> Plan:
         asked = self.exact or not self.in_place
         if asked:
             check_exact(problem)
-        if asked or (self.exact is None and problem.slack_in_budget and _covers(problem)):
+        if asked or (self.exact is None and problem.slack_in_budget and problem.loss.steps_exact):
             exact = replace(self, exact=True)
             try:
                 plan = exact._exactly(replace(problem, method=exact, dtype="float64"))
@@ -252,8 +265,14 @@ def exact_steps_of(problem: Problem, *, step_size: float, noise_variance: float,
     """The facts of exact steps on a problem: a ball that a chain never leaves, and the finest grid that float64 holds in it.
 
     Raises:
+        InvalidParameter: the numbers are those of no chain.
         NotExact: none is fine enough beside the noise.
     """
+    positive("step_size", step_size)
+    positive("noise_variance", noise_variance)
+    left = 1 - step_size * problem.strong_convexity
+    if not left * left < 1:  # a radius needs a chain that contracts; the run that would say so is not there yet
+        raise NotExact("is too large, or too small, for a step to bring two models nearer", step_size=step_size)
     reach = {
         "lipschitz": problem.loss.constants.lipschitz * ROOM,
         "regularization": problem.regularization,
@@ -283,13 +302,9 @@ def exact_steps_of(problem: Problem, *, step_size: float, noise_variance: float,
     )
 
 
-def _covers(problem: Problem) -> bool:
-    return problem.loss.constants.convex and not problem.loss.clips_each
-
-
 def check_exact(problem: Problem) -> None:
     """Raise unless the loss is one whose steps are proven to the last bit."""
-    if not _covers(problem):
+    if not problem.loss.steps_exact:
         raise AssumptionViolated(
             f"steps exact to the last bit, which rows in any order need, are proven for convex losses, not for {problem.loss.name}; leave "
             "exact out, or use method 'composition' or 'perturbed'",

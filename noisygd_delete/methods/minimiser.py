@@ -149,11 +149,16 @@ class Minimiser(GridMethod):
                 positive(name, getattr(self, name))
 
     def in_any_order(self) -> Minimiser:
-        """γ is chosen anew, as it may show in a deleted record's figure; blocks are of rows that keep their places."""
-        if not self.in_place:
-            return self
-        other = replace(self, solver="fixed", solver_passes=None) if self.solver == _PASSES else self
-        return replace(other, exact=True, in_place=False, gradient_tolerance=None)
+        """γ is chosen anew, as it may show in a deleted record's figure."""
+        return replace(super().in_any_order(), gradient_tolerance=None) if self.in_place else self
+
+    def check_any_order(self, problem: Problem, instead: str) -> None:
+        super().check_any_order(problem, instead)
+        if self.solver == _PASSES:
+            raise InvalidParameter(
+                "goes through slots in their order, and these rows lie elsewhere and come in any; plan with minimiser:solver=fixed, whose passes are public, too",
+                solver=self.solver,
+            )
 
     def _exactly(self, problem: Problem) -> Plan | None:
         """Roundings come on top of what the tolerance leaves of a deleted record: the tolerance is smaller where the budget asks for it."""

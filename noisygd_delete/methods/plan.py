@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..bounds import shifted_interpolation
 from ..bounds.conversion import best_order, renyi_epsilon
@@ -18,8 +18,23 @@ from ..privacy.total import Total
 from .base import Mechanism, Method
 from .forecast import Prospects
 from .problem import Problem
-from .procedure import Costliest, Exactness, Fitted, Prior, Procedure, Promise, Published, Sampling, Solved, Start
+from .procedure import (
+    Carried,
+    Costliest,
+    Exactness,
+    Fitted,
+    Prior,
+    Procedure,
+    Promise,
+    Published,
+    Sampling,
+    Solved,
+    Start,
+)
 from .words import clipping, heading, noise, passes, promise, ridge, rounding, waiting, worth
+
+if TYPE_CHECKING:
+    from ..features.maps.coding import Coding
 
 MOST_STAGES = 16  # of a ladder
 
@@ -304,6 +319,16 @@ class Plan:
             self.serving.exactness,
         )
         return charged if alike and self.budget.affords(charged.deletion) else method.plan(charged.problem)
+
+    @property
+    def coding(self) -> Coding | None:
+        """What rows are counted by, where they are; a table may hold the codes in their place."""
+        start = self.learning.start
+        if not isinstance(start, Carried) or start.map is None:
+            return None
+        from ..features.maps.catalogue import coding_of
+
+        return coding_of(start.map)
 
     @property
     def noise_shape(self) -> tuple[float, ...] | None:

@@ -55,6 +55,7 @@ class Carried:
     bits          of the grid; label_bits: of a target's
     norm_squared  R² in steps²; label_weight: β in steps
     ridge         added to the matrix of rows of norm 1 at most, and so much of its noise besides
+    map           the additive map by whose codes rows are counted, as JSON; None: any rows, whose products are added
     """
 
     draws: list[tuple[float, float]]
@@ -65,6 +66,7 @@ class Carried:
     label_weight: int
     ridge: float
     ridge_share: float
+    map: str | None = None
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,11 @@ A release's noise is carried on from the one before it, so a record costs someth
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..bounds import markov_sums
 from ..errors import InvalidParameter, PlanInfeasible, count, positive
@@ -24,10 +25,15 @@ from .forecast import Prospects
 from .plan import Numbers, Plan
 from .problem import Problem
 
+if TYPE_CHECKING:
+    from ..features.maps.base import PublicMap
+
 BITS = 14  # of the grid, for rows of norm 1: its rounding costs about a percent of the noise at 200 columns
 LABEL_BITS = 10  # of a target's grid
 MOST_FEATURES, MOST_RELEASES = 1 << 12, 1 << 16  # numbers that get noise, and draws planned, one by one
 LABEL_RATIO, RIDGE_SHARE = 0.6, 0.25  # β/R, and of the noise in the ridge
+_CODED_SHARE = 0.4  # of the noise in the ridge, where it was shrunk
+_MOST_LEVELS, _BEYOND_NOISE = 7, 3.0  # of `usual_levels`
 _EXACT = 1 << 53  # sums below it are exact in float64
 _WIDEST = 1 << 72  # of σ²: what a draw carries on then fits into 64 bits, whatever is drawn
 _TRIES = 64
@@ -38,7 +44,7 @@ SOURCE = "Markov sums: a chain of exact discrete Gaussian releases, the noise of
 class MarkovSumsRun(Mechanism):
     """Facts of a chain of draws, the same for each: where a draw stands in it tells its c and σ².
 
-    features, outputs  D and k of the matrix and the label sums
+    features, outputs  D and k of the matrix and the label sums, or more: counted rows have fewer directions than features
     norm_squared       R², in steps of the grid: no row is longer
     label_weight       β, in steps
     variance           V, in steps²: of every draw, or about that
@@ -179,6 +185,7 @@ class MarkovSums(Method):
     later models alone.
 
     joiners  whether rows may be inserted; without, about a third less noise
+    map      the public additive map that makes the rows, of norm R and with a constant, as JSON; or the map itself: rows are counted then
     """
 
     name: ClassVar[str] = "sums"
@@ -189,10 +196,17 @@ class MarkovSums(Method):
     compared: ClassVar[bool] = False
 
     joiners: bool = True
+    map: str | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.joiners, bool):
             raise InvalidParameter("must be true or false", joiners=self.joiners)
+        given: Any = self.map
+        if given is not None and not isinstance(given, str):
+            object.__setattr__(self, "map", json.dumps(given.to_dict()))
+
+    def on_map(self, map: PublicMap | None) -> MarkovSums:
+        return self if map is None or map.kind != "additive" else replace(self, map=json.dumps(map.to_dict()))
 
     @property
     def covers_unbounded(self) -> bool:
@@ -203,7 +217,8 @@ class MarkovSums(Method):
         return ("deleted", "inserted") if self.joiners else ("deleted",)
 
     def plan(self, problem: Problem) -> Plan:
-        _check_covered(problem)
+        self._check_covered(problem)
+        self._check_map(problem.features)
         squared = problem.budget.dp_gdp() ** 2
         run = least_noise(self._facts(problem), squared, problem.adjacency)
         if run is None:
@@ -214,6 +229,14 @@ class MarkovSums(Method):
         variance = math.ldexp(run.variance, -2 * grid_of(problem.loss)[0])
         numbers = Numbers(noise_variance=variance, learn_solver_passes=1, delete_solver_passes=1)
         return self.assemble(problem, numbers)
+
+    def _check_map(self, features: int) -> None:
+        from ..features.maps.catalogue import coding_of
+
+        if self.map is not None and features != coding_of(self.map).width:
+            raise InvalidParameter(
+                f"must be {coding_of(self.map).width}, the map's and the constant", features=features
+            )
 
     def _facts(self, problem: Problem) -> dict[str, Any]:
         return {
@@ -227,13 +250,24 @@ class MarkovSums(Method):
             "rows_per_subject": problem.rows_per_subject,
         }
 
+    def _check_covered(self, problem: Problem) -> None:
+        check_loss(problem.loss)
+        count("features", problem.features, maximum=MOST_FEATURES)
+        if problem.releases < 2:
+            raise InvalidParameter(
+                "must be at least 2 by method 'sums', whose noise is planned for all of them: state how many releases there will be",
+                releases=problem.releases,
+            )
+        count("releases", problem.releases, maximum=MOST_RELEASES)
+        check_exact(problem.loss, problem.records)
+
     def check_plan(self, plan: Plan) -> None:
-        _check_covered(plan.problem)  # no loss is needed to be Lipschitz: the sums' own norms are bounded
+        self._check_covered(plan.problem)  # no loss is needed to be Lipschitz: the sums' own norms are bounded
 
     def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
         """Of an erased record exactly nothing is left: what is carried on is noise alone."""
         bits, weight = grid_of(problem.loss)
-        run = MarkovSumsRun(**self._facts(problem), variance=math.ldexp(numbers.noise_variance, 2 * bits))
+        run = MarkovSumsRun(**self._facts(problem), variance=numbers.noise_variance * 4.0**bits)
         carried = procedure.Carried(
             draws=run.draws,
             variance=run.variance,
@@ -242,7 +276,8 @@ class MarkovSums(Method):
             norm_squared=run.norm_squared,
             label_weight=weight,
             ridge=problem.records * problem.regularization,
-            ridge_share=RIDGE_SHARE,
+            ridge_share=RIDGE_SHARE if self.map is None else _CODED_SHARE,
+            map=self.map,
         )
         promise = procedure.Promise(deletion=procedure.Costliest(0))
         return Plan.of(problem, run, numbers, learning=carried, serving=carried, promise=promise)
@@ -273,13 +308,17 @@ def check_loss(loss: Loss) -> None:
         )
 
 
-def _check_covered(problem: Problem) -> None:
-    check_loss(problem.loss)
-    count("features", problem.features, maximum=MOST_FEATURES)
-    if problem.releases < 2:
-        raise InvalidParameter(
-            "must be at least 2 by method 'sums', whose noise is planned for all of them: state how many releases there will be",
-            releases=problem.releases,
-        )
-    count("releases", problem.releases, maximum=MOST_RELEASES)
-    check_exact(problem.loss, problem.records)
+def usual_levels(*, records: int, blocks: int, releases: int, gdp: float = 1.0, joiners: bool = True) -> int:
+    """Levels of bins for an additive map of so many columns, from public numbers: the most of which the finest bin, a 2^−l part of the
+    rows, still adds three standard deviations of the noise to its own sum."""
+    carried = markov_sums.worst_charges(
+        draws=markov_sums.equaliser(releases=releases, variance=2.0**40), apart=2.0**20, rounded=0.0, joiners=joiners
+    )  # fmt: skip
+    deviation = math.sqrt(2.0 * carried[-1]) * (1 + LABEL_RATIO**2 / 2) / gdp
+    levels = 1
+    while levels < _MOST_LEVELS:
+        share = records / 2.0 ** (levels + 1) / ((levels + 1) * (blocks + 1))
+        if share < _BEYOND_NOISE * deviation:
+            break
+        levels += 1
+    return levels

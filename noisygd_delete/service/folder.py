@@ -11,6 +11,7 @@ import json
 import logging
 import os
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -51,10 +52,14 @@ class Watching:
     def start(self) -> None:
         self._thread.start()
 
-    def stop(self) -> None:
+    def end(self) -> None:
+        """End after the file that is under way."""
         self._stopping.set()
+
+    def join(self, until: float) -> None:
+        """Wait for that, until this time of the process's own clock."""
         if self._thread.is_alive():
-            self._thread.join()
+            self._thread.join(max(0.0, until - time.monotonic()))
 
     def turn(self) -> None:
         """Take what is there now."""

@@ -105,7 +105,8 @@ class Matching:
                 return str(Outcomes.NOT_FOUND)
             if len(names) == 1:
                 token = self._tokens.setdefault(names[0], token)
-                links.persons[token] = names[0]
+                if token.startswith(PREFIX):  # another one is asked already
+                    links.persons[token] = names[0]
             else:
                 links.several[token] = len(names)
         links.requests[token].append(item)
@@ -125,12 +126,12 @@ class Matching:
         return {digest: names & held for digest, names in found.items()}
 
     def _asked_already(self) -> Iterator[tuple[str, str]]:
-        """(request, person) of earlier lists whose rows are still in the table."""
-        inbox = self._service.inbox
+        """(request, person) of requests about one person alone, of earlier lists or of anybody, whose rows are still in the table."""
+        inbox, kind = self._service.inbox, "subjects" if self._drop.names == "subject" else "delete"
         for kept in (*inbox.at(Stages.ACCEPTED), *inbox.at(Stages.ASIDE)):
-            if (kept.token or "").startswith(PREFIX):
-                asked = kept.fields["asked"]
-                yield from ((str(kept.token), name) for name in (*asked["subjects"], *asked["delete"]))
+            if kept.token is not None:
+                names = [(what, name) for what, named in kept.fields["asked"].items() for name in named]
+                yield from ((kept.token, name) for what, name in names if what == kind and len(names) == 1)
 
     def _known_requests(self) -> set[str]:
         """Requests of lists that a register or the inbox has."""

@@ -35,7 +35,6 @@ _PATIENCE = 20.0  # seconds for one attempt
 _LONGEST_PAUSE = 3600.0  # seconds between attempts
 _GIVEN_UP = 30 * 86_400.0  # seconds after which nobody is told any more: the register shows it all the same
 _MOST_HOOKS = 20
-_LEAVES = 2.0  # seconds that the end of the service waits for attempts under way: they are made again
 _REPLIES = ""  # receiver of what is no webhook's: the privacy desk, and addresses that are listed no longer
 
 log = logging.getLogger("noisygd_delete.service")
@@ -142,14 +141,16 @@ class Messenger:
         for thread in self._threads:
             thread.start()
 
-    def stop(self) -> None:
-        """What was not delivered is kept."""
+    def end(self) -> None:
+        """End after the attempts that are under way. What was not delivered is kept."""
         self._stopping.set()
         self._woken()
-        last = time.monotonic() + _LEAVES
+
+    def join(self, until: float) -> None:
+        """Wait for the end of those attempts, until this time of the process's own clock: what is broken off is made again."""
         for thread in self._threads:
             if thread.is_alive():
-                thread.join(max(0.0, last - time.monotonic()))
+                thread.join(max(0.0, until - time.monotonic()))
 
     def _woken(self) -> None:
         for event in self._wake.values():

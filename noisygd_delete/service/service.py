@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import math
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..errors import InvalidParameter, NoisyGDDeleteError, StoreCorrupt
+from ..errors import InvalidParameter, NoisyGDDeleteError, StoreCorrupt, StoreLocked
 from ..evidence import erasure_certificate, sign
 from ..evidence.erasure import erasure_in, ledger_of
 from ..papers.register_page import PAGE_LINES, register_page
 from ..papers.requests import line_of, notices_of, practice_of, received_of, register_lines
 from ..register import Line
 from ..register.line import need
-from ..store import Store, verify
+from ..store import Soundness, Store, verify
 from ..store.disk import Disk
 from ..store.layout import Layout
 from ..store.ledger import Ledger
@@ -33,8 +32,12 @@ from .known import Course, Known, schema_of
 from .messages import Hooks, Messenger, Post
 from .writer import Writer
 
+if TYPE_CHECKING:
+    from .folder import Watching
+
 HERE = "/register"  # where the page of the register is
 _PATIENCE = 30.0  # seconds that a certificate waits for the writer
+ENDS = 6.0  # seconds that whatever is under way may take to end when the service does: a container gets ten
 _MOST_STORES = 100
 _MOST_LISTED = 1000
 
@@ -101,18 +104,32 @@ class Service:
         )
         self.answers: Counter[str] = Counter()  # HTTP status -> how often
         self.accepted = self.repeated = 0
-        self._stopped = threading.Event()
+        self.intakes: list[Watching] = []  # threads that put requests in, started with the others
+        self._until: float | None = None  # when those are waited for no longer; None: it goes on
+        self._stopped = False
 
     def start(self) -> None:
-        self.writer.start()
-        self.messenger.start()
+        for one in self._threads:
+            one.start()
+
+    @property
+    def _threads(self) -> list[Writer | Messenger | Watching]:
+        return [self.writer, self.messenger, *self.intakes]
+
+    def end(self) -> None:
+        """Have every thread end after the step that it is at: from now on `stop` waits some seconds, for all of them together."""
+        if self._until is None:
+            self._until = time.monotonic() + ENDS
+            for one in self._threads:
+                one.end()
 
     def stop(self) -> None:
-        """Finish what is under way. What was accepted is kept."""
-        if not self._stopped.is_set():
-            self._stopped.set()
-            self.writer.stop()
-            self.messenger.stop()
+        """Finish what is under way, as far as the time reaches. What was accepted is kept."""
+        self.end()
+        if not self._stopped and self._until is not None:
+            self._stopped = True
+            for one in self._threads:
+                one.join(self._until)
             self.inbox.close()
 
     def take(
@@ -256,7 +273,7 @@ class Service:
 
     def _certificate(self, path: Path, token: str, signs: bool) -> dict[str, Any]:
         line, practice = line_of(path, token), practice_of(path)
-        soundness = verify(path, wait=_PATIENCE)
+        soundness = self._verified(path)
         if not soundness.passed:
             raise StoreCorrupt(f"{path} does not verify, so nothing is certified: {'; '.join(soundness.faults)}")
         received = received_of(line, None)
@@ -270,6 +287,16 @@ class Service:
         )
         paper = erasure_certificate(erasure, plan=plan, events=events)
         return sign(paper, self._key, password=self._password) if signs and self._key is not None else paper
+
+    def _verified(self, path: Path) -> Soundness:
+        """Of a store, once its writer lets go of it; a service that ends waits no longer."""
+        last = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                return verify(path, wait=0.5)
+            except StoreLocked:
+                if self._until is not None or time.monotonic() > last:
+                    raise
 
     @property
     def health(self) -> str:

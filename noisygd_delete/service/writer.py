@@ -34,7 +34,6 @@ _AGAIN = 5.0  # seconds until something that failed is tried again, twice as man
 _TRIES = 5  # after which a request is set aside, if others were carried out meanwhile
 _OUTAGE = 3600.0  # seconds in which nothing works at all before requests are set aside for it
 _HOUR = 3600.0  # seconds between tries of what was set aside
-_LEAVES = 8.0  # seconds that a step may take to end when the service does
 _LOCKED = 30.0  # seconds of another process's lock that are no trouble yet
 _PATIENCE = 5.0  # seconds to wait for another process that writes
 
@@ -97,13 +96,16 @@ class Writer:
     def start(self) -> None:
         self._thread.start()
 
-    def stop(self) -> None:
-        """Finish the step that is under way, if it takes no longer than some seconds; what waits is kept, and a step that is broken off is
-        gone on with by whoever opens the store next."""
+    def end(self) -> None:
+        """End after the step that is under way. What waits is kept, and a step that is broken off is gone on with by whoever opens the
+        store next."""
         self._stopping.set()
         self._wake.set()
+
+    def join(self, until: float) -> None:
+        """Wait for the end of that step, until this time of the process's own clock."""
         if self._thread.is_alive():
-            self._thread.join(_LEAVES)
+            self._thread.join(max(0.0, until - time.monotonic()))
 
     def notice(self) -> None:
         """Something was accepted."""

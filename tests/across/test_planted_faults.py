@@ -66,7 +66,8 @@ def test_a_request_starts_from_the_whole_published_model() -> None:
 
 def test_a_network_divides_by_the_slots_and_not_by_the_records_in_them() -> None:
     torch = pytest.importorskip("torch", reason="networks need torch")
-    from noisygd_delete.deep import Network
+    from noisygd_delete_lab.torch_network import Network
+
     from noisygd_delete.engine.clipped import ClippedObjective
 
     linear = torch.nn.Linear(3, 2)

@@ -9,44 +9,42 @@ from typing import Any
 import numpy as np
 import pytest
 
-from noisygd_delete import Records, losses
+from noisygd_delete import Budget, Curator, Records, losses, make_plan
 from noisygd_delete.bounds import markov_sums
-from noisygd_delete.curator.markov_sums import SumsCurator, moments_of
+from noisygd_delete.curator.drawing import moments_of
 from noisygd_delete.engine.integer_moments import carried
 from noisygd_delete.engine.noise import ResearchNoise, noise_source
 from noisygd_delete.engine.rational_gaussian import rational_gaussian
-from noisygd_delete.methods.markov_sums import SumsPlan, plan_sums
+from noisygd_delete.methods import Plan
 from noisygd_delete.privacy.worlds import Worlds
 
 LOSS, TRIALS, MARKERS = losses.Logistic(radius=1.0), 6000, 60
 
 
-def plan(releases: int, **options: Any) -> SumsPlan:
-    return plan_sums(
-        LOSS,
-        **{
-            "records": MARKERS + 1,
-            "features": 1,
-            "releases": releases,
-            "adjacency": "zero-out",
-            "joiners": False,
-            **options,
-        },
-    )
+def plan(releases: int, gdp: float = 1.0, **options: Any) -> Plan:
+    sizes = {"records": MARKERS + 1, "features": 1, "regularization": 1e-4, "adjacency": "zero-out", "joiners": False}
+    budget = Budget.from_gdp(dp=gdp, deletion=gdp)
+    return make_plan(LOSS, method="sums", releases=releases, budget=budget, **{**sizes, **options})
+
+
+def moments(chosen: Plan) -> Any:
+    return moments_of(chosen.learning.start, chosen.shape)
 
 
 class Streams:
-    """So many streams at once of a table of one column, each draw as `SumsCurator` makes it. Sums are (moment, labels')."""
+    """So many streams at once of a table of one column, each draw as `Curator` makes it. Sums are (moment, labels')."""
 
-    def __init__(self, chosen: SumsPlan, seed: int) -> None:
-        self.plan, self.noise, self.released = chosen, ResearchNoise(np.random.default_rng(seed)), 0
+    def __init__(self, chosen: Plan, seed: int) -> None:
+        self.run, self.noise, self.released = chosen.mechanism, ResearchNoise(np.random.default_rng(seed)), 0
         self.published: Any = None
 
     def release(self, before: Any, after: Any) -> Any:
-        carry, variance = self.plan.draws[self.released]
-        scales = variance, 4**self.plan.label_bits * variance / self.plan.label_weight**2
+        carry, variance = self.run.draws[self.released]
+        scales = variance, variance / self.run.label_weight**2
         fresh = [rational_gaussian(TRIALS, self.noise, variance=_fraction(each)) for each in scales]
-        rest = 0 if self.published is None else carried(self.published - before, carry, markov_sums.CARRY_BITS)
+        rest = (
+            0 if self.published is None else carried(self.published - before, _fraction(carry), markov_sums.CARRY_BITS)
+        )
         self.published, self.released = after + rest + np.stack(fresh, axis=1), self.released + 1
         return self.published
 
@@ -57,10 +55,9 @@ def _fraction(value: float) -> Any:
     return Fraction(value).limit_denominator(10**12)
 
 
-def tables(chosen: SumsPlan) -> tuple[Any, Any]:
+def tables(chosen: Plan) -> tuple[Any, Any]:
     """What the target and the markers add, the markers with the other sign: (2,) each."""
-    moments = moments_of(chosen)
-    own, marker = (moments.of(np.array([[side]]), np.ones(1)) for side in (1.0, -1.0))
+    own, marker = (moments(chosen).of(np.array([[side]]), np.ones(1)) for side in (1.0, -1.0))
     return own, MARKERS * marker
 
 
@@ -69,14 +66,15 @@ def test_who_adapts_is_seen_in_later_models_and_stays_under_the_bound_of_all(wat
     """The requester reads so many releases, and has the markers erased with the target if they seem to hold it. Who sees nothing but the
     release after that asks whether the markers are there: later models alone, of which the figure for fixed requests says 0."""
     chosen = plan(watched + 1)
+    run = chosen.mechanism
     own, others = tables(chosen)
     hits = []
     for target in (True, False):
         streams, before = Streams(chosen, 2 * watched + target), np.zeros((TRIALS, 2))
         there = others + own * target
         ratio = np.zeros(TRIALS)
-        weights = np.array([1.0, chosen.label_weight**2])
-        for carry, variance in chosen.draws[:watched]:
+        weights = np.array([1.0, run.label_weight**2])
+        for carry, variance in run.draws[:watched]:
             rest, moved = streams.release(there, there) - others, (1 - float(carry)) * own
             ratio += (rest - float(carry) * before - moved / 2) @ (weights * moved) / variance
             before = rest
@@ -87,13 +85,12 @@ def test_who_adapts_is_seen_in_later_models_and_stays_under_the_bound_of_all(wat
         hits.append(float((seen @ (weights * others) < middle).mean()))
     advantage, noise = hits[0] - hits[1], math.sqrt(1 / (2 * TRIALS))
     assert advantage > least
-    draws = [(float(carry), float(variance)) for carry, variance in chosen.draws[:watched]]
-    length = float(chosen.run.apart(between_records=False))
-    told = markov_sums.seen_charge(draws=draws, moved=[length] * watched, seen=range(watched))
+    length = run.apart(between_records=False)
+    told = markov_sums.seen_charge(draws=run.draws[:watched], moved=[length] * watched, seen=range(watched))
     assert advantage == pytest.approx(math.erf(math.sqrt(told / 8)), abs=0.01 + 4 * noise)
-    assert advantage < math.erf(chosen.observed(Worlds.DEFINITION_4_1, watched + 1).gdp / math.sqrt(8)) + 4 * noise
-    assert chosen.later().gdp == 0
-    assert chosen.later().non_adaptive
+    assert advantage < math.erf(math.sqrt(run.charges(Worlds.DEFINITION_4_1)[watched] / 8)) + 4 * noise
+    assert chosen.deletion.gdp == 0
+    assert chosen.deletion.non_adaptive
 
 
 @pytest.mark.parametrize("fault", [False, True])
@@ -109,8 +106,8 @@ def test_a_thief_of_table_and_releases_learns_what_he_saw_before_the_erasure(fau
         first = streams.release(there, there) - others
         second = streams.release(others if fault else there, others) - others
         third = streams.release(others, others) - others
-        (_, one), (c, two), (d, three) = [(float(carry), float(variance)) for carry, variance in chosen.draws]
-        weights = np.array([1.0, chosen.label_weight**2])
+        (_, one), (c, two), (d, three) = chosen.mechanism.draws
+        weights = np.array([1.0, chosen.mechanism.label_weight**2])
         joint = two + c**2 * one
         # alone, the later two are a release of variance `joint` and one that carries on from it
         scores["later"].append((second / joint - (third - d * second) * d / three) @ (weights * own))
@@ -120,7 +117,7 @@ def test_a_thief_of_table_and_releases_learns_what_he_saw_before_the_erasure(fau
     for seen, (held, never) in scores.items():
         cut = np.median(np.concatenate([held, never]))
         advantage[seen] = abs(float((held > cut).mean() - (never > cut).mean()))
-    bound = math.erf(math.sqrt(float(chosen.charges(Worlds.DEFINITION_4_1)[1]) / 8))
+    bound = math.erf(math.sqrt(float(chosen.mechanism.charges(Worlds.DEFINITION_4_1)[1]) / 8))
     noise = math.sqrt(1 / (2 * TRIALS))
     if fault:
         assert advantage["later"] > 0.2
@@ -130,13 +127,13 @@ def test_a_thief_of_table_and_releases_learns_what_he_saw_before_the_erasure(fau
     assert advantage["all"] < bound + 4 * noise
 
 
-def stream(seed: int, left_out: tuple[int, ...] = ()) -> tuple[SumsCurator, Any, Any]:
+def stream(seed: int, left_out: tuple[int, ...] = ()) -> tuple[Curator, Any, Any]:
     rng = np.random.default_rng(5)
     rows = rng.normal(size=(40, 3))
     rows /= np.linalg.norm(rows, axis=1, keepdims=True) * 1.001
     labels, kept = np.sign(rng.normal(size=40)), [i for i in range(40) if i not in left_out]
-    chosen = plan_sums(LOSS, records=60, features=3, releases=4)
-    curator = SumsCurator(Records(rows[kept], labels[kept], ids=kept, slots=60), chosen)
+    chosen = plan(4, records=60, features=3, joiners=True, adjacency="replace")
+    curator = Curator(Records(rows[kept], labels[kept], ids=kept, slots=60), chosen)
     curator.learn(np.random.default_rng(seed))
     return curator, rows, labels
 
@@ -145,18 +142,18 @@ def test_a_stolen_seed_shows_every_old_sum() -> None:
     """Why noise is kept nowhere: with the seed of the first release its sums are bare, and with the table of today the erased row is."""
     curator, rows, labels = stream(11)
     assert not curator.model.certified
-    old = curator.published.copy()
+    old = curator.model.sums.copy()
     curator.delete([0], rng=np.random.default_rng(12))
-    moments, chosen = moments_of(curator.plan), curator.plan
-    drawn = moments.noise(
-        ResearchNoise(np.random.default_rng(11)), variance=chosen.variance, label_weight=chosen.label_weight
+    summed, run = moments(curator.plan), curator.plan.mechanism
+    drawn = summed.noise(
+        ResearchNoise(np.random.default_rng(11)), variance=int(run.variance), label_weight=run.label_weight
     )
-    today = moments.of_table(curator._records)
-    np.testing.assert_array_equal(old - drawn - today, moments.of(rows[:1], labels[:1]))
-    other = moments.noise(
-        ResearchNoise(np.random.default_rng(13)), variance=chosen.variance, label_weight=chosen.label_weight
+    today = summed.of_table(curator.records)
+    np.testing.assert_array_equal(old - drawn - today, summed.of(rows[:1], labels[:1]))
+    other = summed.noise(
+        ResearchNoise(np.random.default_rng(13)), variance=int(run.variance), label_weight=run.label_weight
     )
-    assert (old - other - today != moments.of(rows[:1], labels[:1])).any()
+    assert (old - other - today != summed.of(rows[:1], labels[:1])).any()
 
 
 def test_a_fork_with_the_same_generator_shows_the_row_that_only_one_erased() -> None:
@@ -165,8 +162,8 @@ def test_a_fork_with_the_same_generator_shows_the_row_that_only_one_erased() -> 
     for gone in ([1], [0, 1]):
         curator, rows, labels = stream(21)
         curator.delete(gone, rng=np.random.default_rng(22))
-        ends.append(curator.published)
-    np.testing.assert_array_equal(ends[0] - ends[1], moments_of(curator.plan).of(rows[:1], labels[:1]))
+        ends.append(curator.model.sums)
+    np.testing.assert_array_equal(ends[0] - ends[1], moments(curator.plan).of(rows[:1], labels[:1]))
 
 
 def test_noise_refuses_to_cross_a_fork() -> None:

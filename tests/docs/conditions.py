@@ -64,12 +64,19 @@ def written(mechanisms: dict[str, Mechanism]) -> str:
     all_methods = list(dict.fromkeys(label(problem) for problem in mechanisms))
     found = rests(mechanisms)
     places = {WORDS[key]: methods for key, methods in found.items()}
-    said = {
-        words: "all" if (methods := places[words]) == all_methods else ", ".join(methods)
-        for words in WORDS.values()
-        if words in places
-    }
+    said = {words: _named(places[words], all_methods) for words in WORDS.values() if words in places}
     return "".join(f"* {words}: {methods}\n" for words, methods in said.items())
+
+
+def _named(methods: list[str], of: list[str]) -> str:
+    """These methods, the shorter way: all, all but a few, or one by one; with those over the reals in one word where all are there."""
+    others = [method for method in of if method not in methods]
+    if len(others) < 3:
+        return f"all but {' and '.join(others)}" if others else "all"
+    reals = [method for method in of if method.endswith(":exact=False`")]
+    if set(reals) <= set(methods):
+        methods = [method for method in methods if method not in reals] + ["whatever has `exact=False`"]
+    return ", ".join(methods)
 
 
 if __name__ == "__main__":

@@ -19,8 +19,8 @@ PAGE, PICTURES = ROOT / "docs" / "examples.md", ROOT / "docs" / "pictures"
 STYLE = "svg.fonttype: none\nsvg.hashsalt: noisygd\naxes.spines.top: False\naxes.spines.right: False\nlegend.frameon: False\n"
 HEAD = """# Examples
 
-Each is a script of one screen or two that ends in assertions: `python examples/start/first_deletion.py`. With `PICTURE=first.svg` before the
-command it draws one picture. The tests run all of them.
+Each ends in assertions: `python examples/start/first_deletion.py`, and with `PICTURE=first.svg` before the command draws one picture. The tests run all
+of them.
 """
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
 from noisygd_delete.cli import parser
-from noisygd_delete.cli.overview import COMMON
+from noisygd_delete.cli.arguments import COMMON
 
 GROUPS = {  # page -> its title, and its commands in the order in which one needs them
     "begin": ("To begin", "demo quickstart advise plan init"),
@@ -20,6 +21,7 @@ GROUPS = {  # page -> its title, and its commands in the order in which one need
     "register": ("Requests of persons", "register restrict object lift"),
     "service": ("In operation", "serve token requests watch publish-to"),
 }
+EVERYWHERE = "--json"
 FOLDER = Path(__file__).parents[2] / "docs" / "commands"
 
 
@@ -56,18 +58,26 @@ def meaning(command: argparse.ArgumentParser, action: argparse.Action) -> str:
     return plainly(said)
 
 
-def lists(command: argparse.ArgumentParser) -> Iterator[str]:
-    """One list for each group of options, as `--help` groups them; what stands in the example and has no words of its own is left out."""
+def lists(command: argparse.ArgumentParser, said: dict[str, str], here: str) -> Iterator[str]:
+    """One list for each group of options, as `--help` groups them; what stands in the example and has no words of its own is left out.
+
+    said: line -> link to the command under which it stands; what stands there already is named, and this command's lines are added
+    """
     plain: list[str] = []
     titled: list[str] = []
+    elsewhere: dict[str, list[str]] = defaultdict(list)
     for group in command._action_groups:
-        shown = [
-            f"* {name(action)}: {said}"
-            for action in group._group_actions
-            if action.help is not argparse.SUPPRESS
-            and not isinstance(action, argparse._HelpAction | argparse._SubParsersAction)
-            and (said := meaning(command, action))
-        ]
+        shown = []
+        for action in group._group_actions:
+            hidden = action.help is argparse.SUPPRESS
+            if hidden or isinstance(action, argparse._HelpAction | argparse._SubParsersAction):
+                continue
+            if words := meaning(command, action):
+                line = f"* {name(action)}: {words}"
+                if len(line.split()) < 9 or said.setdefault(line, here) == here:
+                    shown.append(line)
+                else:
+                    elsewhere[said[line]].append(name(action))
         title = {"positional arguments": "", "options": ""}.get(group.title or "", group.title or "")
         if shown and title:
             titled += [f"\n{plainly(title)[:1].upper()}{plainly(title)[1:]}:\n", *shown]
@@ -75,19 +85,28 @@ def lists(command: argparse.ArgumentParser) -> Iterator[str]:
             plain += shown
     yield from ["", *plain] if plain else []
     yield from titled
+    yield from ["", *(f"As in {link}: {', '.join(names)}." for link, names in elsewhere.items())] if elsewhere else []
 
 
-def page(command: argparse.ArgumentParser, words: str, about: str, level: int = 1) -> str:
+def page(
+    command: argparse.ArgumentParser,
+    words: str,
+    about: str,
+    level: int = 1,
+    file: str = "",
+    said: dict[str, str] | None = None,
+) -> str:
     """A command with its options and its example; the commands below it follow as sections."""
+    said = {} if said is None else said
     parts = [f"{'#' * level} {words}", "", f"{plainly(about)[:1].upper()}{plainly(about)[1:]}."]
-    parts += lists(command)
-    common = [f"`{option}`" for option in command.takes]
+    parts += lists(command, said, f"[`{words}`]({file}#{words.replace(' ', '-')})")
+    common = [f"`{option}`" for option in command.takes if option != EVERYWHERE]
     parts += ["", f"[Also](index.md): {', '.join(common)}."] if common else []
     examples = re.findall(r"noisygd-delete [^;]+", re.sub(r"\s+", " ", command.epilog or ""))
     parts += ["", "```", *(line.strip() for line in examples), "```"] if examples else []
     below = {action.dest: action.help or "" for action in _listed(command)}
     for child, parsed in children(command).items():
-        parts += ["", page(parsed, f"{words} {child}", below.get(child, ""), level + 1).rstrip("\n")]
+        parts += ["", page(parsed, f"{words} {child}", below.get(child, ""), level + 1, file, said).rstrip("\n")]
     return "\n".join(parts) + "\n"
 
 
@@ -103,9 +122,10 @@ def pages() -> dict[str, str]:
     whole = parser()
     about = {action.dest: action.help or "" for action in _listed(whole)}
     commands = children(whole)
-    written, listed = {}, []
+    every = dict(commands)
+    written, listed, said = {}, [], {}
     for file, (title, words) in GROUPS.items():
-        sections = [page(commands.pop(word), word, about[word], level=2) for word in words.split()]
+        sections = [page(commands.pop(word), word, about[word], 2, f"{file}.md", said) for word in words.split()]
         written[f"{file}.md"] = "\n".join([f"# {title}", "", *sections])
         links = ", ".join(f"[`{word}`]({file}.md#{word})" for word in words.split())
         listed.append(f"* {title}: {links}")
@@ -113,7 +133,11 @@ def pages() -> dict[str, str]:
         raise ValueError(f"on no page: {', '.join(commands)}")
     index = ["# All commands and options", "", "Written from the program's own parser; `--help` says the same.", ""]
     index += [*listed, "", "## Options that mean the same in every command", ""]
-    index += ["A command takes those that it has a use for, and names them.", "", "```", COMMON, "```"]
+    without = [f"`{word}`" for word, one in every.items() if not children(one) and EVERYWHERE not in one.takes]
+    index += [
+        f"A command takes those that it has a use for, and names them; `{EVERYWHERE}` goes with each but {', '.join(without)}."
+    ]
+    index += ["", "```", COMMON, "```"]
     return {"index.md": "\n".join(index) + "\n", **written}
 
 

@@ -1,8 +1,8 @@
 """The public interface as text: `python -m tests.docs.public_names` writes docs/public-names.txt.
 
 What `import noisygd_delete` offers and what the pages of the API document of its rooms, the parameters of what can be called, and the
-members of the front's classes; names below a heading "Experimental" are documented and not promised. A line that leaves this file, or
-loses a parameter, breaks somebody's program: it needs a deprecation first (CONTRIBUTING.md) and a line in CHANGELOG.md.
+members of the front's classes: all of it is promised, and what is an experiment is in another distribution, the lab. A line that leaves this
+file, or loses a parameter, breaks somebody's program: it needs a deprecation first (CONTRIBUTING.md) and a line in CHANGELOG.md.
 """
 
 from __future__ import annotations
@@ -53,21 +53,19 @@ def lines(name: str, thing: object) -> Iterator[str]:
         yield f"{name}{parameters(thing)}"
 
 
-def documented() -> list[tuple[str, str, bool]]:
-    """(module, name, whether it is promised) of everything that the pages of the API document."""
+def documented() -> list[tuple[str, str]]:
+    """(module, name) of everything that the pages of the API document."""
     found = []
     for page in sorted((DOCS / "api").glob("*.md")):
-        promised, _, experimental = page.read_text().partition("## Experimental")
-        for text, kept in ((promised, True), (experimental, False)):
-            for path in re.findall(r"^::: (\S+)", text, re.MULTILINE):
-                module, _, name = path.rpartition(".")
-                found.append((module, name, kept))
+        for path in re.findall(r"^::: (\S+)", page.read_text(), re.MULTILINE):
+            module, _, name = path.rpartition(".")
+            found.append((module, name))
     return found
 
 
 def listed() -> str:
     """Every public name, in order: the front, then what is documented of rooms."""
-    rooms = sorted((module, name) for module, name, kept in documented() if kept and module != "noisygd_delete")
+    rooms = sorted((module, name) for module, name in documented() if module != "noisygd_delete")
     found = [line for name in sorted(set(dir(noisygd_delete))) for line in lines(name, getattr(noisygd_delete, name))]
     for module, name in rooms:
         found.append(

@@ -32,10 +32,7 @@ def blocks(page: Path, language: str) -> list[str]:
     return [code for kind, code in FENCE.findall(page.read_text()) if kind == language]
 
 
-# first-hour.md writes tables of 300,000 rows: test_first_hour.py runs it with fewer
-@pytest.mark.parametrize(
-    "page", [p for p in PAGES if blocks(p, "python") and p.stem != "first-hour"], ids=lambda page: page.stem
-)
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.stem)
 def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of one page share their names, as a reader who types along would have them."""
     codes = blocks(page, "python")

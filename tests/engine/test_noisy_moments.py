@@ -10,10 +10,12 @@ import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import Ridge
 
-from noisygd_delete import Records, losses
-from noisygd_delete.curator.markov_sums import PublishedSums, SumsCurator, moments_of
+from noisygd_delete import Budget, Curator, Records, losses, make_plan
+from noisygd_delete.curator import Model, PublishedSums
+from noisygd_delete.curator.drawing import moments_of
 from noisygd_delete.features import maps
-from noisygd_delete.methods.markov_sums import SumsPlan, plan_sums, usual_levels
+from noisygd_delete.methods import Plan
+from noisygd_delete.methods.sums import usual_levels
 
 MAP, ROWS = maps.Additive((0, 0, 0), levels=2), 3000  # every block of every row is filled
 
@@ -33,20 +35,27 @@ def table(classes: int = 2, seed: int = 0) -> tuple[Any, Any, Any]:
     )
 
 
-def plan(loss: Any, **options: Any) -> SumsPlan:
-    return plan_sums(loss, **{"records": ROWS, "coding": MAP.coding, "releases": 20, "regularization": 1e-9, **options})
+def plan(loss: Any, map: maps.Additive = MAP, gdp: float = 1.0, **options: Any) -> Plan:
+    budget, sizes = Budget.from_gdp(dp=gdp, deletion=gdp), {"records": ROWS, "releases": 20, "regularization": 1e-9}
+    return make_plan(loss, method="sums", map=map, features=map.width + 1, budget=budget, **{**sizes, **options})
 
 
-def quiet(chosen: SumsPlan, rows: Any, labels: Any) -> PublishedSums:
+def moments(chosen: Plan) -> Any:
+    return moments_of(chosen.learning.start, chosen.shape)
+
+
+def quiet(chosen: Plan, rows: Any, labels: Any) -> PublishedSums:
     """Without noise, nearly: a plan's own readout of the sums themselves."""
-    return PublishedSums(replace(chosen, variance=1), moments_of(chosen).of(rows, labels))
+    procedure = replace(chosen.learning, start=replace(chosen.learning.start, variance=1.0))
+    model = Model(np.zeros(chosen.shape), chosen.loss, True, moments(chosen).of(rows, labels))
+    return PublishedSums(replace(chosen, learning=procedure), model)
 
 
 @pytest.mark.parametrize("classes", [2, 3])
 def test_discriminants_are_scikit_learns(classes: int) -> None:
     _, rows, labels = table(classes)
     loss = losses.Logistic(radius=1.0) if classes == 2 else losses.Softmax(radius=1.0, classes=3)
-    found = quiet(plan(loss), rows, labels).model().scores(rows)
+    found = quiet(plan(loss), rows, labels).model(1e-9).scores(rows)
     rival = LinearDiscriminantAnalysis(solver="svd").fit(rows[:, :-1], labels)
     expected = rival.decision_function(rows[:, :-1])
     if classes == 2:
@@ -67,7 +76,7 @@ def test_targets_are_ridge_regressions() -> None:
 
 def test_targets_with_noise_are_learned_and_forgotten() -> None:
     cells, rows, targets = table(0)
-    curator = SumsCurator(Records(MAP.codes(cells), targets), plan(losses.Squared(radius=1.0), gdp=2.0))
+    curator = Curator(Records(MAP.codes(cells), targets), plan(losses.Squared(radius=1.0), gdp=2.0))
     curator.learn(np.random.default_rng(1))
     assert curator.delete([3]).guarantees["deletion"].gdp == 0
     kept = targets - curator.model.predict(rows)
@@ -97,16 +106,17 @@ def test_moments_freed_of_noise_are_nearer_to_the_rows() -> None:
     cells = rng.uniform(-1, 1, (20_000, 5))
     cells[:, 1] = np.abs(cells[:, 1]) * np.sign(cells[:, 0])
     labels = np.where(cells[:, 2] > 0, 1.0, -1.0)
-    chosen = plan_sums(losses.Logistic(radius=1.0), records=20_000, coding=map.coding, releases=100)
-    curator = SumsCurator(Records(map.codes(cells), labels), chosen)
+    chosen = plan(losses.Logistic(radius=1.0), map, records=20_000, releases=100)
+    curator = Curator(Records(map.codes(cells), labels), chosen)
     curator.learn(np.random.default_rng(2))
-    above = np.triu_indices(chosen.features)
-    held, spread = np.zeros((chosen.features,) * 2), float(chosen.norm_squared)
-    held[above] = moments_of(chosen).of(map.codes(cells), labels)[: len(above[0])] / spread
+    above = np.triu_indices(map.coding.directions)
+    run = chosen.mechanism
+    held, spread = np.zeros((map.coding.directions,) * 2), float(run.norm_squared)
+    held[above] = moments(chosen).of(map.codes(cells), labels)[: len(above[0])] / spread
     raw = np.zeros_like(held)
-    raw[above] = curator.published[: len(above[0])] / spread
+    raw[above] = curator.model.sums[: len(above[0])] / spread
     exact, raw = (part + np.triu(part, 1).T for part in (held, raw))
-    freed = PublishedSums(chosen, curator.published)._moments.square
+    freed = PublishedSums(chosen, curator.model)._moments.square
     assert np.linalg.norm(freed - exact) ** 2 < 0.4 * np.linalg.norm(raw - exact) ** 2
     both = np.ix_(range(1, 16), range(16, 31))  # they share their half, and are apart within it
     assert np.linalg.norm(freed[both] - exact[both]) < 0.5 * np.linalg.norm(raw[both] - exact[both])
@@ -129,11 +139,11 @@ def test_an_erased_row_of_codes_is_as_if_it_had_never_been_bit_by_bit() -> None:
     for held, left_out in ((codes, ()), (codes, (0,)), (rows.astype(np.float32), ())):
         kept = [i for i in range(200) if i not in left_out]
         records = Records(held[kept], labels[kept], ids=kept, slots=ROWS)
-        curator = SumsCurator(records, plan(losses.Logistic(radius=1.0)))
+        curator = Curator(records, plan(losses.Logistic(radius=1.0)))
         curator.learn(np.random.default_rng(1))
         curator.delete([7] if left_out else [0, 7], rng=np.random.default_rng(2))
         curator.insert([900], held[900:901], labels[900:901], rng=np.random.default_rng(3))
         curator.delete([900], rng=np.random.default_rng(4))
-        ends.append(curator.published)
+        ends.append(curator.model.sums)
     np.testing.assert_array_equal(ends[0], ends[1])
     np.testing.assert_array_equal(ends[0], ends[2])

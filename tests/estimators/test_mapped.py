@@ -19,7 +19,7 @@ from noisygd_delete.estimators import MappedRows, mapped
 RNG = np.random.default_rng(1)
 ROWS = RNG.uniform(-1, 1, (300, 2))
 LABELS = np.where(ROWS[:, 0] * ROWS[:, 1] > 0, "same", "other")
-MAP = maps.RandomFourier(2, size=60, bandwidth=0.7)
+MAP = maps.BinsAndCrosses((0, 0), bins=4, buckets=64)
 
 
 def pipeline(**options) -> RecordWisePipeline:
@@ -53,8 +53,8 @@ def test_a_map_makes_a_linear_model_see_what_is_not_linear() -> None:
 
 def test_the_digest_follows_the_pipeline_that_is_fitted() -> None:
     model = pipeline().fit(ROWS, LABELS)
-    other = clone(model).set_params(map__map=maps.RandomFourier(2, size=50)).fit(ROWS, LABELS)
-    assert other[-1].plan_.problem.feature_map == maps.RandomFourier(2, size=50).digest
+    other = clone(model).set_params(map__map=maps.BinsAndCrosses((0, 0), bins=4, buckets=50)).fit(ROWS, LABELS)
+    assert other[-1].plan_.problem.feature_map == maps.BinsAndCrosses((0, 0), bins=4, buckets=50).digest
     bare = model[-1].fit(MAP.rows(ROWS), LABELS)
     assert bare.plan_.problem.feature_map is None  # nobody saw the map make these rows
 
@@ -72,6 +72,6 @@ def test_a_step_that_centres_on_the_private_records_is_refused_with_the_reason()
     steps = [("centre", StandardScaler(with_std=False)), ("map", MappedRows(MAP)), ("model", pipeline()[-1])]
     with pytest.raises(AssumptionViolated, match="learns from the data when it is fitted"):
         RecordWisePipeline(steps).fit(ROWS, LABELS)
-    two = [("one", MappedRows(MAP)), ("two", MappedRows(maps.RandomFourier(61))), ("model", pipeline()[-1])]
+    two = [("one", MappedRows(MAP)), ("two", MappedRows(maps.BinsAndCrosses((0,) * 75))), ("model", pipeline()[-1])]
     with pytest.raises(AssumptionViolated, match=r"maps\.Chain"):
         RecordWisePipeline(two).fit(ROWS, LABELS)

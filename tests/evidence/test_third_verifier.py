@@ -8,17 +8,19 @@ from pathlib import Path
 
 import pytest
 
+from noisygd_delete.accountant import Event
 from noisygd_delete.evidence import erasure_certificate, new_key, sign, verify_certificate
 from noisygd_delete.evidence.facts import Erasure
-from noisygd_delete.records import bounded
+from noisygd_delete.records import EditCounts, bounded
 
+from ..bank import plan_by
 from ..oracles import third_verifier as third
 from ..papers.certificate_mutations import dumped, mixtures, mutants
 from ..papers.histories import history
 from ..papers.test_certificate_mutations import papers
 
 SAMPLES = Path(__file__).parents[1] / "samples" / "version-0.2" / "certificates"
-METHODS = ("sharp", "sharp, over the reals", "minimiser, over the reals", "minimiser, cold", "minimiser, warm")
+METHODS = ("sharp", "sharp, over the reals", "minimiser, over the reals", "minimiser, cold", "minimiser, warm", "sums")
 
 
 @pytest.fixture(scope="module")
@@ -102,3 +104,29 @@ def test_no_unsafe_mutant_passes_it_and_what_passes_both_is_the_same(key: Path) 
                     assert not verify_certificate(json.loads(text)).passed
                     weak += 1
     assert weak > 20
+
+
+def test_figures_of_sums_are_near_the_least_and_smaller_ones_refused(key: Path) -> None:
+    """Of one chain."""
+    plan = plan_by("sums")
+    erases = EditCounts(deleted=1, replaced=1)
+    events = [Event("learn", 0, 0, plan.mechanism), *[Event("unlearn", 0, 2, plan.mechanism, erases)] * 5]
+    paper = sign(erasure_certificate(Erasure(rows=2, replaced=1, release=6), plan=plan, events=events), key)
+    third.check(json.loads(dumped(paper)))
+    refused = 0
+    for i, claim in enumerate(paper["claims"]):
+        for name in ("gdp", "advantage", "epsilon") if claim["values"].get("gdp") else ():
+            changed = json.loads(dumped(paper))
+            changed["claims"][i]["values"][name] *= 0.98
+            refused += not judged(dumped(sign(changed, key)))
+    assert refused == 6  # of the erased; one that is still there is charged as if it could have left
+    beyond = [*events, *[events[-1]] * 3]
+    with pytest.raises(third.Refused, match="more draws"):
+        third.of_sums(
+            [
+                third.Release(str(e.kind), 0, third.Sums(plan.mechanism.to_dict(), plan.problem.to_dict()))
+                for e in beyond
+            ],
+            None,
+            True,
+        )

@@ -1,4 +1,4 @@
-"""A third verifier of certificates, format 4, for histories of the methods `sharp` and `minimiser` on the logistic loss: one file that shares nothing
+"""A third verifier of certificates, format 4, for histories of the methods `sharp` and `minimiser`, or of `sums`, on the logistic loss: one file that shares nothing
 with the package, for whoever wants to read all of what they trust.
 
     python third_verifier.py certificate.json
@@ -13,6 +13,10 @@ covered) it does not look at. Formulas: Bok, Su & Altschuler, "Shifted interpola
     minimiser, K steps from a solver's answer within γ:  μ = (Δ + 2γnc^K) √((1 − ηm/2) / (m(1 − c^{2K}))) / (σn)     deletion, warm: Δ = 0
     the same in exact steps (`exact`), rows in place: gaps s + δ at every step from z_0 = Δ/(nm) + 2γ/m (erased: 0 + δ, 2γ/m), against τ² − 144h²
     releases that are seen start both worlds at one point: μ² adds.   Δ = 2L between two records, L against none, times the rows of a person
+    sums: draws of a chain, D the table of each: y = S(D) + c (y before − S(D before)) + noise of variance s. A record that comes, stays or
+    goes moves a draw by Δ, (1 − c)Δ + ρ or cΔ + ρ, and μ² = Σ moved²/(s − 144 max(2, β²)); of those gone before a draw nothing is in it
+        s = V/(1 + m), c² = m/(1 + m) to 2⁻²⁰; m = 1/3 for the last of T draws, for the one before m − (√(1+m) − √m)² = the next one's
+        Δ² = R⁴ + β²R² against none, 2(R² + β²/2)² between two (4β²R² where β² > 2R²); ρ² = D² + β²D; in steps of the grid
 """
 
 from __future__ import annotations
@@ -210,11 +214,71 @@ class Run:
         return mu**2
 
 
+class Sums:
+    """Chains of draws by one plan."""
+
+    method, exact = "sums", None
+
+    def __init__(self, facts: dict[str, Any], problem: dict[str, Any]) -> None:
+        radius, names = (
+            problem["loss"]["radius"],
+            ("features", "norm_squared", "label_weight", "releases", "rows_per_subject"),
+        )
+        need(problem["loss"]["name"] == "logistic" and 0 < radius < math.inf, "the loss is not one of this file's")
+        columns, norm, weight, self.most, self.rows = (facts[name] for name in names)
+        need(all(type(facts[name]) is int and facts[name] > 0 for name in names), "a fact out of its range")
+        need(
+            columns == problem["features"] and facts["outputs"] == 1 and self.most <= 2**16,
+            "other sums, or too many draws",
+        )
+        need(
+            facts["records"] == problem["records"] and self.rows == problem["rows_per_subject"],
+            "other slots, or rows of a person",
+        )
+        bits = 15 - math.frexp(radius)[1]
+        need(norm == math.floor(radius**2 * 4.0**bits), "rows on another grid")
+        self.joiners, variance = facts["joiners"], facts["variance"]
+        need(type(self.joiners) is bool and 0 < variance < math.inf, "a fact out of its range")
+        self.apart = {
+            False: math.sqrt(norm**2 + weight**2 * norm),
+            True: math.sqrt(2) * (norm + weight**2 / 2) if weight**2 <= 2 * norm else 2 * weight * math.sqrt(norm),
+        }
+        self.rounding = math.sqrt(columns**2 + weight**2 * columns)
+        costs = [1 / 3]
+        while len(costs) < self.most - 1:
+            low, high = costs[-1], costs[-1] + 1
+            for _ in range(80):
+                middle = (low + high) / 2
+                rises = middle - (math.sqrt(1 + middle) - math.sqrt(middle)) ** 2 < costs[-1]
+                low, high = (middle, high) if rises else (low, middle)
+            costs.append(high)
+        carries = [round(math.sqrt(m / (1 + m)) * 2**20) / 2**20 for m in reversed(costs[: self.most - 1])]
+        self.draws = [(c, variance * (1 - c * c) - 144 * max(2, weight**2)) for c in (0.0, *carries)]
+        need(min(left for _, left in self.draws) > 0, "too little noise for its grid")
+
+    def stretch(self, between: bool, come: int, gone: int, drawn: int) -> float:
+        """μ² of a chain's first draws, of a record in those from `come` to before `gone`."""
+        total = 0.0
+        for place in range(come, min(gone + 1, drawn)):
+            carry, left = self.draws[place]
+            share = 1.0 if place == come else carry if place == gone else 1 - carry
+            rounded = self.rounding if place > come else 0.0
+            total += (self.rows * (share * self.apart[between] + rounded)) ** 2 / left
+        return total
+
+    def until(self, between: bool, gone: int, drawn: int) -> tuple[float, float]:
+        """The same of who was there from the first, and of whoever came when it costs most."""
+        comes = range(gone if self.joiners else 1)
+        found = [self.stretch(between, come, gone, drawn) for come in comes]
+        return found[0], max(found)
+
+
 class Release:
-    def __init__(self, kind: str, steps: int, run: Run) -> None:
+    def __init__(self, kind: str, steps: int, run: Any) -> None:
         self.kind, self.steps, self.run = kind, steps, run
         need(kind in ("learn", "unlearn", "relearn"), f"a release of kind {kind!r} is not one of this file's")
         need(type(steps) is int and steps >= (1 if run.method == "minimiser" else 0), "steps")
+        need(run.method != "sums" or steps == 0, "a draw of sums has no steps")
         self.fresh = kind != "unlearn" or run.method == "minimiser"
 
     def present(self, between: bool, since: int) -> float:
@@ -237,7 +301,8 @@ def history(paper: dict[str, Any]) -> list[Release]:
         if facts.get("exact") is not None:  # what else stands there counts for nothing
             facts["exact"] = {name: facts["exact"][name] for name in EXACT if name in facts["exact"]}
         name = json.dumps(facts, sort_keys=True)
-        run = runs.setdefault(name, None) or Run(tally["mechanism"], problem)
+        made = Sums if facts["method"] == "sums" else Run
+        run = runs.setdefault(name, None) or made(tally["mechanism"], problem)
         runs[name] = run
         need(type(tally["releases"]) is int and tally["releases"] >= 1, "releases of a tally")
         found += [Release(tally["kind"], tally["steps"], run) for _ in range(tally["releases"])]
@@ -245,7 +310,26 @@ def history(paper: dict[str, Any]) -> list[Release]:
     for before, after in pairwise(found):
         need(after.kind != "learn", "two beginnings")
         need(after.fresh or after.run is before.run, "a change of plan without a fresh run")
+    need(len({one.run.method == "sums" for one in found}) == 1, "sums beside other methods")
     return found
+
+
+def of_sums(releases: list[Release], about: int | None, between: bool) -> float:
+    """μ² of what the releases told of a record that release `about` erased, or that is still there."""
+    chains: list[list[int]] = []
+    for number, release in enumerate(releases, 1):
+        if release.fresh:
+            chains.append([])
+        chains[-1].append(number)
+        need(len(chains[-1]) <= release.run.most, "more draws than the schedule has")
+    whole, dearest = 0.0, 0.0  # of who was there since the chain that is looked at; of the dearest time to come
+    for chain in reversed(chains):
+        gone = len([number for number in chain if about is None or number < about])
+        if gone:
+            first, most = releases[chain[0] - 1].run.until(between, gone, len(chain))
+            dearest = max(dearest, whole + most)
+            whole += first
+    return dearest
 
 
 def since_fresh(releases: list[Release]) -> int:
@@ -258,6 +342,8 @@ def since_fresh(releases: list[Release]) -> int:
 
 def figures(releases: list[Release], about: int | None, between: bool, later: bool) -> float:
     """μ² about what release `about` erased (None: about a record that is still there, all models seen): from it on, or of all."""
+    if releases[0].run.method == "sums":
+        return 0.0 if later else of_sums(releases, about, between)
     end = len(releases) if about is None else about - 1
     seen = 0.0 if later else sum(one.present(between, one.steps) for one in releases[:end])
     if about is None or not later:
@@ -364,7 +450,15 @@ def check(paper: dict[str, Any]) -> str:
         wanted[f"{what}.all"] = figures(releases, about, between, False), worlds, "schedule"
     adjacency = problem["adjacency"]
     between, last = adjacency == "replace", releases[-1]
-    wanted["present.one"] = last.present(between, since_fresh(releases)), adjacency, "requests-blind"
+    chain = max(
+        number for number, release in enumerate(releases) if release.fresh
+    )  # of sums, all draws of it tell more than one
+    one = (
+        of_sums(releases[chain:], None, between)
+        if last.run.method == "sums"
+        else last.present(between, since_fresh(releases))
+    )
+    wanted["present.one"] = one, adjacency, "requests-blind"
     wanted["present.all"] = figures(releases, None, between, False), adjacency, "schedule"
     schedule = "schedule-calendar" if paper["evidence"]["by_calendar"] else "schedule-fixed"
     stated = {key for key, found in by_key.items() if any("advantage" in claim["values"] for claim in found)}
@@ -387,6 +481,11 @@ def check(paper: dict[str, Any]) -> str:
         need(claim["values"]["unit"] == unit, f"{key}: another unit")
     said = {(claim["key"], claim["values"].get("method")) for claim in paper["claims"]}
     for method, exact in {(release.run.method, release.run.exact is not None) for release in releases}:
+        if method == "sums":
+            for key in ("sums-carried", "exact-noise"):
+                need((key, method) in said, f"{key} of {method} is not said")
+            need("sums-all-rows" in by_key and "machine-trusted" in by_key, "whose rows count together is not said")
+            continue
         for key in (
             *(("exact-steps", "rows-in-place") if exact else ("real-arithmetic", "gaussian-noise")),
             *(("time-unseen", "solver-tolerance") if method == "minimiser" else ()),
@@ -396,7 +495,9 @@ def check(paper: dict[str, Any]) -> str:
     columns = paper["evidence"]["from_data"]
     ranges = "ranges-unknown" if columns is None else "ranges-from-data" if columns else "ranges-public"
     need({key for key in by_key if key.startswith("ranges-")} == {ranges}, "what is known of the ranges is not said")
-    for key in ("gradient-norm", "slots-public", "curator-trusted", "rows-per-person", "not-anonymous"):
+    if last.run.method != "sums":
+        need("gradient-norm" in by_key, "gradient-norm is not said")
+    for key in ("slots-public", "curator-trusted", "rows-per-person", "not-anonymous"):
         need(key in by_key, f"{key} is not said")
     return signer
 

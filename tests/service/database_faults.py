@@ -307,11 +307,18 @@ def killed(world: World, hurry: bool) -> Counter[str]:
 
 
 def locked(world: World, hurry: bool) -> Counter[str]:
-    """Somebody holds the table; the service says so, and ends in seconds when it is told to."""
+    """Somebody holds the table; the service says so, and ends in seconds when it is told to, though somebody waits for a certificate."""
+    before = world.ask(1)
+    world.settled(before)
     with psycopg.connect(world.server.address(world.database)) as connection:
         connection.execute(f"LOCK TABLE {world.table} IN ACCESS EXCLUSIVE MODE")  # type: ignore[arg-type]
         tokens = world.ask(6)
         time.sleep(2 if hurry else 12)
+        waits = threading.Thread(
+            target=world.call, args=("GET", f"/requests/{before[0]}/certificate", "sign"), daemon=True
+        )
+        waits.start()
+        time.sleep(0.5)
         took = world.kill(signal.SIGTERM)
     world.start()
     found = world.judged(tokens, [], world.settled(tokens))

@@ -109,7 +109,7 @@ def test_so_are_those_of_parquet_and_gzip_of_capped_persons_and_of_a_map(tmp_pat
         assert (reading.rows, reading.dropped) == (26, 24)
         made += [content(tmp_path / f"whole-{number}"), content(tmp_path / f"filled-{number}")]
     assert all(each == made[0] for each in made[1:])
-    mapped = Schema.from_dict({**FIELDS, "map": {"kind": "fourier", "size": 24}})
+    mapped = Schema.from_dict({**FIELDS, "map": {"kind": "bins", "bins": 4, "buckets": 16}})
     changes = {"features": mapped.features, "rows_per_subject": 4}
     digest = mapped.feature_map
     Store.create_from(

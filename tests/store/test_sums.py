@@ -11,15 +11,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noisygd_delete import Budget, EditRequest
+from noisygd_delete import Budget, EditRequest, Records, Schema
 from noisygd_delete.accountant.ahead import Ahead
+from noisygd_delete.curator import PublishedSums
+from noisygd_delete.curator.drawing import moments_of
 from noisygd_delete.engine.integer_moments import IntegerMoments
 from noisygd_delete.errors import InvalidParameter, InvalidRequest, NotLearned
+from noisygd_delete.features import maps
 from noisygd_delete.store import Store, candidate, status, verify
 from noisygd_delete.store.layout import Layout
+from noisygd_delete.store.ledger import Ledger
 from noisygd_delete.store.transaction import Rolling
 
-from .conftest import SCHEMA, SLOTS, WIDTH, Crash, CrashAt, found, name, person, records, row, traces
+from .conftest import ROWS, SCHEMA, SLOTS, WIDTH, Crash, CrashAt, found, name, person, records, row, traces
 from .conftest import plan as usual_plan
 
 RELEASES = 6
@@ -51,8 +55,27 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
     return kept
 
 
+@pytest.fixture
+def counted(tmp_path: Path) -> Path:
+    """The same of rows of an additive map, which are counted."""
+    schema = Schema.from_dict({**SCHEMA.to_dict(), "intercept": True, "map": {"kind": "additive", "levels": 2}})
+    rows = schema.map.rows(np.stack([row(k) for k in range(ROWS)]).astype(float))
+    held = records()
+    persons = [person(k) for k in range(ROWS)]
+    table = Records(rows, held.labels[:ROWS], [name(k) for k in range(ROWS)], persons, slots=SLOTS)
+    facts = {"features": schema.features, "feature_map": schema.feature_map, "map": schema.map}
+    with Store.create(tmp_path / "counted", table, schema, plan(**facts)) as store:
+        store.learn()
+    return tmp_path / "counted"
+
+
 def sums_of(store: Store) -> np.ndarray:
-    """The exact sums of the table, in whole numbers of Python."""
+    """The exact sums of the table, in whole numbers of Python; of rows that are counted, by their codes one by one."""
+    if store.plan.coding is not None:
+        summed = moments_of(store.plan.learning.start, store.plan.shape)
+        slots = np.flatnonzero(store.records.occupied)
+        parts = [summed.of(store.records.features[[slot]], store.records.labels[[slot]]) for slot in slots]
+        return sum(parts, np.zeros(summed.size, np.int64))
     bits, total = 14, [0] * (WIDTH * (WIDTH + 1) // 2 + WIDTH)
     for slot in np.flatnonzero(store.records.occupied):
         steps = [math.trunc(float(x) * (1 - 2.0**-20) * 2**bits) for x in store.records.features[slot].astype(float)]
@@ -125,7 +148,35 @@ def test_death_at_any_write_leaves_the_right_draw(path: Path, tmp_path: Path, dr
     assert trials(path, tmp_path, drawn, operation) == []
 
 
-def trials(path: Path, tmp_path: Path, drawn: list[np.ndarray], operation: Callable[[Store], None]) -> list[str]:
+def test_death_at_any_write_of_counted_rows(counted: Path, tmp_path: Path, drawn) -> None:
+    assert trials(counted, tmp_path, drawn, delete, hidden=[name(3).encode()]) == []
+
+
+def test_counted_rows_carry_on_and_their_plan_is_read_back(counted: Path, drawn) -> None:
+    with Store.open(counted) as store:
+        rest, rows = rest_of(store), store.records.features
+        for number, operation in enumerate((delete, lambda it: it.publish(redo=True)), start=1):
+            operation(store)
+            assert (rest_of(store) == carried(rest, number) + drawn[-1]).all()
+            rest = rest_of(store)
+        assert store.model.weights.shape == (store.schema.features,)
+        assert store.plan.coding.directions == 1 + 3 * 3
+        store.serve(EditRequest.insert([name(99)], rows[:1], [1.0], subjects=["new"]))
+        with pytest.raises(InvalidRequest, match="none of this map"):
+            store.serve(EditRequest.insert([name(98)], np.eye(1, len(rows.T)) * 0.9, [1.0], subjects=["b"]))
+        PublishedSums(store.plan, store.model).model(0.1)
+    assert verify(counted).faults == ()
+
+
+@pytest.mark.parametrize("map", ["no JSON", '{"kind": "fourier", "reads": 3}', maps.Additive((0,) * 9)])
+def test_a_map_that_has_no_codes_is_refused(map: object) -> None:
+    with pytest.raises(InvalidParameter):
+        plan(map=map)
+
+
+def trials(
+    path: Path, tmp_path: Path, drawn: list[np.ndarray], operation: Callable[[Store], None], hidden=None
+) -> list[str]:
     """What was wrong after a death before each write."""
     with Store.open(path) as store:
         before, exact = rest_of(store), sums_of(store)
@@ -158,7 +209,7 @@ def trials(path: Path, tmp_path: Path, drawn: list[np.ndarray], operation: Calla
             seen.add(happened)
         wrong += [f"{at}: {fault}" for fault in verify(copy).faults]
         if operation in (delete, delete_a_subject):
-            wrong += [f"{at}: {file} holds the row" for file in found(copy, traces(3))]
+            wrong += [f"{at}: {file} holds the row" for file in found(copy, hidden or traces(3))]
         wrong += [f"{at}: a candidate is left"] * Layout(copy).candidate.exists()
         shutil.rmtree(copy)
     assert seen == {False, True}
@@ -190,13 +241,14 @@ def candidate_of(path: Path) -> np.ndarray | None:
     change = journal.in_flight(layout)
     if change is None or not change.drawn:
         return None
-    kept = candidate.kept(layout, plan(), change.stamp)
+    kept = candidate.kept(layout, Ledger.read(layout.ledger).plan, change.stamp)
     return None if kept is None else kept.model.sums
 
 
 def secrets_on(path: Path, arrays: list[np.ndarray]) -> list[str]:
     """Which of these are in a file, two numbers of them in a row."""
-    needles = {each[at : at + 2].tobytes(): which for which, each in enumerate(arrays) for at in range(len(each) - 1)}
+    places = [at for at in range(len(arrays[0]) - 1) if arrays[0][at : at + 2].all()]  # sums of 0 hide nothing
+    needles = {each[at : at + 2].tobytes(): which for which, each in enumerate(arrays) for at in places}
     held = b"".join(file.read_bytes() for file in sorted(path.rglob("*")) if file.is_file())
     return [f"part of array {which}" for needle, which in needles.items() if needle in held]
 

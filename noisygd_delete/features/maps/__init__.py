@@ -17,11 +17,8 @@ if TYPE_CHECKING:
     from .bins import BinsAndCrosses
     from .compose import Beside, Chain
     from .fourier import RandomFourier
-    from .gradients import OrientedGradients
-    from .module import FrozenModule
     from .ngrams import HashedNgrams
     from .onnx import OnnxFile
-    from .scattering import Scattering
     from .sentences import SentenceEmbedding
     from .shapes import Shape, Shapes
 
@@ -30,13 +27,10 @@ __all__ = [
     "Beside",
     "BinsAndCrosses",
     "Chain",
-    "FrozenModule",
     "HashedNgrams",
     "OnnxFile",
-    "OrientedGradients",
     "PublicMap",
     "RandomFourier",
-    "Scattering",
     "SentenceEmbedding",
     "Shape",
     "Shapes",
@@ -53,11 +47,8 @@ __getattr__ = on_first_use(
         "BinsAndCrosses": "bins",
         **dict.fromkeys(("Beside", "Chain"), "compose"),
         "RandomFourier": "fourier",
-        "OrientedGradients": "gradients",
-        "FrozenModule": "module",
         "HashedNgrams": "ngrams",
         "OnnxFile": "onnx",
-        "Scattering": "scattering",
         "SentenceEmbedding": "sentences",
         **dict.fromkeys(("Shape", "Shapes"), "shapes"),
     },

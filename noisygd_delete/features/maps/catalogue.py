@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import MISSING, fields
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -12,13 +14,12 @@ import msgspec
 from ...errors import InvalidParameter
 from ...loading import Catalogue
 from .base import PublicMap
+from .coding import Coding
 
 _CLASSES = {
     "additive": "Additive",
     "bins": "BinsAndCrosses",
     "fourier": "RandomFourier",
-    "gradients": "OrientedGradients",
-    "scattering": "Scattering",
     "ngrams": "HashedNgrams",
     "sentences": "SentenceEmbedding",
     "onnx": "OnnxFile",
@@ -90,6 +91,24 @@ def from_dict(
     except (msgspec.ValidationError, UnicodeEncodeError) as error:
         raise InvalidParameter(f"the map {kind.kind!r}: {error}") from error
     return kind(**read)
+
+
+@lru_cache(maxsize=16)
+def coding_of(text: str) -> Coding:
+    """What the codes of an additive map mean, which is given as JSON.
+
+    Raises:
+        InvalidParameter: it is none.
+    """
+    from .additive import Additive
+
+    try:
+        found = from_dict(json.loads(text))
+    except ValueError as error:
+        raise InvalidParameter(f"the map is no JSON: {error}") from error
+    if not isinstance(found, Additive):
+        raise InvalidParameter("the map must be an additive one: rows of others have no codes to count")
+    return found.coding
 
 
 def _parts(

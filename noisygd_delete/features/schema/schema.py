@@ -189,6 +189,11 @@ class Schema:
         return hashlib.sha256("".join(each.digest for each in maps).encode()).hexdigest() if maps else None
 
     @property
+    def map_of_rows(self) -> PublicMap | None:
+        """The map whose rows, with a constant and of norm R, are the table's: what they are is then told by the map alone."""
+        return self.map if self.intercept and self.rows == "unit" else None
+
+    @property
     def one_hot_blocks(self) -> tuple[int, ...]:
         """The columns as `bounds.noise_shape` reads them: k for k one-hot columns of which every row has one hot, else 0 each.
 

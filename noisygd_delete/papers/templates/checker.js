@@ -2030,11 +2030,12 @@ return $.sub(beyond, 1n);
 return {first_safe, least_safe, first_whole, least_whole, last_whole};
 })();
 $.modules["bounds.markov_sums"] = (() => {
-let CARRY_BITS, _UP, _SUM_UP, SMOOTHING_SQUARED, sensitivity, rounding, charge, gaussian_factor, reserves, equaliser, worst_charges;
+let CARRY_BITS, _UP, _SUM_UP, _APART, SMOOTHING_SQUARED, sensitivity, rounding, charge, gaussian_factor, reserves, equaliser, worst_charges;
 const math = $.libraries["math"];
 const Any = $.libraries["typing"]["Any"];
 CARRY_BITS = 20n;
 {const $v1 = [$.add(1n, $.pow(2.0, $.neg(46n))), $.add(1n, $.pow(2.0, $.neg(34n)))];_UP = $v1[0];_SUM_UP = $v1[1];}
+_APART = $.add(1n, $.pow(2.0, $.neg(4n)));
 SMOOTHING_SQUARED = 144n;
 sensitivity = $.fn("sensitivity", ["*", "norm_squared", "label_weight", "between_records"], {}, function (norm_squared, label_weight, between_records) {
 let label, norm;
@@ -2054,7 +2055,7 @@ return $.mul($.libraries["math"].sqrt([$.add($.mul(wide, wide), $.mul($.mul($.po
 });
 charge = $.fn("charge", ["*", "carry", "variance", "apart", "rounded", "stay", "joined", "left"], {"stay": 0n, "joined": 0n, "left": 0n}, function (carry, variance, apart, rounded, stay, joined, left) {
 let moved;
-moved = $.mul($.add($.add($.mul($.b.abs([$.sub(1n, carry)]), stay), joined), $.mul(carry, left)), apart);
+moved = $.mul($.b.float([$.add($.add($.mul($.b.abs([$.sub(1n, carry)]), stay), joined), $.mul(carry, left))]), apart);
 if ((($.t(stay) || $.t(left)) && $.t($.mod(carry, 1n)))) {
 moved = $.iadd(moved, rounded);
 }
@@ -2063,7 +2064,7 @@ return $.mul($.div($.mul(moved, moved), variance), _UP);
 gaussian_factor = $.fn("gaussian_factor", ["*", "variance", "label_weight"], {}, function (variance, label_weight) {
 let lost;
 lost = $.mul(SMOOTHING_SQUARED, $.b.max([2.0, $.pow($.b.float([label_weight]), 2n)]));
-return ($.t($.lt($.mul(lost, _SUM_UP), variance)) ? $.mul($.div(variance, $.sub(variance, lost)), _UP) : $.libraries["math"].inf);
+return ($.t($.lt($.mul(lost, _APART), variance)) ? $.mul($.div(variance, $.sub(variance, lost)), _UP) : $.libraries["math"].inf);
 });
 reserves = $.fn("reserves", ["releases"], {}, function (releases) {
 let _, before, found;
@@ -2104,7 +2105,7 @@ $.cm(found, "append", [$.mul($.b.max([present, gone]), _SUM_UP)]);
 }
 return found;
 });
-return {CARRY_BITS, _UP, _SUM_UP, SMOOTHING_SQUARED, sensitivity, rounding, charge, gaussian_factor, reserves, equaliser, worst_charges, Any};
+return {CARRY_BITS, _UP, _SUM_UP, _APART, SMOOTHING_SQUARED, sensitivity, rounding, charge, gaussian_factor, reserves, equaliser, worst_charges, Any};
 })();
 $.modules["bounds.tails"] = (() => {
 let _SQRT2, _SQRT_PI, _FAR, _SPLIT, erfcx, upper_tail, log_sum;
@@ -2505,6 +2506,9 @@ return 1n;
 }));
 $ns.blocks = $.property($.fn("blocks", ["self"], {}, function (self) {
 return 1n;
+}));
+$ns.steps_exact = $.property($.fn("steps_exact", ["self"], {}, function (self) {
+return $.both($.ga($.ga(self, "constants"), "convex"), () => !$.t($.ga(self, "clips_each")));
 }));
 $ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
 
@@ -3797,7 +3801,7 @@ $ns.name = "squared";
 $ns.label_kind = "target";
 $ns.curving = ONE_DIRECTION;
 $ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
-throw $.raised(AssumptionViolated(["the squared loss is not Lipschitz: its gradient (\u27e8\u03b8, x\u27e9 \u2212 y)x grows with \u03b8, so no L bounds a record's influence on gradient steps. Use PseudoHuber(radius, delta): the same near 0, gradient at most delta\u00b7radius; or sums (methods.markov_sums.plan_sums)"]));
+throw $.raised(AssumptionViolated(["the squared loss is not Lipschitz: its gradient (\u27e8\u03b8, x\u27e9 \u2212 y)x grows with \u03b8, so no L bounds a record's influence on gradient steps. Use PseudoHuber(radius, delta): the same near 0, gradient at most delta\u00b7radius; or method 'sums'"]));
 return null;
 }));
 }), [], {frozen: true});
@@ -4299,96 +4303,6 @@ return $.tuple([certificate, Check(["envelope", false, $.either($.slice($.b.str(
 return $.tuple([certificate, Check(["envelope", true, ("" + "an in-toto statement, signed by key " + $.formatted(key_id([expected]), "", ""))])]);
 });
 return {PAYLOAD, STATEMENT, PREDICATE, statement, encoded, is_envelope, opened, Mapping, key_id, Check, InvalidParameter, InvalidSignature, decoded, read_public, signed_by, canonical, Any};
-})();
-$.modules["evidence.elsewhere"] = (() => {
-let MOST_PLACES, MOST_PUBLISHERS, UNKNOWN, listed, in_order_of_the_source, looked_for, put_besides, made_by;
-const Mapping = $.libraries["collections.abc"]["Mapping"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const choice = $.modules["errors"]["choice"];
-const count = $.modules["errors"]["count"];
-const position = $.modules["store.position"];
-const Verdicts = $.modules["store.sources.verdicts"]["Verdicts"];
-const text = $.modules["evidence.notices"]["text"];
-MOST_PLACES = 1000n;
-MOST_PUBLISHERS = 50n;
-UNKNOWN = "unknown";
-listed = $.fn("listed", ["name", "rows", "most", "parts"], {}, function (name, rows, most, parts) {
-let row;
-if ((!$.t($.b.isinstance([rows, $.tuple([$.b.list, $.b.tuple])])) || $.t($.lt(most, $.b.len([rows]))))) {
-throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + " must be a list of at most " + $.formatted(most, "", ""))]));
-}
-for (const $v1 of $.each(rows)) {
-row = $v1;
-if ((!$.t($.b.isinstance([row, Mapping])) || $.t(!$.eq($.b.set([row]), $.b.set([parts]))) || $.t($.is($.gi(row, $.gi(parts, 0n)), null)))) {
-throw $.raised(InvalidParameter([("" + "each part of " + $.formatted(name, "", "") + " has " + $.formatted($.cm(", ", "join", [parts]), "", "") + ", the first of them a name")]));
-}
-text([("" + $.formatted($.gi(parts, 0n), "", "") + " of " + $.formatted(name, "", "")), $.gi(row, $.gi(parts, 0n))]);
-}
-return $.b.tuple([(function* ($first) { for (const $v2 of $.each($first)) { let row; row = $v2; yield $.b.dict([row]); } })(rows)]);
-});
-in_order_of_the_source = $.fn("in_order_of_the_source", ["deleted_at", "read_at", "counted", "*", "published"], {}, function (deleted_at, read_at, counted, published) {
-let place;
-for (const $v3 of $.each($.tuple([deleted_at, read_at]))) {
-place = $v3;
-if ($.t(!$.is(place, null))) {
-$.modules["store.position"].checked([place]);
-}
-}
-if ($.t(!$.eq($.is(read_at, null), $.either($.is(deleted_at, null), () => !$.t(published))))) {
-throw $.raised(InvalidParameter(["where rows lie in a source of their own, a deletion has deleted_at, and the model published since has read_at"]));
-}
-if (($.t(!$.is(counted, null)) && ($.t(choice(["counted", counted, $.modules["store.position"].COUNTED_BY])) && $.t($.is(read_at, null))))) {
-throw $.raised(InvalidParameter(["counted says by what the changes up to read_at were counted: give both or neither"]));
-}
-if (($.t(!$.is(read_at, null)) && $.t(!$.is(deleted_at, null)) && !$.t($.modules["store.position"].covers([read_at, deleted_at])))) {
-throw $.raised(InvalidParameter([("" + "the published model was computed from " + $.formatted(read_at, "", "") + ", which does not show the deletion at " + $.formatted(deleted_at, "", "") + ": it may have been trained with what was erased, so nothing is certified. Publish again")]));
-}
-return null;
-});
-looked_for = $.fn("looked_for", ["places"], {}, function (places) {
-let found, place;
-found = listed(["residue", places, MOST_PLACES, $.tuple(["place", "verdict", "found", "remedy"])]);
-for (const $v4 of $.each(found)) {
-place = $v4;
-text(["remedy", $.gi(place, "remedy")]);
-Verdicts([$.gi(place, "verdict")]);
-if ($.t(!$.eq($.lt(0n, count(["found", $.gi(place, "found")], {"minimum": 0n})), $.eq($.gi(place, "verdict"), $.ga(Verdicts, "RESIDUAL"))))) {
-throw $.raised(InvalidParameter(["a place of a residue report is RESIDUAL where something was found, and only there"]));
-}
-}
-return found;
-});
-put_besides = $.fn("put_besides", ["places"], {}, function (places) {
-let found, name, place;
-found = listed(["publishers", places, MOST_PUBLISHERS, $.tuple(["kind", "release", "oldest"])]);
-for (const $v5 of $.each(found)) {
-place = $v5;
-for (const $v6 of $.each($.tuple(["release", "oldest"]))) {
-name = $v6;
-if ($.t(!$.is($.gi(place, name), null))) {
-count([name, $.gi(place, name)]);
-}
-}
-if (($.t(!$.is($.gi(place, "release"), null)) && ($.t($.is($.gi(place, "oldest"), null)) || $.t($.lt($.gi(place, "release"), $.gi(place, "oldest")))))) {
-throw $.raised(InvalidParameter(["a publisher that holds a release has none that is older than its oldest"]));
-}
-}
-return found;
-});
-made_by = $.fn("made_by", ["releases", "publishers"], {}, function (releases, publishers) {
-let name, place;
-for (const $v7 of $.each(publishers)) {
-place = $v7;
-for (const $v8 of $.each($.tuple(["release", "oldest"]))) {
-name = $v8;
-if (($.t(!$.is($.gi(place, name), null)) && $.t($.lt(releases, $.gi(place, name))))) {
-throw $.raised(InvalidParameter([("" + "a publisher cannot hold release " + $.formatted($.gi(place, name), "", "") + ": " + $.formatted(releases, "", "") + " were made")]));
-}
-}
-}
-return null;
-});
-return {MOST_PLACES, MOST_PUBLISHERS, UNKNOWN, listed, in_order_of_the_source, looked_for, put_besides, made_by, InvalidParameter, choice, count, Verdicts, text, Mapping};
 })();
 $.modules["losses.multilayer_perceptron"] = (() => {
 let MOST_HIDDEN, MultilayerPerceptron;
@@ -5194,7 +5108,7 @@ return $.dict([["step_size", $.ga(self, "step_size")], ["noise_variance", $.ga(s
 }), [["step_size", () => ["is", $.b.float]], ["noise_variance", () => ["is", $.b.float]], ["strong_convexity", () => ["is", $.b.float]], ["lipschitz", () => ["is", $.b.float]], ["objective_smoothness", () => ["or", ["is", $.b.float], ["none"]]], ["rows_per_subject", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
 _told = $.fn("_told", ["facts"], {}, function (facts) {
 let later;
-later = $.dict([["in_place", $.tuple([true])], ["chain", $.tuple([1n])], ["exact", $.tuple([null, false])], ["passes", $.tuple([null])], ["solver_passes", $.tuple([null])]]);
+later = $.dict([["in_place", $.tuple([true])], ["chain", $.tuple([1n])], ["exact", $.tuple([null, false])], ["passes", $.tuple([null])], ["solver_passes", $.tuple([null])], ["map", $.tuple([null])]]);
 return $.dict((function* ($first) { for (const $v3 of $.each($first)) { let name, value; {const $v4 = $.unpack($v3, 2, -1);name = $v4[0];value = $v4[1];} if (!$.t(!$.has($.cm(later, "get", [name, $.tuple([])]), value))) continue; yield [name, value]; } })($.cm(asdict([facts]), "items", [])));
 });
 bounded_gradients = $.fn("bounded_gradients", ["lipschitz", "*", "proven"], {}, function (lipschitz, proven) {
@@ -5315,8 +5229,8 @@ Fitted = $.dataclass($.cls("Fitted", [], ($ns) => {
 
 }), [["deviation", () => ["is", $.b.float]], ["ridge", () => ["is", $.b.float]]], {frozen: true});
 Carried = $.dataclass($.cls("Carried", [], ($ns) => {
-
-}), [["draws", () => ["parts", $.b.list, ["parts", $.b.tuple, ["is", $.b.float], ["is", $.b.float]]]], ["variance", () => ["is", $.b.float]], ["bits", () => ["is", $.b.int]], ["label_bits", () => ["is", $.b.int]], ["norm_squared", () => ["is", $.b.int]], ["label_weight", () => ["is", $.b.int]], ["ridge", () => ["is", $.b.float]], ["ridge_share", () => ["is", $.b.float]]], {frozen: true});
+$ns.map = null;
+}), [["draws", () => ["parts", $.b.list, ["parts", $.b.tuple, ["is", $.b.float], ["is", $.b.float]]]], ["variance", () => ["is", $.b.float]], ["bits", () => ["is", $.b.int]], ["label_bits", () => ["is", $.b.int]], ["norm_squared", () => ["is", $.b.int]], ["label_weight", () => ["is", $.b.int]], ["ridge", () => ["is", $.b.float]], ["ridge_share", () => ["is", $.b.float]], ["map", () => ["or", ["is", $.b.str], ["none"]]]], {frozen: true});
 Sampling = $.dataclass($.cls("Sampling", [], ($ns) => {
 
 }), [["rate", () => ["is", $.b.float]], ["draws", () => ["is", $.b.int]]], {frozen: true});
@@ -5854,7 +5768,7 @@ return ("" + " Theorems speak of real numbers; for the rounding of gradient sums
 return {passes, noise, promise, _slack, FIXED_SCHEDULE, NON_ADAPTIVE, shown, brief, Carried};
 })();
 $.modules["methods.exact_steps"] = (() => {
-let ROOM, NotExact, ExactSteps, GridRun, GridMethod, exact_steps_of, _covers, check_exact;
+let ROOM, NotExact, ExactSteps, GridRun, GridMethod, exact_steps_of, check_exact;
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
@@ -5992,7 +5906,13 @@ return $.dict([...$.pairs(facts), ["slack", 0.0], ["exact", exact_steps_of([prob
 });
 }), [["exact", () => ["or", ["is", $.b.bool], ["none"]]], ["in_place", () => ["is", $.b.bool]]], {frozen: true, kw_only: true});
 exact_steps_of = $.fn("exact_steps_of", ["problem", "*", "step_size", "noise_variance", "in_place"], {}, function (problem, step_size, noise_variance, in_place) {
-let bits, radius, reach;
+let bits, left, radius, reach;
+positive(["step_size", step_size]);
+positive(["noise_variance", noise_variance]);
+left = $.sub(1n, $.mul(step_size, $.ga(problem, "strong_convexity")));
+if (!$.t($.lt($.mul(left, left), 1n))) {
+throw $.raised(NotExact(["is too large, or too small, for a step to bring two models nearer"], {"step_size": step_size}));
+}
 reach = $.dict([["lipschitz", $.mul($.ga($.ga($.ga(problem, "loss"), "constants"), "lipschitz"), ROOM)], ["regularization", $.ga(problem, "regularization")], ["step_size", step_size], ["noise", $.libraries["math"].sqrt([$.mul($.mul(2n, step_size), noise_variance)])]]);
 radius = $.modules["bounds.exact_steps"].radius([], {"gap_at_zero": $.ga($.ga(problem, "loss"), "gap_at_zero"), "dimension": $.ga(problem, "dimension"), "strong_convexity": $.ga(problem, "strong_convexity"), ...$.named(reach)});
 bits = $.modules["bounds.exact_steps"].grid_bits([], {"radius": radius, ...$.named(reach)});
@@ -6001,16 +5921,13 @@ throw $.raised(NotExact([("" + "at n=" + $.formatted($.ga(problem, "records"), "
 }
 return ExactSteps([], {"regularization": $.ga(problem, "regularization"), "curvature": $.ga($.ga($.ga(problem, "loss"), "constants"), "curvature"), "features": $.ga(problem, "features"), "outputs": $.ga($.ga(problem, "loss"), "outputs"), "radius": radius, "grid_bits": bits, "in_place": in_place});
 });
-_covers = $.fn("_covers", ["problem"], {}, function (problem) {
-return $.both($.ga($.ga($.ga(problem, "loss"), "constants"), "convex"), () => !$.t($.ga($.ga(problem, "loss"), "clips_each")));
-});
 check_exact = $.fn("check_exact", ["problem"], {}, function (problem) {
-if (!$.t(_covers([problem]))) {
+if (!$.t($.ga($.ga(problem, "loss"), "steps_exact"))) {
 throw $.raised(AssumptionViolated([("" + "steps exact to the last bit, which rows in any order need, are proven for convex losses, not for " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + "; leave exact out, or use method 'composition' or 'perturbed'")], {"method": $.ga($.ga(problem, "method"), "name")}));
 }
 return null;
 });
-return {ROOM, NotExact, ExactSteps, GridRun, GridMethod, exact_steps_of, _covers, check_exact, ClassVar, Method, NoisySteps, InvalidParameter, bounded_gradients, count, non_negative, positive, AssumptionViolated, NORM_TOLERANCE, Exactness, gradient_error};
+return {ROOM, NotExact, ExactSteps, GridRun, GridMethod, exact_steps_of, check_exact, ClassVar, Method, NoisySteps, InvalidParameter, bounded_gradients, count, non_negative, positive, AssumptionViolated, NORM_TOLERANCE, Exactness, gradient_error};
 })();
 $.modules["methods.solving"] = (() => {
 let SOLVERS, solver_passes, forecast_passes;
@@ -6945,10 +6862,12 @@ return null;
 return {SampledSteps, SampledStage, passes, check_sampled, ClassVar, Method, SampledGaussian, InvalidParameter, Sampling, Plan, count, AssumptionViolated};
 })();
 $.modules["methods.sums"] = (() => {
-let BITS, LABEL_BITS, MOST_FEATURES, MOST_RELEASES, LABEL_RATIO, RIDGE_SHARE, _EXACT, SOURCE, MarkovSumsRun, _charges, grid_of, label_bits, norm_squared, check_exact, MarkovSums, check_loss, _check_covered;
+let BITS, LABEL_BITS, MOST_FEATURES, MOST_RELEASES, LABEL_RATIO, RIDGE_SHARE, _CODED_SHARE, _EXACT, SOURCE, MarkovSumsRun, _charges, grid_of, label_bits, norm_squared, check_exact, MarkovSums, check_loss;
+const json = $.libraries["json"];
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const lru_cache = $.libraries["functools"]["lru_cache"];
+const Any = $.libraries["typing"]["Any"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const markov_sums = $.modules["bounds.markov_sums"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
@@ -6966,6 +6885,7 @@ BITS = 14n;
 LABEL_BITS = 10n;
 {const $v1 = [$.shl(1n, 12n), $.shl(1n, 16n)];MOST_FEATURES = $v1[0];MOST_RELEASES = $v1[1];}
 {const $v2 = [0.6, 0.25];LABEL_RATIO = $v2[0];RIDGE_SHARE = $v2[1];}
+_CODED_SHARE = 0.4;
 _EXACT = $.shl(1n, 53n);
 SOURCE = "Markov sums: a chain of exact discrete Gaussian releases, the noise of each recomputed from the one before";
 MarkovSumsRun = $.dataclass($.cls("MarkovSumsRun", [Mechanism], ($ns) => {
@@ -7065,35 +6985,22 @@ $ns.summary = "many publications: least squares from sums whose noise is carried
 $ns.for_streams = true;
 $ns.compared = false;
 $ns.joiners = true;
+$ns.map = null;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let given;
 if (!$.t($.b.isinstance([$.ga(self, "joiners"), $.b.bool]))) {
 throw $.raised(InvalidParameter(["must be true or false"], {"joiners": $.ga(self, "joiners")}));
+}
+given = $.ga(self, "map");
+if (($.t(!$.is(given, null)) && !$.t($.b.isinstance([given, $.b.str])))) {
+$.cm($.b.object, "__setattr__", [self, "map", $.libraries["json"].dumps([$.cm(given, "to_dict", [])])]);
 }
 return null;
 });
 $ns._facts = $.fn("_facts", ["self", "problem"], {}, function (self, problem) {
 return $.dict([["records", $.ga(problem, "records")], ["features", $.ga(problem, "features")], ["outputs", $.ga($.ga(problem, "loss"), "outputs")], ["norm_squared", norm_squared([$.ga(problem, "loss")])], ["label_weight", $.gi(grid_of([$.ga(problem, "loss")]), 1n)], ["releases", $.ga(problem, "releases")], ["joiners", $.ga(self, "joiners")], ["rows_per_subject", $.ga(problem, "rows_per_subject")]]);
 });
-$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
-_check_covered([$.ga(plan, "problem")]);
-return null;
-});
-$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
-let bits, carried, promise, run, weight;
-{const $v8 = $.unpack(grid_of([$.ga(problem, "loss")]), 2, -1);bits = $v8[0];weight = $v8[1];}
-run = MarkovSumsRun([], {...$.named($.cm(self, "_facts", [problem])), "variance": $.libraries["math"].ldexp([$.ga(numbers, "noise_variance"), $.mul(2n, bits)])});
-carried = $.modules["methods.procedure"].Carried([], {"draws": $.ga(run, "draws"), "variance": $.ga(run, "variance"), "bits": bits, "label_bits": label_bits([$.ga(problem, "loss")]), "norm_squared": $.ga(run, "norm_squared"), "label_weight": weight, "ridge": $.mul($.ga(problem, "records"), $.ga(problem, "regularization")), "ridge_share": RIDGE_SHARE});
-promise = $.modules["methods.procedure"].Promise([], {"deletion": $.modules["methods.procedure"].Costliest([0n])});
-return $.cm(Plan, "of", [problem, run, numbers], {"learning": carried, "serving": carried, "promise": promise});
-});
-}), [["joiners", () => ["is", $.b.bool]]], {frozen: true});
-check_loss = $.fn("check_loss", ["loss"], {}, function (loss) {
-if ((!$.t($.b.isinstance([loss, $.tuple([Logistic, Softmax, Squared])])) || !$.t($.libraries["math"].isfinite([$.ga(loss, "radius")])))) {
-throw $.raised(InvalidParameter([("" + "sums are for classes and targets: take losses.Logistic, losses.Softmax or losses.Squared, not " + $.formatted($.ga(loss, "name"), "", ""))]));
-}
-return null;
-});
-_check_covered = $.fn("_check_covered", ["problem"], {}, function (problem) {
+$ns._check_covered = $.fn("_check_covered", ["self", "problem"], {}, function (self, problem) {
 check_loss([$.ga(problem, "loss")]);
 count(["features", $.ga(problem, "features")], {"maximum": MOST_FEATURES});
 if ($.t($.lt($.ga(problem, "releases"), 2n))) {
@@ -7103,7 +7010,26 @@ count(["releases", $.ga(problem, "releases")], {"maximum": MOST_RELEASES});
 check_exact([$.ga(problem, "loss"), $.ga(problem, "records")]);
 return null;
 });
-return {BITS, LABEL_BITS, MOST_FEATURES, MOST_RELEASES, LABEL_RATIO, RIDGE_SHARE, _EXACT, SOURCE, MarkovSumsRun, _charges, grid_of, label_bits, norm_squared, check_exact, MarkovSums, check_loss, _check_covered, ClassVar, Method, Mechanism, InvalidParameter, Plan, Worlds, positive, count, Squared, Softmax, Logistic, lru_cache};
+$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
+$.cm(self, "_check_covered", [$.ga(plan, "problem")]);
+return null;
+});
+$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let bits, carried, promise, run, weight;
+{const $v8 = $.unpack(grid_of([$.ga(problem, "loss")]), 2, -1);bits = $v8[0];weight = $v8[1];}
+run = MarkovSumsRun([], {...$.named($.cm(self, "_facts", [problem])), "variance": $.mul($.ga(numbers, "noise_variance"), $.pow(4.0, bits))});
+carried = $.modules["methods.procedure"].Carried([], {"draws": $.ga(run, "draws"), "variance": $.ga(run, "variance"), "bits": bits, "label_bits": label_bits([$.ga(problem, "loss")]), "norm_squared": $.ga(run, "norm_squared"), "label_weight": weight, "ridge": $.mul($.ga(problem, "records"), $.ga(problem, "regularization")), "ridge_share": ($.t($.is($.ga(self, "map"), null)) ? RIDGE_SHARE : _CODED_SHARE), "map": $.ga(self, "map")});
+promise = $.modules["methods.procedure"].Promise([], {"deletion": $.modules["methods.procedure"].Costliest([0n])});
+return $.cm(Plan, "of", [problem, run, numbers], {"learning": carried, "serving": carried, "promise": promise});
+});
+}), [["joiners", () => ["is", $.b.bool]], ["map", () => ["or", ["is", $.b.str], ["none"]]]], {frozen: true});
+check_loss = $.fn("check_loss", ["loss"], {}, function (loss) {
+if ((!$.t($.b.isinstance([loss, $.tuple([Logistic, Softmax, Squared])])) || !$.t($.libraries["math"].isfinite([$.ga(loss, "radius")])))) {
+throw $.raised(InvalidParameter([("" + "sums are for classes and targets: take losses.Logistic, losses.Softmax or losses.Squared, not " + $.formatted($.ga(loss, "name"), "", ""))]));
+}
+return null;
+});
+return {BITS, LABEL_BITS, MOST_FEATURES, MOST_RELEASES, LABEL_RATIO, RIDGE_SHARE, _CODED_SHARE, _EXACT, SOURCE, MarkovSumsRun, _charges, grid_of, label_bits, norm_squared, check_exact, MarkovSums, check_loss, ClassVar, Method, Mechanism, Any, InvalidParameter, Plan, Worlds, positive, count, Squared, Softmax, Logistic, lru_cache};
 })();
 $.modules["accountant.events"] = (() => {
 let EventKinds, Statuses, Event, _READ, _MOST_READ;
@@ -7329,7 +7255,7 @@ return null;
 return {TheoremRun, Theorem, _check_covered, Worlds, ClassVar, GridMethod, GridRun, positive, AssumptionViolated, Plan};
 })();
 $.modules["evidence.facts"] = (() => {
-let MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _columns, in_order, digest, number, version, audited;
+let MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _columns, in_order, digest, number, version, audited, MOST_PLACES, MOST_PUBLISHERS, UNKNOWN, listed, in_order_of_the_source, looked_for, put_besides, made_by;
 const re = $.libraries["re"];
 const Mapping = $.libraries["collections.abc"]["Mapping"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
@@ -7338,16 +7264,15 @@ const Any = $.libraries["typing"]["Any"];
 const UUID = $.libraries["uuid"]["UUID"];
 const Statuses = $.modules["accountant.events"]["Statuses"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const choice = $.modules["errors"]["choice"];
 const count = $.modules["errors"]["count"];
 const real = $.modules["errors"]["real"];
 const day = $.modules["register.dates"]["day"];
 const last_day = $.modules["register.dates"]["last_day"];
 const local_day = $.modules["register.dates"]["local_day"];
 const moment = $.modules["register.dates"]["moment"];
-const in_order_of_the_source = $.modules["evidence.elsewhere"]["in_order_of_the_source"];
-const listed = $.modules["evidence.elsewhere"]["listed"];
-const looked_for = $.modules["evidence.elsewhere"]["looked_for"];
-const put_besides = $.modules["evidence.elsewhere"]["put_besides"];
+const position = $.modules["store.position"];
+const Verdicts = $.modules["store.sources.verdicts"]["Verdicts"];
 const NOTHING_STATED = $.modules["evidence.notices"]["NOTHING_STATED"];
 const Notices = $.modules["evidence.notices"]["Notices"];
 const text = $.modules["evidence.notices"]["text"];
@@ -7521,7 +7446,86 @@ throw $.raised(InvalidParameter([("" + "the audit " + $.formatted($.gi(result, "
 }
 return found;
 });
-return {MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _columns, in_order, digest, number, version, audited, InvalidParameter, UUID, pairwise, Any, Mapping, Notices, NOTHING_STATED, Statuses, in_order_of_the_source, put_besides, looked_for, moment, count, text, last_day, real, listed, day, local_day};
+MOST_PLACES = 1000n;
+MOST_PUBLISHERS = 50n;
+UNKNOWN = "unknown";
+listed = $.fn("listed", ["name", "rows", "most", "parts"], {}, function (name, rows, most, parts) {
+let row;
+if ((!$.t($.b.isinstance([rows, $.tuple([$.b.list, $.b.tuple])])) || $.t($.lt(most, $.b.len([rows]))))) {
+throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + " must be a list of at most " + $.formatted(most, "", ""))]));
+}
+for (const $v17 of $.each(rows)) {
+row = $v17;
+if ((!$.t($.b.isinstance([row, Mapping])) || $.t(!$.eq($.b.set([row]), $.b.set([parts]))) || $.t($.is($.gi(row, $.gi(parts, 0n)), null)))) {
+throw $.raised(InvalidParameter([("" + "each part of " + $.formatted(name, "", "") + " has " + $.formatted($.cm(", ", "join", [parts]), "", "") + ", the first of them a name")]));
+}
+text([("" + $.formatted($.gi(parts, 0n), "", "") + " of " + $.formatted(name, "", "")), $.gi(row, $.gi(parts, 0n))]);
+}
+return $.b.tuple([(function* ($first) { for (const $v18 of $.each($first)) { let row; row = $v18; yield $.b.dict([row]); } })(rows)]);
+});
+in_order_of_the_source = $.fn("in_order_of_the_source", ["deleted_at", "read_at", "counted", "*", "published"], {}, function (deleted_at, read_at, counted, published) {
+let place;
+for (const $v19 of $.each($.tuple([deleted_at, read_at]))) {
+place = $v19;
+if ($.t(!$.is(place, null))) {
+$.modules["store.position"].checked([place]);
+}
+}
+if ($.t(!$.eq($.is(read_at, null), $.either($.is(deleted_at, null), () => !$.t(published))))) {
+throw $.raised(InvalidParameter(["where rows lie in a source of their own, a deletion has deleted_at, and the model published since has read_at"]));
+}
+if (($.t(!$.is(counted, null)) && ($.t(choice(["counted", counted, $.modules["store.position"].COUNTED_BY])) && $.t($.is(read_at, null))))) {
+throw $.raised(InvalidParameter(["counted says by what the changes up to read_at were counted: give both or neither"]));
+}
+if (($.t(!$.is(read_at, null)) && $.t(!$.is(deleted_at, null)) && !$.t($.modules["store.position"].covers([read_at, deleted_at])))) {
+throw $.raised(InvalidParameter([("" + "the published model was computed from " + $.formatted(read_at, "", "") + ", which does not show the deletion at " + $.formatted(deleted_at, "", "") + ": it may have been trained with what was erased, so nothing is certified. Publish again")]));
+}
+return null;
+});
+looked_for = $.fn("looked_for", ["places"], {}, function (places) {
+let found, place;
+found = listed(["residue", places, MOST_PLACES, $.tuple(["place", "verdict", "found", "remedy"])]);
+for (const $v20 of $.each(found)) {
+place = $v20;
+text(["remedy", $.gi(place, "remedy")]);
+Verdicts([$.gi(place, "verdict")]);
+if ($.t(!$.eq($.lt(0n, count(["found", $.gi(place, "found")], {"minimum": 0n})), $.eq($.gi(place, "verdict"), $.ga(Verdicts, "RESIDUAL"))))) {
+throw $.raised(InvalidParameter(["a place of a residue report is RESIDUAL where something was found, and only there"]));
+}
+}
+return found;
+});
+put_besides = $.fn("put_besides", ["places"], {}, function (places) {
+let found, name, place;
+found = listed(["publishers", places, MOST_PUBLISHERS, $.tuple(["kind", "release", "oldest"])]);
+for (const $v21 of $.each(found)) {
+place = $v21;
+for (const $v22 of $.each($.tuple(["release", "oldest"]))) {
+name = $v22;
+if ($.t(!$.is($.gi(place, name), null))) {
+count([name, $.gi(place, name)]);
+}
+}
+if (($.t(!$.is($.gi(place, "release"), null)) && ($.t($.is($.gi(place, "oldest"), null)) || $.t($.lt($.gi(place, "release"), $.gi(place, "oldest")))))) {
+throw $.raised(InvalidParameter(["a publisher that holds a release has none that is older than its oldest"]));
+}
+}
+return found;
+});
+made_by = $.fn("made_by", ["releases", "publishers"], {}, function (releases, publishers) {
+let name, place;
+for (const $v23 of $.each(publishers)) {
+place = $v23;
+for (const $v24 of $.each($.tuple(["release", "oldest"]))) {
+name = $v24;
+if (($.t(!$.is($.gi(place, name), null)) && $.t($.lt(releases, $.gi(place, name))))) {
+throw $.raised(InvalidParameter([("" + "a publisher cannot hold release " + $.formatted($.gi(place, name), "", "") + ": " + $.formatted(releases, "", "") + " were made")]));
+}
+}
+}
+return null;
+});
+return {MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _columns, in_order, digest, number, version, audited, MOST_PLACES, MOST_PUBLISHERS, UNKNOWN, listed, in_order_of_the_source, looked_for, put_besides, made_by, InvalidParameter, UUID, pairwise, Any, Mapping, Notices, NOTHING_STATED, Statuses, moment, count, text, last_day, choice, Verdicts, real, day, local_day};
 })();
 $.modules["accountant.intervals"] = (() => {
 let Stretch, stretches, publish, costs, orders, alone, erasures, compose, answer, _list_releases, cost, within, affordable;
@@ -8939,7 +8943,7 @@ const right_of_hundred = $.modules["privacy.shown"]["right_of_hundred"];
 const Worlds = $.modules["privacy.worlds"]["Worlds"];
 const KEYS = $.modules["evidence.claims"]["KEYS"];
 const Claim = $.modules["evidence.claims"]["Claim"];
-const UNKNOWN = $.modules["evidence.elsewhere"]["UNKNOWN"];
+const UNKNOWN = $.modules["evidence.facts"]["UNKNOWN"];
 HARDLY = 0.9;
 NOT_COVERED = $.b.tuple([(function* ($first) { for (const $v1 of $.each($first)) { let claimable, key; {const $v2 = $.unpack($v1, 2, -1);key = $v2[0];claimable = $v2[1];} if (!$.t($.eq($.ga(claimable, "role"), "uncovered"))) continue; yield key; } })($.cm(KEYS, "items", []))]);
 claims_of = $.fn("claims_of", ["erasure", "plan", "history", "delta"], {}, function (erasure, plan, history, delta) {
@@ -9234,9 +9238,9 @@ const in_json = $.modules["register.dates"]["in_json"];
 const local_day = $.modules["register.dates"]["local_day"];
 const moment = $.modules["register.dates"]["moment"];
 const __version__ = $.modules["version"]["__version__"];
-const made_by = $.modules["evidence.elsewhere"]["made_by"];
 const Erasure = $.modules["evidence.facts"]["Erasure"];
 const in_order = $.modules["evidence.facts"]["in_order"];
+const made_by = $.modules["evidence.facts"]["made_by"];
 const number = $.modules["evidence.facts"]["number"];
 const version = $.modules["evidence.facts"]["version"];
 const Notices = $.modules["evidence.notices"]["Notices"];

@@ -118,6 +118,21 @@ class SqlSource(Source):
         with self._moment() as (connection, _):
             self._check_plan(connection)
             self._check_columns(self._columns(connection))
+            self._check_types(connection)
+
+    def _check_types(self, connection: Any) -> None:
+        """Raise `InvalidParameter` unless a text names one value of the columns of ids and persons."""
+        for column in filter(None, (self.id, self.subject)):
+            unfit = self._unfit(connection, column)
+            if unfit is not None:
+                raise InvalidParameter(
+                    f"{self.address}: the column {column!r} is of type {unfit}, whose values no request can name by one text each; name a column of "
+                    "whole numbers, text, uuids or dates, or add one to the table that is computed from it"
+                )
+
+    @abstractmethod
+    def _unfit(self, connection: Any, column: str) -> str | None:
+        """The type of a column, in the rows that are read or in the table, of which a value has no text or several; None: it has one."""
 
     def every(self, columns: Sequence[str]) -> Generator[Table]:
         with self._moment() as (connection, _):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -47,6 +48,9 @@ _DONE = "noisygd_delete_deletions"
 _MARK = "noisygd_delete"
 _BY_OTHERS = {"WINDOW": "a window", "LIMIT": "LIMIT", "TOP_N": "LIMIT", "SAMPLE": "a sample"}  # parts of a plan
 FILES_UNCOUNTED = "names, sizes and times of files say that one was written, not which of its rows changed"
+_WITH_A_TEXT_EACH = re.compile(
+    r"U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DECIMAL\(.*\)|VARCHAR|UUID|BOOLEAN|DATE|TIME[A-Z_ ]*|ENUM\(.*\)"
+)
 _MOST_FILES = 100_000
 _MOST_VERSIONS = 10_000  # of a Delta table, looked through for a deletion that was interrupted
 
@@ -63,6 +67,10 @@ class Lake(SqlSource):
     @property
     def _table_name(self) -> str:
         return dotted(self.table or ROWS)
+
+    @property
+    def _is_deleted_from(self) -> bool:
+        return self.table is not None
 
     def _columns(self, connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
         return _types(connection, self._rows())
@@ -104,6 +112,11 @@ class Lake(SqlSource):
             if by_others is not None:
                 raise chosen_by_others(self.address, by_others)
         require_read_once(self.address, scans, scans)
+
+    def _unfit(self, connection: duckdb.DuckDBPyConnection, column: str) -> str | None:
+        tables = [self._rows()] + [f"SELECT * FROM {self._table_name}"] * self._is_deleted_from
+        kinds = (_types(connection, rows).get(column) for rows in tables)
+        return next((kind for kind in kinds if kind and not _WITH_A_TEXT_EACH.fullmatch(kind)), None)
 
     def _changed(self, connection: Any, since: str, position: str, columns: Sequence[str]) -> EditCounts | None:
         return self.changes(since, position, columns)
@@ -230,6 +243,10 @@ class DeltaTable(Lake):
     @classmethod
     def recognises(cls, path: Path) -> bool:
         return (path / "_delta_log").is_dir()
+
+    @property
+    def _is_deleted_from(self) -> bool:
+        return True
 
     @contextmanager
     def _moment(self) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:

@@ -42,6 +42,7 @@ _VALUE = "\0"  # where a value comes in a statement; no name of a column holds i
 _SECONDS = 600  # that a statement may take
 _OF_ROWS = (1205, 1213, 1216, 1217, 1451, 1452, 1644)  # a lock, a deadlock, a foreign key, a trigger that raises
 _LOCKS = (1205, 1213)
+_WITH_A_TEXT_EACH = ("decimal", "date", "datetime", "timestamp", "time", "year", "enum", "uuid", "inet4", "inet6")
 
 
 @dataclass(frozen=True)
@@ -128,20 +129,15 @@ class MySQL(SqlSource):
             raise InvalidParameter(
                 f"{self.address}: {self.table} is no table of InnoDB (a view, or one without transactions); give the table itself"
             )
-        self._check_readable(connection, schema, name)
         with connection.cursor() as cursor:
             cursor.execute(f"{self._rows()} LIMIT 0")
             return dict.fromkeys(column[0] for column in cursor.description or ())
 
-    def _check_readable(self, connection: pymysql.Connection[Any], schema: str, name: str) -> None:
-        """Raise `InvalidParameter` where ids or persons are bytes: a request names them by text."""
-        asked = f"SELECT column_name, data_type FROM information_schema.columns WHERE table_schema = coalesce(nullif({_VALUE}, ''), database()) AND table_name = {_VALUE}"
-        for column, kind in self._asked(connection, asked, [schema, name]):
-            if column in (self.id, self.subject) and kind.lower().endswith(("binary", "blob", "bit")):
-                raise InvalidParameter(
-                    f"{self.address}: the column {column!r} is of bytes ({kind}), which no request can name; add a generated column with them as text "
-                    f"(CHAR(64) AS (LOWER(HEX({column})))) and name that one"
-                )
+    def _unfit(self, connection: pymysql.Connection[Any], column: str) -> str | None:
+        asked = f"SELECT data_type FROM information_schema.columns WHERE table_schema = coalesce(nullif({_VALUE}, ''), database()) AND table_name = {_VALUE} AND column_name = {_VALUE}"
+        schema, _, name = str(self.table).rpartition(".")
+        kind = str(self._one(connection, asked, [schema, name, column])).lower()
+        return None if kind in _WITH_A_TEXT_EACH or kind.endswith(("int", "char", "text")) else kind
 
     def _check_plan(self, connection: pymysql.Connection[Any], *, again: bool = False) -> None:
         self._columns(connection)

@@ -97,8 +97,10 @@ class DeltaOnEngine(DeltaTable):
         return opened(self.engine, self.address, schema, slots, pinned=pinned, selection=selection)
 
     def check(self) -> None:
-        with replace(self, query=None)._moment() as (connection, _):
-            self._check_columns(connection.table(ROWS).columns)
+        table = replace(self, query=None)
+        with table._moment() as (connection, _):
+            table._check_columns(connection.table(ROWS).columns)
+            table._check_types(connection)
 
     def _check_absence(self, *given: Any) -> None:
         """What the query reads is asked in its own words, when it is read."""

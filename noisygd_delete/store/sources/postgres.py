@@ -42,6 +42,11 @@ _BY_OTHERS = {  # parts of a plan by which other rows decide whether one is read
     "Unique": "DISTINCT",
 }
 _BESIDE = ("InitPlan", "SubPlan")  # of a value looked up beside the rows; a planner finds a smallest one by LIMIT
+_UNFIT = (  # the first among types, domains taken apart, whose values have no text each: "char" and so on are Z, intervals T, bits V
+    "WITH RECURSIVE named(kind) AS (SELECT unnest($1::oid[]) UNION SELECT typbasetype FROM pg_type JOIN named ON oid = kind WHERE typbasetype <> 0) "
+    "SELECT format_type(oid, NULL) FROM pg_type JOIN named ON oid = kind WHERE typbasetype = 0 AND typcategory NOT IN ('D', 'E', 'I', 'S') "
+    "AND typname NOT IN ('int2', 'int4', 'int8', 'numeric', 'oid', 'uuid', 'bool', 'macaddr', 'macaddr8') LIMIT 1"
+)
 _COPY = "a materialised view, a copy that keeps erased rows until it is refreshed; let --table and --query read the tables themselves"
 _ELSEWHERE = "a table of another server, whose history this one does not have; give the address of that server"
 _BY_ROW_SECURITY = ", or hidden from this role by row-level security"
@@ -126,6 +131,13 @@ class Postgres(SqlSource):
 
         cursor = connection.execute(sql.SQL(f"SELECT * FROM ({self._rows()}) AS everything LIMIT 0"))
         return {column.name: column.type_code for column in cursor.description or ()}
+
+    def _unfit(self, connection: psycopg.Connection[Any], column: str) -> str | None:
+        kinds = [self._columns(connection)[column]]
+        if self.table is not None:
+            kinds.append(self._type(connection, column)[1])
+        found = ask_one(connection, _UNFIT, kinds)
+        return None if found is None else str(found)
 
     def _check_plan(self, connection: psycopg.Connection[Any], *, again: bool = False) -> None:
         read = list(_steps(connection, self._rows()))

@@ -10,10 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...engine import CurrentRecords
-from ...errors import InvalidParameter, InvalidRecords
+from ...errors import InvalidRecords
 from ...features.schema import Encoded, Schema
-from ...methods import in_any_order
-from ...methods.plan import Plan
 from ...records import EditCounts, LeftOut, Names, Records
 from ...records.records import check_size
 from .scratch import ScratchRecords, usual_memory
@@ -135,16 +133,6 @@ def _read(
 def columns_of(schema: Schema) -> list[str]:
     """All that a release reads of a row."""
     return list(dict.fromkeys([*schema.columns, schema.label_column]))
-
-
-def require_any_order(plan: Plan) -> None:
-    """Raise unless the plan's proof holds for rows that come in any order and change unseen between releases."""
-    if plan.method.any_order:
-        return
-    raise InvalidParameter(
-        f"method {plan.method.name!r} does not suit rows that lie elsewhere: the rounding that its noisy steps allow for rests on rows "
-        f"that stay in their places. Plan with method {' or '.join(map(repr, in_any_order()))}"
-    )
 
 
 def held_in(source: Source, wanted: Sequence[str], *, persons: bool = False) -> set[str]:

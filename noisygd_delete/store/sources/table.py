@@ -23,6 +23,7 @@ from ...curator.learning import check_fit
 from ...engine import CurrentRecords, Execution, rows_here
 from ...errors import CountBroken, InvalidParameter, InvalidRequest, SourceError, StoreError
 from ...features.schema import Encoded, Schema
+from ...methods import ways_elsewhere
 from ...methods.plan import Plan
 from ...records import EditCounts, EditRequest, Records
 from .. import answers, table
@@ -34,7 +35,7 @@ from ..position import checked, covers
 from ..training_table import NOTHING_CHANGED, TrainingTable
 from . import journal
 from .opening import source_from
-from .reading import Held, columns_of, held_in, require_any_order, rows_of
+from .reading import Held, columns_of, held_in, rows_of
 from .scratch import ScratchRecords
 from .source import Done, Source, came_back
 
@@ -43,7 +44,7 @@ _NOTHING_PUBLISHED = "nothing was published"
 
 def check_over(source: Source, schema: Schema, plan: Plan, memory: int | None = None) -> None:
     """Read the rows once, and raise unless a store may be made over them. See `Store.check_over`."""
-    require_any_order(plan)
+    plan.method.check_any_order(plan.problem, ways_elsewhere(plan.problem))
     if schema.id_column != source.id or schema.subject_column != source.subject:
         raise InvalidParameter("schema and source name different columns of ids or of persons")
     if source.rows_per_subject != plan.problem.rows_per_subject or schema.features != plan.features:
@@ -101,7 +102,7 @@ class TableInSource(TrainingTable[journal.Deletion]):
             return table.equal_rows(parts, encoded)
 
     def suited(self, plan: Plan) -> Plan:
-        require_any_order(plan)
+        plan.method.check_any_order(plan.problem, ways_elsewhere(plan.problem))
         if plan.problem.rows_per_subject != self.source.rows_per_subject:
             raise InvalidParameter(
                 f"{self._files.layout.root}: the plan is for {plan.problem.rows_per_subject} rows of one person, and the source gives "

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -17,7 +16,6 @@ from noisygd_delete.errors import AssumptionViolated, InvalidParameter, InvalidR
 from noisygd_delete.features.maps.rows import normalised
 
 RNG = np.random.default_rng(5)
-IMAGES = RNG.uniform(0, 255, (9, 8, 12)) * (RNG.uniform(size=(9, 8, 12)) < 0.4)
 CATEGORIES = np.eye(4)[[0, 3, 1, 3, 3, 2, 0, 1, 3]][:, :3]  # the fourth value is not in the list: none hot
 TABLE = np.column_stack([RNG.uniform(-1, 1, (9, 2)), CATEGORIES])
 TABLE_WITH_GAPS = np.column_stack([TABLE[:, :2], np.arange(9) % 3 == 0, CATEGORIES])
@@ -26,20 +24,16 @@ COLUMNS = (0, 0, 3)
 
 
 def built_in() -> list[tuple[maps.PublicMap, Any]]:
-    flat = IMAGES.reshape(9, -1)
-    gradients = maps.OrientedGradients((8, 12), cell=2)
+    crossed = maps.BinsAndCrosses(COLUMNS, bins=4, buckets=32)
     return [
-        (maps.BinsAndCrosses(COLUMNS, bins=4, buckets=32), TABLE),
+        (crossed, TABLE),
         (maps.Additive(COLUMNS), TABLE),
         (maps.Additive(COLUMNS, levels=3, gaps=(1,), amounts=(0,), pairs=((0, 1), (0, 2))), TABLE_WITH_GAPS),
         (maps.RandomFourier(5, size=40, bandwidth=2.0), TABLE),
-        (maps.RandomFourier(96, size=40, centred=True), flat),
-        (gradients, flat),
-        (maps.Scattering((8, 12), scales=2), flat),
         (maps.HashedNgrams(buckets=64), TEXTS),
         (maps.HashedNgrams("characters", longest=3, buckets=64), TEXTS),
-        (maps.Chain((gradients, maps.RandomFourier(gradients.width, size=20))), flat),
-        (maps.Beside((gradients, maps.Scattering((8, 12))), weights=(6.0, 3.0)), flat),
+        (maps.Chain((crossed, maps.BinsAndCrosses((0,) * crossed.width, bins=2, buckets=8))), TABLE),
+        (maps.Beside((crossed, maps.Additive(COLUMNS)), weights=(6.0, 3.0)), TABLE),
     ]
 
 
@@ -57,7 +51,7 @@ def test_a_built_in_map_is_public_and_survives_its_own_dictionary(map: maps.Publ
 
 
 def test_a_table_longer_than_a_block_gets_the_same_rows(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
-    map = maps.RandomFourier(5, size=40)
+    map = maps.BinsAndCrosses(COLUMNS, bins=4, buckets=32)
     rows = map.rows(TABLE)
     monkeypatch.setattr("noisygd_delete.features.maps.base._TOGETHER", 100)
     np.testing.assert_array_equal(map.rows(TABLE), rows)
@@ -70,17 +64,17 @@ def test_a_table_longer_than_a_block_gets_the_same_rows(monkeypatch: pytest.Monk
 
 def test_a_free_slot_is_a_row_of_zeros_whatever_stood_there() -> None:
     held = np.array([True, False] * 4 + [True])
-    rows = maps.RandomFourier(5, size=40).rows(TABLE, occupied=held, out=np.ones((9, 41), np.float32))
+    rows = maps.BinsAndCrosses(COLUMNS, bins=4, buckets=0).rows(TABLE, occupied=held, out=np.ones((9, 14), np.float32))
     assert not rows[~held].any()
-    assert rows[held].all(axis=1).any()
+    assert rows[held].any(axis=1).all()
 
 
 def test_digests_name_parameters_and_the_version_of_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    one = maps.RandomFourier(5, size=40, seed=1)
-    others = [replace(one, seed=2), replace(one, size=41), replace(one, bandwidth=1.5), replace(one, centred=True)]
+    one = maps.BinsAndCrosses(COLUMNS)
+    others = [replace(one, bins=4), replace(one, buckets=41), replace(one, cross_bins=4), replace(one, cross_scale=2.0)]
     digests = {each.digest for each in (one, *others, maps.Chain((one,)), maps.Beside((one,)))}
     assert len(digests) == 7
-    monkeypatch.setattr(maps.RandomFourier, "version", 2)
+    monkeypatch.setattr(maps.BinsAndCrosses, "version", 2)
     assert one.digest not in digests
 
 
@@ -134,74 +128,8 @@ def test_inner_products_of_fourier_features_come_near_to_the_kernel() -> None:
 
 def test_a_centred_record_is_seen_without_its_brightness() -> None:
     map = maps.RandomFourier(96, size=50, centred=True)
-    flat = IMAGES.reshape(9, -1)
+    flat = RNG.uniform(0, 255, (9, 96))
     np.testing.assert_allclose(map.features(3 * flat + 7), map.features(flat), atol=1e-9)
-
-
-def test_gradients_pixel_by_pixel() -> None:
-    map = maps.OrientedGradients((8, 12), cell=2, orientations=6, clip=0.3)
-    for image, found in zip(IMAGES[:3], map.features(IMAGES[:3]), strict=True):
-        np.testing.assert_allclose(found, plain_gradients(image, cell=2, turns=6, clip=0.3), atol=1e-12)
-    np.testing.assert_allclose(map.features(IMAGES * 5), map.features(IMAGES), atol=1e-12)
-    assert not map.features(np.full((1, 96), 200.0)).any()
-
-
-def plain_gradients(image: np.ndarray, *, cell: int, turns: int, clip: float) -> list[float]:
-    height, width = image.shape
-    image = image / math.sqrt(float((image**2).sum()))
-    cells: Counter[tuple[int, int, int]] = Counter()
-    for y in range(height):
-        for x in range(width):
-            down = image[min(y + 1, height - 1), x] - image[max(y - 1, 0), x]
-            right = image[y, min(x + 1, width - 1)] - image[y, max(x - 1, 0)]
-            where = math.atan2(down, right) % math.pi / math.pi * turns
-            near = int(where) % turns
-            for turn, share in ((near, 1 - where % 1), ((near + 1) % turns, where % 1)):
-                for cy in range(height // cell):
-                    for cx in range(width // cell):
-                        along = max(0.0, 1 - abs(y - (cell * (cy + 0.5) - 0.5)) / cell)
-                        across = max(0.0, 1 - abs(x - (cell * (cx + 0.5) - 0.5)) / cell)
-                        cells[cy, cx, turn] += math.hypot(down, right) * share * along * across
-    made = []
-    for cy in range(height // cell - 1):
-        for cx in range(width // cell - 1):
-            block = [cells[cy + dy, cx + dx, turn] for dx in (0, 1) for dy in (0, 1) for turn in range(turns)]
-            norm = math.sqrt(sum(value**2 for value in block) + 1e-6)
-            block = [min(value / norm, clip) for value in block]
-            norm = math.sqrt(sum(value**2 for value in block) + 1e-6)
-            made += [value / norm for value in block]
-    return made
-
-
-def test_scattering_sees_no_brightness_and_little_of_a_shift() -> None:
-    map = maps.Scattering((16, 16))
-    paths = map.features(np.full((1, 256), 9.0)).reshape(25, 16)
-    np.testing.assert_allclose(paths[0], 0.25, rtol=1e-4)  # the local means, of norm 1
-    np.testing.assert_allclose(paths[1:], 0, atol=1e-9)  # a wavelet does not answer to a constant
-    spot = np.zeros((3, 16, 16))
-    spot[0, 7, 7] = spot[1, 7, 8] = spot[2, 7, 12] = 1.0
-    still, near, far = map.features(spot)
-    assert np.linalg.norm(still - near) < 0.5 * np.linalg.norm(still - far)
-
-
-def test_scattering_is_the_modulus_of_a_convolution() -> None:
-    """One path in direct space: the image against the wavelet, its modulus against the mean, summed term by term."""
-    map = maps.Scattering((8, 8), scales=1, orientations=2)
-    mean, ((upright, _),) = map._filters
-    image = IMAGES[0, :, :8] / np.linalg.norm(IMAGES[0, :, :8])
-    padded = np.pad(image, 1, mode="edge")
-
-    def convolved(values: np.ndarray, response: np.ndarray) -> np.ndarray:
-        kernel, side = np.fft.ifft2(response), len(values)
-        made = np.zeros((side, side), complex)
-        for y in range(side):
-            for x in range(side):
-                made += values[y, x] * np.roll(kernel, (y, x), axis=(0, 1))
-        return made
-
-    path = convolved(np.abs(convolved(padded, upright)), mean).real[1:9, 1:9][::2, ::2].ravel()
-    found = map.features(IMAGES[:1, :, :8]).reshape(3, 16)[1]
-    np.testing.assert_allclose(found, path / math.sqrt(float(path @ path) + 1e-6), atol=1e-12)
 
 
 def test_ngrams_are_counted_and_signed() -> None:
@@ -285,20 +213,19 @@ def test_what_is_no_map_and_too_few_records_are_refused() -> None:
     [
         ({}, "needs kind"),
         ({"kind": "pca"}, "needs kind"),
-        ({"kind": "fourier"}, "needs reads"),
-        ({"kind": "fourier", "reads": 5, "sead": 1}, "no parameter 'sead'"),
-        ({"kind": "fourier", "reads": "5"}, "Expected `int`"),
+        ({"kind": "gradients", "shape": [8, 8]}, "needs kind"),  # a kind of 0.2
         ({"kind": "fourier", "reads": 1 << 20, "size": 1 << 12}, "give fewer"),
         ({"kind": "fourier", "reads": 5, "bandwidth": 0.0}, "> 0"),
+        ({"kind": "bins"}, "needs columns"),
+        ({"kind": "bins", "columns": [0], "bucket": 1}, "no parameter 'bucket'"),
+        ({"kind": "bins", "columns": [0], "bins": "5"}, "Expected `int`"),
+        ({"kind": "bins", "columns": [0], "cross_scale": -1.0}, ">= 0"),
         ({"kind": "bins", "columns": [], "bins": 4}, "at least one column"),
         ({"kind": "bins", "columns": [0] * 10, "bins": 60_000}, "would make"),
-        ({"kind": "gradients", "shape": [8]}, "length 2"),
-        ({"kind": "gradients", "shape": [4, 4], "cell": 4}, "smaller cell"),
-        ({"kind": "scattering", "shape": [3, 3]}, "fewer scales"),
         ({"kind": "ngrams", "units": "verbs"}, "must be one of"),
         ({"kind": "chain", "of": []}, "at least one map"),
         ({"kind": "chain", "of": {}}, "a list of maps"),
-        ({"kind": "chain", "of": [{"kind": "gradients", "shape": [8, 8]}, {"kind": "fourier", "reads": 3}]}, "reads 3"),
+        ({"kind": "chain", "of": [{"kind": "bins", "columns": [0]}, {"kind": "bins", "columns": [3]}]}, "reads 3"),
         ({"kind": "beside", "of": [{"kind": "ngrams"}], "weights": [1.0, 2.0]}, "one for each"),
         ({"kind": "onnx", "file": "nowhere.onnx", "input_shape": [3]}, "cannot be read"),
         ({"kind": "sentences", "vectors": "nowhere", "tokenizer": "nowhere"}, "cannot be read"),
@@ -318,7 +245,7 @@ def test_maps_within_maps_end() -> None:
 
 
 def test_records_that_a_map_cannot_read_are_refused() -> None:
-    map = maps.RandomFourier(5, size=4)
+    map = maps.BinsAndCrosses(COLUMNS)
     for bad, reason in (([[1, 2]], "reads 5"), ([[np.nan] * 5], "finite"), ([["a"] * 5], "numbers")):
         with pytest.raises(InvalidRecords, match=reason):
             map.features(bad)
@@ -343,7 +270,7 @@ def test_clipped_rows_keep_their_length_and_zeros_stay() -> None:
     ],
 )
 def test_another_version_of_a_map_inside_another_is_another_map(around, monkeypatch) -> None:
-    one = maps.RandomFourier(4, size=8)
+    one = maps.BinsAndCrosses((0,), bins=2, buckets=0)
     before = around(one).digest
-    monkeypatch.setattr(maps.RandomFourier, "version", maps.RandomFourier.version + 1)
+    monkeypatch.setattr(maps.BinsAndCrosses, "version", maps.BinsAndCrosses.version + 1)
     assert around(one).digest != before

@@ -222,7 +222,7 @@ def test_an_estimator_explains_itself() -> None:
     assert np.mean(first[4:]) > np.mean(first[:4])
     assert shapes._repr_html_().count("<svg") == 2
     with pytest.raises(InvalidParameter, match="additive"):
-        mapped(maps.RandomFourier(2, 8), NoisyGDClassifier(method="perturbed")).explain()
+        mapped(maps.BinsAndCrosses((0, 0)), NoisyGDClassifier(method="perturbed")).explain()
 
 
 def test_the_band_of_a_stream_holds_the_noise_of_a_fresh_publication_too() -> None:

@@ -1,4 +1,4 @@
-"""The reference of a schema's keys: `python -m tests.features.schema.reference` writes docs/schema.md's tables from the JSON Schema that ships
+"""The reference of a schema's keys: `python -m tests.features.schema.reference` writes docs/schema.md's lists from the JSON Schema that ships
 with the package."""
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ TABLES = {
 _BLOCK = re.compile(r"(<!-- keys: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
-def table(keys: dict[str, dict[str, Any]], said: set[str]) -> str:
-    """One table, and the names of the keys that an earlier one `said` in the same words."""
+def listed(keys: dict[str, dict[str, Any]], said: set[str]) -> str:
+    """One list, and the names of the keys that an earlier one `said` in the same words."""
     rows, again = [], []
     for name, form in keys.items():
-        default = f"`{json.dumps(form['default'])}`" if "default" in form else ""
-        row = f"| `{name}` | {_words(form).replace('|', chr(92) + '|')} | {default} | {form['description']} |"
+        default = f"; default `{json.dumps(form['default'])}`" if "default" in form else ""
+        row = f"* `{name}` ({_words(form)}{default}): {form['description']}"
         if row in said:
             again.append(f"`{name}`")
         else:
             rows.append(row)
         said.add(row)
     also = ["", f"As above: {', '.join(again)}."] if again else []
-    return "\n".join(["", "| key | value | default | meaning |", "|---|---|---|---|", *rows, *also, "", ""])
+    return "\n".join(["", *rows, *also, "", ""])
 
 
 def _words(form) -> str:
@@ -52,9 +52,9 @@ def _words(form) -> str:
 
 
 def page(text: str) -> str:
-    """The page with its tables as the code has them."""
+    """The page with its lists as the code has them."""
     said: set[str] = set()
-    return _BLOCK.sub(lambda found: found[1] + table(TABLES[found[2]], said) + found[3], text)
+    return _BLOCK.sub(lambda found: found[1] + listed(TABLES[found[2]], said) + found[3], text)
 
 
 if __name__ == "__main__":

@@ -48,7 +48,7 @@ def test_a_map_takes_its_columns_from_the_schema(tmp_path: Path) -> None:
 
 
 def test_a_mapped_row_depends_on_its_own_cells_alone(tmp_path: Path) -> None:
-    for kind in ('kind = "bins"\nbuckets = 64\n', 'kind = "fourier"\nsize = 50\n'):
+    for kind in ('kind = "bins"\nbuckets = 64\n', 'kind = "additive"\nlevels = 3\n'):
         schema = read(tmp_path, f"[map]\n{kind}")
         rows = schema.encode(TABLE).rows
         for place in range(4):
@@ -77,8 +77,7 @@ def test_free_text_becomes_hashed_ngrams_beside_other_columns(tmp_path: Path) ->
     ("more", "reason"),
     [
         ('[map]\nkind = "whiten"\n', r"s.toml: \[map\]: a map needs kind"),
-        ('[map]\nkind = "gradients"\nshape = [8, 8]\n', "reads 64 numbers a record; the columns make 6"),
-        ('[map]\nkind = "fourier"\nreads = 7\n', "reads 7"),
+        ('[map]\nkind = "bins"\ncolumns = [64]\n', "reads 64 numbers a record; the columns make 6"),
         ('[map]\nkind = "ngrams"\n', "reads None"),
         ("map = 3\n", "must be a table|a map needs kind"),
         ('[map]\nkind = "bins"\n[columns.said]\ntext = "words"\n', "goes through no map"),

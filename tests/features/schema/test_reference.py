@@ -20,7 +20,7 @@ LABELLED = {"label": {"column": "y", "classes": ["no", "yes"]}}
 def test_the_page_says_what_the_json_schema_says() -> None:
     assert PAGE.read_text() == page(PAGE.read_text()), "run python -m tests.features.schema.reference"
     for key in (*TOP, *LABEL, *(key for keys in KINDS.values() for key in keys)):
-        assert f"| `{key}` |" in PAGE.read_text()
+        assert f"* `{key}` (" in PAGE.read_text()
 
 
 def test_what_may_be_chosen_is_what_the_code_takes() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noisygd_delete import Accountant, Budget, EditRequest, Records, losses, make_plan
+from noisygd_delete import Accountant, EditRequest, Records
 from noisygd_delete.engine import Objective
 from noisygd_delete.errors import (
     InvalidParameter,
@@ -323,16 +323,6 @@ def test_a_minimiser_over_a_source_takes_exact_steps_in_any_order(database: str,
         assert run.exact is not None
         assert not run.exact.in_place
         assert run.shows_order
-
-
-@pytest.mark.parametrize("method", ["sums", "sharp"])
-def test_only_plans_whose_proof_holds_in_any_order_are_taken(database: str, tmp_path: Path, method: str) -> None:
-    loss = losses.Logistic(1.0) if method == "sums" else losses.Sigmoid(1.0)  # of which no steps are exact
-    facts = {"records": SLOTS, "features": SCHEMA.features, "regularization": 1.0, "releases": 3, "utility": False}
-    asked = make_plan(loss, **facts, budget=Budget.from_gdp(dp=1.0, deletion=0.5), method=method)
-    with pytest.raises(InvalidParameter, match=r"rows that stay in their places|the losses covered are convex"):
-        Store.create_over(tmp_path / "store", source_at(database, id="id", table="people"), SCHEMA, asked)
-    assert not (tmp_path / "store").exists()
 
 
 def test_what_goes_wrong_is_told_without_a_row_or_a_password(database: str, tmp_path: Path) -> None:

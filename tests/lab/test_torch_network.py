@@ -7,9 +7,9 @@ from noisygd_delete import Budget, Curator, Records, make_plan
 from noisygd_delete.engine.clipped import ClippedObjective
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter
 
-torch = pytest.importorskip("torch", reason="deep.py needs torch")
+torch = pytest.importorskip("torch", reason="torch networks need torch")
 
-from noisygd_delete.deep import Network  # noqa: E402
+from noisygd_delete_lab.torch_network import Network  # noqa: E402
 
 
 def perceptron():

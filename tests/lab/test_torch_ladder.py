@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from noisygd_delete_lab.torch_network import Network
 
 from noisygd_delete import Budget, Curator, Records, make_plan
-from noisygd_delete.deep import Network
 from noisygd_delete.errors import AssumptionViolated
 from noisygd_delete.methods import Ladder, Stage
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from noisygd_delete_lab.reconstruction import curvature, difference_direction, reconstruct
 
 from noisygd_delete import Budget, EditRequest, Records, learn, losses, make_plan, unlearn
-from noisygd_delete.audit.reconstruction import curvature, difference_direction, reconstruct
 
 N, WIDTH, REGULARIZATION, TRIALS = 400, 20, 1e-2, 25
 

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ...errors import AssumptionViolated, InvalidParameter, InvalidRecords, count
-from .base import ImportedMap, by_blocks, numbers
+from noisygd_delete.errors import AssumptionViolated, InvalidParameter, InvalidRecords, count
+from noisygd_delete.features.maps.base import ImportedMap, by_blocks, numbers
+from noisygd_delete.features.maps.rows import Floats
+
 from .described import Description, tensor
-from .rows import Floats
 
 if TYPE_CHECKING:
     import torch

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...errors import InvalidParameter
+from noisygd_delete.errors import InvalidParameter
 
 if TYPE_CHECKING:
     import torch

@@ -17,10 +17,10 @@ import torch
 from numpy.typing import NDArray
 from torch.func import functional_call, grad, vmap
 
-from ..errors import AssumptionViolated, InvalidParameter, positive
-from ..losses.base import LossConstants
-from ..losses.softmax import Softmax
-from ..records import Records
+from noisygd_delete.errors import AssumptionViolated, InvalidParameter, positive
+from noisygd_delete.losses.base import LossConstants
+from noisygd_delete.losses.softmax import Softmax
+from noisygd_delete.records import Records
 
 _ROOM = 1e-5  # relative: clipping to L(1 − 1e-5) keeps the float32 rounding of norms and scales below L
 

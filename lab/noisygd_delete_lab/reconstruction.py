@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..losses.base import Loss
-from ..records import Records
-from .bounds import Counts
+from noisygd_delete.audit.bounds import Counts
+from noisygd_delete.losses.base import Loss
+from noisygd_delete.records import Records
 
 Vector = NDArray[np.float64]
 
