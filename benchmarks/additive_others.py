@@ -71,7 +71,11 @@ def scores(schema: Schema, rows: Any, labels: Any, train: Any, test: Any, epsilo
         return advice.share, 1 - square / float(((truth - labels[train].mean()) ** 2).mean()), square
     chance = curator.model.probabilities(rows[test])
     own = chance[np.arange(len(test)), truth.astype(int)]
-    return advice.share_undivided, float((chance.argmax(axis=1) == truth).mean()), float(-np.log(np.maximum(own, 1e-6)).mean())
+    return (
+        advice.share_undivided,
+        float((chance.argmax(axis=1) == truth).mean()),
+        float(-np.log(np.maximum(own, 1e-6)).mean()),
+    )
 
 
 def measure(

@@ -32,7 +32,15 @@ ROWS, EPSILON, TESTED = 10_000, 2.0, 8000
 FACTORS = (0.5, 0.7, 1.0, 1.4)
 _PETS = {("openintro", "seattlepets"): ("species", ("license_number", "animal_name", "license_issue_date"))}
 _MANY = 30_000
-HEADER = ["table", "classes", "columns", "rows", *(f"{factor:g} λ" for factor in FACTORS), "best less λ", "best of two at half less λ"]
+HEADER = [
+    "table",
+    "classes",
+    "columns",
+    "rows",
+    *(f"{factor:g} λ" for factor in FACTORS),
+    "best less λ",
+    "best of two at half less λ",
+]
 
 
 def planned(schema: Any, width: int, records: int, epsilon: float) -> Plan:
@@ -46,7 +54,13 @@ def scores(plan: Plan, rows: Any, labels: Any, splits: int) -> list[float | None
     """Share that is right at each multiple of the plan's λ; None where it has no plan."""
     found: list[float | None] = []
     for factor in FACTORS:
-        problem = replace(plan.problem, regularization=factor * plan.regularization, asked_regularization=None, model_norm=None, total=None)
+        problem = replace(
+            plan.problem,
+            regularization=factor * plan.regularization,
+            asked_regularization=None,
+            model_norm=None,
+            total=None,
+        )
         try:
             own = plan.method.plan(problem)
         except NoisyGDDeleteError:
@@ -68,7 +82,9 @@ def measure(package: str, item: str, given: Any, *, most: int, splits: int) -> l
     schema, rows, _, labels = rows_of(package, item, *given)
     records = min(most, int(0.8 * len(labels)))
     try:
-        whole, half = (planned(schema, rows.shape[1], records, epsilon) for epsilon in (EPSILON, EPSILON / math.sqrt(2)))
+        whole, half = (
+            planned(schema, rows.shape[1], records, epsilon) for epsilon in (EPSILON, EPSILON / math.sqrt(2))
+        )
     except NoisyGDDeleteError:
         return None
     all_of_it, shared = (scores(plan, rows, labels, splits) for plan in (whole, half))
@@ -76,7 +92,15 @@ def measure(package: str, item: str, given: Any, *, most: int, splits: int) -> l
     assert usual is not None
     best, two = (max(one for one in found if one is not None) for found in (all_of_it, shared))
     shown = ["–" if one is None else f"{100 * one:.1f}" for one in all_of_it]
-    line = [item, str(len(schema.classes)), str(rows.shape[1]), f"{records:,}", *shown, f"{100 * (best - usual):+.1f}", f"{100 * (two - usual):+.1f}"]
+    line = [
+        item,
+        str(len(schema.classes)),
+        str(rows.shape[1]),
+        f"{records:,}",
+        *shown,
+        f"{100 * (best - usual):+.1f}",
+        f"{100 * (two - usual):+.1f}",
+    ]
     print(line, flush=True)
     return line
 
@@ -93,6 +117,13 @@ def main(arguments: list[str]) -> None:
     body = (
         f"Share of right answers, (ε, δ) as usual with ε = {EPSILON:g}, replacing a record; means of {splits} splits, so a figure moves by some tenths by "
         "itself. λ is the forecast's; – where a λ has no plan. Best less λ: the best of the four on the test rows, points above λ. Best of two at half: "
-        "the best of the four again, each with half the budget: at most what a private choice among two models leaves.\n\n" + report.table(HEADER, lines)
+        "the best of the four again, each with half the budget: at most what a private choice among two models leaves.\n\n"
+        + report.table(HEADER, lines)
     )
-    report.write("ridge", "The ridge of the forecast, and what choosing privately could win", f"python -m benchmarks ridge --splits {splits}", body, commit)
+    report.write(
+        "ridge",
+        "The ridge of the forecast, and what choosing privately could win",
+        f"python -m benchmarks ridge --splits {splits}",
+        body,
+        commit,
+    )

@@ -183,7 +183,9 @@ def _made_text(made: Mapping[str, Any], found: Mapping[str, Any] | None, folder:
             f"{folder / 'schema.toml'}"
         )
     draft = (folder / "schema.toml").read_text(encoding="utf-8").splitlines()
-    unread = [line.removeprefix('# [columns."').partition('"]: ')[0] for line in draft if line.startswith("# [columns.")]
+    unread = [
+        line.removeprefix('# [columns."').partition('"]: ')[0] for line in draft if line.startswith("# [columns.")
+    ]
     if unread:
         lines.append(f"columns left out, for reasons given there: {listed(unread)}")
     if found is None:

@@ -26,7 +26,9 @@ from .usual import PUBLICATIONS, capped, together, usual_total
 
 _GOOD = 1 / 20  # of what guessing loses: the forecast that a way should reach
 _DEAR = 1 / 4  # from here on what is lost may well be seen
-_CURVES = 1 / 8  # of two classes: below it curves lost at most half a point on 13 tables (benchmarks/results/additive_default.md)
+_CURVES = (
+    1 / 8
+)  # of two classes: below it curves lost at most half a point on 13 tables (benchmarks/results/additive_default.md)
 _CURVES_OF_SEVERAL = 1 / 3  # of more, by `share_undivided` (benchmarks/results/additive_others.md)
 _HOPELESS = 1.0  # from here on no useful model can be expected: as much is lost as by saying nothing
 _ALIKE = 2.0  # a forecast is an upper estimate, more so for some methods than for others: passes weigh more than such a factor

@@ -61,7 +61,9 @@ def draft_schema(table: Table, label: str, id: str | None = None, subject: str |
     columns = [_column(name, look) for name, look in looks.items()]
     if all(entry[0].startswith("#") for entry in columns):
         why = "; ".join(entry[0].removeprefix("# ") for entry in columns[:_LINES]) or "the file has no other"
-        raise InvalidSchema(f"{table.source}: no column is left to tell {label!r} by ({why}); bring one that says something")
+        raise InvalidSchema(
+            f"{table.source}: no column is left to tell {label!r} by ({why}); bring one that says something"
+        )
     lines += [line for entry in columns for line in ("", *entry)]
     return "\n".join(lines) + "\n"
 
