@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -36,16 +37,24 @@ def in_delta(folder: Path) -> Path:
     return folder
 
 
-def killed_in_a_pass(store: Path, mark: Path) -> None:
-    """`delete` in a process of its own, which is killed while a worker computes; whatever it had started ends with it."""
+@pytest.fixture(scope="session")
+def must_end() -> Iterator[list[Any]]:
+    """Processes that end by themselves, looked after when all tests are done: workers of Ray take a minute."""
+    started: list[Any] = []
+    yield started
+    _, left = psutil.wait_procs(started, timeout=120)
+    assert not left, "workers go with their driver"
+
+
+def killed_in_a_pass(store: Path, mark: Path) -> list[Any]:
+    """`delete` in a process of its own, which is killed while a worker computes; the processes that it had started."""
     asked = [sys.executable, "-m", "tests.engines.driver", str(mark), "delete", str(store), GONE, "--request-id", "r"]
     with subprocess.Popen(asked, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as driver:
         worker = marked(mark)
         started = psutil.Process(driver.pid).children(recursive=True)
         assert worker in [each.pid for each in started]
         driver.kill()
-    _, left = psutil.wait_procs(started, timeout=120)
-    assert not left, "its workers went with it"
+    return started
 
 
 def paper_of(ledger: Ledger) -> dict[str, Any]:
@@ -55,7 +64,7 @@ def paper_of(ledger: Ledger) -> dict[str, Any]:
 
 @pytest.mark.parametrize("engine", ["ray", "spark"])
 def test_a_driver_killed_in_a_pass_leaves_a_request_that_the_next_command_ends(
-    engine: str, short_folder: Path, start: Start, monkeypatch: pytest.MonkeyPatch
+    engine: str, short_folder: Path, start: Start, must_end: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     start(engine)
     monkeypatch.setenv("MASTER", "local[2,8]")
@@ -64,7 +73,7 @@ def test_a_driver_killed_in_a_pass_leaves_a_request_that_the_next_command_ends(
     with Store.create_over(store, source, SCHEMA, plan()) as made:
         made.learn()
     others = set(engine_folders())
-    killed_in_a_pass(store, short_folder / "mark")
+    must_end += killed_in_a_pass(store, short_folder / "mark")
     ledger = Ledger.read(Layout.at(store).ledger)
     assert ledger.releases == 1, "nothing was published"
     assert source.held([GONE], []) == 0, "the deletion is committed"
