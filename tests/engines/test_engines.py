@@ -127,6 +127,8 @@ def test_the_same_plan_gives_the_same_release_and_the_same_numbers(table: Table)
 )
 def test_noisy_steps_down_to_the_last_bit_ask_workers_for_sums_alone(table: Table, method: Any) -> None:
     """The same words: as near to a release from memory as the roundings that are charged; the same figures of who is still there."""
+    if (table.engine, method) == ("spark", "theorem"):
+        pytest.skip("85 steps of half a second each, which ask nothing that those of sharp do not")
     facts = {"records": SLOTS, "features": SCHEMA.features, "regularization": 0.4, "utility": False}
     asked = make_plan(LOSS, **facts, budget=Budget(order=4, dp=2.0, deletion=0.5), method=method).in_any_order()
     models = [
