@@ -172,7 +172,7 @@ def _measure(store: str, apart: HeldOut) -> dict[str, Any] | None:
 
 
 def _made_text(made: Mapping[str, Any], found: Mapping[str, Any] | None, folder: Path) -> list[str]:
-    from .sizes import listed
+    from .advised_plan import listed
 
     rows = f"{made['records']} rows learned from, in {made['slots']} slots; {made['features']} features"
     lines = [f"{folder}: {rows}, method '{made['plan']['method']}'"]

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from noisygd_delete.cli import main, parser
-from noisygd_delete.cli.arguments import GENERAL, Intermixed
-from noisygd_delete.cli.overview import COMMON
+from noisygd_delete.cli.arguments import COMMON, GENERAL, Intermixed
 
 MOST = 250  # that all parsers accept together; 619 before 0.2.0, 393 in it
 MOST_OF_ONE = {"init": 20, "quickstart": 12, "relearn": 10, "advise": 10, "audit": 10}  # with the general ones

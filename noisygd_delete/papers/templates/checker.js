@@ -2055,7 +2055,7 @@ return $.mul($.libraries["math"].sqrt([$.add($.mul(wide, wide), $.mul($.mul($.po
 });
 charge = $.fn("charge", ["*", "carry", "variance", "apart", "rounded", "stay", "joined", "left"], {"stay": 0n, "joined": 0n, "left": 0n}, function (carry, variance, apart, rounded, stay, joined, left) {
 let moved;
-moved = $.mul($.add($.add($.mul($.b.abs([$.sub(1n, carry)]), stay), joined), $.mul(carry, left)), apart);
+moved = $.mul($.b.float([$.add($.add($.mul($.b.abs([$.sub(1n, carry)]), stay), joined), $.mul(carry, left))]), apart);
 if ((($.t(stay) || $.t(left)) && $.t($.mod(carry, 1n)))) {
 moved = $.iadd(moved, rounded);
 }
@@ -4301,96 +4301,6 @@ return $.tuple([certificate, Check(["envelope", true, ("" + "an in-toto statemen
 });
 return {PAYLOAD, STATEMENT, PREDICATE, statement, encoded, is_envelope, opened, Mapping, key_id, Check, InvalidParameter, InvalidSignature, decoded, read_public, signed_by, canonical, Any};
 })();
-$.modules["evidence.elsewhere"] = (() => {
-let MOST_PLACES, MOST_PUBLISHERS, UNKNOWN, listed, in_order_of_the_source, looked_for, put_besides, made_by;
-const Mapping = $.libraries["collections.abc"]["Mapping"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const choice = $.modules["errors"]["choice"];
-const count = $.modules["errors"]["count"];
-const position = $.modules["store.position"];
-const Verdicts = $.modules["store.sources.verdicts"]["Verdicts"];
-const text = $.modules["evidence.notices"]["text"];
-MOST_PLACES = 1000n;
-MOST_PUBLISHERS = 50n;
-UNKNOWN = "unknown";
-listed = $.fn("listed", ["name", "rows", "most", "parts"], {}, function (name, rows, most, parts) {
-let row;
-if ((!$.t($.b.isinstance([rows, $.tuple([$.b.list, $.b.tuple])])) || $.t($.lt(most, $.b.len([rows]))))) {
-throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + " must be a list of at most " + $.formatted(most, "", ""))]));
-}
-for (const $v1 of $.each(rows)) {
-row = $v1;
-if ((!$.t($.b.isinstance([row, Mapping])) || $.t(!$.eq($.b.set([row]), $.b.set([parts]))) || $.t($.is($.gi(row, $.gi(parts, 0n)), null)))) {
-throw $.raised(InvalidParameter([("" + "each part of " + $.formatted(name, "", "") + " has " + $.formatted($.cm(", ", "join", [parts]), "", "") + ", the first of them a name")]));
-}
-text([("" + $.formatted($.gi(parts, 0n), "", "") + " of " + $.formatted(name, "", "")), $.gi(row, $.gi(parts, 0n))]);
-}
-return $.b.tuple([(function* ($first) { for (const $v2 of $.each($first)) { let row; row = $v2; yield $.b.dict([row]); } })(rows)]);
-});
-in_order_of_the_source = $.fn("in_order_of_the_source", ["deleted_at", "read_at", "counted", "*", "published"], {}, function (deleted_at, read_at, counted, published) {
-let place;
-for (const $v3 of $.each($.tuple([deleted_at, read_at]))) {
-place = $v3;
-if ($.t(!$.is(place, null))) {
-$.modules["store.position"].checked([place]);
-}
-}
-if ($.t(!$.eq($.is(read_at, null), $.either($.is(deleted_at, null), () => !$.t(published))))) {
-throw $.raised(InvalidParameter(["where rows lie in a source of their own, a deletion has deleted_at, and the model published since has read_at"]));
-}
-if (($.t(!$.is(counted, null)) && ($.t(choice(["counted", counted, $.modules["store.position"].COUNTED_BY])) && $.t($.is(read_at, null))))) {
-throw $.raised(InvalidParameter(["counted says by what the changes up to read_at were counted: give both or neither"]));
-}
-if (($.t(!$.is(read_at, null)) && $.t(!$.is(deleted_at, null)) && !$.t($.modules["store.position"].covers([read_at, deleted_at])))) {
-throw $.raised(InvalidParameter([("" + "the published model was computed from " + $.formatted(read_at, "", "") + ", which does not show the deletion at " + $.formatted(deleted_at, "", "") + ": it may have been trained with what was erased, so nothing is certified. Publish again")]));
-}
-return null;
-});
-looked_for = $.fn("looked_for", ["places"], {}, function (places) {
-let found, place;
-found = listed(["residue", places, MOST_PLACES, $.tuple(["place", "verdict", "found", "remedy"])]);
-for (const $v4 of $.each(found)) {
-place = $v4;
-text(["remedy", $.gi(place, "remedy")]);
-Verdicts([$.gi(place, "verdict")]);
-if ($.t(!$.eq($.lt(0n, count(["found", $.gi(place, "found")], {"minimum": 0n})), $.eq($.gi(place, "verdict"), $.ga(Verdicts, "RESIDUAL"))))) {
-throw $.raised(InvalidParameter(["a place of a residue report is RESIDUAL where something was found, and only there"]));
-}
-}
-return found;
-});
-put_besides = $.fn("put_besides", ["places"], {}, function (places) {
-let found, name, place;
-found = listed(["publishers", places, MOST_PUBLISHERS, $.tuple(["kind", "release", "oldest"])]);
-for (const $v5 of $.each(found)) {
-place = $v5;
-for (const $v6 of $.each($.tuple(["release", "oldest"]))) {
-name = $v6;
-if ($.t(!$.is($.gi(place, name), null))) {
-count([name, $.gi(place, name)]);
-}
-}
-if (($.t(!$.is($.gi(place, "release"), null)) && ($.t($.is($.gi(place, "oldest"), null)) || $.t($.lt($.gi(place, "release"), $.gi(place, "oldest")))))) {
-throw $.raised(InvalidParameter(["a publisher that holds a release has none that is older than its oldest"]));
-}
-}
-return found;
-});
-made_by = $.fn("made_by", ["releases", "publishers"], {}, function (releases, publishers) {
-let name, place;
-for (const $v7 of $.each(publishers)) {
-place = $v7;
-for (const $v8 of $.each($.tuple(["release", "oldest"]))) {
-name = $v8;
-if (($.t(!$.is($.gi(place, name), null)) && $.t($.lt(releases, $.gi(place, name))))) {
-throw $.raised(InvalidParameter([("" + "a publisher cannot hold release " + $.formatted($.gi(place, name), "", "") + ": " + $.formatted(releases, "", "") + " were made")]));
-}
-}
-}
-return null;
-});
-return {MOST_PLACES, MOST_PUBLISHERS, UNKNOWN, listed, in_order_of_the_source, looked_for, put_besides, made_by, InvalidParameter, choice, count, Verdicts, text, Mapping};
-})();
 $.modules["losses.multilayer_perceptron"] = (() => {
 let MOST_HIDDEN, MultilayerPerceptron;
 const math = $.libraries["math"];
@@ -5993,7 +5903,13 @@ return $.dict([...$.pairs(facts), ["slack", 0.0], ["exact", exact_steps_of([prob
 });
 }), [["exact", () => ["or", ["is", $.b.bool], ["none"]]], ["in_place", () => ["is", $.b.bool]]], {frozen: true, kw_only: true});
 exact_steps_of = $.fn("exact_steps_of", ["problem", "*", "step_size", "noise_variance", "in_place"], {}, function (problem, step_size, noise_variance, in_place) {
-let bits, radius, reach;
+let bits, left, radius, reach;
+positive(["step_size", step_size]);
+positive(["noise_variance", noise_variance]);
+left = $.sub(1n, $.mul(step_size, $.ga(problem, "strong_convexity")));
+if (!$.t($.lt($.mul(left, left), 1n))) {
+throw $.raised(NotExact(["is too large, or too small, for a step to bring two models nearer"], {"step_size": step_size}));
+}
 reach = $.dict([["lipschitz", $.mul($.ga($.ga($.ga(problem, "loss"), "constants"), "lipschitz"), ROOM)], ["regularization", $.ga(problem, "regularization")], ["step_size", step_size], ["noise", $.libraries["math"].sqrt([$.mul($.mul(2n, step_size), noise_variance)])]]);
 radius = $.modules["bounds.exact_steps"].radius([], {"gap_at_zero": $.ga($.ga(problem, "loss"), "gap_at_zero"), "dimension": $.ga(problem, "dimension"), "strong_convexity": $.ga(problem, "strong_convexity"), ...$.named(reach)});
 bits = $.modules["bounds.exact_steps"].grid_bits([], {"radius": radius, ...$.named(reach)});
@@ -7074,7 +6990,7 @@ return null;
 $ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
 let bits, carried, promise, run, weight;
 {const $v8 = $.unpack(grid_of([$.ga(problem, "loss")]), 2, -1);bits = $v8[0];weight = $v8[1];}
-run = MarkovSumsRun([], {...$.named($.cm(self, "_facts", [problem])), "variance": $.libraries["math"].ldexp([$.ga(numbers, "noise_variance"), $.mul(2n, bits)])});
+run = MarkovSumsRun([], {...$.named($.cm(self, "_facts", [problem])), "variance": $.mul($.ga(numbers, "noise_variance"), $.pow(4.0, bits))});
 carried = $.modules["methods.procedure"].Carried([], {"draws": $.ga(run, "draws"), "variance": $.ga(run, "variance"), "bits": bits, "label_bits": label_bits([$.ga(problem, "loss")]), "norm_squared": $.ga(run, "norm_squared"), "label_weight": weight, "ridge": $.mul($.ga(problem, "records"), $.ga(problem, "regularization")), "ridge_share": ($.t($.is($.ga(self, "map"), null)) ? RIDGE_SHARE : _CODED_SHARE), "map": $.ga(self, "map")});
 promise = $.modules["methods.procedure"].Promise([], {"deletion": $.modules["methods.procedure"].Costliest([0n])});
 return $.cm(Plan, "of", [problem, run, numbers], {"learning": carried, "serving": carried, "promise": promise});
@@ -7312,7 +7228,7 @@ return null;
 return {TheoremRun, Theorem, _check_covered, Worlds, ClassVar, GridMethod, GridRun, positive, AssumptionViolated, Plan};
 })();
 $.modules["evidence.facts"] = (() => {
-let MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _columns, in_order, digest, number, version, audited;
+let MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _columns, in_order, digest, number, version, audited, MOST_PLACES, MOST_PUBLISHERS, UNKNOWN, listed, in_order_of_the_source, looked_for, put_besides, made_by;
 const re = $.libraries["re"];
 const Mapping = $.libraries["collections.abc"]["Mapping"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
@@ -7321,16 +7237,15 @@ const Any = $.libraries["typing"]["Any"];
 const UUID = $.libraries["uuid"]["UUID"];
 const Statuses = $.modules["accountant.events"]["Statuses"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const choice = $.modules["errors"]["choice"];
 const count = $.modules["errors"]["count"];
 const real = $.modules["errors"]["real"];
 const day = $.modules["register.dates"]["day"];
 const last_day = $.modules["register.dates"]["last_day"];
 const local_day = $.modules["register.dates"]["local_day"];
 const moment = $.modules["register.dates"]["moment"];
-const in_order_of_the_source = $.modules["evidence.elsewhere"]["in_order_of_the_source"];
-const listed = $.modules["evidence.elsewhere"]["listed"];
-const looked_for = $.modules["evidence.elsewhere"]["looked_for"];
-const put_besides = $.modules["evidence.elsewhere"]["put_besides"];
+const position = $.modules["store.position"];
+const Verdicts = $.modules["store.sources.verdicts"]["Verdicts"];
 const NOTHING_STATED = $.modules["evidence.notices"]["NOTHING_STATED"];
 const Notices = $.modules["evidence.notices"]["Notices"];
 const text = $.modules["evidence.notices"]["text"];
@@ -7504,7 +7419,86 @@ throw $.raised(InvalidParameter([("" + "the audit " + $.formatted($.gi(result, "
 }
 return found;
 });
-return {MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _columns, in_order, digest, number, version, audited, InvalidParameter, UUID, pairwise, Any, Mapping, Notices, NOTHING_STATED, Statuses, in_order_of_the_source, put_besides, looked_for, moment, count, text, last_day, real, listed, day, local_day};
+MOST_PLACES = 1000n;
+MOST_PUBLISHERS = 50n;
+UNKNOWN = "unknown";
+listed = $.fn("listed", ["name", "rows", "most", "parts"], {}, function (name, rows, most, parts) {
+let row;
+if ((!$.t($.b.isinstance([rows, $.tuple([$.b.list, $.b.tuple])])) || $.t($.lt(most, $.b.len([rows]))))) {
+throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + " must be a list of at most " + $.formatted(most, "", ""))]));
+}
+for (const $v17 of $.each(rows)) {
+row = $v17;
+if ((!$.t($.b.isinstance([row, Mapping])) || $.t(!$.eq($.b.set([row]), $.b.set([parts]))) || $.t($.is($.gi(row, $.gi(parts, 0n)), null)))) {
+throw $.raised(InvalidParameter([("" + "each part of " + $.formatted(name, "", "") + " has " + $.formatted($.cm(", ", "join", [parts]), "", "") + ", the first of them a name")]));
+}
+text([("" + $.formatted($.gi(parts, 0n), "", "") + " of " + $.formatted(name, "", "")), $.gi(row, $.gi(parts, 0n))]);
+}
+return $.b.tuple([(function* ($first) { for (const $v18 of $.each($first)) { let row; row = $v18; yield $.b.dict([row]); } })(rows)]);
+});
+in_order_of_the_source = $.fn("in_order_of_the_source", ["deleted_at", "read_at", "counted", "*", "published"], {}, function (deleted_at, read_at, counted, published) {
+let place;
+for (const $v19 of $.each($.tuple([deleted_at, read_at]))) {
+place = $v19;
+if ($.t(!$.is(place, null))) {
+$.modules["store.position"].checked([place]);
+}
+}
+if ($.t(!$.eq($.is(read_at, null), $.either($.is(deleted_at, null), () => !$.t(published))))) {
+throw $.raised(InvalidParameter(["where rows lie in a source of their own, a deletion has deleted_at, and the model published since has read_at"]));
+}
+if (($.t(!$.is(counted, null)) && ($.t(choice(["counted", counted, $.modules["store.position"].COUNTED_BY])) && $.t($.is(read_at, null))))) {
+throw $.raised(InvalidParameter(["counted says by what the changes up to read_at were counted: give both or neither"]));
+}
+if (($.t(!$.is(read_at, null)) && $.t(!$.is(deleted_at, null)) && !$.t($.modules["store.position"].covers([read_at, deleted_at])))) {
+throw $.raised(InvalidParameter([("" + "the published model was computed from " + $.formatted(read_at, "", "") + ", which does not show the deletion at " + $.formatted(deleted_at, "", "") + ": it may have been trained with what was erased, so nothing is certified. Publish again")]));
+}
+return null;
+});
+looked_for = $.fn("looked_for", ["places"], {}, function (places) {
+let found, place;
+found = listed(["residue", places, MOST_PLACES, $.tuple(["place", "verdict", "found", "remedy"])]);
+for (const $v20 of $.each(found)) {
+place = $v20;
+text(["remedy", $.gi(place, "remedy")]);
+Verdicts([$.gi(place, "verdict")]);
+if ($.t(!$.eq($.lt(0n, count(["found", $.gi(place, "found")], {"minimum": 0n})), $.eq($.gi(place, "verdict"), $.ga(Verdicts, "RESIDUAL"))))) {
+throw $.raised(InvalidParameter(["a place of a residue report is RESIDUAL where something was found, and only there"]));
+}
+}
+return found;
+});
+put_besides = $.fn("put_besides", ["places"], {}, function (places) {
+let found, name, place;
+found = listed(["publishers", places, MOST_PUBLISHERS, $.tuple(["kind", "release", "oldest"])]);
+for (const $v21 of $.each(found)) {
+place = $v21;
+for (const $v22 of $.each($.tuple(["release", "oldest"]))) {
+name = $v22;
+if ($.t(!$.is($.gi(place, name), null))) {
+count([name, $.gi(place, name)]);
+}
+}
+if (($.t(!$.is($.gi(place, "release"), null)) && ($.t($.is($.gi(place, "oldest"), null)) || $.t($.lt($.gi(place, "release"), $.gi(place, "oldest")))))) {
+throw $.raised(InvalidParameter(["a publisher that holds a release has none that is older than its oldest"]));
+}
+}
+return found;
+});
+made_by = $.fn("made_by", ["releases", "publishers"], {}, function (releases, publishers) {
+let name, place;
+for (const $v23 of $.each(publishers)) {
+place = $v23;
+for (const $v24 of $.each($.tuple(["release", "oldest"]))) {
+name = $v24;
+if (($.t(!$.is($.gi(place, name), null)) && $.t($.lt(releases, $.gi(place, name))))) {
+throw $.raised(InvalidParameter([("" + "a publisher cannot hold release " + $.formatted($.gi(place, name), "", "") + ": " + $.formatted(releases, "", "") + " were made")]));
+}
+}
+}
+return null;
+});
+return {MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _columns, in_order, digest, number, version, audited, MOST_PLACES, MOST_PUBLISHERS, UNKNOWN, listed, in_order_of_the_source, looked_for, put_besides, made_by, InvalidParameter, UUID, pairwise, Any, Mapping, Notices, NOTHING_STATED, Statuses, moment, count, text, last_day, choice, Verdicts, real, day, local_day};
 })();
 $.modules["accountant.intervals"] = (() => {
 let Stretch, stretches, publish, costs, orders, alone, erasures, compose, answer, _list_releases, cost, within, affordable;
@@ -8922,7 +8916,7 @@ const right_of_hundred = $.modules["privacy.shown"]["right_of_hundred"];
 const Worlds = $.modules["privacy.worlds"]["Worlds"];
 const KEYS = $.modules["evidence.claims"]["KEYS"];
 const Claim = $.modules["evidence.claims"]["Claim"];
-const UNKNOWN = $.modules["evidence.elsewhere"]["UNKNOWN"];
+const UNKNOWN = $.modules["evidence.facts"]["UNKNOWN"];
 HARDLY = 0.9;
 NOT_COVERED = $.b.tuple([(function* ($first) { for (const $v1 of $.each($first)) { let claimable, key; {const $v2 = $.unpack($v1, 2, -1);key = $v2[0];claimable = $v2[1];} if (!$.t($.eq($.ga(claimable, "role"), "uncovered"))) continue; yield key; } })($.cm(KEYS, "items", []))]);
 claims_of = $.fn("claims_of", ["erasure", "plan", "history", "delta"], {}, function (erasure, plan, history, delta) {
@@ -9217,9 +9211,9 @@ const in_json = $.modules["register.dates"]["in_json"];
 const local_day = $.modules["register.dates"]["local_day"];
 const moment = $.modules["register.dates"]["moment"];
 const __version__ = $.modules["version"]["__version__"];
-const made_by = $.modules["evidence.elsewhere"]["made_by"];
 const Erasure = $.modules["evidence.facts"]["Erasure"];
 const in_order = $.modules["evidence.facts"]["in_order"];
+const made_by = $.modules["evidence.facts"]["made_by"];
 const number = $.modules["evidence.facts"]["number"];
 const version = $.modules["evidence.facts"]["version"];
 const Notices = $.modules["evidence.notices"]["Notices"];
