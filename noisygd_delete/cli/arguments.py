@@ -165,7 +165,7 @@ def check_words(parser: Intermixed, arguments: Sequence[str], elsewhere: Mapping
             if name not in options:
                 known = [*options, *elsewhere]
                 near = name if name in elsewhere else _nearest(name, known)
-                hint = f"; did you mean {near}?" if near else ""
+                hint = "." if near == name else f"; did you mean {near}?" if near else ""
                 hint += f" It is {elsewhere[near]}" if near in elsewhere else ""
                 parser.error(f"no option {name[:_SHOWN]}{hint}")
             if options[name].nargs is None and text == name:
