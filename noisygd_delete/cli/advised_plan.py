@@ -182,9 +182,9 @@ def on_its_map(parsed: argparse.Namespace, schema: Schema, rows: Callable[[], in
 
 
 def may_be_additive(parsed: argparse.Namespace, schema: Schema) -> bool:
-    """Whether the method is left open, the label has two classes, and the columns are numbers, some of them, and no text."""
+    """Whether the method is left open, the label is a class, and the columns are numbers, some of them, and no text."""
     kinds = schema.columns.values()
-    open_to_it = parsed.method == AUTO and len(schema.classes or ()) == 2 and parsed.loss in (None, "logistic")
+    open_to_it = parsed.method == AUTO and schema.classes is not None and parsed.loss in (None, "logistic", "softmax")
     return (
         open_to_it
         and any(isinstance(kind, Numeric) for kind in kinds)

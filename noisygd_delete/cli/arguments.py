@@ -49,20 +49,20 @@ LINES = {
     "verify": "check that the store is what its ledger says; or that given texts are in no byte of it",
     "audit": "attack a plan with synthetic worst-case records: claimed against measured",
     "certificate": "the erasure certificate of a request, as signed JSON and as a page to print",
-    "report": "one HTML page about the whole store: requests, budget, cost, accuracy bound",
     "restrict": "take records out of the table for a time (Article 18 GDPR): kept encrypted in a file of yours, used by no release",
     "object": "the same for an objection (Article 21 GDPR), until it is decided: then lift, or destroy file and key",
     "lift": "put records back whose processing was restricted, the person having been told before (Article 18(3) GDPR)",
     "register": "the requests of a store: due and late first, decisions, who was told; forget what may be forgotten",
     "export": "fields for a registry of deployments (YAML), a model card, an annex to an impact assessment; the model as ONNX or plain numbers",
+    "report": "one HTML page about the whole store: requests, budget, cost, accuracy bound",
     "publish-to": "put the model in force, and every later one in its place, into a folder, an object store or a model registry",
     "keygen": "make a key that signs certificates",
+    "token": "make a token for somebody who asks the service, and add its hash to a file of tokens",
     "verify-certificate": "compare what an erasure certificate claims with what can be proven, and check its signature",
     "residue": "where is this person still? Given texts looked for in databases, lakes, folders and backups",
     "watch": "count what an application changes in the source unseen (a trigger in PostgreSQL: numbers, no content, no id)",
     "serve": "a service that takes requests by HTTP, carries them out in every store, and answers with certificates",
     "requests": "requests that the service has not finished, in the first store that it was given; retry or drop what was set aside",
-    "token": "make a token for somebody who asks the service, and add its hash to a file of tokens",
 }
 
 
@@ -165,7 +165,7 @@ def check_words(parser: Intermixed, arguments: Sequence[str], elsewhere: Mapping
             if name not in options:
                 known = [*options, *elsewhere]
                 near = name if name in elsewhere else _nearest(name, known)
-                hint = f"; did you mean {near}?" if near else ""
+                hint = "." if near == name else f"; did you mean {near}?" if near else ""
                 hint += f" It is {elsewhere[near]}" if near in elsewhere else ""
                 parser.error(f"no option {name[:_SHOWN]}{hint}")
             if options[name].nargs is None and text == name:

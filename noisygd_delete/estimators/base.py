@@ -203,7 +203,7 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _advice_for_curves(self, slots: int) -> Advice | None:
         """Where it is to take them."""
-        if self.method != AUTO or len(getattr(self, "classes_", ())) != 2:
+        if self.method != AUTO or not hasattr(self, "classes_"):
             return None
         try:
             advice = self._advice(slots)

@@ -2744,7 +2744,10 @@ if ($.t($.eq(name, "squared"))) {
 $.ga(__getattr__(["Squared"])([1.0]), "constants");
 }
 if ($.t($.eq(name, "clipped"))) {
-clipped = __getattr__(["clip"])([from_dict([$.cm(fields, "get", ["base", $.dict([])])]), $.cm(fields, "get", ["limit", 0.0])]);
+if ($.t(!$.eq($.b.set([fields]), $.set(["base", "limit"])))) {
+throw $.raised(InvalidParameter([("" + "loss " + $.formatted(name, "r", "") + " takes base and limit, and nothing else")]));
+}
+clipped = __getattr__(["clip"])([from_dict([$.gi(fields, "base")]), $.gi(fields, "limit")]);
 return clipped;
 }
 if ($.t($.eq(name, "weighted"))) {
@@ -6242,7 +6245,7 @@ return Passes([], {"blocks": blocks, "passes": passes, "first": first, "last": $
 return {MOST_PASSES, MOST_BLOCKS, _FIRST, _FALLS, _FEWEST, _USUAL, _FEWEST_ROWS, Passes, passes_for, positive, count, InvalidParameter, ROOM, forecast_passes, UNIT, gradient_error};
 })();
 $.modules["methods.reading"] = (() => {
-let _ALWAYS, _OLD_OPTIONS, typed, _hints, mechanism_from_dict, _stages, method_from_dict, problem_from_dict, _total, plan_from_dict, _known, _modern_mechanism, _modern_problem;
+let _ALWAYS, _OLD_OPTIONS, typed, _check_known, _check_parts, _hints, mechanism_from_dict, _stages, method_from_dict, problem_from_dict, _total, plan_from_dict, _known, _modern_mechanism, _modern_problem;
 const math = $.libraries["math"];
 const Mapping = $.libraries["collections.abc"]["Mapping"];
 const fields = $.libraries["dataclasses"]["fields"];
@@ -6267,18 +6270,15 @@ const Problem = $.modules["methods.problem"]["Problem"];
 _ALWAYS = $.tuple([...$.each($.tuple(["step_size", "noise_variance", "init_variance", "learn_steps", "delete_steps_for_deletion"])), "delete_steps_for_utility"]);
 _OLD_OPTIONS = $.tuple([...$.each($.tuple(["step_size", "noise_variance", "solver", "diffusion_steps", "gradient_tolerance"])), ...$.each($.tuple(["learn_steps", "delete_steps", "requests_per_learn", "fresh_learn", "excess_risk"]))]);
 typed = $.fn("typed", ["kind", "given", "what", "**read"], {}, function (kind, given, what, read) {
-let converted, error, hints, name, unknown;
+let converted, error, hints, name;
 if (!$.t($.b.isinstance([given, Mapping]))) {
 throw $.raised(InvalidParameter([("" + "not " + $.formatted(what, "", "") + ": expected an object, found " + $.formatted($.ga($.b.type([given]), "__name__"), "", ""))]));
 }
 hints = _hints([kind]);
-unknown = $.b.sorted([$.sub($.b.set([given]), $.set((function* ($first) { for (const $v1 of $.each($first)) { let field; field = $v1; yield $.ga(field, "name"); } })(fields([kind]))))]);
-if ($.t(unknown)) {
-throw $.raised(InvalidParameter([("" + "not " + $.formatted(what, "", "") + ": unknown " + $.formatted($.cm(", ", "join", [$.b.map([$.b.repr, unknown])]), "", ""))]));
-}
+_check_known([kind, given, what]);
 converted = $.dict([]);
-for (const $v2 of $.each($.sub($.cm(given, "keys", []), $.cm(read, "keys", [])))) {
-name = $v2;
+for (const $v1 of $.each($.sub($.cm(given, "keys", []), $.cm(read, "keys", [])))) {
+name = $v1;
 try {
 $.si(converted, name, $.libraries["msgspec"].convert([$.gi(given, name), $.gi(hints, name)]));
 } catch ($error) { const $caught = $.thrown($error);
@@ -6286,6 +6286,7 @@ if ($.caught($caught, $.tuple([$.libraries["msgspec"].ValidationError, $.b.Unico
 throw $.raised(InvalidParameter([("" + "not " + $.formatted(what, "", "") + ": " + $.formatted(name, "", "") + ": " + $.formatted(error, "", ""))]));
 } else throw $caught;
 }
+_check_parts([$.gi(given, name), $.gi(converted, name), ("" + $.formatted(what, "", "") + ": " + $.formatted(name, "", ""))]);
 if ($.t($.b.isinstance([$.gi(converted, name), $.b.float]))) {
 real([name, $.gi(converted, name)]);
 if (($.t($.eq($.gi(converted, name), 0n)) && $.t($.lt($.libraries["math"].copysign([1.0, $.gi(converted, name)]), 0n)))) {
@@ -6302,6 +6303,32 @@ throw $.raised(InvalidParameter([("" + "not " + $.formatted(what, "", "") + ": "
 }
 return null;
 });
+_check_known = $.fn("_check_known", ["kind", "given", "what"], {}, function (kind, given, what) {
+let unknown;
+unknown = $.b.sorted([$.sub($.b.set([given]), $.set((function* ($first) { for (const $v2 of $.each($first)) { let field; field = $v2; yield $.ga(field, "name"); } })(fields([kind]))))]);
+if ($.t(unknown)) {
+throw $.raised(InvalidParameter([("" + "not " + $.formatted(what, "", "") + ": unknown " + $.formatted($.cm(", ", "join", [$.b.map([$.b.repr, unknown])]), "", ""))]));
+}
+return null;
+});
+_check_parts = $.fn("_check_parts", ["given", "made", "what"], {}, function (given, made, what) {
+let name, one, other;
+if ($.t($.b.isinstance([given, $.tuple([$.b.list, $.b.tuple])]))) {
+for (const $v4 of $.each($.b.zip([given, made], {"strict": true}))) {
+{const $v5 = $.unpack($v4, 2, -1);one = $v5[0];other = $v5[1];}
+_check_parts([one, other, what]);
+}
+} else {
+if (($.t($.b.isinstance([given, Mapping])) && !$.t($.b.isinstance([made, Mapping])))) {
+_check_known([$.b.type([made]), given, what]);
+for (const $v3 of $.each(given)) {
+name = $v3;
+_check_parts([$.gi(given, name), $.b.getattr([made, name]), ("" + $.formatted(what, "", "") + ": " + $.formatted(name, "", ""))]);
+}
+}
+}
+return null;
+});
 _hints = $.cache($.fn("_hints", ["kind"], {}, function (kind) {
 return get_type_hints([kind]);
 }));
@@ -6309,11 +6336,11 @@ mechanism_from_dict = $.fn("mechanism_from_dict", ["given"], {}, function (given
 let facts, inner, kind;
 given = _modern_mechanism([given]);
 kind = _known([MECHANISMS, given, "method"]);
-facts = $.dict((function* ($first) { for (const $v3 of $.each($first)) { let name, value; {const $v4 = $.unpack($v3, 2, -1);name = $v4[0];value = $v4[1];} if (!$.t(!$.eq(name, "method"))) continue; yield [name, value]; } })($.cm(given, "items", [])));
+facts = $.dict((function* ($first) { for (const $v6 of $.each($first)) { let name, value; {const $v7 = $.unpack($v6, 2, -1);name = $v7[0];value = $v7[1];} if (!$.t(!$.eq(name, "method"))) continue; yield [name, value]; } })($.cm(given, "items", [])));
 if ($.t($.has(FORMER_METHODS, $.gi(given, "method")))) {
 facts = $.cm(kind, "in_parts", [facts]);
 }
-inner = $.dict((function* ($first) { for (const $v5 of $.each($first)) { let name; name = $v5; if (!$.t($.has(facts, name))) continue; yield [name, _stages([$.gi(facts, name), mechanism_from_dict, "method"])]; } })($.ga(kind, "nested")));
+inner = $.dict((function* ($first) { for (const $v8 of $.each($first)) { let name; name = $v8; if (!$.t($.has(facts, name))) continue; yield [name, _stages([$.gi(facts, name), mechanism_from_dict, "method"])]; } })($.ga(kind, "nested")));
 return typed([kind, facts, "the facts of a release"], {...$.named(inner)});
 });
 _stages = $.fn("_stages", ["given", "read", "inside"], {}, function (given, read, inside) {
@@ -6321,21 +6348,21 @@ let one;
 if ((!$.t($.b.isinstance([given, $.tuple([$.b.list, $.b.tuple])])) || $.t($.lt(MOST_STAGES, $.b.len([given]))))) {
 throw $.raised(InvalidParameter([("" + "not the stages of a ladder: expected a list of at most " + $.formatted(MOST_STAGES, "", ""))]));
 }
-for (const $v6 of $.each(given)) {
-one = $v6;
+for (const $v9 of $.each(given)) {
+one = $v9;
 if ((!$.t($.b.isinstance([one, Mapping])) || $.t($.and($.set(["kept", "later", "stages"]), $.cm(one, "keys", []))))) {
 throw $.raised(InvalidParameter([("" + "not a stage of a ladder: expected an object with a " + $.formatted(inside, "", "") + " and no stages of its own")]));
 }
 }
-return $.b.tuple([(function* ($first) { for (const $v7 of $.each($first)) { let one; one = $v7; yield read([one]); } })(given)]);
+return $.b.tuple([(function* ($first) { for (const $v10 of $.each($first)) { let one; one = $v10; yield read([one]); } })(given)]);
 });
 method_from_dict = $.fn("method_from_dict", ["given"], {}, function (given) {
 let kind, name, options, others;
 name = ($.t($.b.isinstance([given, Mapping])) ? $.cm(given, "get", ["name"]) : null);
-others = (function* ($first) { for (const $v8 of $.each($first)) { let one; one = $v8; if (!($.t($.b.isinstance([name, $.b.str])) && $.t($.has(one, name)))) continue; yield one; } })($.tuple([STAGE_METHODS, FORMER_METHODS]));
+others = (function* ($first) { for (const $v11 of $.each($first)) { let one; one = $v11; if (!($.t($.b.isinstance([name, $.b.str])) && $.t($.has(one, name)))) continue; yield one; } })($.tuple([STAGE_METHODS, FORMER_METHODS]));
 kind = _known([$.b.next([others, METHODS]), given, "name"]);
-options = $.dict((function* ($first) { for (const $v9 of $.each($first)) { let name, value; {const $v10 = $.unpack($v9, 2, -1);name = $v10[0];value = $v10[1];} if (!$.t(!$.eq(name, "name"))) continue; yield [name, value]; } })($.cm(given, "items", [])));
-if ($.t($.has((function* ($first) { for (const $v11 of $.each($first)) { let option; option = $v11; yield $.ga(option, "name"); } })(fields([kind])), "exact"))) {
+options = $.dict((function* ($first) { for (const $v12 of $.each($first)) { let name, value; {const $v13 = $.unpack($v12, 2, -1);name = $v13[0];value = $v13[1];} if (!$.t(!$.eq(name, "name"))) continue; yield [name, value]; } })($.cm(given, "items", [])));
+if ($.t($.has((function* ($first) { for (const $v14 of $.each($first)) { let option; option = $v14; yield $.ga(option, "name"); } })(fields([kind])), "exact"))) {
 $.cm(options, "setdefault", ["exact", $.has(FORMER_METHODS, name)]);
 }
 return typed([kind, options, "a method"]);
@@ -6364,7 +6391,7 @@ let asked, inner, listed, missing, numbers, order, plan, problem;
 if ((!$.t($.b.isinstance([given, Mapping])) || $.t(!$.has(given, "problem")))) {
 throw $.raised(InvalidParameter(["not a plan: expected an object with a problem"]));
 }
-{const $v12 = [$.gi(given, "problem"), $.cm(given, "get", ["order"])];asked = $v12[0];order = $v12[1];}
+{const $v15 = [$.gi(given, "problem"), $.cm(given, "get", ["order"])];asked = $v15[0];order = $v15[1];}
 if (($.t($.b.isinstance([asked, Mapping])) && $.t($.has(asked, "certificate")))) {
 if ($.t($.eq($.cm(asked, "get", ["start"]), "minimiser"))) {
 asked = $.dict([...$.pairs(asked), ["diffusion_steps", $.cm(given, "get", ["learn_steps"])], ["gradient_tolerance", $.cm(given, "get", ["gradient_tolerance"])]]);
@@ -6376,8 +6403,8 @@ if ($.t(missing)) {
 throw $.raised(InvalidParameter([("" + "not a plan: missing " + $.formatted($.cm(", ", "join", [$.b.map([$.b.repr, missing])]), "", ""))]));
 }
 inner = ($.t($.has(given, "stages")) ? $.dict([["stages", _stages([$.gi(given, "stages"), plan_from_dict, "problem"])]]) : $.dict([]));
-listed = $.dict((function* ($first) { for (const $v13 of $.each($first)) { let name, value; {const $v14 = $.unpack($v13, 2, -1);name = $v14[0];value = $v14[1];} if (!$.t(!$.has($.tuple(["order", "problem"]), name))) continue; yield [name, value]; } })($.cm(given, "items", [])));
-{const $v15 = [typed([Numbers, listed, "a plan"], {...$.named(inner)}), problem_from_dict([asked])];numbers = $v15[0];problem = $v15[1];}
+listed = $.dict((function* ($first) { for (const $v16 of $.each($first)) { let name, value; {const $v17 = $.unpack($v16, 2, -1);name = $v17[0];value = $v17[1];} if (!$.t(!$.has($.tuple(["order", "problem"]), name))) continue; yield [name, value]; } })($.cm(given, "items", [])));
+{const $v18 = [typed([Numbers, listed, "a plan"], {...$.named(inner)}), problem_from_dict([asked])];numbers = $v18[0];problem = $v18[1];}
 plan = $.cm($.ga(problem, "method"), "assemble", [problem, numbers]);
 if ($.t(!$.eq($.ga(plan, "numbers"), numbers))) {
 throw $.raised(InvalidParameter([("" + "not a plan by method " + $.formatted($.ga($.ga(problem, "method"), "name"), "r", "") + ", which has other numbers")]));
@@ -6401,8 +6428,8 @@ facts = $.b.dict([given]);
 if ($.t($.has(facts, "noise_multiplier"))) {
 return $.dict([...$.pairs(facts), ["method", "sampled-gaussian"]]);
 }
-{const $v16 = [$.cm(facts, "pop", ["certificate", null]), $.cm(facts, "pop", ["start", "published"]), $.cm(facts, "pop", ["gibbs", null])];name = $v16[0];start = $v16[1];gibbs = $v16[2];}
-solved = $.dict((function* ($first) { for (const $v17 of $.each($first)) { let key; key = $v17; if (!$.t($.has(facts, key))) continue; yield [key, $.cm(facts, "pop", [key])]; } })($.tuple(["gradient_tolerance", "warm"])));
+{const $v19 = [$.cm(facts, "pop", ["certificate", null]), $.cm(facts, "pop", ["start", "published"]), $.cm(facts, "pop", ["gibbs", null])];name = $v19[0];start = $v19[1];gibbs = $v19[2];}
+solved = $.dict((function* ($first) { for (const $v20 of $.each($first)) { let key; key = $v20; if (!$.t($.has(facts, key))) continue; yield [key, $.cm(facts, "pop", [key])]; } })($.tuple(["gradient_tolerance", "warm"])));
 if ($.t($.eq(start, "minimiser"))) {
 return $.dict([...$.pairs(facts), ...$.pairs(solved), ["method", "minimiser"]]);
 }
@@ -6414,8 +6441,8 @@ if (($.t($.has(given, "method")) || $.t(!$.has(given, "certificate")))) {
 return given;
 }
 asked = $.b.dict([given]);
-{const $v18 = [$.cm(asked, "pop", ["certificate"]), $.cm(asked, "pop", ["start", "published"])];name = $v18[0];start = $v18[1];}
-options = $.dict((function* ($first) { for (const $v19 of $.each($first)) { let key; key = $v19; if (!$.t($.has(asked, key))) continue; yield [key, $.cm(asked, "pop", [key])]; } })(_OLD_OPTIONS));
+{const $v21 = [$.cm(asked, "pop", ["certificate"]), $.cm(asked, "pop", ["start", "published"])];name = $v21[0];start = $v21[1];}
+options = $.dict((function* ($first) { for (const $v22 of $.each($first)) { let key; key = $v22; if (!$.t($.has(asked, key))) continue; yield [key, $.cm(asked, "pop", [key])]; } })(_OLD_OPTIONS));
 if ($.t($.has(options, "excess_risk"))) {
 $.si(options, "excess_risk_target", $.cm(options, "pop", ["excess_risk"]));
 }
@@ -6425,12 +6452,12 @@ method = $.dict([["name", "near-gibbs"], ["form", form], ["noise_variance", $.cm
 } else {
 name = ($.t($.eq(start, "minimiser")) ? "minimiser" : name);
 kind = _known([METHODS, $.dict([["name", name]]), "name"]);
-own = $.set((function* ($first) { for (const $v20 of $.each($first)) { let field; field = $v20; yield $.ga(field, "name"); } })(fields([kind])));
-method = $.dict([["name", name], ...$.pairs($.dict((function* ($first) { for (const $v21 of $.each($first)) { let key, value; {const $v22 = $.unpack($v21, 2, -1);key = $v22[0];value = $v22[1];} if (!$.t($.has(own, key))) continue; yield [key, value]; } })($.cm(options, "items", []))))]);
+own = $.set((function* ($first) { for (const $v23 of $.each($first)) { let field; field = $v23; yield $.ga(field, "name"); } })(fields([kind])));
+method = $.dict([["name", name], ...$.pairs($.dict((function* ($first) { for (const $v24 of $.each($first)) { let key, value; {const $v25 = $.unpack($v24, 2, -1);key = $v25[0];value = $v25[1];} if (!$.t($.has(own, key))) continue; yield [key, value]; } })($.cm(options, "items", []))))]);
 }
 return $.dict([...$.pairs(asked), ["method", method]]);
 });
-return {_ALWAYS, _OLD_OPTIONS, typed, _hints, mechanism_from_dict, _stages, method_from_dict, problem_from_dict, _total, plan_from_dict, _known, _modern_mechanism, _modern_problem, InvalidParameter, Numbers, Mapping, Problem, Budget, real, Any, fields, MOST_STAGES, METHODS, Total, FORMER_METHODS, Method, STAGE_METHODS, get_type_hints, cache, Mechanism, MECHANISMS};
+return {_ALWAYS, _OLD_OPTIONS, typed, _check_known, _check_parts, _hints, mechanism_from_dict, _stages, method_from_dict, problem_from_dict, _total, plan_from_dict, _known, _modern_mechanism, _modern_problem, InvalidParameter, Numbers, Mapping, Problem, Budget, real, Any, MOST_STAGES, fields, METHODS, Total, FORMER_METHODS, Method, STAGE_METHODS, get_type_hints, cache, Mechanism, MECHANISMS};
 })();
 $.modules["methods.composition"] = (() => {
 let FRESH_LEARN, _CONDITION, CompositionRun, Composition;
