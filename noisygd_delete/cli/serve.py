@@ -72,7 +72,7 @@ def register(commands: Any) -> None:
         "--publish-after",
         type=number,
         metavar="SECONDS",
-        help="a release by a solver comes out so long after it was begun, so that when tells nothing of the table (default: on the dates of a calendar, "
+        help="a release by a solver comes out so long after it was begun, so that when tells nothing of the table (default: by a calendar, "
         "as long as any table may make it take, 300 at most)",
     )
     told = serve.add_argument_group("certificates and messages")
