@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
+from itertools import pairwise
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +18,7 @@ from .framework import ADVERSARIAL, RIGOROUS, Finding, close, require, statement
 U = 2.0**-53
 
 
-def _without_rounding(**facts: float) -> float:
+def _without_rounding(**facts: Any) -> float:
     return exact_steps.gdp(**{**facts, "gap": 0.0})
 
 
@@ -24,14 +27,14 @@ def _without_rounding(**facts: float) -> float:
     "Noisy-GD whose every step ends on a public grid by an exact discrete Gaussian: μ(T, K) ≤ μ_real(T, K; s) + μ_real(T + K, 0; δ), δ = 2(r_X + c r_Π) + h√d, "
     "for every way in which machines of these errors may round",
     evidence=(RIGOROUS, ADVERSARIAL),
-    claim=SimpleNamespace(gdp=exact_steps.gdp, gap=exact_steps.gap),
-    fault=("the roundings are left out", SimpleNamespace(gdp=_without_rounding, gap=exact_steps.gap)),
-    licenses=tuple(f"bounds.exact_steps:{name}" for name in ("gdp", "gap", "radius", "grid_bits")),
+    claim=exact_steps.gdp,
+    fault=("the roundings are left out", _without_rounding),
+    licenses=("bounds.exact_steps:gdp",),
     scope="Shifts worked out step by step are feasible (no distance below 0, none left) and cost what is stated; two Gaussian chains that round apart by E each at every step "
-    "come to (s + 2E)-gaps exactly, and stay below; δ against a step with every float operation at its worst, and against steps in float64; W/h within 2⁵¹. Interpolation and composition are the design "
+    "come to (s + 2E)-gaps exactly, and stay below. Interpolation and composition are the design "
     "sheet's proof; laws of a coarse machine under an adversary are in `tests/bounds/test_exact_steps.py`. Trusted: random words, float64, exp and tanh.",
 )
-def _exact_steps(claim, effort: int) -> Finding:
+def _exact_steps(claim: Any, effort: int) -> Finding:
     generator, closest = np.random.default_rng(171), math.inf
     for _ in range(150 * effort):
         eta, m = math.exp(generator.uniform(-4, 0)), math.exp(generator.uniform(-4, -0.5))
@@ -50,9 +53,9 @@ def _exact_steps(claim, effort: int) -> Finding:
             "gap": rounding,
             "sensitivity": delta,
         }
-        found = claim.gdp(**chain, steps_with_record=t, steps_without_record=k)
-        moved = claim.gdp(**chain, steps_with_record=t, steps_without_record=k, in_place=False)
-        gone = claim.gdp(**chain, steps_with_record=0, steps_without_record=k, in_place=False)
+        found = claim(**chain, steps_with_record=t, steps_without_record=k)
+        moved = claim(**chain, steps_with_record=t, steps_without_record=k, in_place=False)
+        gone = claim(**chain, steps_with_record=0, steps_without_record=k, in_place=False)
         require(moved >= found * (1 - 1e-12), "rows that move tell no less")
         gaps = [eta * delta / n + rounding] * t + [rounding] * k
         power = c ** np.arange(t + k - 1, -1, -1)
@@ -80,13 +83,115 @@ def _exact_steps(claim, effort: int) -> Finding:
                 "what a record that is gone may show is above what is charged",
             )
     require(closest < 0.01, "a case where the roundings are all of it must be near")
+    return Finding(f"two rounding machines at most {closest:.2%} below")
+
+
+def _no_projection(**facts: float) -> float:
+    """As if the product with h and the projection were exact: D is left out."""
+    return exact_steps.gap(**{**facts, "strong_convexity": 1 / facts["step_size"]})
+
+
+@statement(
+    "S.exact-step",
+    "Lemma 1: a machine's step ends within E = r_X + c r_Π of the step over the reals, whatever rows and weights, W/h within 2⁵¹; δ = 2E + h√d",
+    evidence=(RIGOROUS, ADVERSARIAL),
+    claim=exact_steps.gap,
+    fault=("the projection's rounding is left out", _no_projection),
+    licenses=tuple(f"bounds.exact_steps:{name}" for name in ("gap", "radius", "grid_bits")),
+    scope="δ by its letters, each float operation at its worst; steps in float64 with a gradient e off, in twice the precision. The gradient's own error e is "
+    "`bounds.arithmetic`'s; steps in 160 bits, projection and gradient included, are in `tests/methods/test_sharp_exact.py`.",
+)
+def _exact_step(claim: Any, effort: int) -> Finding:
+    generator = np.random.default_rng(174)
     worst = max(_one_step(claim, generator) for _ in range(60 * effort))
-    return Finding(
-        f"two rounding machines at most {closest:.2%} below; a step's rounding at most {worst:.0%} of what is charged"
-    )
+    return Finding(f"a step's rounding is at most {worst:.0%} of what is charged")
 
 
-def _start_forgotten(**facts: float) -> float:
+@statement(
+    "S.taut-string",
+    "the least μ of shifts a_k with z_k = c_k z_{k−1} + gap_k − a_k ≥ 0, z_t = 0: μ² = Σ rise²/run over the greatest convex minorant of (0, 0), (V_k, C_k); one segment where "
+    "gaps never rise, as in every stretch of exact steps that an account states, and then the closed form",
+    evidence=(RIGOROUS,),
+    claim=exact_steps.gdp,
+    fault=("the roundings are left out", _without_rounding),
+    licenses=("bounds.exact_steps:gdp",),
+    scope="Random gaps, contractions, noises, starts, in exact rationals: the minorant is feasible, its slopes rise, and rise only where it touches, which bounds every other choice from below; "
+    "the package's closed form is that least, from one start and from two. Rows in any order are charged as many roundings as there may have been: above it.",
+)
+def _taut_string(claim: Any, effort: int) -> Finding:
+    generator = np.random.default_rng(175)
+    most = 0
+    for _ in range(40 * effort):
+        steps = int(generator.integers(1, 25))
+        facts: list[tuple[Fraction, ...]] = [
+            tuple(Fraction(int(generator.integers(low, 100)), 64) for low in (0, 20, 1)) for _ in range(steps)
+        ]  # gap, c, v
+        start = Fraction(int(generator.integers(0, 200)), 64)
+        corners = _corners(facts, start)
+        hull = _minorant(corners)
+        slopes = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in pairwise(hull)]
+        require(all(slope >= 0 for slope in slopes), "a shift below 0")
+        require(all(one < other for one, other in pairwise(slopes)), "slopes that fall")
+        require({corners[0], corners[-1]} <= set(hull) <= set(corners), "it bends where it does not touch")
+        heights = [_on(hull, width) for width, _ in corners]
+        require(all(held <= there for held, (_, there) in zip(heights, corners, strict=True)), "a distance below 0")
+        least = sum(slope**2 * (b[0] - a[0]) for slope, (a, b) in zip(slopes, pairwise(hull), strict=True))
+        left, spent = start, Fraction(0)  # any other choice costs no less
+        for number, (gap, contraction, variance) in enumerate(facts):
+            there = contraction * left + gap
+            shift = there if number == steps - 1 else there * Fraction(int(generator.integers(0, 65)), 64)
+            left, spent = there - shift, spent + shift**2 / variance
+        require(spent >= least, "another choice is cheaper")
+        most = max(most, len(slopes))
+    require(most > 3, "minorants of several segments were met")
+    for _ in range(60 * effort):
+        eta, m = Fraction(1, 4), Fraction(int(generator.integers(1, 200)), 64)
+        present, gone = int(generator.integers(1, 20)), int(generator.integers(0, 15))
+        moved, rounding, apart = (Fraction(int(generator.integers(low, 99)), 640) for low in (1, 1, 0))
+        one_after_another = [(moved + rounding, 1 - eta * m, Fraction(1))] * present + [
+            (rounding, 1 - eta * m, Fraction(1))
+        ] * gone
+        hull = _minorant(_corners(one_after_another, apart))
+        require(len(hull) == 2, "gaps that never rise have one segment")
+        cost = (hull[1][1] - hull[0][1]) ** 2 / hull[1][0]
+        found = claim(
+            sensitivity=float(moved / eta), step_size=float(eta), strong_convexity=float(m), noise=1.0, grid=2.0**-24, records=1, gap=float(rounding),
+            steps_with_record=present, steps_without_record=gone, apart=float(apart),
+        )  # fmt: skip
+        close(found, math.sqrt(cost), f"T = {present}, K = {gone}, z_0 = {apart}", 1e-6)
+    return Finding(f"minorants of up to {most} segments are the least; every closed form is the least")
+
+
+Corner = tuple[Fraction, Fraction]
+
+
+def _corners(facts: Sequence[tuple[Fraction, ...]], start: Fraction) -> list[Corner]:
+    """(0, 0), (V_k, C_k) of steps (gap, c, v)."""
+    power, width, height, found = Fraction(1), Fraction(0), start, [(Fraction(0), Fraction(0))]
+    for gap, contraction, variance in facts:
+        power *= contraction
+        width, height = width + variance / power**2, height + gap / power
+        found.append((width, height))
+    return found
+
+
+def _minorant(corners: list[Corner]) -> list[Corner]:
+    """From each corner to the one that is least steep from there, the last of equals."""
+    found = [corners[0]]
+    while found[-1] != corners[-1]:
+        here, ahead = found[-1], corners[corners.index(found[-1]) + 1 :]
+        slopes = [(corner[1] - here[1]) / (corner[0] - here[0]) for corner in ahead]
+        found.append([corner for corner, slope in zip(ahead, slopes, strict=True) if slope == min(slopes)][-1])
+    return found
+
+
+def _on(hull: list[Corner], width: Fraction) -> Fraction:
+    """The height of the minorant there."""
+    one, other = next((a, b) for a, b in pairwise(hull) if a[0] <= width <= b[0])
+    return one[1] + (other[1] - one[1]) * (width - one[0]) / (other[0] - one[0])
+
+
+def _start_forgotten(**facts: Any) -> float:
     """As if both worlds started from one point."""
     return exact_steps.gdp(**{**facts, "apart": 0.0})
 
@@ -103,7 +208,7 @@ def _start_forgotten(**facts: float) -> float:
     "worked out step by step are feasible and cost what is stated. That two answers are so far apart is S.sharp's; laws of a coarse machine under an adversary are in "
     "`tests/bounds/test_exact_steps.py`.",
 )
-def _exact_solved(claim, effort: int) -> Finding:
+def _exact_solved(claim: Any, effort: int) -> Finding:
     generator, closest = np.random.default_rng(172), math.inf
     for _ in range(200 * effort):
         eta, m = math.exp(generator.uniform(-4, 0)), math.exp(generator.uniform(-4, -0.5))
@@ -166,7 +271,7 @@ def _nothing_carried(**_: object) -> float:
     scope="The recursion in exact rationals, a record at every place: the worst is an end, and is what is stated; two worlds of random curvatures up to the fullest block's, which a step "
     "carries by anything from 1 − ηm to the other end of its range: below it. Roundings all one way: within what is stated. That losses have such curvatures is the losses' own rows.",
 )
-def _block_passes(claim, effort: int) -> Finding:
+def _block_passes(claim: Any, effort: int) -> Finding:
     generator, closest = np.random.default_rng(173), math.inf
     for _ in range(12 * effort):
         blocks, passes, m = (
@@ -227,7 +332,7 @@ def _carried_exactly(rates: list[Fraction], blocks: int, place: int) -> Fraction
     return apart
 
 
-def _one_step(claim, generator) -> float:
+def _one_step(claim: Any, generator: np.random.Generator) -> float:
     """A step in float64 against the same in twice the precision, over what is charged; and δ by its letters."""
     d, eta = int(generator.integers(1, 60)), math.exp(generator.uniform(-3, 1))
     lipschitz, lam = math.exp(generator.uniform(-1, 1)), math.exp(generator.uniform(-6, 0))
@@ -251,7 +356,7 @@ def _one_step(claim, generator) -> float:
         "regularization": lam,
         "radius": length,
     }
-    charged = claim.gap(**facts, dimension=d, grid=h)
+    charged = claim(**facts, dimension=d, grid=h)
     outside = 1.001 * length
     steepest = lipschitz + lam * outside
     centre = 1.01 * (eta * e + 3 * U * eta * steepest + 2 * U * outside) + h * math.sqrt(d) / 2
@@ -265,4 +370,4 @@ def _one_step(claim, generator) -> float:
     exact = np.asarray(theta, np.longdouble) - np.longdouble(eta) * np.asarray(slope, np.longdouble)
     off = float(np.sqrt(((np.asarray(k, np.longdouble) * np.longdouble(h) - exact) ** 2).sum()))
     require(off <= charged / 2, f"a step is {off} off, charged {charged / 2}")
-    return 2 * off / charged
+    return float(2 * off / charged)

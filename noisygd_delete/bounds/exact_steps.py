@@ -15,6 +15,9 @@ chain whose gap is δ at every step are feasible side by side, both a_k ∝ c^{t
 
     μ(T, K) ≤ μ_real(T, K; gap s) + μ_real(T + K, 0; gap δ)           increasing in T, no probability beside it
 
+The gaps of a stretch never rise: the record goes, the roundings stay. So C_k is concave over V_k (formula (2) of the sheet), its greatest convex minorant is one
+segment, and no other shifts cost less than this, but for rows in any order, whose roundings before the stretch are counted too.
+
 Linear loss, rounding one way in one world and the other way in the other: equality but for h. Two worlds from one observed point in which no
 row differs run the same function of the same words: 0, where rows keep their places. Where they need not, each world may add them in
 an order of its own at any step: a record that is gone costs μ_real(∞, 0; gap δ), and so does that of every other stretch.

@@ -265,8 +265,14 @@ def exact_steps_of(problem: Problem, *, step_size: float, noise_variance: float,
     """The facts of exact steps on a problem: a ball that a chain never leaves, and the finest grid that float64 holds in it.
 
     Raises:
+        InvalidParameter: the numbers are those of no chain.
         NotExact: none is fine enough beside the noise.
     """
+    positive("step_size", step_size)
+    positive("noise_variance", noise_variance)
+    left = 1 - step_size * problem.strong_convexity
+    if not left * left < 1:  # a radius needs a chain that contracts; the run that would say so is not there yet
+        raise NotExact("is too large, or too small, for a step to bring two models nearer", step_size=step_size)
     reach = {
         "lipschitz": problem.loss.constants.lipschitz * ROOM,
         "regularization": problem.regularization,

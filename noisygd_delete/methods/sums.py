@@ -267,7 +267,7 @@ class MarkovSums(Method):
     def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
         """Of an erased record exactly nothing is left: what is carried on is noise alone."""
         bits, weight = grid_of(problem.loss)
-        run = MarkovSumsRun(**self._facts(problem), variance=math.ldexp(numbers.noise_variance, 2 * bits))
+        run = MarkovSumsRun(**self._facts(problem), variance=numbers.noise_variance * 4.0**bits)
         carried = procedure.Carried(
             draws=run.draws,
             variance=run.variance,

@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.bounds import exact_steps, shifted_interpolation
+from noisygd_delete.methods.exact_steps import ROOM
+from noisygd_delete.privacy.worlds import Worlds
 
 from ..oracles.machine_chain import Machine, taut_string
 
@@ -84,7 +87,10 @@ def test_no_machine_of_this_error_tells_more_than_is_stated(truths: dict) -> Non
     assert closest > 0.8, "the rest is the grid: 144h² of τ², and a step of it in every gap"
 
 
-@pytest.mark.parametrize("fault", ["reals alone", "rounding of one world", "only the last step's rounding"])
+@pytest.mark.parametrize(
+    "fault",
+    ["reals alone", "rounding of one world", "only the last step's rounding", "roundings that fade with the record"],
+)
 def test_a_rounding_that_is_not_charged_is_seen(fault: str, truths: dict) -> None:
     seen = 0
     for (which, t, k, error), truth in truths.items():
@@ -92,10 +98,48 @@ def test_a_rounding_that_is_not_charged_is_seen(fault: str, truths: dict) -> Non
         wrong = {
             "reals alone": stated(reach, error, t, k, rounding=0.0),
             "rounding of one world": stated(reach, error, t, k, rounding=error),
+            "roundings that fade with the record": stated(reach + last / STEP, error, t, k, rounding=0.0),
             "only the last step's rounding": math.hypot(stated(reach, error, t, k, rounding=0.0), last / TAU),
         }[fault]
         seen += truth > wrong
     assert seen >= 2
+
+
+@pytest.mark.parametrize(
+    "left_out",
+    [
+        "nothing",
+        "the gradient's error",
+        "the product with η",
+        "the step's own floats",
+        "rint",
+        "h k and the projection",
+        "a world",
+        "the grid's step",
+    ],
+)
+def test_every_part_of_a_step_counts(left_out: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lemma 1 by its letters on a machine of few digits: two linear worlds that round each part to the end of its range, against what is charged."""
+    unit, eta, m, lipschitz, radius, dimension, grid, error = 2.0**-9, 0.7, 0.4, 1.3, 5.0, 3, 0.02, 0.03
+    monkeypatch.setattr(exact_steps, "UNIT", unit)
+    facts = {"step_size": eta, "strong_convexity": m, "lipschitz": lipschitz, "regularization": m, "radius": radius}
+    charged = exact_steps.gap(**facts, gradient_error=error, dimension=dimension, grid=grid)
+    steepest, far, root = lipschitz + m * radius, radius, math.sqrt(dimension)
+    parts = {
+        "the gradient's error": eta * error,
+        "the product with η": 3
+        * unit
+        * eta
+        * steepest,  # rounded, rounded again in the difference, and e's own share of either
+        "the step's own floats": 2 * unit * far,  # the difference, and its quotient by h
+        "rint": grid * root / 2,
+        "h k and the projection": (1 - eta * m) * (dimension + 9) * unit * far,  # carried by the next step
+    }
+    worlds = {name: 2 * part for name, part in parts.items()} | {"the grid's step": grid * root}
+    true = sum(worlds.values())
+    wrong = charged - (true / 2 if left_out == "a world" else worlds.get(left_out, 0.0))
+    assert (true <= wrong) == (left_out == "nothing"), (true, wrong)
+    assert charged < 1.03 * true, "and no more than its second order"
 
 
 APART = [
@@ -160,6 +204,55 @@ def test_the_closed_form_is_the_taut_string_where_every_gap_is_there() -> None:
             steps_with_record=math.inf, steps_without_record=k,
         )  # fmt: skip
         assert longer >= found * (1 - 1e-9), "any number of steps"
+
+
+@pytest.mark.parametrize("apart", [0.0, 0.4, 20.0])
+def test_no_history_of_exact_steps_has_more_than_one_segment(apart: float) -> None:
+    """Gaps that never rise: the record goes, the roundings stay. So the closed form is the least, and formula (2) is nowhere else asked for."""
+    rng = np.random.default_rng(7)
+    for _ in range(200):
+        c, s, delta, eta = rng.uniform(0.5, 0.9999), rng.uniform(0, 1), math.exp(rng.uniform(-9, 1)), 0.3
+        t, k = int(rng.integers(1, 60)), int(rng.integers(0, 60))
+        facts = {
+            "sensitivity": s / eta,
+            "step_size": eta,
+            "strong_convexity": (1 - c) / eta,
+            "noise": 1.0,
+            "grid": 0.01,
+            "records": 1,
+        }
+        counts = {"gap": delta, "steps_with_record": t, "steps_without_record": k, "apart": apart}
+        gaps = [s + delta + c * apart, *[s + delta] * (t - 1), *[delta] * k]  # a start is one more gap, carried once
+        least = math.sqrt(taut_string(gaps, c, [1 - 144e-4] * (t + k)))
+        assert exact_steps.gdp(**facts, **counts) == pytest.approx(least, rel=1e-6)
+        moved = exact_steps.gdp(**facts, **counts, in_place=False)
+        for before in (0, 5, 100):  # steps that ended before the record came
+            history = [delta] * before + [s + delta] * t + [delta] * k
+            if not apart:
+                assert math.sqrt(taut_string(history, c, [1 - 144e-4] * len(history))) <= moved * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("rows", [10**6, 10**9])
+def test_one_segment_where_there_are_two_would_state_too_little(rows: int) -> None:
+    """The last step alone exact, at λ = 1e-5: its rounding stands beside all the noise of that step, not of the chain. Two linear worlds, exact laws."""
+    plan = make_plan(
+        losses.Logistic(1.0), records=rows, features=108, regularization=1e-5, budget=Budget(order=10, dp=1.0, deletion=0.1), method="sharp",
+        utility=False,
+    )  # fmt: skip
+    run = plan.mechanism
+    c, tau = 1 - run.step_size * run.strong_convexity, run.noise_scale
+    drawn = 2 * run.step_size * run.exact.measured_error(run) / (1 - c)  # 2E of the last step: D of those before it
+    steps, gone = 20_000, 20_000
+    gaps = [0.0] * (steps + gone - 1) + [drawn]
+    least = math.sqrt(taut_string(gaps, c, [tau**2] * len(gaps)))
+    one_segment = drawn * math.sqrt((1 - c**2) / (1 - c ** (2 * len(gaps)))) / tau
+    assert least == pytest.approx(drawn / tau, rel=1e-9)
+    assert one_segment < least / 100
+    every = run.exact.gdp(run, Worlds.REPLACE, steps_with=steps, steps_without=gone)
+    assert every < (1.02 if rows > 10**6 else 1.005) * shifted_interpolation.gdp(
+        sensitivity=2 * ROOM, steps_with_record=steps, steps_without_record=gone, step_size=run.step_size, strong_convexity=run.strong_convexity,
+        noise_variance=run.noise_variance, records=rows,
+    ), "every step exact: the same rounding never adds up"  # fmt: skip
 
 
 def test_a_record_that_is_gone_cannot_have_its_rounding_spread_over_steps_before_it() -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import math
 
 import pytest
 
+from noisygd_delete.errors import NoisyGDDeleteError
 from noisygd_delete.methods import METHODS
 from noisygd_delete.methods.reading import plan_from_dict
 
@@ -47,3 +50,13 @@ def test_a_difference_of_one_bit_is_told() -> None:
         " / gone: 1 -> None",
         " / plan / noise / 1: 0.2 -> 0.20000000000000004",
     ]
+
+
+@pytest.mark.parametrize("name", [*STORED, *PROBLEMS])
+def test_a_number_that_no_plan_has_is_refused_in_a_sentence(name: str) -> None:
+    good = STORED[name]["plan"] if name in STORED else plan_by(name).to_dict()
+    for key, number in good.items():
+        if isinstance(number, (int, float)):
+            for other in (0, -1, 5e-324, 1e-18, 2**63, 1e308, math.inf):
+                with contextlib.suppress(NoisyGDDeleteError):  # whatever else is raised is a fault
+                    plan_from_dict({**good, key: other})
