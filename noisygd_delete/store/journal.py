@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import StoreCorrupt, count
 from ..records import NO_EDITS, EditCounts, SlotEdits, bounded
 from .disk import Disk, read
-from .layout import FORMAT, READABLE, ROW, Layout
+from .layout import FORMAT, READABLE, ROW, TEMPORARY, Layout
 
 if TYPE_CHECKING:
     from .ledger import Ledger
@@ -149,6 +149,20 @@ def unsealed(data: bytes) -> bytes:
 def accept(disk: Disk, layout: Layout, change: InFlight) -> None:
     """Put the request into the journal: from here on it will be done."""
     disk.replace(layout.request, change.to_bytes())
+
+
+def accept_drawn(disk: Disk, layout: Layout, change: InFlight) -> None:
+    """Have the journal say that a release was drawn for the request. What it held, rows perhaps, is erased and not merely replaced."""
+    temporary = layout.request.with_name(layout.request.name + TEMPORARY)
+    disk.erase(temporary)
+    disk.create(temporary, change.to_bytes())
+    disk.exchange(layout.request)
+
+
+def settle(disk: Disk, layout: Layout) -> None:
+    """Finish what was cut short while the journal was told so."""
+    if layout.former_request.exists():
+        disk.exchange(layout.request)
 
 
 def held(layout: Layout, parse: Callable[[], Journalled]) -> Journalled | None:

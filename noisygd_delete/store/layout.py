@@ -131,6 +131,11 @@ class Layout:
         return self.journal / "request.json"
 
     @property
+    def former_request(self) -> Path:
+        """The request before its journal said that a release was drawn for it, while the one is exchanged for the other."""
+        return self.request.with_name(self.request.name + FORMER)
+
+    @property
     def candidate(self) -> Path:
         """A release that was drawn before its edits are carried out."""
         return self.journal / "draw.bin"
@@ -186,7 +191,7 @@ class Layout:
             self.publishers,
             self.judged,
         }
-        own |= {self.ids_database, self.former_ids, self.register, self.former_register}
+        own |= {self.ids_database, self.former_ids, self.register, self.former_register, self.former_request}
         own |= {database.with_name(database.name + end) for database in self.databases() for end in LEFTOVERS}
         within = path.relative_to(self.root).as_posix()
         return path in own or bool(_MODEL.fullmatch(within) or _SERVICE.fullmatch(within))
@@ -214,4 +219,5 @@ class Layout:
         has left."""
         names = [database.with_name(database.name + end) for database in self.databases() for end in LEFTOVERS]
         both = [self.ids_database] if self.ids.exists() else [self.subjects, self.long]
-        return [path for path in (*names, self.former_ids, self.former_register, *both) if path.exists()]
+        former = (self.former_ids, self.former_register, self.former_request)
+        return [path for path in (*names, *former, *both) if path.exists()]

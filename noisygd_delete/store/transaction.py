@@ -114,6 +114,7 @@ class Rolling:
         files = self.files
         files.ledger = Ledger.read(files.layout.ledger)
         self.table.forget()
+        journal.settle(files.disk, files.layout)
         files.model()  # a ledger that names a model it does not have is not one to clean up after
         change = self.table.begun()
         recovery.adopt(files.disk, files.layout)
@@ -182,7 +183,7 @@ class Rolling:
         drawn = DrawnRelease(change.stamp, event, release.model)
         drawn.keep(files.disk, files.layout)
         begun = replace(change, drawn=True)
-        journal.accept(files.disk, files.layout, begun)
+        journal.accept_drawn(files.disk, files.layout, begun)
         return begun, drawn
 
     def _covering(

@@ -22,9 +22,15 @@ from .fault_worker import STRUCK
 ROOT = Path(__file__).parents[2]
 THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 BAD = ("in part", "uncharged", "unsound", "traceback", "lost", "left", "below")
+BELOW = ("below", "sums")  # trials that look below the file system
 OTHERS = {  # trial -> (row of the table, how often in full, how often in a hurry)
     "random kills": ("kill -9 at a random instant", 504, 21),
     "below": ("below the file system: a table of many pages shrinks, grows, is killed", 120, 6),
+    "sums": (
+        "method `sums`: kill -9 at a random instant, or before a system call, of a deletion or an insertion",
+        420,
+        12,
+    ),
     "crowd": ("ten processes at once: deleting, inserting, reading", 10, 1),
     "clock": ("clock anywhere between 1970 and 2106", 70, 7),
     "put back": ("some of the files put back from before a transaction: each, each pair, all but these", 400, 30),
@@ -69,7 +75,7 @@ def rows(quick: bool) -> Iterator[tuple[str, dict[str, int]]]:
         for fault in STRUCK if preload else ():
             yield fault, counts(folder, preload, trial=fault, stride=50 if quick else 1)
         for trial, (text, full, few) in OTHERS.items():
-            if preload or trial != "below":
+            if preload or trial not in BELOW:
                 yield text, counts(folder, preload, trial=trial, count=few if quick else full)
 
 
@@ -79,14 +85,14 @@ def table(found: list[tuple[str, dict[str, int]]]) -> str:
         "",
         "Made by `make faults` (`python -m tests.store.fault_table`). Operations: delete, delete now and publish later, delete a",
         "person, replace, insert, publish, relearn with more slots, delete from a store whose names are still a database of an",
-        "earlier version. System calls are those that change a file of the store,",
+        "earlier version; by method `sums` delete, delete a person, insert. System calls are those that change a file of the store,",
         "SQLite's own included; each of them is struck in turn. After every fault the store is opened, the same request is sent",
         "again, and every file is searched for the erased rows and ids.",
         "",
         "*in part*: neither the state before nor the state after, or done twice. *uncharged*: a model that no ledger entry names.",
         "*unsound*: `verify` finds a fault. *unclear*: a traceback. *lost*: a request accepted or answered that had not happened.",
-        "*left*: bytes of an erased row or id. *below*: the file system was handed back (by removing, replacing or shortening a",
-        "file) bytes of anybody's row, id or subject that were not zeros; looked for where system calls are struck.",
+        "*left*: bytes of an erased row or id; of sums, of the exact sums or of any noise. *below*: the file system was handed back (by removing, replacing or shortening a",
+        "file) bytes of anybody's row, id or subject that were not zeros, or of sums and noise; looked for where system calls are struck.",
         "",
         "| fault | tried | in part | uncharged | unsound | unclear | lost | left | below |",
         "|---|---:|---:|---:|---:|---:|---:|---:|---:|",

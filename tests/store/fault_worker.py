@@ -215,6 +215,63 @@ def below_the_files(folder: Path, count: int) -> Counter[str]:
     return counts
 
 
+def sums_killed(folder: Path, count: int) -> Counter[str]:
+    """A draw, the overwriting and the release, killed anywhere: what was drawn from the table before is the release, or another draw from it is,
+    and neither the exact sums nor any noise lies in a file, or in what the file system was handed back."""
+    from . import test_sums as sums
+
+    library, counts, copy, below = ctypes.CDLL(None), Counter[str](), folder / "copy", folder / "below"
+    chance, master, calls = random.Random(34), folder / "master-sums", 130
+    if not master.exists():
+        with Store.create(master, records(), SCHEMA, sums.plan()) as store:
+            store.learn()
+    with Store.open(master) as store:
+        rest, exact = sums.rest_of(store), sums.sums_of(store)
+    below.mkdir(exist_ok=True)
+    longest = 0.0
+    for number in range(-1, count):
+        run = (sums.delete, sums.insert, sums.delete_a_subject)[number % 3]
+        operation = Operation("sums", run, answered, lambda *_: True)
+        shutil.copytree(master, copy)
+        library.faults_watch(os.fsencode(copy), os.fsencode(below))
+        at = chance.randrange(calls) if number % 2 and number >= 0 else -1
+        reader, writer = os.pipe()
+        wait = chance.uniform(0, longest) if number >= 0 and at < 0 else None
+
+        def ready(at: int = at, writer: int = writer) -> None:
+            arm(library, copy, at)
+            os.write(writer, b".")
+
+        began = time.perf_counter()
+        ended = forked(lambda operation=operation, ready=ready: attempt(copy, operation, ready), wait, reader)
+        os.close(reader)
+        os.close(writer)
+        longest = longest or 1.2 * (time.perf_counter() - began)
+        accepted, begun = (copy / "journal" / "request.json").exists(), sums.candidate_of(copy)
+        counts["inside"] += accepted
+        counts["left"] += bool(sums.secrets_on(copy, [exact, rest]))
+        counts["traceback"] += ended == TRACEBACK
+        with Store.open(copy) as store:
+            happened = answered(store)
+            counts["lost"] += (accepted or ended == DONE) and not happened
+            counts["in part"] += begun is not None and not (happened and bool((store.model.sums == begun).all()))
+            counts["in part"] += not happened and bool((sums.sums_of(store) != exact).any())
+            if not happened:
+                run(store)
+            after, now = sums.rest_of(store), sums.sums_of(store)
+            counts["in part"] += [event.kind for event in store.accountant.events] != ["learn", "unlearn"]
+        secrets = [exact, rest, now, after, after - sums.carried(rest, 1)]
+        gone = [] if run is sums.insert else traces(3)
+        counts["tried"] += number >= 0
+        counts["left"] += bool(sums.secrets_on(copy, secrets)) or bool(found(copy, gone))
+        counts["below"] += bool(sums.secrets_on(below, secrets)) or bool(found(below, SOMEBODY))
+        counts["unsound"] += not verify(copy).passed
+        for piece in below.iterdir():
+            piece.unlink()
+        shutil.rmtree(copy)
+    return counts
+
+
 def arm(library: ctypes.CDLL, folder: Path, at: int) -> None:
     library.faults_arm(os.fsencode(folder), ctypes.c_long(at), 1, 0)
 
@@ -426,6 +483,8 @@ def planted(fault: str | None) -> None:
         journal.clear = lambda *_: None  # type: ignore[assignment]
     elif fault == "no sweep":
         recovery.sweep = lambda *_: None  # type: ignore[assignment]
+    elif fault == "journal replaced":
+        journal.accept_drawn = journal.accept  # what it held is handed back as it is
     elif fault == "no charge":
         append = Ledger.append
         Ledger.append = lambda self, disk, entry: self if entry.event else append(self, disk, entry)  # type: ignore[method-assign]
@@ -436,6 +495,7 @@ def main(folder: Path, asked: dict[str, Any]) -> dict[str, int]:
     by_count = {
         "random kills": random_kills,
         "below": below_the_files,
+        "sums": sums_killed,
         "crowd": crowd,
         "clock": clock_jumps,
         "bits": flipped_bits,

@@ -15,7 +15,7 @@ from noisygd_delete.errors import StoreLocked
 from noisygd_delete.store import Store, status, verify
 
 from .conftest import found, memory_folder, name, traces
-from .fault_table import BAD, OTHERS, ROOT, THREADS, counts, library, table
+from .fault_table import BAD, BELOW, OTHERS, ROOT, THREADS, counts, library, table
 from .fault_worker import STRUCK
 
 ENVIRONMENT = {**os.environ, **THREADS, "PYTHONPATH": str(ROOT)}
@@ -49,14 +49,14 @@ def test_a_struck_system_call_leaves_before_or_after(folder: Path, fault: str, s
 @pytest.mark.parametrize("trial", OTHERS)
 def test_nothing_is_lost_twice_or_left(folder: Path, trial: str, full: bool, record_property) -> None:
     text, often, few = OTHERS[trial]
-    preload = library(folder) if trial == "below" else None
-    if trial == "below" and preload is None:
+    preload = library(folder) if trial in BELOW else None
+    if trial in BELOW and preload is None:
         pytest.skip("no C compiler here")
     counted = counts(folder, preload, trial=trial, count=often if full else few)
     record_property("evidence", f"{text}: {counted}")
     assert in_order(counted), counted
     assert counted["tried"] >= (often if full else few)
-    if trial == "random kills":
+    if trial in ("random kills", "sums"):
         assert counted["inside"] > 0, "the kills must fall inside the transaction"
     if trial == "bits":
         assert counted["named"] > counted["tried"] / 4
@@ -72,6 +72,13 @@ def test_a_store_without_one_of_its_parts_is_caught(folder: Path, broken: str, s
     counted = counts(folder, preload, trial="kill -9 before a system call", stride=8, planted=broken, only=["delete"])
     assert counted[seen] > 0
     assert not in_order(counted)
+
+
+def test_a_journal_of_sums_that_is_merely_replaced_is_caught(folder: Path) -> None:
+    preload = library(folder)
+    if preload is None:
+        pytest.skip("no C compiler here")
+    assert counts(folder, preload, trial="sums", count=6, planted="journal replaced")["below"] > 0
 
 
 def test_the_committed_table_has_zeros_where_it_must() -> None:
