@@ -37,6 +37,7 @@ MEASUREMENTS = {
     "additive_stream": "additive models under one total while rows leave, at random or all of one group; DP-EBM retrained, and never updated",
     "sums": "101 and 1,001 releases of Adult on one budget: Markov sums, fresh sums, perturbed",
     "additive_default": "when an additive map pays over the columns: forecasts of advise beside scores, on 13 tables",
+    "ridge": "λ from public numbers, beside the best λ and what a private choice leaves, on 20 tables",
     "additive_others": "the same for numbers and several classes as labels, on 17 tables",
     "adult_map": "Adult by a public map that leaves out what most people answer, chosen on rows that are tested nowhere",
     "mnist_extractor": "DP-trained extractor and certified head on MNIST: accuracy, ε of both parts, time of a deletion",

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from .filter import PrivacyFilter
     from .history import Past
     from .intervals import within
-    from .statement import Statement, forecast, report
-    from .text import statement_text
+    from .statement import Statement, forecast, report, statement_text
 
 __all__ = [
     "Account",
@@ -53,6 +52,6 @@ __getattr__ = on_first_use(
         "Past": "history",
         "within": "intervals",
         **dict.fromkeys(("Statement", "forecast", "report"), "statement"),
-        "statement_text": "text",
+        "statement_text": "statement",
     },
 )

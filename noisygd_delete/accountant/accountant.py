@@ -307,18 +307,15 @@ class Accountant:
             return None
         if len(shown) == self.releases:
             return self.deletion(1, account.erasing.number)
+        # of releases before it too, and since an earlier one, where rows come in any order: no less than the truth
+        later = orders(account.published)
         if shown:
-            # releases since an earlier erasure of the same chain, too, where rows come in any order: no less than the truth
-            later = orders(Counter({one: times for one, times in account.published.items() if not one[0].fresh}))
             answers = []
             for number in self._history.dearest(shown):
                 seen = [*filter(number.__gt__, shown), *range(number, end)]
                 composed = self._answer("deletion", world, self._history.parts(1, number, seen) + later, seen)
                 answers.append(_least(composed, world, self._history.hidden_past(number, seen)))
         else:
-            later = orders(
-                account.published
-            )  # of releases before it too, where rows come in any order: no less than the truth
             answers = []
             for one in sorted(account.costly, key=lambda one: one.number):
                 parts = Counter(one.parts)

@@ -69,7 +69,5 @@ class DrawTree:
         for number, draw in enumerate(self._draws):
             now, before = set(held[number]), set() if draw.parent is None else set(held[draw.parent])
             rows = {"stay": len(now & before), "joined": len(now - before), "left": len(before - now)}
-            total += charge(
-                carry=float(draw.carry), variance=draw.variance, apart=self._apart, rounded=self._rounded, **rows
-            )
+            total += charge(carry=draw.carry, variance=draw.variance, apart=self._apart, rounded=self._rounded, **rows)
         return total

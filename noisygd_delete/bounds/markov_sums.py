@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 CARRY_BITS = 20  # c is a whole number of 2⁻²⁰
@@ -53,16 +54,23 @@ def rounding(*, features: int, outputs: int, label_weight: int) -> float:
 
 
 def charge(
-    *, carry: float, variance: float, apart: float, rounded: float, stay: int = 0, joined: int = 0, left: int = 0
+    *,
+    carry: float | Fraction,
+    variance: float,
+    apart: float,
+    rounded: float,
+    stay: int = 0,
+    joined: int = 0,
+    left: int = 0,
 ) -> float:
     """(‖P − cP_parent‖/σ)² of one draw, rounded up: of a person with so many rows in both tables, in the draw's only, in its parent's only.
 
     Args:
-        carry, variance: c and σ² of the draw.
+        carry, variance: c and σ² of the draw; c as it is, for in floats it may be taken for a whole one.
         apart: Δ of one row.
         rounded: `rounding`; a whole c rounds nothing.
     """
-    moved = (abs(1 - carry) * stay + joined + carry * left) * apart
+    moved = float(abs(1 - carry) * stay + joined + carry * left) * apart
     if (stay or left) and carry % 1:
         moved += rounded
     return moved * moved / variance * _UP

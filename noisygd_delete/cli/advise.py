@@ -35,8 +35,7 @@ def register(commands: Any) -> None:
 def _run(parsed: argparse.Namespace) -> int:
     from ..evidence.outputs import output
     from ..features.schema import Schema
-    from .advised_plan import advised, advised_problem
-    from .sizes import additive_where_it_pays, may_be_additive, sizes_of
+    from .advised_plan import additive_where_it_pays, advised, advised_problem, may_be_additive, sizes_of
 
     take(parsed, ADVISED)
     target = None if parsed.out is None else output("--out", parsed.out, begins=HEAD.encode(), inputs=[parsed.schema])

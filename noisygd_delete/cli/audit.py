@@ -11,8 +11,7 @@ from ..records import bounded
 from .arguments import add_command, seed, whole
 from .plan_file import add_plan_file, take
 from .problem import PLANNED
-from .progress import progress_bar
-from .terminal import show
+from .terminal import progress_bar, show
 
 if TYPE_CHECKING:
     from ..audit import AuditResult

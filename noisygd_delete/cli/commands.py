@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
-from ..errors import BudgetExceeded, NoisyGDDeleteError, StoreCorrupt, StoreLocked
+from ..errors import BudgetExceeded, NoisyGDDeleteError, ProcessLost, StoreCorrupt, StoreLocked
 from ..version import __version__
-from .arguments import GENERAL, Intermixed, check_words, options_of, told
-from .overview import COMMON, LINES
+from .arguments import COMMON, GENERAL, LINES, Intermixed, check_words, options_of, told
 from .terminal import complain, flushed, written_out
 
+# a command's module has its name, but for these; it is imported when it is asked for
 _MODULES = {
-    "object": "restrict"
-}  # a command's module has its name, but for this one; it is imported when it is asked for
+    "object": "restrict",
+    "lift": "restrict",
+    "relearn": "learn",
+    "predict": "evaluate",
+    "replace": "delete",
+    "insert": "delete",
+    "report": "export",
+    "token": "keygen",
+}
 _READ_A_PLAN = ("quickstart", "advise", "init", "relearn", "audit")
 _STATUS: tuple[tuple[type[Exception], int], ...] = ((BudgetExceeded, 3), (StoreLocked, 4), (StoreCorrupt, 5))
 _AFTER_INTERRUPT = "a request that the store had accepted is finished by the next command; nothing else was changed"
@@ -149,6 +157,43 @@ def carry_out(parsed: argparse.Namespace) -> int:
     """The command, run by this process; under torchrun by process 0, and the others take part in its releases."""
     if "device" not in parsed and "TORCHELASTIC_RUN_ID" not in os.environ:
         return int(parsed.run(parsed))
-    from .processes import run_together
+    return _run_together(parsed)
 
-    return run_together(parsed)
+
+def _run_together(parsed: argparse.Namespace) -> int:
+    """The command, with `parsed.execution`: by this process, or under torchrun by process 0, whom the others follow.
+
+    Where a process of the group dies, torchrun ends the others: the first of them that is left says what that means.
+    """
+    from dataclasses import replace
+
+    from ..engine import Execution
+    from ..engine.device_place import check
+    from ..engine.group import launched_group
+    from ..store import follow, leading
+
+    group = launched_group()
+    parsed.execution = execution = Execution(group=group)
+    if "device" in parsed:
+        place = check(parsed.device or execution.device, group)
+        parsed.execution = execution = replace(execution, device=place, memory=getattr(parsed, "memory", None))
+    if group.size == 1:
+        return int(parsed.run(parsed))
+    signal.signal(signal.SIGTERM, _ended)
+    if not group.rank:
+        with leading(group):
+            return int(parsed.run(parsed))
+    try:
+        follow(getattr(parsed, "store", "."), execution)
+    except ProcessLost:
+        if group.rank == 1:
+            raise
+        return 2
+    return 0
+
+
+def _ended(*_: object) -> NoReturn:
+    raise ProcessLost(
+        "torchrun ended this process, as it does when another one of the group has gone; an accepted request is finished by "
+        "the next command, with any number of processes"
+    )

@@ -104,7 +104,7 @@ def create(parsed: argparse.Namespace, held_out: HeldOut | None = None) -> int:
     """A new store. `held_out` takes rows of a file for itself, which the store then does not hold."""
     from ..planner.usual import usual_slots
     from ..store.sources.reading import survey
-    from .sizes import on_its_map
+    from .advised_plan import on_its_map
     from .source import create_over, source_from
 
     if parsed.store is None:
@@ -165,8 +165,8 @@ def _create_from(parsed: argparse.Namespace, schema: Schema, held_out: HeldOut |
 
 
 def _tell(parsed: argparse.Namespace, schema: Schema, found: _Found, *, numbered: bool) -> int:
+    from .advised_plan import listed
     from .budget_left import room, room_text
-    from .sizes import listed
 
     plan, choice, slots = found.plan, found.choice, found.plan.records
     answer = {
@@ -209,9 +209,8 @@ def _tell(parsed: argparse.Namespace, schema: Schema, found: _Found, *, numbered
 
 
 def _planned(parsed: argparse.Namespace, schema: Schema, slots: int) -> tuple[Chosen, Plan]:
-    from .advised_plan import chosen
+    from .advised_plan import chosen, sizes_of
     from .nearest_plan import or_instead
-    from .sizes import sizes_of
 
     if parsed.features not in (None, schema.features):
         raise InvalidParameter(
@@ -289,7 +288,7 @@ def _doubt(choice: Chosen) -> dict[str, str | None]:
 
 def _schema(parsed: argparse.Namespace) -> Schema:
     from ..features.schema import Schema
-    from .sizes import listed
+    from .advised_plan import listed
 
     schema = Schema.read(parsed.schema).with_columns(id=parsed.id, subject=parsed.subject)
     if not schema.confirmed:
@@ -324,7 +323,7 @@ def _numbered(schema: Schema) -> Schema:
 
 
 def _still_from_data(schema: Schema) -> str:
-    from .sizes import listed
+    from .advised_plan import listed
 
     return (
         f"{len(schema.from_data)} range(s) or list(s) are the data's own, as their entries say: {listed(schema.from_data)}. Every figure "

@@ -172,16 +172,22 @@ def _measure(store: str, apart: HeldOut) -> dict[str, Any] | None:
 
 
 def _made_text(made: Mapping[str, Any], found: Mapping[str, Any] | None, folder: Path) -> list[str]:
-    from .sizes import listed
+    from .advised_plan import listed
 
     rows = f"{made['records']} rows learned from, in {made['slots']} slots; {made['features']} features"
     lines = [f"{folder}: {rows}, method '{made['plan']['method']}'"]
     own = made["from_data"]
     if own:
         lines.append(
-            f"WARNING: {len(own)} ranges or lists are the data's own ({listed(own)}); every figure takes them for public. Answer for them in "
-            f"{folder / 'schema.toml'} before people rely on this"
+            f"WARNING: {len(own)} ranges or lists are the data's own ({listed(own)}), which every figure takes for public: answer for them in "
+            f"{folder / 'schema.toml'}"
         )
+    draft = (folder / "schema.toml").read_text(encoding="utf-8").splitlines()
+    unread = [
+        line.removeprefix('# [columns."').partition('"]: ')[0] for line in draft if line.startswith("# [columns.")
+    ]
+    if unread:
+        lines.append(f"columns left out, for reasons given there: {listed(unread)}")
     if found is None:
         reason = (
             "too few rows to keep some apart and measure"

@@ -22,10 +22,9 @@ from ..records import EditCounts, EditRequest
 from ..register import Case, Rights
 from ..store import Store, Tombstones
 from .budget_left import left_text, warning
-from .progress import progress_bar
 from .publish_to import complain_behind
 from .statements import case_from, with_token
-from .terminal import show
+from .terminal import progress_bar, show
 
 _WITHHELD = 3
 

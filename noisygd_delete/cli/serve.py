@@ -8,15 +8,19 @@ import os
 import signal
 import socket
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter, MissingDependency
 from ..evidence.outputs import outside
 from ..records import bounded
 from ..service.access import TokenFile
-from .arguments import add_command, whole
+from .arguments import add_command, number, whole
 from .batches import add_batches, pace_from
 from .passphrase import add_passphrase_file, passphrase_of
+
+if TYPE_CHECKING:
+    import asyncio
+
 
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
@@ -64,6 +68,13 @@ def register(commands: Any) -> None:
     )
     when = serve.add_argument_group("publication, in each store")
     add_batches(when)
+    when.add_argument(
+        "--publish-after",
+        type=number,
+        metavar="SECONDS",
+        help="a release by a solver comes out so long after it was begun, so that when tells nothing of the table (default: by a calendar, "
+        "as long as any table may make it take, 300 at most)",
+    )
     told = serve.add_argument_group("certificates and messages")
     told.add_argument(
         "--key", metavar="FILE", help="sign certificates with this key (see keygen), for tokens with the role sign"
@@ -93,7 +104,6 @@ def _serve(parsed: argparse.Namespace) -> int:
     from ..service.folder import FolderIntake
     from ..service.messages import Hooks
     from ..service.service import Service
-    from .connections import impatient
     from .release import tombstones_from
 
     _check_place(parsed)
@@ -113,6 +123,7 @@ def _serve(parsed: argparse.Namespace) -> int:
         key=parsed.key,
         password=password,
         tombstones=tombstones_from(parsed),
+        lasts=parsed.publish_after,
     )
     try:
         listening = _socket(parsed.host, parsed.port)
@@ -212,3 +223,46 @@ def _socket(host: str, port: int) -> socket.socket:
     except (OSError, UnicodeError) as error:
         raise InvalidParameter(f"cannot listen on --host {host} --port {port} ({error}); give others") from error
     return listening
+
+
+_HEADERS = 10.0  # seconds for the head of a request
+_MOST = 300  # connections on which a request has not come whole yet; beyond them the oldest is cut off
+
+
+def impatient() -> Any:
+    """The connections of uvicorn, which by itself waits for the head of a request for ever."""
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    half_open: dict[Connection, asyncio.TimerHandle] = {}  # the oldest first
+
+    class Connection(H11Protocol):
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self._begin()
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            if self.cycle is not None and not self.cycle.response_complete:
+                self._end()
+            elif self not in half_open:  # another request on the same connection
+                self._begin()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._end()
+            super().connection_lost(exc)
+
+        def _begin(self) -> None:
+            half_open[self] = self.loop.call_later(_HEADERS, self._cut)
+            if len(half_open) > _MOST:
+                next(iter(half_open))._cut()
+
+        def _cut(self) -> None:
+            self._end()
+            self.transport.abort()
+
+        def _end(self) -> None:
+            timer = half_open.pop(self, None)
+            if timer is not None:
+                timer.cancel()
+
+    return Connection

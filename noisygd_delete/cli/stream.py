@@ -17,10 +17,9 @@ from ..errors import InvalidRequest
 from .arguments import add_command
 from .batches import add_batches, batching_from
 from .budget_left import left_text
-from .progress import progress_bar
 from .publish_to import complain_behind
 from .statements import STATEMENTS, state_all
-from .terminal import show, standard_input
+from .terminal import progress_bar, show, standard_input
 
 if TYPE_CHECKING:
     from ..curator.stream import StreamSummary

@@ -28,10 +28,8 @@ from ..planner.usual import capped, usual_budget, usual_slots, usual_total
 from ..privacy.budget import Budget
 from ..records import Id, Records
 from .blocks import count_clipped, per_row, scaled_table
-from .copies import Copies
-from .index import ids_of
-from .refusals import NO_PARTIAL_FIT, check_preprocessing, refuse, warn_clipped
-from .rows import TableRows, table_columns
+from .refusals import NO_PARTIAL_FIT, Copies, check_preprocessing, refuse, warn_clipped
+from .rows import TableRows, ids_of, table_columns
 from .scaling import RowScaling, public_bounds
 
 Array = NDArray[np.float64]
@@ -205,7 +203,7 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _advice_for_curves(self, slots: int) -> Advice | None:
         """Where it is to take them."""
-        if self.method != AUTO or len(getattr(self, "classes_", ())) != 2:
+        if self.method != AUTO or not hasattr(self, "classes_"):
             return None
         try:
             advice = self._advice(slots)

@@ -25,8 +25,7 @@ from ..register.dates import in_json, local_day, moment
 from ..version import __version__
 from .claims import KEYS, Claim, sentence, terms
 from .deriving import claims_of
-from .elsewhere import made_by
-from .facts import Erasure, in_order, number, version
+from .facts import Erasure, in_order, made_by, number, version
 from .notices import Notices
 
 FORMAT = f"noisygd-delete/erasure-certificate/{CATALOGUE}"

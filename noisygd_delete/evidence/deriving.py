@@ -18,8 +18,7 @@ from ..privacy.guarantee import Guarantee
 from ..privacy.shown import right_of_hundred
 from ..privacy.worlds import Worlds
 from .claims import KEYS, Claim
-from .elsewhere import UNKNOWN
-from .facts import Erasure
+from .facts import UNKNOWN, Erasure
 
 HARDLY = 0.9  # an advantage that limits little
 NOT_COVERED = tuple(key for key, claimable in KEYS.items() if claimable.role == "uncovered")

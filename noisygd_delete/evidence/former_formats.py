@@ -24,8 +24,7 @@ from ..register.dates import moment
 from .canonical import canonical
 from .checks import REFUSALS, Check, at_least, brief, difference
 from .deriving import guarantees, release_served
-from .elsewhere import made_by
-from .facts import Erasure, number, version
+from .facts import Erasure, made_by, number, version
 from .notices import Notices
 from .signing import SIGNED, Scheme
 

@@ -83,7 +83,9 @@ def from_dict(description: dict[str, Any]) -> Loss:
     if name == "squared":
         __getattr__("Squared")(1.0).constants  # noqa: B018 - refused: no plan that is read back is for it
     if name == "clipped":
-        clipped: Loss = __getattr__("clip")(from_dict(fields.get("base", {})), fields.get("limit", 0.0))
+        if set(fields) != {"base", "limit"}:
+            raise InvalidParameter(f"loss {name!r} takes base and limit, and nothing else")
+        clipped: Loss = __getattr__("clip")(from_dict(fields["base"]), fields["limit"])
         return clipped
     if name == "weighted":
         weights = fields.get("weights")

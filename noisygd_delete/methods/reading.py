@@ -43,15 +43,14 @@ def typed(kind: type[T], given: Mapping[str, Any], what: str, **read: Any) -> T:
     if not isinstance(given, Mapping):
         raise InvalidParameter(f"not {what}: expected an object, found {type(given).__name__}")
     hints = _hints(kind)  # type: ignore[arg-type]
-    unknown = sorted(set(given) - {field.name for field in fields(kind)})  # type: ignore[arg-type]
-    if unknown:
-        raise InvalidParameter(f"not {what}: unknown {', '.join(map(repr, unknown))}")
+    _check_known(kind, given, what)
     converted: dict[str, Any] = {}
     for name in given.keys() - read.keys():
         try:
             converted[name] = msgspec.convert(given[name], hints[name])
         except (msgspec.ValidationError, UnicodeEncodeError) as error:
             raise InvalidParameter(f"not {what}: {name}: {error}") from error
+        _check_parts(given[name], converted[name], f"{what}: {name}")
         if isinstance(converted[name], float):
             real(name, converted[name])
             if converted[name] == 0 and math.copysign(1.0, converted[name]) < 0:  # a signed paper has one form
@@ -60,6 +59,23 @@ def typed(kind: type[T], given: Mapping[str, Any], what: str, **read: Any) -> T:
         return kind(**converted, **read)
     except TypeError as error:
         raise InvalidParameter(f"not {what}: {error}") from error
+
+
+def _check_known(kind: type, given: Mapping[str, Any], what: str) -> None:
+    unknown = sorted(set(given) - {field.name for field in fields(kind)})
+    if unknown:
+        raise InvalidParameter(f"not {what}: unknown {', '.join(map(repr, unknown))}")
+
+
+def _check_parts(given: Any, made: Any, what: str) -> None:
+    """Refuse what lies inside a part under a name that the part does not know: msgspec passes over it."""
+    if isinstance(given, (list, tuple)):
+        for one, other in zip(given, made, strict=True):
+            _check_parts(one, other, what)
+    elif isinstance(given, Mapping) and not isinstance(made, Mapping):
+        _check_known(type(made), given, what)
+        for name in given:
+            _check_parts(given[name], getattr(made, name), f"{what}: {name}")
 
 
 @cache

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from ..privacy.shown import brief, right_of_hundred, shown
 from .catalogue import ORIGINAL, Language, language
-from .checker import digest, embedded
 from .paper import paper
 
 PAGE = b"<!doctype html>\n<!-- noisygd-delete -->"  # how every page begins
@@ -89,3 +93,39 @@ def certificate_html(certificate: Mapping[str, Any], *, checking: bool = False, 
 def _coded(block: Mapping[str, Any]) -> dict[str, Any]:
     """The texts of a block, every second part of each what a reader types."""
     return {"lines": [line.split("`") for line in block["lines"]]} if "lines" in block else {}
+
+
+TEMPLATES = Path(__file__).parent / "templates"
+SCRIPT, LOADER = TEMPLATES / "checker.js", TEMPLATES / "loader.js"
+
+
+def embedded(signed: str) -> dict[str, Any]:
+    """The parts that templates/check.html shows, and the scripts that the page runs.
+
+    Args:
+        signed: the certificate's file, to the letter; "" for a page that only checks other files.
+    """
+    script, loader = page_script(), LOADER.read_text(encoding="utf-8")
+    return {
+        "signed": signed,
+        "packed": packed(script),
+        "loader": loader,
+        "digest": digest(script),
+        "scripts": (loader, script),
+    }
+
+
+@cache
+def page_script() -> str:
+    """What every page runs once its loader has unpacked it."""
+    return SCRIPT.read_text(encoding="utf-8")
+
+
+def packed(script: str) -> str:
+    """A script in a quarter of its length."""
+    return base64.b64encode(gzip.compress(script.encode(), mtime=0)).decode()
+
+
+def digest(content: str) -> str:
+    """As a page's policy names what it runs."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}"

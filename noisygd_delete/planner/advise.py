@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -20,13 +21,15 @@ from ..privacy.shown import brief, shown
 from ..privacy.total import Total
 from .comparison import Candidate, Comparison, compare_plans
 from .remedies import remedies
+from .ridge import expected_cost, parts
 from .usual import PUBLICATIONS, capped, together, usual_total
 
 _GOOD = 1 / 20  # of what guessing loses: the forecast that a way should reach
 _DEAR = 1 / 4  # from here on what is lost may well be seen
 _CURVES = (
     1 / 8
-)  # below it an additive map lost at most half a point on 13 tables (benchmarks/results/additive_default.md)
+)  # of two classes: below it curves lost at most half a point on 13 tables (benchmarks/results/additive_default.md)
+_CURVES_OF_SEVERAL = 1 / 3  # of more, by `share_undivided` (benchmarks/results/additive_others.md)
 _HOPELESS = 1.0  # from here on no useful model can be expected: as much is lost as by saying nothing
 _ALIKE = 2.0  # a forecast is an upper estimate, more so for some methods than for others: passes weigh more than such a factor
 _PATIENCE = 10_000  # passes over the table: what takes longer to learn is nobody's first model
@@ -75,7 +78,13 @@ class Advice:
     @property
     def bears_curves(self) -> bool:
         """Whether rows of an additive map, of which this is the advice, can be expected to say no less than the columns."""
-        return self.worth_having and self.share < _CURVES
+        several = self.plan.loss.label_kind == "class"
+        return self.worth_having and self.share_undivided < (_CURVES_OF_SEVERAL if several else _CURVES)
+
+    @property
+    def share_undivided(self) -> float:
+        """The forecast share of wide rows that are not taken in parts, which grows with the columns."""
+        return self.share * math.sqrt(parts(self.plan.problem))
 
     def required(self) -> Plan:
         """The plan, where it is worth having.
@@ -274,8 +283,7 @@ def advise(
         chained = chained_of(advice.plan) if method == AUTO and regularization is None else None
         if chained is None:
             return advice
-        risk = chained.outlook.forecast + chained.problem.ridge_cost
-        return replace(advice, chained=replace(advice.chosen, plan=chained, excess_risk=risk))
+        return replace(advice, chained=replace(advice.chosen, plan=chained, excess_risk=expected_cost(chained)))
     return Advice(found, guessing, remedies(advice.plan, facts, _DEAR * guessing, free=regularization is None))
 
 

@@ -15,6 +15,7 @@ from ..methods.minimiser import diffused_towards
 from ..methods.plan import Plan
 from ..methods.words import noise
 from .make import make_plan
+from .ridge import expected_cost, parts
 
 _ALIKE = 1.05  # forecasts that lie nearer than this do not tell methods apart
 
@@ -174,9 +175,9 @@ def _candidate(name: str, target: float, requests: int | None, arguments: dict[s
         each = {} if requests is None else {"batch": batch * math.ceil(requests / publications)}
         releases = arguments.get("releases", 1) if requests is None else publications + 1
         plan = make_plan(**{**arguments, **each, "method": name, "releases": releases})
-        if _excess(plan) > target:
-            plan = diffused_towards(plan, target - plan.problem.ridge_cost)
-        return Candidate(name, plan, publications, _excess(plan))
+        if expected_cost(plan) > target:
+            plan = diffused_towards(plan, target * parts(plan.problem) - plan.problem.ridge_cost)
+        return Candidate(name, plan, publications, expected_cost(plan))
 
     try:
         most = planned(requests or 1)
@@ -190,8 +191,3 @@ def _candidate(name: str, target: float, requests: int | None, arguments: dict[s
         return most if most.excess_risk <= target else least
     beyond = first_whole(lambda number: planned(number).excess_risk > target, least.publications, most.publications)
     return planned(beyond - 1)
-
-
-def _excess(plan: Plan) -> float:
-    """Forecast of a release's excess risk in the objective asked for."""
-    return plan.outlook.forecast + plan.problem.ridge_cost

@@ -12,6 +12,7 @@ from ..errors import NoisyGDDeleteError
 from ..methods.plan import Plan
 from ..privacy.budget import Budget
 from .make import make_plan
+from .ridge import expected_cost
 
 _STEPS = 4  # records, budgets and columns are tried at powers of 10^(1/4)
 _DECADES = 4
@@ -35,7 +36,7 @@ def remedies(plan: Plan, facts: Mapping[str, Any], target: float, *, free: bool)
             other = make_plan(**sizes, regularization=asked)
         except NoisyGDDeleteError:
             return False
-        return other.outlook.forecast + other.problem.ridge_cost < target
+        return expected_cost(other) < target
 
     found = []
     more = _least_power(lambda factor: good(records=math.ceil(records * factor)))

@@ -200,6 +200,17 @@ def test_the_costliest_erasure_need_not_be_the_latest_of_its_chain(seed):
             assert accountant.deletion(1, number, seen).total_rate <= dearest * (1 + 1e-12), (shown, number)
 
 
+@pytest.mark.parametrize("shown", [(8,), (2, 8), (7, 9)])
+def test_of_fresh_releases_in_any_order_an_early_erasure_may_be_the_dearest(shown):
+    """What each later one shows of it by the order of its rows adds up, and beside a loose solver is half of what presence shows."""
+    facts, gone = replace(SOLVED, gradient_tolerance=1e-2, in_place=False), EditCounts(deleted=1)
+    accountant = Accountant(events=[Event("learn", 0, 0, facts), *[Event("unlearn", 0, 1, facts, gone)] * 8])
+    dearest = accountant.costliest_deletion(shown).renyi(2.0)
+    for number in range(2, 10):
+        seen = [*filter(number.__gt__, shown), *range(number, 10)]
+        assert accountant.deletion(1, number, seen).renyi(2.0) <= dearest * (1 + 1e-12), number
+
+
 def test_of_erasures_that_hide_nothing_any_more_the_costliest_is_named():
     """Advantages of 1 are equal as numbers, and their ε are not."""
     loud = [replace(FACTS[0], noise_variance=noise) for noise in (1e-8, 1e-6, 1e-9)]

@@ -172,6 +172,17 @@ def test_table_of_events(events: str, observed: float) -> None:
     assert float(tree.charge(held)) == pytest.approx(observed, abs=0.02)
 
 
+@pytest.mark.parametrize("carry", [Fraction(2**60 - 1, 2**60), 1 - Fraction(1, 3 * 2**45), Fraction(1, 3)])
+def test_a_carry_that_is_no_float_is_charged_as_it_is(carry: Fraction) -> None:
+    """Taken for 1, the first would round nothing and its rows would stay for nothing."""
+    variance, apart, rounded = 10**12, 10.0**6, 10.0**3
+    tree = DrawTree(apart, rounded)
+    tree.record(Draw(None, Fraction(0), variance))
+    tree.record(Draw(0, carry, variance))
+    truth = 1 + ((1 - carry) * Fraction(apart) + Fraction(rounded)) ** 2 / variance
+    assert truth <= Fraction(tree.charge([{0}, {0}])) <= truth * (1 + Fraction(1, 10**13))
+
+
 def test_tree_refuses_what_is_no_tree() -> None:
     tree = DrawTree(Fraction(1))
     with pytest.raises(InvalidParameter, match="earlier draw"):

@@ -354,7 +354,7 @@ def test_the_bar_of_a_stream_counts_requests(store: Path, monkeypatch: pytest.Mo
     lines = [{"request_id": f"r{k}", "delete": [f"customer-{k:04d}"]} for k in range(3)]
     Path("requests.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     monkeypatch.setattr(sys, "stderr", screen := Terminal())
-    monkeypatch.setattr("noisygd_delete.cli.progress._PATIENCE", 0.0)
+    monkeypatch.setattr("noisygd_delete.cli.terminal._PATIENCE", 0.0)
     monkeypatch.setattr("tqdm.tqdm.__init__", partialmethod(tqdm.__init__, mininterval=0))
     run("stream", "store", "requests.jsonl", "--batch", "2")
     assert "2/3" in screen.getvalue()

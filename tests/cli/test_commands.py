@@ -174,7 +174,7 @@ def test_the_bar_shows_where_the_guarantee_stands(monkeypatch: pytest.MonkeyPatc
     import io
     import time
 
-    from noisygd_delete.cli.progress import progress_bar
+    from noisygd_delete.cli.terminal import progress_bar
 
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
@@ -182,7 +182,7 @@ def test_the_bar_shows_where_the_guarantee_stands(monkeypatch: pytest.MonkeyPatc
 
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
-    monkeypatch.setattr("noisygd_delete.cli.progress._PATIENCE", 0.1)
+    monkeypatch.setattr("noisygd_delete.cli.terminal._PATIENCE", 0.1)
     with progress_bar("learn", 64, lambda step: f"ε_dp={step / 100}") as progress:
         assert progress is not None
         for step in range(1, 65):
@@ -197,9 +197,9 @@ def test_the_bar_shows_where_the_guarantee_stands(monkeypatch: pytest.MonkeyPatc
 
 def test_a_command_brings_what_it_needs_and_no_more() -> None:
     """Before it runs, `status` loads no engine, planner, signing or scipy; --version no command; and the table of modules knows every command there is."""
-    from noisygd_delete.cli import commands, overview
+    from noisygd_delete.cli import arguments, commands
 
-    for name in overview.LINES:
+    for name in arguments.LINES:
         assert name in commands.parser(name)._subparsers._group_actions[0].choices
     code = "import sys; from noisygd_delete.cli.commands import parser; parser('status'); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
@@ -221,7 +221,7 @@ def test_what_a_bar_says_takes_a_hundredth_of_the_run(monkeypatch) -> None:
     """On a clock of the test: steps of 1 ms, and a guarantee that takes 20 ms to compute."""
     import io
 
-    from noisygd_delete.cli import progress as bars
+    from noisygd_delete.cli import terminal as bars
 
     now, asked = [0.0], []
 

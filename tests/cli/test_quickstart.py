@@ -55,6 +55,13 @@ def test_one_command_ends_in_a_certificate_that_verifies(folder: Path, capsys) -
     assert main(["delete", "people/store", "118"]) in (0, 2)  # 2: one of the rows kept apart, which is in no model
 
 
+def test_columns_that_are_not_read_are_named(folder: Path, capsys) -> None:
+    lines = Path("people.csv").read_text().splitlines()
+    Path("people.csv").write_text("\n".join([f"{lines[0]},empty", *(f"{line}," for line in lines[1:])]))
+    assert main(quickstart()) == 0
+    assert "columns left out, for reasons given there: empty\n" in capsys.readouterr().out
+
+
 def test_the_answer_in_json_has_the_parts(folder: Path, capsys) -> None:
     assert main(quickstart("--delete", "117", "--json")) == 0
     answer = json.loads(capsys.readouterr().out)

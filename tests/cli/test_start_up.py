@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Budget, EditRequest, Records, Schema, losses, make_plan
-from noisygd_delete.cli import commands, overview
+from noisygd_delete.cli import arguments, commands
 from noisygd_delete.errors import InvalidSchema, StoreCorrupt
 from noisygd_delete.store import Store, status, verify
 
@@ -110,8 +110,8 @@ def test_help_and_version_load_no_command() -> None:
 def test_help_on_a_command_loads_none_of_what_the_command_works_with() -> None:
     """One process asks for the help on every command: what all of them load together is little."""
     code = (
-        "import contextlib, io, sys\nfrom noisygd_delete.cli import main, overview\n"
-        "for name in overview.LINES:\n"
+        "import contextlib, io, sys\nfrom noisygd_delete.cli import arguments, main\n"
+        "for name in arguments.LINES:\n"
         "    with contextlib.redirect_stdout(io.StringIO()) as said, contextlib.suppress(SystemExit):\n"
         "        main([name, '--help'])\n"
         "    assert name in said.getvalue()\n"
@@ -119,7 +119,7 @@ def test_help_on_a_command_loads_none_of_what_the_command_works_with() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     modules = done.stdout.split()
-    assert "noisygd_delete.cli.publish_to" in modules
+    assert "noisygd_delete.cli.publish" in modules
     assert beyond(modules) == []
     assert len(own(modules)) <= 150
 
@@ -143,8 +143,8 @@ def test_a_deletion_loads_what_it_runs_and_no_more(store: Path, tmp_path: Path) 
 def test_help_says_of_each_command_what_the_command_says() -> None:
     [whole] = commands.parser()._subparsers._group_actions
     said = {choice.dest: choice.help for choice in whole._choices_actions}
-    assert said == overview.LINES
-    assert list(whole.choices) == list(overview.LINES)
+    assert said == arguments.LINES
+    assert list(whole.choices) == list(arguments.LINES)
     assert commands.overview().format_help() == commands.parser().format_help()
 
 

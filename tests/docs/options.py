@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from noisygd_delete.cli import parser
-from noisygd_delete.cli.overview import COMMON
+from noisygd_delete.cli.arguments import COMMON
 
 GROUPS = {  # page -> its title, and its commands in the order in which one needs them
     "begin": ("To begin", "demo quickstart advise plan init"),

@@ -50,6 +50,15 @@ def test_a_table_that_bears_curves_gets_them(fitted) -> None:
         model.predict([[1, 2, 3]])
 
 
+def test_several_classes_get_curves_too() -> None:
+    table, _ = people(30_000)
+    steps = pd.Series(np.select([table["age"] < 35, table["age"] < 65], ["young", "between"], "old"), index=table.index)
+    model = NoisyGDClassifier(feature_bounds=BOUNDS).fit(table, steps)
+    assert model.plan_.problem.feature_map == model._raw.map.digest
+    assert model.score(table[:2000], steps[:2000]) > 0.9
+    assert model.delete(["id7"]).status == "published"
+
+
 def test_every_verb_takes_rows_of_the_table(fitted) -> None:
     model, table, labels = fitted
     before = model.n_records_

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
@@ -12,7 +13,7 @@ from noisygd_delete.accountant import PrivacyFilter
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter, PlanInfeasible
 from noisygd_delete.methods import Stage
 from noisygd_delete.methods.minimiser import Minimiser
-from noisygd_delete.methods.reading import plan_from_dict
+from noisygd_delete.methods.reading import mechanism_from_dict, plan_from_dict
 from noisygd_delete.methods.words import noise
 from tests.bank import FURTHER, PROBLEMS, USUAL, plan_by
 
@@ -63,6 +64,27 @@ def test_a_stored_plan_of_half_the_noise_is_refused_or_says_more(name: str) -> N
         return
     order = plan.budget.order or 2.0
     assert more.renyi(order) > 1.2 * plan.dp.renyi(order)
+
+
+@pytest.mark.parametrize("name", [*PROBLEMS, *FURTHER, "sampled"])
+def test_a_part_that_says_more_than_is_known_is_refused(name: str) -> None:
+    """Whatever lies inside stored facts or a stored plan: a name that nobody knows is no longer passed over."""
+    plan = _made(name)
+    for facts, read in ((plan.to_dict(), plan_from_dict), (plan.mechanism.to_dict(), mechanism_from_dict)):
+        stored = json.loads(json.dumps(facts))
+        read(stored)
+        for part in _inside(stored):
+            part["nobody_knows"] = 1
+            with pytest.raises(InvalidParameter):
+                read(stored)
+            del part["nobody_knows"]
+
+
+def _inside(facts: Any) -> list[dict[str, Any]]:
+    """Every object in it."""
+    if isinstance(facts, list):
+        return [part for one in facts for part in _inside(one)]
+    return [facts, *_inside(list(facts.values()))] if isinstance(facts, dict) else []
 
 
 def _halved(facts: dict[str, Any]) -> dict[str, Any]:

@@ -16,10 +16,9 @@ from noisygd_delete.bounds import conversion
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.evidence import new_key, sign, verify_certificate
 from noisygd_delete.papers import certificate_html
-from noisygd_delete.papers import checker as checking
+from noisygd_delete.papers import page as checking
 from noisygd_delete.papers.catalogue import language, languages
-from noisygd_delete.papers.checker import page_script
-from noisygd_delete.papers.page import file_text
+from noisygd_delete.papers.page import file_text, page_script
 from noisygd_delete.records import bounded
 from tools.page import checker
 

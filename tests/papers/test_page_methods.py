@@ -8,7 +8,7 @@ from pathlib import Path
 
 from noisygd_delete.accountant import Event
 from noisygd_delete.evidence import Erasure, erasure_certificate, new_key, sign, verify_certificate
-from noisygd_delete.papers.checker import page_script
+from noisygd_delete.papers.page import page_script
 from noisygd_delete.records import EditCounts, bounded
 from tools.page import checker, script, verifier
 from tools.page.__main__ import DIGESTS, listed

@@ -62,6 +62,19 @@ def test_where_nothing_is_worth_having_what_would_do_does() -> None:
     assert all(remedy in text for remedy in poor.remedies)
 
 
+def test_rows_of_several_classes_feel_a_part_of_a_wide_table() -> None:
+    """λ is the one at which the noise of that part costs what its regulariser does, so the forecast is the narrow table's; whether bins are worth
+    it is asked of all columns."""
+    narrow, wide, broad = (
+        advise(losses.Softmax(1.0, classes=5), records=10_000, features=d, budget=WIDE) for d in (40, 160, 4000)
+    )
+    assert wide.plan.regularization == pytest.approx(narrow.plan.regularization, rel=0.03)
+    assert wide.share == pytest.approx(narrow.share, rel=0.03)
+    assert wide.share_undivided == pytest.approx(2 * wide.share)
+    assert (narrow.bears_curves, wide.bears_curves, broad.bears_curves) == (True, True, False)
+    assert broad.worth_having
+
+
 def test_requests_share_the_budget() -> None:
     shared = advise(LOGISTIC, requests=12, **ROOMY)
     plan = shared.plan
@@ -113,7 +126,9 @@ def test_a_method_or_a_proof_that_is_asked_for_is_the_only_one_weighed(capsys: p
 
 def test_a_schema_gives_columns_and_loss(tmp_path, capsys: pytest.CaptureFixture[str]) -> None:
     schema = tmp_path / "schema.toml"
-    schema.write_text('id = "id"\n[label]\ncolumn = "y"\nclasses = ["a", "b", "c"]\n[columns.a]\nbounds = [0, 1]\n')
+    schema.write_text(
+        'id = "id"\n[label]\ncolumn = "y"\nclasses = ["a", "b", "c"]\n[columns.a]\nboolean = ["no", "yes"]\n'
+    )
     asked = ["--records", "50000", "--dp", "4", "--deletion", "0.4", "--delta", "1e-6", "--json"]
     assert main(["advise", "--schema", str(schema), *asked]) == 0
     by_schema = json.loads(capsys.readouterr().out)

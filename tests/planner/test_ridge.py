@@ -13,7 +13,7 @@ from noisygd_delete import Budget, Curator, NoisyGDClassifier, losses, make_plan
 from noisygd_delete.errors import InvalidParameter, NothingPromised
 from noisygd_delete.methods.reading import plan_from_dict
 from noisygd_delete.planner import compare_plans
-from noisygd_delete.planner.ridge import guessed_norm
+from noisygd_delete.planner.ridge import expected_cost, guessed_norm
 from noisygd_delete.records import Records
 
 ADULT = {"records": 26_000, "features": 108}
@@ -64,6 +64,12 @@ def test_the_guess_of_the_norm_is_public() -> None:
     assert guessed_norm(problem(losses.Logistic(2.0))) == pytest.approx(math.log(1000) / 2)
     # two classes: W = (θ/2, −θ/2), of norm ‖θ‖/√2
     assert guessed_norm(problem(losses.Softmax(1.0, classes=2))) == pytest.approx(math.log(1000) / math.sqrt(2))
+    # a table four times as wide as a narrow one is taken for four models, each with a quarter of the columns
+    wide = {"features": 160, "budget": tight(100.0), "regularization": 1e-4, "records": 1000, "method": "sharp"}
+    four = make_plan(losses.Softmax(1.0, classes=3), **wide, ridge="forecast")
+    assert four.problem.model_norm == pytest.approx(2 * math.log(1000))
+    assert expected_cost(four) == pytest.approx((four.outlook.forecast + four.problem.ridge_cost) / 4)
+    assert guessed_norm(make_plan(losses.Logistic(1.0), **wide).problem) == pytest.approx(math.log(1000))
     # no minimiser is longer than √(2L(0)/λ)
     assert guessed_norm(problem(losses.Logistic(1.0), 1.0)) == pytest.approx(math.sqrt(2 * math.log(2)))
     # a target within [−1, 1]: one of five columns, of norm 2/√5 at most, takes the prediction from end to end

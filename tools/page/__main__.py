@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from noisygd_delete.papers.checker import LOADER, SCRIPT, digest
+from noisygd_delete.papers.page import LOADER, SCRIPT, digest
 from noisygd_delete.version import __version__
 
 from . import script

@@ -58,8 +58,13 @@ def draft_schema(table: Table, label: str, id: str | None = None, subject: str |
     if subject is not None:
         lines.append(_rows_per_subject(table.columns[subject]))
     lines += ["", "[label]", f"column = {_text(label)}", *labels]
-    for name, look in looks.items():
-        lines += ["", *_column(name, look)]
+    columns = [_column(name, look) for name, look in looks.items()]
+    if all(entry[0].startswith("#") for entry in columns):
+        why = "; ".join(entry[0].removeprefix("# ") for entry in columns[:_LINES]) or "the file has no other"
+        raise InvalidSchema(
+            f"{table.source}: no column is left to tell {label!r} by ({why}); bring one that says something"
+        )
+    lines += [line for entry in columns for line in ("", *entry)]
     return "\n".join(lines) + "\n"
 
 
@@ -75,7 +80,12 @@ def _label(table: Table, label: str) -> list[str]:
         )
     look = target(texts)
     different = len(set(texts))
-    if different < 2 or (look.seems == "category" and different > _MOST_CLASSES):
+    if different < 2:
+        raise InvalidSchema(
+            f"{table.source}, column {label!r}: {len(texts)} row(s) and one value, so there is nothing to tell apart; name another label, or "
+            "bring rows that differ in it"
+        )
+    if look.seems == "category" and different > _MOST_CLASSES:
         raise InvalidSchema(
             f"{table.source}, column {label!r}: {different} different values, not all numbers; "
             f"a label needs 2 to {_MOST_CLASSES} classes or a range of numbers"

@@ -2055,7 +2055,7 @@ return $.mul($.libraries["math"].sqrt([$.add($.mul(wide, wide), $.mul($.mul($.po
 });
 charge = $.fn("charge", ["*", "carry", "variance", "apart", "rounded", "stay", "joined", "left"], {"stay": 0n, "joined": 0n, "left": 0n}, function (carry, variance, apart, rounded, stay, joined, left) {
 let moved;
-moved = $.mul($.add($.add($.mul($.b.abs([$.sub(1n, carry)]), stay), joined), $.mul(carry, left)), apart);
+moved = $.mul($.b.float([$.add($.add($.mul($.b.abs([$.sub(1n, carry)]), stay), joined), $.mul(carry, left))]), apart);
 if ((($.t(stay) || $.t(left)) && $.t($.mod(carry, 1n)))) {
 moved = $.iadd(moved, rounded);
 }
@@ -2744,7 +2744,10 @@ if ($.t($.eq(name, "squared"))) {
 $.ga(__getattr__(["Squared"])([1.0]), "constants");
 }
 if ($.t($.eq(name, "clipped"))) {
-clipped = __getattr__(["clip"])([from_dict([$.cm(fields, "get", ["base", $.dict([])])]), $.cm(fields, "get", ["limit", 0.0])]);
+if ($.t(!$.eq($.b.set([fields]), $.set(["base", "limit"])))) {
+throw $.raised(InvalidParameter([("" + "loss " + $.formatted(name, "r", "") + " takes base and limit, and nothing else")]));
+}
+clipped = __getattr__(["clip"])([from_dict([$.gi(fields, "base")]), $.gi(fields, "limit")]);
 return clipped;
 }
 if ($.t($.eq(name, "weighted"))) {
@@ -4300,96 +4303,6 @@ return $.tuple([certificate, Check(["envelope", false, $.either($.slice($.b.str(
 return $.tuple([certificate, Check(["envelope", true, ("" + "an in-toto statement, signed by key " + $.formatted(key_id([expected]), "", ""))])]);
 });
 return {PAYLOAD, STATEMENT, PREDICATE, statement, encoded, is_envelope, opened, Mapping, key_id, Check, InvalidParameter, InvalidSignature, decoded, read_public, signed_by, canonical, Any};
-})();
-$.modules["evidence.elsewhere"] = (() => {
-let MOST_PLACES, MOST_PUBLISHERS, UNKNOWN, listed, in_order_of_the_source, looked_for, put_besides, made_by;
-const Mapping = $.libraries["collections.abc"]["Mapping"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const choice = $.modules["errors"]["choice"];
-const count = $.modules["errors"]["count"];
-const position = $.modules["store.position"];
-const Verdicts = $.modules["store.sources.verdicts"]["Verdicts"];
-const text = $.modules["evidence.notices"]["text"];
-MOST_PLACES = 1000n;
-MOST_PUBLISHERS = 50n;
-UNKNOWN = "unknown";
-listed = $.fn("listed", ["name", "rows", "most", "parts"], {}, function (name, rows, most, parts) {
-let row;
-if ((!$.t($.b.isinstance([rows, $.tuple([$.b.list, $.b.tuple])])) || $.t($.lt(most, $.b.len([rows]))))) {
-throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + " must be a list of at most " + $.formatted(most, "", ""))]));
-}
-for (const $v1 of $.each(rows)) {
-row = $v1;
-if ((!$.t($.b.isinstance([row, Mapping])) || $.t(!$.eq($.b.set([row]), $.b.set([parts]))) || $.t($.is($.gi(row, $.gi(parts, 0n)), null)))) {
-throw $.raised(InvalidParameter([("" + "each part of " + $.formatted(name, "", "") + " has " + $.formatted($.cm(", ", "join", [parts]), "", "") + ", the first of them a name")]));
-}
-text([("" + $.formatted($.gi(parts, 0n), "", "") + " of " + $.formatted(name, "", "")), $.gi(row, $.gi(parts, 0n))]);
-}
-return $.b.tuple([(function* ($first) { for (const $v2 of $.each($first)) { let row; row = $v2; yield $.b.dict([row]); } })(rows)]);
-});
-in_order_of_the_source = $.fn("in_order_of_the_source", ["deleted_at", "read_at", "counted", "*", "published"], {}, function (deleted_at, read_at, counted, published) {
-let place;
-for (const $v3 of $.each($.tuple([deleted_at, read_at]))) {
-place = $v3;
-if ($.t(!$.is(place, null))) {
-$.modules["store.position"].checked([place]);
-}
-}
-if ($.t(!$.eq($.is(read_at, null), $.either($.is(deleted_at, null), () => !$.t(published))))) {
-throw $.raised(InvalidParameter(["where rows lie in a source of their own, a deletion has deleted_at, and the model published since has read_at"]));
-}
-if (($.t(!$.is(counted, null)) && ($.t(choice(["counted", counted, $.modules["store.position"].COUNTED_BY])) && $.t($.is(read_at, null))))) {
-throw $.raised(InvalidParameter(["counted says by what the changes up to read_at were counted: give both or neither"]));
-}
-if (($.t(!$.is(read_at, null)) && $.t(!$.is(deleted_at, null)) && !$.t($.modules["store.position"].covers([read_at, deleted_at])))) {
-throw $.raised(InvalidParameter([("" + "the published model was computed from " + $.formatted(read_at, "", "") + ", which does not show the deletion at " + $.formatted(deleted_at, "", "") + ": it may have been trained with what was erased, so nothing is certified. Publish again")]));
-}
-return null;
-});
-looked_for = $.fn("looked_for", ["places"], {}, function (places) {
-let found, place;
-found = listed(["residue", places, MOST_PLACES, $.tuple(["place", "verdict", "found", "remedy"])]);
-for (const $v4 of $.each(found)) {
-place = $v4;
-text(["remedy", $.gi(place, "remedy")]);
-Verdicts([$.gi(place, "verdict")]);
-if ($.t(!$.eq($.lt(0n, count(["found", $.gi(place, "found")], {"minimum": 0n})), $.eq($.gi(place, "verdict"), $.ga(Verdicts, "RESIDUAL"))))) {
-throw $.raised(InvalidParameter(["a place of a residue report is RESIDUAL where something was found, and only there"]));
-}
-}
-return found;
-});
-put_besides = $.fn("put_besides", ["places"], {}, function (places) {
-let found, name, place;
-found = listed(["publishers", places, MOST_PUBLISHERS, $.tuple(["kind", "release", "oldest"])]);
-for (const $v5 of $.each(found)) {
-place = $v5;
-for (const $v6 of $.each($.tuple(["release", "oldest"]))) {
-name = $v6;
-if ($.t(!$.is($.gi(place, name), null))) {
-count([name, $.gi(place, name)]);
-}
-}
-if (($.t(!$.is($.gi(place, "release"), null)) && ($.t($.is($.gi(place, "oldest"), null)) || $.t($.lt($.gi(place, "release"), $.gi(place, "oldest")))))) {
-throw $.raised(InvalidParameter(["a publisher that holds a release has none that is older than its oldest"]));
-}
-}
-return found;
-});
-made_by = $.fn("made_by", ["releases", "publishers"], {}, function (releases, publishers) {
-let name, place;
-for (const $v7 of $.each(publishers)) {
-place = $v7;
-for (const $v8 of $.each($.tuple(["release", "oldest"]))) {
-name = $v8;
-if (($.t(!$.is($.gi(place, name), null)) && $.t($.lt(releases, $.gi(place, name))))) {
-throw $.raised(InvalidParameter([("" + "a publisher cannot hold release " + $.formatted($.gi(place, name), "", "") + ": " + $.formatted(releases, "", "") + " were made")]));
-}
-}
-}
-return null;
-});
-return {MOST_PLACES, MOST_PUBLISHERS, UNKNOWN, listed, in_order_of_the_source, looked_for, put_besides, made_by, InvalidParameter, choice, count, Verdicts, text, Mapping};
 })();
 $.modules["losses.multilayer_perceptron"] = (() => {
 let MOST_HIDDEN, MultilayerPerceptron;
@@ -6335,7 +6248,7 @@ return Passes([], {"blocks": blocks, "passes": passes, "first": first, "last": $
 return {MOST_PASSES, MOST_BLOCKS, _FIRST, _FALLS, _FEWEST, _USUAL, _FEWEST_ROWS, Passes, passes_for, positive, count, InvalidParameter, ROOM, forecast_passes, UNIT, gradient_error};
 })();
 $.modules["methods.reading"] = (() => {
-let _ALWAYS, _OLD_OPTIONS, typed, _hints, mechanism_from_dict, _stages, method_from_dict, problem_from_dict, _total, plan_from_dict, _known, _modern_mechanism, _modern_problem;
+let _ALWAYS, _OLD_OPTIONS, typed, _check_known, _check_parts, _hints, mechanism_from_dict, _stages, method_from_dict, problem_from_dict, _total, plan_from_dict, _known, _modern_mechanism, _modern_problem;
 const math = $.libraries["math"];
 const Mapping = $.libraries["collections.abc"]["Mapping"];
 const fields = $.libraries["dataclasses"]["fields"];
@@ -6360,18 +6273,15 @@ const Problem = $.modules["methods.problem"]["Problem"];
 _ALWAYS = $.tuple([...$.each($.tuple(["step_size", "noise_variance", "init_variance", "learn_steps", "delete_steps_for_deletion"])), "delete_steps_for_utility"]);
 _OLD_OPTIONS = $.tuple([...$.each($.tuple(["step_size", "noise_variance", "solver", "diffusion_steps", "gradient_tolerance"])), ...$.each($.tuple(["learn_steps", "delete_steps", "requests_per_learn", "fresh_learn", "excess_risk"]))]);
 typed = $.fn("typed", ["kind", "given", "what", "**read"], {}, function (kind, given, what, read) {
-let converted, error, hints, name, unknown;
+let converted, error, hints, name;
 if (!$.t($.b.isinstance([given, Mapping]))) {
 throw $.raised(InvalidParameter([("" + "not " + $.formatted(what, "", "") + ": expected an object, found " + $.formatted($.ga($.b.type([given]), "__name__"), "", ""))]));
 }
 hints = _hints([kind]);
-unknown = $.b.sorted([$.sub($.b.set([given]), $.set((function* ($first) { for (const $v1 of $.each($first)) { let field; field = $v1; yield $.ga(field, "name"); } })(fields([kind]))))]);
-if ($.t(unknown)) {
-throw $.raised(InvalidParameter([("" + "not " + $.formatted(what, "", "") + ": unknown " + $.formatted($.cm(", ", "join", [$.b.map([$.b.repr, unknown])]), "", ""))]));
-}
+_check_known([kind, given, what]);
 converted = $.dict([]);
-for (const $v2 of $.each($.sub($.cm(given, "keys", []), $.cm(read, "keys", [])))) {
-name = $v2;
+for (const $v1 of $.each($.sub($.cm(given, "keys", []), $.cm(read, "keys", [])))) {
+name = $v1;
 try {
 $.si(converted, name, $.libraries["msgspec"].convert([$.gi(given, name), $.gi(hints, name)]));
 } catch ($error) { const $caught = $.thrown($error);
@@ -6379,6 +6289,7 @@ if ($.caught($caught, $.tuple([$.libraries["msgspec"].ValidationError, $.b.Unico
 throw $.raised(InvalidParameter([("" + "not " + $.formatted(what, "", "") + ": " + $.formatted(name, "", "") + ": " + $.formatted(error, "", ""))]));
 } else throw $caught;
 }
+_check_parts([$.gi(given, name), $.gi(converted, name), ("" + $.formatted(what, "", "") + ": " + $.formatted(name, "", ""))]);
 if ($.t($.b.isinstance([$.gi(converted, name), $.b.float]))) {
 real([name, $.gi(converted, name)]);
 if (($.t($.eq($.gi(converted, name), 0n)) && $.t($.lt($.libraries["math"].copysign([1.0, $.gi(converted, name)]), 0n)))) {
@@ -6395,6 +6306,32 @@ throw $.raised(InvalidParameter([("" + "not " + $.formatted(what, "", "") + ": "
 }
 return null;
 });
+_check_known = $.fn("_check_known", ["kind", "given", "what"], {}, function (kind, given, what) {
+let unknown;
+unknown = $.b.sorted([$.sub($.b.set([given]), $.set((function* ($first) { for (const $v2 of $.each($first)) { let field; field = $v2; yield $.ga(field, "name"); } })(fields([kind]))))]);
+if ($.t(unknown)) {
+throw $.raised(InvalidParameter([("" + "not " + $.formatted(what, "", "") + ": unknown " + $.formatted($.cm(", ", "join", [$.b.map([$.b.repr, unknown])]), "", ""))]));
+}
+return null;
+});
+_check_parts = $.fn("_check_parts", ["given", "made", "what"], {}, function (given, made, what) {
+let name, one, other;
+if ($.t($.b.isinstance([given, $.tuple([$.b.list, $.b.tuple])]))) {
+for (const $v4 of $.each($.b.zip([given, made], {"strict": true}))) {
+{const $v5 = $.unpack($v4, 2, -1);one = $v5[0];other = $v5[1];}
+_check_parts([one, other, what]);
+}
+} else {
+if (($.t($.b.isinstance([given, Mapping])) && !$.t($.b.isinstance([made, Mapping])))) {
+_check_known([$.b.type([made]), given, what]);
+for (const $v3 of $.each(given)) {
+name = $v3;
+_check_parts([$.gi(given, name), $.b.getattr([made, name]), ("" + $.formatted(what, "", "") + ": " + $.formatted(name, "", ""))]);
+}
+}
+}
+return null;
+});
 _hints = $.cache($.fn("_hints", ["kind"], {}, function (kind) {
 return get_type_hints([kind]);
 }));
@@ -6402,11 +6339,11 @@ mechanism_from_dict = $.fn("mechanism_from_dict", ["given"], {}, function (given
 let facts, inner, kind;
 given = _modern_mechanism([given]);
 kind = _known([MECHANISMS, given, "method"]);
-facts = $.dict((function* ($first) { for (const $v3 of $.each($first)) { let name, value; {const $v4 = $.unpack($v3, 2, -1);name = $v4[0];value = $v4[1];} if (!$.t(!$.eq(name, "method"))) continue; yield [name, value]; } })($.cm(given, "items", [])));
+facts = $.dict((function* ($first) { for (const $v6 of $.each($first)) { let name, value; {const $v7 = $.unpack($v6, 2, -1);name = $v7[0];value = $v7[1];} if (!$.t(!$.eq(name, "method"))) continue; yield [name, value]; } })($.cm(given, "items", [])));
 if ($.t($.has(FORMER_METHODS, $.gi(given, "method")))) {
 facts = $.cm(kind, "in_parts", [facts]);
 }
-inner = $.dict((function* ($first) { for (const $v5 of $.each($first)) { let name; name = $v5; if (!$.t($.has(facts, name))) continue; yield [name, _stages([$.gi(facts, name), mechanism_from_dict, "method"])]; } })($.ga(kind, "nested")));
+inner = $.dict((function* ($first) { for (const $v8 of $.each($first)) { let name; name = $v8; if (!$.t($.has(facts, name))) continue; yield [name, _stages([$.gi(facts, name), mechanism_from_dict, "method"])]; } })($.ga(kind, "nested")));
 return typed([kind, facts, "the facts of a release"], {...$.named(inner)});
 });
 _stages = $.fn("_stages", ["given", "read", "inside"], {}, function (given, read, inside) {
@@ -6414,21 +6351,21 @@ let one;
 if ((!$.t($.b.isinstance([given, $.tuple([$.b.list, $.b.tuple])])) || $.t($.lt(MOST_STAGES, $.b.len([given]))))) {
 throw $.raised(InvalidParameter([("" + "not the stages of a ladder: expected a list of at most " + $.formatted(MOST_STAGES, "", ""))]));
 }
-for (const $v6 of $.each(given)) {
-one = $v6;
+for (const $v9 of $.each(given)) {
+one = $v9;
 if ((!$.t($.b.isinstance([one, Mapping])) || $.t($.and($.set(["kept", "later", "stages"]), $.cm(one, "keys", []))))) {
 throw $.raised(InvalidParameter([("" + "not a stage of a ladder: expected an object with a " + $.formatted(inside, "", "") + " and no stages of its own")]));
 }
 }
-return $.b.tuple([(function* ($first) { for (const $v7 of $.each($first)) { let one; one = $v7; yield read([one]); } })(given)]);
+return $.b.tuple([(function* ($first) { for (const $v10 of $.each($first)) { let one; one = $v10; yield read([one]); } })(given)]);
 });
 method_from_dict = $.fn("method_from_dict", ["given"], {}, function (given) {
 let kind, name, options, others;
 name = ($.t($.b.isinstance([given, Mapping])) ? $.cm(given, "get", ["name"]) : null);
-others = (function* ($first) { for (const $v8 of $.each($first)) { let one; one = $v8; if (!($.t($.b.isinstance([name, $.b.str])) && $.t($.has(one, name)))) continue; yield one; } })($.tuple([STAGE_METHODS, FORMER_METHODS]));
+others = (function* ($first) { for (const $v11 of $.each($first)) { let one; one = $v11; if (!($.t($.b.isinstance([name, $.b.str])) && $.t($.has(one, name)))) continue; yield one; } })($.tuple([STAGE_METHODS, FORMER_METHODS]));
 kind = _known([$.b.next([others, METHODS]), given, "name"]);
-options = $.dict((function* ($first) { for (const $v9 of $.each($first)) { let name, value; {const $v10 = $.unpack($v9, 2, -1);name = $v10[0];value = $v10[1];} if (!$.t(!$.eq(name, "name"))) continue; yield [name, value]; } })($.cm(given, "items", [])));
-if ($.t($.has((function* ($first) { for (const $v11 of $.each($first)) { let option; option = $v11; yield $.ga(option, "name"); } })(fields([kind])), "exact"))) {
+options = $.dict((function* ($first) { for (const $v12 of $.each($first)) { let name, value; {const $v13 = $.unpack($v12, 2, -1);name = $v13[0];value = $v13[1];} if (!$.t(!$.eq(name, "name"))) continue; yield [name, value]; } })($.cm(given, "items", [])));
+if ($.t($.has((function* ($first) { for (const $v14 of $.each($first)) { let option; option = $v14; yield $.ga(option, "name"); } })(fields([kind])), "exact"))) {
 $.cm(options, "setdefault", ["exact", $.has(FORMER_METHODS, name)]);
 }
 return typed([kind, options, "a method"]);
@@ -6457,7 +6394,7 @@ let asked, inner, listed, missing, numbers, order, plan, problem;
 if ((!$.t($.b.isinstance([given, Mapping])) || $.t(!$.has(given, "problem")))) {
 throw $.raised(InvalidParameter(["not a plan: expected an object with a problem"]));
 }
-{const $v12 = [$.gi(given, "problem"), $.cm(given, "get", ["order"])];asked = $v12[0];order = $v12[1];}
+{const $v15 = [$.gi(given, "problem"), $.cm(given, "get", ["order"])];asked = $v15[0];order = $v15[1];}
 if (($.t($.b.isinstance([asked, Mapping])) && $.t($.has(asked, "certificate")))) {
 if ($.t($.eq($.cm(asked, "get", ["start"]), "minimiser"))) {
 asked = $.dict([...$.pairs(asked), ["diffusion_steps", $.cm(given, "get", ["learn_steps"])], ["gradient_tolerance", $.cm(given, "get", ["gradient_tolerance"])]]);
@@ -6469,8 +6406,8 @@ if ($.t(missing)) {
 throw $.raised(InvalidParameter([("" + "not a plan: missing " + $.formatted($.cm(", ", "join", [$.b.map([$.b.repr, missing])]), "", ""))]));
 }
 inner = ($.t($.has(given, "stages")) ? $.dict([["stages", _stages([$.gi(given, "stages"), plan_from_dict, "problem"])]]) : $.dict([]));
-listed = $.dict((function* ($first) { for (const $v13 of $.each($first)) { let name, value; {const $v14 = $.unpack($v13, 2, -1);name = $v14[0];value = $v14[1];} if (!$.t(!$.has($.tuple(["order", "problem"]), name))) continue; yield [name, value]; } })($.cm(given, "items", [])));
-{const $v15 = [typed([Numbers, listed, "a plan"], {...$.named(inner)}), problem_from_dict([asked])];numbers = $v15[0];problem = $v15[1];}
+listed = $.dict((function* ($first) { for (const $v16 of $.each($first)) { let name, value; {const $v17 = $.unpack($v16, 2, -1);name = $v17[0];value = $v17[1];} if (!$.t(!$.has($.tuple(["order", "problem"]), name))) continue; yield [name, value]; } })($.cm(given, "items", [])));
+{const $v18 = [typed([Numbers, listed, "a plan"], {...$.named(inner)}), problem_from_dict([asked])];numbers = $v18[0];problem = $v18[1];}
 plan = $.cm($.ga(problem, "method"), "assemble", [problem, numbers]);
 if ($.t(!$.eq($.ga(plan, "numbers"), numbers))) {
 throw $.raised(InvalidParameter([("" + "not a plan by method " + $.formatted($.ga($.ga(problem, "method"), "name"), "r", "") + ", which has other numbers")]));
@@ -6494,8 +6431,8 @@ facts = $.b.dict([given]);
 if ($.t($.has(facts, "noise_multiplier"))) {
 return $.dict([...$.pairs(facts), ["method", "sampled-gaussian"]]);
 }
-{const $v16 = [$.cm(facts, "pop", ["certificate", null]), $.cm(facts, "pop", ["start", "published"]), $.cm(facts, "pop", ["gibbs", null])];name = $v16[0];start = $v16[1];gibbs = $v16[2];}
-solved = $.dict((function* ($first) { for (const $v17 of $.each($first)) { let key; key = $v17; if (!$.t($.has(facts, key))) continue; yield [key, $.cm(facts, "pop", [key])]; } })($.tuple(["gradient_tolerance", "warm"])));
+{const $v19 = [$.cm(facts, "pop", ["certificate", null]), $.cm(facts, "pop", ["start", "published"]), $.cm(facts, "pop", ["gibbs", null])];name = $v19[0];start = $v19[1];gibbs = $v19[2];}
+solved = $.dict((function* ($first) { for (const $v20 of $.each($first)) { let key; key = $v20; if (!$.t($.has(facts, key))) continue; yield [key, $.cm(facts, "pop", [key])]; } })($.tuple(["gradient_tolerance", "warm"])));
 if ($.t($.eq(start, "minimiser"))) {
 return $.dict([...$.pairs(facts), ...$.pairs(solved), ["method", "minimiser"]]);
 }
@@ -6507,8 +6444,8 @@ if (($.t($.has(given, "method")) || $.t(!$.has(given, "certificate")))) {
 return given;
 }
 asked = $.b.dict([given]);
-{const $v18 = [$.cm(asked, "pop", ["certificate"]), $.cm(asked, "pop", ["start", "published"])];name = $v18[0];start = $v18[1];}
-options = $.dict((function* ($first) { for (const $v19 of $.each($first)) { let key; key = $v19; if (!$.t($.has(asked, key))) continue; yield [key, $.cm(asked, "pop", [key])]; } })(_OLD_OPTIONS));
+{const $v21 = [$.cm(asked, "pop", ["certificate"]), $.cm(asked, "pop", ["start", "published"])];name = $v21[0];start = $v21[1];}
+options = $.dict((function* ($first) { for (const $v22 of $.each($first)) { let key; key = $v22; if (!$.t($.has(asked, key))) continue; yield [key, $.cm(asked, "pop", [key])]; } })(_OLD_OPTIONS));
 if ($.t($.has(options, "excess_risk"))) {
 $.si(options, "excess_risk_target", $.cm(options, "pop", ["excess_risk"]));
 }
@@ -6518,12 +6455,12 @@ method = $.dict([["name", "near-gibbs"], ["form", form], ["noise_variance", $.cm
 } else {
 name = ($.t($.eq(start, "minimiser")) ? "minimiser" : name);
 kind = _known([METHODS, $.dict([["name", name]]), "name"]);
-own = $.set((function* ($first) { for (const $v20 of $.each($first)) { let field; field = $v20; yield $.ga(field, "name"); } })(fields([kind])));
-method = $.dict([["name", name], ...$.pairs($.dict((function* ($first) { for (const $v21 of $.each($first)) { let key, value; {const $v22 = $.unpack($v21, 2, -1);key = $v22[0];value = $v22[1];} if (!$.t($.has(own, key))) continue; yield [key, value]; } })($.cm(options, "items", []))))]);
+own = $.set((function* ($first) { for (const $v23 of $.each($first)) { let field; field = $v23; yield $.ga(field, "name"); } })(fields([kind])));
+method = $.dict([["name", name], ...$.pairs($.dict((function* ($first) { for (const $v24 of $.each($first)) { let key, value; {const $v25 = $.unpack($v24, 2, -1);key = $v25[0];value = $v25[1];} if (!$.t($.has(own, key))) continue; yield [key, value]; } })($.cm(options, "items", []))))]);
 }
 return $.dict([...$.pairs(asked), ["method", method]]);
 });
-return {_ALWAYS, _OLD_OPTIONS, typed, _hints, mechanism_from_dict, _stages, method_from_dict, problem_from_dict, _total, plan_from_dict, _known, _modern_mechanism, _modern_problem, InvalidParameter, Numbers, Mapping, Problem, Budget, real, Any, fields, MOST_STAGES, METHODS, Total, FORMER_METHODS, Method, STAGE_METHODS, get_type_hints, cache, Mechanism, MECHANISMS};
+return {_ALWAYS, _OLD_OPTIONS, typed, _check_known, _check_parts, _hints, mechanism_from_dict, _stages, method_from_dict, problem_from_dict, _total, plan_from_dict, _known, _modern_mechanism, _modern_problem, InvalidParameter, Numbers, Mapping, Problem, Budget, real, Any, MOST_STAGES, fields, METHODS, Total, FORMER_METHODS, Method, STAGE_METHODS, get_type_hints, cache, Mechanism, MECHANISMS};
 })();
 $.modules["methods.composition"] = (() => {
 let FRESH_LEARN, _CONDITION, CompositionRun, Composition;
@@ -7327,7 +7264,7 @@ return null;
 return {TheoremRun, Theorem, _check_covered, Worlds, ClassVar, GridMethod, GridRun, positive, AssumptionViolated, Plan};
 })();
 $.modules["evidence.facts"] = (() => {
-let MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _columns, in_order, digest, number, version, audited;
+let MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _columns, in_order, digest, number, version, audited, MOST_PLACES, MOST_PUBLISHERS, UNKNOWN, listed, in_order_of_the_source, looked_for, put_besides, made_by;
 const re = $.libraries["re"];
 const Mapping = $.libraries["collections.abc"]["Mapping"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
@@ -7336,16 +7273,15 @@ const Any = $.libraries["typing"]["Any"];
 const UUID = $.libraries["uuid"]["UUID"];
 const Statuses = $.modules["accountant.events"]["Statuses"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const choice = $.modules["errors"]["choice"];
 const count = $.modules["errors"]["count"];
 const real = $.modules["errors"]["real"];
 const day = $.modules["register.dates"]["day"];
 const last_day = $.modules["register.dates"]["last_day"];
 const local_day = $.modules["register.dates"]["local_day"];
 const moment = $.modules["register.dates"]["moment"];
-const in_order_of_the_source = $.modules["evidence.elsewhere"]["in_order_of_the_source"];
-const listed = $.modules["evidence.elsewhere"]["listed"];
-const looked_for = $.modules["evidence.elsewhere"]["looked_for"];
-const put_besides = $.modules["evidence.elsewhere"]["put_besides"];
+const position = $.modules["store.position"];
+const Verdicts = $.modules["store.sources.verdicts"]["Verdicts"];
 const NOTHING_STATED = $.modules["evidence.notices"]["NOTHING_STATED"];
 const Notices = $.modules["evidence.notices"]["Notices"];
 const text = $.modules["evidence.notices"]["text"];
@@ -7519,7 +7455,86 @@ throw $.raised(InvalidParameter([("" + "the audit " + $.formatted($.gi(result, "
 }
 return found;
 });
-return {MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _columns, in_order, digest, number, version, audited, InvalidParameter, UUID, pairwise, Any, Mapping, Notices, NOTHING_STATED, Statuses, in_order_of_the_source, put_besides, looked_for, moment, count, text, last_day, real, listed, day, local_day};
+MOST_PLACES = 1000n;
+MOST_PUBLISHERS = 50n;
+UNKNOWN = "unknown";
+listed = $.fn("listed", ["name", "rows", "most", "parts"], {}, function (name, rows, most, parts) {
+let row;
+if ((!$.t($.b.isinstance([rows, $.tuple([$.b.list, $.b.tuple])])) || $.t($.lt(most, $.b.len([rows]))))) {
+throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + " must be a list of at most " + $.formatted(most, "", ""))]));
+}
+for (const $v17 of $.each(rows)) {
+row = $v17;
+if ((!$.t($.b.isinstance([row, Mapping])) || $.t(!$.eq($.b.set([row]), $.b.set([parts]))) || $.t($.is($.gi(row, $.gi(parts, 0n)), null)))) {
+throw $.raised(InvalidParameter([("" + "each part of " + $.formatted(name, "", "") + " has " + $.formatted($.cm(", ", "join", [parts]), "", "") + ", the first of them a name")]));
+}
+text([("" + $.formatted($.gi(parts, 0n), "", "") + " of " + $.formatted(name, "", "")), $.gi(row, $.gi(parts, 0n))]);
+}
+return $.b.tuple([(function* ($first) { for (const $v18 of $.each($first)) { let row; row = $v18; yield $.b.dict([row]); } })(rows)]);
+});
+in_order_of_the_source = $.fn("in_order_of_the_source", ["deleted_at", "read_at", "counted", "*", "published"], {}, function (deleted_at, read_at, counted, published) {
+let place;
+for (const $v19 of $.each($.tuple([deleted_at, read_at]))) {
+place = $v19;
+if ($.t(!$.is(place, null))) {
+$.modules["store.position"].checked([place]);
+}
+}
+if ($.t(!$.eq($.is(read_at, null), $.either($.is(deleted_at, null), () => !$.t(published))))) {
+throw $.raised(InvalidParameter(["where rows lie in a source of their own, a deletion has deleted_at, and the model published since has read_at"]));
+}
+if (($.t(!$.is(counted, null)) && ($.t(choice(["counted", counted, $.modules["store.position"].COUNTED_BY])) && $.t($.is(read_at, null))))) {
+throw $.raised(InvalidParameter(["counted says by what the changes up to read_at were counted: give both or neither"]));
+}
+if (($.t(!$.is(read_at, null)) && $.t(!$.is(deleted_at, null)) && !$.t($.modules["store.position"].covers([read_at, deleted_at])))) {
+throw $.raised(InvalidParameter([("" + "the published model was computed from " + $.formatted(read_at, "", "") + ", which does not show the deletion at " + $.formatted(deleted_at, "", "") + ": it may have been trained with what was erased, so nothing is certified. Publish again")]));
+}
+return null;
+});
+looked_for = $.fn("looked_for", ["places"], {}, function (places) {
+let found, place;
+found = listed(["residue", places, MOST_PLACES, $.tuple(["place", "verdict", "found", "remedy"])]);
+for (const $v20 of $.each(found)) {
+place = $v20;
+text(["remedy", $.gi(place, "remedy")]);
+Verdicts([$.gi(place, "verdict")]);
+if ($.t(!$.eq($.lt(0n, count(["found", $.gi(place, "found")], {"minimum": 0n})), $.eq($.gi(place, "verdict"), $.ga(Verdicts, "RESIDUAL"))))) {
+throw $.raised(InvalidParameter(["a place of a residue report is RESIDUAL where something was found, and only there"]));
+}
+}
+return found;
+});
+put_besides = $.fn("put_besides", ["places"], {}, function (places) {
+let found, name, place;
+found = listed(["publishers", places, MOST_PUBLISHERS, $.tuple(["kind", "release", "oldest"])]);
+for (const $v21 of $.each(found)) {
+place = $v21;
+for (const $v22 of $.each($.tuple(["release", "oldest"]))) {
+name = $v22;
+if ($.t(!$.is($.gi(place, name), null))) {
+count([name, $.gi(place, name)]);
+}
+}
+if (($.t(!$.is($.gi(place, "release"), null)) && ($.t($.is($.gi(place, "oldest"), null)) || $.t($.lt($.gi(place, "release"), $.gi(place, "oldest")))))) {
+throw $.raised(InvalidParameter(["a publisher that holds a release has none that is older than its oldest"]));
+}
+}
+return found;
+});
+made_by = $.fn("made_by", ["releases", "publishers"], {}, function (releases, publishers) {
+let name, place;
+for (const $v23 of $.each(publishers)) {
+place = $v23;
+for (const $v24 of $.each($.tuple(["release", "oldest"]))) {
+name = $v24;
+if (($.t(!$.is($.gi(place, name), null)) && $.t($.lt(releases, $.gi(place, name))))) {
+throw $.raised(InvalidParameter([("" + "a publisher cannot hold release " + $.formatted($.gi(place, name), "", "") + ": " + $.formatted(releases, "", "") + " were made")]));
+}
+}
+}
+return null;
+});
+return {MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _columns, in_order, digest, number, version, audited, MOST_PLACES, MOST_PUBLISHERS, UNKNOWN, listed, in_order_of_the_source, looked_for, put_besides, made_by, InvalidParameter, UUID, pairwise, Any, Mapping, Notices, NOTHING_STATED, Statuses, moment, count, text, last_day, choice, Verdicts, real, day, local_day};
 })();
 $.modules["accountant.intervals"] = (() => {
 let Stretch, stretches, publish, costs, orders, alone, erasures, compose, answer, _list_releases, cost, within, affordable;
@@ -8950,7 +8965,7 @@ const right_of_hundred = $.modules["privacy.shown"]["right_of_hundred"];
 const Worlds = $.modules["privacy.worlds"]["Worlds"];
 const KEYS = $.modules["evidence.claims"]["KEYS"];
 const Claim = $.modules["evidence.claims"]["Claim"];
-const UNKNOWN = $.modules["evidence.elsewhere"]["UNKNOWN"];
+const UNKNOWN = $.modules["evidence.facts"]["UNKNOWN"];
 HARDLY = 0.9;
 NOT_COVERED = $.b.tuple([(function* ($first) { for (const $v1 of $.each($first)) { let claimable, key; {const $v2 = $.unpack($v1, 2, -1);key = $v2[0];claimable = $v2[1];} if (!$.t($.eq($.ga(claimable, "role"), "uncovered"))) continue; yield key; } })($.cm(KEYS, "items", []))]);
 claims_of = $.fn("claims_of", ["erasure", "plan", "history", "delta"], {}, function (erasure, plan, history, delta) {
@@ -9245,9 +9260,9 @@ const in_json = $.modules["register.dates"]["in_json"];
 const local_day = $.modules["register.dates"]["local_day"];
 const moment = $.modules["register.dates"]["moment"];
 const __version__ = $.modules["version"]["__version__"];
-const made_by = $.modules["evidence.elsewhere"]["made_by"];
 const Erasure = $.modules["evidence.facts"]["Erasure"];
 const in_order = $.modules["evidence.facts"]["in_order"];
+const made_by = $.modules["evidence.facts"]["made_by"];
 const number = $.modules["evidence.facts"]["number"];
 const version = $.modules["evidence.facts"]["version"];
 const Notices = $.modules["evidence.notices"]["Notices"];

@@ -147,9 +147,24 @@ def test_a_value_of_few_rows_is_not_listed() -> None:
 def test_rows_of_a_person_are_proposed_and_counted() -> None:
     persons = [f"p{k}" for k in range(ROWS // 2) for _ in range(2)]
     persons[:40] = ["busy"] * 40
-    table = Table("m", {"y": some("a", "b"), "who": persons, "id": [str(k) for k in range(ROWS)]}, range(ROWS))
+    table = Table(
+        "m", {"y": some("a", "b"), "x": floats(0, 1), "who": persons, "id": [str(k) for k in range(ROWS)]}, range(ROWS)
+    )
     text = draft_schema(table, "y", subject="who", id="id")
     assert re.search(r"^rows_per_subject = 2  # ASK: .*leave out 38 rows", text, re.MULTILINE)
+
+
+def test_a_table_that_nothing_can_be_learned_from_is_refused() -> None:
+    with pytest.raises(
+        InvalidSchema, match="ROWS row.s. and one value, so there is nothing to tell apart".replace("ROWS", str(ROWS))
+    ):
+        draft_schema(Table("m", {"y": ["a"] * ROWS, "x": floats(0, 1)}, range(ROWS)), "y")
+    for others, why in (
+        ({}, "the file has no other"),
+        ({"x": [""] * ROWS, "z": ["1"] * ROWS}, "every cell is empty, left out; "),
+    ):
+        with pytest.raises(InvalidSchema, match=f"no column is left to tell 'y' by .*{why}"):
+            draft_schema(Table("m", {"y": some("a", "b"), **others}, range(ROWS)), "y")
 
 
 def test_empty_labels_are_refused_with_their_lines() -> None:
