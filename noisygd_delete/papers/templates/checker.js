@@ -2508,7 +2508,7 @@ $ns.blocks = $.property($.fn("blocks", ["self"], {}, function (self) {
 return 1n;
 }));
 $ns.steps_exact = $.property($.fn("steps_exact", ["self"], {}, function (self) {
-return $.both($.ga($.ga(self, "constants"), "convex"), () => !$.t($.ga(self, "clips_each")));
+return $.both($.ga($.ga(self, "constants"), "convex"), () => $.both($.ga($.ga(self, "constants"), "proven"), () => !$.t($.ga(self, "clips_each"))));
 }));
 $ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
 
