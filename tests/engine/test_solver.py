@@ -424,6 +424,7 @@ def test_no_table_takes_more_than_the_quick_ways_and_the_proven_steps(name, quic
     start = np.full(objective.shape, 40.0)  # worse than the centre
     solution = solve(objective, start=start, tolerance=tolerance, quick=quick, **curvature)
     assert len(made) <= quick + proven + 2
+    assert solution.gradient_passes <= 2 * quick + 70 + proven + 2, "the sample's work beside them"
     assert np.linalg.norm(gradient(objective, solution.weights)) <= tolerance
 
 
