@@ -169,13 +169,28 @@ def erasures(
 
 
 def compose(about: str, adjacency: str, parts: Counter[Stretch], last: Event, known: Known | None = None) -> Guarantee:
-    """The cost of all stretches together; each distinct one is computed once, and not at all where it is in `known`."""
+    """The cost of all stretches together; each distinct one is computed once, and not at all where it is in `known`.
+
+    Of several chains of releases that continue one another a record leaves in one alone, that where it costs most: in those before it stays
+    to the end, and in those after it never was. (Of a person's rows, which may leave in different ones, m times the length of one's
+    is the length of all, at most.)
+    """
     known = {} if known is None else known
     nothing: Stretch = (last.mechanism, 0, 0)
     for stretch in (*parts, nothing):
         if stretch not in known:
             known[stretch] = cost(about, adjacency, stretch)
-    return Guarantee.composed([*((known[stretch], times) for stretch, times in parts.items()), (known[nothing], 1)])
+    priced = [(known[stretch], times) for stretch, times in parts.items()]
+    chains = [stretch for stretch in parts if stretch[0].continues and stretch[1]]
+    if sum(parts[stretch] for stretch in chains) > 1:
+        stays = {}
+        for stretch in chains:
+            mechanism, steps, gone = stretch
+            stays[stretch] = mechanism.staying(about, adjacency, steps_with=steps, steps_without=gone)
+        left = max(chains, key=lambda stretch: known[stretch].gdp_squared - stays[stretch].gdp_squared)
+        priced = [(stays.get(stretch, known[stretch]), times - (stretch == left)) for stretch, times in parts.items()]
+        priced.append((known[left], 1))
+    return Guarantee.composed([*((each, times) for each, times in priced if times), (known[nothing], 1)])
 
 
 def answer(

@@ -110,9 +110,11 @@ def stationary(*, releases: int, variance: float, carry: float) -> list[tuple[fl
     return [(0.0, variance), *[(carry, variance * (1 - carry * carry))] * (releases - 1)]
 
 
-def worst_charges(*, draws: Sequence[tuple[float, float]], apart: float, rounded: float, joiners: bool) -> list[float]:
+def worst_charges(
+    *, draws: Sequence[tuple[float, float]], apart: float, rounded: float, joiners: bool, leaves: bool = True
+) -> list[float]:
     """After each draw of a chain the largest Q of a row in one stretch of them, over every time at which it may come (the first draw
-    alone, unless `joiners`) and go, rounded up. They rise: the last is a cap on every path."""
+    alone, unless `joiners`) and go (never, unless `leaves`), rounded up. They rise: the last is a cap on every path."""
     present = gone = 0.0
     found: list[float] = []
     for carry, variance in draws:
@@ -121,7 +123,7 @@ def worst_charges(*, draws: Sequence[tuple[float, float]], apart: float, rounded
         if not found:
             present = joined
         else:
-            gone = max(gone, present + charge(**facts, left=1))
+            gone = max(gone, present + charge(**facts, left=1)) if leaves else 0.0
             present += charge(**facts, stay=1)
             present = max(present, joined) if joiners else present
         found.append(max(present, gone) * _SUM_UP)

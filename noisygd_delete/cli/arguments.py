@@ -19,7 +19,7 @@ COMMON = """\
 --dry-run           check everything and say what it would do or cost; change nothing
 --wait SECONDS      for another process to finish with the store
 --delimiter TEXT    of a CSV file (default: found from the header)
---device DEVICE     where steps are taken: cpu, cuda, cuda:1 (default: NOISYGD_DELETE_DEVICE, or cpu)
+--device DEVICE     where steps over the reals are taken: cpu, cuda, cuda:1 (default: NOISYGD_DELETE_DEVICE, or cpu)
 --memory SIZE       of rows read from a source, as 800M or 6G (default: a quarter of the machine's); a
                     larger table goes through an encrypted scratch file in TMPDIR or /var/tmp
 --tombstones FILE   list of erased ids outside the store: note those erased, refuse those erased before
@@ -49,20 +49,20 @@ LINES = {
     "verify": "check that the store is what its ledger says; or that given texts are in no byte of it",
     "audit": "attack a plan with synthetic worst-case records: claimed against measured",
     "certificate": "the erasure certificate of a request, as signed JSON and as a page to print",
-    "report": "one HTML page about the whole store: requests, budget, cost, accuracy bound",
     "restrict": "take records out of the table for a time (Article 18 GDPR): kept encrypted in a file of yours, used by no release",
     "object": "the same for an objection (Article 21 GDPR), until it is decided: then lift, or destroy file and key",
     "lift": "put records back whose processing was restricted, the person having been told before (Article 18(3) GDPR)",
     "register": "the requests of a store: due and late first, decisions, who was told; forget what may be forgotten",
     "export": "fields for a registry of deployments (YAML), a model card, an annex to an impact assessment; the model as ONNX or plain numbers",
+    "report": "one HTML page about the whole store: requests, budget, cost, accuracy bound",
     "publish-to": "put the model in force, and every later one in its place, into a folder, an object store or a model registry",
     "keygen": "make a key that signs certificates",
+    "token": "make a token for somebody who asks the service, and add its hash to a file of tokens",
     "verify-certificate": "compare what an erasure certificate claims with what can be proven, and check its signature",
     "residue": "where is this person still? Given texts looked for in databases, lakes, folders and backups",
     "watch": "count what an application changes in the source unseen (a trigger in PostgreSQL: numbers, no content, no id)",
     "serve": "a service that takes requests by HTTP, carries them out in every store, and answers with certificates",
     "requests": "requests that the service has not finished, in the first store that it was given; retry or drop what was set aside",
-    "token": "make a token for somebody who asks the service, and add its hash to a file of tokens",
 }
 
 

@@ -22,6 +22,10 @@ _MODULES = {
     "lift": "restrict",
     "relearn": "learn",
     "predict": "evaluate",
+    "replace": "delete",
+    "insert": "delete",
+    "report": "export",
+    "token": "keygen",
 }
 _READ_A_PLAN = ("quickstart", "advise", "init", "relearn", "audit")
 _STATUS: tuple[tuple[type[Exception], int], ...] = ((BudgetExceeded, 3), (StoreLocked, 4), (StoreCorrupt, 5))

@@ -1,8 +1,9 @@
-"""`noisygd-delete delete`: erase records, or all records of persons, and publish a model without them."""
+"""`noisygd-delete delete`, `replace` and `insert`: erase records, or all of persons; put corrected content in place; put new ones into free slots."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import Any
 
 from .arguments import store_command
@@ -24,6 +25,20 @@ def register(commands: Any) -> None:
     add_promises(parser)
     add_request_options(parser)
     parser.takes += STATEMENTS
+    parser = store_command(commands, "replace", "replace STORE --data corrected.csv", correct)
+    parser.add_argument(
+        "--data",
+        required=True,
+        metavar="FILE",
+        help="CSV or Parquet with the columns of the schema; every id is in use",
+    )
+    add_promises(parser)
+    add_request_options(parser)
+    parser.takes += ("--delimiter", *STATEMENTS)
+    parser = store_command(commands, "insert", "insert STORE --data new.csv", insert)
+    parser.add_argument("--data", required=True, metavar="FILE", help="CSV or Parquet with the columns of the schema")
+    add_request_options(parser)
+    parser.takes += ("--delimiter",)
 
 
 def delete(parsed: argparse.Namespace) -> int:
@@ -56,3 +71,36 @@ def _lines(source: str | None) -> list[str]:
     else:
         text = bounded.text(source, bounded.LIST, error=InvalidRequest)
     return [line for line in bounded.rows(text) if line.strip()]
+
+
+def insert(parsed: argparse.Namespace) -> int:
+    from ..errors import InvalidRequest
+    from ..records import EditRequest
+    from .release import open_store, serve
+
+    with open_store(parsed) as store:
+        new = store.schema.encode_file(parsed.data, parsed.delimiter, readable=True)
+        if new.dropped:
+            raise InvalidRequest(
+                f"{new.dropped} rows of {parsed.data} are beyond the first {store.schema.rows_per_subject} of their person, which is all that "
+                "this table keeps; take them out. Nothing was changed"
+            )
+        request = EditRequest.insert(new.ids, new.rows, new.labels, subjects=new.subjects, request_id=parsed.request_id)
+        for skipped in new.skipped:
+            print(skipped, file=sys.stderr)
+        return serve(parsed, store, request, clipped=new.clipped, unknown=new.unknown)
+
+
+def correct(parsed: argparse.Namespace) -> int:
+    from dataclasses import replace
+
+    from ..records import EditRequest
+    from ..register import Rights
+    from .release import open_store, serve
+
+    with open_store(parsed) as store:
+        schema = replace(store.schema, subject_column=None)  # a record stays its person's
+        new = schema.encode_file(parsed.data, parsed.delimiter)
+        rows = zip(new.ids or (), new.rows, new.labels, strict=True)
+        request = EditRequest.replace({name: (row, label) for name, row, label in rows}, request_id=parsed.request_id)
+        return serve(parsed, store, request, Rights.RECTIFICATION, clipped=new.clipped, unknown=new.unknown)

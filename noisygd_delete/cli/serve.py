@@ -14,7 +14,7 @@ from ..errors import InvalidParameter, MissingDependency
 from ..evidence.outputs import outside
 from ..records import bounded
 from ..service.access import TokenFile
-from .arguments import add_command, whole
+from .arguments import add_command, number, whole
 from .batches import add_batches, pace_from
 from .passphrase import add_passphrase_file, passphrase_of
 
@@ -68,6 +68,13 @@ def register(commands: Any) -> None:
     )
     when = serve.add_argument_group("publication, in each store")
     add_batches(when)
+    when.add_argument(
+        "--publish-after",
+        type=number,
+        metavar="SECONDS",
+        help="a release by a solver comes out so long after it was begun, so that when tells nothing of the table (default: by a calendar, "
+        "as long as any table may make it take, 300 at most)",
+    )
     told = serve.add_argument_group("certificates and messages")
     told.add_argument(
         "--key", metavar="FILE", help="sign certificates with this key (see keygen), for tokens with the role sign"
@@ -116,6 +123,7 @@ def _serve(parsed: argparse.Namespace) -> int:
         key=parsed.key,
         password=password,
         tombstones=tombstones_from(parsed),
+        lasts=parsed.publish_after,
     )
     try:
         listening = _socket(parsed.host, parsed.port)

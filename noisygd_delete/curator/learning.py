@@ -34,6 +34,7 @@ from ..losses.base import Loss
 from ..losses.staged import Staged
 from ..methods.plan import Plan
 from ..methods.procedure import Carried, Exactness, Fitted, Passed, Prior, Procedure, Sampling, Solved
+from ..methods.solving import quick_passes
 from ..records import EditRequest, Id, Records, SlotEdits
 from ..records.sparse import NO_ARRAY
 from .drawing import Continuation, draw
@@ -215,7 +216,21 @@ def train(
     model = Model(
         weights=released[0] if plan.loss.outputs == 1 else released, loss=plan.loss, certified=noise.certified
     )
+    if isinstance(begin, Solved):
+        _hold(began + execution.lasts, execution)
     return Training(model, passes, time.perf_counter() - began)
+
+
+def _hold(until: float, execution: Execution) -> None:
+    """Wait until then; how much later it is may tell something of the records."""
+    left = until - time.perf_counter()
+    if execution.lasts and left < 0:
+        warnings.warn(
+            f"a run took {execution.lasts - left:.3g} seconds, longer than the {execution.lasts:g} that it was to last: when its model came out "
+            "may tell something of the records; give it more",
+            stacklevel=3,
+        )
+    time.sleep(max(left, 0.0))
 
 
 def _drawn(records: CurrentRecords, plan: Plan, begin: Carried, after: Continuation, execution: Execution) -> Training:
@@ -308,6 +323,7 @@ def _solved(
                 strong_convexity=plan.problem.strong_convexity,
                 objective_smoothness=plan.problem.objective_smoothness,
                 fixed=begin.solver == "fixed",
+                quick=quick_passes(plan.problem) if execution.lasts else None,
             )
         centre, known, passes = solution.weights, solution.known, passes + solution.gradient_passes
     return centre, passes

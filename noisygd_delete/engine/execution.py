@@ -17,6 +17,8 @@ from .group import ALONE, Group
 from .noise import Noise, noise_source
 from .noisygd import Progress
 
+MOST_SECONDS = 86_400.0  # that a run may be told to last
+
 
 def usual_device() -> str:
     """The environment's NOISYGD_DELETE_DEVICE, else the processor."""
@@ -33,6 +35,7 @@ class Execution:
     rng       None: certified noise. A `numpy.random.Generator`: research, and what it makes is not certified
     progress  told the number of steps done, which depends on no record
     memory    bytes of rows to hold where they are read from a source; None: a quarter of the machine's memory
+    lasts     seconds: a model that a solver made, whose passes may depend on the records, is held until so long after its run began
 
     It holds no key: every run draws a new one (`noise`). It refuses to be pickled or copied, as a generator that went
     two ways would give the same noise twice.
@@ -43,6 +46,11 @@ class Execution:
     rng: np.random.Generator | None = field(default=None, repr=False)
     progress: Progress | None = field(default=None, repr=False)
     memory: int | None = None
+    lasts: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.lasts <= MOST_SECONDS:
+            raise InvalidParameter(f"must be 0 to {MOST_SECONDS:g} seconds", lasts=self.lasts)
 
     @classmethod
     def of(cls, execution: Execution | None, rng: np.random.Generator | None) -> Execution:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -51,14 +52,18 @@ class _Reached(Exception):
     """The point just measured is good enough."""
 
 
+class _Spent(Exception):
+    """As many passes were taken as the quick ways have."""
+
+
 class _Measured:
     """∇L_D; counts passes, keeps the best point, and raises `_Reached` at the first one within the tolerance.
 
     A point that need not be the last is measured in float32: the answer never is.
     """
 
-    def __init__(self, objective: PreciseObjective, tolerance: float) -> None:
-        self.objective = objective
+    def __init__(self, objective: PreciseObjective, tolerance: float, most: float = math.inf) -> None:
+        self.objective, self.most = objective, most
         self._tolerance = tolerance
         self._floor = _FLOOR * objective.loss.constants.lipschitz
         self.passes = 0
@@ -68,7 +73,7 @@ class _Measured:
 
     def quick(self, weights: Vector) -> Vector:
         """The gradient in float32; as `__call__` has it where this point may be good enough, or float32 says too little."""
-        if self._expected > max(self._tolerance, self._floor):
+        if self.passes < self.most and self._expected > max(self._tolerance, self._floor):
             self.passes += 1
             gradient = self.objective.gradient(weights, "float32")
             norm = float(np.linalg.norm(gradient))
@@ -78,6 +83,8 @@ class _Measured:
         return self(weights)
 
     def __call__(self, weights: Vector) -> Vector:
+        if self.passes >= self.most:
+            raise _Spent
         self.passes += 1
         gradient = self.objective.gradient(weights)
         norm = certified_norm(self.objective, weights, gradient)
@@ -114,6 +121,7 @@ def solve(
     strong_convexity: float,
     objective_smoothness: float,
     fixed: bool = False,
+    quick: int | None = None,
     known: Curvature | None = None,
 ) -> Solution:
     """A point with ‖∇L_D‖ ≤ `tolerance`.
@@ -123,28 +131,35 @@ def solve(
         start: (outputs, features), finite, for example the published model; None, or not much nearer than the centre of the
             regulariser, 0 as a rule: that.
         fixed: take a number of passes that no record can change, from that centre.
+        quick: passes after which the proven method begins from that centre, so that no table takes more than these and its own; None: when
+            the quick ways stop short.
         known: of another solution on these records.
 
     Raises:
         AssumptionViolated: the tolerance was not reached, so the loss is not as smooth or convex as it was declared.
     """
-    measured, sample, origin = _Measured(objective, tolerance), None, objective.centre
+    measured, sample = _Measured(objective, tolerance, math.inf if quick is None else quick), None
     curvature = {"strong_convexity": strong_convexity, "objective_smoothness": objective_smoothness}
-    slope = objective.loss.constants.lipschitz + objective.pull_norm  # of the objective there, whatever the records
+    far = objective.loss.constants.lipschitz + objective.pull_norm  # the slope at the centre, whatever the records
+
+    def proven(slope: float) -> int:
+        return proven_steps(distance=slope / strong_convexity, tolerance=tolerance, **curvature)
+
+    origin: Vector = objective.centre
+    steps: float = math.inf
     try:
         if not fixed:
             sample = Sample(objective, objective_smoothness / strong_convexity, known)
-            if start is not None and sample.is_nearer(start):
-                origin = start
-            steer(sample, measured.quick, origin, objective.loss.constants.lipschitz)
-            origin = measured.point
-            slope = certified_norm(objective, origin, objective.gradient(origin))
-            measured.passes += 1
-        steps = proven_steps(distance=slope / strong_convexity, tolerance=tolerance, **curvature)
-        if not fixed:
-            newton(measured, origin, passes=min(NEWTON_PASSES, steps))
-        measured.passes += steps
-        measured(_run_accelerated(objective.gradient, origin, steps, **curvature))
+            with suppress(_Spent):
+                begun = start if start is not None and sample.is_nearer(start) else origin
+                steer(sample, measured.quick, begun, objective.loss.constants.lipschitz)
+                measured.passes += 1
+                steps = proven(certified_norm(objective, measured.point, objective.gradient(measured.point)))
+                newton(measured, origin := measured.point, passes=min(NEWTON_PASSES, steps))
+        if fixed or (quick is not None and not steps <= proven(far)):
+            origin, steps = objective.centre, proven(far)
+        measured.passes, measured.most = measured.passes + int(steps), math.inf
+        measured(_run_accelerated(objective.gradient, origin, int(steps), **curvature))
     except _Reached:
         beside = 0 if sample is None else math.ceil(sample.passes)
         return Solution(measured.point, measured.passes + beside, None if sample is None else sample.known)

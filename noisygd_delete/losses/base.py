@@ -100,8 +100,9 @@ class Loss(ABC):
 
     @property
     def steps_exact(self) -> bool:
-        """Whether noisy steps on it are proven to the last bit: only where it is convex, and a sum of gradients is rounded as is proven."""
-        return self.constants.convex and not self.clips_each
+        """Whether noisy steps on it are proven to the last bit: only where it is convex, and its gradients and their sum are rounded as is
+        proven. Of one that a user declares nobody knows how its slope is rounded."""
+        return self.constants.convex and self.constants.proven and not self.clips_each
 
     @property
     @abstractmethod

@@ -131,6 +131,10 @@ class Mechanism(ABC):
         between, costs = Worlds(worlds), steps_with or (steps_without and self.shows_order)
         return self.guarantee(about, between, **(self._cost(between, steps_with, steps_without) if costs else {}))
 
+    def staying(self, about: str, worlds: str, *, steps_with: float, steps_without: float = 0) -> Guarantee:
+        """`interval` of a record that is still there after all these steps: less where releases `continue` one another, and leaving costs."""
+        return self.interval(about, worlds, steps_with=steps_with, steps_without=steps_without)
+
     @abstractmethod
     def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost: ...
 

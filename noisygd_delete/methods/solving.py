@@ -31,3 +31,8 @@ def forecast_passes(problem: Problem) -> int:
     if narrow and outputs == 1:
         return 1 + math.ceil(2 * math.pow(kappa, 0.25))
     return math.ceil(4 * math.pow(kappa, 0.27))
+
+
+def quick_passes(problem: Problem) -> int:
+    """After so many a run that is to last a public time leaves the quick ways for the proven one: hardly a table takes more."""
+    return 4 * forecast_passes(problem)

@@ -18,6 +18,7 @@ from ..losses.base import Loss
 from ..losses.logistic import Logistic
 from ..losses.softmax import Softmax
 from ..losses.squared import Squared
+from ..privacy.guarantee import Guarantee
 from ..privacy.worlds import Worlds
 from . import procedure
 from .base import Condition, Cost, Mechanism, Method
@@ -102,15 +103,19 @@ class MarkovSumsRun(Mechanism):
 
     def charges(self, worlds: Worlds) -> tuple[float, ...]:
         """μ² after each draw, of the record that costs most, whenever it came and went; a cap whatever the requests depend on."""
-        return _charges(self, worlds.between_records)
+        return _charges(self, worlds.between_records, True)
 
-    def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:
+    def _cost(self, worlds: Worlds, steps_with: float, steps_without: float, leaves: bool = True) -> Cost:
         """Of a record in so many draws of a chain, and in none of those after: all of them observed."""
-        charges = self.charges(worlds)
+        charges = _charges(self, worlds.between_records, leaves)
         if steps_with > self.releases and steps_with < math.inf:  # beyond the schedule: no draw that it knows
             return {"gdp_squared": math.inf}
         number = min(steps_with + (1 if steps_without else 0), self.releases)
         return {"gdp_squared": charges[int(number) - 1]}
+
+    def staying(self, about: str, worlds: str, *, steps_with: float, steps_without: float = 0) -> Guarantee:
+        between = Worlds(worlds)
+        return self.guarantee(about, between, **self._cost(between, steps_with, steps_without, leaves=False))
 
     def conditions(self) -> tuple[Condition, ...]:
         own = {"method": self.method}
@@ -124,13 +129,14 @@ class MarkovSumsRun(Mechanism):
 
 
 @lru_cache(maxsize=256)
-def _charges(run: MarkovSumsRun, between_records: bool) -> tuple[float, ...]:
+def _charges(run: MarkovSumsRun, between_records: bool, leaves: bool) -> tuple[float, ...]:
     draws, weight = run.draws, run.label_weight
     apart = run.apart(between_records=between_records)
     rounded = markov_sums.rounding(features=run.features, outputs=run.outputs, label_weight=weight)
     least = min(variance for _, variance in draws)
     factor = markov_sums.gaussian_factor(variance=least, label_weight=weight) * float(run.rows_per_subject) ** 2
-    worst = markov_sums.worst_charges(draws=draws, apart=apart, rounded=rounded, joiners=run.joiners)
+    chain: dict[str, Any] = {"draws": draws, "apart": apart, "rounded": rounded, "joiners": run.joiners}
+    worst = markov_sums.worst_charges(**chain, leaves=leaves)
     return tuple(each * factor for each in worst)
 
 

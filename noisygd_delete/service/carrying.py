@@ -13,17 +13,20 @@ from datetime import datetime
 from typing import Any
 
 from ..curator.stream import Batching, Calendar
+from ..engine import Execution
 from ..errors import InvalidRequest
 from ..records import EditRequest
 from ..register import Case
 from ..store import Store
 from ..store.ledger import Ledger
+from ..store.pace import public_seconds
 from .asked import as_request, case_of
 from .inbox import Kept
 
 Stores = Mapping[str, Store]
 Published = Callable[[str, Store], None]
 Pace = Batching | Calendar
+_LONGEST = 300.0  # seconds that a calendar's release is held, as nothing else is done meanwhile
 NOT_DONE = (  # whichever it is: a name asked for beside one that is in no table is not told to be there
     "not all that it names is in a table (never there, or erased already), or a table does not take its rows, or so many of a person; "
     "nothing was changed"
@@ -59,10 +62,13 @@ class Carrying:
     """One round of requests over stores that are open, each with the pace of its releases.
 
     published   called after every release, with the name of its store
+    lasts       seconds that a release by a solver lasts; None: on a date of a calendar what public numbers say, else as long as it takes
     """
 
-    def __init__(self, stores: Stores, paces: Mapping[str, Pace], published: Published) -> None:
-        self._stores, self._paces, self._published = stores, paces, published
+    def __init__(
+        self, stores: Stores, paces: Mapping[str, Pace], published: Published, lasts: float | None = None
+    ) -> None:
+        self._stores, self._paces, self._published, self._lasts = stores, paces, published, lasts
 
     def carry_out(self, together: Sequence[Kept]) -> list[Outcome]:
         """Edit the rows of independent requests in every store."""
@@ -96,11 +102,14 @@ class Carrying:
         due   because its pace says so, and not because somebody asked
         """
         store, pace, unused = self._stores[name], self._paces[name], None
+        lasts = self._lasts or 0.0
         if store.pending_edits and in_force(store.ledger):
             if due and isinstance(pace, Calendar):
                 last = store.ledger.made(store.ledger.model_release) or 0
                 unused = pace.unused(seconds(store.ledger.entry(last).time), time.time())
-            store.publish(unused_dates=unused)
+                if self._lasts is None:
+                    lasts = min(public_seconds(store.plan), _LONGEST)
+            store.publish(unused_dates=unused, execution=Execution(lasts=lasts))
             self._published(name, store)
 
     def _outcome(self, kept: Kept, share: dict[str, EditRequest] | str, reasons: Sequence[str]) -> Outcome:

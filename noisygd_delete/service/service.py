@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..engine import Execution
 from ..errors import InvalidParameter, NoisyGDDeleteError, StoreCorrupt, StoreLocked
 from ..evidence import erasure_certificate, sign
 from ..evidence.erasure import erasure_in, ledger_of
@@ -54,6 +55,8 @@ class Service:
         tokens: who may ask what. hooks: who is told. key: what certificates are signed with, for callers who may; with its password.
         published: called with the name of a store after each of its releases, while it is open.
         tombstones: the list of erased ids that no later release may read.
+        lasts: seconds that a release by a solver lasts, so that its time tells nothing; None: on the dates of a calendar as long as public numbers
+            say it may take, five minutes at most, else no longer than it takes.
 
     Raises:
         InvalidParameter: two stores of one name, one that has not learned, or an inbox left in another store than the first.
@@ -73,7 +76,9 @@ class Service:
         post: Post | None = None,
         tombstones: Tombstones | None = None,
         disk: Disk | None = None,
+        lasts: float | None = None,
     ) -> None:
+        Execution(lasts=lasts or 0.0)  # refused now, and not on the first date
         self.paths = _named(stores)
         self.tokens, self.hooks = tokens, hooks or Hooks({})
         self._key, self._password = key, password
@@ -101,6 +106,7 @@ class Service:
             published=published,
             tombstones=tombstones,
             disk=disk,
+            lasts=lasts,
         )
         self.answers: Counter[str] = Counter()  # HTTP status -> how often
         self.accepted = self.repeated = 0

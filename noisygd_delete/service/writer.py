@@ -63,6 +63,7 @@ class Writer:
         told: called with "published" or "refused" and what the inbox has about a request, before it is forgotten there; perhaps twice.
         published: called with the name of a store after each of its releases, while it is open.
         tombstones: the list of erased ids, where the operator keeps one.
+        lasts: as `Carrying` has it.
     """
 
     def __init__(
@@ -75,8 +76,9 @@ class Writer:
         published: Callable[[str, Store], None] = lambda *_: None,
         tombstones: Tombstones | None = None,
         disk: Disk | None = None,
+        lasts: float | None = None,
     ) -> None:
-        self.tombstones = tombstones
+        self.tombstones, self._lasts = tombstones, lasts
         self.stores, self.inbox, self.paces = dict(stores), inbox, dict(paces)
         self._layouts = {name: Layout.at(path) for name, path in self.stores.items()}
         self._told, self._published, self._disk = told, published, disk
@@ -139,7 +141,7 @@ class Writer:
                     )
                     for name, path in self.stores.items()
                 }
-                carrying = Carrying(stores, self.paces, self._released)
+                carrying = Carrying(stores, self.paces, self._released, self._lasts)
                 self._carry_out(carrying, accepted)
                 if self._caught_up():
                     self._publish_due(carrying)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -52,8 +52,35 @@ class Occasions(Word):
 Row = tuple[int, str, str]  # number, body, digest
 
 
+class _Facts:
+    """What follows from facts that an entry and its outline have alike."""
+
+    __slots__ = ()
+    pending: int
+    waiting: dict[str, int] | None
+    request_id: str | None
+    commitment: str | None
+    model: str | None
+    withdrawn: bool
+
+    @property
+    def pending_counts(self) -> EditCounts:
+        """The edits that no release covers yet, by kind."""
+        return EditCounts.of(self.pending) if self.waiting is None else EditCounts.from_dict(self.waiting)
+
+    @property
+    def named(self) -> str | None:
+        """What tells which request it was."""
+        return self.request_id or self.commitment
+
+    @property
+    def in_force(self) -> bool:
+        """Whether a model is in service."""
+        return self.model is not None and not self.withdrawn
+
+
 @dataclass(frozen=True)
-class Entry:
+class Entry(_Facts):
     """One line of the ledger.
 
     kind     one of `EntryKinds`, as a word or as its text
@@ -109,21 +136,6 @@ class Entry:
             object.__setattr__(self, "occasion", Occasions(self.occasion))
         count("unused_dates", self.unused_dates, minimum=0)
 
-    @property
-    def pending_counts(self) -> EditCounts:
-        """The edits that no release covers yet, by kind."""
-        return EditCounts.of(self.pending) if self.waiting is None else EditCounts.from_dict(self.waiting)
-
-    @property
-    def named(self) -> str | None:
-        """What tells which request it was."""
-        return self.request_id or self.commitment
-
-    @property
-    def in_force(self) -> bool:
-        """Whether a model is in service."""
-        return self.model is not None and not self.withdrawn
-
 
 _NOTHING = b"null"
 
@@ -149,7 +161,7 @@ class _Written(msgspec.Struct):
 _decoded = msgspec.json.Decoder(_Written).decode
 
 
-class Outline(NamedTuple):
+class Outline(msgspec.Struct, _Facts, frozen=True, gc=False):
     """An entry of which only the outline was read. `event` is its text; `plan`: whether it holds one, else None."""
 
     kind: EntryKinds
@@ -166,21 +178,6 @@ class Outline(NamedTuple):
     occasion: str | None
     unused_dates: int
 
-    @property
-    def pending_counts(self) -> EditCounts:
-        """As of an `Entry`."""
-        return EditCounts.of(self.pending) if self.waiting is None else EditCounts.from_dict(self.waiting)
-
-    @property
-    def named(self) -> str | None:
-        """As of an `Entry`."""
-        return self.request_id or self.commitment
-
-    @property
-    def in_force(self) -> bool:
-        """As of an `Entry`."""
-        return self.model is not None and not self.withdrawn
-
 
 def outlined(path: Path, number: int, body: str) -> Outline:
     """The outline of the entry in a row.
@@ -193,23 +190,9 @@ def outlined(path: Path, number: int, body: str) -> Outline:
         kind = EntryKinds(found.kind)
     except (msgspec.MsgspecError, InvalidParameter) as error:
         raise _no_entry(path, number) from error
-    planned = True if bytes(found.plan) != _NOTHING else None
-    event = bytes(found.event)
-    return Outline(
-        kind,
-        found.time,
-        found.pending,
-        found.model,
-        planned,
-        None if event == _NOTHING else event,
-        found.request_id,
-        found.waiting,
-        found.commitment,
-        found.withdrawn,
-        found.counted,
-        found.occasion,
-        found.unused_dates,
-    )
+    _, time, pending, model, plan, event, *rest = msgspec.structs.astuple(found)
+    planned, written = (bytes(part) if bytes(part) != _NOTHING else None for part in (plan, event))
+    return Outline(kind, time, pending, model, None if planned is None else True, written, *rest)
 
 
 def _no_entry(path: Path, number: int) -> StoreCorrupt:

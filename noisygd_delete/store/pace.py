@@ -6,7 +6,14 @@ from datetime import datetime
 
 from ..accountant import Accountant
 from ..curator.stream.batching import YEAR, Batching, Calendar
+from ..methods.perturbed_noise import proven_passes
+from ..methods.plan import Plan
+from ..methods.procedure import Solved
+from ..methods.solving import quick_passes
 from .ledger import Ledger
+
+_NUMBER, _CALL = 8e-9, 5e-3  # seconds of a pass: for each number of the table, many times a processor's, and besides
+_BESIDE = 70  # passes that the first step of a solver may ask of its sample, were that the table
 
 
 def publications(ledger: Ledger) -> int | None:
@@ -27,3 +34,14 @@ def paced(ledger: Ledger, *, period: float = YEAR) -> Batching | Calendar:
     began = ledger.made(1)
     assert began is not None
     return Calendar(datetime.fromisoformat(ledger.entry(began).time).timestamp(), period / number)
+
+
+def public_seconds(plan: Plan) -> float:
+    """How long a run may be told to last: the most passes that any table makes its solver take (its quick ways, their sample, and the proven
+    method), of a time that only sizes decide; 0 where no record decides how long a run takes."""
+    start = plan.serving.start
+    if not isinstance(start, Solved) or start.solver == "fixed":
+        return 0.0
+    proven = proven_passes(plan.problem, plan.linear_term, start.tolerance)
+    passes = start.chain * (2 * quick_passes(plan.problem) + _BESIDE + proven + 2) + plan.delete_steps
+    return passes * (_CALL + _NUMBER * plan.records * plan.features * plan.loss.outputs)

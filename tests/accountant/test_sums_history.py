@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from collections import Counter
@@ -19,6 +20,7 @@ from noisygd_delete.errors import BudgetExceeded, InvalidParameter
 from noisygd_delete.methods.reading import mechanism_from_dict
 from noisygd_delete.methods.sums import MarkovSumsRun, _charges
 from noisygd_delete.privacy.guarantee import NON_ADAPTIVE
+from noisygd_delete.privacy.worlds import Worlds
 from noisygd_delete.records import EditCounts
 from tests.oracles import sums_tree
 
@@ -250,6 +252,43 @@ def test_budget_lasts_for_the_releases_planned_and_a_cut_costs() -> None:
     assert cut.kind == "relearn"
     spent = accountant.what_if(cut).dp_cumulative().gdp ** 2
     assert spent == pytest.approx(2 * accountant.dp_cumulative().gdp ** 2)
+
+
+def test_a_chain_that_is_cut_early_costs_who_stays_little() -> None:
+    """Three chains of a plan for a hundred releases, cut after five: whoever leaves does so in one of them, and it is the law."""
+    plan = make_plan(LOSS, method="sums", releases=100, joiners=False, **FACTS)
+    PLANS["hundred"] = plan
+    releases = [("hundred", number % 5 == 0) for number in range(15)]
+    stated = Accountant(plan, events_of(releases)).dp_cumulative(adjacency="zero-out").gdp_squared
+    laws = [law(releases, come=0, gone=gone, seen=set(range(15)), pairwise=False) for gone in range(1, 16)]
+    alone = plan.mechanism.charges(Worlds.ZERO_OUT)[4]
+    assert max(laws) == pytest.approx(stated, rel=1e-3)
+    assert stated < 0.5 * 3 * alone
+    del PLANS["hundred"]
+
+
+def test_rows_of_a_person_that_leave_in_different_chains_are_within_what_is_stated() -> None:
+    plan = make_plan(LOSS, method="sums", releases=6, joiners=False, rows_per_subject=2, **FACTS)
+    facts, lengths, closest = plan.mechanism, (3, 3, 3), 0.0
+    events = [
+        Event("unlearn" if place else "relearn" if number else "learn", 0, 1, facts, ERASES)
+        for number, length in enumerate(lengths)
+        for place in range(length)
+    ]
+    stated = Accountant(plan, events).dp_cumulative(adjacency="zero-out").gdp_squared
+    norm, label = facts.norm_squared, facts.label_weight**2
+    draws = [
+        (place - 1 if place else None, Fraction(carry), Fraction(math.sqrt(variance / facts.variance)))
+        for place, (carry, variance) in enumerate(facts.draws)
+    ]
+    for one, other in itertools.combinations_with_replacement(range(1, 10), 2):
+        total, first = 0.0, 0
+        for length in lengths:
+            held = [[Fraction((number < one) + (number < other))] for number in range(first, first + length)]
+            total += float(sums_tree.divergence(draws[:length], held, range(length)))
+            first += length
+        closest = max(closest, total * (norm**2 + label * norm) / facts.variance / stated)
+    assert 0.99 < closest <= 1
 
 
 def test_requesters_who_saw_any_model_count_as_having_seen_all() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from typing import Any
@@ -15,8 +16,10 @@ from noisygd_delete.curator.learning import resume, train
 from noisygd_delete.engine import Objective
 from noisygd_delete.engine.noise import SecureNoise
 from noisygd_delete.engine.objective_float64 import PreciseObjective
+from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.methods import Minimiser, Perturbed
 from noisygd_delete.methods.plan import Plan
+from noisygd_delete.store.pace import public_seconds
 
 ROWS, WIDTH = 3000, 40
 PLAN = make_plan(
@@ -185,6 +188,65 @@ def test_what_the_passes_of_a_solver_tell_of_one_record(method: str, solver: str
     assert plan.dp.advantage < 0.06
     if solver in ("fixed", "passes"):
         assert told["all others have left"] == told["ordinary"] == 0
+        assert public_seconds(plan) == 0
     else:
         assert told["all others have left"] > 0.9
         assert any("running time may depend on the records" in assumption for assumption in plan.dp.assumptions)
+
+
+class Wall:
+    """A clock that goes on by a pass of each gradient over the table, and by nothing else but sleep."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, a_pass: float) -> None:
+        self.now, gradient = 0.0, PreciseObjective.gradient
+
+        def passed(objective: PreciseObjective, *asked: Any) -> Any:
+            self.now += a_pass
+            return gradient(objective, *asked)
+
+        monkeypatch.setattr(PreciseObjective, "gradient", passed)
+        monkeypatch.setattr(learning_module, "time", self)
+
+    def perf_counter(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+@pytest.mark.parametrize("solver", ["warm", "cold"])
+@pytest.mark.parametrize("method", [Perturbed, Minimiser])
+def test_a_release_that_lasts_a_public_time_tells_nothing_by_it(
+    method: Any, solver: str, monkeypatch: pytest.MonkeyPatch, record_property
+) -> None:
+    """On the hard table too, which all others have left: there the time of a release as it is done names who is in it."""
+    facts = {"records": 500, "features": 8, "regularization": 0.01, "budget": Budget(order=10, dp=0.1, deletion=0.01)}
+    plan = make_plan(losses.Logistic(1.0), **facts, method=method(solver=solver), utility=False)
+    rng = np.random.default_rng(1)
+    rows = rng.standard_normal((500, 8))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True) * 1.000001
+    full = Records(rows, np.where(rows[:, 0] > 0, 1.0, -1.0))
+    alone, nobody = (full.apply(EditRequest.delete(range(first, 500))) for first in (1, 0))
+    lasts, wall = public_seconds(plan), Wall(monkeypatch, 1e-3)
+    start = np.atleast_2d(learn(full, plan, np.random.default_rng(5)).weights)
+
+    def times(records: Records, lasts: float) -> list[float]:
+        found = []
+        for seed in range(40):
+            began = wall.now
+            train(records, plan, plan.serving, start, Execution(rng=np.random.default_rng(seed), lasts=lasts))
+            found.append(round(wall.now - began, 9))
+        return found
+
+    assert {*times(alone, lasts), *times(nobody, lasts), *times(full, lasts)} == {round(lasts, 9)}
+    pair = times(alone, 0.0), times(nobody, 0.0)
+    told = sum(abs(pair[0].count(one) - pair[1].count(one)) for one in {*pair[0], *pair[1]}) / 80
+    record_property(
+        "evidence", f"{plan.method.name}, {solver}: total variation {told:.2f} unheld, 0 held {lasts:.2f} s"
+    )
+    assert told > 0.5
+    with pytest.warns(UserWarning, match="may tell something of the records"):  # a time that is too short is said to be
+        assert len({*times(alone, 2e-3), *times(nobody, 2e-3)}) > 1
+    for wrong in (-1.0, math.nan, math.inf):
+        with pytest.raises(InvalidParameter, match="seconds"):
+            Execution(lasts=wrong)

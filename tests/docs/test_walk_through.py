@@ -37,7 +37,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_page_is_true(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(COMMANDS) < 10
     assert COMMANDS[-1][0] == "verify-certificate"
-    assert len(SHOWN) >= 9
+    assert len(SHOWN) >= 7
     for words in COMMANDS:
         if words[0] == "delete":
             assert main([*words, "--dry-run"]) == 0

@@ -407,6 +407,27 @@ def test_the_tolerance_is_always_reached_in_the_proven_number_of_passes(name, al
         assert solution.gradient_passes <= proven + 3
 
 
+@pytest.mark.parametrize("quick", [0, 1, 7, 60])
+@pytest.mark.parametrize("name", ADVERSARIAL)
+def test_no_table_takes_more_than_the_quick_ways_and_the_proven_steps(name, quick: int, monkeypatch) -> None:
+    """Whoever holds a release until the longest time needs one: passes of the whole table, counted where they are made."""
+    rows, labels, loss, regularization = adversarial(name)
+    objective = PreciseObjective(Records(rows, labels), loss, regularization=regularization)
+    curvature = {
+        "strong_convexity": regularization,
+        "objective_smoothness": regularization + loss.constants.smoothness,
+    }
+    tolerance, made = 1e-5, []
+    gradient = PreciseObjective.gradient
+    monkeypatch.setattr(PreciseObjective, "gradient", lambda *asked: made.append(1) or gradient(*asked))
+    proven = proven_steps(distance=loss.constants.lipschitz / regularization, tolerance=tolerance, **curvature)
+    start = np.full(objective.shape, 40.0)  # worse than the centre
+    solution = solve(objective, start=start, tolerance=tolerance, quick=quick, **curvature)
+    assert len(made) <= quick + proven + 2
+    assert solution.gradient_passes <= 2 * quick + 70 + proven + 2, "the sample's work beside them"
+    assert np.linalg.norm(gradient(objective, solution.weights)) <= tolerance
+
+
 def test_newton_goes_to_a_kink_where_no_second_derivative_is() -> None:
     """Two rows whose clipped slopes end in the minimiser itself: the generalised derivative there is neither side's."""
     loss = losses.clip(losses.PseudoHuber(1.0, 1.0), 0.5)

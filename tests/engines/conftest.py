@@ -1,4 +1,4 @@
-"""One table of people in a folder of Parquet files, for clusters of two workers that the tests start themselves.
+"""One table of people in a folder of Parquet files; one cluster of two workers of each engine for all tests that kill no driver.
 
 `make engines` installs Ray and Spark and runs these; where an engine is missing its tests are skipped, and say so.
 """
@@ -9,8 +9,8 @@ import os
 import shutil
 import tempfile
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Budget, Schema, losses, make_plan
+from noisygd_delete.store.clusters import on_ray, spark_session
 from noisygd_delete.store.clusters.opening import opened
 from noisygd_delete.store.clusters.table import ClusterRecords
 
@@ -85,6 +86,36 @@ def skip_without(engine: str) -> None:
         pytest.skip(f"{library} is not installed (make engines)")
     if engine == "spark" and shutil.which("java") is None:
         pytest.skip("Java is not installed (Debian: openjdk-17-jre-headless)")
+
+
+SESSIONS: dict[str, Callable[[], Any]] = {"ray": on_ray._running, "spark": spark_session.running}
+OF_TESTS = {  # each file is a partition, little is started, and packed pages would not be seen by those who look for rows
+    "spark.sql.files.openCostInBytes": str(1 << 27),
+    "spark.sql.shuffle.partitions": "2",
+    "spark.rdd.compress": "false",
+    "spark.shuffle.compress": "false",
+    "spark.broadcast.compress": "false",
+}
+Start = Callable[[str], Any]
+
+
+@pytest.fixture(scope="session")
+def start(two_workers: None) -> Iterator[Start]:
+    """A function that starts an engine, or skips; it runs until the last test has ended, and every command of this process finds it."""
+    there: dict[str, Any] = {}
+    with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spark_session, "_SETTINGS", spark_session._SETTINGS | OF_TESTS)
+
+        def started(engine: str) -> Any:
+            skip_without(engine)
+            if engine not in there:
+                there[engine] = stack.enter_context(SESSIONS[engine]())
+            return there[engine]
+
+        yield started
+        mine = [Path(session.conf.get("spark.local.dir")) for name, session in there.items() if name == "spark"]
+        assert all(folder.is_dir() for folder in mine)
+    assert not any(folder.exists() for folder in mine), "the folder goes with the session"
 
 
 @contextmanager

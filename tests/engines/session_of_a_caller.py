@@ -1,9 +1,9 @@
-"""A Spark session that a caller has started, with or without encryption of what it writes, and what lies on its disks in clear.
+"""A Spark session that a caller has started without encryption of what it writes, and what lies on its disks in clear.
 
-    python -m tests.engines.session_of_a_caller FILES LOCAL ENCRYPTED [--opened-all-the-same]
+    python -m tests.engines.session_of_a_caller FILES LOCAL
 
-Nothing is compressed, so that whatever is written in clear can be seen. Prints one line of JSON: either the words with which the session
-was refused, or in how many files each kind of secret was found.
+Nothing is compressed, so that whatever is written in clear can be seen. Prints one line of JSON: the words with which the session was
+refused, and in how many files each kind of secret was found when it was opened all the same.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
+import pytest
 from pyspark.sql import SparkSession
 
 from noisygd_delete.engine.objective_float64 import PreciseObjective
@@ -31,9 +32,9 @@ from .test_engines import LOSS, holding
 ROWS_APART = 97
 
 
-def session(local: Path, encrypted: str) -> SparkSession:
+def session(local: Path) -> SparkSession:
     settings = {
-        "spark.io.encryption.enabled": encrypted,
+        "spark.io.encryption.enabled": "false",
         "spark.local.dir": str(local),
         "spark.rdd.compress": "false",
         "spark.shuffle.compress": "false",
@@ -63,8 +64,8 @@ def found_in_clear(spark: SparkSession, files: Path, local: Path) -> dict[str, i
         iterates.update(holding([local], [weights.tobytes()]))
         return made
 
-    context.broadcast = looked_at
-    with opened("spark", str(files), SCHEMA, SLOTS) as (records, *_):
+    with pytest.MonkeyPatch.context() as patch, opened("spark", str(files), SCHEMA, SLOTS) as (records, *_):
+        patch.setattr(context, "broadcast", looked_at)
         PreciseObjective(records, LOSS, regularization=0.05).gradient(weights)
         kept = [file for file in local.rglob("rdd_*") if file.is_file()]
         in_rows = holding([local], rows)
@@ -74,16 +75,17 @@ def found_in_clear(spark: SparkSession, files: Path, local: Path) -> dict[str, i
 
 
 def main() -> None:
-    files, local, encrypted, *more = sys.argv[1:]
+    files, local = map(Path, sys.argv[1:])
     on_spark._LEVEL = "DISK_ONLY"
-    if more:
-        spark_session.check_settings = lambda session: None
     with ThreadPoolExecutor(1) as another:  # a notebook's, say
-        spark = another.submit(session, Path(local), encrypted).result()
+        spark = another.submit(session, local).result()
     try:
-        found: object = found_in_clear(spark, Path(files), Path(local))
+        found_in_clear(spark, files, local)
+        raise AssertionError("it was not refused")
     except InvalidParameter as error:
-        found = {"refused": str(error), "kept": len(list(Path(local).rglob("rdd_*")))}
+        found = {"refused": str(error), "kept before": len(list(local.rglob("rdd_*")))}
+    spark_session.check_settings = lambda session: None
+    found |= found_in_clear(spark, files, local)
     assert spark.sparkContext.parallelize([1, 2]).count() == 2, "a caller's session stays open"
     print(json.dumps(found))
     spark.stop()

@@ -14,9 +14,8 @@ from noisygd_delete.store.clusters.questions import EveryStepth
 from noisygd_delete.store.sources import source_at
 from noisygd_delete.store.sources.reading import records_of
 
-from .conftest import SCHEMA, SLOTS, N, columns, skip_without
+from .conftest import SCHEMA, SLOTS, N, Start, columns
 from .test_engines import LOSS, holding, pytestmark
-from .test_spark_disks import sessions
 
 __all__ = ["pytestmark"]
 
@@ -26,7 +25,6 @@ PERSONS = replace(SCHEMA, subject_column="person")
 @pytest.fixture
 def people(short_folder: Path) -> Path:
     """Four files; the rows of a person lie in several of them."""
-    skip_without("spark")
     pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     folder = short_folder / "files"
     folder.mkdir()
@@ -38,8 +36,8 @@ def people(short_folder: Path) -> Path:
     return folder
 
 
-def test_spark_chooses_the_rows_that_one_process_chooses(people: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MASTER", "local[2,8]")
+def test_spark_chooses_the_rows_that_one_process_chooses(people: Path, start: Start) -> None:
+    own = [Path(start("spark").conf.get("spark.local.dir"))]
     facts = {
         "id": "id",
         "subject": "person",
@@ -52,11 +50,9 @@ def test_spark_chooses_the_rows_that_one_process_chooses(people: Path, monkeypat
         memory, _ = records_of(here, PERSONS, SLOTS)
         with here.snapshot(["a"]) as one_process:
             left_out = one_process.left_out
-        others = sessions()
         with there.opened(PERSONS, SLOTS) as (records, _, of_spark):
             firsts = tuple(0 for _ in range(records.partitions))
             every = records.ask(EveryStepth(LOSS, firsts, 1))
-            own = sorted(sessions() - others)
             assert holding(own, [b"identifier-token", b"person-token"]) == [], "what is brought together is encrypted"
         rows = sorted(row.tobytes() for part, _ in every for row in part)
         assert rows == sorted(row.tobytes() for row in memory.features[memory.occupied])

@@ -12,7 +12,7 @@ import pytest
 from noisygd_delete.store import Store, verify
 from tests.cli.planned import main
 
-from .conftest import FILES, SLOTS, N, columns, name, skip_without, written
+from .conftest import FILES, SLOTS, N, Start, columns, name, written
 from .test_engines import holding, pytestmark
 
 __all__ = ["pytestmark"]
@@ -48,9 +48,8 @@ def delete_in_the_application(folder: Path, gone: int) -> None:
 
 
 @pytest.mark.parametrize("engine", ["ray", "spark"])
-def test_from_init_to_the_certificate(engine: str, short_folder: Path, capsys, monkeypatch) -> None:
-    skip_without(engine)
-    monkeypatch.setenv("MASTER", "local[2,8]")
+def test_from_init_to_the_certificate(engine: str, short_folder: Path, start: Start, capsys, monkeypatch) -> None:
+    start(engine)
     monkeypatch.chdir(short_folder)
     folder = written(short_folder / "files")
     Path("schema.toml").write_text(TEXT)

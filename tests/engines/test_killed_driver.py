@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,21 +16,19 @@ from noisygd_delete import Curator
 from noisygd_delete.evidence import erasure_certificate
 from noisygd_delete.evidence.erasure import erasure_in
 from noisygd_delete.store import Store, verify
-from noisygd_delete.store.clusters import on_ray, spark_session
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
 from noisygd_delete.store.position import covers
 from noisygd_delete.store.sources import source_at
 from noisygd_delete.store.sources.reading import records_of
 
-from .conftest import ROOT, SCHEMA, SLOTS, columns, name, plan, skip_without
+from .conftest import ROOT, SCHEMA, SLOTS, Start, columns, name, plan
 from .held_up import marked
 from .test_engines import engine_folders, holding, psutil, pytestmark
 
 __all__ = ["pytestmark"]
 
 GONE = name(17)
-SESSIONS: dict[str, Any] = {"ray": on_ray._running, "spark": spark_session.running}
 
 
 def in_delta(folder: Path) -> Path:
@@ -39,22 +37,24 @@ def in_delta(folder: Path) -> Path:
     return folder
 
 
-def running(engine: str) -> AbstractContextManager[Any]:
-    """One session for several releases of this process."""
-    session: AbstractContextManager[Any] = SESSIONS[engine]()
-    return session
+@pytest.fixture(scope="session")
+def must_end() -> Iterator[list[Any]]:
+    """Processes that end by themselves, looked after when all tests are done: workers of Ray take a minute."""
+    started: list[Any] = []
+    yield started
+    _, left = psutil.wait_procs(started, timeout=120)
+    assert not left, "workers go with their driver"
 
 
-def killed_in_a_pass(store: Path, mark: Path) -> None:
-    """`delete` in a process of its own, which is killed while a worker computes; whatever it had started ends with it."""
+def killed_in_a_pass(store: Path, mark: Path) -> list[Any]:
+    """`delete` in a process of its own, which is killed while a worker computes; the processes that it had started."""
     asked = [sys.executable, "-m", "tests.engines.driver", str(mark), "delete", str(store), GONE, "--request-id", "r"]
     with subprocess.Popen(asked, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as driver:
         worker = marked(mark)
         started = psutil.Process(driver.pid).children(recursive=True)
         assert worker in [each.pid for each in started]
         driver.kill()
-    _, left = psutil.wait_procs(started, timeout=120)
-    assert not left, "its workers went with it"
+    return started
 
 
 def paper_of(ledger: Ledger) -> dict[str, Any]:
@@ -64,16 +64,16 @@ def paper_of(ledger: Ledger) -> dict[str, Any]:
 
 @pytest.mark.parametrize("engine", ["ray", "spark"])
 def test_a_driver_killed_in_a_pass_leaves_a_request_that_the_next_command_ends(
-    engine: str, short_folder: Path, monkeypatch: pytest.MonkeyPatch
+    engine: str, short_folder: Path, start: Start, must_end: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    skip_without(engine)
+    start(engine)
     monkeypatch.setenv("MASTER", "local[2,8]")
     folder, store = in_delta(short_folder / "lake"), short_folder / "store"
     source = source_at(str(folder), engine=engine, id="id")
-    with running(engine), Store.create_over(store, source, SCHEMA, plan()) as made:
+    with Store.create_over(store, source, SCHEMA, plan()) as made:
         made.learn()
     others = set(engine_folders())
-    killed_in_a_pass(store, short_folder / "mark")
+    must_end += killed_in_a_pass(store, short_folder / "mark")
     ledger = Ledger.read(Layout.at(store).ledger)
     assert ledger.releases == 1, "nothing was published"
     assert source.held([GONE], []) == 0, "the deletion is committed"
@@ -85,7 +85,7 @@ def test_a_driver_killed_in_a_pass_leaves_a_request_that_the_next_command_ends(
     rows = [row.tobytes() for row in memory.features[:2000:97]]
     assert holding([*left, store], [GONE.encode(), name(18).encode(), *rows]) == []
 
-    with running(engine), Store.open(store) as again:
+    with Store.open(store) as again:
         assert (again.ledger.releases, again.pending_edits) == (2, 0)
         noted = again.ledger.position("r")
         covering = again.ledger.covering(noted)

@@ -39,6 +39,7 @@ IN_ANY_ORDER = [
     "interleaved",
 ]  # what rows in a source can be planned with
 MIXED = [name for name in PROBLEMS if name != "near-gibbs"]
+EXACT = [name for name in MIXED if "over the reals" not in name and name not in ("composition", "ladder")]
 ALONE = ("sharp", "theorem", "perturbed", "composition", "ladder", "interleaved", "minimiser, cold")
 
 
@@ -124,6 +125,27 @@ def test_every_claim_of_random_histories_stands_with_what_it_owes() -> None:
 
 def test_every_claim_about_rows_in_a_source_stands_with_what_it_owes() -> None:
     assert {seed: found for seed in range(60) if (found := judged(seed, IN_ANY_ORDER))} == {}
+
+
+@pytest.mark.parametrize("methods", [MIXED, EXACT, IN_ANY_ORDER], ids=["mixed", "exact", "over a source"])
+def test_papers_speak_of_real_numbers_where_a_release_was_made_over_them_alone(
+    methods: Sequence[str],
+) -> None:
+    """Noisy steps without exactness anywhere in the history, however long ago; of exact ones, solvers, sums and objective perturbation, never."""
+    seen = set()
+    for seed in range(20):
+        paper, events, _ = drawn(seed, methods)
+        told = [event.to_dict()["mechanism"] for event in events]
+        over_reals = any(
+            run["method"] in ("composition", "ladder", "near-gibbs")
+            or (run["method"] in ("sharp", "theorem", "minimiser", "interleaved") and not run.get("exact"))
+            for run in told
+        )
+        words = said(paper)
+        assert ("real-arithmetic" in {claim["key"] for claim in paper["claims"]}) == over_reals, seed
+        assert ("real numbers" in words) == over_reals, seed
+        seen.add(over_reals)
+    assert seen == ({True, False} if methods is MIXED else {False})
 
 
 def test_no_sentence_of_a_release_that_resumed_says_that_it_was_learned_afresh() -> None:

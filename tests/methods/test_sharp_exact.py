@@ -101,6 +101,22 @@ def test_noise_and_steps_are_those_of_the_tight_bound_without_the_slack(
     assert exact.mechanism.slack == 0
 
 
+class Declared(losses.Logistic):
+    """A user's own: who knows how its slope is rounded?"""
+
+    @property
+    def constants(self) -> losses.LossConstants:
+        return replace(super().constants, proven=False)
+
+
+def test_steps_on_a_loss_that_a_user_declares_are_bounded_over_the_reals() -> None:
+    plan = plan_by(loss=Declared(1.0))
+    assert plan.mechanism.exact is None
+    assert "real-arithmetic" in dict(plan.mechanism.conditions())
+    with pytest.raises(AssumptionViolated, match="last bit"):
+        plan_by(Sharp(exact=True), loss=Declared(1.0))
+
+
 def test_what_its_papers_say_and_that_plans_and_facts_survive_json() -> None:
     plan = plan_by(loss=losses.Softmax(1.0, 3), budget=PAIRS, releases=4)
     words = " ".join(plan.deletion.assumptions)

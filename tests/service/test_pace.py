@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from noisygd_delete import Execution
 from noisygd_delete.curator.stream import Batching, Calendar
 from noisygd_delete.planner.usual import capped, usual_total
 from noisygd_delete.service import carrying, writer
 from noisygd_delete.store import Store, verify
 from noisygd_delete.store.entry import Occasions
 from noisygd_delete.store.ledger import Ledger
-from noisygd_delete.store.pace import paced, publications
+from noisygd_delete.store.pace import paced, public_seconds, publications
 from tests.store.conftest import plan
 
 from .conftest import Opened, make_store, name, person
@@ -162,3 +163,34 @@ def test_a_replanned_store_spreads_what_its_new_total_affords(tmp_path: Path) ->
     pace = paced(ledger, period=1000.0)
     assert pace.interval == 1000.0 / left
     assert json.dumps([one.occasion for one in ledger.entries if one.event]) == '["demand", "demand"]'
+
+
+@pytest.mark.parametrize("lasts", [None, 0.0, 2.5])
+@pytest.mark.parametrize("method", ["perturbed", "sharp"])
+def test_a_date_of_a_calendar_publishes_at_a_public_time(
+    tmp_path: Path, opened: Opened, clock: Clock, monkeypatch: pytest.MonkeyPatch, method: str, lasts: float | None
+) -> None:
+    """By default as long after as any table may make it take; a release on demand only where the operator says how long."""
+    path = capped_store(tmp_path / "people", method=method)
+    told, publish = [], Store.publish
+
+    def noted(store: Store, *, execution: Execution, **facts: object) -> object:
+        told.append(execution.lasts)
+        return publish(store, **facts)
+
+    monkeypatch.setattr(Store, "publish", noted)
+    desk = opened(path, pace=paced, lasts=lasts)
+    ledger = Ledger.read(path / "ledger.sqlite")
+    for k in (0, 2):
+        clock.now += 5
+        assert desk.ask(request_id=f"t{k}", delete=[name(k)]).status_code == 202
+        desk.turn()
+        if k:
+            desk.client.post("/publish", headers=desk.headers("publish"))
+        else:
+            clock.now += YEAR / publications(ledger)
+        desk.turn()
+    public = public_seconds(ledger.plan)
+    assert (public > 0) == (method == "perturbed")
+    assert public < 60
+    assert told == [public if lasts is None else lasts, lasts or 0.0]

@@ -2086,7 +2086,7 @@ $.cm(steps, "append", [$.tuple([carry, $.mul(variance, $.sub(1n, $.mul(carry, ca
 }
 return steps;
 });
-worst_charges = $.fn("worst_charges", ["*", "draws", "apart", "rounded", "joiners"], {}, function (draws, apart, rounded, joiners) {
+worst_charges = $.fn("worst_charges", ["*", "draws", "apart", "rounded", "joiners", "leaves"], {"leaves": true}, function (draws, apart, rounded, joiners, leaves) {
 let carry, facts, found, gone, joined, present, variance;
 {const $v7 = 0.0;present = $v7;gone = $v7;}
 found = [];
@@ -2097,7 +2097,7 @@ joined = charge([], {...$.named(facts), "joined": 1n});
 if (!$.t(found)) {
 present = joined;
 } else {
-gone = $.b.max([gone, $.add(present, charge([], {...$.named(facts), "left": 1n}))]);
+gone = ($.t(leaves) ? $.b.max([gone, $.add(present, charge([], {...$.named(facts), "left": 1n}))]) : 0.0);
 present = $.iadd(present, charge([], {...$.named(facts), "stay": 1n}));
 present = ($.t(joiners) ? $.b.max([present, joined]) : present);
 }
@@ -2508,7 +2508,7 @@ $ns.blocks = $.property($.fn("blocks", ["self"], {}, function (self) {
 return 1n;
 }));
 $ns.steps_exact = $.property($.fn("steps_exact", ["self"], {}, function (self) {
-return $.both($.ga($.ga(self, "constants"), "convex"), () => !$.t($.ga(self, "clips_each")));
+return $.both($.ga($.ga(self, "constants"), "convex"), () => $.both($.ga($.ga(self, "constants"), "proven"), () => !$.t($.ga(self, "clips_each"))));
 }));
 $ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
 
@@ -5038,6 +5038,9 @@ let between, costs;
 {const $v1 = [Worlds([worlds]), $.either(steps_with, () => $.both(steps_without, () => $.ga(self, "shows_order")))];between = $v1[0];costs = $v1[1];}
 return $.cm(self, "guarantee", [about, between], {...$.named(($.t(costs) ? $.cm(self, "_cost", [between, steps_with, steps_without]) : $.dict([])))});
 });
+$ns.staying = $.fn("staying", ["self", "about", "worlds", "*", "steps_with", "steps_without"], {"steps_without": 0n}, function (self, about, worlds, steps_with, steps_without) {
+return $.cm(self, "interval", [about, worlds], {"steps_with": steps_with, "steps_without": steps_without});
+});
 $ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
 
 return null;
@@ -6935,16 +6938,21 @@ facts = $.dict([["norm_squared", $.ga(self, "norm_squared")], ["label_weight", $
 return $.modules["bounds.markov_sums"].sensitivity([], {"between_records": between_records, ...$.named(facts)});
 });
 $ns.charges = $.fn("charges", ["self", "worlds"], {}, function (self, worlds) {
-return _charges([self, $.ga(worlds, "between_records")]);
+return _charges([self, $.ga(worlds, "between_records"), true]);
 });
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
+$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without", "leaves"], {"leaves": true}, function (self, worlds, steps_with, steps_without, leaves) {
 let charges, number;
-charges = $.cm(self, "charges", [worlds]);
+charges = _charges([self, $.ga(worlds, "between_records"), leaves]);
 if (($.t($.lt($.ga(self, "releases"), steps_with)) && $.t($.lt(steps_with, $.libraries["math"].inf)))) {
 return $.dict([["gdp_squared", $.libraries["math"].inf]]);
 }
 number = $.b.min([$.add(steps_with, ($.t(steps_without) ? 1n : 0n)), $.ga(self, "releases")]);
 return $.dict([["gdp_squared", $.gi(charges, $.sub($.b.int([number]), 1n))]]);
+});
+$ns.staying = $.fn("staying", ["self", "about", "worlds", "*", "steps_with", "steps_without"], {"steps_without": 0n}, function (self, about, worlds, steps_with, steps_without) {
+let between;
+between = Worlds([worlds]);
+return $.cm(self, "guarantee", [about, between], {...$.named($.cm(self, "_cost", [between, steps_with, steps_without], {"leaves": false}))});
 });
 $ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
 let own;
@@ -6952,14 +6960,15 @@ own = $.dict([["method", $.ga(self, "method")]]);
 return $.tuple([...$.each($.sup(MarkovSumsRun, self, "conditions")([])), $.tuple(["sums-carried", own]), $.tuple(["sums-all-rows", $.dict([["rows_per_person", $.ga(self, "rows_per_subject")]])]), $.tuple(["exact-noise", own]), $.tuple(["machine-trusted", $.dict([])])]);
 });
 }), [["features", () => ["is", $.b.int]], ["outputs", () => ["is", $.b.int]], ["norm_squared", () => ["is", $.b.int]], ["label_weight", () => ["is", $.b.int]], ["variance", () => ["is", $.b.float]], ["releases", () => ["is", $.b.int]], ["joiners", () => ["is", $.b.bool]], ["rows_per_subject", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
-_charges = $.lru_cache($.fn("_charges", ["run", "between_records"], {}, function (run, between_records) {
-let apart, draws, factor, least, rounded, weight, worst;
+_charges = $.lru_cache($.fn("_charges", ["run", "between_records", "leaves"], {}, function (run, between_records, leaves) {
+let apart, chain, draws, factor, least, rounded, weight, worst;
 {const $v4 = [$.ga(run, "draws"), $.ga(run, "label_weight")];draws = $v4[0];weight = $v4[1];}
 apart = $.cm(run, "apart", [], {"between_records": between_records});
 rounded = $.modules["bounds.markov_sums"].rounding([], {"features": $.ga(run, "features"), "outputs": $.ga(run, "outputs"), "label_weight": weight});
 least = $.b.min([(function* ($first) { for (const $v5 of $.each($first)) { let _, variance; {const $v6 = $.unpack($v5, 2, -1);_ = $v6[0];variance = $v6[1];} yield variance; } })(draws)]);
 factor = $.mul($.modules["bounds.markov_sums"].gaussian_factor([], {"variance": least, "label_weight": weight}), $.pow($.b.float([$.ga(run, "rows_per_subject")]), 2n));
-worst = $.modules["bounds.markov_sums"].worst_charges([], {"draws": draws, "apart": apart, "rounded": rounded, "joiners": $.ga(run, "joiners")});
+chain = $.dict([["draws", draws], ["apart", apart], ["rounded", rounded], ["joiners", $.ga(run, "joiners")]]);
+worst = $.modules["bounds.markov_sums"].worst_charges([], {...$.named(chain), "leaves": leaves});
 return $.b.tuple([(function* ($first) { for (const $v7 of $.each($first)) { let each; each = $v7; yield $.mul(each, factor); } })(worst)]);
 }));
 grid_of = $.fn("grid_of", ["loss"], {}, function (loss) {
@@ -7689,7 +7698,7 @@ if ($.t($.eq($.ga(event, "kind"), "statistic"))) {
 return null;
 });
 compose = $.fn("compose", ["about", "adjacency", "parts", "last", "known"], {"known": null}, function (about, adjacency, parts, last, known) {
-let nothing, stretch;
+let chains, gone, left, mechanism, nothing, priced, stays, steps, stretch;
 known = ($.t($.is(known, null)) ? $.dict([]) : known);
 nothing = $.tuple([$.ga(last, "mechanism"), 0n, 0n]);
 for (const $v24 of $.each($.tuple([...$.each(parts), nothing]))) {
@@ -7698,7 +7707,20 @@ if ($.t(!$.has(known, stretch))) {
 $.si(known, stretch, cost([about, adjacency, stretch]));
 }
 }
-return $.cm(Guarantee, "composed", [[...$.each((function* ($first) { for (const $v25 of $.each($first)) { let stretch, times; {const $v26 = $.unpack($v25, 2, -1);stretch = $v26[0];times = $v26[1];} yield $.tuple([$.gi(known, stretch), times]); } })($.cm(parts, "items", []))), $.tuple([$.gi(known, nothing), 1n])]]);
+priced = [...(function* ($first) { for (const $v25 of $.each($first)) { let stretch, times; {const $v26 = $.unpack($v25, 2, -1);stretch = $v26[0];times = $v26[1];} yield $.tuple([$.gi(known, stretch), times]); } })($.cm(parts, "items", []))];
+chains = [...(function* ($first) { for (const $v27 of $.each($first)) { let stretch; stretch = $v27; if (!($.t($.ga($.gi(stretch, 0n), "continues")) && $.t($.gi(stretch, 1n)))) continue; yield stretch; } })(parts)];
+if ($.t($.lt(1n, $.b.sum([(function* ($first) { for (const $v28 of $.each($first)) { let stretch; stretch = $v28; yield $.gi(parts, stretch); } })(chains)])))) {
+stays = $.dict([]);
+for (const $v29 of $.each(chains)) {
+stretch = $v29;
+{const $v30 = $.unpack(stretch, 3, -1);mechanism = $v30[0];steps = $v30[1];gone = $v30[2];}
+$.si(stays, stretch, $.cm(mechanism, "staying", [about, adjacency], {"steps_with": steps, "steps_without": gone}));
+}
+left = $.b.max([chains], {"key": $.fn("<lambda>", ["stretch"], {}, (stretch) => $.sub($.ga($.gi(known, stretch), "gdp_squared"), $.ga($.gi(stays, stretch), "gdp_squared")))});
+priced = [...(function* ($first) { for (const $v31 of $.each($first)) { let stretch, times; {const $v32 = $.unpack($v31, 2, -1);stretch = $v32[0];times = $v32[1];} yield $.tuple([$.cm(stays, "get", [stretch, $.gi(known, stretch)]), $.sub(times, $.eq(stretch, left))]); } })($.cm(parts, "items", []))];
+$.cm(priced, "append", [$.tuple([$.gi(known, left), 1n])]);
+}
+return $.cm(Guarantee, "composed", [[...$.each((function* ($first) { for (const $v33 of $.each($first)) { let each, times; {const $v34 = $.unpack($v33, 2, -1);each = $v34[0];times = $v34[1];} if (!$.t(times)) continue; yield $.tuple([each, times]); } })(priced)), $.tuple([$.gi(known, nothing), 1n])]]);
 });
 answer = $.fn("answer", ["about", "adjacency", "parts", "last", "observed", "releases", "known"], {"known": null}, function (about, adjacency, parts, last, observed, releases, known) {
 let everything, seen, total;
@@ -7717,7 +7739,7 @@ return ("" + $.formatted($.b.len([observed]), "", "") + " releases from " + $.fo
 });
 cost = $.fn("cost", ["about", "adjacency", "stretch"], {}, function (about, adjacency, stretch) {
 let gone, mechanism, steps;
-{const $v27 = $.unpack(stretch, 3, -1);mechanism = $v27[0];steps = $v27[1];gone = $v27[2];}
+{const $v35 = $.unpack(stretch, 3, -1);mechanism = $v35[0];steps = $v35[1];gone = $v35[2];}
 return $.cm(mechanism, "interval", [about, adjacency], {"steps_with": steps, "steps_without": gone});
 });
 within = $.fn("within", ["spent", "plan"], {}, function (spent, plan) {
