@@ -170,7 +170,8 @@ def write_people(rows: int, classes: str = '["no", "yes"]') -> None:
         (20_000, '["no", "yes"]', [], "additive"),
         (20_000, '["no", "yes"]', ["--map", "columns"], None),
         (20_000, '["no", "yes"]', ["--method", "perturbed"], None),  # a method that was named reads what it read before
-        (20_000, '["no", "yes", "perhaps"]', [], None),
+        (20_000, '["no", "yes", "perhaps"]', [], "additive"),
+        (1000, '["no", "yes", "perhaps"]', [], None),
         (1000, '["no", "yes"]', ["--dp", "1"], None),  # too few for curves
     ],
 )
