@@ -19,6 +19,7 @@ from .releases import (
     label_of,
     longest_rows,
     measure_climb,
+    on_any_rows,
     oppose_rows,
     publish_twice,
     without,
@@ -106,6 +107,7 @@ def audit_one_run(
     """
     probability("false_alarm", false_alarm)
     positive("factor", factor)
+    plan = on_any_rows(plan)
     generator = np.random.default_rng() if rng is None else rng
     accountant, worlds = account(plan), (Worlds(plan.problem.adjacency), Worlds(plan.problem.deletion_notion))
     asked = (

@@ -13,7 +13,17 @@ from ..privacy.worlds import Worlds
 from ..records import Records
 from .attacks import ShadowLikelihoodRatio
 from .membership import Fit, Jury, Tables, questions
-from .releases import Publish, account, label_of, longest_rows, oppose_rows, publish_twice, repeat_histories, without
+from .releases import (
+    Publish,
+    account,
+    label_of,
+    longest_rows,
+    on_any_rows,
+    oppose_rows,
+    publish_twice,
+    repeat_histories,
+    without,
+)
 from .simulation import Chains, World
 from .three_samples import KernelWitness, three_samples
 from .verdict import AuditResult
@@ -55,6 +65,7 @@ def audit_releases(
     count("runs", runs, minimum=20, maximum=_MOST_RUNS)
     probability("false_alarm", false_alarm)
     positive("factor", factor)
+    plan = on_any_rows(plan)
     generator = np.random.default_rng() if rng is None else rng
     tables = _tables(plan, target, others)
     run: list[World] = []

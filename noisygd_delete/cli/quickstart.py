@@ -175,19 +175,18 @@ def _made_text(made: Mapping[str, Any], found: Mapping[str, Any] | None, folder:
     from .advised_plan import listed
 
     rows = f"{made['records']} rows learned from, in {made['slots']} slots; {made['features']} features"
-    lines = [f"{folder}: {rows}, method '{made['plan']['method']}'"]
+    draft = (folder / "schema.toml").read_text(encoding="utf-8").splitlines()
+    unread = [
+        line.removeprefix('# [columns."').partition('"]: ')[0] for line in draft if line.startswith("# [columns.")
+    ]
+    left_out = f"; columns left out: {listed(unread)}" if unread else ""
+    lines = [f"{folder}: {rows}, method '{made['plan']['method']}'{left_out}"]
     own = made["from_data"]
     if own:
         lines.append(
             f"WARNING: {len(own)} ranges or lists are the data's own ({listed(own)}), which every figure takes for public: answer for them in "
             f"{folder / 'schema.toml'}"
         )
-    draft = (folder / "schema.toml").read_text(encoding="utf-8").splitlines()
-    unread = [
-        line.removeprefix('# [columns."').partition('"]: ')[0] for line in draft if line.startswith("# [columns.")
-    ]
-    if unread:
-        lines.append(f"columns left out, for reasons given there: {listed(unread)}")
     if found is None:
         reason = (
             "too few rows to keep some apart and measure"

@@ -11,6 +11,7 @@ import pytest
 from scipy.stats import binom, norm
 
 from benchmarks.audits import METHODS_THAT_RUN, plan_of, quieter, rows_left_in
+from noisygd_delete import Budget, losses, make_plan, maps
 from noisygd_delete.audit import AuditRow, OneRun, audit_one_run
 from noisygd_delete.audit.one_run import guess_canaries
 from noisygd_delete.audit.releases import publish_twice
@@ -125,6 +126,20 @@ def test_sums_whose_rows_go_before_the_draw_are_refuted_by_one_run(monkeypatch: 
     monkeypatch.setattr(learning, "draw", erases_first)
     found = audit_one_run(plan_of("sums", records=400, features=400), rng=np.random.default_rng(1))
     assert [row.verdict for row in found.rows] == ["pass", "fail"]
+
+
+def test_sums_of_counted_rows_are_audited_by_rows_of_any_form() -> None:
+    map = maps.Additive((0,) * 20, levels=3)
+    facts = {
+        "records": 300,
+        "features": map.width + 1,
+        "regularization": 0.1,
+        "budget": Budget.from_gdp(dp=2.0, deletion=0.3),
+    }
+    plan = make_plan(losses.Logistic(radius=1.0), method="sums", map=map, releases=2, **facts)
+    found = audit_one_run(plan, rng=np.random.default_rng(1))
+    assert found.verdict != "fail"
+    assert found.rows[0].measured.gdp > 0.2
 
 
 def test_one_column_is_refused() -> None:

@@ -59,7 +59,7 @@ def test_columns_that_are_not_read_are_named(folder: Path, capsys) -> None:
     lines = Path("people.csv").read_text().splitlines()
     Path("people.csv").write_text("\n".join([f"{lines[0]},empty", *(f"{line}," for line in lines[1:])]))
     assert main(quickstart()) == 0
-    assert "columns left out, for reasons given there: empty\n" in capsys.readouterr().out
+    assert "method 'perturbed'; columns left out: empty\n" in capsys.readouterr().out
 
 
 def test_the_answer_in_json_has_the_parts(folder: Path, capsys) -> None:
