@@ -4,17 +4,33 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from noisygd_delete.cli import parser
+from noisygd_delete.evidence import verify_certificate
+from tests.service.processes import Begin, serving
 from tests.store.sources.conftest import Server, database, server
+from tests.store.sources.conftest import name as record
 
 yaml = pytest.importorskip("yaml", reason="PyYAML comes with mkdocs")
-__all__ = ["database", "server"]  # fixtures
+__all__ = ["database", "server", "serving"]  # fixtures
 ROOT = Path(__file__).parents[2]
+SCHEMA_FILE = """id = "id"
+[label]
+column = "y"
+classes = ["no", "yes"]
+[columns.a]
+bounds = [-1, 1]
+[columns.b]
+bounds = [0, 10]
+[columns.c]
+categories = ["x", "z"]
+"""
 MANIFESTS = ROOT / "examples" / "kubernetes" / "service.yaml"
 
 
@@ -53,8 +69,18 @@ def test_one_writer_is_probed_and_locked_in() -> None:
     assert all("to" in rule for rule in policy["egress"]), "nowhere else"
 
 
-def test_the_role_of_the_composition_is_no_superuser(server: Server, database: str, tmp_path: Path) -> None:
-    """The script as the image of PostgreSQL runs it, by the programs of this machine."""
+def written(program: str) -> list[list[str]]:
+    """The words of the commands of this service that the page has, in their order."""
+    before = f"docker compose run --rm {program} "
+    lines = (ROOT / "docs" / "container.md").read_text().splitlines()
+    return [line.removeprefix(before).split() for line in lines if line.startswith(before)]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_composition_as_it_is_written_up_to_a_release_after_an_erasure(
+    server: Server, database: str, tmp_path: Path, serving: Begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Role, commands and service of the page and of compose.yaml, by the programs of this machine in one folder."""
     import psycopg
 
     name = database.partition("?")[0].rpartition("/")[2]
@@ -72,23 +98,39 @@ def test_the_role_of_the_composition_is_no_superuser(server: Server, database: s
         ).fetchone()
         assert found == (False, False, False, True)
         connection.execute("GRANT SELECT, DELETE ON people TO engine")
-    from noisygd_delete import EditRequest
-    from noisygd_delete.store import Store
-    from noisygd_delete.store.sources import source_at
-    from tests.store.sources.conftest import SCHEMA, plan
-    from tests.store.sources.conftest import name as record
-
+    monkeypatch.chdir(tmp_path)
+    Path("people.toml").write_text(SCHEMA_FILE)
+    here = {"postgresql://engine@database/people": database.replace("postgres@", "engine@")}
     try:
-        with Store.create_over(
-            tmp_path / "people",
-            source_at(database.replace("postgres@", "engine@"), id="id", table="people"),
-            SCHEMA,
-            plan(),
-        ) as store:
-            store.learn()
-            assert store.serve(EditRequest.delete([record(3)])).counts.deleted == 1
+        commands = [command for command in written("engine") if command[0] != "people.toml"]
+        assert [command[0] for command in commands] == ["init", "learn", "token"]
+        for command in commands:
+            done = subprocess.run(
+                [sys.executable, "-m", "noisygd_delete", *(here.get(word, word) for word in command)],
+                env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False, capture_output=True, text=True,
+            )  # fmt: skip
+            assert done.returncode == 0, done.stderr
+            secret = next((word for word in done.stdout.split() if word.startswith("ngd_")), "")
+        words = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]["service"]["command"]
+        assert words[:4] == ["serve", "people", "--tokens", "tokens.toml"]
+        assert words[4:7] == ["--host", "0.0.0.0", "--behind-proxy"]
+        with serving(tmp_path, str(tmp_path / "people"), *words[7:-1], "0.2") as service:
+            asked = {"request_id": "r", "delete": [record(3)]}
+            assert service.call("POST", "/requests", secret, asked)[0] == 202
+            last, state = time.monotonic() + 60, ""
+            while state != "published" and time.monotonic() < last:
+                state = service.call("GET", "/requests/r", secret)[1]["state"]
+                time.sleep(0.1)
+            code, papers = service.call("GET", "/requests/r/certificate", secret)
+            assert (state, code) == ("published", 200)
+            assert service.end() == 0
+        found = verify_certificate(
+            papers["certificates"][0]["certificate"]
+        ).checks  # a token that only reads gets it unsigned
+        assert {check.name for check in found if not check.passed} == {"signature"}
         with psycopg.connect(database) as connection:
             assert connection.execute("SELECT count(*) FROM noisygd_delete.marks").fetchone() == (1,)
+            assert connection.execute("SELECT count(*) FROM people WHERE id = %s", [record(3)]).fetchone() == (0,)
     finally:
         with psycopg.connect(database, autocommit=True) as connection:
             connection.execute("DROP OWNED BY engine")
