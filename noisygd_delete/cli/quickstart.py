@@ -184,8 +184,8 @@ def _made_text(made: Mapping[str, Any], found: Mapping[str, Any] | None, folder:
     own = made["from_data"]
     if own:
         lines.append(
-            f"WARNING: {len(own)} ranges or lists are the data's own ({listed(own)}), which every figure takes for public: answer for them in "
-            f"{folder / 'schema.toml'}"
+            f"WARNING: {len(own)} {'ranges or lists are' if len(own) > 1 else 'range or list is'} the data's own ({listed(own)}), which every "
+            f"figure takes for public: answer for {'them' if len(own) > 1 else 'it'} in {folder / 'schema.toml'}"
         )
     if found is None:
         reason = (
