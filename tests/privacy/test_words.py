@@ -14,6 +14,7 @@ from noisygd_delete.accountant import Event, EventKinds, Statuses
 from noisygd_delete.curator.curator import Release
 from noisygd_delete.errors import InvalidParameter, Word
 from noisygd_delete.evidence import Erasure
+from noisygd_delete.features.maps.catalogue import KINDS
 from noisygd_delete.methods.reading import plan_from_dict
 from noisygd_delete.privacy.budget import Measures
 from noisygd_delete.privacy.worlds import Worlds
@@ -71,7 +72,12 @@ def compared(tree: ast.AST) -> list[tuple[str, str]]:
     return found
 
 
-WORDS = {"kind": (EventKinds, EntryKinds), "status": (Statuses,), "measure": (Measures,), "adjacency": (Worlds,)}
+WORDS = {
+    "kind": (EventKinds, EntryKinds, tuple(KINDS)),
+    "status": (Statuses,),
+    "measure": (Measures,),
+    "adjacency": (Worlds,),
+}
 
 
 def test_no_comparison_in_the_package_misspells_a_word() -> None:
