@@ -31,6 +31,7 @@ class Scaled(Sigmoid):
             smoothness=self.height * one.smoothness,
             weak_convexity=self.height * one.weak_convexity,
             range=self.height,
+            proven=one.proven,
         )
 
 

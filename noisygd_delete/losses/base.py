@@ -40,14 +40,14 @@ class LossConstants:
     smoothness      β₊: largest eigenvalue of the Hessian is at most β₊
     weak_convexity  β₋: smallest eigenvalue is at least −β₋ (0: convex)
     range           ω: sup ℓ − inf ℓ over θ for a fixed record (inf: unbounded)
-    proven          whether the loss's docstring proves them (False: declared by the user)
+    proven          whether the loss's docstring proves them; else whoever wrote the loss declares them, and papers say so
     """
 
     lipschitz: float
     smoothness: float
     weak_convexity: float = 0.0
     range: float = math.inf
-    proven: bool = True
+    proven: bool = False
 
     @property
     def convex(self) -> bool:

@@ -38,7 +38,9 @@ class Clipped(Loss):
 
     @property
     def constants(self) -> LossConstants:
-        return LossConstants(lipschitz=self.limit, smoothness=self.base.constants.smoothness)
+        return LossConstants(
+            lipschitz=self.limit, smoothness=self.base.constants.smoothness, proven=self.base.constants.proven
+        )
 
     @property
     def loss_of_fit(self) -> float:

@@ -24,7 +24,7 @@ class Logistic(Loss):
 
     @property
     def constants(self) -> LossConstants:
-        return LossConstants(lipschitz=self.radius, smoothness=self.radius**2 / 4)
+        return LossConstants(lipschitz=self.radius, smoothness=self.radius**2 / 4, proven=True)
 
     @property
     def gap_at_zero(self) -> float:

@@ -70,7 +70,7 @@ class MultilayerPerceptron(Loss):
 
     @property
     def constants(self) -> LossConstants:
-        return LossConstants(lipschitz=self.clip, smoothness=self.curvature, weak_convexity=math.inf)
+        return LossConstants(lipschitz=self.clip, smoothness=self.curvature, weak_convexity=math.inf, proven=True)
 
     @property
     def init_variance(self) -> float:

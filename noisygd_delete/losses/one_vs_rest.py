@@ -42,7 +42,7 @@ class OneVsRest(Loss):
 
     @property
     def constants(self) -> LossConstants:
-        return LossConstants(lipschitz=self.classes**0.5 * self.radius, smoothness=self.radius**2 / 4)
+        return LossConstants(lipschitz=self.classes**0.5 * self.radius, smoothness=self.radius**2 / 4, proven=True)
 
     @property
     def gap_at_zero(self) -> float:

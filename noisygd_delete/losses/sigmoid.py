@@ -25,7 +25,9 @@ class Sigmoid(Loss):
     @property
     def constants(self) -> LossConstants:
         curvature = self.radius**2 / (6 * 3**0.5)
-        return LossConstants(lipschitz=self.radius / 4, smoothness=curvature, weak_convexity=curvature, range=1.0)
+        return LossConstants(
+            lipschitz=self.radius / 4, smoothness=curvature, weak_convexity=curvature, range=1.0, proven=True
+        )
 
     @property
     def gap_at_zero(self) -> float:

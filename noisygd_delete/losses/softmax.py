@@ -38,7 +38,7 @@ class Softmax(Loss):
 
     @property
     def constants(self) -> LossConstants:
-        return LossConstants(lipschitz=2**0.5 * self.radius, smoothness=self.radius**2 / 2)
+        return LossConstants(lipschitz=2**0.5 * self.radius, smoothness=self.radius**2 / 2, proven=True)
 
     @property
     def curvature_trace(self) -> float:

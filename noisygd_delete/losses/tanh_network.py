@@ -55,6 +55,7 @@ class TanhNetwork(Loss):
             smoothness=(norm * self.radius) ** 2 / 4 + bend,
             weak_convexity=bend,
             range=math.fsum(map(abs, self.outer_weights)),
+            proven=True,
         )
 
     def network(self, scores: Array, xp: Any) -> Array:

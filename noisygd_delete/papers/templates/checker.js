@@ -2484,7 +2484,7 @@ SEVERAL_DIRECTIONS = "several directions";
 LossConstants = $.dataclass($.cls("LossConstants", [], ($ns) => {
 $ns.weak_convexity = 0.0;
 $ns.range = $.libraries["math"].inf;
-$ns.proven = true;
+$ns.proven = false;
 $ns.convex = $.property($.fn("convex", ["self"], {}, function (self) {
 return $.eq($.ga(self, "weak_convexity"), 0n);
 }));
@@ -3592,7 +3592,7 @@ $.cm($.b.object, "__setattr__", [self, "label_kind", $.ga($.ga(self, "base"), "l
 return null;
 });
 $ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
-return LossConstants([], {"lipschitz": $.ga(self, "limit"), "smoothness": $.ga($.ga($.ga(self, "base"), "constants"), "smoothness")});
+return LossConstants([], {"lipschitz": $.ga(self, "limit"), "smoothness": $.ga($.ga($.ga(self, "base"), "constants"), "smoothness"), "proven": $.ga($.ga($.ga(self, "base"), "constants"), "proven")});
 }));
 $ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
 return $.b.float([$.ga($.ga(self, "base"), "gap_at_zero")]);
@@ -3634,7 +3634,7 @@ $ns.name = "linear";
 $ns.label_kind = "none";
 $ns.curving = ONE_DIRECTION;
 $ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
-return LossConstants([], {"lipschitz": $.ga(self, "radius"), "smoothness": 0.0});
+return LossConstants([], {"lipschitz": $.ga(self, "radius"), "smoothness": 0.0, "proven": true});
 }));
 }), [], {frozen: true});
 return {Linear, ClassVar, ONE_DIRECTION, Loss, LossConstants};
@@ -3652,7 +3652,7 @@ $ns.name = "logistic";
 $ns.label_kind = "binary";
 $ns.curving = ONE_DIRECTION;
 $ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
-return LossConstants([], {"lipschitz": $.ga(self, "radius"), "smoothness": $.div($.pow($.ga(self, "radius"), 2n), 4n)});
+return LossConstants([], {"lipschitz": $.ga(self, "radius"), "smoothness": $.div($.pow($.ga(self, "radius"), 2n), 4n), "proven": true});
 }));
 $ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
 return $.libraries["math"].log([2n]);
@@ -3694,7 +3694,7 @@ $ns.blocks = $.property($.fn("blocks", ["self"], {}, function (self) {
 return $.ga(self, "classes");
 }));
 $ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
-return LossConstants([], {"lipschitz": $.mul($.pow($.ga(self, "classes"), 0.5), $.ga(self, "radius")), "smoothness": $.div($.pow($.ga(self, "radius"), 2n), 4n)});
+return LossConstants([], {"lipschitz": $.mul($.pow($.ga(self, "classes"), 0.5), $.ga(self, "radius")), "smoothness": $.div($.pow($.ga(self, "radius"), 2n), 4n), "proven": true});
 }));
 $ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
 return $.mul($.ga(self, "classes"), $.libraries["math"].log([2n]));
@@ -3721,7 +3721,7 @@ $.cm($.b.object, "__setattr__", [self, "delta", scale(["delta", $.ga(self, "delt
 return null;
 });
 $ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
-return LossConstants([], {"lipschitz": $.mul($.ga(self, "delta"), $.ga(self, "radius")), "smoothness": $.pow($.ga(self, "radius"), 2n)});
+return LossConstants([], {"lipschitz": $.mul($.ga(self, "delta"), $.ga(self, "radius")), "smoothness": $.pow($.ga(self, "radius"), 2n), "proven": true});
 }));
 $ns.unclipped = $.fn("unclipped", ["self", "scores", "labels", "limit", "xp"], {}, function (self, scores, labels, limit, xp) {
 let edge, residual;
@@ -3746,7 +3746,7 @@ $ns.curving = ONE_DIRECTION;
 $ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
 let curvature;
 curvature = $.div($.pow($.ga(self, "radius"), 2n), $.mul(6n, $.pow(3n, 0.5)));
-return LossConstants([], {"lipschitz": $.div($.ga(self, "radius"), 4n), "smoothness": curvature, "weak_convexity": curvature, "range": 1.0});
+return LossConstants([], {"lipschitz": $.div($.ga(self, "radius"), 4n), "smoothness": curvature, "weak_convexity": curvature, "range": 1.0, "proven": true});
 }));
 $ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
 return 0.5;
@@ -3778,7 +3778,7 @@ $ns.outputs = $.property($.fn("outputs", ["self"], {}, function (self) {
 return $.ga(self, "classes");
 }));
 $ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
-return LossConstants([], {"lipschitz": $.mul($.pow(2n, 0.5), $.ga(self, "radius")), "smoothness": $.div($.pow($.ga(self, "radius"), 2n), 2n)});
+return LossConstants([], {"lipschitz": $.mul($.pow(2n, 0.5), $.ga(self, "radius")), "smoothness": $.div($.pow($.ga(self, "radius"), 2n), 2n), "proven": true});
 }));
 $ns.curvature_trace = $.property($.fn("curvature_trace", ["self"], {}, function (self) {
 return $.mul($.pow($.ga(self, "radius"), 2n), $.sub(1n, $.div(1n, $.ga(self, "classes"))));
@@ -3844,7 +3844,7 @@ $ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
 let bend, norm;
 norm = $.libraries["math"].hypot([...$.each($.ga(self, "outer_weights"))]);
 bend = $.mul($.mul($.div(4n, $.mul(3n, $.pow(3n, 0.5))), $.b.max([$.b.map([$.b.abs, $.ga(self, "outer_weights")])])), $.pow($.ga(self, "radius"), 2n));
-return LossConstants([], {"lipschitz": $.mul(norm, $.ga(self, "radius")), "smoothness": $.add($.div($.pow($.mul(norm, $.ga(self, "radius")), 2n), 4n), bend), "weak_convexity": bend, "range": $.libraries["math"].fsum([$.b.map([$.b.abs, $.ga(self, "outer_weights")])])});
+return LossConstants([], {"lipschitz": $.mul(norm, $.ga(self, "radius")), "smoothness": $.add($.div($.pow($.mul(norm, $.ga(self, "radius")), 2n), 4n), bend), "weak_convexity": bend, "range": $.libraries["math"].fsum([$.b.map([$.b.abs, $.ga(self, "outer_weights")])]), "proven": true});
 }));
 $ns.network = $.fn("network", ["self", "scores", "xp"], {}, function (self, scores, xp) {
 return $.cm($.mul($.cm(xp, "tanh", [scores]), $.cm(self, "_outer", [scores, xp])), "sum", [$.neg(1n)]);
@@ -4345,7 +4345,7 @@ $ns.outputs = $.property($.fn("outputs", ["self"], {}, function (self) {
 return $.ga($.ga(self, "top"), "outputs");
 }));
 $ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
-return LossConstants([], {"lipschitz": $.ga(self, "clip"), "smoothness": $.ga(self, "curvature"), "weak_convexity": $.libraries["math"].inf});
+return LossConstants([], {"lipschitz": $.ga(self, "clip"), "smoothness": $.ga(self, "curvature"), "weak_convexity": $.libraries["math"].inf, "proven": true});
 }));
 $ns.init_variance = $.property($.fn("init_variance", ["self"], {}, function (self) {
 return $.div(0.8, $.libraries["math"].sqrt([$.ga(self, "hidden")]));
