@@ -84,7 +84,7 @@ def test_arguments_that_do_not_go_together(folder: Path, capsys) -> None:
     for arguments, said in (
         (["--source", made, *PLAN, "--tombstones", "t", "--tombstone-key", "k"], "belong to a file"),
         (["--data", "people.csv", "--table", "people", *PLAN], "--table belongs to --source"),
-        (["--source", made, "--method", "composition", "--loss", "sigmoid"], "Plan with method 'theorem' or"),
+        (["--source", made, "--method", "composition", "--loss", "sigmoid"], "plan with method 'perturbed'"),
         (["--source", made, "--table", "people", *PLAN], "leave --table out"),
         (["--source", "nowhere", *PLAN], "postgresql://HOST/DATABASE"),
     ):
