@@ -110,9 +110,15 @@ def check_fit(records: CurrentRecords | Checked, plan: Plan, group: Group = ALON
             f"the table has {records.width} features and the plan {plan.features} (count the constant column)"
         )
     _check_subjects(records.rows_per_subject, plan)
+    _check_rows(records, plan, group)
+
+
+def _check_rows(records: CurrentRecords | Checked, plan: Plan, group: Group = ALONE) -> None:
+    """Raise unless rows and labels are as the plan's noise assumes them: features, or codes that stand for them, or both."""
+    coding = plan.coding
     if coding is not None and isinstance(records, Records):
         check_coded(records, plan.loss, coding)
-    if not coded:
+    if coding is None or records.width == plan.features:
         check_records(records, plan.loss, group, variances=_variances(plan))
 
 
@@ -149,11 +155,7 @@ def check_edit(records: Records, plan: Plan, request: EditRequest, found: Mappin
         return edits
     try:
         _check_subjects(records.most_rows_after(edits), plan)
-        rows = Records.from_slots(edits.rows, edits.labels, edits.ids, None)
-        if plan.coding is not None:
-            check_coded(rows, plan.loss, plan.coding)
-        if plan.coding is None or rows.width == plan.features:
-            check_records(rows, plan.loss, variances=_variances(plan))
+        _check_rows(Records.from_slots(edits.rows, edits.labels, edits.ids, None), plan)
     except (AssumptionViolated, InvalidRecords) as error:
         raise InvalidRequest(f"the new rows do not fit the plan; nothing was changed: {error}") from error
     return edits
