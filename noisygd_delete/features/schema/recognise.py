@@ -141,7 +141,11 @@ def _is_id(name: str, plain: Counts, numbers: _Numbers | None, *, own: bool) -> 
         return False
     nearly = len(plain) >= _NEARLY * sum(plain.values())
     named = (_ID if numbers is not None and nearly else _ID_FOR_SURE).search(name)
-    return bool(named or _PERSON.search(name)) or (own and _are_in_a_row(numbers)) or (nearly and _have_digits_of_ids(plain))
+    return (
+        bool(named or _PERSON.search(name))
+        or (own and _are_in_a_row(numbers))
+        or (nearly and _have_digits_of_ids(plain))
+    )
 
 
 def _are_in_a_row(numbers: _Numbers | None) -> bool:
