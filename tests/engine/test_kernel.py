@@ -106,7 +106,9 @@ def test_tanh_is_right_and_never_leaves_its_range() -> None:
 
 
 def test_tanh_is_as_good_in_float64_as_is_declared() -> None:
-    points = np.concatenate([RNG.uniform(-edge, edge, 300_000) for edge in (25, 3, 0.1)] + [[-np.inf, np.inf, np.nan, 0]])
+    points = np.concatenate(
+        [RNG.uniform(-edge, edge, 300_000) for edge in (25, 3, 0.1)] + [[-np.inf, np.inf, np.nan, 0]]
+    )
     assert worst_tanh(points) <= 4 * 2.0**-53
 
 
@@ -121,8 +123,8 @@ def test_sums_in_float64_are_within_the_declared_rounding(name: str, fault: str,
         if name == "clipped":
             slope = lambda z, y: mpmath.sign(y) * max(-mpmath.mpf(0.4), y * loss.base.slope(z, y, 1, mpmath.tanh, None))  # noqa: E731
         exact = np.zeros(7, object)
-        for row, label in zip(rows.tolist(), labels.tolist(), strict=True):
-            row = np.array([mpmath.mpf(value) for value in row], object)
+        for given, label in zip(rows.tolist(), labels.tolist(), strict=True):
+            row = np.array([mpmath.mpf(value) for value in given], object)
             exact = exact + slope(row @ np.array([mpmath.mpf(w) for w in weights[0]], object), mpmath.mpf(label)) * row
         exact = np.array([mpmath.mpf(each) for each in exact], object) / len(rows)
         if fault:
