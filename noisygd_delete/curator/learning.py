@@ -278,7 +278,8 @@ def _solved(
     known, passes, start = None, 0, published if begin.solver == "warm" else None
     if isinstance(records, Records) and execution.group is ALONE and begin.solver != "fixed":
         records = read_sparsely(records)  # where it is quicker: as long as it may be seen how full the rows are
-    objective = PreciseObjective(records, plan.loss, group=execution.group, regularization=plan.regularization)
+    own: dict[str, Any] = {"group": execution.group, "readings": procedure.solver_passes}
+    objective = PreciseObjective(records, plan.loss, regularization=plan.regularization, **own)
     centre = np.zeros(plan.shape)
     for link in range(begin.chain):
         if link:
