@@ -20,8 +20,7 @@ from ..methods.plan import Plan
 from ..privacy.guarantee import Guarantee, in_words, under
 from ..privacy.shown import table_html
 from ..records import NO_EDITS, EditCounts, EditRequest, Id, Records, SlotEdits, check_token
-from .drawing import Continuation
-from .learning import Model, Training, check_edit, check_fit, train, train_on
+from .learning import Continuation, Model, Training, check_edit, check_fit, train, train_on
 
 ABOUT = {  # whom a figure of a release is about, and who observes
     "dp": "a record still there, this model alone",

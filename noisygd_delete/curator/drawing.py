@@ -4,9 +4,8 @@ it was made from. So the table is read as that release left it, and edits are ca
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,23 +20,7 @@ from ..features.maps.catalogue import coding_of
 from ..methods.plan import Plan
 from ..methods.procedure import Carried
 from ..records import Records, SlotEdits
-
-if TYPE_CHECKING:
-    from .learning import Model
-
-
-@dataclass(frozen=True)
-class Continuation:
-    """What a draw goes on from.
-
-    number  of draws of its chain before it
-    sums    of the last of them, as published; None: it is the first
-    edits   that the table will have when the draw is published, and does not have yet
-    """
-
-    number: int = 0
-    sums: Integers | None = None
-    edits: SlotEdits | None = field(default=None, repr=False)
+from .learning import Continuation, Model
 
 
 def draw(

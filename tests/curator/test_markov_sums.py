@@ -15,7 +15,7 @@ import pytest
 
 from noisygd_delete import Budget, Curator, Records, errors, losses, make_plan
 from noisygd_delete.bounds import markov_sums
-from noisygd_delete.curator import learning
+from noisygd_delete.curator import drawing
 from noisygd_delete.curator.drawing import draw, moments_of
 from noisygd_delete.engine.integer_moments import IntegerMoments, carried
 from noisygd_delete.methods import Plan
@@ -71,7 +71,7 @@ def takes_the_new_table(held: Any, procedure: Any, after: Any, shape: Any, execu
 def later_releases(way: Callable[..., Any], left_out: tuple[int, ...]) -> list[Any]:
     """The releases after row 0 is gone, from noise that is the same in both worlds."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(learning, "draw", way)
+        patched.setattr(drawing, "draw", way)
         curator = Curator(table(left_out), plan())
         curator.learn(np.random.default_rng(1))
         curator.delete([5], rng=np.random.default_rng(2))
