@@ -106,7 +106,7 @@ class Ledger:
             entries.append(replace(added, account=written.to_dict(account), request_id=None, commitment=named))
             body, digest = linked(digest, entries[-1])
             rows.append((number, body, digest))
-        with changing(disk, self.path) as connection:
+        with changing(disk, self.path, adds=True) as connection:
             if not places.known(connection):
                 places.write(connection, places.of(self.outline))
             places.write(connection, places.of(entries, self.length + 1, self.releases))
