@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import StoreLocked
+from ..privacy.shown import shown
 from ..records import EditCounts
 from ..store.status import status
 from .arguments import store_command
@@ -27,6 +28,11 @@ def _status(parsed: argparse.Namespace) -> int:
     kinds = EditCounts(**told.pop("pending"))
     told["pending_edits"] = kinds.text() if told["pending_edits"] else 0
     told["publications_left"] = left_text(told.pop("left"))
+    if (patch := told["patch"]) is not None:
+        told["patch"] = (
+            f"{patch['patches']} since the last release: who copies the store now, and saw every model, learns of a record erased since "
+            f"at most ε={shown(patch['epsilon_if_copied'])} at δ={shown(patch['delta'])}; the next release ends this"
+        )
     told["publishers"] = "; ".join(map(sentence, told["publishers"])) or None
     del told["capped"]
     lines = [f"{name.replace('_', ' '):<20}{_words(value)}" for name, value in told.items()]

@@ -454,16 +454,14 @@ def train_on(
     model: Model,
     plan: Plan,
     execution: Execution,
-    number: int = 0,
-    edits: SlotEdits | None = None,
+    after: Continuation = Continuation(),  # noqa: B008 - frozen
 ) -> Training:
-    """`resume` with what it cost. By a method that continues releases: the draw after so many of its chain, before its edits are made."""
+    """`resume` with what it cost. By a method that continues releases: `after` the one before, and before its edits are made."""
     start = np.atleast_2d(model.weights)
     if start.shape != plan.shape or not np.isfinite(start).all():
         raise InvalidParameter(
             f"the model has weights of shape {model.weights.shape}; the plan needs finite {plan.shape}"
         )
-    after = Continuation(number, model.sums, edits) if plan.mechanism.continues else Continuation()
     training = train(records, plan, plan.serving, start, execution, after)
     certified = training.model.certified and model.certified
     return replace(training, model=replace(training.model, certified=certified))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ..curator.drawing import copied
 from ..errors import renyi_order
 from ..privacy.guarantee import Guarantee, stated_delta
-from . import cells, onward, presence
+from . import candidate, cells, onward, presence
 from .database import connect
 from .layout import Layout
 from .ledger import Ledger
@@ -39,11 +41,22 @@ def status(path: str | Path) -> dict[str, Any]:
         "left": remaining.to_dict(),
         "pending_edits": head.pending,
         "pending": head.pending_counts.to_dict(),
+        "patch": _patch(layout, ledger),
         "model": _model_state(layout, ledger),
         "last_entry": {"kind": head.kind, "time": head.time},
         "request_in_flight": layout.request.exists(),
         "publishers": onward.told(layout, ledger),
     }
+
+
+def _patch(layout: Layout, ledger: Ledger) -> dict[str, Any] | None:
+    """How many patches wait for a release, and what who copies the store now, and saw every model, learns of a record erased since."""
+    patch = candidate.patch_now(layout, ledger) if ledger.head.pending else None
+    if patch is None:
+        return None
+    delta = ledger.plan.budget.shown_delta
+    epsilon = copied(ledger.plan, patch).epsilon(delta)
+    return {"patches": patch.patches, "epsilon_if_copied": epsilon if math.isfinite(epsilon) else None, "delta": delta}
 
 
 def _counted(ledger: Ledger) -> str | None:
