@@ -15,7 +15,7 @@ judged.json                  how far `verify` has judged the ledger (see `rememb
 publishers.json              where the model in force is put besides, and what lies there (see `onward`); absent where nobody asked
 patch.bin                    sums with noise that the next release goes on from, where edits wait for one (see `candidate`); absent elsewhere
 journal/request.json         the request in flight; absent between requests
-service/                     what the service was asked and has not finished, kept by itself (see `service.inbox`); absent unless one ran
+service/                     what the service was asked and has not finished, kept by itself (see noisygd-delete-server); absent unless one ran
 lock                         held by the one process that writes; what `init` writes first, it says that the folder is a store's
 """
 

@@ -85,14 +85,14 @@ def budget(
     order: float | None = None,
     delta: float | None = None,
     last: int | None = None,
+    statement: bool = True,
     **questions: Any,
 ) -> dict[str, Any]:
     """Every release, and all of them together, as Rényi, GDP and (ε, δ); and the whole statement of account.
 
-    `last`: how many of the latest releases to list; None: all, which takes time for each. `questions` are those of `accountant.report`: present_from, erased_at, observed, models_seen, requests, attack_advantage.
+    `last`: how many of the latest releases to list; None: all, which takes time for each. `statement`: whether the statement is wanted, most
+    of the work. `questions` are those of `accountant.report`: present_from, erased_at, observed, models_seen, requests, attack_advantage.
     """
-    from ..accountant import report  # loaded where it is used: `status` asks none of its questions
-
     layout = Layout.at(path)
     presence.require_store(layout)
     ledger = Ledger.read(layout.ledger)
@@ -125,7 +125,11 @@ def budget(
                 entry["deletion"] = measured(deletion)
             releases.append(entry)
     remaining = accountant.remaining()
-    statement = report(accountant, delta=delta, order=order, **questions) if accountant.releases else None
+    account = None
+    if statement and accountant.releases:
+        from ..accountant import report  # loaded where it is used: `status` asks none of its questions
+
+        account = report(accountant, delta=delta, order=order, **questions).to_dict()
     return {
         "budget": remaining.allowed,
         "method": plan.method.name,
@@ -136,5 +140,5 @@ def budget(
         "cumulative": measured(remaining.spent),
         "publications_left": remaining.publications,
         "capped": plan.capped,
-        "statement": None if statement is None else statement.to_dict(),
+        "statement": account,
     }
