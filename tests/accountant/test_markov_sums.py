@@ -9,9 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.bounds import markov_sums
-from noisygd_delete.curator.drawing import Continuation, copied, variance_of_patch
 from tests.oracles import sums_tree
 
 TREES = 6000
@@ -185,66 +183,3 @@ def test_a_carry_that_is_no_float_is_charged_as_it_is(carry: Fraction) -> None:
     tree = [(None, 0, variance), (0, carry, variance)]
     truth = 1 + ((1 - carry) * Fraction(apart) + Fraction(rounded)) ** 2 / variance
     assert truth <= Fraction(charge_of_tree(tree, [{0}, {0}], apart, rounded)) <= truth * (1 + Fraction(1, 10**13))
-
-
-def patched_chain(rng: np.random.Generator, chosen, fault: str = ""):
-    """A chain of releases and patches as the oracle takes it, and which of them are releases; the last is a patch."""
-    draws, releases, last = [], [], int(rng.integers(1, chosen.releases))
-    for number, (carry, variance) in enumerate(chosen.mechanism.draws[:last]):
-        parent = len(draws) - 1 if draws else None
-        releases.append(len(draws))
-        draws.append((parent, Fraction(carry), Fraction(math.sqrt(variance))))
-        for patch in range(1, int(rng.integers(1, 4) if number + 1 == last else rng.integers(0, 4)) + 1):
-            spread = math.sqrt(variance_of_patch(chosen, number + 1, patch)) * (0.9 if fault else 1)
-            draws.append((len(draws) - 1, Fraction(1), Fraction(spread)))
-    return draws, releases
-
-
-def patched_figures(fault: str = ""):
-    """(law, figure) of a row of the first release: to who saw releases alone, to who took the last patch as well, and to who saw every patch
-    where the row left by the last one."""
-    rng = np.random.default_rng(38)
-    facts = {"records": 1000, "features": 3, "regularization": 1e-3, "releases": 6, "batch": 2}
-    budget = Budget.from_gdp(dp=1.0, deletion=1.0)
-    chosen = make_plan(losses.Logistic(radius=1.0), method="sums", budget=budget, **facts)
-    run = chosen.mechanism
-    apart = Fraction(run.apart(between_records=False)) ** 2
-    for _ in range(60):
-        draws, releases = patched_chain(rng, chosen, fault)
-        left = int(rng.integers(1, len(draws)))
-        moved = [[Fraction(j < left)] for j in range(len(draws))]
-        patch = Continuation(len(releases), patches=len(draws) - 1 - releases[-1])
-        figure = copied(chosen, patch).gdp_squared
-        some, every = [*releases, len(draws) - 1], list(range(len(draws)))
-        yield (
-            "releases",
-            apart * sums_tree.divergence(draws, moved, releases),
-            run.charges(chosen.problem.deletion_notion)[len(releases) - 1],
-        )
-        if left > releases[-1]:
-            yield "copied", apart * sums_tree.divergence(draws, moved, some), figure
-        if left == len(draws) - 1 > releases[-1]:
-            yield "every", apart * sums_tree.divergence(draws, moved, every), figure
-
-
-def test_patches_cost_who_sees_releases_nothing_and_a_copy_of_the_store_what_is_said() -> None:
-    closest, met = 0.0, set()
-    for what, law, figure in patched_figures():
-        assert law <= figure
-        met.add(what)
-        closest = max(closest, float(law) / figure) if what == "every" else closest
-    assert met == {"releases", "copied", "every"}
-    assert closest > 0.97  # joiners and the rounding are in the figure
-
-
-def test_a_patch_with_less_noise_than_it_says_is_seen() -> None:
-    assert any(law > figure for what, law, figure in patched_figures("less noise") if what == "every")
-
-
-def test_any_number_of_patches_adds_less_than_a_quarter_of_a_draw() -> None:
-    for usual in (1, 8, 100):
-        facts = {"carry": 0.75, "variance": 1e15, "usual": usual}
-        added = [markov_sums.patch_variance(number=number, **facts) for number in range(1, 3000)]
-        assert 0.2 * 1e15 < 0.75**2 * sum(added) <= 1e15 / 4
-        assert added == sorted(added, reverse=True)
-        assert added[usual - 1] >= added[0] / (2 if usual == 1 else 4)
