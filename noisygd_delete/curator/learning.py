@@ -307,7 +307,8 @@ def _solved(
     known, passes, start = None, 0, published if begin.solver == "warm" else None
     if isinstance(records, Records) and execution.group is ALONE and begin.solver != "fixed":
         records = read_sparsely(records)  # where it is quicker: as long as it may be seen how full the rows are
-    objective = PreciseObjective(records, plan.loss, group=execution.group, regularization=plan.regularization)
+    own: dict[str, Any] = {"group": execution.group, "readings": procedure.solver_passes}
+    objective = PreciseObjective(records, plan.loss, regularization=plan.regularization, **own)
     centre = np.zeros(plan.shape)
     for link in range(begin.chain):
         if link:
@@ -394,7 +395,8 @@ def _descend_exactly(
             f"method {plan.method.name!r} takes exact steps on the processor: leave the device out, or plan with exact=False, over the reals",
             device=execution.device,
         )
-    objective = PreciseObjective(records, plan.loss, regularization=plan.regularization, group=execution.group)
+    own: dict[str, Any] = {"group": execution.group, "readings": facts["steps"]}
+    objective = PreciseObjective(records, plan.loss, regularization=plan.regularization, **own)
     with limit_threads(records.slots * records.width * plan.loss.outputs):
         return run_exactly(start, objective.gradient, grid_bits=exactness.grid_bits, radius=exactness.radius, **facts)
 

@@ -36,8 +36,9 @@ class PreciseObjective:
         linear: LinearTerm | None = None,
         centre: NDArray[np.float64] | None = None,
         group: Group = ALONE,
+        readings: int | None = None,
     ) -> None:
-        self._sums = sums_of(records, loss, group)
+        self._sums = sums_of(records, loss, group, readings)
         self.loss = loss
         self.regularization = regularization
         self.slots = self._sums.slots
