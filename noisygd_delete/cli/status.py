@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import StoreLocked
-from ..privacy.shown import shown
 from ..records import EditCounts
 from ..store.status import status
 from .arguments import store_command
@@ -30,8 +29,7 @@ def _status(parsed: argparse.Namespace) -> int:
     told["publications_left"] = left_text(told.pop("left"))
     if (patch := told["patch"]) is not None:
         told["patch"] = (
-            f"{patch['patches']} since the last release: who copies the store now, and saw every model, learns of a record erased since "
-            f"at most ε={shown(patch['epsilon_if_copied'])} at δ={shown(patch['delta'])}; the next release ends this"
+            f"{patch['patches']} until the next release; who copies the store, and saw every model, of a record erased since: {patch['told']}"
         )
     told["publishers"] = "; ".join(map(sentence, told["publishers"])) or None
     del told["capped"]

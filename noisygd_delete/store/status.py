@@ -9,7 +9,7 @@ from typing import Any
 
 from ..curator.drawing import copied
 from ..errors import renyi_order
-from ..privacy.guarantee import Guarantee, stated_delta
+from ..privacy.guarantee import Guarantee, in_words, stated_delta
 from . import candidate, cells, onward, presence
 from .database import connect
 from .layout import Layout
@@ -54,9 +54,14 @@ def _patch(layout: Layout, ledger: Ledger) -> dict[str, Any] | None:
     patch = candidate.patch_now(layout, ledger) if ledger.head.pending else None
     if patch is None:
         return None
-    delta = ledger.plan.budget.shown_delta
-    epsilon = copied(ledger.plan, patch).epsilon(delta)
-    return {"patches": patch.patches, "epsilon_if_copied": epsilon if math.isfinite(epsilon) else None, "delta": delta}
+    delta, told = ledger.plan.budget.shown_delta, copied(ledger.plan, patch)
+    epsilon = told.epsilon(delta)
+    return {
+        "patches": patch.patches,
+        "epsilon_if_copied": epsilon if math.isfinite(epsilon) else None,
+        "delta": delta,
+        "told": in_words(told, several=True, delta=delta),
+    }
 
 
 def _counted(ledger: Ledger) -> str | None:
