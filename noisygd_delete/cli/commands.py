@@ -63,7 +63,9 @@ def parser(command: str | None = None) -> Intermixed:
         if module is not None:
             import_module(module, __package__).register(commands)
         elif command is not None:
-            raise MissingDependency(f"`{command}` belongs to the service; pip install noisygd-delete-server")
+            raise MissingDependency(
+                f"`{command}` belongs to the service; pip install noisygd-delete-server (in a clone: pip install ./server)"
+            )
     for command_parser in commands.choices.values():
         command_parser.set_defaults(options=options_of(command_parser))
     return root
