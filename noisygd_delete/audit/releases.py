@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..accountant import Accountant
-from ..curator.drawing import Continuation
-from ..curator.learning import learn, resume, train_on
+from ..curator.learning import Continuation, learn, resume, train_on
 from ..engine import Execution
 from ..errors import AssumptionViolated
 from ..losses.base import Loss

@@ -20,8 +20,7 @@ from ..methods.plan import Plan
 from ..privacy.guarantee import Guarantee, in_words, under
 from ..privacy.shown import table_html
 from ..records import NO_EDITS, EditCounts, EditRequest, Id, Records, SlotEdits, check_token
-from .drawing import Continuation, patched
-from .learning import Model, Training, check_edit, check_fit, train, train_on
+from .learning import Continuation, Model, Training, check_edit, check_fit, train, train_on
 
 ABOUT = {  # whom a figure of a release is about, and who observes
     "dp": "a record still there, this model alone",
@@ -263,8 +262,10 @@ class Curator:
             self._drawn = edits, self.draw(edits, request.request_id, execution=Execution.of(execution, rng))
             return self._carry_out()
         after = None if publish else self._continuation(self.pending)
-        patch = None if after is None else patched(self.records, self.plan, after, edits, Execution.of(execution, rng))
-        if patch is not None:
+        if after is not None:
+            from .drawing import patched
+
+            patch = patched(self.records, self.plan, after, edits, Execution.of(execution, rng))
             self._patch, self._drawn, self.pending = patch, (edits, None), self.pending + edits.counts
             return self._carry_out()
         self.records.write(edits)

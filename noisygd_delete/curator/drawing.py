@@ -10,9 +10,8 @@ told no more than without.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,27 +27,7 @@ from ..methods.plan import Plan
 from ..methods.procedure import Carried
 from ..privacy.guarantee import Guarantee
 from ..records import Records, SlotEdits
-
-if TYPE_CHECKING:
-    from .learning import Model
-
-
-@dataclass(frozen=True)
-class Continuation:
-    """What a draw goes on from.
-
-    number     of draws of its chain before it
-    sums       of the last of them, as published, or of the last patch since then; None: it is the first
-    edits      that the table will have when the draw is published, and does not have yet
-    patches    since the last draw
-    certified  whether the noise of these is
-    """
-
-    number: int = 0
-    sums: Integers | None = None
-    edits: SlotEdits | None = field(default=None, repr=False)
-    patches: int = 0
-    certified: bool = True
+from .learning import Continuation, Model
 
 
 def draw(

@@ -19,8 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from ..accountant import Event
-from ..curator.drawing import Continuation, moments_of
-from ..curator.learning import Model
+from ..curator.learning import Continuation, Model
 from ..errors import InvalidParameter, StoreError, count
 from ..methods.plan import Plan
 from ..methods.procedure import Carried
@@ -72,6 +71,8 @@ def kept(path: Path, plan: Plan, stamp: str) -> DrawnRelease | DrawnPatch | None
             return None
         if "event" in fields:
             return DrawnRelease(stamp, Event.from_dict(fields["event"]), models.unpacked(data, plan))
+        from ..curator.drawing import moments_of
+
         begin = plan.learning.start
         assert isinstance(begin, Carried)
         sums = np.frombuffer(data, _SUMS).astype(np.int64)

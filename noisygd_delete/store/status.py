@@ -7,7 +7,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ..curator.drawing import copied
 from ..errors import renyi_order
 from ..privacy.guarantee import Guarantee, in_words, stated_delta
 from . import candidate, cells, onward, presence
@@ -54,6 +53,8 @@ def _patch(layout: Layout, ledger: Ledger) -> dict[str, Any] | None:
     patch = candidate.patch_now(layout, ledger) if ledger.head.pending else None
     if patch is None:
         return None
+    from ..curator.drawing import copied
+
     delta, told = ledger.plan.budget.shown_delta, copied(ledger.plan, patch)
     epsilon = told.epsilon(delta)
     return {

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..accountant import Event
 from ..curator.curator import Release, published
-from ..curator.drawing import Continuation, patched
-from ..curator.learning import Training
+from ..curator.learning import Continuation, Training
 from ..engine import Execution
 from ..errors import CountBroken, InvalidParameter, NoisyGDDeleteError, ProcessLost, StoreError
 from ..methods.plan import Plan
@@ -186,6 +185,8 @@ class Rolling:
             return change, None
         drawn: DrawnRelease | DrawnPatch
         if not change.publish:
+            from ..curator.drawing import patched
+
             patch = patched(self.table.records, plan, after, change.edits, execution)
             if patch is None:
                 return change, None

@@ -15,8 +15,7 @@ import pytest
 
 from noisygd_delete import Budget, Curator, Records, errors, losses, make_plan
 from noisygd_delete.bounds import markov_sums
-from noisygd_delete.curator import curator as curators
-from noisygd_delete.curator import learning
+from noisygd_delete.curator import drawing
 from noisygd_delete.curator.drawing import draw, moments_of, patched
 from noisygd_delete.curator.stream import Batching, Stream
 from noisygd_delete.engine.integer_moments import IntegerMoments, carried
@@ -73,7 +72,7 @@ def takes_the_new_table(held: Any, procedure: Any, after: Any, shape: Any, execu
 def later_releases(way: Callable[..., Any], left_out: tuple[int, ...]) -> list[Any]:
     """The releases after row 0 is gone, from noise that is the same in both worlds."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(learning, "draw", way)
+        patched.setattr(drawing, "draw", way)
         curator = Curator(table(left_out), plan())
         curator.learn(np.random.default_rng(1))
         curator.delete([5], rng=np.random.default_rng(2))
@@ -134,7 +133,7 @@ def test_a_patch_read_from_the_edited_table_is_seen(monkeypatch: pytest.MonkeyPa
         return patched(records, chosen, after, edits, execution)
 
     never = releases_after_patches((0,))
-    monkeypatch.setattr(curators, "patched", erased_first)
+    monkeypatch.setattr(drawing, "patched", erased_first)
     assert any((one != other).any() for one, other in zip(releases_after_patches(()), never, strict=True))
 
 
