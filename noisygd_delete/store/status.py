@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import renyi_order
 from ..privacy.guarantee import Guarantee, in_words, stated_delta
-from . import candidate, cells, onward, presence
+from . import cells, onward, presence
 from .database import connect
 from .layout import Layout
 from .ledger import Ledger
@@ -50,11 +50,14 @@ def status(path: str | Path) -> dict[str, Any]:
 
 def _patch(layout: Layout, ledger: Ledger) -> dict[str, Any] | None:
     """How many patches wait for a release, and what who copies the store now, and saw every model, learns of a record erased since."""
-    patch = candidate.patch_now(layout, ledger) if ledger.head.pending else None
-    if patch is None:
+    if not layout.patch.exists():
         return None
     from ..curator.drawing import copied
+    from .candidate import patch_now
 
+    patch = patch_now(layout, ledger)
+    if patch is None:
+        return None
     delta, told = ledger.plan.budget.shown_delta, copied(ledger.plan, patch)
     epsilon = told.epsilon(delta)
     return {
