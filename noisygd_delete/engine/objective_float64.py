@@ -68,6 +68,11 @@ class PreciseObjective:
         """∇ of (λ/2)‖θ − a‖² + ⟨b, θ⟩/n: what depends on no record."""
         return self.regularization * (weights - self.centre) + self._pull
 
+    def regular_value(self, weights: NDArray[np.float64]) -> float:
+        """(λ/2)‖θ − a‖² + ⟨b, θ⟩/n."""
+        away = weights - self.centre
+        return self.regularization / 2 * float(np.vdot(away, away)) + float(np.vdot(self._pull, weights))
+
     def strided(self, rows: int) -> tuple[NDArray[np.float32], NDArray[Any]]:
         """About `rows` slots, evenly spaced: their rows, and their labels."""
         return self._sums.strided(rows)
