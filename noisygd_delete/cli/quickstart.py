@@ -73,7 +73,7 @@ def start(parsed: argparse.Namespace) -> int:
         raise InvalidParameter(f"--apart {parsed.apart} must be a share, at least 0 and below 1")
     folder = Path(parsed.into if parsed.into is not None else _folder_for(parsed.data))
     table = read_table(parsed.data)
-    draft = draft_schema(table, parsed.label, id=parsed.id, subject=parsed.subject)
+    draft, left_out = draft_schema(table, parsed.label, id=parsed.id, subject=parsed.subject)
     if not parsed.yes and not parsed.json and _both_are_terminals():
         draft = answered(draft, _ask)
     _check_ids(parsed, table, draft)
@@ -84,7 +84,7 @@ def start(parsed: argparse.Namespace) -> int:
             f"cannot make the folder {folder} ({error.strerror}); name a new one with --into FOLDER"
         ) from error
     try:
-        return fill(parsed, folder, len(table), draft.replace("confirmed = false", "confirmed = true", 1))
+        return fill(parsed, folder, len(table), draft.replace("confirmed = false", "confirmed = true", 1), left_out)
     except BaseException:
         if not (folder / "store").exists():
             (folder / "schema.toml").unlink(missing_ok=True)
@@ -94,9 +94,20 @@ def start(parsed: argparse.Namespace) -> int:
 
 def _check_ids(parsed: argparse.Namespace, table: Table, draft: str) -> None:
     """Refuse an id that no row has before anything is made."""
+    from ..features.schema.reading import without_label
+
     column = parsed.id or tomllib.loads(draft).get("id")
-    known = set(table.columns[column]) if column else {str(row) for row in range(1, len(table) + 1)}
+    names = table.columns[column] if column else [str(row) for row in range(1, len(table) + 1)]
+    empty = without_label(table.columns[parsed.label])
+    unlabelled, known = (
+        {name for name, none in zip(names, empty, strict=True) if none == kind} for kind in (True, False)
+    )
     unknown = sum(name not in known for name in parsed.delete)
+    if unlabelled & set(parsed.delete):
+        raise InvalidParameter(
+            f"--delete: {len(unlabelled & set(parsed.delete))} of {len(parsed.delete)} ids are of rows without a label, which are in no model; "
+            "leave them out"
+        )
     if unknown:
         where = f"column {column!r}" if column else f"the rows' numbers, 1 to {len(table)}"
         persons = set() if parsed.subject is None else set(table.columns[parsed.subject])
@@ -107,8 +118,8 @@ def _check_ids(parsed: argparse.Namespace, table: Table, draft: str) -> None:
         )
 
 
-def fill(parsed: argparse.Namespace, folder: Path, rows: int, schema: str) -> int:
-    """Make what was asked for in an empty folder, of a file of so many rows, and show it."""
+def fill(parsed: argparse.Namespace, folder: Path, rows: int, schema: str, left_out: Sequence[str] = ()) -> int:
+    """Make what was asked for in an empty folder, of a file of so many rows of which these columns are not read, and show it."""
     from ..features.schema import HeldOut
     from .init import create
 
@@ -124,7 +135,10 @@ def fill(parsed: argparse.Namespace, folder: Path, rows: int, schema: str) -> in
     made = _answer(["init", store, "--data", parsed.data, "--schema", str(folder / "schema.toml")], init)
     _answer(["learn", store])
     measured = _measure(store, apart)
-    lines, answer = _made_text(made, measured, folder), {"folder": str(folder), "init": made, "evaluation": measured}
+    lines, answer = (
+        _made_text(made, measured, folder, left_out),
+        {"folder": str(folder), "init": made, "evaluation": measured},
+    )
     paper: list[str] = []
     if parsed.delete:
         erased, paper = _delete(parsed, folder, store)
@@ -171,16 +185,16 @@ def _measure(store: str, apart: HeldOut) -> dict[str, Any] | None:
         return measure(opened, rows).to_dict()
 
 
-def _made_text(made: Mapping[str, Any], found: Mapping[str, Any] | None, folder: Path) -> list[str]:
+def _made_text(
+    made: Mapping[str, Any], found: Mapping[str, Any] | None, folder: Path, left_out: Sequence[str]
+) -> list[str]:
     from .advised_plan import listed
+    from .init import without_label
 
     rows = f"{made['records']} rows learned from, in {made['slots']} slots; {made['features']} features"
-    draft = (folder / "schema.toml").read_text(encoding="utf-8").splitlines()
-    unread = [
-        line.removeprefix('# [columns."').partition('"]: ')[0] for line in draft if line.startswith("# [columns.")
-    ]
-    left_out = f"; columns left out: {listed(unread)}" if unread else ""
-    lines = [f"{folder}: {rows}, method '{made['plan']['method']}'{left_out}"]
+    unread = f"; columns left out: {listed(left_out)}" if left_out else ""
+    empty = f"; {without_label(made['unlabelled'])}" if made["unlabelled"] else ""
+    lines = [f"{folder}: {rows}, method '{made['plan']['method']}'{unread}{empty}"]
     own = made["from_data"]
     if own:
         lines.append(
