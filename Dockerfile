@@ -8,7 +8,8 @@ COPY release.lock .
 RUN python -m venv /opt/engine && /opt/engine/bin/pip install --no-cache-dir --require-hashes --requirement release.lock
 COPY pyproject.toml README.md LICENSE ./
 COPY noisygd_delete noisygd_delete
-RUN /opt/engine/bin/pip install --no-cache-dir --no-deps --no-build-isolation .
+COPY server server
+RUN /opt/engine/bin/pip install --no-cache-dir --no-deps --no-build-isolation . ./server
 
 FROM ${BASE}
 COPY --from=build /opt/engine /opt/engine

@@ -9,10 +9,10 @@ JUDGE := .venv-api
 
 .PHONY: demo test slow services engines publishers desk-to-registry api examples package long faults database-faults mutation coverage lint types proofs bench bench-kernel bench-check docs clean
 
-$(READY): pyproject.toml lab/pyproject.toml constraints.txt
+$(READY): pyproject.toml lab/pyproject.toml server/pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(RUN) -m pip install --quiet --upgrade --constraint constraints.txt pip
-	$(RUN) -m pip install --quiet --constraint constraints.txt --editable ".[dev]" --editable lab
+	$(RUN) -m pip install --quiet --constraint constraints.txt --editable ".[dev]" --editable lab --editable server
 	touch $@
 
 demo: $(READY)          ## learn and delete on scikit-learn's digits, to the certificate
@@ -31,10 +31,10 @@ slow: $(READY)          ## what the fast suite leaves out of the same rooms: tes
 services: $(READY)      ## rooms that start PostgreSQL or a service
 	$(SUITE) $(SERVICES)
 
-$(PUBLISHERS)/.ready: pyproject.toml constraints-publishers.txt
+$(PUBLISHERS)/.ready: pyproject.toml server/pyproject.toml constraints-publishers.txt
 	$(PYTHON) -m venv $(PUBLISHERS)
 	$(PUBLISHERS)/bin/python -m pip install --quiet --constraint constraints-publishers.txt \
-		--editable ".[publish,postgres,serve]" s3fs "moto[server,s3]" httpx2 pytest hypothesis
+		--editable ".[publish,postgres]" --editable server s3fs "moto[server,s3]" httpx2 pytest hypothesis
 	touch $@
 
 publishers: $(PUBLISHERS)/.ready  ## MLflow's registry and an S3 on this machine, killed at every step and scanned; the whole way from a desk
@@ -70,7 +70,7 @@ long: $(READY)          ## the statistical suite
 	$(RUN) -m pytest -n 2 --dist loadfile -m long --table=benchmarks/results/long-suite.md
 
 database-faults: $(PUBLISHERS)/.ready  ## the service over PostgreSQL, with MLflow beside it: killed, locked, put back; about twenty minutes
-	PYTHONPATH=. $(PUBLISHERS)/bin/python -W ignore -m tests.service.database_faults --out benchmarks/results/database_faults.md
+	PYTHONPATH=.:server $(PUBLISHERS)/bin/python -W ignore -m tests.service.database_faults --out benchmarks/results/database_faults.md
 
 faults: $(READY)        ## every fault tried on the store, about ten minutes
 	$(RUN) -m tests.store.fault_table --out benchmarks/results/faults.md

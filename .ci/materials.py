@@ -1,7 +1,7 @@
 """What an installation is made of, read from the metadata of the environment that runs this file.
 
     python .ci/materials.py bill       a CycloneDX 1.6 bill of materials as JSON, for a release
-    python .ci/materials.py licences   a list of the licences of the installed packages that noisygd-delete needs
+    python .ci/materials.py licences   a list of the licences of the installed packages that noisygd-delete and its server need
     python .ci/materials.py conda SDIST    a recipe for conda-forge, of the sdist that was published
     python .ci/materials.py digests FILE...    SHA-256 of wheels and sdists, whose page's scripts must be those of docs/page-digests.md
 
@@ -22,7 +22,7 @@ from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
-PACKAGE = "noisygd-delete"
+PACKAGE, SERVER = "noisygd-delete", "noisygd-delete-server"
 
 
 def canonical(name: str) -> str:
@@ -46,10 +46,10 @@ def needs(package: Distribution, extras: frozenset[str] = frozenset()) -> dict[s
     return found
 
 
-def installed(extras: frozenset[str] = frozenset()) -> dict[str, Distribution]:
-    """Name -> package, for noisygd-delete and all that it rests on, as far as it is installed here."""
+def installed(extras: frozenset[str] = frozenset(), of: str = PACKAGE) -> dict[str, Distribution]:
+    """Name -> package, for one of ours and all that it rests on, as far as it is installed here."""
     found: dict[str, Distribution] = {}
-    waiting = [(PACKAGE, extras)]
+    waiting = [(of, extras)]
     while waiting:
         name, wanted = waiting.pop()
         if name in found:
@@ -113,7 +113,7 @@ def table(packages: dict[str, Distribution]) -> str:
     """Markdown: a licence as stated, and the packages that state it."""
     stated: dict[str, list[str]] = {}
     for name, package in sorted(packages.items()):
-        if name != PACKAGE:
+        if name not in (PACKAGE, SERVER):
             stated.setdefault(licence(package), []).append(name)
     return "".join(f"* {licence}: {', '.join(names)}\n" for licence, names in sorted(stated.items()))
 
@@ -184,7 +184,7 @@ if __name__ == "__main__":
     if what == "bill":
         print(json.dumps(bill(installed(frozenset(named))), indent=1))
     elif what == "licences":
-        print(table(installed(frozenset(named))), end="")
+        print(table(installed(frozenset(named)) | installed(of=SERVER)), end="")
     elif what == "conda":
         print(recipe(Path(named[0])))
     elif what == "digests":

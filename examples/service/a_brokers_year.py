@@ -3,7 +3,7 @@
     python examples/service/a_brokers_year.py
 
 Every 45 days a list of hashed addresses is put into a folder; here one follows the other. Data: a table of 400 invented people, in a folder
-that is removed at the end. It needs the extra `serve`.
+that is removed at the end. It needs noisygd-delete-server.
 """
 
 import base64
@@ -22,8 +22,8 @@ from datetime import date, timedelta
 from importlib.util import find_spec
 from pathlib import Path
 
-if find_spec("starlette") is None:
-    print("needs the extra serve")
+if find_spec("noisygd_delete_server") is None:
+    print("needs noisygd-delete-server")
     raise SystemExit(77)
 
 ENGINE = [sys.executable, "-m", "noisygd_delete"]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -125,19 +126,24 @@ class Network(Softmax):
 
     def block_sums(
         self, records: Records
-    ) -> Callable[[NDArray[np.float64], NDArray[np.int64] | None], Iterator[NDArray[np.float64]]]:
-        """θ, slots (None: all) -> Σ of the clipped gradients of each block of them. Null slots stay in their places and are masked
+    ) -> Callable[[NDArray[np.float64], NDArray[np.int64] | None], Iterator[Callable[[], NDArray[np.float64]]]]:
+        """θ, slots (None: all) -> what sums the clipped gradients of each block of them. Null slots stay in their places and are masked
         out of the sums: Φ(0) need not be 0."""
         rows = torch.tensor(records.features, device=self.device)
         labels = torch.as_tensor(np.where(records.occupied, records.labels, 0.0).astype(np.int64), device=self.device)
         used = torch.as_tensor(records.occupied, device=self.device)
 
-        def sums(weights: NDArray[np.float64], slots: NDArray[np.int64] | None) -> Iterator[NDArray[np.float64]]:
+        def sum_of(weights: NDArray[np.float64], part: torch.Tensor) -> NDArray[np.float64]:
+            (gradients,) = self.clipped_gradients(weights, rows[part], labels[part])
+            kept = torch.where(used[part][:, None], gradients, 0.0)
+            return kept.sum(dim=0, dtype=torch.float64).cpu().numpy()
+
+        def sums(
+            weights: NDArray[np.float64], slots: NDArray[np.int64] | None
+        ) -> Iterator[Callable[[], NDArray[np.float64]]]:
             chosen = torch.arange(len(rows)) if slots is None else torch.as_tensor(slots)
             for part in torch.split(chosen.to(self.device), self.block) if len(chosen) else ():
-                (gradients,) = self.clipped_gradients(weights, rows[part], labels[part])
-                kept = torch.where(used[part][:, None], gradients, 0.0)
-                yield kept.sum(dim=0, dtype=torch.float64).cpu().numpy()
+                yield partial(sum_of, weights, part)
 
         return sums
 

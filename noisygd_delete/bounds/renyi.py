@@ -78,13 +78,7 @@ def renyi_log_delta_optimal(*, order: float, renyi: float, epsilon: float) -> fl
         return plain
 
     def at(x: float) -> float:
-        low, high = math.log(x), epsilon + math.log(order / rest)  # log r, by bisection; at `low` ε is met
-        for _ in range(60):
-            middle = (low + high) / 2
-            if _pair_epsilon(order, middle, x) <= epsilon:
-                low = middle
-            else:
-                high = middle
+        low = _log_r(order, epsilon, x)
         gap = -math.expm1(rest * (math.log(x) - low))
         if not gap > 0:
             return 0.0
@@ -111,6 +105,27 @@ def _pair_epsilon(order: float, log_r: float, x: float) -> float:
     if not denominator > 0:
         return math.inf
     return sum_up(math.log1p(-1 / order), log_r, math.log(numerator), -math.log(denominator)) + MARGIN
+
+
+def _log_r(order: float, epsilon: float, x: float) -> float:
+    """The largest log r found, log x at least, at which the pair has this ε or less: by Newton, and down until it is so."""
+    rest, least_r = order - 1, math.log(x)
+    log_r = epsilon + math.log(order / rest)  # above it: the ratio of powers grows with r, by 1/2 to 1 a unit of log r
+    for _ in range(40):
+        ratio = least_r - log_r
+        above = _pair_epsilon(order, log_r, x) - epsilon
+        if not 0 < above < math.inf:
+            break
+        raised, lowered = -math.expm1(order * ratio), -math.expm1(rest * ratio)
+        slope = 1 + order * math.exp(order * ratio) / raised - rest * math.exp(rest * ratio) / lowered
+        step = above / max(0.5, min(1.0, slope))
+        if step <= 4 * UNIT * abs(log_r):
+            break
+        log_r -= step
+    step = max(UNIT * abs(log_r), UNIT**2)
+    while log_r > least_r and _pair_epsilon(order, log_r, x) > epsilon:
+        log_r, step = log_r - step, 2 * step
+    return max(log_r, least_r)
 
 
 def _least_share(objective: Callable[[float], float]) -> float:

@@ -73,7 +73,8 @@ def _budget(parsed: argparse.Namespace) -> int:
         "requests",
         "attack_advantage",
     )
-    answer = budget(parsed.store, **{name: getattr(parsed, name) for name in names})
+    asked = _asks(parsed)
+    answer = budget(parsed.store, statement=asked or parsed.json, **{name: getattr(parsed, name) for name in names})
     total = answer["cumulative"]
     head = f"{'release':>7}  {'kind':<8}{'steps':>8}{'edits':>7}{'ε, order ' + format(total['order'], 'g'):>16}"
     lines = [
@@ -92,7 +93,7 @@ def _budget(parsed: argparse.Namespace) -> int:
     lines.append(
         f"a release: who saw no other model, if {NON_ADAPTIVE}; all: who kept every model, if {FIXED_SCHEDULE}"
     )
-    if answer["statement"] is not None and not _asks(parsed):
+    if answer["released"] and not asked:
         lines.append(f"{MORE}: what is told of an erased record, and of requests to come")
     elif answer["statement"] is not None:
         from ..accountant import statement_text

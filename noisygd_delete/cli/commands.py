@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
-from ..errors import BudgetExceeded, NoisyGDDeleteError, ProcessLost, StoreCorrupt, StoreLocked
+from ..errors import BudgetExceeded, MissingDependency, NoisyGDDeleteError, ProcessLost, StoreCorrupt, StoreLocked
 from ..version import __version__
 from .arguments import COMMON, GENERAL, LINES, Intermixed, check_words, options_of, told
 from .terminal import complain, flushed, written_out
@@ -25,8 +25,8 @@ _MODULES = {
     "replace": "delete",
     "insert": "delete",
     "report": "export",
-    "token": "keygen",
 }
+_OF_THE_SERVER = ("serve", "token", "requests")
 _READ_A_PLAN = ("quickstart", "advise", "init", "relearn", "audit")
 _STATUS: tuple[tuple[type[Exception], int], ...] = ((BudgetExceeded, 3), (StoreLocked, 4), (StoreCorrupt, 5))
 _AFTER_INTERRUPT = "a request that the store had accepted is finished by the next command; nothing else was changed"
@@ -59,11 +59,25 @@ def parser(command: str | None = None) -> Intermixed:
     """The whole command line, each command registered by its own module; or the part that knows this one command, or with "" none."""
     root, commands = _root()
     names = list(LINES) if command is None else [command] if command else []
-    for module in dict.fromkeys(_MODULES.get(name, name).replace("-", "_") for name in names):
-        import_module(f".{module}", __package__).register(commands)
+    for module in dict.fromkeys(map(_module, names)):
+        if module is not None:
+            import_module(module, __package__).register(commands)
+        elif command is not None:
+            raise MissingDependency(
+                f"`{command}` belongs to the service; pip install noisygd-delete-server (in a clone: pip install ./server)"
+            )
     for command_parser in commands.choices.values():
         command_parser.set_defaults(options=options_of(command_parser))
     return root
+
+
+def _module(command: str) -> str | None:
+    """The module of a command: of this package, or of a distribution that brings it as an entry point; None where none does."""
+    if command not in _OF_THE_SERVER:
+        return f".{_MODULES.get(command, command).replace('-', '_')}"
+    from importlib.metadata import entry_points  # slow to load, and needed by these alone
+
+    return next((found.value for found in entry_points(group="noisygd_delete.commands", name=command)), None)
 
 
 def overview() -> Intermixed:
@@ -107,7 +121,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit status."""
     written_out()
     arguments = sys.argv[1:] if arguments is None else arguments
-    known = _parser_for(arguments[0] if arguments else "--help")
+    try:
+        known = _parser_for(arguments[0] if arguments else "--help")
+    except MissingDependency as error:
+        return complain(f"noisygd-delete: {error}", 2)
     check_words(known, arguments, _said_to_plan(arguments[0]) if arguments else {})
     parsed = known.parse_args(arguments)
     name = f"noisygd-delete {parsed.command}"

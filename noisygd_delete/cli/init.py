@@ -311,11 +311,6 @@ def _schema(parsed: argparse.Namespace) -> Schema:
             "that are public knowledge, then set confirmed = true"
             + (f". To look at: {listed(schema.from_data)}" if schema.from_data else "")
         )
-    if schema.id_column is None and schema.subject_column is not None:
-        raise InvalidParameter(
-            "--id COL is needed beside the subject: later requests name records by their id. If no column has one, number the rows in a "
-            "new column"
-        )
     if schema.rows_per_subject is not None and schema.subject_column is None:
         raise InvalidParameter(
             f"{parsed.schema}: rows_per_subject needs subject, the column that says whose each row is; give --subject COL or take it out"

@@ -53,7 +53,13 @@ def register(commands: Any) -> None:
     )
     command.add_argument("--subject", metavar="COL", help="column with the person each record is about")
     command.add_argument("--into", metavar="FOLDER", help="new folder (default: the file's name without its ending)")
-    command.add_argument("--delete", nargs="+", default=[], metavar="ID", help="erase these records, and certify it")
+    command.add_argument(
+        "--delete",
+        nargs="+",
+        default=[],
+        metavar="ID",
+        help="erase these records, with --subject these persons, and certify it",
+    )
     command.add_argument(
         "--apart", type=number, default=0.1, metavar="SHARE", help="of the rows, to measure on (default .1; 0: none)"
     )
@@ -76,7 +82,7 @@ def start(parsed: argparse.Namespace) -> int:
     draft, left_out = draft_schema(table, parsed.label, id=parsed.id, subject=parsed.subject)
     if not parsed.yes and not parsed.json and _both_are_terminals():
         draft = answered(draft, _ask)
-    _check_ids(parsed, table, draft)
+    _check_named(parsed, table, draft)
     try:
         folder.mkdir()
     except OSError as error:
@@ -92,29 +98,21 @@ def start(parsed: argparse.Namespace) -> int:
         raise
 
 
-def _check_ids(parsed: argparse.Namespace, table: Table, draft: str) -> None:
-    """Refuse an id that no row has before anything is made."""
+def _check_named(parsed: argparse.Namespace, table: Table, draft: str) -> None:
+    """Refuse what --delete names and no row that is learned from has, before anything is made: persons where there is a --subject, else
+    records."""
     from ..features.schema.reading import without_label
 
-    column = parsed.id or tomllib.loads(draft).get("id")
+    column = parsed.subject or parsed.id or tomllib.loads(draft).get("id")
     names = table.columns[column] if column else [str(row) for row in range(1, len(table) + 1)]
     empty = without_label(table.columns[parsed.label])
-    unlabelled, known = (
-        {name for name, none in zip(names, empty, strict=True) if none == kind} for kind in (True, False)
-    )
+    known = {name for name, none in zip(names, empty, strict=True) if not none}
     unknown = sum(name not in known for name in parsed.delete)
-    if unlabelled & set(parsed.delete):
-        raise InvalidParameter(
-            f"--delete: {len(unlabelled & set(parsed.delete))} of {len(parsed.delete)} ids are of rows without a label, which are in no model; "
-            "leave them out"
-        )
     if unknown:
         where = f"column {column!r}" if column else f"the rows' numbers, 1 to {len(table)}"
-        persons = set() if parsed.subject is None else set(table.columns[parsed.subject])
-        if persons & set(parsed.delete):
-            where += f"; for all rows of a person of {parsed.subject!r}: noisygd-delete delete STORE --subject S, once there is a store"
+        what = "ids" if parsed.subject is None else "persons"
         raise InvalidParameter(
-            f"--delete: {unknown} of {len(parsed.delete)} ids are in no row of {parsed.data} ({where}); nothing was made"
+            f"--delete: {unknown} of {len(parsed.delete)} {what} are in no row of {parsed.data} ({where}) that has a label; nothing was made"
         )
 
 
@@ -144,11 +142,8 @@ def fill(parsed: argparse.Namespace, folder: Path, rows: int, schema: str, left_
         erased, paper = _delete(parsed, folder, store)
         answer |= {"delete": erased, "certificate": str(folder / "certificate.json")}
     left = _answer(["status", store])["publications_left"]
-    lines.append(
-        f"publications left: {left}; next: noisygd-delete delete {store} ID"
-        if left is not None
-        else f"next: noisygd-delete delete {store} ID"
-    )
+    room = "" if left is None else f"publications left: {left}; "
+    lines.append(f"{room}next: noisygd-delete delete {store} {'ID' if parsed.subject is None else '--subject S'}")
     lines += ["", *paper] if paper else []
     show(parsed, answer, "\n".join(lines))
     return 0
@@ -160,7 +155,8 @@ def _delete(parsed: argparse.Namespace, folder: Path, store: str) -> tuple[dict[
         _REQUEST,
         *(str(folder / name) for name in ("key.pem", "certificate.json", "certificate.html")),
     )
-    erased = _answer(["delete", store, *parsed.delete, "--request-id", request])
+    named = parsed.delete if parsed.subject is None else [f"--subject={person}" for person in parsed.delete]
+    erased = _answer(["delete", store, *named, "--request-id", request])
     _answer(["keygen", key])
     said = _said(["certificate", store, "--request-id", request, "--key", key, "--out", paper, "--html", page])
     _answer(["verify-certificate", paper, "--public-key", f"{key}.pub"])

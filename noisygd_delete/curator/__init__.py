@@ -1,7 +1,14 @@
 """Learner and unlearner, and the curator who runs them in sequence on one table."""
 
+from typing import TYPE_CHECKING
+
+from ..loading import on_first_use
 from .curator import Curator, Release
-from .drawing import PublishedSums
 from .learning import Model, learn, resume, unlearn
 
+if TYPE_CHECKING:
+    from .drawing import PublishedSums
+
 __all__ = ["Curator", "Model", "PublishedSums", "Release", "learn", "resume", "unlearn"]
+
+__getattr__ = on_first_use(__name__, {"PublishedSums": "drawing"})

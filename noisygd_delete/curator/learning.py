@@ -1,43 +1,35 @@
-"""The learner A and the unlearner Ā as pure functions of the records, the published model and the plan."""
+"""The learner A and the unlearner Ā as pure functions of the records, the published model and the plan.
+
+What one kind of start or step alone needs is loaded where it is taken: a deletion waits for no other.
+"""
 
 from __future__ import annotations
 
-import math
 import time
 import warnings
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..engine import Checked, CurrentRecords, Execution, Objective, check_records, rows_here
-from ..engine.clipped import ClippedObjective
-from ..engine.count_tables import check_coded
-from ..engine.device import DeviceObjective
-from ..engine.device_steps import STEPS
+from ..engine import Checked, CurrentRecords, Execution, check_records, rows_here
 from ..engine.discrete_gaussian import on_noisy_grid
-from ..engine.exact_steps import run_exactly
 from ..engine.group import ALONE, Group
 from ..engine.linear_term import draw_linear_term
-from ..engine.moments import least_squares, moments, noisy
-from ..engine.noise import Noise, poisson
-from ..engine.noisygd import Weights, initial_weights, on_grid, publication_grid, run, run_in_blocks
+from ..engine.noise import Noise
+from ..engine.noisygd import Weights, initial_weights, on_grid, publication_grid
 from ..engine.objective_float64 import PreciseObjective
-from ..engine.passes import end_of_passes
 from ..engine.solver import solve
-from ..engine.sparse import SparseObjective, numbers_of, read_sparsely
+from ..engine.sparse import numbers_of, read_sparsely
 from ..engine.threads import limit_threads
 from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, InvalidRequest
 from ..losses.base import Loss
-from ..losses.staged import Staged
 from ..methods.plan import Plan
-from ..methods.procedure import Carried, Exactness, Fitted, Passed, Prior, Procedure, Sampling, Solved
+from ..methods.procedure import Carried, Fitted, Passed, Prior, Procedure, Solved
 from ..methods.solving import quick_passes
 from ..records import EditRequest, Id, Records, SlotEdits
-from ..records.sparse import NO_ARRAY
-from .drawing import Continuation, draw
 
 
 @dataclass(frozen=True)
@@ -117,6 +109,8 @@ def _check_rows(records: CurrentRecords | Checked, plan: Plan, group: Group = AL
     """Raise unless rows and labels are as the plan's noise assumes them: features, or codes that stand for them, or both."""
     coding = plan.coding
     if coding is not None and isinstance(records, Records):
+        from ..engine.count_tables import check_coded
+
         check_coded(records, plan.loss, coding)
     if coding is None or records.width == plan.features:
         check_records(records, plan.loss, group, variances=_variances(plan))
@@ -162,6 +156,24 @@ def check_edit(records: Records, plan: Plan, request: EditRequest, found: Mappin
 
 
 @dataclass(frozen=True)
+class Continuation:
+    """What a draw goes on from.
+
+    number     of draws of its chain before it
+    sums       of the last of them, as published, or of the last patch since then; None: it is the first
+    edits      that the table will have when the draw is published, and does not have yet
+    patches    since the last draw
+    certified  whether the noise of these is
+    """
+
+    number: int = 0
+    sums: NDArray[np.int64] | None = None
+    edits: SlotEdits | None = field(default=None, repr=False)
+    patches: int = 0
+    certified: bool = True
+
+
+@dataclass(frozen=True)
 class Training:
     """A model and what it cost: full passes over the table and seconds, which may depend on private data."""
 
@@ -176,7 +188,7 @@ def train(
     procedure: Procedure,
     published: Weights | None,
     execution: Execution,
-    after: Continuation = Continuation(),  # noqa: B008 - frozen
+    after: Continuation = Continuation(),
 ) -> Training:
     """Run a procedure of the plan: its start, its noisy steps, the noise on its output. `published` is None for a learn; `after`: what a
     draw goes on from."""
@@ -184,7 +196,9 @@ def train(
     if isinstance(procedure.start, Carried):
         return _drawn(records, plan, procedure.start, after, execution)
     if plan.stages:
-        return _in_a_row(records, plan, published, execution)
+        from .stages import train_in_a_row
+
+        return train_in_a_row(records, plan, published, execution)
     if execution.device != "cpu" and not execution.group.rank and (not procedure.steps or plan.loss.clips_each):
         warnings.warn(
             f"device={execution.device!r} is not used: what method {plan.method.name!r} runs with this loss runs on the processor; leave the "
@@ -198,6 +212,8 @@ def train(
         start, solved = _solved(records, plan, procedure, begin, published, noise, execution)
         passes += solved
     elif isinstance(begin, Fitted):
+        from ..engine.moments import least_squares, moments, noisy
+
         sums = moments(rows_here(records), outputs=plan.loss.outputs, radius=plan.loss.radius)
         ridge, deviation = begin.ridge, begin.deviation
         start = least_squares(*noisy(*sums, deviation=deviation, noise=noise), ridge=ridge) / plan.loss.radius
@@ -205,6 +221,8 @@ def train(
         if execution.progress is not None:
             execution.progress(1)
     elif isinstance(begin, Passed):
+        from ..engine.passes import end_of_passes
+
         facts: dict[str, Any] = {"regularization": plan.regularization, "group": execution.group}
         start = end_of_passes(rows_here(records), plan.loss, blocks=begin.blocks, step_sizes=begin.step_sizes, **facts)
         passes += len(begin.step_sizes)
@@ -213,7 +231,11 @@ def train(
     else:
         assert published is not None
         start = published
-    weights = _descend(start, records, plan, procedure, noise, execution) if procedure.steps else start
+    weights = start
+    if procedure.steps:
+        from .descent import descend
+
+        weights = descend(start, records, plan, procedure, noise, execution)
     released = _released(weights, procedure, noise)
     model = Model(
         weights=released[0] if plan.loss.outputs == 1 else released, loss=plan.loss, certified=noise.certified
@@ -236,6 +258,8 @@ def _hold(until: float, execution: Execution) -> None:
 
 
 def _drawn(records: CurrentRecords, plan: Plan, begin: Carried, after: Continuation, execution: Execution) -> Training:
+    from .drawing import draw
+
     began = time.perf_counter()
     weights, sums, certified = draw(records, begin, after, plan.shape, execution)
     if execution.progress is not None:
@@ -243,55 +267,6 @@ def _drawn(records: CurrentRecords, plan: Plan, begin: Carried, after: Continuat
     weights.flags.writeable = False
     model = Model(weights[0] if plan.loss.outputs == 1 else weights, plan.loss, certified, sums)
     return Training(model, 1, time.perf_counter() - began)
-
-
-def _in_a_row(records: CurrentRecords, plan: Plan, published: Weights | None, execution: Execution) -> Training:
-    """Every stage that the plan runs, published together."""
-    parts, runs = _train_stages(records, plan, published, execution)
-    loss = plan.model_loss
-    assert isinstance(loss, Staged)
-    certified = all(run.model.certified for run in runs)
-    model = Model(weights=loss.joined(parts), loss=loss, certified=certified)
-    return Training(model, sum(run.gradient_passes for run in runs), sum(run.seconds for run in runs))
-
-
-def _train_stages(
-    records: CurrentRecords, plan: Plan, published: Weights | None, execution: Execution
-) -> tuple[list[Weights], list[Training]]:
-    """Run the stages that are not kept, each on what it reads of the records, in order. Returns (θ_0, …, θ_S) and what the runs made and cost.
-
-    A network stage begins at the network stage before it, and the first at the initial law; a head from 0. Where the last
-    published model's later stages were is never a start: they are overwritten and nothing reads them.
-    """
-    staged = plan.model_loss
-    assert isinstance(staged, Staged)
-    parts = [] if published is None else staged.parts(published, plan.features)[: plan.kept]
-    trainings: list[Training] = []
-    done = 0
-    for number in range(len(parts), len(plan.stages)):
-        stage, start = plan.stages[number], staged.start(number, parts)
-        own = _read(staged, number, parts, records)
-        procedure = stage.learning if start is None else stage.serving
-        trained = train(own, stage, procedure, start, _further(execution, done))
-        done += stage.learn_steps
-        parts.append(trained.model.weights.reshape(stage.shape))
-        trainings.append(trained)
-    return parts, trainings
-
-
-def _read(staged: Staged, number: int, parts: list[Weights], held: CurrentRecords) -> Records:
-    """The table as a stage reads it: the same slots, in memory where their rows are mapped."""
-    records = rows_here(held)
-    rows = staged.read(number, parts, records.features)
-    if rows is records.features or rows.shape[1] == records.features.shape[1]:
-        return records
-    return Records.from_slots(rows, records.labels, records.names, records.owners, records.next_id)
-
-
-def _further(execution: Execution, done: int) -> Execution:
-    """The same way of making runs, whose steps are counted on from those of the stages before."""
-    told = execution.progress
-    return execution if told is None else replace(execution, progress=lambda step: told(done + step))
 
 
 def _solved(
@@ -307,7 +282,8 @@ def _solved(
     known, passes, start = None, 0, published if begin.solver == "warm" else None
     if isinstance(records, Records) and execution.group is ALONE and begin.solver != "fixed":
         records = read_sparsely(records)  # where it is quicker: as long as it may be seen how full the rows are
-    objective = PreciseObjective(records, plan.loss, group=execution.group, regularization=plan.regularization)
+    own: dict[str, Any] = {"group": execution.group, "readings": procedure.solver_passes}
+    objective = PreciseObjective(records, plan.loss, regularization=plan.regularization, **own)
     centre = np.zeros(plan.shape)
     for link in range(begin.chain):
         if link:
@@ -339,82 +315,6 @@ def _released(weights: Weights, procedure: Procedure, noise: Noise) -> Weights:
         return on_grid(weights, 0.0)
     grid = publication_grid(step_size=procedure.step_size, noise_variance=procedure.noise_variance)
     return on_grid(weights, grid)
-
-
-def _descend(
-    start: Weights, records: CurrentRecords, plan: Plan, procedure: Procedure, noise: Noise, execution: Execution
-) -> Weights:
-    """The noisy steps."""
-    steps_and_noise: dict[str, Any] = {
-        "step_size": procedure.step_size,
-        "noise_variance": procedure.noise_variance,
-        "steps": procedure.steps,
-        "noise": noise,
-        "progress": execution.progress,
-    }
-    if procedure.exactness is not None:
-        return _descend_exactly(start, records, plan, procedure.exactness, steps_and_noise, execution)
-    records = rows_here(records)
-    facts: dict[str, Any] = {"regularization": plan.regularization, "dtype": plan.problem.dtype}
-    if procedure.sampling is not None or plan.loss.clips_each:  # a network brings its own sums
-        clipped = ClippedObjective(records, plan.loss, regularization=plan.regularization)
-        if procedure.sampling is not None:
-            weights = _on_samples(start, clipped, records.slots, procedure.sampling, steps_and_noise)
-        else:
-            weights = run(start, clipped.gradient, **steps_and_noise)
-    elif records.sparse is not None:
-        if execution.device != "cpu":
-            raise InvalidParameter(NO_ARRAY)
-        weights = run(start, SparseObjective(records, plan.loss, **facts).gradient, **steps_and_noise)
-    elif execution.device == "cpu":
-        objective = Objective(records, plan.loss, group=execution.group, readings=procedure.steps, **facts)
-        with limit_threads():
-            weights = run(start, objective.gradient, **steps_and_noise)
-    else:
-        there = DeviceObjective(records, plan.loss, device=execution.device, group=execution.group, **facts)
-        weights = run_in_blocks(start, there.descend, block=STEPS, **steps_and_noise)
-    if not np.isfinite(weights).all():
-        raise AssumptionViolated(
-            "the weights overflowed; the step size is too large for this loss, plan it with make_plan"
-        )
-    return weights
-
-
-def _descend_exactly(
-    start: Weights,
-    records: CurrentRecords,
-    plan: Plan,
-    exactness: Exactness,
-    facts: dict[str, Any],
-    execution: Execution,
-) -> Weights:
-    """The noisy steps on their grid, whoever holds the rows."""
-    if execution.device != "cpu":
-        raise InvalidParameter(
-            f"method {plan.method.name!r} takes exact steps on the processor: leave the device out, or plan with exact=False, over the reals",
-            device=execution.device,
-        )
-    objective = PreciseObjective(records, plan.loss, regularization=plan.regularization, group=execution.group)
-    with limit_threads(records.slots * records.width * plan.loss.outputs):
-        return run_exactly(start, objective.gradient, grid_bits=exactness.grid_bits, radius=exactness.radius, **facts)
-
-
-def _on_samples(start: Weights, objective: Any, slots: int, sampling: Sampling, facts: dict[str, Any]) -> Weights:
-    """Noisy steps on Poisson samples of the slots; who follows the run is told the passes that they come to."""
-    noise, told, rate = facts["noise"], facts["progress"], sampling.rate
-    passed: Callable[[int], None] | None = None
-    if told is not None:
-
-        def passed(step: int) -> None:
-            done = math.ceil(rate * step * (1 - 1e-12))
-            if done > math.ceil(rate * (step - 1) * (1 - 1e-12)):
-                told(done)
-
-    def gradient(weights: Weights) -> Weights:
-        sample: Weights = objective.gradient_on(weights, poisson(slots, noise, rate=rate), rate)
-        return sample
-
-    return run(start, gradient, **{**facts, "steps": sampling.draws, "progress": passed})
 
 
 def learn(
@@ -454,16 +354,14 @@ def train_on(
     model: Model,
     plan: Plan,
     execution: Execution,
-    number: int = 0,
-    edits: SlotEdits | None = None,
+    after: Continuation = Continuation(),
 ) -> Training:
-    """`resume` with what it cost. By a method that continues releases: the draw after so many of its chain, before its edits are made."""
+    """`resume` with what it cost. By a method that continues releases: `after` the one before, and before its edits are made."""
     start = np.atleast_2d(model.weights)
     if start.shape != plan.shape or not np.isfinite(start).all():
         raise InvalidParameter(
             f"the model has weights of shape {model.weights.shape}; the plan needs finite {plan.shape}"
         )
-    after = Continuation(number, model.sums, edits) if plan.mechanism.continues else Continuation()
     training = train(records, plan, plan.serving, start, execution, after)
     certified = training.model.certified and model.certified
     return replace(training, model=replace(training.model, certified=certified))

@@ -1,8 +1,15 @@
 """Full-batch gradients: what they assume of the records, how far rounding may carry them, and how they are summed."""
 
+from typing import TYPE_CHECKING
+
+from ..loading import on_first_use
 from .assumptions import check_labels, check_records
 from .execution import Execution
-from .objective import Objective
 from .sums import Checked, CurrentRecords, rows_here
 
+if TYPE_CHECKING:
+    from .objective import Objective
+
 __all__ = ["Checked", "CurrentRecords", "Execution", "Objective", "check_labels", "check_records", "rows_here"]
+
+__getattr__ = on_first_use(__name__, {"Objective": "objective"})

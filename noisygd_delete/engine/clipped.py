@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ..losses.base import Loss
 from ..records import Records
 from .summation import in_a_tree
+from .threads import side_by_side
 
 
 class ClippedObjective:
@@ -18,7 +19,7 @@ class ClippedObjective:
     A slot stays in its block whether it holds a record or not, and blocks are added in a tree: what the slack counts.
 
     Args:
-        loss: one with `block_sums`.
+        loss: one with `block_sums`, each of which may be summed in a thread of its own.
     """
 
     def __init__(self, records: Records, loss: Loss, *, regularization: float) -> None:
@@ -36,6 +37,8 @@ class ClippedObjective:
     def _mean(
         self, weights: NDArray[np.float64], slots: NDArray[np.int64] | None, divisor: float
     ) -> NDArray[np.float64]:
-        total = in_a_tree(self._sums(weights, slots), (weights.size,))
+        # a block's arithmetic grows with the weights of its hidden layer
+        sums = side_by_side(lambda block: block(), self._sums(weights, slots), self._slots * weights.size)
+        total = in_a_tree(sums, (weights.size,))
         gradient: NDArray[np.float64] = total[None] / divisor + self._regularization * weights
         return gradient

@@ -1,15 +1,18 @@
 """Gradient sums of one-output losses in one reading of the rows: a row is scored and added up while it is in cache.
 
-Compiled by numba (the extra `fast`), for float32 rows; where it does not serve, `blocks` has matrix products for every loss.
+Compiled by numba (the extra `fast`), for float32 rows, in float32 or float64; where it does not serve, whoever asks has matrix products for
+every loss.
 
-What the declared sensitivity (rounding.py) rests on: a row's score depends on that row alone; |∂ℓ/∂z| keeps its bound
+What the declared sensitivity (bounds/arithmetic.py) rests on: a row's score depends on that row alone; |∂ℓ/∂z| keeps its bound
 whatever the error of tanh, for it is clamped; a block's sum depends on that block alone. The order of addition does not
-depend on threads, so neither does the result, bit for bit.
+depend on threads, so neither does the result, bit for bit. What a measured gradient rests on: a row's term goes through BLOCK
+additions in its block, 64 in its span and those of a tree over the spans, fewer than are counted for a chunk and a tree over chunks.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -24,34 +27,31 @@ from .threads import pool, processors
 from .windows import windows
 
 LEAST = 1 << 20  # numbers in a table worth a compiled loop
-WORTH = (
-    1 << 28
-)  # numbers in all readings of a run worth loading the compiler for: about where both were measured to be even
+WORTH = 1 << 31  # in all readings of a run worth loading the compiler for: about where both were measured to be even
 _TASKS = 8  # for each thread
 
 
-def serves(loss: Loss, rows: NDArray[Any], dtype: str, readings: int | None) -> bool:
-    """Whether the compiled kernel is there for this loss, table and number of steps (None: many): a function of public facts."""
+def serves(loss: Loss, rows: NDArray[Any], readings: int | None) -> bool:
+    """Whether the compiled kernel is there for this loss, table and number of gradients (None: many): a function of public facts.
+
+    A compiler that an earlier run of this process loaded serves a few readings too.
+    """
     return (
-        dtype == "float32"
-        and loss.scalar_slope is not None
+        loss.scalar_slope is not None
         and rows.size >= LEAST
-        and (readings is None or rows.size * readings >= WORTH)
+        and (readings is None or rows.size * readings >= WORTH or f"{__package__}.kernel_numba" in sys.modules)
         and rows.flags.c_contiguous
         and _compiles()
     )
 
 
 class Kernel:
-    """Σ_x ∇ℓ(θ; x) over the rows of one table. Holds views of rows and labels, and room for the partial sums."""
+    """Σ_x ∇ℓ(θ; x) over the rows of one table. Holds a view of the rows, and room for the partial sums."""
 
-    def __init__(self, rows: NDArray[np.float32], labels: NDArray[np.float32], loss: Loss, own: range) -> None:
-        from .kernel_numba import add_for
-
+    def __init__(self, rows: NDArray[np.float32], loss: Loss, own: range) -> None:
         slope = loss.scalar_slope
         assert slope is not None
-        self._add, self._facts = add_for(slope.formula), (np.float32(slope.parameter), np.float32(slope.bound))
-        self._rows, self._flat, self._labels = rows, rows.reshape(-1), labels
+        self._slope, self._rows, self._flat = slope, rows, rows.reshape(-1)
         self._own, spans = own, -(-len(own) // SPAN)
         self._sums = np.zeros((spans, rows.shape[1]))
         self._threads = min(spans, processors(rows.size))
@@ -59,15 +59,18 @@ class Kernel:
         cuts = [own.start + spans * task // tasks * SPAN for task in range(tasks)] + [own.stop]
         self._tasks = [range(*pair) for pair in pairwise(cuts)]
 
-    def __call__(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The sum at weights (1, features), in the shape of the weights."""
-        single = weights[0].astype(np.float32)
-        self._sums[:] = 0
+    def __call__(self, weights: NDArray[np.float64], labels: NDArray[Any]) -> NDArray[np.float64]:
+        """The sum at weights (1, features), in their shape; the arithmetic inside a block is that of the labels' dtype."""
+        from .kernel_numba import add_for
+
+        kind, self._sums[:] = labels.dtype, 0
+        own, add = weights[0].astype(kind), add_for(self._slope.formula, kind.name)
+        facts = kind.type(self._slope.parameter), kind.type(self._slope.bound)
 
         def work(task: range) -> None:
             for part in windows(self._rows, task.start, task.stop, SPAN):
                 span = self._sums[(part.start - self._own.start) // SPAN]
-                self._add(self._flat, self._labels, single, part.start, part.stop, *self._facts, span)
+                add(self._flat, labels, own, part.start, part.stop, *facts, span)
 
         if self._threads > 1:
             list(pool(self._threads, os.getpid()).map(work, self._tasks))

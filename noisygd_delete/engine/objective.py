@@ -1,7 +1,7 @@
 """The full-batch gradient of the objective, L_D(θ) = (1/n) Σ ℓ(θ; x) + (λ/2)‖θ‖².
 
 Rows stay in float32 where they are, and are read in order. One path per kind of work: the compiled kernel for one model
-of one output, matrix products for everything else (several outputs, many chains, float64).
+of one output, matrix products for everything else (several outputs, many chains).
 """
 
 from __future__ import annotations
@@ -57,14 +57,13 @@ class Objective:
         self._loss = loss
         self._slots = records.slots if slots is None else slots
         self._regularization = regularization
-        fused = serves(loss, self._rows, dtype, readings)
-        self._kernel = Kernel(self._rows, self._labels, loss, self._own) if fused else None
+        self._kernel = Kernel(self._rows, loss, self._own) if serves(loss, self._rows, readings) else None
         self.shape = (loss.outputs, self._rows.shape[1])
 
     def gradient_sum(self, weights: Weights) -> Weights:
         """Σ_x ∇ℓ(θ; x), float64 in the shape of the weights."""
         if self._kernel is not None and weights.shape == self.shape:
-            return self._group.total(self._kernel(weights))
+            return self._group.total(self._kernel(weights, self._labels))
         return self._group.total(self._products(weights))
 
     def gradient(self, weights: Weights) -> Weights:

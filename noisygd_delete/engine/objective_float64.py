@@ -36,8 +36,9 @@ class PreciseObjective:
         linear: LinearTerm | None = None,
         centre: NDArray[np.float64] | None = None,
         group: Group = ALONE,
+        readings: int | None = None,
     ) -> None:
-        self._sums = sums_of(records, loss, group)
+        self._sums = sums_of(records, loss, group, readings)
         self.loss = loss
         self.regularization = regularization
         self.slots = self._sums.slots
@@ -66,6 +67,11 @@ class PreciseObjective:
     def regular_gradient(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """∇ of (λ/2)‖θ − a‖² + ⟨b, θ⟩/n: what depends on no record."""
         return self.regularization * (weights - self.centre) + self._pull
+
+    def regular_value(self, weights: NDArray[np.float64]) -> float:
+        """(λ/2)‖θ − a‖² + ⟨b, θ⟩/n."""
+        away = weights - self.centre
+        return self.regularization / 2 * float(np.vdot(away, away)) + float(np.vdot(self._pull, weights))
 
     def strided(self, rows: int) -> tuple[NDArray[np.float32], NDArray[Any]]:
         """About `rows` slots, evenly spaced: their rows, and their labels."""

@@ -1,8 +1,8 @@
 """The order in which parts of a gradient sum are added: `bounds.arithmetic` counts it, and it hardly grows with the rows.
 
 Noisy steps: rows are added in blocks of 256, in the table's own dtype; blocks in spans of 64, in float64; spans in a balanced
-tree. A solver: rows in chunks of 2048 at most, in float64; chunks in a tree, and so the partitions of a cluster. The sums of the
-processes of a group are added by one all-reduce.
+tree. A solver, and exact steps: so too by the compiled kernel, in float64; else rows in chunks of 2048 at most, and chunks in a tree,
+as the partitions of a cluster. The sums of the processes of a group are added by one all-reduce.
 """
 
 from __future__ import annotations

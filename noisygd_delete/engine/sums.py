@@ -101,12 +101,12 @@ def check_partitions(table: str, partitions: int) -> None:
         )
 
 
-def sums_of(records: CurrentRecords, loss: Loss, group: Group = ALONE) -> Sums:
-    """Whoever answers for the rows of a table."""
+def sums_of(records: CurrentRecords, loss: Loss, group: Group = ALONE, readings: int | None = None) -> Sums:
+    """Whoever answers for the rows of a table, so many times."""
     if isinstance(records, RowsElsewhere):
         return records.sums(loss)
     if records.sparse is None:
-        return HeldSums(records.features, records.labels, loss, group)
+        return HeldSums(records.features, records.labels, loss, group, readings)
     from .sparse import SparseSums
 
     return SparseSums(records.sparse, records.labels, loss)

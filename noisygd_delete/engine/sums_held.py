@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ..bounds.arithmetic import CHUNK
 from ..losses.base import Loss
 from .group import ALONE, Group
+from .kernel import Kernel, serves
 from .summation import in_a_tree
 from .threads import side_by_side
 from .windows import windows
@@ -33,10 +34,16 @@ class HeldSums:
     Args:
         rows: (slots, features) float32, in memory or mapped.
         labels: (slots,).
+        readings: how many gradients will be asked for, where that is known: a compiler is not loaded for a few.
     """
 
     def __init__(
-        self, rows: NDArray[np.float32], labels: NDArray[np.float64], loss: Loss, group: Group = ALONE
+        self,
+        rows: NDArray[np.float32],
+        labels: NDArray[np.float64],
+        loss: Loss,
+        group: Group = ALONE,
+        readings: int | None = None,
     ) -> None:
         self._rows, self._loss, self._group = rows, loss, group
         self._labels: NDArray[Any] = labels.astype(np.int64) if loss.label_kind == "class" else labels
@@ -44,6 +51,8 @@ class HeldSums:
         self.slots, self.width = rows.shape
         self._own = group.rows(self.slots, CHUNK)
         self._numbers = self.slots * self.width
+        compiled = isinstance(rows, np.ndarray) and serves(loss, rows, readings)
+        self._kernel = Kernel(rows, loss, self._own) if compiled else None
 
     def _tasks(self) -> Iterator[slice]:
         """Whole chunks, so many that a thread is worth waking for them."""
@@ -72,7 +81,9 @@ class HeldSums:
             start = stop
 
     def gradient(self, weights: NDArray[np.float64], dtype: str) -> NDArray[np.float64]:
-        """In float32 about twice as fast, and good to some 2⁻²³ nL."""
+        """In float32 up to twice as fast, and good to some 2⁻²³ nL."""
+        if self._kernel is not None:
+            return self._group.total(self._kernel(weights, self._labels if dtype == "float64" else self._short))
         turned = self._of_entries(weights.T.astype(dtype))  # (features, outputs)
 
         def add(part: slice) -> list[NDArray[np.float64]]:

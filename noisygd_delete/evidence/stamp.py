@@ -77,5 +77,5 @@ def _client() -> Any:
     try:
         import rfc3161_client
     except ImportError as error:
-        raise MissingDependency("time stamps need rfc3161-client; pip install 'noisygd-delete[serve]'") from error
+        raise MissingDependency("time stamps need rfc3161-client; pip install 'noisygd-delete[stamp]'") from error
     return rfc3161_client

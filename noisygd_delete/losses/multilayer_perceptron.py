@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,6 +22,7 @@ from .softmax import Softmax
 
 MOST_HIDDEN = 100_000
 
+BlockSum = Callable[[], NDArray[np.float64]]
 _BLOCK = 4096  # rows whose hidden layer is held at once
 _ROOM = 1e-9  # relative: clipping to L(1 − 1e-9) keeps the rounding of float64 norms and scales below L
 
@@ -108,16 +110,16 @@ class MultilayerPerceptron(Loss):
         """A tanh(Wx): (rows, outputs)."""
         return self.representation(weights, features) @ self._layers(weights)[1].T
 
-    def block_sums(self, records: Any) -> Callable[[Array, NDArray[np.int64] | None], Iterator[NDArray[np.float64]]]:
-        """θ, slots (None: all) -> Σ of the clipped gradients of each block of them: in float64 whatever the table's `dtype`, so that
+    def block_sums(self, records: Any) -> Callable[[Array, NDArray[np.int64] | None], Iterator[BlockSum]]:
+        """θ, slots (None: all) -> what sums the clipped gradients of each block of them: in float64 whatever the table's `dtype`, so that
         rounding is below what the plan counts. Rows may be mapped from a file: they are read a block at a time."""
         rows = records.features
         labels = records.labels.astype(np.int64) if self.label_kind == "class" else records.labels
 
-        def sums(weights: Array, slots: NDArray[np.int64] | None) -> Iterator[NDArray[np.float64]]:
+        def sums(weights: Array, slots: NDArray[np.int64] | None) -> Iterator[BlockSum]:
             for first in range(0, records.slots if slots is None else len(slots), _BLOCK):
                 part = slice(first, first + _BLOCK) if slots is None else slots[first : first + _BLOCK]
-                yield self.clipped_sum(weights, rows[part], labels[part])
+                yield partial(self.clipped_sum, weights, rows[part], labels[part])
 
         return sums
 

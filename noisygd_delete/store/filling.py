@@ -8,6 +8,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from ..engine import Checked, check_labels
 from ..engine.assumptions import check_norms, longest_rows
 from ..errors import InvalidRecords
-from ..features.schema import Encoded, RecordFile
+from ..features.schema import Encoded
 from ..losses.base import Loss
 from ..methods.plan import Plan
 from ..records import Id, Labels, Names, Records, Rows, check_slots
@@ -28,6 +29,9 @@ from .cells import HEAD, head_of
 from .disk import Disk
 from .layout import LABEL, ROW, TEMPORARY, Layout
 from .suppression import Tombstones
+
+if TYPE_CHECKING:
+    from ..features.schema import RecordFile
 
 _BLOCK = 1 << 16  # names copied at a time
 PlanFor = Callable[[int], Plan]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from ..errors import renyi_order
-from ..privacy.guarantee import Guarantee, stated_delta
+from ..privacy.guarantee import Guarantee, in_words, stated_delta
 from . import cells, onward, presence
 from .database import connect
 from .layout import Layout
@@ -39,10 +40,31 @@ def status(path: str | Path) -> dict[str, Any]:
         "left": remaining.to_dict(),
         "pending_edits": head.pending,
         "pending": head.pending_counts.to_dict(),
+        "patch": _patch(layout, ledger),
         "model": _model_state(layout, ledger),
         "last_entry": {"kind": head.kind, "time": head.time},
         "request_in_flight": layout.request.exists(),
         "publishers": onward.told(layout, ledger),
+    }
+
+
+def _patch(layout: Layout, ledger: Ledger) -> dict[str, Any] | None:
+    """How many patches wait for a release, and what who copies the store now, and saw every model, learns of a record erased since."""
+    if not layout.patch.exists():
+        return None
+    from ..curator.drawing import copied
+    from .candidate import patch_now
+
+    patch = patch_now(layout, ledger)
+    if patch is None:
+        return None
+    delta, told = ledger.plan.budget.shown_delta, copied(ledger.plan, patch)
+    epsilon = told.epsilon(delta)
+    return {
+        "patches": patch.patches,
+        "epsilon_if_copied": epsilon if math.isfinite(epsilon) else None,
+        "delta": delta,
+        "told": in_words(told, several=True, delta=delta),
     }
 
 
@@ -72,14 +94,14 @@ def budget(
     order: float | None = None,
     delta: float | None = None,
     last: int | None = None,
+    statement: bool = True,
     **questions: Any,
 ) -> dict[str, Any]:
     """Every release, and all of them together, as Rényi, GDP and (ε, δ); and the whole statement of account.
 
-    `last`: how many of the latest releases to list; None: all, which takes time for each. `questions` are those of `accountant.report`: present_from, erased_at, observed, models_seen, requests, attack_advantage.
+    `last`: how many of the latest releases to list; None: all, which takes time for each. `statement`: whether the statement is wanted, most
+    of the work. `questions` are those of `accountant.report`: present_from, erased_at, observed, models_seen, requests, attack_advantage.
     """
-    from ..accountant import report  # loaded where it is used: `status` asks none of its questions
-
     layout = Layout.at(path)
     presence.require_store(layout)
     ledger = Ledger.read(layout.ledger)
@@ -112,7 +134,11 @@ def budget(
                 entry["deletion"] = measured(deletion)
             releases.append(entry)
     remaining = accountant.remaining()
-    statement = report(accountant, delta=delta, order=order, **questions) if accountant.releases else None
+    account = None
+    if statement and accountant.releases:
+        from ..accountant import report  # loaded where it is used: `status` asks none of its questions
+
+        account = report(accountant, delta=delta, order=order, **questions).to_dict()
     return {
         "budget": remaining.allowed,
         "method": plan.method.name,
@@ -123,5 +149,5 @@ def budget(
         "cumulative": measured(remaining.spent),
         "publications_left": remaining.publications,
         "capped": plan.capped,
-        "statement": None if statement is None else statement.to_dict(),
+        "statement": account,
     }

@@ -18,7 +18,7 @@ from ..curator.curator import Release
 from ..curator.learning import Model, check_edit, check_fit
 from ..engine import Execution
 from ..errors import BudgetExceeded, InvalidParameter, InvalidRequest, NotLearned, count
-from ..features.schema import Encoded, RecordFile, Schema
+from ..features.schema import Encoded, Schema
 from ..methods import Mechanism
 from ..methods.plan import Plan
 from ..records import EditCounts, EditRequest, LeftOut, Records, check_token
@@ -37,6 +37,7 @@ from .training_table import NOTHING_CHANGED, TableHere
 from .transaction import Rolling
 
 if TYPE_CHECKING:
+    from ..features.schema import RecordFile
     from .sources.events import Erased
     from .sources.source import Source
 
@@ -688,7 +689,9 @@ class Store:
         if not (publish and self.ledger.releases):
             return answer | {"publication": "left for later"}
         ahead = self.accountant.ahead()
-        event = ahead.publication(self._files.pending + counts, touched=bool(self.pending_edits))
+        event = ahead.publication(
+            self._files.pending + counts, touched=bool(self.pending_edits) and self._files.patch() is None
+        )
         if event is None or (self.ledger.head.model is None and event.kind == "unlearn"):
             return answer | {"publication": "withheld"}
         ahead.add(event)

@@ -15,7 +15,7 @@ from noisygd_delete import Budget, losses, make_plan, maps
 from noisygd_delete.audit import AuditRow, OneRun, audit_one_run
 from noisygd_delete.audit.one_run import guess_canaries
 from noisygd_delete.audit.releases import publish_twice
-from noisygd_delete.curator import learning
+from noisygd_delete.curator import drawing
 from noisygd_delete.curator.drawing import draw
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter
 from noisygd_delete.methods import METHODS
@@ -123,7 +123,7 @@ def test_sums_whose_rows_go_before_the_draw_are_refuted_by_one_run(monkeypatch: 
             table.write(after.edits)
         return draw(table, procedure, replace(after, edits=None), *others)
 
-    monkeypatch.setattr(learning, "draw", erases_first)
+    monkeypatch.setattr(drawing, "draw", erases_first)
     found = audit_one_run(plan_of("sums", records=400, features=400), rng=np.random.default_rng(1))
     assert [row.verdict for row in found.rows] == ["pass", "fail"]
 

@@ -73,7 +73,11 @@ def process(command: str, **options) -> subprocess.CompletedProcess[str]:
     """A shell line in which `noisygd-delete` is this package; whatever happens, it ends within a minute. Interrupts reach it,
     also where these tests run in the background of a shell, which lets what it starts there ignore them."""
     here = f"'{sys.executable}' -m noisygd_delete"
-    variables = {**os.environ, "PYTHONPATH": str(ROOT), **options.pop("variables", {})}
+    variables = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "server")]),
+        **options.pop("variables", {}),
+    }
     line = command.replace("noisygd-delete", here)
     return subprocess.run(
         ["bash", "-c", line], capture_output=True, text=True, check=False, timeout=60, env=variables,

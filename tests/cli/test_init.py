@@ -79,6 +79,14 @@ def test_records_without_ids_are_numbered(folder: Path, capsys) -> None:
     assert "no column 'record'" in complaint(capsys, "insert", "store", "--data", "new.csv")
 
 
+def test_persons_of_records_without_ids(folder: Path, capsys) -> None:
+    _two_rows_each(folder)
+    assert main(init("--subject", "who", "--rows-per-subject", "2", "--slots", "50")) == 0
+    assert main(["learn", "store"]) == main(["delete", "store", "--subject", "p3"]) == 0
+    with Store.open("store") as store:
+        assert sorted(store.records.ids, key=int) == [str(row) for row in range(1, 41) if row not in (7, 8)]
+
+
 def test_a_column_called_record_cannot_be_two_things(folder: Path, capsys) -> None:
     for name in ("people.csv", "schema.toml"):
         (folder / name).write_text((folder / name).read_text().replace("town", "record"))
@@ -104,7 +112,6 @@ FAULTS = {
     "no folder to make it in": (lambda folder: None, ["--at", "none/store"]),
     "a file": (lambda folder: (folder / "store").write_text(""), []),
     "more rows of a person than planned": (_two_rows_each, ["--id", "id", "--subject", "who"]),
-    "subjects without ids": (_two_rows_each, ["--subject", "who"]),
     "slots": (lambda folder: None, ["--slots", "39"]),
     "label": (lambda folder: None, ["--label", "town"]),
     "a bad cell": (lambda folder: (folder / "people.csv").write_text("size,day,town,y\nx,2013-01-01,u,no\n"), []),

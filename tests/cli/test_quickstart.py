@@ -69,7 +69,7 @@ def test_rows_without_a_label_are_left_out_and_counted(folder: Path, capsys) -> 
         lines[at] = lines[at].rpartition(",")[0] + "," + label
     Path("people.csv").write_text("\n".join(lines) + "\n")
     assert main(quickstart("--apart", "0", "--delete", "100")) == 2
-    assert "1 of 1 ids are of rows without a label" in capsys.readouterr().err
+    assert "in no row of people.csv (column 'id') that has a label" in capsys.readouterr().err
     assert main(quickstart("--apart", "0")) == 0
     assert "3 rows have no label: left out\n" in capsys.readouterr().out
     with Store.open("people/store") as store:
@@ -152,16 +152,14 @@ def test_a_person_is_kept_apart_whole_and_a_second_reading_finds_the_same(folder
         'confirmed = true\nrows = "unit"\nintercept = true\nid = "id"\nsubject = "who"\nrows_per_subject = 4\n[label]\ncolumn = "y"\nclasses = ["a", "b"]\n'
         "[columns.size]\nbounds = [0, 50]\n"
     )
-    held = HeldOut(0.3, never=["9"])
+    held = HeldOut(0.3, never=["p2"])
     reading = RecordFile(Schema.read("s.toml"), "persons.csv", held_out=held)
     first = [str(name) for block in reading.blocks() for name in block.ids]
     assert first == [str(name) for block in reading.blocks() for name in block.ids]
     persons = {}
     for name in first:
         persons.setdefault(int(name) // 4, []).append(name)
-    assert all(len(ids) == 4 for who, ids in persons.items() if who != 2), (
-        "of a person all rows are learned from, or none"
-    )
+    assert all(len(ids) == 4 for ids in persons.values()), "of a person all rows are learned from, or none"
     assert "9" in first
     apart = held.encoded()
     assert apart is not None
@@ -250,12 +248,19 @@ def test_what_a_refusal_proposes_runs_as_printed(folder: Path, capsys) -> None:
     assert "too few rows to keep some apart" in capsys.readouterr().out
 
 
-def test_a_person_named_as_a_record_is_told_how_persons_go(folder: Path, capsys) -> None:
+def test_persons_are_deleted_where_the_file_says_whose_rows_they_are(folder: Path, capsys) -> None:
     lines = (folder / "people.csv").read_text().splitlines()
     rows = [lines[0] + ",who", *(f"{line},p{k // 2}" for k, line in enumerate(lines[1:]))]
-    (folder / "people.csv").write_text("\n".join(rows) + "\n")
-    assert main(quickstart("--id", "id", "--subject", "who", "--delete", "p3")) == 2
-    assert "delete STORE --subject S" in capsys.readouterr().err
+    (folder / "people.csv").write_text("\n".join(line.partition(",")[2] for line in rows) + "\n")
+    assert main(quickstart("--subject", "who", "--delete", "3")) == 2
+    assert "1 of 1 persons are in no row of people.csv (column 'who')" in capsys.readouterr().err
+    assert main(quickstart("--subject", "who", "--delete", "p3", "p5")) == 0
+    assert "next: noisygd-delete delete people/store --subject S" in capsys.readouterr().out
+    with Store.open(folder / "people" / "store") as store:
+        persons = store.records.subjects_by_slot
+    assert persons is not None
+    assert {"p2", "p4"} & set(persons)
+    assert not {"p3", "p5"} & set(persons)
 
 
 def test_a_table_of_customers_comes_close_to_scikit_learn_in_one_command(tmp_path: Path) -> None:

@@ -24,8 +24,9 @@ import noisygd_delete
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+SERVER = tomllib.loads((ROOT / "server" / "pyproject.toml").read_text())["project"]
 LOCK = (ROOT / "release.lock").read_text()
-LOCKED_EXTRAS = ("sklearn", "files", "postgres", "mysql", "fast", "serve")
+LOCKED_EXTRAS = ("sklearn", "files", "postgres", "mysql", "fast", "stamp")
 
 
 def extras_named(text: str) -> set[str]:
@@ -42,7 +43,7 @@ def test_every_extra_that_is_named_is_there() -> None:
         "files",
         "postgres",
         "mysql",
-        "serve",
+        "stamp",
         "publish",
         "engines",
         "fast",
@@ -50,7 +51,7 @@ def test_every_extra_that_is_named_is_there() -> None:
         "dev",
     }
     pages = [ROOT / name for name in ("README.md", "RELEASING.md", "CONTRIBUTING.md", "Makefile", "pyproject.toml")]
-    for folder in ("noisygd_delete", "lab", "docs", "examples", "tests", ".ci"):
+    for folder in ("noisygd_delete", "lab", "server", "docs", "examples", "tests", ".ci"):
         pages += [path for path in (ROOT / folder).rglob("*") if path.suffix in (".py", ".md", ".ipynb", ".toml", "")]
     named = {page.name: extras_named(page.read_text()) for page in pages if page.is_file()}
     assert sum(map(len, named.values())) > 20
@@ -93,6 +94,7 @@ def test_the_lock_has_every_dependency_with_hashes_at_the_versions_tested() -> N
     locked = {name.lower() for name in re.findall(r"^([\w.-]+)==", LOCK, re.MULTILINE)}
     asked = [
         *PROJECT["dependencies"],
+        *SERVER["dependencies"][1:],
         *(line for extra in LOCKED_EXTRAS for line in PROJECT["optional-dependencies"][extra]),
     ]
     for line in asked:
@@ -107,6 +109,14 @@ def test_a_lock_with_a_fault_is_seen() -> None:
         "numpy: no hash",
         "numpy: not the version of constraints.txt",
     ]
+
+
+def test_the_server_has_the_version_of_the_package_and_brings_its_commands() -> None:
+    assert SERVER["version"] == noisygd_delete.__version__
+    assert SERVER["dependencies"][0] == f"noisygd-delete=={noisygd_delete.__version__}"
+    from noisygd_delete.cli.commands import _OF_THE_SERVER
+
+    assert SERVER["entry-points"]["noisygd_delete.commands"].keys() == set(_OF_THE_SERVER)
 
 
 def test_metadata_name_nobody_and_no_address_that_is_not_there() -> None:
@@ -151,7 +161,7 @@ def container_faults(dockerfile: str) -> list[str]:
             name == "ADD" or re.search(r"\b(curl|wget)\b", words) for name, words in steps
         ),
         "takes more than the package": {words for name, words in steps if name == "COPY" and "--from" not in words}
-        <= {"release.lock .", "pyproject.toml README.md LICENSE ./", "noisygd_delete noisygd_delete"},
+        <= {"release.lock .", "pyproject.toml README.md LICENSE ./", "noisygd_delete noisygd_delete", "server server"},
     }
     return [rule for rule, holds in rules.items() if not holds]
 
@@ -252,7 +262,8 @@ def test_licences_are_listed_for_all_that_the_lock_installs(materials: ModuleTyp
     locked = {materials.canonical(name) for name in re.findall(r"^([\w.-]+)==", LOCK, re.MULTILINE)} - {"setuptools"}
     assert set(listed) == locked
     assert sum(len(names.split(", ")) for _, names in rows) == len(listed)
-    for name, package in materials.installed(frozenset(LOCKED_EXTRAS)).items():
+    needed = materials.installed(frozenset(LOCKED_EXTRAS)) | materials.installed(of=materials.SERVER)
+    for name, package in needed.items():
         if name in locked:
             assert listed[name] == materials.licence(package), "python .ci/materials.py licences writes the list anew"
     assert "not stated" not in listed.values()

@@ -8,6 +8,7 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -16,8 +17,13 @@ from noisygd_delete.bounds.arithmetic import BLOCK, sensitivity_slack
 from noisygd_delete.engine import Objective, kernel, threads, windows
 from noisygd_delete.engine import objective as engine_objective
 from noisygd_delete.engine.kernel import Kernel
+from noisygd_delete.engine.objective_float64 import PreciseObjective
+from noisygd_delete.engine.sums_held import HeldSums
 
 numba = pytest.importorskip("numba", reason="the compiled kernel needs the extra `fast`")
+from noisygd_delete.engine import kernel_numba  # noqa: E402
+
+RNG = np.random.default_rng(8)
 
 LOSSES = {
     "logistic": (losses.Logistic(1.0), lambda z, y: -y / (1 + math.exp(y * z))),
@@ -62,13 +68,11 @@ def test_sums_match_the_formula(name: str, n: int, d: int, monkeypatch) -> None:
 
 def slopes(name: str, scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """The kernel's ∂ℓ/∂z, one row of one feature at a time: the weight is 1 and the row is the score."""
-    from noisygd_delete.engine import kernel_numba
-
     loss, _ = LOSSES[name]
-    one = Kernel(scores[:, None], labels, loss, range(len(scores)))
-
-    clamped, tanh, root = kernel_numba.clamped, kernel_numba.tanh, kernel_numba.root
-    formula = kernel_numba.slope_for(loss.scalar_slope.formula)
+    kind, slope = scores.dtype, loss.scalar_slope
+    facts = kind.type(slope.parameter), kind.type(slope.bound)
+    clamped, root = kernel_numba.clamped, kernel_numba.root
+    formula, tanh = (kernel_numba.formula_for(text, kind.name) for text in (slope.formula, kernel_numba.tanh))
 
     @numba.njit(error_model="numpy")
     def each(parameter, bound, z, y, out):
@@ -76,7 +80,7 @@ def slopes(name: str, scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
             out[k] = clamped(formula(z[k], y[k], parameter, tanh, root), bound)
 
     out = np.empty_like(scores)
-    each(*one._facts, scores, labels, out)
+    each(*facts, scores, labels, out)
     return out
 
 
@@ -101,6 +105,39 @@ def test_tanh_is_right_and_never_leaves_its_range() -> None:
     assert worst_tanh(floats(stride=4099)) <= 2.0**-21
 
 
+def test_tanh_is_as_good_in_float64_as_is_declared() -> None:
+    points = np.concatenate(
+        [RNG.uniform(-edge, edge, 300_000) for edge in (25, 3, 0.1)] + [[-np.inf, np.inf, np.nan, 0]]
+    )
+    assert worst_tanh(points) <= 4 * 2.0**-53
+
+
+@pytest.mark.parametrize(("name", "fault"), [*((name, "") for name in LOSSES), ("logistic", "single")])
+def test_sums_in_float64_are_within_the_declared_rounding(name: str, fault: str, monkeypatch) -> None:
+    """Against sums of 40 digits. The planted fault: a tanh and slopes in single precision."""
+    monkeypatch.setattr(kernel, "LEAST", 0)
+    (rows, labels), (loss, _) = table(3 * BLOCK + 11, 7), LOSSES[name]
+    weights = RNG.standard_normal((1, 7)) * 3
+    with mpmath.workdps(40):
+        slope = lambda z, y: loss.slope(z, y, loss.parameter, mpmath.tanh, mpmath.sqrt)  # noqa: E731
+        if name == "clipped":
+            slope = lambda z, y: mpmath.sign(y) * max(-mpmath.mpf(0.4), y * loss.base.slope(z, y, 1, mpmath.tanh, None))  # noqa: E731
+        exact = np.zeros(7, object)
+        for given, label in zip(rows.tolist(), labels.tolist(), strict=True):
+            row = np.array([mpmath.mpf(value) for value in given], object)
+            exact = exact + slope(row @ np.array([mpmath.mpf(w) for w in weights[0]], object), mpmath.mpf(label)) * row
+        exact = np.array([mpmath.mpf(each) for each in exact], object) / len(rows)
+        if fault:
+            honest = kernel_numba.formula_for
+            monkeypatch.setattr(kernel_numba, "formula_for", lambda text, _: honest(text, "float32"))
+            monkeypatch.setattr(kernel_numba, "add_for", kernel_numba.add_for.__wrapped__)
+            monkeypatch.setattr(kernel_numba, "njit", lambda cache, **words: numba.njit(**words))
+        precise = PreciseObjective(Records(rows, labels), loss, regularization=0.0)
+        assert precise._sums._kernel is not None
+        off = mpmath.norm(list(exact - precise.gradient(weights)[0]))
+    assert (off <= precise.gradient_error(float(np.linalg.norm(weights)))) == (not fault)
+
+
 @pytest.mark.long
 def test_tanh_on_every_float(record_property) -> None:
     worst = max(worst_tanh(floats(stride=256, first=k)) for k in range(256))
@@ -109,22 +146,23 @@ def test_tanh_on_every_float(record_property) -> None:
 
 
 def worst_tanh(points: np.ndarray) -> float:
-    from noisygd_delete.engine import kernel_numba
+    tanh = kernel_numba.formula_for(kernel_numba.tanh, points.dtype.name)
 
     @numba.njit(error_model="numpy")
     def each(x, out):
         for k in range(len(x)):
-            out[k] = kernel_numba.tanh(x[k])
+            out[k] = tanh(x[k])
 
     out = np.empty_like(points)
     each(points, out)
     assert np.abs(out).max() <= 1
     usual = ~np.isnan(points)
-    return float(np.abs(out[usual] - np.tanh(points[usual].astype(float))).max())
+    wider = np.float64 if points.dtype == np.float32 else np.longdouble
+    return float(np.abs(out[usual] - np.tanh(points[usual].astype(wider))).max())
 
 
 def test_convergents_of_lambert_enclose_tanh() -> None:
-    """The truncation error of the docstring, in exact arithmetic."""
+    """The truncation error of the docstring, in exact arithmetic: what is left of it where three doublings end."""
 
     def convergent(a: Fraction, terms: int) -> Fraction:
         tail = Fraction(2 * terms - 1)
@@ -132,9 +170,14 @@ def test_convergents_of_lambert_enclose_tanh() -> None:
             tail = odd + a * a / tail
         return a / tail
 
-    a = Fraction(5, 4)
-    assert convergent(a, 8) < Fraction(math.tanh(1.25)) < convergent(a, 7)
-    assert convergent(a, 7) - convergent(a, 8) < Fraction(4, 10**11)
+    for eighths in range(1, 21):
+        a, worst = Fraction(eighths, 8), []
+        for terms in (8, 9):
+            t = convergent(a, terms)
+            for _ in range(3):
+                t = 2 * t / (1 + t * t)
+            worst.append(t)
+        assert 0 <= worst[1] - worst[0] < Fraction(1, 10**3 * 2**53)
 
 
 @pytest.mark.parametrize("number", ["2", "3"])
@@ -142,13 +185,14 @@ def test_threads_change_no_bit(number: str, monkeypatch) -> None:
     rows, labels = table(50_000, 24)
     monkeypatch.setattr(threads, "_PARALLEL", 0)
     weights = np.random.default_rng(2).standard_normal((1, 24))
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    one = objective(rows, labels, losses.Logistic(1.0)).gradient_sum(weights)
-    monkeypatch.setenv("OMP_NUM_THREADS", number)
-    many = objective(rows, labels, losses.Logistic(1.0))
-    assert many._kernel is not None
-    assert many._kernel._threads == int(number)
-    assert all((many.gradient_sum(weights) == one).all() for _ in range(5))
+    for kind in ("float32", "float64"):
+        monkeypatch.setenv("OMP_NUM_THREADS", "1")
+        one = HeldSums(rows, labels, losses.Logistic(1.0)).gradient(weights, kind)
+        monkeypatch.setenv("OMP_NUM_THREADS", number)
+        many = HeldSums(rows, labels, losses.Logistic(1.0))
+        assert many._kernel is not None
+        assert many._kernel._threads == int(number)
+        assert all((many.gradient(weights, kind) == one).all() for _ in range(5))
 
 
 def test_a_change_in_one_block_leaves_the_others_alone() -> None:
@@ -161,10 +205,10 @@ def test_a_change_in_one_block_leaves_the_others_alone() -> None:
     change = one.gradient_sum(weights) - two.gradient_sum(weights)
     block = slice(40_000 // BLOCK * BLOCK, 40_000 // BLOCK * BLOCK + BLOCK)
     single, pair = (
-        Kernel(np.ascontiguousarray(r[block]), labels[block].astype(np.float32), losses.Logistic(1.0), range(BLOCK))
+        Kernel(np.ascontiguousarray(r[block]), losses.Logistic(1.0), range(BLOCK))(weights, labels[block].astype("f4"))
         for r in (rows, other)
     )
-    inside = single(weights) - pair(weights)
+    inside = single - pair
     assert np.abs(change - inside).max() < 1e-10  # float64 additions of blocks, nothing else
     assert np.linalg.norm(change) <= 2 * (1 + sensitivity_slack(records=70_000, dtype="float32"))
 
@@ -179,7 +223,7 @@ def test_one_float32_sum_over_the_table_would_break_the_slack(monkeypatch) -> No
     other[0] = 0
     faulty = abs(float(running) - float(np.cumsum(other[:, 0], dtype=np.float32)[-1]))
     honest = [
-        float(Kernel(v, np.ones(n, np.float32), losses.Linear(1.0), range(n))(np.ones((1, 1)))[0, 0])
+        float(Kernel(v, losses.Linear(1.0), range(n))(np.ones((1, 1)), np.ones(n, np.float32))[0, 0])
         for v in (values, other)
     ]
     slack = sensitivity_slack(records=n, dtype="float32")
@@ -201,7 +245,7 @@ def test_without_the_compiler_matrix_products_serve_within_the_slack(monkeypatch
 def test_a_missing_compiler_is_no_error(monkeypatch) -> None:
     kernel._compiles.cache_clear()
     monkeypatch.setitem(sys.modules, "numba", None)
-    monkeypatch.delitem(sys.modules, "noisygd_delete.engine.kernel_numba", raising=False)
+    monkeypatch.delitem(sys.modules, "noisygd_delete.engine.kernel_numba")
     monkeypatch.delattr("noisygd_delete.engine.kernel_numba", raising=False)
     try:
         assert not kernel._compiles()
@@ -307,11 +351,13 @@ def test_a_compiler_is_not_loaded_for_a_few_steps(monkeypatch) -> None:
     made = []
     monkeypatch.setattr(engine_objective, "Kernel", lambda *facts: made.append(1) or Kernel(*facts))
     monkeypatch.setattr(kernel, "LEAST", 0)
+    monkeypatch.delitem(sys.modules, kernel_numba.__name__)  # none that was loaded serves
     steps = curator.plan.learn_steps, curator.plan.delete_steps
     assert steps[0] > steps[1] + 1
     monkeypatch.setattr(kernel, "WORTH", rows.size * steps[0])
     curator.learn()
     assert len(made) == 1
+    monkeypatch.delitem(sys.modules, kernel_numba.__name__)
     curator.delete([3])
     assert len(made) == 1
     monkeypatch.setattr(kernel, "WORTH", rows.size * steps[1])

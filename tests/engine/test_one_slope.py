@@ -61,7 +61,7 @@ def test_a_new_loss_has_every_fast_path_by_its_slope_alone(monkeypatch) -> None:
     assert compiled._kernel is not None
     assert np.abs(compiled.gradient(WEIGHTS) - exact()).max() < 1e-7
     precise = Objective(records, Planted(1.0), regularization=0.0, dtype="float64")
-    assert precise._kernel is None
+    assert precise._kernel is not None
     assert np.abs(precise.gradient(WEIGHTS) - exact()).max() < 1e-15
 
 
@@ -109,9 +109,9 @@ def test_the_arithmetic_of_a_slope_is_single_and_its_loop_is_named_by_it() -> No
     def edited(score, label, parameter, tanh, sqrt):
         return label * ((tanh(score * label * 0.5) - 1.0) * 0.25)
 
-    clamped, tanh, root = kernel_numba.clamped, kernel_numba.tanh, kernel_numba.root
-    widths = []
-    for formula in (kernel_numba.slope_for(Planted.slope), numba.njit(inline="always")(Planted.slope)):
+    clamped, root = kernel_numba.clamped, kernel_numba.root
+    widths, tanh = [], kernel_numba.formula_for(kernel_numba.tanh, "float32")
+    for formula in (kernel_numba.formula_for(Planted.slope, kind) for kind in ("float32", "float64")):
 
         @numba.njit
         def one(z, formula=formula):
@@ -121,5 +121,9 @@ def test_the_arithmetic_of_a_slope_is_single_and_its_loop_is_named_by_it() -> No
         widths.append(str(one.nopython_signatures[0].return_type))
     assert widths == ["float32", "float64"]  # the second is the fault that it prevents
     assert clamped(np.float32(np.nan), np.float32(0.5)) == 0.5
-    names = {kernel_numba.add_for(each).py_func.__qualname__ for each in (losses.Logistic.slope, edited, Planted.slope)}
-    assert len(names) == 3
+    names = {
+        kernel_numba.add_for(each, kind).py_func.__qualname__
+        for each in (losses.Logistic.slope, edited, Planted.slope)
+        for kind in ("float32", "float64")
+    }
+    assert len(names) == 6

@@ -1,4 +1,4 @@
-"""A small table's solve runs on one thread; its noisy steps, and a large one's solve, on as many as were set."""
+"""A small table's solve runs on one thread, noisy steps too; a large one's solve on as many as were set."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from noisygd_delete import Curator
-from noisygd_delete.curator import learning
+from noisygd_delete.curator import descent, learning
 from noisygd_delete.engine import threads
 from tests.store.conftest import plan, records
 
@@ -29,17 +29,29 @@ def test_threads_follow_the_size_and_come_back_after_an_error(monkeypatch) -> No
         assert blas() == {2}
 
 
-def test_a_solve_is_limited_and_its_noisy_steps_are_not(monkeypatch) -> None:
+def test_a_solve_and_noisy_steps_are_limited(monkeypatch) -> None:
     seen = {}
-    for name in ("solve", "_descend"):
-        run = getattr(learning, name)
+    for module, name in ((learning, "solve"), (descent, "run_exactly")):
+        run = getattr(module, name)
 
         def watched(*arguments, run=run, name=name, **words):
             seen[name] = blas()
             return run(*arguments, **words)
 
-        monkeypatch.setattr(learning, name, watched)
+        monkeypatch.setattr(module, name, watched)
     threads._pools.cache_clear()
     with threadpool_limits(2, user_api="blas"):
         Curator(records(), plan(method="minimiser")).learn()
-    assert seen == {"solve": {1}, "_descend": {2}}
+    assert seen == {"solve": {1}, "run_exactly": {1}}
+
+
+@pytest.mark.parametrize(("written", "most"), [("max 100000", 4), ("150000 100000", 2), ("20000 100000", 1)])
+def test_a_control_group_says_how_many_processors_are_paid_for(written, most, tmp_path, monkeypatch) -> None:
+    (tmp_path / "cpu.max").write_text(written + "\n")
+    monkeypatch.setattr(threads, "CGROUPS", tmp_path)
+    monkeypatch.setattr(threads.os, "sched_getaffinity", lambda _: set(range(4)), raising=False)
+    threads.allowed.cache_clear()
+    try:
+        assert threads.allowed() == most
+    finally:
+        threads.allowed.cache_clear()

@@ -18,12 +18,6 @@ def test_the_lab_has_the_version_of_the_package() -> None:
     assert f"noisygd-delete[sklearn]=={noisygd_delete.__version__}" in PROJECT["dependencies"]
 
 
-def test_the_package_imports_nothing_of_the_lab() -> None:
-    root = Path(noisygd_delete.__file__).parent
-    naming = [path.relative_to(root) for path in root.rglob("*.py") if "noisygd_delete_lab" in path.read_text()]
-    assert naming == []
-
-
 def test_it_compares(monkeypatch, capsys) -> None:
     asked: dict[str, object] = {}
 

@@ -17,12 +17,12 @@ import sys
 import time
 from pathlib import Path
 
-from noisygd_delete.service.access import TokenFile
-from noisygd_delete.service.deletion_list import answered
-from noisygd_delete.service.drop import DropIntake
-from noisygd_delete.service.drop_settings import Drop
-from noisygd_delete.service.service import Service
-from noisygd_delete.service import deletion_list, drop
+from noisygd_delete_server.access import TokenFile
+from noisygd_delete_server.deletion_list import answered
+from noisygd_delete_server.drop import DropIntake
+from noisygd_delete_server.drop_settings import Drop
+from noisygd_delete_server.service import Service
+from noisygd_delete_server import deletion_list, drop
 from noisygd_delete.curator.stream import Batching
 from tests.service.conftest import make_store, person
 

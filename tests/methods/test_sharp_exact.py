@@ -15,7 +15,7 @@ from scipy import sparse, stats
 
 from noisygd_delete import Budget, Curator, EditRequest, Execution, Records, Store, learn, losses, make_plan
 from noisygd_delete.bounds import exact_steps
-from noisygd_delete.curator import learning
+from noisygd_delete.curator import descent
 from noisygd_delete.curator.learning import train
 from noisygd_delete.engine import check_records
 from noisygd_delete.engine import exact_steps as engine
@@ -294,7 +294,7 @@ def test_every_point_lies_on_the_grid_and_every_step_begins_inside_the_ball(monk
             begun.append(float(np.linalg.norm(weights)))
             return super().gradient(weights, dtype)
 
-    monkeypatch.setattr(learning, "PreciseObjective", Seen)
+    monkeypatch.setattr(descent, "PreciseObjective", Seen)
     curator = Curator(records, plan)
     for release in (curator.learn(), curator.delete([3])):
         steps = release.model.weights / plan.mechanism.exact.grid(plan.mechanism)

@@ -87,7 +87,6 @@ ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         (),
         ("sources/test_changes.py", "sources/test_lake.py", "sources/test_postgres.py", "sources/test_residue.py"),
     ),
-    "service.inbox": ((), ("service/test_inbox.py", "service/test_persons.py")),
     "maps": ((), ("maps", "schema/test_maps.py")),
     "engine.solver": ((), ("engine/test_solver.py", "engine/test_ends_of_the_solver.py")),
     "engine.noise": ((), ("engine/test_noise.py", "across/test_noise_is_never_shared.py")),

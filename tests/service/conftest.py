@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytest.importorskip("starlette", reason="the extra serve is not installed")
+pytest.importorskip("noisygd_delete_server", reason="noisygd-delete-server is not installed")
+from noisygd_delete_server import TokenFile, application, new_token
+from noisygd_delete_server.messages import Hooks
+from noisygd_delete_server.service import Service
 from starlette.testclient import TestClient
 
 from noisygd_delete import Records
 from noisygd_delete.curator.stream import Batching
-from noisygd_delete.service import TokenFile, application, new_token
-from noisygd_delete.service.messages import Hooks
-from noisygd_delete.service.service import Service
 from noisygd_delete.store import Store
 from tests.store.conftest import SCHEMA, memory_folder, plan
 
@@ -137,6 +137,6 @@ def store(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def hooks() -> Hooks:
-    from noisygd_delete.service.webhooks import secret_from
+    from noisygd_delete_server.webhooks import secret_from
 
     return Hooks({"https://desk.example/told": secret_from(SECRET)}, "https://fides.example/api/v1")

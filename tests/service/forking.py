@@ -14,8 +14,8 @@ from noisygd_delete.cli.commands import main
 
 for module in (
     "uvicorn",
-    "noisygd_delete.cli.serve",
-    "noisygd_delete.service.api",
+    "noisygd_delete_server.serve",
+    "noisygd_delete_server.api",
     "noisygd_delete.store.store",
     *sys.argv[1:],
 ):

@@ -9,9 +9,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from noisygd_delete_server import Replayed, Verifier
+
 from noisygd_delete.errors import InvalidRequest
 from noisygd_delete.papers.requests import line_of
-from noisygd_delete.service import Replayed, Verifier
 
 from .conftest import SECRET
 

@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[2]
+PATHS = os.pathsep.join([str(ROOT), str(ROOT / "server")])  # where a process finds both distributions
 THREADS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
@@ -91,7 +92,7 @@ Begin = Callable[..., AbstractContextManager[Serving]]
 @pytest.fixture(scope="module")
 def serving() -> Iterator[Begin]:
     command = [sys.executable, "-m", "tests.service.forking"]
-    environment = {**os.environ, **THREADS, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, **THREADS, "PYTHONPATH": PATHS}
     with subprocess.Popen(
         command, cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as mother:

@@ -7,10 +7,10 @@ import json
 from pathlib import Path
 
 import pytest
+from noisygd_delete_server import Roles, TokenFile, new_token
 
 from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.service import Roles, TokenFile, new_token
 
 
 def test_the_command_prints_a_token_once_and_keeps_its_hash(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

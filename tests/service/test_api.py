@@ -331,7 +331,7 @@ def test_programs_get_the_register_by_pages_where_they_ask_for_them(
     for k in range(5):
         desk.ask(request_id=f"token-{k}", delete=[name(k)])
     desk.turn()
-    monkeypatch.setattr("noisygd_delete.service.service.PAGE_LINES", 2)
+    monkeypatch.setattr("noisygd_delete_server.service.PAGE_LINES", 2)
     get = lambda query="": desk.client.get(f"/register{query}", headers=desk.headers("read")).json()  # noqa: E731
     every = get()
     assert [line["request_id"] for line in every] == [f"token-{k}" for k in range(5)]

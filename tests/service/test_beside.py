@@ -6,11 +6,11 @@ import threading
 from pathlib import Path
 
 import pytest
+from noisygd_delete_server import persons
+from noisygd_delete_server.persons import Persons
 
 from noisygd_delete import EditRequest
 from noisygd_delete.errors import StoreCorrupt
-from noisygd_delete.service import persons
-from noisygd_delete.service.persons import Persons
 from noisygd_delete.store import Store, table
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger

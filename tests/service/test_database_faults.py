@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-pytest.importorskip("starlette", reason="the extra serve is not installed")
+pytest.importorskip("noisygd_delete_server", reason="noisygd-delete-server is not installed")
 pytest.importorskip("psycopg", reason="psycopg is not installed")
 
 from tests.store.sources.conftest import server_folder

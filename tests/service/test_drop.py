@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from noisygd_delete_server.deletion_list import DeletionList, Outcomes, answers
+from noisygd_delete_server.drop import DropIntake
+from noisygd_delete_server.drop_settings import Drop
 
 from noisygd_delete.errors import InvalidParameter, InvalidRequest, StoreCorrupt, StoreError
 from noisygd_delete.papers.requests import line_of
 from noisygd_delete.register import Channels, decided
-from noisygd_delete.service.deletion_list import DeletionList, Outcomes, answers
-from noisygd_delete.service.drop import DropIntake
-from noisygd_delete.service.drop_settings import Drop
 from noisygd_delete.store import Store, status
 from noisygd_delete.store.disk import Disk
 from tests.oracles import deletion_hash as oracle
@@ -428,7 +428,7 @@ def test_a_file_that_does_not_say_enough_is_refused(drop: Drop, tmp_path: Path, 
 
 
 def test_a_list_has_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("noisygd_delete.service.deletion_list.MOST", 3)
+    monkeypatch.setattr("noisygd_delete_server.deletion_list.MOST", 3)
     path = tmp_path / "20260312_4821_Email.csv"
     path.write_text(deletion_list(*((item(k), by_email(k)) for k in range(3))))
     assert [len(block) for block in DeletionList.read(path).blocks()] == [3]
@@ -438,7 +438,7 @@ def test_a_list_has_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_list_is_read_in_blocks_and_each_id_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("noisygd_delete.service.deletion_list.BLOCK", 4)
+    monkeypatch.setattr("noisygd_delete_server.deletion_list.BLOCK", 4)
     path = tmp_path / "20260312_4821_Email.csv"
     rows = [(item(k), by_email(k)) for k in range(10)]
     path.write_text(
@@ -455,7 +455,7 @@ def test_blocks_change_nothing_of_the_answers(
     store: Path, drop: Drop, opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in ("deletion_list", "drop"):
-        monkeypatch.setattr(f"noisygd_delete.service.{module}.BLOCK", 2)
+        monkeypatch.setattr(f"noisygd_delete_server.{module}.BLOCK", 2)
     desk = opened(store, batch=2)
     intake = DropIntake(desk.service, drop)
     rows = [(item(k), by_email(k if k % 2 else 90)) for k in range(9)]

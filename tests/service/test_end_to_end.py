@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 
 pytest.importorskip("mlflow", reason="MLflow is not installed (make publishers)")
-pytest.importorskip("starlette", reason="the extra serve is not installed")
+pytest.importorskip("noisygd_delete_server", reason="noisygd-delete-server is not installed")
 
 from noisygd_delete.papers.requests import register_lines
 from noisygd_delete.store import Store, status, verify
@@ -34,7 +34,7 @@ from tests.store.sources.conftest import SCHEMA, name, plan, server, statement, 
 
 from .conftest import SECRET, token_file
 from .privacy_desk import PrivacyDesk
-from .processes import ROOT, THREADS, Serving
+from .processes import PATHS, ROOT, THREADS, Serving
 from .test_process import settled
 
 __all__ = ["server", "tmp_path"]  # fixtures
@@ -56,7 +56,7 @@ def mother() -> Iterator[subprocess.Popen[str]]:
         "noisygd_delete.store.publishers.registry",
     )
     command = [sys.executable, "-W", "ignore", "-m", "tests.service.forking", *modules]
-    environment = {**os.environ, **THREADS, "PYTHONPATH": str(ROOT), "MLFLOW_DISABLE_TELEMETRY": "true"}
+    environment = {**os.environ, **THREADS, "PYTHONPATH": PATHS, "MLFLOW_DISABLE_TELEMETRY": "true"}
     with subprocess.Popen(
         command, cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+from noisygd_delete_server.folder import FolderIntake
 
 from noisygd_delete.errors import InvalidParameter, StoreError
-from noisygd_delete.service.folder import FolderIntake
 from noisygd_delete.store import status
 from noisygd_delete.store.disk import Disk
 from tests.store.conftest import Crash, CrashAt, found

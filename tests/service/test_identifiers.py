@@ -7,9 +7,9 @@ import base64
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from noisygd_delete_server import identifiers
+from noisygd_delete_server.identifiers import FIELDS, Lists, hashed
 
-from noisygd_delete.service import identifiers
-from noisygd_delete.service.identifiers import FIELDS, Lists, hashed
 from tests.oracles import deletion_hash as oracle
 
 # what was given, as it is hashed, its hash: privacy.ca.gov, DROP technical specifications 1.2.0, "Working with the data"

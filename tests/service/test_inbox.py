@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from noisygd_delete_server import Inbox
+from noisygd_delete_server.inbox import Full, Stages
 
 from noisygd_delete.errors import InvalidParameter, StoreCorrupt, StoreError, StoreLocked
-from noisygd_delete.service import Inbox
-from noisygd_delete.service.inbox import Full, Stages
 from noisygd_delete.store import Store, verify
 from noisygd_delete.store.disk import Disk
 from noisygd_delete.store.layout import Layout
@@ -190,7 +190,7 @@ def test_what_was_done_is_noted_before_the_whole_queue_is(
 ) -> None:
     """A process that is killed again and again, before it has gone through all that waits, gets on nevertheless."""
     desk = opened(store, batch=1)
-    monkeypatch.setattr("noisygd_delete.service.writer._TOGETHER", 3)
+    monkeypatch.setattr("noisygd_delete_server.writer._TOGETHER", 3)
     for k in range(8):
         desk.ask(request_id=f"t{k}", delete=[name(k)])
     edit_all, releases = Store.edit_all, []

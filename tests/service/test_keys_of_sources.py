@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("starlette", reason="the extra serve is not installed")
+pytest.importorskip("noisygd_delete_server", reason="noisygd-delete-server is not installed")
 
 from noisygd_delete.errors import SourceError
 from noisygd_delete.store import Store, Tombstones, status

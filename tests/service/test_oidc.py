@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("joserfc", reason="the extra oidc is not installed")
+pytest.importorskip("noisygd_delete_server", reason="noisygd-delete-server is not installed")
 from joserfc import jwt
 from joserfc.jwk import ECKey, KeySet, OctKey, OKPKey, RSAKey
+from noisygd_delete_server import TokenFile
 
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.service import TokenFile
 
 from .conftest import Opened, name
 

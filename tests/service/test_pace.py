@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
+from noisygd_delete_server import carrying, writer
 
 from noisygd_delete import Execution
 from noisygd_delete.curator.stream import Batching, Calendar
 from noisygd_delete.planner.usual import capped, usual_total
-from noisygd_delete.service import carrying, writer
 from noisygd_delete.store import Store, verify
 from noisygd_delete.store.entry import Occasions
 from noisygd_delete.store.ledger import Ledger

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from noisygd_delete_server import TokenFile, inbox, new_token, writer
+from noisygd_delete_server.inbox import Inbox, Stages
 
 from noisygd_delete.cli import main
 from noisygd_delete.errors import SourceError, StoreError
 from noisygd_delete.papers.requests import register_lines
-from noisygd_delete.service import TokenFile, inbox, new_token, writer
-from noisygd_delete.service.inbox import Inbox, Stages
 from noisygd_delete.store import Store, status, verify
 from noisygd_delete.store.layout import Layout
 
@@ -206,7 +206,7 @@ def test_the_age_of_the_oldest_request_is_told(
     desk.turn()
     assert desk.look("good").json()["state"] == "published"
     later = desk.service.inbox.find("bad").fields["since"] + 500
-    monkeypatch.setattr("noisygd_delete.service.service.time.time", lambda: later)
+    monkeypatch.setattr("noisygd_delete_server.service.time.time", lambda: later)
     told = desk.service.metrics()
     assert 'noisygd_delete_inbox{stage="accepted"} 1' in told
     assert "noisygd_delete_oldest_waiting_seconds 500" in told

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from noisygd_delete_server import Replayed, Verifier, messages
+from noisygd_delete_server.inbox import Inbox
+from noisygd_delete_server.messages import Hooks, Messenger, posted
+from noisygd_delete_server.webhooks import headers, secret_from
 
 from noisygd_delete.errors import InvalidRequest
-from noisygd_delete.service import Replayed, Verifier, messages
-from noisygd_delete.service.inbox import Inbox
-from noisygd_delete.service.messages import Hooks, Messenger, posted
-from noisygd_delete.service.webhooks import headers, secret_from
 from noisygd_delete.store import Store, status
 from noisygd_delete.store.layout import Layout
 

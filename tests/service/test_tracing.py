@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-from noisygd_delete.service import tracing
+from noisygd_delete_server import tracing
 
 from .conftest import Opened, name, person
 
@@ -30,7 +29,7 @@ class Lines(logging.Handler):
 
 @pytest.fixture
 def lines(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    handler, log = Lines(), logging.getLogger("noisygd_delete.service")
+    handler, log = Lines(), logging.getLogger("noisygd_delete_server")
     monkeypatch.setattr(log, "handlers", [handler])
     before = log.level
     log.setLevel(logging.INFO)
@@ -78,10 +77,7 @@ def test_spans_follow_a_request_and_name_nobody(store: Path, opened: Opened, lin
     names_nobody("".join(lines))
 
 
-def test_logs_do_without_the_library(
-    store: Path, opened: Opened, lines: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tracing, "trace", None)
+def test_logs_have_the_number_where_nobody_collects_spans(store: Path, opened: Opened, lines: list[str]) -> None:
     asked(opened, store)
     read = [json.loads(line) for line in lines]
     assert {line["trace_id"] for line in read if "carried out" in line["message"] or "POST" in line["message"]} == {

@@ -17,12 +17,12 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("starlette", reason="the extra serve is not installed")
+pytest.importorskip("noisygd_delete_server", reason="noisygd-delete-server is not installed")
 import psycopg
+from noisygd_delete_server import writer
+from noisygd_delete_server.drop import DropIntake
+from noisygd_delete_server.inbox import Stages
 
-from noisygd_delete.service import writer
-from noisygd_delete.service.drop import DropIntake
-from noisygd_delete.service.inbox import Stages
 from noisygd_delete.store import Store, status, verify
 from noisygd_delete.store.ledger import Ledger
 from noisygd_delete.store.sources import source_at

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from noisygd_delete_server import Replayed, Verifier
+from noisygd_delete_server.inbox import Stages
+from noisygd_delete_server.messages import Hooks
+from noisygd_delete_server.webhooks import headers, secret_from
 
 from noisygd_delete.errors import InvalidParameter, InvalidRequest
-from noisygd_delete.service import Replayed, Verifier
-from noisygd_delete.service.inbox import Stages
-from noisygd_delete.service.messages import Hooks
-from noisygd_delete.service.webhooks import headers, secret_from
 
 from .conftest import SECRET, Opened, name, person
 

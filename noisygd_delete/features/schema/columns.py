@@ -9,17 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import values
 from .arrow import TextColumn
-from .files import Table
 from .spelling import place_of, spellings
 from .text import Floats
 from .values import NONE, Mask
+
+if TYPE_CHECKING:
+    from .files import Table
 
 _LEAST = 1e-5  # of the larger end, what a signed logarithm tells from 0
 

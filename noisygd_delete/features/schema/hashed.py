@@ -11,11 +11,11 @@ import numpy as np
 
 from ..maps.rows import sums
 from .columns import Written
-from .files import Table
 from .text import Floats
 
 if TYPE_CHECKING:
     from ..maps import HashedNgrams
+    from .files import Table
 
 MOST_BUCKETS = 4096
 _DECIMALS = re.compile(r"-?[0-9]+\.[0-9]*")

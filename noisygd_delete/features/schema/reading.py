@@ -35,7 +35,7 @@ class HeldOut:
 
     Args:
         share: of the records, in [0, 1).
-        never: names that are not held out whatever their coin.
+        never: persons (else records) that are not held out whatever their coin.
     """
 
     def __init__(self, share: float, never: Iterable[str] = ()) -> None:
@@ -50,9 +50,7 @@ class HeldOut:
         """Keep the block's rows that are held out; which ones stay for learning, as a mask."""
         names = block.ids if block.subjects is None else block.subjects
         assert names is not None
-        held = np.array([self._coin(str(name)) < self._below for name in names], bool)
-        if self._never and block.ids is not None:
-            held &= np.array([str(name) not in self._never for name in block.ids], bool)
+        held = np.array([str(name) not in self._never and self._coin(str(name)) < self._below for name in names], bool)
         self._parts.append(_only(block, held))
         return ~held
 

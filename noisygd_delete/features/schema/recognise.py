@@ -45,6 +45,10 @@ _NATURAL = (  # ranges that a name alone gives, where they hold what is there
     (re.compile(r"(?i:percent|(^|[_\s.-])pct([_\s.-]|$))"), (0.0, 100.0)),
 )
 _ID_FOR_SURE = re.compile(r"(?i:(^|[_\s.-])(id|uuid|guid)$)|[a-z]I[dD]$")
+_PERSON = re.compile(  # a column called so names people, in as many rows as each has
+    r"(?i:(^|[_\s.-])(patient|customer|client|person|subject|user|member|employee|student|participant|respondent|citizen)"
+    r"([_\s.-]?(no|nr|number|code|key|name))?$)"
+)
 
 Counts = Mapping[str, int]  # rows of each text
 
@@ -136,7 +140,11 @@ def _is_id(name: str, plain: Counts, numbers: _Numbers | None, *, own: bool) -> 
         return False
     nearly = len(plain) >= _NEARLY * sum(plain.values())
     named = (_ID if numbers is not None and nearly else _ID_FOR_SURE).search(name)
-    return bool(named) or (own and _are_in_a_row(numbers)) or (nearly and _have_digits_of_ids(plain))
+    return (
+        bool(named or _PERSON.search(name))
+        or (own and _are_in_a_row(numbers))
+        or (nearly and _have_digits_of_ids(plain))
+    )
 
 
 def _are_in_a_row(numbers: _Numbers | None) -> bool:

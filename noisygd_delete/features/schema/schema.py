@@ -40,7 +40,7 @@ import math
 import tomllib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -51,11 +51,12 @@ from ..maps import PublicMap, normalised
 from . import values
 from .columns import GAP, Boolean, Category, Kind, Numeric, refuse_empty
 from .encoded import Encoded, Gathered
-from .files import Table
 from .hashed import Text
 from .keys import parse
-from .reading import RecordFile
 from .text import FloatColumn, Floats, Fractions
+
+if TYPE_CHECKING:
+    from .files import Table
 
 # Rounding to float32 moves a row's norm by at most a relative 2^-24; twice that is left free.
 _HEADROOM = 1 - 2.0**-23
@@ -277,6 +278,8 @@ class Schema:
         """`encode` over a CSV or Parquet file, block by block; ids must differ. Of each subject the first `rows_per_subject` rows are
         kept. Beside the result, a few blocks are in memory; `RecordFile` has them without the result. `readable`: rows that cannot be read
         are left out and told of (`skipped`)."""
+        from .reading import RecordFile  # reads files, which whoever holds a table has no more
+
         reading, whole = RecordFile(self, path, delimiter, readable=readable), Gathered(self.features)
         reading.read(whole.add, lambda: whole.ids)
         return replace(whole.encoded(), dropped=reading.dropped, skipped=tuple(reading.skipped))

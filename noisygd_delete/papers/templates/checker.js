@@ -3082,7 +3082,7 @@ return ($.t($.lt(0n, rate)) ? at([best_order([at], {"high": 1000000000.0, "point
 return {gdp_advantage, renyi_advantage, rate_advantage, best_order, MARGIN, least_safe, UNIT};
 })();
 $.modules["bounds.renyi"] = (() => {
-let renyi_epsilon, renyi_log_delta, renyi_epsilon_optimal, renyi_log_delta_optimal, _SECOND_EVENT, _log_mass, _pair_epsilon, _least_share, rate_epsilon, rate_log_delta, rate_for;
+let renyi_epsilon, renyi_log_delta, renyi_epsilon_optimal, renyi_log_delta_optimal, _SECOND_EVENT, _log_mass, _pair_epsilon, _log_r, _least_share, rate_epsilon, rate_log_delta, rate_for;
 const math = $.libraries["math"];
 const LEAST_LOG = $.modules["bounds.rounding"]["LEAST_LOG"];
 const MARGIN = $.modules["bounds.rounding"]["MARGIN"];
@@ -3139,17 +3139,8 @@ if (!$.t($.lt($.mul(rest, renyi), _SECOND_EVENT))) {
 return plain;
 }
 at = $.fn("at", ["x"], {}, function (x) {
-let _, gap, high, low, middle;
-{const $v1 = [$.libraries["math"].log([x]), $.add(epsilon, $.libraries["math"].log([$.div(order, rest)]))];low = $v1[0];high = $v1[1];}
-for (const $v2 of $.each($.b.range([60n]))) {
-_ = $v2;
-middle = $.div($.add(low, high), 2n);
-if ($.t($.le(_pair_epsilon([order, middle, x]), epsilon))) {
-low = middle;
-} else {
-high = middle;
-}
-}
+let gap, low;
+low = _log_r([order, epsilon, x]);
 gap = $.neg($.libraries["math"].expm1([$.mul(rest, $.sub($.libraries["math"].log([x]), low))]));
 if (!$.t($.lt(0n, gap))) {
 return 0.0;
@@ -3168,17 +3159,42 @@ return $.libraries["math"].log([$.add($.b.max([0.0, mass]), $.mul($.mul(32n, UNI
 });
 _pair_epsilon = $.fn("_pair_epsilon", ["order", "log_r", "x"], {}, function (order, log_r, x) {
 let denominator, numerator, ratio, rest;
-{const $v3 = [$.sub(order, 1n), $.sub($.libraries["math"].log([x]), log_r)];rest = $v3[0];ratio = $v3[1];}
-{const $v4 = [$.neg($.libraries["math"].expm1([$.mul(order, ratio)])), $.neg($.libraries["math"].expm1([$.mul(rest, ratio)]))];numerator = $v4[0];denominator = $v4[1];}
+{const $v1 = [$.sub(order, 1n), $.sub($.libraries["math"].log([x]), log_r)];rest = $v1[0];ratio = $v1[1];}
+{const $v2 = [$.neg($.libraries["math"].expm1([$.mul(order, ratio)])), $.neg($.libraries["math"].expm1([$.mul(rest, ratio)]))];numerator = $v2[0];denominator = $v2[1];}
 if (!$.t($.lt(0n, denominator))) {
 return $.libraries["math"].inf;
 }
 return $.add(sum_up([$.libraries["math"].log1p([$.div($.neg(1n), order)]), log_r, $.libraries["math"].log([numerator]), $.neg($.libraries["math"].log([denominator]))]), MARGIN);
 });
+_log_r = $.fn("_log_r", ["order", "epsilon", "x"], {}, function (order, epsilon, x) {
+let _, above, least_r, log_r, lowered, raised, ratio, rest, slope, step;
+{const $v3 = [$.sub(order, 1n), $.libraries["math"].log([x])];rest = $v3[0];least_r = $v3[1];}
+log_r = $.add(epsilon, $.libraries["math"].log([$.div(order, rest)]));
+for (const $v4 of $.each($.b.range([40n]))) {
+_ = $v4;
+ratio = $.sub(least_r, log_r);
+above = $.sub(_pair_epsilon([order, log_r, x]), epsilon);
+if (!$.t((($v5, $v6, $v7) => $.lt($v5, $v6) && $.lt($v6, $v7))(0n, above, $.libraries["math"].inf))) {
+break;
+}
+{const $v8 = [$.neg($.libraries["math"].expm1([$.mul(order, ratio)])), $.neg($.libraries["math"].expm1([$.mul(rest, ratio)]))];raised = $v8[0];lowered = $v8[1];}
+slope = $.sub($.add(1n, $.div($.mul(order, $.libraries["math"].exp([$.mul(order, ratio)])), raised)), $.div($.mul(rest, $.libraries["math"].exp([$.mul(rest, ratio)])), lowered));
+step = $.div(above, $.b.max([0.5, $.b.min([1.0, slope])]));
+if ($.t($.le(step, $.mul($.mul(4n, UNIT), $.b.abs([log_r]))))) {
+break;
+}
+log_r = $.isub(log_r, step);
+}
+step = $.b.max([$.mul(UNIT, $.b.abs([log_r])), $.pow(UNIT, 2n)]);
+while (($.t($.lt(least_r, log_r)) && $.t($.lt(epsilon, _pair_epsilon([order, log_r, x]))))) {
+{const $v9 = [$.sub(log_r, step), $.mul(2n, step)];log_r = $v9[0];step = $v9[1];}
+}
+return $.b.max([log_r, least_r]);
+});
 _least_share = $.fn("_least_share", ["objective"], {}, function (objective) {
 let best, grid, values;
 grid = $.tuple([0.001, 0.05, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 0.99, 0.9999]);
-values = [...(function* ($first) { for (const $v5 of $.each($first)) { let x; x = $v5; yield objective([x]); } })(grid)];
+values = [...(function* ($first) { for (const $v10 of $.each($first)) { let x; x = $v10; yield objective([x]); } })(grid)];
 best = $.b.min([$.b.range([1n, $.sub($.b.len([grid]), 1n)])], {"key": $.ga(values, "__getitem__")});
 return $.b.min([...$.each(values), least([objective, $.gi(grid, $.sub(best, 1n)), $.gi(grid, $.add(best, 1n)), 20n])]);
 });
@@ -3235,7 +3251,7 @@ rate = $.imul(rate, $.sub(1n, 1e-12));
 }
 return $.tuple([rate, order]);
 });
-return {renyi_epsilon, renyi_log_delta, renyi_epsilon_optimal, renyi_log_delta_optimal, _SECOND_EVENT, _log_mass, _pair_epsilon, _least_share, rate_epsilon, rate_log_delta, rate_for, MARGIN, log_sum, log_down, sum_up, least, UNIT, best_order, LEAST_LOG};
+return {renyi_epsilon, renyi_log_delta, renyi_epsilon_optimal, renyi_log_delta_optimal, _SECOND_EVENT, _log_mass, _pair_epsilon, _log_r, _least_share, rate_epsilon, rate_log_delta, rate_for, MARGIN, log_sum, log_down, sum_up, least, UNIT, best_order, LEAST_LOG};
 })();
 $.modules["bounds.gaussian"] = (() => {
 let _HALF, _GAUSS, _SQRT2, _SQRT_HALF_PI, _LOG_SQRT_2PI, _mills, _mills_slope, gdp_log_delta, gdp_epsilon, gdp_for;

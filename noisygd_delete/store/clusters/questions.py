@@ -89,7 +89,7 @@ class OfSums(PartitionQuestion):
     loss: Loss
 
     def held(self, partition: Partition) -> HeldSums:
-        return HeldSums(partition.rows, partition.labels, self.loss)
+        return HeldSums(partition.rows, partition.labels, self.loss, readings=1)
 
 
 @dataclass(frozen=True)

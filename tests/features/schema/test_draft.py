@@ -40,6 +40,7 @@ LOOKS = {
     "rownames": ([str(k + 1) for k in range(ROWS)], "id", {}),
     "patient_id": ([str((k * 7919) % 1_000_003) for k in range(ROWS)], "id", {}),
     "customer": ([f"C-{k:05d}" for k in range(ROWS)], "id", {}),
+    "patient": ([f"p{k // 2}" for k in range(ROWS)], "shared", {}),
     "customer_id": ([str(k // 3 * 17) for k in range(ROWS)], "shared", {}),
     "remarks": ([f"said {k % 700}" for k in range(ROWS)], "text", {"different": 700}),
     "country": (["PT"] * ROWS, "constant", {}),

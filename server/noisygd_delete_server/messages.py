@@ -26,8 +26,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from ..errors import InvalidParameter, StoreError
-from ..records import bounded
+from noisygd_delete.errors import InvalidParameter, StoreError
+from noisygd_delete.records import bounded
+
 from .inbox import Inbox, Kept, Stages
 from .webhooks import headers, secret_from
 
@@ -37,7 +38,7 @@ _GIVEN_UP = 30 * 86_400.0  # seconds after which nobody is told any more: the re
 _MOST_HOOKS = 20
 _REPLIES = ""  # receiver of what is no webhook's: the privacy desk, and addresses that are listed no longer
 
-log = logging.getLogger("noisygd_delete.service")
+log = logging.getLogger("noisygd_delete_server")
 
 Post = Callable[[str, bytes, Mapping[str, str]], int]
 

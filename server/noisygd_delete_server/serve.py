@@ -10,13 +10,14 @@ import socket
 import sys
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InvalidParameter, MissingDependency
-from ..evidence.outputs import outside
-from ..records import bounded
-from ..service.access import TokenFile
-from .arguments import add_command, number, whole
-from .batches import add_batches, pace_from
-from .passphrase import add_passphrase_file, passphrase_of
+from noisygd_delete.cli.arguments import add_command, number, whole
+from noisygd_delete.cli.batches import add_batches, pace_from
+from noisygd_delete.cli.passphrase import add_passphrase_file, passphrase_of
+from noisygd_delete.errors import InvalidParameter
+from noisygd_delete.evidence.outputs import outside
+from noisygd_delete.records import bounded
+
+from .access import TokenFile
 
 if TYPE_CHECKING:
     import asyncio
@@ -89,29 +90,23 @@ def register(commands: Any) -> None:
 
 
 def _serve(parsed: argparse.Namespace) -> int:
-    try:
-        import uvicorn
+    import uvicorn
 
-        from ..service import application
-    except ImportError as error:
-        if (error.name or "").partition(".")[0] not in ("uvicorn", "starlette"):
-            raise
-        raise MissingDependency(
-            "the service needs starlette and uvicorn; pip install 'noisygd-delete[serve]'"
-        ) from error
-    from ..service.drop import DropIntake
-    from ..service.drop_settings import Drop
-    from ..service.folder import FolderIntake
-    from ..service.messages import Hooks
-    from ..service.service import Service
-    from .release import tombstones_from
+    from noisygd_delete.cli.release import tombstones_from
+
+    from .api import application
+    from .drop import DropIntake
+    from .drop_settings import Drop
+    from .folder import FolderIntake
+    from .messages import Hooks
+    from .service import Service
 
     _check_place(parsed)
     outside("--key", parsed.key)
     outside("--tokens", parsed.tokens)
     password = None if parsed.key is None else passphrase_of(parsed.key, parsed.passphrase_file)
     if parsed.key is not None:
-        from ..evidence.signing import read_private
+        from noisygd_delete.evidence.signing import read_private
 
         read_private(parsed.key, password=password)
     _log_as(parsed.log)
@@ -175,7 +170,7 @@ def _serve(parsed: argparse.Namespace) -> int:
 
 
 def _log_as(form: str) -> None:
-    from ..service.tracing import JsonLines
+    from .tracing import JsonLines
 
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
     if form == "json":

@@ -18,10 +18,11 @@ from typing import Any
 
 import msgspec
 
-from ..errors import InvalidParameter, InvalidRequest, NoisyGDDeleteError, StoreError
-from ..evidence.outputs import outside
-from ..records import bounded
-from ..store.disk import Disk
+from noisygd_delete.errors import InvalidParameter, InvalidRequest, NoisyGDDeleteError, StoreError
+from noisygd_delete.evidence.outputs import outside
+from noisygd_delete.records import bounded
+from noisygd_delete.store.disk import Disk
+
 from .asked import Asked, Unfit, read_as
 from .service import Conflict, Service
 from .writer import described
@@ -29,7 +30,7 @@ from .writer import described
 _LOOKS = 2.0  # seconds between looks into the folder
 ENDING, ANSWERS, TAKEN = ".jsonl", ".answers", ".taken"
 
-log = logging.getLogger("noisygd_delete.service")
+log = logging.getLogger("noisygd_delete_server")
 
 
 class Watching:

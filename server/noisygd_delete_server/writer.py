@@ -16,13 +16,14 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..errors import SourceError, StoreError, StoreLocked
-from ..store import Store, onward
-from ..store.disk import Disk
-from ..store.layout import Layout
-from ..store.ledger import Ledger
-from ..store.requests import Register
-from ..store.suppression import Tombstones
+from noisygd_delete.errors import SourceError, StoreError, StoreLocked
+from noisygd_delete.store import Store, onward
+from noisygd_delete.store.disk import Disk
+from noisygd_delete.store.layout import Layout
+from noisygd_delete.store.ledger import Ledger
+from noisygd_delete.store.requests import Register
+from noisygd_delete.store.suppression import Tombstones
+
 from .carrying import Carrying, Outcome, Pace, in_force, independent, seconds
 from .inbox import Inbox, Kept, Stages, answerable
 from .tracing import traced
@@ -37,7 +38,7 @@ _HOUR = 3600.0  # seconds between tries of what was set aside
 _LOCKED = 30.0  # seconds of another process's lock that are no trouble yet
 _PATIENCE = 5.0  # seconds to wait for another process that writes
 
-log = logging.getLogger("noisygd_delete.service")
+log = logging.getLogger("noisygd_delete_server")
 
 DROPPED = "it failed again and again, and whoever runs the service dropped it; nothing was changed"
 

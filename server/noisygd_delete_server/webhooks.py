@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from ..errors import InvalidParameter, InvalidRequest
+from noisygd_delete.errors import InvalidParameter, InvalidRequest
 
 PREFIX = "whsec_"  # of a secret as text: Base64 follows
 TOLERANCE = 300  # seconds that the clocks of sender and receiver may differ

@@ -24,14 +24,15 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from ..errors import InvalidParameter, InvalidRequest, NoisyGDDeleteError, StoreCorrupt, StoreError
-from ..papers.requests import register_lines
-from ..records import bounded
-from ..register import Channels, Decisions, Grounds, Line
-from ..store import journal
-from ..store.disk import Disk, read
-from ..store.layout import TEMPORARY, Layout
-from ..store.ledger import Ledger
+from noisygd_delete.errors import InvalidParameter, InvalidRequest, NoisyGDDeleteError, StoreCorrupt, StoreError
+from noisygd_delete.papers.requests import register_lines
+from noisygd_delete.records import bounded
+from noisygd_delete.register import Channels, Decisions, Grounds, Line
+from noisygd_delete.store import journal
+from noisygd_delete.store.disk import Disk, read
+from noisygd_delete.store.layout import TEMPORARY, Layout
+from noisygd_delete.store.ledger import Ledger
+
 from .asked import Asked, now_here
 from .deletion_list import BLOCK, DeletionList, Outcomes, answers, is_list, kind_of, taken_back, takes_back
 from .drop_settings import Drop
@@ -51,7 +52,7 @@ _GONE = "the person was in the table when the list came, and the register does n
 
 _DECIDED = {Decisions.OPTED_OUT: Outcomes.OPTED_OUT, Decisions.NOT_FOUND: Outcomes.NOT_FOUND}
 
-log = logging.getLogger("noisygd_delete.service")
+log = logging.getLogger("noisygd_delete_server")
 
 
 class DropIntake(Watching):

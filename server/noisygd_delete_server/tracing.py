@@ -1,7 +1,7 @@
 """One number that a request has in every log line and trace, from the call that brought it to its edit: random, and nobody's id.
 
-It is the trace id of W3C Trace Context: the caller's, where a `traceparent` came with the call, else drawn here. With the library
-opentelemetry-api there are spans besides (whoever collects them starts the service under `opentelemetry-instrument`); without it, logs alone.
+It is the trace id of W3C Trace Context: the caller's, where a `traceparent` came with the call, else drawn here. There are spans besides: whoever collects them starts
+the service under `opentelemetry-instrument`.
 No span and no line has an address, an id of a request or anything of a body.
 """
 
@@ -12,15 +12,13 @@ import logging
 import re
 import secrets
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any
 
-trace: Any = None
-with suppress(ImportError):  # optional
-    from opentelemetry import context, trace
-    from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+from opentelemetry import context, trace
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 _PARENT = re.compile(r"00-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
 _current: ContextVar[str | None] = ContextVar("traceparent", default=None)
@@ -39,7 +37,7 @@ def correlation() -> str | None:
 
 @contextmanager
 def traced(name: str, parents: Sequence[str | None] = (), **facts: str | int) -> Iterator[Any]:
-    """Do something as a part of the trace that one of these parents names, or of a new one; the span, or None.
+    """Do something as a part of the trace that one of these parents names, or of a new one; the span.
 
     Args:
         parents: as they came; what is none is left out. Of several, which are done together, the first one is followed and all are linked.
@@ -47,18 +45,11 @@ def traced(name: str, parents: Sequence[str | None] = (), **facts: str | int) ->
     """
     known = [parent for parent in parents if parent is not None and _PARENT.fullmatch(parent)]
     parent = known[0] if known else f"00-{secrets.token_hex(16)}-{secrets.token_hex(8)}-00"
-    if trace is None:
-        before = _current.set(parent)
-        try:
-            yield None
-        finally:
-            _current.reset(before)
-        return
     reader = TraceContextTextMapPropagator()
     spans = [trace.get_current_span(reader.extract({"traceparent": each}, context.Context())) for each in known]
     links = [trace.Link(span.get_span_context()) for span in spans]
     above = reader.extract({"traceparent": known[0]}, context.Context()) if known else context.Context()
-    tracer = trace.get_tracer("noisygd_delete.service")
+    tracer = trace.get_tracer("noisygd_delete_server")
     with tracer.start_as_current_span(name, above, links=links, attributes=facts, record_exception=False) as span:
         found: dict[str, str] = {}
         reader.inject(found)

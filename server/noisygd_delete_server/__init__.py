@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..loading import on_first_use
+from noisygd_delete.loading import on_first_use
 
 if TYPE_CHECKING:
     from .access import Roles, TokenFile, new_token
@@ -25,7 +25,7 @@ __all__ = ["Inbox", "Replayed", "Roles", "TokenFile", "Verifier", "application",
 __getattr__ = on_first_use(
     __name__,
     {
-        "application": "api",  # it needs the extra "serve"
+        "application": "api",
         "Inbox": "inbox",
         **dict.fromkeys(("Replayed", "Verifier"), "webhooks"),
         **dict.fromkeys(("Roles", "TokenFile", "new_token"), "access"),

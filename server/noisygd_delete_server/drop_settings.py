@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..errors import InvalidParameter, NoisyGDDeleteError
-from ..features.schema.files import read_blocks
-from ..records import bounded
+from noisygd_delete.errors import InvalidParameter, NoisyGDDeleteError
+from noisygd_delete.features.schema.files import read_blocks
+from noisygd_delete.records import bounded
+
 from .identifiers import FIELDS, Lists, check_letters
 from .persons import NAMES, Persons
 

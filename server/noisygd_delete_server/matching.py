@@ -12,10 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import InvalidRequest, StoreCorrupt
-from ..store import journal
-from ..store.disk import Disk, read
-from ..store.requests import register_of
+from noisygd_delete.errors import InvalidRequest, StoreCorrupt
+from noisygd_delete.store import journal
+from noisygd_delete.store.disk import Disk, read
+from noisygd_delete.store.requests import register_of
+
 from .deletion_list import DeletionList, Outcomes, answered
 from .drop_settings import Drop
 from .identifiers import hashed

@@ -12,14 +12,15 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from ..curator.stream import Batching, Calendar
-from ..engine import Execution
-from ..errors import InvalidRequest
-from ..records import EditRequest
-from ..register import Case
-from ..store import Store
-from ..store.ledger import Ledger
-from ..store.pace import public_seconds
+from noisygd_delete.curator.stream import Batching, Calendar
+from noisygd_delete.engine import Execution
+from noisygd_delete.errors import InvalidRequest
+from noisygd_delete.records import EditRequest
+from noisygd_delete.register import Case
+from noisygd_delete.store import Store
+from noisygd_delete.store.ledger import Ledger
+from noisygd_delete.store.pace import public_seconds
+
 from .asked import as_request, case_of
 from .inbox import Kept
 

@@ -13,14 +13,15 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from ..errors import InvalidRequest
-from ..features.schema import Schema
-from ..records import EditCounts, check_repeat
-from ..register import Line, Served, States
-from ..store import table
-from ..store.layout import Layout
-from ..store.ledger import Ledger
-from ..store.requests import Register
+from noisygd_delete.errors import InvalidRequest
+from noisygd_delete.features.schema import Schema
+from noisygd_delete.records import EditCounts, check_repeat
+from noisygd_delete.register import Line, Served, States
+from noisygd_delete.store import table
+from noisygd_delete.store.layout import Layout
+from noisygd_delete.store.ledger import Ledger
+from noisygd_delete.store.requests import Register
+
 from .asked import as_request
 from .inbox import Inbox, Stages
 from .persons import table_beside

@@ -1,23 +1,49 @@
-"""`noisygd-delete requests`: what the service has not finished; what was set aside is tried again or dropped."""
+"""`noisygd-delete token`: for somebody who asks the service; `requests`: what it has not finished, and what was set aside is retried or dropped."""
 
 from __future__ import annotations
 
 import argparse
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InvalidRequest, StoreLocked
-from ..store import presence
-from ..store.layout import Layout
-from .arguments import store_command
-from .terminal import show
+from noisygd_delete.cli.arguments import add_command, store_command
+from noisygd_delete.cli.terminal import show
+from noisygd_delete.errors import InvalidRequest, StoreLocked
+from noisygd_delete.evidence.outputs import outside
+from noisygd_delete.register.dates import day
+from noisygd_delete.store import presence
+from noisygd_delete.store.layout import Layout
+
+from .access import Roles, TokenFile, new_token
 
 if TYPE_CHECKING:
-    from ..service.inbox import Waiting
+    from .inbox import Waiting
 
 _SHOWN = 20  # of each state, on the screen
 
 
 def register(commands: Any) -> None:
+    parser = add_command(
+        commands,
+        "token",
+        description="The token is printed once and kept nowhere; the file gets its SHA-256, a name and roles.",
+        epilog="example: noisygd-delete token tokens.toml --name desk --role request --role read",
+    )
+    parser.add_argument("file", metavar="FILE", help="file of tokens; made if there is none")
+    parser.add_argument("--name", required=True, help="whose it is")
+    parser.add_argument(
+        "--until", metavar="DAY", help="its last day (2027-06-30, UTC); left out: until its lines are deleted"
+    )
+    parser.add_argument(
+        "--role",
+        action="append",
+        default=[],
+        choices=list(map(str, Roles)),
+        help="what it is good for; may be given again",
+    )
+    parser.takes += ("--json",)
+    parser.set_defaults(run=_token)
     parser = store_command(commands, "requests", "requests STORE --retry 9f2c31", _requests)
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--retry", metavar="REQUEST", help="try this one again, which failed again and again")
@@ -26,8 +52,28 @@ def register(commands: Any) -> None:
     )
 
 
+def _token(parsed: argparse.Namespace) -> int:
+    outside("FILE", parsed.file)
+    until = None if parsed.until is None else day("--until", parsed.until)
+    secret, lines = new_token(parsed.name, parsed.role, until)
+    path = Path(parsed.file)
+    if path.exists():
+        TokenFile.read(path)  # of another kind, it is left alone
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    with os.fdopen(descriptor, "a", encoding="utf-8") as file:
+        file.write(("\n" if file.tell() else "") + lines)
+        file.flush()
+        os.fsync(file.fileno())
+    show(
+        parsed,
+        {"token": secret, "name": parsed.name, "roles": parsed.role},
+        f"{secret}\nkeep it now: it is shown once, and {parsed.file} has its hash alone",
+    )
+    return 0
+
+
 def _requests(parsed: argparse.Namespace) -> int:
-    from ..service.inbox import Inbox, Stages, waiting_of
+    from .inbox import Inbox, Stages, waiting_of
 
     layout = Layout.at(parsed.store)
     presence.require_store(layout)
@@ -68,9 +114,10 @@ def _decide(layout: Layout, token: str, *, drop: bool) -> None:
     Raises:
         StoreLocked: one does. InvalidRequest: the request was not set aside, or is done in part.
     """
-    from ..service.inbox import Inbox, Stages
-    from ..service.writer import DROPPED
-    from ..store.ledger import Ledger
+    from noisygd_delete.store.ledger import Ledger
+
+    from .inbox import Inbox, Stages
+    from .writer import DROPPED
 
     what = "drop" if drop else "retry"
     try:

@@ -6,14 +6,14 @@ import time
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
-from ..errors import StoreCorrupt
-from ..records import Names, Records
-from ..store import table
-from ..store.layout import Layout
-from ..store.ledger import Ledger
-from ..store.sources.opening import source_from
-from ..store.sources.reading import held_in
-from ..store.sources.source import Source
+from noisygd_delete.errors import StoreCorrupt
+from noisygd_delete.records import Names, Records
+from noisygd_delete.store import table
+from noisygd_delete.store.layout import Layout
+from noisygd_delete.store.ledger import Ledger
+from noisygd_delete.store.sources.opening import source_from
+from noisygd_delete.store.sources.reading import held_in
+from noisygd_delete.store.sources.source import Source
 
 NAMES = ("subject", "id")  # what a name of the table names: a person, or a record
 _PATIENCE = 5.0  # seconds: an edit is a few writes and syncs

@@ -9,21 +9,22 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..engine import Execution
-from ..errors import InvalidParameter, NoisyGDDeleteError, StoreCorrupt, StoreLocked
-from ..evidence import erasure_certificate, sign
-from ..evidence.erasure import erasure_in, ledger_of
-from ..papers.register_page import PAGE_LINES, register_page
-from ..papers.requests import line_of, notices_of, practice_of, received_of, register_lines
-from ..register import Line
-from ..register.line import need
-from ..store import Soundness, Store, verify
-from ..store.disk import Disk
-from ..store.layout import Layout
-from ..store.ledger import Ledger
-from ..store.pace import paced
-from ..store.seal import is_register_put_back
-from ..store.suppression import Tombstones
+from noisygd_delete.engine import Execution
+from noisygd_delete.errors import InvalidParameter, NoisyGDDeleteError, StoreCorrupt, StoreLocked
+from noisygd_delete.evidence import erasure_certificate, sign
+from noisygd_delete.evidence.erasure import erasure_in, ledger_of
+from noisygd_delete.papers.register_page import PAGE_LINES, register_page
+from noisygd_delete.papers.requests import line_of, notices_of, practice_of, received_of, register_lines
+from noisygd_delete.register import Line
+from noisygd_delete.register.line import need
+from noisygd_delete.store import Soundness, Store, verify
+from noisygd_delete.store.disk import Disk
+from noisygd_delete.store.layout import Layout
+from noisygd_delete.store.ledger import Ledger
+from noisygd_delete.store.pace import paced
+from noisygd_delete.store.seal import is_register_put_back
+from noisygd_delete.store.suppression import Tombstones
+
 from . import tracing
 from .access import TokenFile
 from .asked import Asked, case_of, checked, contents, now_here

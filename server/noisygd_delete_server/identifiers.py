@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from functools import partial
 
-from ..errors import Word
+from noisygd_delete.errors import Word
 
 Standard = Callable[[str], str | None]
 NO_LETTERS: Mapping[str, str] = {}

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..errors import InvalidParameter, MissingDependency
-from ..records import bounded
+from noisygd_delete.errors import InvalidParameter
+from noisygd_delete.records import bounded
 
 ALGORITHMS = ("RS256", "PS256", "ES256", "ES384", "EdDSA", "Ed25519")
 _LONGEST = 16_384  # characters of a token
@@ -53,11 +53,9 @@ class Provider:
     @classmethod
     def read(cls, fields: Any, folder: Path, known: Collection[str]) -> Provider:
         """Its fields, with roles among the `known` ones. Raises `ValueError`, `KeyError` or `TypeError` where they are none."""
-        try:
-            from joserfc.errors import JoseError
-            from joserfc.jwk import KeySet
-        except ImportError as error:
-            raise MissingDependency("tokens of a provider are checked by joserfc: pip install joserfc") from error
+        from joserfc.errors import JoseError
+        from joserfc.jwk import KeySet
+
         if not {"issuer", "audience", "keys"} <= set(fields) <= {"issuer", "audience", "keys", "claim", "roles"}:
             raise ValueError("an [[oidc]] has issuer, audience and keys, perhaps claim and roles, and nothing else")
         texts = [fields["issuer"], fields["audience"], fields["keys"], fields.get("claim", "roles")]

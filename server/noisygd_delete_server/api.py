@@ -24,8 +24,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from ..errors import InvalidParameter, InvalidRequest, StoreError, StoreLocked
-from ..version import __version__
+from noisygd_delete.errors import InvalidParameter, InvalidRequest, StoreError, StoreLocked
+from noisygd_delete.version import __version__
+
 from .access import Caller, Roles
 from .asked import MOST_BODY, Asked, PublishAsked, Unfit, read_as
 from .describe import CALLS, PAGE, PROBLEM, PROBLEMS, Call, description
@@ -42,7 +43,7 @@ _AT_ONCE = 50  # calls with one token under way at a time
 _PLAIN = {404: "no-such-call", 405: "no-such-method"}
 _JSON = "application/json"
 
-log = logging.getLogger("noisygd_delete.service")
+log = logging.getLogger("noisygd_delete_server")
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -291,9 +292,9 @@ class _Counted:
         async def counted(message: Any) -> None:
             if message["type"] == "http.response.start":
                 message.setdefault("headers", []).append((b"x-correlation-id", str(correlation()).encode()))
-                if span is not None:  # the call by its form: an address holds a request's id
-                    span.update_name(f"{scope['method']} {getattr(scope.get('route'), 'path', 'unknown')}")
-                    span.set_attribute("http.response.status_code", message["status"])
+                # the call by its form: an address holds a request's id
+                span.update_name(f"{scope['method']} {getattr(scope.get('route'), 'path', 'unknown')}")
+                span.set_attribute("http.response.status_code", message["status"])
                 self._counts[str(message["status"])] += 1
                 log.info(
                     "%s answered %d in %.0f ms", scope["method"], message["status"], 1e3 * (time.perf_counter() - began)

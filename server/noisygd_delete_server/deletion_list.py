@@ -18,8 +18,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import InvalidRequest, Word
-from ..records import bounded
+from noisygd_delete.errors import InvalidRequest, Word
+from noisygd_delete.records import bounded
+
 from .identifiers import Lists
 
 MOST = 1_000_000  # requests of one list

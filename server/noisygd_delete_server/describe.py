@@ -8,9 +8,10 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 from msgspec import Meta, Struct
 
-from ..features.schema import Schema
-from ..papers.catalogue import languages
-from ..version import __version__
+from noisygd_delete.features.schema import Schema
+from noisygd_delete.papers.catalogue import languages
+from noisygd_delete.version import __version__
+
 from .access import Roles
 from .asked import MOST_BODY, Asked, PublishAsked
 from .fides import FIDES, FidesAsked, Halt

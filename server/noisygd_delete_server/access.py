@@ -28,8 +28,9 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, Self
 
-from ..errors import InvalidParameter, Word
-from ..records import bounded
+from noisygd_delete.errors import InvalidParameter, Word
+from noisygd_delete.records import bounded
+
 from .oidc import Provider
 
 _PREFIX = "ngd_"  # so that a token is known for one where it leaks
@@ -37,7 +38,7 @@ _MOST = 1000  # tokens of one file
 _LONGEST = 100  # characters of a name
 _LOOKS = 1.0  # seconds between looks whether the file has changed
 
-log = logging.getLogger("noisygd_delete.service")
+log = logging.getLogger("noisygd_delete_server")
 
 
 class Roles(Word):

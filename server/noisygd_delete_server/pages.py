@@ -15,8 +15,9 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 from starlette.requests import Request
 
-from ..papers.catalogue import ORIGINAL, languages
-from ..papers.page import policy
+from noisygd_delete.papers.catalogue import ORIGINAL, languages
+from noisygd_delete.papers.page import policy
+
 from .asked import Unfit
 
 ASKS = 'Basic realm="noisygd-delete", charset="UTF-8"'  # makes a browser ask for a password
