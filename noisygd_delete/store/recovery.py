@@ -39,11 +39,14 @@ def adopt(disk: Disk, layout: Layout) -> None:
 
 
 def sweep(disk: Disk, layout: Layout, ledger: Ledger) -> None:
-    """Erase half-written files, journals of databases, and models that the ledger does not name."""
+    """Erase half-written files, journals of databases, models that the ledger does not name, and a patch that no edit waits for."""
     current = layout.model(ledger.model_release) if ledger.head.model is not None else None
     if layout.former_register.exists():
         disk.exchange(layout.register)
-    for path in layout.temporaries() + [path for path in layout.models() if path != current]:
+    others = [path for path in layout.models() if path != current]
+    if not (ledger.head.pending and ledger.head.model is not None):
+        others.append(layout.patch)
+    for path in layout.temporaries() + others:
         disk.erase(path)
     for path in layout.databases():
         database.forget(disk, path)
