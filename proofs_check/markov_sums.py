@@ -270,3 +270,55 @@ def _chain(claim, effort: int) -> Finding:
                 closest = max(closest, law / stated)
     require(closest > 0.99, f"not attained: {closest}")
     return Finding(f"attained to {closest:.4f}")
+
+
+@statement(
+    "M.patches",
+    "draws that go on from patches show who sees releases alone no more than draws that do not; the last patch as well shows of a record that left by one since "
+    "the last release at most what staying so far and leaving by it cost; all patches since a release add less than a quarter of the next draw's variance",
+    evidence=(RIGOROUS,),
+    claim=SimpleNamespace(figure=MarkovSumsRun.patched),
+    fault=(
+        "a patch has less noise than it says",
+        SimpleNamespace(
+            figure=lambda run, worlds, *, draws, variance: run.patched(worlds, draws=draws, variance=2 * variance)
+        ),
+    ),
+    licenses=("bounds.markov_sums:patch_variance", "methods.sums:MarkovSumsRun.patched"),
+    scope="T of 6, up to three patches between releases, a record of the first release that leaves by any of them; rows of the largest statistic; the rational "
+    "law of every draw. On a machine the noise of patches is given away, so the law of a sum of discrete Gaussians is not needed.",
+)
+def _patches(claim, effort: int) -> Finding:
+    rng, closest = np.random.default_rng(38), 0.0
+    run = MarkovSumsRun(
+        records=1000, features=3, outputs=1, norm_squared=2**28, label_weight=9830, variance=1e18, releases=6
+    )
+    worlds = Worlds.DEFINITION_4_1
+    apart = (float(2**28) ** 2 + 9830.0**2 * 2**28) / 1e18
+    for _ in range(60 * effort):
+        draws, releases, spread = [], [], 0
+        last = int(rng.integers(1, run.releases))
+        for number, (carry, variance) in enumerate(run.draws[:last]):
+            releases.append(len(draws))
+            draws.append((len(draws) - 1 if draws else None, Fraction(carry), Fraction(math.sqrt(variance / 1e18))))
+            coming = dict(zip(("carry", "variance"), run.draws[number + 1], strict=True))
+            for patch in range(1, int(rng.integers(number + 1 == last, 4)) + 1):
+                spread = markov_sums.patch_variance(**coming, number=patch, usual=2)
+                draws.append((len(draws) - 1, Fraction(1), Fraction(math.sqrt(spread / 1e18))))
+        left, end = int(rng.integers(1, len(draws))), len(draws) - 1
+        moved = [[Fraction(number < left)] for number in range(len(draws))]
+        stated = claim.figure(run, worlds, draws=last, variance=spread).gdp_squared
+        alone = float(sums_tree.divergence(draws, moved, releases)) * apart
+        require(alone <= run.charges(worlds)[last - 1], f"releases alone: {alone}")
+        if left > releases[-1]:
+            law = float(sums_tree.divergence(draws, moved, [*releases, end])) * apart
+            require(law <= stated, f"a copy of the store: {stated}, the law says {law}")
+        if left == end:
+            law = float(sums_tree.divergence(draws, moved, list(range(len(draws))))) * apart
+            require(law <= stated, f"every patch: {stated}, the law says {law}")
+            closest = max(closest, law / stated)
+    require(closest > 0.97, f"not attained: {closest}")
+    for usual in (1, 8, 100):
+        added = [markov_sums.patch_variance(carry=0.75, variance=1e15, number=k, usual=usual) for k in range(1, 3000)]
+        require(0.2 * 1e15 < 0.75**2 * sum(added) <= 1e15 / 4, f"{usual} usual ones add {sum(added)}")
+    return Finding(f"attained to {closest:.4f}")

@@ -155,7 +155,7 @@ def stage_runs(events: Iterable[Event]) -> list[StageRun]:
         mechanism, afresh = event.mechanism, event.kind is not EventKinds.UNLEARN
         if mechanism.continues:
             raise InvalidParameter(
-                f"releases by {mechanism.method!r} continue one another's noise: give their tree to `DrawTree` of accountant.markov_sums"
+                f"releases by {mechanism.method!r} continue one another's noise: a chain of them counts as one run (`Mechanism.interval`)"
             )
         if event.kind is EventKinds.EXTRACTOR:
             raise InvalidParameter(

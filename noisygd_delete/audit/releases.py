@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..accountant import Accountant
-from ..curator.learning import learn, resume, train_on
+from ..curator.learning import Continuation, learn, resume, train_on
 from ..engine import Execution
 from ..errors import AssumptionViolated
 from ..losses.base import Loss
@@ -35,7 +35,9 @@ def publish_twice(plan: Plan, world: World, generator: np.random.Generator) -> t
     if plan.mechanism.continues:  # the second is drawn from the table before
         gone = [name for name in world.before.ids if name not in world.after]
         edits = world.before.resolve(EditRequest.delete(gone)) if gone else None
-        last = train_on(world.before, learned, plan, Execution.of(None, generator), 1, edits).model
+        last = train_on(
+            world.before, learned, plan, Execution.of(None, generator), Continuation(1, learned.sums, edits)
+        ).model
         return tuple(np.asarray(model.sums, np.float64) for model in (learned, last))
     return learned.weights, resume(world.after, learned, plan, generator).weights
 

@@ -110,6 +110,13 @@ def stationary(*, releases: int, variance: float, carry: float) -> list[tuple[fl
     return [(0.0, variance), *[(carry, variance * (1 - carry * carry))] * (releases - 1)]
 
 
+def patch_variance(*, carry: float, variance: float, number: int, usual: int) -> int:
+    """w² of a patch, the `number`th since the last draw, where the next one has c and σ²: however many there are, they add less than a quarter
+    of σ² to its noise. The first `usual` ones have nearly equal shares of that, K/((i + K − 1)(i + K)) of K usual ones."""
+    share = usual / ((number + usual - 1) * (number + usual))
+    return max(1, math.floor(variance / (4 * carry * carry) * share))
+
+
 def worst_charges(
     *, draws: Sequence[tuple[float, float]], apart: float, rounded: float, joiners: bool, leaves: bool = True
 ) -> list[float]:

@@ -79,7 +79,7 @@ def start(parsed: argparse.Namespace) -> int:
         raise InvalidParameter(f"--apart {parsed.apart} must be a share, at least 0 and below 1")
     folder = Path(parsed.into if parsed.into is not None else _folder_for(parsed.data))
     table = read_table(parsed.data)
-    draft = draft_schema(table, parsed.label, id=parsed.id, subject=parsed.subject)
+    draft, left_out = draft_schema(table, parsed.label, id=parsed.id, subject=parsed.subject)
     if not parsed.yes and not parsed.json and _both_are_terminals():
         draft = answered(draft, _ask)
     _check_named(parsed, table, draft)
@@ -90,7 +90,7 @@ def start(parsed: argparse.Namespace) -> int:
             f"cannot make the folder {folder} ({error.strerror}); name a new one with --into FOLDER"
         ) from error
     try:
-        return fill(parsed, folder, len(table), draft.replace("confirmed = false", "confirmed = true", 1))
+        return fill(parsed, folder, len(table), draft.replace("confirmed = false", "confirmed = true", 1), left_out)
     except BaseException:
         if not (folder / "store").exists():
             (folder / "schema.toml").unlink(missing_ok=True)
@@ -99,20 +99,25 @@ def start(parsed: argparse.Namespace) -> int:
 
 
 def _check_named(parsed: argparse.Namespace, table: Table, draft: str) -> None:
-    """Refuse what --delete names and no row has, before anything is made: persons where there is a --subject, else records."""
+    """Refuse what --delete names and no row that is learned from has, before anything is made: persons where there is a --subject, else
+    records."""
+    from ..features.schema.reading import without_label
+
     column = parsed.subject or parsed.id or tomllib.loads(draft).get("id")
-    known = set(table.columns[column]) if column else {str(row) for row in range(1, len(table) + 1)}
+    names = table.columns[column] if column else [str(row) for row in range(1, len(table) + 1)]
+    empty = without_label(table.columns[parsed.label])
+    known = {name for name, none in zip(names, empty, strict=True) if not none}
     unknown = sum(name not in known for name in parsed.delete)
     if unknown:
         where = f"column {column!r}" if column else f"the rows' numbers, 1 to {len(table)}"
         what = "ids" if parsed.subject is None else "persons"
         raise InvalidParameter(
-            f"--delete: {unknown} of {len(parsed.delete)} {what} are in no row of {parsed.data} ({where}); nothing was made"
+            f"--delete: {unknown} of {len(parsed.delete)} {what} are in no row of {parsed.data} ({where}) that has a label; nothing was made"
         )
 
 
-def fill(parsed: argparse.Namespace, folder: Path, rows: int, schema: str) -> int:
-    """Make what was asked for in an empty folder, of a file of so many rows, and show it."""
+def fill(parsed: argparse.Namespace, folder: Path, rows: int, schema: str, left_out: Sequence[str] = ()) -> int:
+    """Make what was asked for in an empty folder, of a file of so many rows of which these columns are not read, and show it."""
     from ..features.schema import HeldOut
     from .init import create
 
@@ -128,7 +133,10 @@ def fill(parsed: argparse.Namespace, folder: Path, rows: int, schema: str) -> in
     made = _answer(["init", store, "--data", parsed.data, "--schema", str(folder / "schema.toml")], init)
     _answer(["learn", store])
     measured = _measure(store, apart)
-    lines, answer = _made_text(made, measured, folder), {"folder": str(folder), "init": made, "evaluation": measured}
+    lines, answer = (
+        _made_text(made, measured, folder, left_out),
+        {"folder": str(folder), "init": made, "evaluation": measured},
+    )
     paper: list[str] = []
     if parsed.delete:
         erased, paper = _delete(parsed, folder, store)
@@ -173,16 +181,16 @@ def _measure(store: str, apart: HeldOut) -> dict[str, Any] | None:
         return measure(opened, rows).to_dict()
 
 
-def _made_text(made: Mapping[str, Any], found: Mapping[str, Any] | None, folder: Path) -> list[str]:
+def _made_text(
+    made: Mapping[str, Any], found: Mapping[str, Any] | None, folder: Path, left_out: Sequence[str]
+) -> list[str]:
     from .advised_plan import listed
+    from .init import without_label
 
     rows = f"{made['records']} rows learned from, in {made['slots']} slots; {made['features']} features"
-    draft = (folder / "schema.toml").read_text(encoding="utf-8").splitlines()
-    unread = [
-        line.removeprefix('# [columns."').partition('"]: ')[0] for line in draft if line.startswith("# [columns.")
-    ]
-    left_out = f"; columns left out: {listed(unread)}" if unread else ""
-    lines = [f"{folder}: {rows}, method '{made['plan']['method']}'{left_out}"]
+    unread = f"; columns left out: {listed(left_out)}" if left_out else ""
+    empty = f"; {without_label(made['unlabelled'])}" if made["unlabelled"] else ""
+    lines = [f"{folder}: {rows}, method '{made['plan']['method']}'{unread}{empty}"]
     own = made["from_data"]
     if own:
         lines.append(

@@ -27,6 +27,10 @@ def _status(parsed: argparse.Namespace) -> int:
     kinds = EditCounts(**told.pop("pending"))
     told["pending_edits"] = kinds.text() if told["pending_edits"] else 0
     told["publications_left"] = left_text(told.pop("left"))
+    if (patch := told["patch"]) is not None:
+        told["patch"] = (
+            f"{patch['patches']} until the next release; who copies the store, and saw every model, of a record erased since: {patch['told']}"
+        )
     told["publishers"] = "; ".join(map(sentence, told["publishers"])) or None
     del told["capped"]
     lines = [f"{name.replace('_', ' '):<20}{_words(value)}" for name, value in told.items()]

@@ -1,13 +1,13 @@
 """The curator: runs the learner and the unlearner in sequence on one table, and accounts for every release.
 
-Between releases the curator keeps the current records, the last published model and public facts. Nothing else: no
-optimiser state, no cached sum, no generator, no statistic of the data.
+Between releases the curator keeps the current records, the last published model, a patch where sums wait to be published (see `drawing`),
+and public facts. Nothing else: no optimiser state, no exact sum, no generator.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -137,7 +137,8 @@ class Curator:
         self.pending = NO_EDITS  # edits that no release covers yet
         self._model: Model | None = None
         self._written = _writings(records)
-        self._drawn: tuple[SlotEdits, Release] | None = None  # made, and its edits not carried out yet
+        self._patch: Continuation | None = None  # that covers what is pending
+        self._drawn: tuple[SlotEdits, Release | None] | None = None  # made, and its edits not carried out yet
 
     @classmethod
     def restored(
@@ -148,13 +149,14 @@ class Curator:
         accountant: Accountant,
         model: Model | None,
         pending_edits: int | EditCounts,
+        patch: Continuation | None = None,
         execution: Execution | None = None,
     ) -> Curator:
-        """A curator in the state that these facts describe: all that may persist between releases."""
+        """A curator in the state that these facts describe: all that may persist between releases. `patch`: that covers the pending edits."""
         curator = cls(records, plan, execution=execution)
         curator.accountant = accountant
         curator.pending = EditCounts.of(pending_edits)
-        curator._model = model
+        curator._model, curator._patch = model, patch
         return curator
 
     def __reduce_ex__(self, protocol: Any) -> Any:
@@ -259,6 +261,13 @@ class Curator:
         if publish and self.plan.mechanism.continues:
             self._drawn = edits, self.draw(edits, request.request_id, execution=Execution.of(execution, rng))
             return self._carry_out()
+        after = None if publish else self._continuation(self.pending)
+        if after is not None:
+            from .drawing import patched
+
+            patch = patched(self.records, self.plan, after, edits, Execution.of(execution, rng))
+            self._patch, self._drawn, self.pending = patch, (edits, None), self.pending + edits.counts
+            return self._carry_out()
         self.records.write(edits)
         self.pending += edits.counts
         return self._release(request.request_id, Execution.of(execution, rng)) if publish else None
@@ -274,6 +283,15 @@ class Curator:
         except BaseException:
             self.pending = waiting
             raise
+
+    def _continuation(self, made: EditCounts) -> Continuation | None:
+        """The last release, or the patch that covers the edits made since; None where none was made, or none would do: the table was edited
+        without one, or the method carries nothing on."""
+        if not self.plan.mechanism.continues or self._model is None or _writings(self._held) != self._written:
+            return None
+        if made.total:
+            return self._patch
+        return Continuation(self.accountant.account.since_fresh, self._model.sums)
 
     def _carry_out(self) -> Release | None:
         """The edits of a draw. Once it was made it stands: none is made again from a table that was touched."""
@@ -306,13 +324,12 @@ class Curator:
         return self._release(request_id, Execution.of(execution, rng))
 
     def _release(self, request_id: str | None, execution: Execution, edits: SlotEdits | None = None) -> Release:
-        made = self.pending.total - (0 if edits is None else edits.counts.total)
-        touched = bool(made) or _writings(self._held) != self._written
-        event = self.accountant.publication(self.pending, touched=touched)
+        after = self._continuation(self.pending if edits is None else self.pending - edits.counts)
+        event = self.accountant.publication(self.pending, touched=after is None)
         if event is None or (self._model is None and event.kind == "unlearn"):
             if self._model is not None and not self.pending_edits:  # nobody's erasure waits: no reason to withdraw it
                 raise BudgetExceeded(_refusal(self.accountant))
-            self._model = None
+            self._model = self._patch = None
             spent = {"dp_cumulative": self.accountant.dp_cumulative()}
             number = self.accountant.releases
             return Release(
@@ -328,11 +345,11 @@ class Curator:
                 request_id=request_id,
             )
         if event.kind is EventKinds.RELEARN:
-            after = Continuation(edits=edits)
-            training = train(self._held, self.plan, self.plan.learning, None, execution, after)
+            begun = Continuation(edits=edits)
+            training = train(self._held, self.plan, self.plan.learning, None, execution, begun)
         else:
-            drawn = self.accountant.account.since_fresh
-            training = train_on(self._held, self.model, self.plan, execution, drawn, edits)
+            goes_on = replace(after or Continuation(), edits=edits)
+            training = train_on(self._held, self.model, self.plan, execution, goes_on)
         return self._publish(event, training, request_id)
 
     def delete(
@@ -382,7 +399,8 @@ class Curator:
 
     def _publish(self, event: Event, training: Training, request_id: str | None) -> Release:
         release = published(self.accountant, event, training, request_id)
-        self._model, self.pending, self._written = training.model, NO_EDITS, _writings(self._held)
+        self._model, self._patch, self.pending = training.model, None, NO_EDITS
+        self._written = _writings(self._held)
         return release
 
 

@@ -1,5 +1,11 @@
 """One draw of Markov sums: its noise carries on that of the release before, which is what was published less the sums of the table that
-it was made from. So the table is read as that release left it, and edits are carried out after the draw."""
+it was made from. So the table is read as that release left it, and edits are carried out after the draw.
+
+Edits whose release comes later leave a patch: what was published, changed by them, with a little more noise. It is made before they are
+carried out and reads the rows that they touch alone. The next draw goes on from it as from a release, with the table as they left it.
+Given the noise of patches, which is the same in both worlds, a draw after them is one from the last release: who sees releases alone is
+told no more than without.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +16,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bounds.markov_sums import CARRY_BITS
+from ..bounds.markov_sums import CARRY_BITS, patch_variance
 from ..engine import CurrentRecords, Execution, rows_here
 from ..engine.count_tables import CodedMoments
 from ..engine.integer_moments import IntegerMoments, Integers, carried
@@ -19,6 +25,7 @@ from ..errors import InvalidParameter, count, scale
 from ..features.maps.catalogue import coding_of
 from ..methods.plan import Plan
 from ..methods.procedure import Carried
+from ..privacy.guarantee import Guarantee
 from ..records import Records, SlotEdits
 from .learning import Continuation, Model
 
@@ -44,7 +51,37 @@ def draw(
     )
     drawn.flags.writeable = False
     weights = _weights(_told(moments, procedure, drawn), procedure, procedure.ridge, shape)
-    return weights, drawn, noise.certified
+    return weights, drawn, noise.certified and after.certified
+
+
+def patched(
+    records: Records, plan: Plan, after: Continuation, edits: SlotEdits, execution: Execution
+) -> Continuation | None:
+    """What the draw after these edits goes on from, once they are carried out; None where the chain has no further draw."""
+    procedure, noise, number = plan.learning.start, execution.noise(), after.patches + 1
+    assert isinstance(procedure, Carried)
+    assert after.sums is not None
+    if not after.number < len(procedure.draws):
+        return None
+    moments = moments_of(procedure, plan.shape)
+    spread = variance_of_patch(plan, after.number, number)
+    fresh = moments.noise(noise, variance=spread, label_weight=procedure.label_weight)
+    drawn: Integers = after.sums + change(moments, records, edits) + fresh
+    return Continuation(after.number, drawn, patches=number, certified=noise.certified and after.certified)
+
+
+def variance_of_patch(plan: Plan, draws: int, patches: int) -> int:
+    """w² of the last of so many patches after so many draws."""
+    assert isinstance(plan.learning.start, Carried)
+    carry, variance = plan.learning.start.draws[draws]
+    return patch_variance(carry=carry, variance=variance, number=patches, usual=plan.problem.batch)
+
+
+def copied(plan: Plan, patch: Continuation) -> Guarantee:
+    """What a patch, and all releases before it, reveal of a record that left by it or by one before it since the last release."""
+    notion, variance = plan.problem.deletion_notion, variance_of_patch(plan, patch.number, patch.patches)
+    told: Guarantee = plan.mechanism.patched(notion, draws=patch.number, variance=variance)  # type: ignore[attr-defined]
+    return told
 
 
 def moments_of(procedure: Carried, shape: tuple[int, ...]) -> IntegerMoments:

@@ -159,14 +159,18 @@ def check_edit(records: Records, plan: Plan, request: EditRequest, found: Mappin
 class Continuation:
     """What a draw goes on from.
 
-    number  of draws of its chain before it
-    sums    of the last of them, as published; None: it is the first
-    edits   that the table will have when the draw is published, and does not have yet
+    number     of draws of its chain before it
+    sums       of the last of them, as published, or of the last patch since then; None: it is the first
+    edits      that the table will have when the draw is published, and does not have yet
+    patches    since the last draw
+    certified  whether the noise of these is
     """
 
     number: int = 0
     sums: NDArray[np.int64] | None = None
     edits: SlotEdits | None = field(default=None, repr=False)
+    patches: int = 0
+    certified: bool = True
 
 
 @dataclass(frozen=True)
@@ -275,7 +279,7 @@ def _solved(
     execution: Execution,
 ) -> tuple[Weights, int]:
     """The minimiser, or the last of several in a row, and the passes that were taken. What is between them stays in here."""
-    known, passes, start = None, 0, published if begin.solver == "warm" else None
+    sample, passes, start = None, 0, published if begin.solver == "warm" else None
     if isinstance(records, Records) and execution.group is ALONE and begin.solver != "fixed":
         records = read_sparsely(records)  # where it is quicker: as long as it may be seen how full the rows are
     own: dict[str, Any] = {"group": execution.group, "readings": procedure.solver_passes}
@@ -292,14 +296,14 @@ def _solved(
             solution = solve(
                 objective.pulled(linear, centre),
                 start=start,
-                known=known,
+                sample=sample,
                 tolerance=begin.tolerance,
                 strong_convexity=plan.problem.strong_convexity,
                 objective_smoothness=plan.problem.objective_smoothness,
                 fixed=begin.solver == "fixed",
                 quick=quick_passes(plan.problem) if execution.lasts else None,
             )
-        centre, known, passes = solution.weights, solution.known, passes + solution.gradient_passes
+        centre, sample, passes = solution.weights, solution.sample, passes + solution.gradient_passes
     return centre, passes
 
 
@@ -350,16 +354,14 @@ def train_on(
     model: Model,
     plan: Plan,
     execution: Execution,
-    number: int = 0,
-    edits: SlotEdits | None = None,
+    after: Continuation = Continuation(),
 ) -> Training:
-    """`resume` with what it cost. By a method that continues releases: the draw after so many of its chain, before its edits are made."""
+    """`resume` with what it cost. By a method that continues releases: `after` the one before, and before its edits are made."""
     start = np.atleast_2d(model.weights)
     if start.shape != plan.shape or not np.isfinite(start).all():
         raise InvalidParameter(
             f"the model has weights of shape {model.weights.shape}; the plan needs finite {plan.shape}"
         )
-    after = Continuation(number, model.sums, edits) if plan.mechanism.continues else Continuation()
     training = train(records, plan, plan.serving, start, execution, after)
     certified = training.model.certified and model.certified
     return replace(training, model=replace(training.model, certified=certified))

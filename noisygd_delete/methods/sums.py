@@ -117,6 +117,18 @@ class MarkovSumsRun(Mechanism):
         between = Worlds(worlds)
         return self.guarantee(about, between, **self._cost(between, steps_with, steps_without, leaves=False))
 
+    def patched(self, worlds: str, *, draws: int, variance: int) -> Guarantee:
+        """Of a record that left by a patch of this variance, for who sees the patch and every one of so many draws before it."""
+        between, weight = Worlds(worlds), self.label_weight
+        apart = self.apart(between_records=between.between_records)
+        left = (
+            markov_sums.charge(carry=1, variance=variance, apart=apart, rounded=0.0, left=1)
+            * float(self.rows_per_subject) ** 2
+        )
+        left *= markov_sums.gaussian_factor(variance=variance, label_weight=weight)
+        stayed = _charges(self, between.between_records, False)[draws - 1]
+        return self.guarantee("deletion", between, gdp_squared=stayed + left)
+
     def conditions(self) -> tuple[Condition, ...]:
         own = {"method": self.method}
         return (
@@ -300,9 +312,9 @@ class MarkovSums(Method):
             f"of norm 1 counts 1), carried on from the release before: {plan.releases} releases together cost {together / at_once:.4g} times what "
             f"the first costs alone in μ², {who}; fresh noise would cost {plan.releases} times.",
             "Exactly: sums are whole numbers of a public grid and the noise is an exact discrete Gaussian. What a release carries on is "
-            "recomputed from the release before and the table as that one left it, so rows go after the draw. Edits that no draw was made for "
-            "(a deletion that is published later) end the chain: the next release begins another, the costs of both add up, and little of the budget "
-            "may be left.",
+            "recomputed from the release before and the table as that one left it, so rows go after the draw. An edit that is published later "
+            "leaves a patch, sums with a little noise more, which stays in the store until then: the chain goes on, for noise of at most a quarter "
+            "more, and who copies the store meanwhile learns more of the record than releases tell (`status` says how much).",
         )
 
 

@@ -2,6 +2,9 @@
 
     journal → draw from the table as it is → this file durable → the journal says so → rows overwritten → ledger entry → this file erased
 
+Where the release comes later it is a patch that is drawn (`curator.drawing`), and before the ledger's entry it takes the place of the patch
+before it in a file of its own, until a release covers it.
+
 Until the journal says so the rows are as they were: what was drawn is destroyed, and drawn again. From then on it is the release, and is
 never drawn again from a table that was touched. Where it cannot be read the chain is cut: the next release begins another one.
 It holds what is about to be published and public facts; nothing of the exact sums.
@@ -11,15 +14,22 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
 
 from ..accountant import Event
-from ..curator.learning import Model
-from ..errors import InvalidParameter, StoreError
+from ..curator.learning import Continuation, Model
+from ..errors import InvalidParameter, StoreError, count
 from ..methods.plan import Plan
+from ..methods.procedure import Carried
 from ..records import bounded
-from . import answers, journal, models
+from . import answers, journal, models, tie
 from .disk import Disk, read
 from .layout import Layout
+from .ledger import Ledger
+
+_SUMS = "<i8"
 
 
 @dataclass(frozen=True)
@@ -30,21 +40,56 @@ class DrawnRelease:
     event: Event
     model: Model
 
-    def keep(self, disk: Disk, layout: Layout) -> None:
+    def keep(self, disk: Disk, path: Path) -> None:
         """Make it durable."""
         told = json.dumps({"stamp": self.stamp, "event": answers.plain(self.event.to_dict())}).encode()
-        disk.replace(layout.candidate, journal.sealed(told + b"\n" + models.packed(self.model, "candidate")))
+        disk.replace(path, journal.sealed(told + b"\n" + models.packed(self.model, "candidate")))
 
 
-def kept(layout: Layout, plan: Plan, stamp: str) -> DrawnRelease | None:
-    """The release that covers the edits of this stamp; None where it cannot be read."""
+@dataclass(frozen=True)
+class DrawnPatch:
+    """stamp: of the table after the edits that it covers; after: what the next draw goes on from."""
+
+    stamp: str
+    after: Continuation
+
+    def keep(self, disk: Disk, path: Path) -> None:
+        """Make it durable. A patch before it is erased."""
+        told = {"stamp": self.stamp, "draws": self.after.number, "patches": self.after.patches}
+        assert self.after.sums is not None
+        data = json.dumps(told).encode() + b"\n" + self.after.sums.astype(_SUMS).tobytes()
+        disk.erase(path)
+        disk.replace(path, journal.sealed(data))
+
+
+def kept(path: Path, plan: Plan, stamp: str) -> DrawnRelease | DrawnPatch | None:
+    """What was drawn for the edits of this stamp; None where it cannot be read."""
     try:
-        told, _, data = journal.unsealed(read(layout.candidate)).partition(b"\n")
+        told, _, data = journal.unsealed(read(path)).partition(b"\n")
         fields = bounded.parsed(told.decode())
-        found = DrawnRelease(fields["stamp"], Event.from_dict(fields["event"]), models.unpacked(data, plan))
-    except (OSError, StoreError, InvalidParameter, ValueError, KeyError, TypeError):
+        if fields["stamp"] != stamp:
+            return None
+        if "event" in fields:
+            return DrawnRelease(stamp, Event.from_dict(fields["event"]), models.unpacked(data, plan))
+        from ..curator.drawing import moments_of
+
+        begin = plan.learning.start
+        assert isinstance(begin, Carried)
+        sums = np.frombuffer(data, _SUMS).astype(np.int64)
+        if len(sums) != moments_of(begin, plan.shape).size:
+            return None
+        number, patches = count("draws", fields["draws"]), count("patches", fields["patches"])
+        return DrawnPatch(stamp, Continuation(number, sums, patches=patches))
+    except (OSError, StoreError, InvalidParameter, ValueError, KeyError, TypeError, AssertionError):
         return None
-    return found if found.stamp == stamp else None
+
+
+def patch_now(layout: Layout, ledger: Ledger) -> Continuation | None:
+    """What the next draw goes on from, where a patch after the last release covers the table as it is."""
+    known = tie.tie_of(layout.ids) if layout.patch.exists() else None
+    found = None if known is None else kept(layout.patch, ledger.plan, known.stamp.hex())
+    last = ledger.account.since_fresh
+    return found.after if isinstance(found, DrawnPatch) and found.after.number == last else None
 
 
 def destroy(disk: Disk, layout: Layout) -> None:

@@ -15,7 +15,7 @@ from typing import cast
 
 from ..accountant import Account, Accountant, Event
 from ..curator.curator import Curator, Release
-from ..curator.learning import Model
+from ..curator.learning import Continuation, Model
 from ..engine import CurrentRecords, Execution
 from ..engine.group import Group
 from ..errors import NoisyGDDeleteError, ProcessLost
@@ -28,7 +28,7 @@ from .layout import Layout
 @dataclass(frozen=True)
 class GroupRun:
     """One release to be made: the curator's state, and "learn", "publish", or "draw", before the `edits` that it covers are carried out.
-    `held` is the plan of the table on disk."""
+    `held` is the plan of the table on disk; `patch` covers what is pending."""
 
     action: str
     held: Plan
@@ -39,6 +39,7 @@ class GroupRun:
     pending: EditCounts
     request_id: str | None = None
     edits: SlotEdits | None = None
+    patch: Continuation | None = None
 
     def lead(self, records: CurrentRecords, execution: Execution) -> tuple[Release, Event]:
         """Process 0's part: the release, and the last event of the ledger it belongs to."""
@@ -52,6 +53,7 @@ class GroupRun:
             accountant=Accountant.resumed(self.plan, self.account),
             model=self.model,
             pending_edits=self.pending,
+            patch=self.patch,
             execution=execution,
         )
         if self.action == "draw":

@@ -13,6 +13,7 @@ register.sqlite              request ids with their salts, and what was stated a
 seal.json                    how long the ledger is and its last link, so that an end cut off is seen; how often list of publishers and register changed
 judged.json                  how far `verify` has judged the ledger (see `remembered`); absent where that is short
 publishers.json              where the model in force is put besides, and what lies there (see `onward`); absent where nobody asked
+patch.bin                    sums with noise that the next release goes on from, where edits wait for one (see `candidate`); absent elsewhere
 journal/request.json         the request in flight; absent between requests
 service/                     what the service was asked and has not finished, kept by itself (see noisygd-delete-server); absent unless one ran
 lock                         held by the one process that writes; what `init` writes first, it says that the folder is a store's
@@ -141,6 +142,11 @@ class Layout:
         return self.journal / "draw.bin"
 
     @property
+    def patch(self) -> Path:
+        """What the next release goes on from, where edits wait for it."""
+        return self.root / "patch.bin"
+
+    @property
     def lock(self) -> Path:
         return self.root / "lock"
 
@@ -187,6 +193,7 @@ class Layout:
             self.journal,
             self.request,
             self.candidate,
+            self.patch,
             self.lock,
             self.publishers,
             self.judged,

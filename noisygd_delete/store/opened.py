@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..curator.curator import Release
-from ..curator.learning import Model
+from ..curator.learning import Continuation, Model
 from ..features.schema import Schema
 from ..records import NO_EDITS, EditCounts
-from . import answers, models, tie
+from . import answers, candidate, models, tie
 from .disk import Disk
 from .entry import Entry, EntryKinds, now
 from .layout import Layout
@@ -50,6 +50,10 @@ class OpenedStore:
         if digest is None:
             return None
         return models.load_model(self.layout, self.ledger.plan, self.ledger.model_release, digest)
+
+    def patch(self) -> Continuation | None:
+        """What covers the edits that wait; None where nothing does."""
+        return candidate.patch_now(self.layout, self.ledger)
 
     def enter(self, *entries: Entry) -> None:
         """Commit entries: the instant at which their requests have happened."""

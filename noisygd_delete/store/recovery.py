@@ -40,12 +40,14 @@ def adopt(disk: Disk, layout: Layout) -> None:
 
 
 def sweep(disk: Disk, layout: Layout, ledger: Ledger) -> None:
-    """Erase half-written files, what journals of databases hold, and models that the ledger does not name."""
+    """Erase half-written files, what journals of databases hold, models that the ledger does not name, and a patch that no edit waits for."""
     current = layout.model(ledger.model_release) if ledger.head.model is not None else None
     if layout.former_register.exists():
         disk.exchange(layout.register)
     for path in layout.temporaries() + [path for path in layout.models() if path != current]:
         disk.erase(path, lasting=False)
+    if not (ledger.head.pending and ledger.head.model is not None):
+        disk.erase(layout.patch)
     for path in layout.databases():
         database.forget(disk, path)
 

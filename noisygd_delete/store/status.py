@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from ..errors import renyi_order
-from ..privacy.guarantee import Guarantee, stated_delta
+from ..privacy.guarantee import Guarantee, in_words, stated_delta
 from . import cells, onward, presence
 from .database import connect
 from .layout import Layout
@@ -39,10 +40,31 @@ def status(path: str | Path) -> dict[str, Any]:
         "left": remaining.to_dict(),
         "pending_edits": head.pending,
         "pending": head.pending_counts.to_dict(),
+        "patch": _patch(layout, ledger),
         "model": _model_state(layout, ledger),
         "last_entry": {"kind": head.kind, "time": head.time},
         "request_in_flight": layout.request.exists(),
         "publishers": onward.told(layout, ledger),
+    }
+
+
+def _patch(layout: Layout, ledger: Ledger) -> dict[str, Any] | None:
+    """How many patches wait for a release, and what who copies the store now, and saw every model, learns of a record erased since."""
+    if not layout.patch.exists():
+        return None
+    from ..curator.drawing import copied
+    from .candidate import patch_now
+
+    patch = patch_now(layout, ledger)
+    if patch is None:
+        return None
+    delta, told = ledger.plan.budget.shown_delta, copied(ledger.plan, patch)
+    epsilon = told.epsilon(delta)
+    return {
+        "patches": patch.patches,
+        "epsilon_if_copied": epsilon if math.isfinite(epsilon) else None,
+        "delta": delta,
+        "told": in_words(told, several=True, delta=delta),
     }
 
 

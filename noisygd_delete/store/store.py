@@ -689,7 +689,9 @@ class Store:
         if not (publish and self.ledger.releases):
             return answer | {"publication": "left for later"}
         ahead = self.accountant.ahead()
-        event = ahead.publication(self._files.pending + counts, touched=bool(self.pending_edits))
+        event = ahead.publication(
+            self._files.pending + counts, touched=bool(self.pending_edits) and self._files.patch() is None
+        )
         if event is None or (self.ledger.head.model is None and event.kind == "unlearn"):
             return answer | {"publication": "withheld"}
         ahead.add(event)

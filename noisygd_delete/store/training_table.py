@@ -113,8 +113,8 @@ class TrainingTable(ABC, Generic[Begun]):
     def is_unfinished(self, change: Begun) -> bool:
         """Whether more of what `begun` found is left than to clear the journal."""
 
-    def bears(self, change: Begun) -> bool:
-        """Whether rows bear the mark of these edits, which are then carried out in part at least."""
+    def bears(self, stamp: str) -> bool:
+        """Whether rows bear the mark of the edits of this stamp, which are then carried out in part at least."""
         return False
 
     @abstractmethod
@@ -218,9 +218,9 @@ class TableHere(TrainingTable[journal.InFlight]):
             self._apply(change)
         return False
 
-    def bears(self, change: journal.InFlight) -> bool:
+    def bears(self, stamp: str) -> bool:
         ties = map(tie.tie_of, tie.files(self._files.layout))
-        return any(one is not None and one.stamp.hex() == change.stamp for one in ties)
+        return any(one is not None and one.stamp.hex() == stamp for one in ties)
 
     def carry_out(self, change: journal.InFlight) -> tuple[list[Entry], Release]:
         self._apply(change)

@@ -3,7 +3,7 @@
     journal → erase rows in place → Noisy-GD from the published model → new model durable → ledger entry (the switch) →
     remove the old model → clear the journal → publishers (see `onward`)
 
-Where noise is carried on from the release before, the release is drawn before the rows are erased (see `candidate`).
+Where noise is carried on from the release before, the release is drawn before the rows are erased, or a patch, if it comes later (see `candidate`).
 
 Every step can be repeated, so what a journal still holds is simply run again, with fresh noise. Where the rows lie in a source, the ledger
 says that they were deleted there before a release is made (see `sources.table`).
@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 from ..accountant import Event
 from ..curator.curator import Release, published
-from ..curator.learning import Training
+from ..curator.learning import Continuation, Training
 from ..engine import Execution
 from ..errors import CountBroken, InvalidParameter, NoisyGDDeleteError, ProcessLost, StoreError
 from ..methods.plan import Plan
 from ..records import NO_EDITS, EditCounts, SlotEdits
 from . import answers, candidate, journal, models, onward, recovery
-from .candidate import DrawnRelease
+from .candidate import DrawnPatch, DrawnRelease
 from .disk import explained
 from .entry import Entry, EntryKinds, Occasions, now
 from .group import GroupRun
@@ -79,6 +79,7 @@ class Rolling:
                 pending=self.pending + ahead,
                 request_id=request_id,
                 edits=edits,
+                patch=self.files.patch() if (self.pending + ahead).total else None,
             )
             return task.lead(records, execution)
 
@@ -135,9 +136,9 @@ class Rolling:
             self.files.lock.require()
             release: Release | None = None
             failure: NoisyGDDeleteError | None = None
-            drawn: DrawnRelease | None = None
+            drawn: DrawnRelease | DrawnPatch | None = None
             publish = change.publish and self.ledger.releases > 0
-            if publish and self.ledger.plan.mechanism.continues:
+            if self.ledger.plan.mechanism.continues and self.ledger.releases:
                 try:
                     change, drawn = self._drawn(change, execution)
                 except (StoreError, ProcessLost):
@@ -147,6 +148,7 @@ class Rolling:
             entries, answer = self.table.carry_out(change)
             if publish and failure is None:
                 try:
+                    assert not isinstance(drawn, DrawnPatch)
                     release = self._covering(change, entries, execution, drawn)
                 except CountBroken as error:
                     failure = error  # nothing that the next command could go on with by itself
@@ -155,6 +157,8 @@ class Rolling:
                 except NoisyGDDeleteError as error:
                     failure = error  # whatever stands in the way, the rows are edited: say so in the ledger
             if release is None:
+                if isinstance(drawn, DrawnPatch):
+                    drawn.keep(self.files.disk, self.files.layout.patch)
                 if entries:
                     self.files.enter(*entries)
                 release = answer
@@ -167,21 +171,32 @@ class Rolling:
             ) from failure
         return release
 
-    def _drawn(self, change: Change, execution: Execution) -> tuple[Change, DrawnRelease | None]:
-        """The release that covers a change, drawn from the table before it and durable; None where the chain is cut: edits wait already that
-        no draw was made for, the budget is spent, or what was drawn cannot be read."""
-        files, plan = self.files, self.ledger.plan
+    def _drawn(self, change: Change, execution: Execution) -> tuple[Change, DrawnRelease | DrawnPatch | None]:
+        """The release that covers a change, or the patch where it comes later, drawn from the table before it and durable; None where the chain
+        is cut: edits wait already that nothing was drawn for, the budget is spent, or what was drawn cannot be read."""
+        files, plan, model = self.files, self.ledger.plan, self.files.model()
         assert isinstance(change, journal.InFlight)
         if change.drawn:
-            return change, candidate.kept(files.layout, plan, change.stamp)
+            return change, candidate.kept(files.layout.candidate, plan, change.stamp)
         candidate.destroy(files.disk, files.layout)
-        if self.pending.total or files.ledger.head.model is None or self.table.bears(change):
+        first = None if model is None else Continuation(self.ledger.account.since_fresh, model.sums)
+        after = files.patch() if self.pending.total else first
+        if model is None or after is None or self.table.bears(change.stamp):
             return change, None
-        release, event = self.run("draw", plan, None, execution, edits=change.edits)
-        if release.model is None:
-            return change, None
-        drawn = DrawnRelease(change.stamp, event, release.model)
-        drawn.keep(files.disk, files.layout)
+        drawn: DrawnRelease | DrawnPatch
+        if not change.publish:
+            from ..curator.drawing import patched
+
+            patch = patched(self.table.records, plan, after, change.edits, execution)
+            if patch is None:
+                return change, None
+            drawn = DrawnPatch(change.stamp, patch)
+        else:
+            release, event = self.run("draw", plan, None, execution, edits=change.edits)
+            if release.model is None:
+                return change, None
+            drawn = DrawnRelease(change.stamp, event, release.model)
+        drawn.keep(files.disk, files.layout.candidate)
         begun = replace(change, drawn=True)
         journal.accept_drawn(files.disk, files.layout, begun)
         return begun, drawn

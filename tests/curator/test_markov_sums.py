@@ -16,7 +16,8 @@ import pytest
 from noisygd_delete import Budget, Curator, Records, errors, losses, make_plan
 from noisygd_delete.bounds import markov_sums
 from noisygd_delete.curator import drawing
-from noisygd_delete.curator.drawing import draw, moments_of
+from noisygd_delete.curator.drawing import draw, moments_of, patched
+from noisygd_delete.curator.stream import Batching, Stream
 from noisygd_delete.engine.integer_moments import IntegerMoments, carried
 from noisygd_delete.methods import Plan
 from noisygd_delete.privacy.worlds import Worlds
@@ -94,6 +95,73 @@ def test_an_erased_row_is_as_if_it_had_never_been_bit_by_bit() -> None:
 def test_a_wrong_order_of_writing_is_seen(fault: Callable[..., Any]) -> None:
     with_row, without = later_releases(fault, ()), later_releases(usual, (0,))
     assert any((there != never).any() for there, never in zip(with_row, without, strict=True))
+
+
+def releases_after_patches(left_out: tuple[int, ...], seen: list[Any] | None = None) -> list[Any]:
+    """The releases after row 0 is gone by a patch, from noise that is the same in both worlds. `seen`: takes the patches."""
+    curator = Curator(table(left_out), plan())
+    curator.learn(np.random.default_rng(1))
+    features, labels = rows(2, seed=9)
+    steps = ([5], [7] if left_out else [0, 7], [8])
+    for number, gone in enumerate(steps, start=2):
+        assert curator.serve(EditRequest.delete(gone), publish=False, rng=np.random.default_rng(number)) is None
+        assert not set(gone) & set(curator.records.ids)
+        if seen is not None:
+            seen.append(curator._patch.sums)
+    curator.publish(rng=np.random.default_rng(9))
+    found = [curator.model.sums]
+    assert curator._patch is None
+    curator.serve(EditRequest.insert(None, features, labels), publish=False, rng=np.random.default_rng(10))
+    curator.delete([9], rng=np.random.default_rng(11))
+    assert [event.kind for event in curator.accountant.events] == ["learn", "unlearn", "unlearn"]
+    return [*found, curator.model.sums]
+
+
+def test_a_row_that_left_by_a_patch_is_as_if_it_had_never_been() -> None:
+    there, never = list[Any](), list[Any]()
+    both = zip(releases_after_patches((), there), releases_after_patches((0,), never), strict=True)
+    assert all((one == other).all() for one, other in both)
+    same = [(one == other).all() for one, other in zip(there, never, strict=True)]
+    assert same == [False, True, True]  # the first was made while the row was there
+
+
+def test_a_patch_read_from_the_edited_table_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted: the usual order. The rows go first, and what they add is not known any more."""
+
+    def erased_first(records: Records, chosen: Plan, after: Any, edits: Any, execution: Any) -> Any:
+        records.write(edits)
+        return patched(records, chosen, after, edits, execution)
+
+    never = releases_after_patches((0,))
+    monkeypatch.setattr(drawing, "patched", erased_first)
+    assert any((one != other).any() for one, other in zip(releases_after_patches(()), never, strict=True))
+
+
+def test_a_patch_does_not_read_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    curator = Curator(table(), plan())
+    curator.learn()
+    monkeypatch.setattr(IntegerMoments, "of_table", lambda self, records: pytest.fail("the table was read"))
+    curator.serve(EditRequest.delete([3]), publish=False)
+    with pytest.raises(pytest.fail.Exception, match="was read"):
+        curator.publish()
+
+
+def test_a_patch_by_a_callers_generator_certifies_nothing() -> None:
+    curator = Curator(table(), plan())
+    curator.learn()
+    curator.serve(EditRequest.delete([3]), publish=False, rng=np.random.default_rng(2))
+    assert not curator.publish().model.certified
+
+
+def test_a_stream_in_batches_stays_one_chain() -> None:
+    curator = Curator(table(), plan(batch=4))
+    curator.learn()
+    stream = Stream(curator, Batching(size=4))
+    for number in range(12):
+        stream.push(EditRequest.delete([number]))
+    stream.flush()
+    kinds = [(event.kind, event.edits) for event in curator.accountant.events]
+    assert kinds == [("learn", 0), *[("unlearn", 4)] * 3]
 
 
 def test_erasing_first_leaves_most_of_the_row_in_later_releases() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from noisygd_delete.curator.drawing import moments_of
 from noisygd_delete.engine.integer_moments import IntegerMoments
 from noisygd_delete.errors import InvalidParameter, InvalidRequest, NotLearned
 from noisygd_delete.features import maps
-from noisygd_delete.store import Store, candidate, status, verify
+from noisygd_delete.store import Store, candidate, status, tie, verify
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
 from noisygd_delete.store.transaction import Rolling
@@ -241,7 +242,7 @@ def candidate_of(path: Path) -> np.ndarray | None:
     change = journal.in_flight(layout)
     if change is None or not change.drawn:
         return None
-    kept = candidate.kept(layout, Ledger.read(layout.ledger).plan, change.stamp)
+    kept = candidate.kept(layout.candidate, Ledger.read(layout.ledger).plan, change.stamp)
     return None if kept is None else kept.model.sums
 
 
@@ -299,9 +300,9 @@ def test_what_was_drawn_and_cannot_be_read_is_a_cut(path: Path, tmp_path: Path, 
     elif harm == "taken away":
         file.unlink()
     else:
-        kept = candidate.kept(Layout(path), plan(), candidate_stamp(path))
+        kept = candidate.kept(Layout(path).candidate, plan(), candidate_stamp(path))
         with Store.open(tmp_path / "whole") as store:
-            candidate.DrawnRelease("0" * 32, kept.event, kept.model).keep(store._files.disk, Layout(path))
+            candidate.DrawnRelease("0" * 32, kept.event, kept.model).keep(store._files.disk, Layout(path).candidate)
     drawn.clear()
     with Store.open(path) as store:
         assert store.recovered.kind == "relearn"
@@ -324,9 +325,158 @@ def candidate_stamp(path: Path) -> str:
     return journal.in_flight(Layout(path)).stamp
 
 
-def test_edits_that_no_draw_was_made_for_cut_the_chain(path: Path, drawn) -> None:
+def later(store: Store) -> None:
+    store.serve(EditRequest.delete([name(3)], request_id="r"), publish=False)
+
+
+def later_by_one_of_them(store: Store) -> None:
+    asked = [EditRequest.delete([name(3)], request_id="r"), EditRequest.delete([name(4)], request_id="s")]
+    store.edit_all(asked)
+
+
+def patch_of(path: Path):
+    return candidate.patch_now(Layout(path), Ledger.read(Layout(path).ledger))
+
+
+def test_edits_published_later_leave_patches_that_releases_go_on_from(path: Path, drawn) -> None:
     with Store.open(path) as store:
-        store.serve(EditRequest.delete([name(3)]), publish=False)
+        rest, published, released = rest_of(store), store.model.sums, 1
+        endings = (
+            store.publish,
+            lambda: store.serve(EditRequest.delete([name(1)])),
+            lambda: store.edit_all([EditRequest.delete([name(0)])], publish_from=1).release,
+        )
+        edits = (
+            EditRequest.delete([name(3)]),
+            EditRequest.insert([name(99)], [row(99)], [1.0], subjects=["new"]),
+            EditRequest.delete([name(99)]),
+            EditRequest.delete(subjects=[person(4)]),
+        )
+        for ending, some in zip(endings, (edits[:2], edits[2:3], edits[3:]), strict=True):
+            for number, request in enumerate(some, start=1):
+                assert store.serve(request, publish=False).status == "pending"
+                patch = patch_of(path)
+                assert (patch.number, patch.patches) == (released, number)
+                assert (patch.sums - sums_of(store) == rest + drawn[-1]).all()
+                assert drawn[-1].any()
+                rest = patch.sums - sums_of(store)
+                assert (store.model.sums == published).all()  # what is published is as it was
+            told = status(path)["patch"]
+            assert told["patches"] == len(some)
+            assert told["epsilon_if_copied"] > store.accountant.dp_cumulative().epsilon(told["delta"])
+            release = ending()
+            assert release.kind == "unlearn"
+            assert release.guarantees["deletion"].gdp == 0.0
+            assert (rest_of(store) == carried(rest, released) + drawn[-1]).all()
+            rest, published, released = rest_of(store), store.model.sums, released + 1
+            assert not Layout(path).patch.exists()
+            assert status(path)["patch"] is None
+        charges = plan().mechanism.charges(plan().problem.adjacency)
+        assert store.accountant.dp_cumulative().gdp ** 2 <= charges[released - 1] * (1 + 1e-9)  # as without patches
+    assert verify(path).faults == ()
+
+
+@pytest.mark.parametrize(("operation", "again"), [(later, True), (later_by_one_of_them, False)])
+def test_death_at_any_write_leaves_the_right_patch(path: Path, tmp_path: Path, drawn, operation, again) -> None:
+    if again:
+        with Store.open(path) as store:
+            store.serve(EditRequest.delete([name(1)]), publish=False)
+    assert patch_trials(path, tmp_path, drawn, operation) == []
+
+
+def patch_trials(path: Path, tmp_path: Path, drawn: list[np.ndarray], operation: Callable[[Store], None]) -> list[str]:
+    """What was wrong after a death before each write of a patch, and of the release after it."""
+    with Store.open(path) as store:
+        exact, held = sums_of(store), patch_of(path)
+        before = (store.model.sums if held is None else held.sums) - exact
+        earlier = 0 if held is None else held.patches
+
+    def whole(store: Store) -> None:
+        operation(store)
+        store.publish()
+
+    total, wrong, seen = writes(path, tmp_path / "whole", whole), [], set()
+    for at in range(total):
+        copy = tmp_path / "copy"
+        shutil.copytree(path, copy)
+        drawn.clear()
+        died(copy, whole, at)
+        wrong += [f"{at}: {secret} on disk" for secret in secrets_on(copy, [exact, before, *drawn])]
+        if at % 3 == 0:
+            died(copy, lambda store: None, at // 3)  # the recovery dies as well
+        with Store.open(copy) as store:
+            happened = name(3) not in store.records.ids_by_slot
+            published = store.ledger.releases == 2
+            seen.add((happened, published))
+            if not happened:
+                wrong += [f"{at}: edited in part"] * bool((sums_of(store) != exact).any())
+                operation(store)
+            if not published:
+                patch = patch_of(copy)
+                if patch is None:
+                    wrong.append(f"{at}: no patch")
+                else:
+                    rest = patch.sums - sums_of(store)
+                    wrong += [f"{at}: not a patch of the one before"] * (not is_one_of(rest - before, drawn))
+                    wrong += [f"{at}: counted {patch.patches}"] * (patch.patches != earlier + 1)
+                store.publish()
+                if patch is not None and not is_one_of(rest_of(store) - carried(rest, 1), drawn):
+                    wrong.append(f"{at}: not a draw from the patch")
+            if [e.kind for e in store.accountant.events] != ["learn", "unlearn"]:
+                wrong.append(f"{at}: {store.accountant.events}")
+        wrong += [f"{at}: {fault}" for fault in verify(copy).faults]
+        wrong += [f"{at}: {file} holds the row" for file in found(copy, traces(3))]
+        layout = Layout(copy)
+        wrong += [f"{at}: left behind"] * (layout.candidate.exists() or layout.patch.exists())
+        shutil.rmtree(copy)
+    assert seen >= {(False, False), (True, False), (True, True)}
+    return wrong
+
+
+def silent(self, *args, **facts):
+    return np.zeros(self.size, np.int64)
+
+
+def is_swept(self, disk, path) -> None:
+    """The patch stays where it was drawn, and goes with the journal."""
+    if path.name != "patch.bin":
+        DRAWN_PATCH_KEEP(self, disk, path)
+
+
+DRAWN_PATCH_KEEP = candidate.DrawnPatch.keep
+
+
+@pytest.mark.parametrize(
+    ("owner", "attribute", "fault", "said"),
+    [
+        (candidate.DrawnPatch, "keep", is_swept, "no patch"),
+        (Rolling, "_drawn", lambda self, change, execution: (change, None), "no patch"),
+        (IntegerMoments, "noise", silent, "not a patch of the one before"),
+    ],
+)
+def test_planted_faults_of_patches_are_seen(path, tmp_path, drawn, monkeypatch, owner, attribute, fault, said) -> None:
+    monkeypatch.setattr(owner, attribute, fault)
+    assert any(said in each for each in patch_trials(path, tmp_path, drawn, later))
+
+
+@pytest.mark.parametrize("harm", ["cut short", "of another table", "taken away", "of no draw", "with a sum more"])
+def test_a_patch_that_is_none_of_the_table_cuts_the_chain(path: Path, tmp_path: Path, drawn, harm: str) -> None:
+    with Store.open(path) as store:
+        later(store)
+        after = patch_of(path)
+        stamp = tie.tie_of(Layout(path).ids).stamp.hex()
+        file, disk = Layout(path).patch, store._files.disk
+        if harm == "cut short":
+            file.write_bytes(file.read_bytes()[:-5])
+        elif harm == "taken away":
+            file.unlink()
+        elif harm == "of another table":
+            candidate.DrawnPatch("0" * 32, after).keep(disk, file)
+        elif harm == "of no draw":
+            candidate.DrawnPatch(stamp, replace(after, number=2)).keep(disk, file)
+        else:
+            candidate.DrawnPatch(stamp, replace(after, sums=np.append(after.sums, 1))).keep(disk, file)
+        drawn.clear()
         assert store.foresee(EditRequest.delete([name(4)]))["publication"] == "published"
         release = store.serve(EditRequest.delete([name(4)]))
         assert (release.kind, release.edits) == ("relearn", 2)

@@ -14,9 +14,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from .options import MIDDLE
-from .values import DAY, NONE, number_reader, read_moment
+from .values import DAY, EMPTY, NONE, number_reader, read_moment
 
-EMPTY = ("NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "Null", "null")  # never a value
 _MAYBE_EMPTY = (  # no value where all others are numbers or dates
     *("None", "none", "?", "-", "--", ".", "missing"),
     *("inf", "-inf", "Inf", "-Inf", "Infinity", "-Infinity"),

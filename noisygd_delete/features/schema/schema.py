@@ -134,9 +134,9 @@ class Schema:
         """The same schema reading ids and subjects from these columns."""
         return replace(self, id_column=id or self.id_column, subject_column=subject or self.subject_column)
 
-    def additive(self) -> Schema:
-        """The same on an additive map of its columns (`maps.Additive`)."""
-        return Schema.from_dict({**self.to_dict(), "map": {"kind": "additive"}})
+    def additive(self, **fields: Any) -> Schema:
+        """The same on an additive map of its columns (`maps.Additive`), which has these fields."""
+        return Schema.from_dict({**self.to_dict(), "map": {"kind": "additive", **fields}})
 
     def for_predictions(self) -> Schema:
         """The same features of rows to predict, among which a boolean that is neither of its two values is an error: it would count as
