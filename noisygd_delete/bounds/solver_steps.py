@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from ..errors import InvalidParameter
 
-PER_FEATURE = 50  # rows for each feature, at κ = 256, of the sample whose Hessian steers the solver; more show no more of it
+PER_FEATURE = 50  # rows for each feature, at κ = 256, of the sample whose Hessian steers: more show no more of it
 MOST_CELLS = 1 << 24  # numbers of the sample
 
 _QUICK = 4  # multiplications of matrices are about this much quicker than those of a gradient
