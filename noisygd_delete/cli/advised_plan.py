@@ -15,7 +15,7 @@ from ..features.schema.hashed import Text
 from ..methods.base import AUTO
 from ..methods.plan import Plan
 from ..planner import advise, advised_plan
-from ..planner.advise import LEVELS, Advice
+from ..planner.advise import Advice
 from ..planner.streams import StreamPlan
 from ..planner.usual import (
     DELETION,
@@ -195,12 +195,12 @@ def may_be_additive(parsed: argparse.Namespace, schema: Schema) -> bool:
 
 def additive_where_it_pays(parsed: argparse.Namespace, schema: Schema, slots: int) -> Schema:
     """The schema on an additive map, where the advice for its rows says so by sizes and budget alone; else as it is."""
-    for levels in LEVELS:
+    for few, levels in enumerate(schema.levels):
         mapped = schema.additive(levels=levels)
         with suppress(
             NoisyGDDeleteError
         ):  # no plan on so many columns; what is wrong beside that is said of the columns
-            if advised(parsed, **sizes_of(parsed, mapped, slots)).bears_curves(levels):
+            if advised(parsed, **sizes_of(parsed, mapped, slots)).bears_curves(few=bool(few)):
                 return mapped
     return schema
 

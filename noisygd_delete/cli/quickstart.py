@@ -238,7 +238,7 @@ def answered(draft: str, ask: Callable[[str, str], str]) -> str:
 
     Args:
         ask: given an entry's name and the line of its range or list, what is public instead: "" (it is the data's own), "public", two
-            numbers, the ends of a public range, or one that none is larger than, known in order of magnitude alone.
+            numbers, the ends of a public range, or one that none is larger than, known in order of magnitude alone: +m where none is below 0.
     """
     lines, name, values = draft.splitlines(), "", 0
     for at, line in enumerate(lines):
@@ -252,7 +252,11 @@ def answered(draft: str, ask: Callable[[str, str], str]) -> str:
                 lines[at] = ""
             if answer not in ("", _PUBLIC):
                 low, *high = answer.split()
-                lines[values] = f"bounds = [{low}, {high[0]}]" if high else f"bounds = [-{low}, {low}]\n{_SIGNED_LOG}"
+                lines[values] = (
+                    f"bounds = [{low}, {high[0]}]"
+                    if high
+                    else f"bounds = [{0 if low.startswith('+') else f'-{low}'}, {low.lstrip('+')}]\n{_SIGNED_LOG}"
+                )
                 lines[values + 1 : at] = [
                     kept if high or "transform" not in kept else "" for kept in lines[values + 1 : at]
                 ]
@@ -265,7 +269,11 @@ def _ask(name: str, values: str) -> str:
     ends = values.startswith("bounds")
     column = name != "label"
     more = ", or two numbers: the ends of a public range" if ends else ""
-    more += ", or one: none is larger, known to a factor of 100" if ends and column else ""
+    more += (
+        ", or one: none is larger, known to a factor of 100; with a + before it, none is below 0"
+        if ends and column
+        else ""
+    )
     while True:
         print(
             f"{what}\n  was this known before anybody saw the data? [y]es, [Enter] no{more}: ",

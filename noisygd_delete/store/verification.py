@@ -15,8 +15,8 @@ from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, Noisy
 from ..records import bounded
 from . import journal, models, names, onward, places, presence, seal, table, tie
 from .database import connect
-from .disk import explained, read
-from .layout import Layout
+from .disk import explained, is_blank, read
+from .layout import JOURNAL, Layout
 from .ledger import Ledger
 from .lock import Lock
 from .requests import Register
@@ -86,7 +86,8 @@ def _files(layout: Layout) -> Iterator[str]:
 
 
 def _journal(layout: Layout) -> Iterator[str]:
-    left = [layout.request] * layout.request.exists() + layout.temporaries() + layout.leftovers()
+    left = [layout.request] * layout.request.exists() + layout.temporaries()
+    left += [path for path in layout.leftovers() if not (path.name.endswith(JOURNAL) and is_blank(path))]
     for path in left:
         yield f"{path}: a request was interrupted; any other command finishes it"
 

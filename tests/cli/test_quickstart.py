@@ -214,7 +214,10 @@ def test_one_number_is_a_range_known_in_order_of_magnitude() -> None:
     made = answered(draft, lambda name, values: "1e6")
     column = Schema.from_dict({"label": {"column": "y", "classes": ["a", "b"]}, **tomllib.loads(made)}).columns["pay"]
     assert (column.lower, column.upper, column.transform, column.missing) == (-1e6, 1e6, "signed-log", 0.0)
-    for answer in ("1e6", "0 3", "-5 -2"):
+    made = answered(draft, lambda name, values: "+1e6")
+    column = Schema.from_dict({"label": {"column": "y", "classes": ["a", "b"]}, **tomllib.loads(made)}).columns["pay"]
+    assert (column.lower, column.upper, column.transform) == (0, 1e6, "signed-log")
+    for answer in ("1e6", "+1e6", "0 3", "-5 -2"):
         assert _is_range(answer, or_magnitude=True)
     for answer in ("-1e6", "0", "3 3", "inf", "1 2 3", "a", ""):
         assert not _is_range(answer, or_magnitude=True)

@@ -137,6 +137,21 @@ def test_what_reads_the_whole_ledger_reads_it_once_or_twice(tmp_path, counted):
         assert many["releases recorded"] <= 1.5 * RELEASES, (what, many)
 
 
+def test_whoever_reads_it_all_keeps_nobody_from_writing(tmp_path, monkeypatch):
+    """Readers stand between two parts while somebody serves a request; what they read is the ledger that they began with."""
+    path = old_store(tmp_path / "store", 20)
+    monkeypatch.setattr(ledgers, "_AT_ONCE", 4)
+    reading = Ledger.read(Layout(path).ledger)
+    rows = reading._checked()
+    begun = [next(rows) for _ in range(6)]
+    with sqlite3.connect(Layout(path).ledger, timeout=0) as connection:
+        connection.execute("BEGIN EXCLUSIVE")
+        connection.rollback()
+    connection.close()
+    one_request(path)
+    assert len(begun) + len(list(rows)) == reading.length < Ledger.read(Layout(path).ledger).length
+
+
 def test_a_ledger_of_an_earlier_version_is_short_of_sums_until_its_next_entry(tmp_path, counted):
     """It opens, says the same, and is as quick as any once something has happened to it."""
     path = old_store(tmp_path / "store", 100)

@@ -2536,7 +2536,7 @@ $.modules["bounds.solver_steps"] = (() => {
 let PER_FEATURE, MOST_CELLS, _QUICK, _SIDE, _SOLVED, _DECOMPOSED, _LEAST_SHARE, _MOST_SHARE, _COUNTED, sample_rows, growth, condition, proven_steps;
 const math = $.libraries["math"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-PER_FEATURE = 100n;
+PER_FEATURE = 50n;
 MOST_CELLS = $.shl(1n, 24n);
 _QUICK = 4n;
 _SIDE = 1024n;
@@ -2550,7 +2550,7 @@ affordable = $.mul($.mul($.mul($.mul(4n, _QUICK), share), records), outputs);
 cheap = ($.t($.eq(outputs, 1n)) ? _SOLVED : _DECOMPOSED);
 side = $.b.min([_SIDE, $.libraries["math"].cbrt([$.mul($.mul($.mul(cheap, records), $.either(filled, () => features)), outputs)])]);
 narrow = $.both($.le(features, side), () => $.le($.pow(features, 2n), affordable));
-rows = ($.t(narrow) ? $.b.min([$.mul(PER_FEATURE, features), $.div(affordable, features)]) : $.b.min([side, $.libraries["math"].sqrt([affordable])]));
+rows = ($.t(narrow) ? $.b.min([$.mul($.mul(PER_FEATURE, share), features), $.div(affordable, features)]) : $.b.min([side, $.libraries["math"].sqrt([affordable])]));
 return $.tuple([$.b.max([1n, $.b.min([$.b.int([rows]), records, $.floordiv(MOST_CELLS, features)])]), narrow]);
 });
 growth = $.fn("growth", ["condition"], {}, function* (condition) {
