@@ -10,7 +10,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from noisygd_delete.store.sources import parquet_files as files
 from noisygd_delete_engines.on_spark import SparkCluster, check_settings, kept
 from noisygd_delete_engines.questions import Encoder, Facts
 from noisygd_delete_engines.table import ClusterRecords
@@ -31,6 +30,7 @@ from noisygd_delete.evidence.erasure import erasure_in
 from noisygd_delete.records import NONE_LEFT_OUT
 from noisygd_delete.store import Store, verify
 from noisygd_delete.store.sources import opening, source_at
+from noisygd_delete.store.sources import parquet_files as files
 from noisygd_delete.store.sources.opening import source_from
 from noisygd_delete.store.sources.reading import records_of, rows_of
 from tests.cli.planned import main
