@@ -29,8 +29,7 @@ from ..planner.usual import (
 )
 from ..privacy.budget import Budget
 from .asked_plan import budget_from, check_stream, compared, plan_from, stream_from, total_from
-from .plan_file import command, joined, spec
-from .problem import PLANNED, SIZES, STREAM
+from .plan_file import PLANNED, SIZES, STREAM, command, joined, spec
 
 
 @dataclass(frozen=True)

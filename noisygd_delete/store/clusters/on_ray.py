@@ -19,8 +19,7 @@ from ...errors import InvalidParameter, MissingDependency, ProcessLost
 from ...features.schema import Schema
 from ...records import NONE_LEFT_OUT, LeftOut
 from . import files
-from .partition import Encoder, Partition
-from .questions import Answer, PartitionQuestion, answer
+from .questions import Answer, Encoder, Partition, PartitionQuestion, answer
 from .table import ClusterRecords
 
 _INLINE = 1 << 28  # bytes of a question or an answer that travels inside its call

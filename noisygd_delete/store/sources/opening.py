@@ -1,18 +1,130 @@
-"""From an address to the source that is there."""
+"""From an address to the source that is there.
+
+Parquet files that the workers of Ray or Spark read, where this process alone would not hold the rows: those of a folder, or of the
+version of a Delta table that its log names.
+
+Rows never come here but for a sample that steers the solver, in memory; of a Delta table those of the files that changed, while they are
+counted.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import fields
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, NoReturn
 
-from ...errors import InvalidParameter, StoreCorrupt
-from .lake import DeltaTable, DuckdbFile, ParquetFolder
+from ...engine import CurrentRecords
+from ...errors import InvalidParameter, StoreCorrupt, choice
+from ...features.schema import Schema
+from ...records import LeftOut
+from ..clusters import files
+from ..clusters.opening import ENGINES, WITH_SQL, Selection, opened
+from .lake import FILES_UNCOUNTED, ROWS, DeltaTable, DuckdbFile, ParquetFolder, number_of
 from .mysql import MySQL
-from .on_engine import DeltaOnEngine, FolderOnEngine
 from .postgres import Postgres
-from .source import Source
+from .reading import columns_of
+from .source import NOTHING_DONE, Done, Source
+
+
+@dataclass(frozen=True)
+class FolderOnEngine(Source):
+    """Parquet files of the same columns in one folder, by its path or by an address that the engine knows (s3://bucket/folder). The
+    application deletes; positions are times.
+
+    engine   "ray" or "spark"
+    """
+
+    engine: str = "ray"
+
+    kind: ClassVar[str] = "parquet-on-engine"
+    uncounted: ClassVar[str] = FILES_UNCOUNTED
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if "://" not in self.address and not Path(self.address).is_absolute():
+            raise InvalidParameter("the ledger names the folder by its whole path")
+        if self.table is not None:
+            raise InvalidParameter("a folder of Parquet files is one table; leave --table out")
+        _check_engine(self, self.engine)
+
+    def opened(
+        self, schema: Schema, slots: int, done: Done = NOTHING_DONE
+    ) -> AbstractContextManager[tuple[CurrentRecords, str, LeftOut]]:
+        if done.refuse is not None:
+            raise InvalidParameter(
+                f"{self.address}: a list of erased ids is compared with the ids of a table, which workers do not read; leave --tombstones out"
+            )
+        return opened(self.engine, self.address, schema, slots, selection=_selection(self))
+
+    def check(self) -> None:
+        """Ids are not read here."""
+
+    def snapshot(self, *_: Any, **__: Any) -> NoReturn:
+        raise InvalidParameter(
+            f"{self.address}: its rows are read by the workers of {self.engine}, and this process needs them here; use a source without an "
+            "engine for that"
+        )
+
+    every = names = columns = snapshot
+
+    def position(self) -> str:
+        return files.position()
+
+    def held(self, ids: Sequence[str], subjects: Sequence[str], *, names: bool = False) -> int:
+        raise self._left_to_the_application()
+
+
+@dataclass(frozen=True)
+class DeltaOnEngine(DeltaTable):
+    """A Delta table whose files of one version workers read; deleted from, and its changes counted, as any Delta table.
+
+    engine   "ray" or "spark"
+    """
+
+    engine: str = "ray"
+
+    kind: ClassVar[str] = "delta-on-engine"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_engine(self, self.engine)
+
+    def opened(
+        self, schema: Schema, slots: int, done: Done = NOTHING_DONE
+    ) -> AbstractContextManager[tuple[CurrentRecords, str, LeftOut]]:
+        pinned, selection = self.pinned(columns_of(schema)), _selection(self, done)
+        table = replace(self, query=None)  # the engine asks the query, in its own words
+        with table._at(number_of(pinned.position)) as connection:
+            table._check_done(connection, pinned.position, done)
+        return opened(self.engine, self.address, schema, slots, pinned=pinned, selection=selection)
+
+    def check(self) -> None:
+        table = replace(self, query=None)
+        with table._moment() as (connection, _):
+            table._check_columns(connection.table(ROWS).columns)
+            table._check_types(connection)
+
+    def _check_absence(self, *given: Any) -> None:
+        """What the query reads is asked in its own words, when it is read."""
+
+
+def _check_engine(source: Source, engine: str) -> None:
+    choice("engine", engine, ENGINES)
+    for name in ("query", "subject"):
+        if getattr(source, name) is not None and engine not in WITH_SQL:
+            raise InvalidParameter(
+                f"--{name} is for a source that one process reads, or for --engine spark: workers of {engine} see a partition each, never two "
+                "rows of one person together. Let the files hold the rows to learn from, one row for each person"
+            )
+
+
+def _selection(source: Source, done: Done = NOTHING_DONE) -> Selection | None:
+    if source.query is None and source.subject is None:
+        return None
+    return Selection(source.id, source.query, source.subject, source.rows_per_subject, done.ids, done.subjects)
+
 
 _POSTGRES = ("postgresql://", "postgres://")
 _KINDS: dict[str, type[Source]] = {
