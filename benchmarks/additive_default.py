@@ -64,7 +64,7 @@ def rows_of(package: str, item: str, label: str, dropped: tuple[str, ...]) -> tu
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.csv"
         table.to_csv(path, index=False)
-        fields = {**tomllib.loads(draft_schema(read_table(path), label)), "confirmed": True}
+        fields = {**tomllib.loads(draft_schema(read_table(path), label).text), "confirmed": True}
         schema = replace(Schema.from_dict(fields), id_column=None)
         columns, curves = schema.encode_file(path), schema.additive().encode_file(path)
     return schema, columns.rows, curves.rows, columns.labels

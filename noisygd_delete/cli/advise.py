@@ -8,8 +8,7 @@ from typing import Any
 
 from ..errors import InvalidParameter
 from .arguments import add_command, whole
-from .plan_file import HEAD, add_plan_file, command, take, written
-from .problem import ADVISED
+from .plan_file import ADVISED, HEAD, add_plan_file, command, take, written
 from .terminal import MORE, show
 
 
@@ -46,7 +45,9 @@ def _run(parsed: argparse.Namespace) -> int:
         schema = Schema.read(parsed.schema)
         if schema.map is None and may_be_additive(parsed, schema):
             schema = additive_where_it_pays(parsed, schema, parsed.records)
-            rows = " --map columns" if schema.map is None else " --map additive"
+            rows = (
+                " --map columns" if schema.map is None else f" --map additive:levels={schema.map.to_dict()['levels']}"
+            )
         sizes = sizes_of(parsed, schema, parsed.records)
         features, blocks = sizes["features"], sizes["one_hot_blocks"]
     parsed.rows_per_subject = parsed.rows_per_subject or 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,8 +29,7 @@ from ..planner.usual import (
 )
 from ..privacy.budget import Budget
 from .asked_plan import budget_from, check_stream, compared, plan_from, stream_from, total_from
-from .plan_file import command, joined
-from .problem import PLANNED, SIZES, STREAM
+from .plan_file import PLANNED, SIZES, STREAM, command, joined, spec
 
 
 @dataclass(frozen=True)
@@ -178,15 +178,16 @@ def on_its_map(parsed: argparse.Namespace, schema: Schema, rows: Callable[[], in
     """The schema with the map that --map names, or that its sizes speak for: then the rows are counted first, where that can be done here."""
     if rows is not None and schema.map is None and parsed.map == AUTO and may_be_additive(parsed, schema):
         return additive_where_it_pays(parsed, schema, usual_slots(rows()) if parsed.slots is None else parsed.slots)
-    return schema.additive() if schema.map is None and parsed.map == "additive" else schema
+    name, fields = spec("map", parsed.map)
+    return schema.additive(**fields) if schema.map is None and name == "additive" else schema
 
 
 def may_be_additive(parsed: argparse.Namespace, schema: Schema) -> bool:
-    """Whether the method is left open, the label is a class, and the columns are numbers, some of them, and no text."""
+    """Whether method and loss are left open, and the columns are numbers, some of them, and no text."""
     kinds = schema.columns.values()
-    open_to_it = parsed.method == AUTO and schema.classes is not None and parsed.loss in (None, "logistic", "softmax")
     return (
-        open_to_it
+        parsed.method == AUTO
+        and parsed.loss in (None, "logistic", "softmax", "pseudo-huber")
         and any(isinstance(kind, Numeric) for kind in kinds)
         and not any(isinstance(kind, Text) for kind in kinds)
     )
@@ -194,12 +195,14 @@ def may_be_additive(parsed: argparse.Namespace, schema: Schema) -> bool:
 
 def additive_where_it_pays(parsed: argparse.Namespace, schema: Schema, slots: int) -> Schema:
     """The schema on an additive map, where the advice for its rows says so by sizes and budget alone; else as it is."""
-    mapped = schema.additive()
-    try:
-        pays = advised(parsed, **sizes_of(parsed, mapped, slots)).bears_curves
-    except NoisyGDDeleteError:  # no plan on so many columns; what is wrong beside that is said of the columns
-        pays = False
-    return mapped if pays else schema
+    for levels, few in schema.levels:
+        mapped = schema.additive(levels=levels)
+        with suppress(
+            NoisyGDDeleteError
+        ):  # no plan on so many columns; what is wrong beside that is said of the columns
+            if advised(parsed, **sizes_of(parsed, mapped, slots)).bears_curves(few=few):
+                return mapped
+    return schema
 
 
 def fill_loss(parsed: argparse.Namespace, schema: Schema) -> None:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InvalidParameter
 from ..methods.base import AUTO
 from .arguments import add_command, whole
-from .plan_file import add_plan_file, command, take
-from .problem import ADVISED
+from .plan_file import ADVISED, add_plan_file, command, take
 from .source import add_source
 from .terminal import show
 
@@ -68,11 +67,17 @@ def add_map(parser: argparse.ArgumentParser) -> None:
     """A public map in place of the schema's."""
     parser.add_argument(
         "--map",
-        choices=["auto", "additive", "columns"],
-        default="auto",
-        help="additive gives each column a curve (docs/which_model.md), columns reads each as it is; auto (default) takes what sizes and "
-        "budget speak for, of a file, where no method is named",
+        type=_map,
+        default=AUTO,
+        help="additive gives each column a curve (docs/which_model.md; additive:levels=4: of 16 bins), columns reads each as it is; auto "
+        "(default) takes what sizes and budget speak for, of a file, where no method is named",
     )
+
+
+def _map(text: str) -> str:
+    if text.partition(":")[0] not in (AUTO, "additive", "columns"):
+        raise argparse.ArgumentTypeError(f"{text!r} is none of auto, additive, columns")
+    return text
 
 
 def init(parsed: argparse.Namespace) -> int:
@@ -88,7 +93,7 @@ def _draft(parsed: argparse.Namespace) -> int:
         raise InvalidParameter("--draft-schema needs --label COL, the column to predict")
     target = output("--draft-schema", parsed.draft_schema, inputs=[parsed.data] if parsed.data else [])
     table = some_rows(parsed) if parsed.data is None else read_table(parsed.data, parsed.delimiter)
-    text = draft_schema(table, parsed.label, id=parsed.id, subject=parsed.subject)
+    text = draft_schema(table, parsed.label, id=parsed.id, subject=parsed.subject).text
     if not parsed.dry_run:
         target.write(text)
     warning = (
@@ -123,18 +128,19 @@ def create(parsed: argparse.Namespace, held_out: HeldOut | None = None) -> int:
         schema = on_its_map(parsed, schema, lambda: seen.rows)
         choice, plan = _planned(parsed, schema, usual_slots(seen.rows) if parsed.slots is None else parsed.slots)
         create_over(parsed, source, schema, plan)
-        found = _Found(seen.rows, seen.clipped, seen.unknown, seen.left_out, choice, plan)
+        found = _Found(seen.rows, seen.clipped, seen.unknown, seen.left_out, 0, choice, plan)
     return _tell(parsed, schema, found, numbered=source is None and schema.id_column is None)
 
 
 @dataclass(frozen=True)
 class _Found:
-    """Of the rows that a store was made of: how many, the cells per column that were clipped or unknown, those left out; and the plan."""
+    """Of the rows that a store was made of: how many, the cells per column that were clipped or unknown, those left out, those without a label among them; and the plan."""
 
     rows: int
     clipped: Mapping[str, int]
     unknown: Mapping[str, int]
     left_out: LeftOut
+    unlabelled: int
     choice: Chosen
     plan: Plan
 
@@ -147,7 +153,7 @@ def _create_from(parsed: argparse.Namespace, schema: Schema, held_out: HeldOut |
     from ..store import Store
     from .release import tombstones_from
 
-    reading = RecordFile(schema, parsed.data, parsed.delimiter, numbered=True, held_out=held_out)
+    reading = RecordFile(schema, parsed.data, parsed.delimiter, numbered=True, held_out=held_out, labelled=True)
     tombstones = tombstones_from(parsed)
     made: list[tuple[Chosen, Plan]] = []
 
@@ -161,7 +167,8 @@ def _create_from(parsed: argparse.Namespace, schema: Schema, held_out: HeldOut |
         Store.check_from(parsed.store, reading, named, plan_for, tombstones=tombstones)
     else:
         Store.create_from(parsed.store, reading, named, plan_for, tombstones=tombstones).close()
-    return _Found(reading.rows, reading.clipped, reading.unknown, LeftOut(rows=reading.dropped), *made[-1])
+    left_out = LeftOut(rows=reading.dropped + reading.unlabelled)
+    return _Found(reading.rows, reading.clipped, reading.unknown, left_out, reading.unlabelled, *made[-1])
 
 
 def _tell(parsed: argparse.Namespace, schema: Schema, found: _Found, *, numbered: bool) -> int:
@@ -178,6 +185,7 @@ def _tell(parsed: argparse.Namespace, schema: Schema, found: _Found, *, numbered
         "clipped": dict(found.clipped),
         "unknown": dict(found.unknown),
         "rows_left_out": found.left_out.rows,
+        "unlabelled": found.unlabelled,
         **({"subjects_left_out": found.left_out.subjects} if parsed.source is not None else {}),
         "from_data": list(schema.from_data),
         "plan": plan.summary(),
@@ -190,6 +198,7 @@ def _tell(parsed: argparse.Namespace, schema: Schema, found: _Found, *, numbered
     free = slots - found.rows
     text = f"{done} {parsed.store}: {found.rows} records in {slots} slots ({free} free), {schema.features} features\n"
     text += f"{room_text(plan)}\n"
+    text += f"{without_label(found.unlabelled)}\n" if found.unlabelled else ""
     strange = [name for name, count in found.unknown.items() if count == found.rows > 0]
     if strange:
         text += f"WARNING: every value of {listed(strange)} is unknown to the schema, so the column says nothing: compare its list with the file\n"
@@ -206,6 +215,10 @@ def _tell(parsed: argparse.Namespace, schema: Schema, found: _Found, *, numbered
         text += f"WARNING: {_still_from_data(schema)}\n"
     show(parsed, answer, _with_plan(parsed, text, choice))
     return 0
+
+
+def without_label(rows: int) -> str:
+    return f"{rows} row{'s have' if rows > 1 else ' has'} no label: left out"
 
 
 def _planned(parsed: argparse.Namespace, schema: Schema, slots: int) -> tuple[Chosen, Plan]:
@@ -303,7 +316,7 @@ def _schema(parsed: argparse.Namespace) -> Schema:
         )
     if parsed.label not in (None, schema.label_column):
         raise InvalidParameter(f"--label {parsed.label} contradicts the schema's label column {schema.label_column!r}")
-    if schema.map is not None and parsed.map not in (AUTO, schema.map.kind):
+    if schema.map is not None and parsed.map.partition(":")[0] not in (AUTO, schema.map.kind):
         raise InvalidParameter(
             f"{parsed.schema}: --map {parsed.map} contradicts its [map], {schema.map.kind!r}; take one of them out"
         )

@@ -26,7 +26,7 @@ from .plan_file import add_plan_file
 from .terminal import show
 
 if TYPE_CHECKING:
-    from ..features.schema import HeldOut, Table
+    from ..features.schema import Draft, HeldOut, Table
 
 _MOST_APART = 10_000  # rows to measure on
 _ENOUGH_APART = 30
@@ -81,8 +81,8 @@ def start(parsed: argparse.Namespace) -> int:
     table = read_table(parsed.data)
     draft = draft_schema(table, parsed.label, id=parsed.id, subject=parsed.subject)
     if not parsed.yes and not parsed.json and _both_are_terminals():
-        draft = answered(draft, _ask)
-    _check_named(parsed, table, draft)
+        draft = draft._replace(text=answered(draft.text, _ask))
+    _check_named(parsed, table, draft.text)
     try:
         folder.mkdir()
     except OSError as error:
@@ -90,7 +90,7 @@ def start(parsed: argparse.Namespace) -> int:
             f"cannot make the folder {folder} ({error.strerror}); name a new one with --into FOLDER"
         ) from error
     try:
-        return fill(parsed, folder, len(table), draft.replace("confirmed = false", "confirmed = true", 1))
+        return fill(parsed, folder, len(table), draft)
     except BaseException:
         if not (folder / "store").exists():
             (folder / "schema.toml").unlink(missing_ok=True)
@@ -99,23 +99,29 @@ def start(parsed: argparse.Namespace) -> int:
 
 
 def _check_named(parsed: argparse.Namespace, table: Table, draft: str) -> None:
-    """Refuse what --delete names and no row has, before anything is made: persons where there is a --subject, else records."""
+    """Refuse what --delete names and no row that is learned from has, before anything is made: persons where there is a --subject, else
+    records."""
+    from ..features.schema.reading import without_label
+
     column = parsed.subject or parsed.id or tomllib.loads(draft).get("id")
-    known = set(table.columns[column]) if column else {str(row) for row in range(1, len(table) + 1)}
+    names = table.columns[column] if column else [str(row) for row in range(1, len(table) + 1)]
+    empty = without_label(table.columns[parsed.label])
+    known = {name for name, none in zip(names, empty, strict=True) if not none}
     unknown = sum(name not in known for name in parsed.delete)
     if unknown:
         where = f"column {column!r}" if column else f"the rows' numbers, 1 to {len(table)}"
         what = "ids" if parsed.subject is None else "persons"
         raise InvalidParameter(
-            f"--delete: {unknown} of {len(parsed.delete)} {what} are in no row of {parsed.data} ({where}); nothing was made"
+            f"--delete: {unknown} of {len(parsed.delete)} {what} are in no row of {parsed.data} ({where}) that has a label; nothing was made"
         )
 
 
-def fill(parsed: argparse.Namespace, folder: Path, rows: int, schema: str) -> int:
+def fill(parsed: argparse.Namespace, folder: Path, rows: int, draft: Draft) -> int:
     """Make what was asked for in an empty folder, of a file of so many rows, and show it."""
     from ..features.schema import HeldOut
     from .init import create
 
+    schema = draft.text.replace("confirmed = false", "confirmed = true", 1)
     (folder / "schema.toml").write_text(schema, encoding="utf-8")
     store = str(folder / "store")
     share = min(parsed.apart, _MOST_APART / rows) if _measures() else 0.0
@@ -128,7 +134,10 @@ def fill(parsed: argparse.Namespace, folder: Path, rows: int, schema: str) -> in
     made = _answer(["init", store, "--data", parsed.data, "--schema", str(folder / "schema.toml")], init)
     _answer(["learn", store])
     measured = _measure(store, apart)
-    lines, answer = _made_text(made, measured, folder), {"folder": str(folder), "init": made, "evaluation": measured}
+    lines, answer = (
+        _made_text(parsed, made, measured, folder, draft),
+        {"folder": str(folder), "init": made, "evaluation": measured},
+    )
     paper: list[str] = []
     if parsed.delete:
         erased, paper = _delete(parsed, folder, store)
@@ -173,16 +182,25 @@ def _measure(store: str, apart: HeldOut) -> dict[str, Any] | None:
         return measure(opened, rows).to_dict()
 
 
-def _made_text(made: Mapping[str, Any], found: Mapping[str, Any] | None, folder: Path) -> list[str]:
+def _made_text(
+    parsed: argparse.Namespace,
+    made: Mapping[str, Any],
+    found: Mapping[str, Any] | None,
+    folder: Path,
+    draft: Draft,
+) -> list[str]:
     from .advised_plan import listed
+    from .init import without_label
 
     rows = f"{made['records']} rows learned from, in {made['slots']} slots; {made['features']} features"
-    draft = (folder / "schema.toml").read_text(encoding="utf-8").splitlines()
-    unread = [
-        line.removeprefix('# [columns."').partition('"]: ')[0] for line in draft if line.startswith("# [columns.")
-    ]
-    left_out = f"; columns left out: {listed(unread)}" if unread else ""
-    lines = [f"{folder}: {rows}, method '{made['plan']['method']}'{left_out}"]
+    unread = f"; columns left out: {listed(draft.left_out)}" if draft.left_out else ""
+    empty = f"; {without_label(made['unlabelled'])}" if made["unlabelled"] else ""
+    lines = [f"{folder}: {rows}, method '{made['plan']['method']}'{unread}{empty}"]
+    if draft.shared and parsed.subject is None:
+        lines.append(
+            f"WARNING: several rows share a value of {draft.shared[0]!r}, and every figure is of one row alone: if it names persons, begin again "
+            f"with --subject {draft.shared[0]}"
+        )
     own = made["from_data"]
     if own:
         lines.append(
@@ -230,7 +248,7 @@ def answered(draft: str, ask: Callable[[str, str], str]) -> str:
 
     Args:
         ask: given an entry's name and the line of its range or list, what is public instead: "" (it is the data's own), "public", two
-            numbers, the ends of a public range, or one that none is larger than, known in order of magnitude alone.
+            numbers, the ends of a public range, or one that none is larger than, known in order of magnitude alone: +m where none is below 0.
     """
     lines, name, values = draft.splitlines(), "", 0
     for at, line in enumerate(lines):
@@ -244,7 +262,11 @@ def answered(draft: str, ask: Callable[[str, str], str]) -> str:
                 lines[at] = ""
             if answer not in ("", _PUBLIC):
                 low, *high = answer.split()
-                lines[values] = f"bounds = [{low}, {high[0]}]" if high else f"bounds = [-{low}, {low}]\n{_SIGNED_LOG}"
+                lines[values] = (
+                    f"bounds = [{low}, {high[0]}]"
+                    if high
+                    else f"bounds = [{0 if low.startswith('+') else f'-{low}'}, {low.lstrip('+')}]\n{_SIGNED_LOG}"
+                )
                 lines[values + 1 : at] = [
                     kept if high or "transform" not in kept else "" for kept in lines[values + 1 : at]
                 ]
@@ -257,7 +279,11 @@ def _ask(name: str, values: str) -> str:
     ends = values.startswith("bounds")
     column = name != "label"
     more = ", or two numbers: the ends of a public range" if ends else ""
-    more += ", or one: none is larger, known to a factor of 100" if ends and column else ""
+    more += (
+        ", or one: none is larger, known to a factor of 100; with a + before it, none is below 0"
+        if ends and column
+        else ""
+    )
     while True:
         print(
             f"{what}\n  was this known before anybody saw the data? [y]es, [Enter] no{more}: ",

@@ -27,8 +27,7 @@ from ..engine.threads import limit_threads
 from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, InvalidRequest
 from ..losses.base import Loss
 from ..methods.plan import Plan
-from ..methods.procedure import Carried, Fitted, Passed, Prior, Procedure, Solved
-from ..methods.solving import quick_passes
+from ..methods.procedure import Carried, Fitted, Passed, Prior, Procedure, Solved, quick_passes
 from ..records import EditRequest, Id, Records, SlotEdits
 
 
@@ -279,7 +278,7 @@ def _solved(
     execution: Execution,
 ) -> tuple[Weights, int]:
     """The minimiser, or the last of several in a row, and the passes that were taken. What is between them stays in here."""
-    known, passes, start = None, 0, published if begin.solver == "warm" else None
+    sample, passes, start = None, 0, published if begin.solver == "warm" else None
     if isinstance(records, Records) and execution.group is ALONE and begin.solver != "fixed":
         records = read_sparsely(records)  # where it is quicker: as long as it may be seen how full the rows are
     own: dict[str, Any] = {"group": execution.group, "readings": procedure.solver_passes}
@@ -296,14 +295,14 @@ def _solved(
             solution = solve(
                 objective.pulled(linear, centre),
                 start=start,
-                known=known,
+                sample=sample,
                 tolerance=begin.tolerance,
                 strong_convexity=plan.problem.strong_convexity,
                 objective_smoothness=plan.problem.objective_smoothness,
                 fixed=begin.solver == "fixed",
                 quick=quick_passes(plan.problem) if execution.lasts else None,
             )
-        centre, known, passes = solution.weights, solution.known, passes + solution.gradient_passes
+        centre, sample, passes = solution.weights, solution.sample, passes + solution.gradient_passes
     return centre, passes
 
 

@@ -60,14 +60,8 @@ class NestedPart:
 
 def nested(rows: SparseRows) -> Nested | None:
     """The same rows in fewer entries; None where there are not half as many. A function of these rows alone, whatever was there before."""
-    parents = _parents(rows)
-    _, columns, _ = rows.entries()
-    ends = np.empty(len(columns), bool)
-    ends[-1:] = True
-    for part in _blocks(len(columns) - 1):
-        np.less(parents.take(columns[part.start + 1 : part.stop + 1]), 0, out=ends[part])
-    kept = np.flatnonzero(ends)
-    if not 0 < _PAYS * len(kept) <= len(columns):
+    parents, kept = _parents(rows)
+    if not 0 < _PAYS * len(kept) <= rows.filled:
         return None
     spread = _spread(parents)
     return None if spread is None else Nested(rows.chosen(kept), parents, spread)
@@ -78,8 +72,8 @@ def _blocks(entries: int) -> Iterator[slice]:
         yield slice(first, min(first + _TOGETHER, entries))
 
 
-def _parents(rows: SparseRows) -> NDArray[np.int32]:
-    """What each column implies: guessed from some rows, and given up where any row contradicts."""
+def _parents(rows: SparseRows) -> tuple[NDArray[np.int32], Indices]:
+    """What each column implies, guessed from some rows and given up where any row contradicts; and the entries that no other implies."""
     data, columns, starts = rows.entries(max(1, len(rows) // _LOOKED_AT))
     parents = np.full(rows.shape[1], -1, np.int32)
     before = np.full(len(columns), -1, np.int32)
@@ -90,13 +84,17 @@ def _parents(rows: SparseRows) -> NDArray[np.int32]:
     data, columns, starts = rows.entries()
     firsts = columns[starts[:-1][np.diff(starts) > 0]]  # of rows: what they imply is not there
     parents[firsts] = -1
+    ends, given_up = np.ones(len(columns), bool), 0
     for part in _blocks(len(columns) - 1):
         after = slice(part.start + 1, part.stop + 1)
         here, implied = columns[after], parents.take(columns[after])
-        wrong = (implied >= 0) & ((columns[part] != implied) | (data[part] != data[after]))
+        np.less(implied, 0, out=ends[part])
+        wrong = ((columns[part] != implied) | (data[part] != data[after])) & ~ends[part]
         if wrong.any():
-            parents[here[wrong]] = -1
-    return parents
+            parents[here[wrong]], given_up = -1, part.stop
+    for part in _blocks(given_up):  # up to there a column was given up after entries that it seemed to imply
+        np.less(parents.take(columns[part.start + 1 : part.stop + 1]), 0, out=ends[part])
+    return parents, np.flatnonzero(ends)
 
 
 def _spread(parents: NDArray[np.int32]) -> Any:

@@ -16,7 +16,8 @@ nothing here is proven, and nothing of it enters a certificate.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from copy import copy
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,23 +38,15 @@ _ASKED = 256  # rows that say which of two starts is nearer
 _STEP = 2.5e-3  # of the differences, in units of the scores over which a slope changes
 
 
-class Curvature(NamedTuple):
-    """What one solution found out of how the objective of these records curves, for another that differs by a linear term: about the inverse
-    of the Hessian, and the pairs of L-BFGS."""
-
-    inverse: Operator
-    pairs: list[Pair]
-
-
 class Sample:
     """Every so-manyth slot of an objective's table, with the objective of those rows alone.
 
-    Args:
-        known: taken before; `known` is that or a newer one.
+    `latest` is the inverse of a Hessian that was taken last, `pairs` are those of L-BFGS.
     """
 
-    def __init__(self, objective: PreciseObjective, condition_number: float, known: Curvature | None = None) -> None:
-        self.known, self.pairs = known, [] if known is None else known.pairs
+    def __init__(self, objective: PreciseObjective, condition_number: float) -> None:
+        self.latest: Operator | None = None
+        self.pairs: list[Pair] = []
         outputs, features = objective.shape
         size: dict[str, Any] = {
             "records": objective.slots,
@@ -76,6 +69,12 @@ class Sample:
         constants, radius = objective.loss.constants, objective.loss.radius
         self._step = _STEP * (constants.lipschitz * radius / constants.curvature if constants.curvature else 1.0)
         self._moment: tuple[Vector, Vector, float] | None = None
+
+    def pulled(self, objective: PreciseObjective) -> Sample:
+        """The same rows, and what is known of how their objective curves, for one of other linear terms."""
+        other = copy(self)
+        other._objective, other.passes = objective, 0.0
+        return other
 
     def _scores(self, weights: Vector, step: int = 1) -> NDArray[np.float32]:
         return np.asfortranarray(self._rows[::step] @ weights.T.astype(np.float32))
@@ -107,7 +106,7 @@ class Sample:
         if self._objective.loss.label_kind == "target":  # residuals of large labels lose their digits in float32
             scores = scores.astype(np.float64)
         made = self._one_output(scores) if scores.shape[1] == 1 else self._several_outputs(scores)
-        self.known = Curvature(made, self.pairs)
+        self.latest = made
         return made
 
     def _change(self, scores: NDArray[Any], labels: NDArray[Any], direction: NDArray[Any]) -> NDArray[Any]:

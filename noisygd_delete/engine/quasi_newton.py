@@ -25,7 +25,7 @@ Vector = NDArray[np.float64]
 Gradient = Callable[[Vector], Vector]
 
 MEMORY = 20  # pairs that L-BFGS keeps
-RENEWED = 6  # evaluations after which the Hessian is taken again
+RENEWED = 10  # evaluations after which the Hessian is taken again
 _KEPT = 4  # times that a Hessian which is known is not taken again
 PATIENCE = 50  # evaluations in which the gradient must fall by half
 _OVERSHOT = 0.8  # of the derivative at the start of a step: one as large in the other direction is too far
@@ -42,13 +42,13 @@ def steer(sample: Sample, gradient: Gradient, start: Vector, lipschitz: float) -
     """
     try:
         begun = gradient(start)
-        if (known := sample.known) is not None:
+        if (known := sample.latest) is not None:
             asked = count()
 
             def going_on(weights: Vector) -> Operator:
-                return known.inverse if next(asked) < _KEPT else sample.inverse(weights)
+                return known if next(asked) < _KEPT else sample.inverse(weights)
 
-            descend(gradient, start, begun, going_on, pairs=known.pairs)
+            descend(gradient, start, begun, going_on, pairs=sample.pairs)
             return
         tilt = begun - sample.gradient(start)
         at_start = sample.inverse(start)
@@ -138,11 +138,11 @@ def search_along(function: Gradient, point: Vector, step: Vector, slope: float) 
 
 def _two_loops(gradient: Vector, pairs: list[Pair], initial: Operator) -> Vector:
     """The step of L-BFGS: newest pair first, the initial inverse, then back (Nocedal 1980)."""
-    step, shares = gradient, []
+    step, shares = gradient.copy(), []
     for change, bend, weight in reversed(pairs):
         shares.append(weight * float(np.vdot(change, step)))
-        step = step - shares[-1] * bend
+        step -= shares[-1] * bend
     step = initial(step)
     for (change, bend, weight), share in zip(pairs, reversed(shares), strict=True):
-        step = step + change * (share - weight * float(np.vdot(bend, step)))
+        step += change * (share - weight * float(np.vdot(bend, step)))
     return step

@@ -28,24 +28,24 @@ from ..bounds.solver_steps import condition, growth, proven_steps
 from ..errors import AssumptionViolated
 from .newton import newton
 from .objective_float64 import PreciseObjective
-from .preconditioner import Curvature, Sample
+from .preconditioner import Sample
 from .quasi_newton import steer
 
 Vector = NDArray[np.float64]
 
 NEWTON_PASSES = 500
-_FLOOR = 2.0**-22  # of L: gradient norms that float32 can measure
+_FLOOR = 2.0**-26  # of L: gradient norms that float32 can measure, errors of many rows being averaged
 _STALLED = 16  # times that: where it may be float32 that no step helps
 _MOST_GAINED = 0.1  # what a step leaves of the gradient's norm, at best
 
 
 @dataclass(frozen=True)
 class Solution:
-    """θ̃ (outputs, features), the gradient passes it took, and what steered it: functions of private data, for the caller alone."""
+    """θ̃ (outputs, features), the gradient passes it took, and the sample that steered it: functions of private data, for the caller alone."""
 
     weights: Vector = field(repr=False)
     gradient_passes: int
-    known: Curvature | None = field(default=None, repr=False)
+    sample: Sample | None = field(default=None, repr=False)
 
 
 class _Reached(Exception):
@@ -122,7 +122,7 @@ def solve(
     objective_smoothness: float,
     fixed: bool = False,
     quick: int | None = None,
-    known: Curvature | None = None,
+    sample: Sample | None = None,
 ) -> Solution:
     """A point with ‖∇L_D‖ ≤ `tolerance`.
 
@@ -133,12 +133,12 @@ def solve(
         fixed: take a number of passes that no record can change, from that centre.
         quick: passes after which the proven method begins from that centre, so that no table takes more than these and its own; None: when
             the quick ways stop short.
-        known: of another solution on these records.
+        sample: of another solution on these records, whose objective differs by linear terms.
 
     Raises:
         AssumptionViolated: the tolerance was not reached, so the loss is not as smooth or convex as it was declared.
     """
-    measured, sample = _Measured(objective, tolerance, math.inf if quick is None else quick), None
+    measured = _Measured(objective, tolerance, math.inf if quick is None else quick)
     curvature = {"strong_convexity": strong_convexity, "objective_smoothness": objective_smoothness}
     far = objective.loss.constants.lipschitz + objective.pull_norm  # the slope at the centre, whatever the records
 
@@ -149,7 +149,7 @@ def solve(
     steps: float = math.inf
     try:
         if not fixed:
-            sample = Sample(objective, objective_smoothness / strong_convexity, known)
+            sample = sample.pulled(objective) if sample else Sample(objective, objective_smoothness / strong_convexity)
             with suppress(_Spent):
                 begun = start if start is not None and sample.is_nearer(start) else origin
                 steer(sample, measured.quick, begun, objective.loss.constants.lipschitz)
@@ -162,7 +162,7 @@ def solve(
         measured(_run_accelerated(objective.gradient, origin, int(steps), **curvature))
     except _Reached:
         beside = 0 if sample is None else math.ceil(sample.passes)
-        return Solution(measured.point, measured.passes + beside, None if sample is None else sample.known)
+        return Solution(measured.point, measured.passes + beside, sample)
     raise AssumptionViolated(
         f"the solver did not reach gradient norm {tolerance:.3g} within its proven number of steps, so the loss does not "
         "have the constants it states; nothing was published"

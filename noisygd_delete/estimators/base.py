@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Self
 
 import numpy as np
@@ -43,7 +43,7 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
         feature_bounds: required. (low, high) of every raw feature, as two numbers, two sequences, or
             {column: (low, high)}: public knowledge, never read off the data. Values outside are clipped to them. Of a DataFrame with
             categories {column: what is public of it}: (low, high), a list of its values, or all that a schema may say ({"bounds": [0, 9],
-            "missing": "column"}); two classes and method "auto" then get a curve for each column (`explain`) where sizes and budget speak for it.
+            "missing": "column"}); method "auto" then gives each column a curve (`explain`) where sizes and budget speak for it.
         row_norm: how a row is brought to norm ≤ R: "unit", "bounds" or a number (see `RowScaling`).
         fit_intercept: append a constant column (it counts in R and is regularised).
         method: "auto" takes what `advise` does, from sizes and budget alone; or a method, by name or as an object.
@@ -188,8 +188,7 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
         check_consistent_length(X, y)
         labels = column_or_1d(y, warn=True)
         self._learn_labels(labels)
-        self._read_by(TableRows(named))
-        advice = self._advice_for_curves(self._slots(len(X)))
+        advice = self._advice_for_curves(named, self._slots(len(X)))
         if advice is None:
             self._read_by(TableRows(named, "columns"))
         features = self._features(X)
@@ -201,15 +200,15 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
         self._feature_map, self._target_norm = schema.feature_map, schema.target_norm
         self._scaling = _taken_as_they_are(schema.features)
 
-    def _advice_for_curves(self, slots: int) -> Advice | None:
-        """Where it is to take them."""
-        if self.method != AUTO or not hasattr(self, "classes_"):
-            return None
-        try:
-            advice = self._advice(slots)
-        except NoisyGDDeleteError:  # no plan on so many columns
-            return None
-        return advice if advice.bears_curves else None
+    def _advice_for_curves(self, named: dict[str, dict[str, Any]], slots: int) -> Advice | None:
+        """Where it is to take them; rows are then read so."""
+        for levels, few in TableRows(named, "columns").schema.levels if self.method == AUTO else ():
+            self._read_by(TableRows(named, levels=levels))
+            with suppress(NoisyGDDeleteError):  # no plan on so many columns
+                advice = self._advice(slots)
+                if advice.bears_curves(few=few):
+                    return advice
+        return None
 
     def _slots(self, rows: int) -> int:
         return usual_slots(rows) if self.slots is None else count("slots", self.slots)

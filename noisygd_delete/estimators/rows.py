@@ -60,17 +60,20 @@ class TableRows(MappedRows):
         columns: what is public of each column that is read, as a schema has it: {"age": {"bounds": [0, 120]}, "town": {"categories":
             ["a", "b"]}}. See docs/schema.md for all that can stand there.
         kind: "additive", a curve for each column (`maps.Additive`), or "columns", as they are.
+        levels: of bins of a curve.
     """
 
-    def __init__(self, columns: Mapping[str, Mapping[str, Any]], kind: str = "additive") -> None:
+    def __init__(self, columns: Mapping[str, Mapping[str, Any]], kind: str = "additive", levels: int = 7) -> None:
         self.columns = columns
         self.kind = kind
+        self.levels = levels
 
     @property
     def schema(self) -> Schema:
         fields: dict[str, Any] = {"label": {"column": "(label)", "classes": ["no", "yes"]}, "columns": self.columns}
-        own = {"map": {"kind": "additive"}} if choice("kind", self.kind, ("additive", "columns")) == "additive" else {}
-        return Schema.from_dict({**fields, **own, "rows": "unit", "intercept": True, "confirmed": True}, "columns")
+        schema = Schema.from_dict({**fields, "rows": "unit", "intercept": True, "confirmed": True}, "columns")
+        curves = choice("kind", self.kind, ("additive", "columns")) == "additive"
+        return schema.additive(levels=self.levels) if curves else schema
 
     @property
     def map(self) -> PublicMap | None:  # type: ignore[override]

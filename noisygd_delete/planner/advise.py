@@ -27,10 +27,9 @@ from .usual import PUBLICATIONS, capped, together, usual_total
 
 _GOOD = 1 / 20  # of what guessing loses: the forecast that a way should reach
 _DEAR = 1 / 4  # from here on what is lost may well be seen
-_CURVES = (
-    1 / 8
-)  # of two classes: below it curves lost at most half a point on 13 tables (benchmarks/results/additive_default.md)
-_CURVES_OF_SEVERAL = 1 / 3  # of more, by `share_undivided` (benchmarks/results/additive_others.md)
+# by the label's kind, the forecast below which many bins, and few, say more than columns (benchmarks/results/additive*.md)
+_MANY_BINS = {"binary": 1 / 8, "class": 1 / 3}
+_FEW_BINS = {"binary": 1 / 4, "class": 1.0, "target": 1.0}
 _HOPELESS = 1.0  # from here on no useful model can be expected: as much is lost as by saying nothing
 _ALIKE = 2.0  # a forecast is an upper estimate, more so for some methods than for others: passes weigh more than such a factor
 _PATIENCE = 10_000  # passes over the table: what takes longer to learn is nobody's first model
@@ -76,11 +75,11 @@ class Advice:
     def worth_having(self) -> bool:
         return self.share_if_spread < _HOPELESS
 
-    @property
-    def bears_curves(self) -> bool:
-        """Whether rows of an additive map, of which this is the advice, can be expected to say no less than the columns."""
-        several = self.plan.loss.label_kind == "class"
-        return self.worth_having and self.share_undivided < (_CURVES_OF_SEVERAL if several else _CURVES)
+    def bears_curves(self, *, few: bool) -> bool:
+        """Whether rows of an additive map, of which this is the advice, can be expected to say no less than the columns. `few`: with as few
+        levels as a curve takes."""
+        most = _FEW_BINS if few else _MANY_BINS
+        return self.worth_having and self.share_undivided < most.get(self.plan.loss.label_kind, 0.0)
 
     @property
     def share_undivided(self) -> float:

@@ -1,7 +1,8 @@
 """SQLite as the store uses it: deleted content overwritten, no write-ahead log, nothing outside its own folder.
 
 The rollback journal holds the pages as they were. SQLite would remove it without overwriting; it is asked to leave it in
-place, its header zeroed (then it rolls nothing back), and the store erases it. The asking has an order. Whatever reads the
+place, its header zeroed (then it rolls nothing back), and the store writes zeros over the rest: it stays, so that the next
+transaction need not make its name durable. The asking has an order. Whatever reads the
 schema, `PRAGMA journal_mode` included, first rolls a killed process's journal back, and in the mode in force at that instant:
 by default it is then removed as it is. A connection in exclusive locking mode keeps it. So the first reading is done in that
 mode, and only afterwards is the journal mode set and the lock let go.
@@ -15,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ..errors import StoreCorrupt, StoreError, StoreLocked
-from .disk import Disk, is_odd
+from .disk import Disk, is_blank, is_odd
 from .layout import JOURNAL, LEFTOVERS
 
 # name -> (value asked for, value that must be read back)
@@ -42,7 +43,7 @@ def connect(path: Path, seconds: float = 5.0, *, journal: str = "PERSIST") -> It
     """A connection to an existing database with every pragma read back. SQLite's errors become the store's.
 
     Args:
-        journal: "PERSIST": the rollback journal stays, its header zeroed, until `forget`. "DELETE": SQLite removes it, for a
+        journal: "PERSIST": the rollback journal stays, its header zeroed, for `forget`. "DELETE": SQLite removes it, for a
             database that holds nothing to forget yet.
     """
     if path.is_symlink() or not path.is_file():
@@ -105,20 +106,26 @@ def transaction(connection: sqlite3.Connection, disk: Disk, path: Path) -> Itera
 
 
 @contextmanager
-def changing(disk: Disk, path: Path) -> Iterator[sqlite3.Connection]:
-    """One transaction on a connection of its own; what its journal kept is erased once it is committed."""
+def changing(disk: Disk, path: Path, *, adds: bool = False) -> Iterator[sqlite3.Connection]:
+    """One transaction on a connection of its own; then zeros over what its journal kept.
+
+    Args:
+        adds: it replaces and removes nothing, so that all that the journal kept stands in the database: zeros may wait to be durable.
+    """
     with connect(path) as connection, transaction(connection, disk, path):
         yield connection
-    disk.erase(_journal_of(path))  # nothing is left to roll back: connecting and committing have seen to it
+    if _journal_of(path).exists():  # nothing is left to roll back: connecting and committing have seen to it
+        disk.blank(_journal_of(path), lasting=not adds)
 
 
 def forget(disk: Disk, path: Path) -> None:
-    """Erase the journal that transactions left, having rolled back what a crash interrupted. Connections are closed."""
+    """Zeros over the journal that transactions left, having rolled back what a crash interrupted. Connections are closed."""
     journal = _journal_of(path)
-    if journal.exists():
+    if not is_blank(journal):
         with connect(path):
-            pass  # opening rolls back
-        disk.erase(journal)
+            pass  # opening rolls back, and removes the journal of a database that holds nothing
+        if journal.exists():
+            disk.blank(journal)
 
 
 def _journal_of(path: Path) -> Path:

@@ -194,29 +194,36 @@ class Disk:
         self.reached("rename", path)
         self.rename(path, temporary)
         self.sync_folder(path.parent)
-        self.erase(temporary)
+        self.erase(temporary, lasting=False)
 
-    def erase(self, path: Path) -> None:
+    def erase(self, path: Path, *, lasting: bool = True) -> None:
         """Overwrite a file with zeros and remove it. An absent file is already erased.
 
-        A crash on the way leaves it half zero: only for files that nobody reads any more.
+        A crash on the way leaves it half zero: only for files that nobody reads any more. `lasting`: whether its name must not come back by
+        a power cut, over zeros, where the next command would remove it again.
         """
         try:
-            descriptor = os.open(path, os.O_WRONLY | _NO_LINKS)
+            self.blank(path)
         except FileNotFoundError:
             return
+        self.reached("remove", path)
+        path.unlink()
+        if lasting:
+            self.sync_folder(path.parent)
+
+    def blank(self, path: Path, *, lasting: bool = True) -> None:
+        """Overwrite a file with zeros in place. `lasting`: else what it held may come back by a power cut."""
+        descriptor = os.open(path, os.O_WRONLY | _NO_LINKS)
         try:
             left = os.fstat(descriptor).st_size
             while left:
                 size = min(left, len(_ZEROS))
                 self._write(descriptor, _ZEROS[:size], path)
                 left -= size
-            self._sync(descriptor, path)
+            if lasting:
+                self._sync(descriptor, path)
         finally:
             os.close(descriptor)
-        self.reached("remove", path)
-        path.unlink()
-        self.sync_folder(path.parent)
 
     def sync_folder(self, path: Path) -> None:
         """Make the names in a folder durable."""
@@ -246,6 +253,11 @@ def _give_name(descriptor: int, path: Path) -> None:
         os.link(f"/proc/self/fd/{descriptor}", path.name, dst_dir_fd=folder, follow_symlinks=True)
     finally:
         os.close(folder)
+
+
+def is_blank(path: Path) -> bool:
+    """Whether a file holds nothing but zeros, or is not there."""
+    return not path.exists() or not read(path).strip(b"\0")
 
 
 def is_odd(path: Path) -> bool:

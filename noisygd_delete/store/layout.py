@@ -222,7 +222,7 @@ class Layout:
         return self.ids_database.with_name(self.ids_database.name + FORMER)
 
     def leftovers(self) -> list[Path]:
-        """Journals of databases, which the store erases after every commit, and what an interrupted change of the ids' format
+        """Journals of databases, over which the store writes zeros after every commit, and what an interrupted change of the ids' format
         has left."""
         names = [database.with_name(database.name + end) for database in self.databases() for end in LEFTOVERS]
         both = [self.ids_database] if self.ids.exists() else [self.subjects, self.long]

@@ -26,8 +26,9 @@ from .database import changing, connect, create, transaction
 from .disk import Disk
 from .entry import START, Entry, Outline, Row, checked, linked, outlined, parsed
 from .layout import Layout
-from .remembered import Judged
+from .places import Judged
 
+_AT_ONCE = 512  # entries read together
 LOOKED_AT = 32  # links at the end that every reading checks, and parses
 
 _TABLE = "CREATE TABLE entries (number INTEGER PRIMARY KEY, body TEXT NOT NULL, digest TEXT NOT NULL)"
@@ -106,7 +107,7 @@ class Ledger:
             entries.append(replace(added, account=written.to_dict(account), request_id=None, commitment=named))
             body, digest = linked(digest, entries[-1])
             rows.append((number, body, digest))
-        with changing(disk, self.path) as connection:
+        with changing(disk, self.path, adds=True) as connection:
             if not places.known(connection):
                 places.write(connection, places.of(self.outline))
             places.write(connection, places.of(entries, self.length + 1, self.releases))
@@ -315,12 +316,15 @@ class Ledger:
     # --- all of them ---
 
     def _checked(self) -> Iterator[Row]:
-        """Every row, one after the other, its link checked."""
+        """Every row, one after the other, its link checked. Read some at a time: between them whoever writes need not wait."""
         digest = START
         with connect(self.path) as connection:
-            for row in checked(self.path, _rows(connection, "number <= ?", self.length), 1, START):
-                digest = row[2]
-                yield row
+            for first in range(1, self.length + 1, _AT_ONCE):
+                last = min(self.length, first + _AT_ONCE - 1)
+                rows = _rows(connection, "number BETWEEN ? AND ?", first, last).fetchall()
+                for row in checked(self.path, rows, first, digest):
+                    digest = row[2]
+                    yield row
         if digest != self.digest:
             raise seal.of_another(self.path)
 

@@ -13,7 +13,7 @@ from ..errors import StoreCorrupt
 from ..records import bounded
 from . import database, names, onward, table, tie
 from .disk import Disk, read
-from .layout import TEMPORARY, Layout
+from .layout import JOURNAL, TEMPORARY, Layout
 from .ledger import Ledger
 
 
@@ -35,19 +35,19 @@ def adopt(disk: Disk, layout: Layout) -> None:
             disk.reached("rename", path)
             disk.rename(temporary, path)
             disk.sync_folder(path.parent)
-    disk.erase(layout.ids_database)
+    for end in (JOURNAL, ""):
+        disk.erase(layout.ids_database.with_name(layout.ids_database.name + end))
 
 
 def sweep(disk: Disk, layout: Layout, ledger: Ledger) -> None:
-    """Erase half-written files, journals of databases, models that the ledger does not name, and a patch that no edit waits for."""
+    """Erase half-written files, what journals of databases hold, models that the ledger does not name, and a patch that no edit waits for."""
     current = layout.model(ledger.model_release) if ledger.head.model is not None else None
     if layout.former_register.exists():
         disk.exchange(layout.register)
-    others = [path for path in layout.models() if path != current]
+    for path in layout.temporaries() + [path for path in layout.models() if path != current]:
+        disk.erase(path, lasting=False)
     if not (ledger.head.pending and ledger.head.model is not None):
-        others.append(layout.patch)
-    for path in layout.temporaries() + others:
-        disk.erase(path)
+        disk.erase(layout.patch)
     for path in layout.databases():
         database.forget(disk, path)
 

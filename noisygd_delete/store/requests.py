@@ -48,7 +48,7 @@ def note(disk: Disk, layout: Layout, tokens: Iterable[str | None]) -> dict[str, 
     known = _salts(layout, wanted)
     new = {token: os.urandom(_SALT) for token in wanted if token not in known}
     if new:
-        _write(disk, layout, [(token, salt, None) for token, salt in new.items()])
+        _write(disk, layout, [(token, salt, None) for token, salt in new.items()], adds=True)
     return {token: commitment(salt, token) for token, salt in {**known, **new}.items()}
 
 
@@ -142,7 +142,7 @@ class Register:
     def _store(self, cases: Mapping[str, Case]) -> None:
         salts = _salts(self._layout, list(cases))
         rows = [(token, salts.get(token, os.urandom(_SALT)), _body(case)) for token, case in cases.items()]
-        _write(self._disk, self._layout, rows)
+        _write(self._disk, self._layout, rows, adds=not salts)
 
     def _case(self, body: str | None) -> Case:
         try:
@@ -217,14 +217,14 @@ def _readable(row: tuple[Any, ...]) -> bool:
     return all(value is None or isinstance(value, (str, bytes)) for value in row)
 
 
-def _write(disk: Disk, layout: Layout, rows: Sequence[tuple[str, bytes, str | None]]) -> None:
-    """Request ids, salts and what was stated, in one transaction: an id that is known keeps its salt."""
+def _write(disk: Disk, layout: Layout, rows: Sequence[tuple[str, bytes, str | None]], *, adds: bool) -> None:
+    """Request ids, salts and what was stated, in one transaction: an id that is known keeps its salt. `adds`: none of them is known."""
     path = layout.register
     marks = [*_own(layout), (seal.mark(),)]
     if not path.exists():
         create(disk, path)
     try:
-        with changing(disk, path) as connection:
+        with changing(disk, path, adds=adds) as connection:
             for table in _TABLES:
                 connection.execute(table)
             connection.executemany(

@@ -13,10 +13,10 @@ import numpy as np
 from ..curator.learning import check_fit
 from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, NoisyGDDeleteError, StoreError
 from ..records import bounded
-from . import journal, models, names, onward, presence, remembered, seal, table, tie
+from . import journal, models, names, onward, places, presence, seal, table, tie
 from .database import connect
-from .disk import explained, read
-from .layout import Layout
+from .disk import explained, is_blank, read
+from .layout import JOURNAL, Layout
 from .ledger import Ledger
 from .lock import Lock
 from .requests import Register
@@ -86,7 +86,8 @@ def _files(layout: Layout) -> Iterator[str]:
 
 
 def _journal(layout: Layout) -> Iterator[str]:
-    left = [layout.request] * layout.request.exists() + layout.temporaries() + layout.leftovers()
+    left = [layout.request] * layout.request.exists() + layout.temporaries()
+    left += [path for path in layout.leftovers() if not (path.name.endswith(JOURNAL) and is_blank(path))]
     for path in left:
         yield f"{path}: a request was interrupted; any other command finishes it"
 
@@ -94,8 +95,8 @@ def _journal(layout: Layout) -> Iterator[str]:
 def _ledger(layout: Layout) -> Iterator[str]:
     ledger = Ledger.read(layout.ledger)
     ledger.require_readable_schema()
-    before = remembered.remembered(layout.judged)
-    remembered.remember(layout.judged, before, ledger.check(before))
+    before = places.remembered(layout.judged)
+    places.remember(layout.judged, before, ledger.check(before))
     Register(layout).check()
     if seal.is_register_put_back(layout):
         yield (

@@ -52,7 +52,7 @@ def call(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -
 
 def test_defaults_alone_give_a_model_beside_the_one_without_privacy(capsys) -> None:
     write(4_000)
-    made = call(capsys, *INIT)
+    made = call(capsys, *INIT, "--map", "columns")
     assert made["slots"] == 4_200  # a twentieth free
     assert made["warning"] is None
     assert "theorem" in {way["method"] for way in made["advice"]["candidates"]}
@@ -217,7 +217,7 @@ def test_a_target_has_its_ridge_from_the_columns_and_no_forecast_beyond_all(caps
     lines = [f"p{k},{a[k]:.4f},{b[k]:.4f},{(a[k] + b[k]) / 2:.4f}" for k in range(6000)]
     Path("people.csv").write_text("\n".join(["id,a,b,y", *lines]))
     Path("schema.toml").write_text(SCHEMA.replace('classes = ["no", "yes"]', "bounds = [-1, 1]"))
-    made = call(capsys, *INIT, "--dry-run")
+    made = call(capsys, *INIT, "--map", "columns", "--dry-run")
     chosen = advise(
         losses.PseudoHuber(1.0),
         records=6_300,
@@ -227,9 +227,11 @@ def test_a_target_has_its_ridge_from_the_columns_and_no_forecast_beyond_all(caps
         model_norm=3**0.5,
     )
     assert made["plan"]["regularization"] == chosen.plan.regularization
+    curved = call(capsys, *INIT, "--dry-run")
+    assert curved["features"] > made["features"]
     told = call(capsys, "advise", "--schema", "schema.toml", "--records", str(made["slots"]))
-    assert told["options"]["regularization"] == made["plan"]["regularization"]
-    asked = call(capsys, *INIT, "--dry-run", "--model-norm", "4")
+    assert told["options"]["regularization"] == curved["plan"]["regularization"]
+    asked = call(capsys, *INIT, "--map", "columns", "--dry-run", "--model-norm", "4")
     assert asked["plan"]["regularization"] < made["plan"]["regularization"]
     call(capsys, *INIT, "--dry-run", "--regularization", "0.01")
     assert main([*INIT, "--map", "additive", "--dry-run"]) == 2

@@ -178,7 +178,7 @@ def write_people(rows: int, classes: str = '["no", "yes"]') -> None:
         (20_000, '["no", "yes"]', ["--map", "columns"], None),
         (20_000, '["no", "yes"]', ["--method", "perturbed"], None),  # a method that was named reads what it read before
         (20_000, '["no", "yes", "perhaps"]', [], "additive"),
-        (1000, '["no", "yes", "perhaps"]', [], None),
+        (1000, '["no", "yes", "perhaps"]', [], "additive"),  # of few bins
         (1000, '["no", "yes"]', ["--dp", "1"], None),  # too few for curves
     ],
 )
@@ -195,7 +195,7 @@ def test_a_table_of_numbers_gets_curves_where_its_sizes_bear_them(
     assert main(["advise", "--records", slots, "--schema", "many.toml"]) == 0
     told = capsys.readouterr().out
     if not more and rows == 20_000:
-        assert ("--map additive" in told) == (map == "additive")
+        assert ("--map additive:levels=7" in told) == (map == "additive")
 
 
 def test_a_source_of_numbers_gets_curves_where_its_sizes_bear_them(folder: Path, capsys) -> None:
@@ -240,6 +240,13 @@ def test_a_map_is_asked_for_in_one_word_and_named_by_the_plan(folder: Path, caps
         assert made.kind == "additive"
         assert store.plan.problem.feature_map == made.digest
         assert store.schema.features == made.width + 1
+    capsys.readouterr()
+    assert main(["init", "few", *init("--map", "additive:levels=3", "--json")[2:]]) == 0
+    assert json.loads(capsys.readouterr().out)["features"] < made.width / 4
+    assert "levels" in complaint(capsys, "init", "few", *init("--map", "additive:levels=99")[2:])
+    with pytest.raises(SystemExit, match="2"):
+        main(init("--map", "curves"))
+    assert "none of auto, additive, columns" in capsys.readouterr().err
     (folder / "schema.toml").write_text((folder / "schema.toml").read_text() + '\n[map]\nkind = "bins"\n')
     capsys.readouterr()
     said = complaint(capsys, "init", "other", "--data", "people.csv", "--schema", "schema.toml", "--map", "additive")

@@ -16,6 +16,7 @@ import pytest
 
 from benchmarks.quickstart import attempt
 from noisygd_delete.cli.quickstart import _is_range, answered
+from noisygd_delete.errors import InvalidSchema
 from noisygd_delete.features.schema import HeldOut, RecordFile, Schema
 from noisygd_delete.store import Store
 from tests.cli.planned import main
@@ -60,6 +61,50 @@ def test_columns_that_are_not_read_are_named(folder: Path, capsys) -> None:
     Path("people.csv").write_text("\n".join([f"{lines[0]},empty", *(f"{line}," for line in lines[1:])]))
     assert main(quickstart()) == 0
     assert "method 'perturbed'; columns left out: empty\n" in capsys.readouterr().out
+
+
+def test_rows_without_a_label_are_left_out_and_counted(folder: Path, capsys) -> None:
+    lines = Path("people.csv").read_text().splitlines()
+    for at, label in ((1, ""), (7, "NA"), (ROWS, "")):
+        lines[at] = lines[at].rpartition(",")[0] + "," + label
+    Path("people.csv").write_text("\n".join(lines) + "\n")
+    assert main(quickstart("--apart", "0", "--delete", "100")) == 2
+    assert "in no row of people.csv (column 'id') that has a label" in capsys.readouterr().err
+    assert main(quickstart("--apart", "0")) == 0
+    assert "3 rows have no label: left out\n" in capsys.readouterr().out
+    with Store.open("people/store") as store:
+        assert len(store.records.ids) == ROWS - 3
+        assert not {"100", "106", "3099"} & {str(name) for name in store.records.ids}
+    assert main(["delete", "people/store", "101"]) == 0
+
+
+def test_rows_keep_their_numbers_where_others_have_no_label(folder: Path, monkeypatch) -> None:
+    monkeypatch.setattr("noisygd_delete.features.schema.reading.BLOCK_ROWS", 3)
+    labels = ["", "", "", "a", "b", "", "a", "nan"]
+    Path("some.csv").write_text("\n".join(["x,y", *(f"{k},{label}" for k, label in enumerate(labels))]) + "\n")
+    column = {"bounds": [0, 9]}
+    for classes, kept in (
+        (["a", "b"], ["4", "5", "7"]),
+        (["a", "nan"], None),
+        (["", "a", "b", "nan"], list("12345678")),
+    ):
+        schema = Schema.from_dict({"label": {"column": "y", "classes": classes}, "columns": {"x": column}})
+        reading = RecordFile(schema, "some.csv", numbered=True, labelled=True)
+        if kept is None:
+            with pytest.raises(InvalidSchema, match="not one of the 2 listed values"):
+                list(reading.blocks())
+            continue
+        assert [str(name) for block in reading.blocks() for name in block.ids] == kept
+        assert (reading.rows, reading.unlabelled) == (len(kept), len(labels) - len(kept))
+    Path("some.csv").write_text("x,y\n1,\n2,NA\n")
+    with pytest.raises(InvalidSchema, match="no row has a label"):
+        list(
+            RecordFile(
+                schema.from_dict({**schema.to_dict(), "label": {"column": "y", "classes": ["a", "b"]}}),
+                "some.csv",
+                labelled=True,
+            ).blocks()
+        )
 
 
 def test_the_answer_in_json_has_the_parts(folder: Path, capsys) -> None:
@@ -169,7 +214,10 @@ def test_one_number_is_a_range_known_in_order_of_magnitude() -> None:
     made = answered(draft, lambda name, values: "1e6")
     column = Schema.from_dict({"label": {"column": "y", "classes": ["a", "b"]}, **tomllib.loads(made)}).columns["pay"]
     assert (column.lower, column.upper, column.transform, column.missing) == (-1e6, 1e6, "signed-log", 0.0)
-    for answer in ("1e6", "0 3", "-5 -2"):
+    made = answered(draft, lambda name, values: "+1e6")
+    column = Schema.from_dict({"label": {"column": "y", "classes": ["a", "b"]}, **tomllib.loads(made)}).columns["pay"]
+    assert (column.lower, column.upper, column.transform) == (0, 1e6, "signed-log")
+    for answer in ("1e6", "+1e6", "0 3", "-5 -2"):
         assert _is_range(answer, or_magnitude=True)
     for answer in ("-1e6", "0", "3 3", "inf", "1 2 3", "a", ""):
         assert not _is_range(answer, or_magnitude=True)
@@ -207,6 +255,14 @@ def test_persons_are_deleted_where_the_file_says_whose_rows_they_are(folder: Pat
     lines = (folder / "people.csv").read_text().splitlines()
     rows = [lines[0] + ",who", *(f"{line},p{k // 2}" for k, line in enumerate(lines[1:]))]
     (folder / "people.csv").write_text("\n".join(line.partition(",")[2] for line in rows) + "\n")
+    assert main(quickstart("--into", "rows")) == 0
+    assert (
+        "if it names persons, begin again with --subject who" not in capsys.readouterr().out
+    )  # nothing says that it does
+    (folder / "people.csv").write_text((folder / "people.csv").read_text().replace("who", "patient", 1))
+    assert main(quickstart("--into", "alone")) == 0
+    assert "if it names persons, begin again with --subject patient" in capsys.readouterr().out
+    (folder / "people.csv").write_text((folder / "people.csv").read_text().replace("patient", "who", 1))
     assert main(quickstart("--subject", "who", "--delete", "3")) == 2
     assert "1 of 1 persons are in no row of people.csv (column 'who')" in capsys.readouterr().err
     assert main(quickstart("--subject", "who", "--delete", "p3", "p5")) == 0

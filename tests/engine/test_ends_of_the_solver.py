@@ -11,7 +11,6 @@ from numpy.linalg import LinAlgError
 from noisygd_delete.engine import newton, quasi_newton
 from noisygd_delete.engine.discrete_gaussian import MOST_BITS, discrete_gaussian
 from noisygd_delete.engine.noise import SecureNoise
-from noisygd_delete.engine.preconditioner import Curvature
 from noisygd_delete.engine.quasi_newton import descend, steer
 
 
@@ -81,7 +80,7 @@ def test_a_function_whose_slope_never_falls_ends_the_search() -> None:
 
 def test_a_sample_that_cannot_be_factored_leaves_the_rest_to_the_caller() -> None:
     class Sample:
-        known = None
+        latest = None
 
         def gradient(self, weights: np.ndarray):
             return weights
@@ -120,11 +119,12 @@ def test_an_inverse_that_is_known_is_where_l_bfgs_begins() -> None:
     matrix, taken = curved(3), []
 
     class Sample:
-        known = Curvature(lambda gradient: gradient @ np.linalg.inv(matrix), [])
+        latest = staticmethod(lambda gradient: gradient @ np.linalg.inv(matrix))
+        pairs: list = []  # noqa: RUF012
 
         def inverse(self, weights: np.ndarray):
             taken.append(weights)
-            return self.known.inverse
+            return self.latest
 
     class Reached(Exception):
         pass

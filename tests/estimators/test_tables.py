@@ -59,6 +59,21 @@ def test_several_classes_get_curves_too() -> None:
     assert model.delete(["id7"]).status == "published"
 
 
+@pytest.mark.filterwarnings("ignore:Much is lost")
+def test_a_target_gets_curves_of_few_bins() -> None:
+    table, _ = people(30_000)
+    far = (table["age"] - 54).abs()  # a valley, which columns cannot say
+    model = NoisyGDRegressor(feature_bounds=BOUNDS, target_bounds=(0, 40)).fit(table, far)
+    assert model._raw.map.levels == 4
+    assert model.score(table[:2000], far[:2000]) > 0.7
+    assert {shape.name for shape in model.explain().shapes} == set(BOUNDS)
+    assert model.delete(["id7"]).status == "published"
+    wide = {**BOUNDS, "age": {"bounds": [0, 10_000], "transform": "signed-log"}}
+    model = NoisyGDRegressor(feature_bounds=wide, target_bounds=(0, 40)).fit(table, far)
+    assert model._raw.map.levels == 7  # 16 bins of so wide a scale would hold all ages in two
+    assert model.score(table[:2000], far[:2000]) > 0.5
+
+
 def test_every_verb_takes_rows_of_the_table(fitted) -> None:
     model, table, labels = fitted
     before = model.n_records_
@@ -75,11 +90,13 @@ def test_every_verb_takes_rows_of_the_table(fitted) -> None:
     assert copy.delete(["id10"]).status == "published"
 
 
+@pytest.mark.filterwarnings("ignore:Much is lost")
 def test_elsewhere_the_columns_are_read_as_they_are() -> None:
     table, labels = people(8000)
-    few = NoisyGDClassifier(feature_bounds=BOUNDS).fit(table[:2500], labels[:2500])
+    few = NoisyGDClassifier(feature_bounds=BOUNDS).fit(table[:1200], labels[:1200])
     named = NoisyGDClassifier(feature_bounds=BOUNDS, method="perturbed").fit(table, labels)
-    target = NoisyGDRegressor(feature_bounds=BOUNDS, target_bounds=(0, 100)).fit(table, table["age"].to_numpy() * 1.0)
+    ages = table["age"].to_numpy() * 1.0
+    target = NoisyGDRegressor(feature_bounds=BOUNDS, target_bounds=(0, 100)).fit(table[:2500], ages[:2500])
     assert {len(model.model_.weights.reshape(-1)) for model in (few, named, target)} == {1 + 3 + 2 + 1}
     assert target.score(table, table["age"]) > 0.5
     with pytest.raises(InvalidParameter, match="for_table"):
@@ -99,7 +116,7 @@ def test_advice_is_sought_once_for_curves_that_are_taken(monkeypatch) -> None:
     sought.clear()
     model.relearn()
     assert len(sought) == 1  # under the parameters of now
-    NoisyGDClassifier(feature_bounds=BOUNDS).fit(table[:2500], labels[:2500])
+    NoisyGDClassifier(feature_bounds=BOUNDS).fit(table[:1200], labels[:1200])
     assert sought[1] > sought[2]
 
 

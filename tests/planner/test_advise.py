@@ -66,12 +66,18 @@ def test_rows_of_several_classes_feel_a_part_of_a_wide_table() -> None:
     """λ is the one at which the noise of that part costs what its regulariser does, so the forecast is the narrow table's; whether bins are worth
     it is asked of all columns."""
     narrow, wide, broad = (
-        advise(losses.Softmax(1.0, classes=5), records=10_000, features=d, budget=WIDE) for d in (40, 160, 4000)
+        advise(losses.Softmax(1.0, classes=5), records=10_000, features=d, budget=WIDE) for d in (40, 160, 8000)
     )
     assert wide.plan.regularization == pytest.approx(narrow.plan.regularization, rel=0.03)
     assert wide.share == pytest.approx(narrow.share, rel=0.03)
     assert wide.share_undivided == pytest.approx(2 * wide.share)
-    assert (narrow.bears_curves, wide.bears_curves, broad.bears_curves) == (True, True, False)
+    assert [each.bears_curves(few=False) for each in (narrow, wide, broad)] == [True, True, False]
+    assert [each.bears_curves(few=True) for each in (narrow, wide, broad)] == [True, True, False]
+    target = advise(losses.PseudoHuber(1.0), records=100_000, features=100, budget=WIDE)
+    assert [target.bears_curves(few=few) for few in (False, True)] == [
+        False,
+        True,
+    ]  # seven levels never paid for targets
     assert broad.worth_having
 
 

@@ -143,7 +143,7 @@ def test_the_scan_sees_a_body_that_is_merely_unlinked_from_the_queue(
     store: Path, opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     desk = opened(store, batch=4)
-    monkeypatch.setattr(Disk, "erase", lambda *_: None)
+    monkeypatch.setattr(Disk, "erase", lambda *_, **__: None)
     desk.ask(request_id="one", delete=[name(1)])
     desk.turn()
     assert found(store / "service", [name(1).encode()])

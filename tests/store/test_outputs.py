@@ -168,7 +168,12 @@ def test_names_that_look_like_paths_and_links_lead_nowhere(said, tmp_path: Path)
     said("insert", "store", "--data", "new.csv", "--request-id", evil)
     said("delete", "store", evil, "--request-id", f"{evil}-2")
     after = [path for path in sorted(tmp_path.rglob("*")) if path not in before]
-    assert {path.name for path in after} == {"new.csv", "model-3.safetensors", "register.sqlite"}
+    assert {path.name for path in after} == {
+        "new.csv",
+        "model-3.safetensors",
+        "register.sqlite",
+        "register.sqlite-journal",
+    }
     for part in ("journal", "records/labels.f64", "lock"):
         file = tmp_path / "store" / part
         kept = file.rename(outside / "kept")

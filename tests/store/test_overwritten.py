@@ -80,7 +80,7 @@ def test_a_database_of_names_is_overwritten_before_it_goes(served: Path, monkeyp
 
 
 def test_a_disk_that_only_removes_is_caught(served: Path, monkeypatch) -> None:
-    monkeypatch.setattr(Disk, "erase", lambda self, file: file.unlink(missing_ok=True))
+    monkeypatch.setattr(Disk, "erase", lambda self, file, **_: file.unlink(missing_ok=True))
     assert "register.sqlite.old" in unlinked(served, forgets, monkeypatch)
     assert "request.json.tmp" in unlinked(served, deletes, monkeypatch)
     as_before(served)

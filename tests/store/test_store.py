@@ -115,11 +115,11 @@ def test_the_ledger_holds_public_facts_only(path: Path) -> None:
     expected = {
         "plan.json",
         "schema.json",
-        "ledger.sqlite",
+        *("ledger.sqlite", "ledger.sqlite-journal"),
         "seal.json",
         "lock",
         "model-2.safetensors",
-        "register.sqlite",
+        *("register.sqlite", "register.sqlite-journal"),
     }
     assert kept == expected | {"features.f32", "labels.f64", "ids.names", "subjects.names", "long.names"}
 

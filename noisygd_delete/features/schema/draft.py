@@ -6,17 +6,18 @@ import json
 import math
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...errors import InvalidSchema
 from .files import Table
 from .options import JSON_SCHEMA
-from .recognise import EMPTY, Look, look_at, target
+from .reading import without_label
+from .recognise import Look, look_at, target
 
 _MOST_CLASSES = 64
-_LINES = 10  # of empty labels, that a message names
+_MOST_NAMED = 10  # columns in a message
 _SUBJECTS = 0.95  # of them, whose rows a draft keeps whole
 
 _WARNING = """\
@@ -35,12 +36,27 @@ _LEFT_OUT = {
 }
 
 
-def draft_schema(table: Table, label: str, id: str | None = None, subject: str | None = None) -> str:
-    """TOML text with one entry per column of `table`; `confirmed = false`, and a question at every range and list.
+class Draft(NamedTuple):
+    """A proposal, made of the rows that have a label.
 
-    Raises `InvalidSchema` where a named column is missing, cells of the label are empty (naming their lines), or the label is neither a
-    number nor one of few values.
+    text      TOML with one entry per column of the table; `confirmed = false`, and a question at every range and list
+    left_out  the columns that it does not read
+    shared    of these, ids of several rows: persons, perhaps
     """
+
+    text: str
+    left_out: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
+
+
+def draft_schema(table: Table, label: str, id: str | None = None, subject: str | None = None) -> Draft:
+    """A first schema of the table.
+
+    Raises `InvalidSchema` where a named column is missing, or the label is neither a number nor one of few values.
+    """
+    empty = without_label(table.column(label, "the label"))
+    if empty.any():
+        table = table.part(np.flatnonzero(~empty).tolist())
     named = {"id": id, "subject": subject}
     for role, name in named.items():
         if name is not None:
@@ -58,31 +74,26 @@ def draft_schema(table: Table, label: str, id: str | None = None, subject: str |
     if subject is not None:
         lines.append(_rows_per_subject(table.columns[subject]))
     lines += ["", "[label]", f"column = {_text(label)}", *labels]
-    columns = [_column(name, look) for name, look in looks.items()]
-    if all(entry[0].startswith("#") for entry in columns):
-        why = "; ".join(entry[0].removeprefix("# ") for entry in columns[:_LINES]) or "the file has no other"
+    columns = {name: _column(name, look) for name, look in looks.items()}
+    left_out = tuple(name for name, entry in columns.items() if entry[0].startswith("#"))
+    if len(left_out) == len(columns):
+        why = (
+            "; ".join(columns[name][0].removeprefix("# ") for name in left_out[:_MOST_NAMED]) or "the file has no other"
+        )
         raise InvalidSchema(
             f"{table.source}: no column is left to tell {label!r} by ({why}); bring one that says something"
         )
-    lines += [line for entry in columns for line in ("", *entry)]
-    return "\n".join(lines) + "\n"
+    lines += [line for entry in columns.values() for line in ("", *entry)]
+    return Draft("\n".join(lines) + "\n", left_out, tuple(name for name in left_out if looks[name].seems == "shared"))
 
 
 def _label(table: Table, label: str) -> list[str]:
-    texts = list(table.column(label, "the label"))
-    gaps = [row for row, text in enumerate(texts) if not text or text in EMPTY]
-    if gaps:
-        lines = ", ".join(str(table.lines[row]) for row in gaps[:_LINES])
-        raise InvalidSchema(
-            f"{table.source}, column {label!r}: the label is empty in {len(gaps)} of {len(texts)} rows, in line "
-            f"{lines}{', …' * (len(gaps) > _LINES)}. A row without a label cannot be learned from: take these rows out of the file, or fill "
-            "the cells in"
-        )
+    texts = list(table.columns[label])
     look = target(texts)
     different = len(set(texts))
     if different < 2:
         raise InvalidSchema(
-            f"{table.source}, column {label!r}: {len(texts)} row(s) and one value, so there is nothing to tell apart; name another label, or "
+            f"{table.source}, column {label!r}: {len(texts)} row(s) with a label, which is the same in all, so there is nothing to tell apart; name another label, or "
             "bring rows that differ in it"
         )
     if look.seems == "category" and different > _MOST_CLASSES:

@@ -17,6 +17,7 @@ from ...errors import InvalidSchema, UnreadableRows
 from ...records import Id, Names
 from .encoded import Encoded
 from .files import BLOCK_ROWS, Table, read_blocks
+from .values import EMPTY, Mask, find_empty
 
 if TYPE_CHECKING:
     from .schema import Schema
@@ -77,8 +78,10 @@ class RecordFile:
         numbered: where no column names the records their ids are 1, 2, …, in the order of the file.
         held_out: takes some rows for itself, which then do not come.
         readable: whether rows that cannot be read are left out and told of, in place of an error.
+        labelled: whether rows without a label are left out and counted, in place of an error.
 
-    After `read`, of the whole file: rows, clipped and unknown (cells per column), dropped (rows that their subject had too many of).
+    After `read`, of the whole file: rows, clipped and unknown (cells per column), dropped (rows that their subject had too many of),
+    unlabelled.
     """
 
     def __init__(
@@ -90,8 +93,10 @@ class RecordFile:
         numbered: bool = False,
         held_out: HeldOut | None = None,
         readable: bool = False,
+        labelled: bool = False,
     ) -> None:
         self.readable, self.skipped = readable, list[str]()
+        self.labelled, self.unlabelled = labelled, 0
         self.schema, self.path, self.delimiter, self.held_out = schema, path, delimiter, held_out
         self.numbered = numbered and schema.id_column is None
         self.rows = self.dropped = 0
@@ -117,13 +122,17 @@ class RecordFile:
             yield block
 
     def _blocks(self) -> Iterator[tuple[Encoded, _Lines]]:
-        self.rows = self.dropped = 0
+        self.rows = self.dropped = self.unlabelled = 0
         self.clipped, self.unknown, self.skipped = Counter(), Counter(), []
         schema, of_subject, seen = self.schema, Counter[Id | None](), 0
         if self.held_out is not None:
             self.held_out.begin()
         size = max(1, min(BLOCK_ROWS, _CELLS // max(1, schema.features)))
-        for table in read_blocks(self.path, self.delimiter, rows=size, columns=schema.reads()):
+        for whole in read_blocks(self.path, self.delimiter, rows=size, columns=schema.reads()):
+            table, places = self._with_label(whole)
+            numbers, seen = [seen + 1 + place for place in places], seen + len(whole)
+            if not len(table):
+                continue
             block, lines = self._encoded(table)
             self.clipped.update(block.clipped)
             self.unknown.update(block.unknown)
@@ -132,14 +141,25 @@ class RecordFile:
                 self.dropped += int(np.count_nonzero(~kept))
                 block, lines = _only(block, kept), np.asarray(lines)[kept]
             if self.numbered:
-                numbers = range(seen + 1, seen + 1 + len(block.rows))
                 block = replace(block, ids=Names.of([str(number) for number in numbers]))
-            seen += len(block.rows)
             if self.held_out is not None:
                 stays = self.held_out.taken_from(block)
                 block, lines = _only(block, stays), np.asarray(lines)[stays]
             self.rows += len(block.rows)
             yield block, lines
+        if self.unlabelled == seen:
+            raise InvalidSchema(f"{self.path}: no row has a label; name another column with --label, in the schema too")
+
+    def _with_label(self, table: Table) -> tuple[Table, Sequence[int]]:
+        """The rows that are to have a label and have one, and their places."""
+        if not self.labelled:
+            return table, range(len(table))
+        empty = without_label(table.column(self.schema.label_column, "the label"), self.schema.classes or ())
+        if not empty.any():
+            return table, range(len(table))
+        self.unlabelled += int(empty.sum())
+        kept = np.flatnonzero(~empty).tolist()
+        return table.part(kept), kept
 
     def _encoded(self, table: Table) -> tuple[Encoded, _Lines]:
         if not self.readable:
@@ -167,6 +187,13 @@ class RecordFile:
             if len(found) == len(rows):
                 break
         return found
+
+
+def without_label(texts: Sequence[str], classes: Sequence[str] = ()) -> Mask:
+    """(rows,) whether a cell is empty or says that there is no value, and is not one of the classes."""
+    if "" in classes:
+        return np.zeros(len(texts), bool)
+    return find_empty(texts, [mark for mark in EMPTY if mark not in classes])
 
 
 def describe_faults(faults: Iterable[UnreadableRows], what: str = "left out") -> list[str]:

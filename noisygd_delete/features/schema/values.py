@@ -18,6 +18,7 @@ Mask = NDArray[np.bool_]
 Seconds = NDArray[np.int64]
 
 DAY, WEEK = 86_400, 604_800  # seconds
+EMPTY = ("NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "Null", "null")  # never a value
 NONE = np.iinfo(np.int64).min  # of `Seconds`, where a text is no moment
 _DIRECTIVES = {
     False: frozenset("YmdHMSfyj"),
