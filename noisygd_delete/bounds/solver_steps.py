@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from ..errors import InvalidParameter
 
-PER_FEATURE = 100  # most rows, for each feature, of the sample whose Hessian steers the solver
+PER_FEATURE = 50  # rows for each feature, at κ = 256, of the sample whose Hessian steers: more show no more of it
 MOST_CELLS = 1 << 24  # numbers of the sample
 
 _QUICK = 4  # multiplications of matrices are about this much quicker than those of a gradient
@@ -37,7 +37,7 @@ def sample_rows(
     cheap = _SOLVED if outputs == 1 else _DECOMPOSED
     side = min(_SIDE, math.cbrt(cheap * records * (filled or features) * outputs))
     narrow = features <= side and features**2 <= affordable
-    rows = min(PER_FEATURE * features, affordable / features) if narrow else min(side, math.sqrt(affordable))
+    rows = min(PER_FEATURE * share * features, affordable / features) if narrow else min(side, math.sqrt(affordable))
     return max(1, min(int(rows), records, MOST_CELLS // features)), narrow
 
 

@@ -19,6 +19,10 @@ from .sums import Checked, CurrentRecords
 from .windows import windows
 
 _LABELS = 1 << 16  # looked at at a time
+_CACHED, _LEAST = (
+    1 << 18,
+    64,
+)  # numbers, and rows at least, that are squared at a time: they stay in the processor's cache
 _TOO_LONG = (
     ": L and β are proven for shorter rows only. Divide every row by its own norm, clip it, or give the loss a larger radius",
     " in the shape of the noise: one of its one-hot blocks is cold. Give the block a column for unknown values "
@@ -82,11 +86,12 @@ def _squares(rows: NDArray[np.float32] | SparseRows, own: range) -> Iterator[tup
             chunk = slice(start, min(start + CHUNK, own.stop))
             yield chunk, rows.part(chunk.start, chunk.stop, "float64").power(2)
         return
-    buffer = np.empty((min(CHUNK, max(len(own), 1)), rows.shape[1]))
-    for part in windows(rows, own.start, own.stop, CHUNK):
+    most = max(_LEAST, min(CHUNK, _CACHED // rows.shape[1], len(own)))
+    buffer = np.empty((most, rows.shape[1]))
+    for part in windows(rows, own.start, own.stop, most):
         squares = buffer[: part.stop - part.start]
-        np.square(rows[part], out=squares, dtype=np.float64)
-        yield part, squares
+        np.copyto(squares, rows[part])
+        yield part, np.square(squares, out=squares)
 
 
 LARGEST_TARGET = 1e6  # no bound of a theorem: sums of scores and slopes stay finite far beyond it

@@ -34,7 +34,7 @@ from .quasi_newton import steer
 Vector = NDArray[np.float64]
 
 NEWTON_PASSES = 500
-_FLOOR = 2.0**-22  # of L: gradient norms that float32 can measure
+_FLOOR = 2.0**-26  # of L: gradient norms that float32 can measure, errors of many rows being averaged
 _STALLED = 16  # times that: where it may be float32 that no step helps
 _MOST_GAINED = 0.1  # what a step leaves of the gradient's norm, at best
 

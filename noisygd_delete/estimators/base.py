@@ -23,7 +23,7 @@ from ..methods.base import AUTO
 from ..methods.plan import Plan
 from ..methods.words import worth
 from ..planner import advise, advised_plan, make_plan
-from ..planner.advise import LEVELS, Advice
+from ..planner.advise import Advice
 from ..planner.usual import capped, usual_budget, usual_slots, usual_total
 from ..privacy.budget import Budget
 from ..records import Id, Records
@@ -202,11 +202,11 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _advice_for_curves(self, named: dict[str, dict[str, Any]], slots: int) -> Advice | None:
         """Where it is to take them; rows are then read so."""
-        for levels in LEVELS if self.method == AUTO else ():
+        for levels, few in TableRows(named, "columns").schema.levels if self.method == AUTO else ():
             self._read_by(TableRows(named, levels=levels))
             with suppress(NoisyGDDeleteError):  # no plan on so many columns
                 advice = self._advice(slots)
-                if advice.bears_curves(levels):
+                if advice.bears_curves(few=few):
                     return advice
         return None
 

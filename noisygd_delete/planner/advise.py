@@ -13,6 +13,7 @@ from ..errors import InvalidParameter, NothingWorthHaving, choice
 from ..losses.base import Loss
 from ..methods import METHODS, compared
 from ..methods.base import AUTO, PROOFS
+from ..methods.forecast import parts
 from ..methods.perturbed import chained as chained_of
 from ..methods.plan import Plan
 from ..privacy.budget import Budget
@@ -21,16 +22,14 @@ from ..privacy.shown import brief, shown
 from ..privacy.total import Total
 from .comparison import Candidate, Comparison, compare_plans
 from .remedies import remedies
-from .ridge import expected_cost, parts
+from .ridge import expected_cost
 from .usual import PUBLICATIONS, capped, together, usual_total
 
 _GOOD = 1 / 20  # of what guessing loses: the forecast that a way should reach
 _DEAR = 1 / 4  # from here on what is lost may well be seen
-_CURVES = {  # by levels of bins and the label's kind, the forecast below which they say more than columns (benchmarks/results/additive*.md)
-    7: {"binary": 1 / 8, "class": 1 / 3},
-    4: {"binary": 1 / 4, "class": 1.0, "target": 1.0},
-}
-LEVELS = tuple(_CURVES)  # of an additive map, in the order in which they are tried
+# by the label's kind, the forecast below which many bins, and few, say more than columns (benchmarks/results/additive*.md)
+_MANY_BINS = {"binary": 1 / 8, "class": 1 / 3}
+_FEW_BINS = {"binary": 1 / 4, "class": 1.0, "target": 1.0}
 _HOPELESS = 1.0  # from here on no useful model can be expected: as much is lost as by saying nothing
 _ALIKE = 2.0  # a forecast is an upper estimate, more so for some methods than for others: passes weigh more than such a factor
 _PATIENCE = 10_000  # passes over the table: what takes longer to learn is nobody's first model
@@ -76,9 +75,11 @@ class Advice:
     def worth_having(self) -> bool:
         return self.share_if_spread < _HOPELESS
 
-    def bears_curves(self, levels: int) -> bool:
-        """Whether rows of an additive map with so many levels, of which this is the advice, can be expected to say no less than the columns."""
-        return self.worth_having and self.share_undivided < _CURVES[levels].get(self.plan.loss.label_kind, 0.0)
+    def bears_curves(self, *, few: bool) -> bool:
+        """Whether rows of an additive map, of which this is the advice, can be expected to say no less than the columns. `few`: with as few
+        levels as a curve takes."""
+        most = _FEW_BINS if few else _MANY_BINS
+        return self.worth_having and self.share_undivided < most.get(self.plan.loss.label_kind, 0.0)
 
     @property
     def share_undivided(self) -> float:
@@ -122,7 +123,8 @@ class Advice:
 
     def table(self) -> str:
         """The ways side by side, what each reveals, the choice in words."""
-        return "\n\n".join(filter(None, (self.comparison.table(), self._revealed(), self._verdict(), self.caution)))
+        revealed = self._revealed() if self.comparison.requests is None else ""  # there the comparison says it
+        return "\n\n".join(filter(None, (self.comparison.table(), revealed, self._verdict(), self.caution)))
 
     def in_short(self) -> str:
         """The choice in a sentence, and what stands between it and a good model."""

@@ -68,6 +68,10 @@ def test_a_target_gets_curves_of_few_bins() -> None:
     assert model.score(table[:2000], far[:2000]) > 0.7
     assert {shape.name for shape in model.explain().shapes} == set(BOUNDS)
     assert model.delete(["id7"]).status == "published"
+    wide = {**BOUNDS, "age": {"bounds": [0, 10_000], "transform": "signed-log"}}
+    model = NoisyGDRegressor(feature_bounds=wide, target_bounds=(0, 40)).fit(table, far)
+    assert model._raw.map.levels == 7  # 16 bins of so wide a scale would hold all ages in two
+    assert model.score(table[:2000], far[:2000]) > 0.5
 
 
 def test_every_verb_takes_rows_of_the_table(fitted) -> None:

@@ -10,7 +10,6 @@ import pytest
 from noisygd_delete import Budget, losses
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.planner import advise, make_plan
-from noisygd_delete.planner.advise import LEVELS
 from tests.cli.planned import main
 
 WIDE = Budget.from_epsilon_delta(dp=(2, 1e-6), deletion=(0.2, 1e-6))
@@ -72,10 +71,13 @@ def test_rows_of_several_classes_feel_a_part_of_a_wide_table() -> None:
     assert wide.plan.regularization == pytest.approx(narrow.plan.regularization, rel=0.03)
     assert wide.share == pytest.approx(narrow.share, rel=0.03)
     assert wide.share_undivided == pytest.approx(2 * wide.share)
-    assert [each.bears_curves(7) for each in (narrow, wide, broad)] == [True, True, False]
-    assert [each.bears_curves(4) for each in (narrow, wide, broad)] == [True, True, False]
+    assert [each.bears_curves(few=False) for each in (narrow, wide, broad)] == [True, True, False]
+    assert [each.bears_curves(few=True) for each in (narrow, wide, broad)] == [True, True, False]
     target = advise(losses.PseudoHuber(1.0), records=100_000, features=100, budget=WIDE)
-    assert [target.bears_curves(levels) for levels in LEVELS] == [False, True]  # seven levels never paid for targets
+    assert [target.bears_curves(few=few) for few in (False, True)] == [
+        False,
+        True,
+    ]  # seven levels never paid for targets
     assert broad.worth_having
 
 

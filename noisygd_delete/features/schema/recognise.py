@@ -290,11 +290,13 @@ def _category(counts: Counts, rows: int) -> Look:
     rare = _rare(counts, rows)
     listed = sorted(set(counts) - set(rare))
     if not 0 < len(listed) <= most or len(rare) > most:
-        if rows >= _LEAST_TO_HASH and _is_of_many(counts, rows):
+        of_many = _is_of_many(counts, rows)
+        if of_many and rows >= _LEAST_TO_HASH:
             return Look(
                 "hashed", {"hashed": _buckets(rows)}, public="columns by a hash of the value; or give categories"
             )
-        return Look("text", {"different": len(counts)})
+        if not of_many or len(listed) > most:
+            return Look("text", {"different": len(counts)})
     return Look("category", {"categories": listed, "unknown": "column"}, _asked_of(rare))
 
 
