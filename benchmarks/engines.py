@@ -21,15 +21,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from noisygd_delete_engines import on_ray, on_spark
+from noisygd_delete_engines.questions import Encoder
 
 from noisygd_delete import Budget, Curator, Records, Schema, losses, make_plan
 from noisygd_delete.engine import CurrentRecords
 from noisygd_delete.engine.objective_float64 import PreciseObjective
 from noisygd_delete.features.schema import Encoded
 from noisygd_delete.features.schema.encoded import Gathered
-from noisygd_delete.store.clusters import files, on_ray, spark_session
-from noisygd_delete.store.clusters.opening import opened
-from noisygd_delete.store.clusters.partition import Encoder
+from noisygd_delete.store.sources import parquet_files as files
+from noisygd_delete.store.sources.opening import opened
 
 RESULTS = Path(__file__).parent / "results" / "engines.md"
 D, TURNS, LAMBDA = 8, 5, 1e-3
@@ -37,7 +38,7 @@ LARGE, LAMBDA_OF_LARGE = 25_000_000, 1e-2  # as it was measured, when there was 
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000, 30_000_000)
 FILES, ROWS_AT_ONCE = 4, 1 << 16
 HEAP = "4g"  # of Spark, for the largest table
-SESSIONS: dict[str, Any] = {"ray": on_ray._running, "spark": spark_session.running}
+SESSIONS: dict[str, Any] = {"ray": on_ray._running, "spark": on_spark.running}
 ABSENT = "—"
 SCHEMA = Schema.from_dict(
     {

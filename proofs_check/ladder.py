@@ -148,7 +148,7 @@ def _account(account: Accountant, start: int, end: int, observed: list[int]) -> 
         "bounds.ladder:fixed_level_gdp",
         "accountant.ancestors:stage_runs",
         "methods.ladder:Ladder",
-        "methods.ladder_run:LadderRun",
+        "methods.ladder:LadderRun",
     ),
     scope="Plans with network, head and moments stages, every level, both adjacencies: the budgets are met with the slack included; random histories of "
     "learns, requests and fresh learns with random lifetimes and observers, against the sum over ancestors and, for a scalar ladder, exact laws.",
@@ -231,6 +231,6 @@ def _product(claim, effort: int) -> Finding:
 
 
 def _scalar(mus: tuple[float, float]):
-    from noisygd_delete.methods.ladder_run import LadderRun
+    from noisygd_delete.methods.ladder import LadderRun
 
     return LadderRun(records=1, kept=(_step(mus[0]),), later=(_step(mus[1]),), kept_steps=(1,), later_steps=(1,))

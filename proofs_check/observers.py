@@ -31,7 +31,7 @@ def _adaptive(accountant: Accountant, models_seen: int, **query) -> Guarantee:
     ),
     licenses=(
         "accountant.accountant:Accountant.deletion_adaptive",
-        "accountant.adaptive:_dearest",
+        "accountant.history:_dearest",
         "accountant.intervals:alone",
     ),
     scope="Random histories as in S.history, every set of p earlier models enumerated with its joint Gaussian law (all later ones "

@@ -23,10 +23,9 @@ from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, in_words
 from ..privacy.shown import table_html
 from ..records import EditCounts
 from .account import CONTRADICTION, Account, hidden_past
-from .adaptive import adaptive_deletion
 from .ahead import Ahead, Remaining
 from .events import Event, EventKinds
-from .history import History, Past
+from .history import History, Past, adaptive_deletion
 from .intervals import Known, Stretch, answer, compose, cost, orders
 
 

@@ -8,8 +8,7 @@ from typing import Any
 
 from ..errors import InvalidParameter
 from .arguments import add_command, whole
-from .plan_file import HEAD, add_plan_file, command, take, written
-from .problem import ADVISED
+from .plan_file import ADVISED, HEAD, add_plan_file, command, take, written
 from .terminal import MORE, show
 
 

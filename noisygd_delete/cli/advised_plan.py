@@ -29,8 +29,7 @@ from ..planner.usual import (
 )
 from ..privacy.budget import Budget
 from .asked_plan import budget_from, check_stream, compared, plan_from, stream_from, total_from
-from .plan_file import command, joined, spec
-from .problem import PLANNED, SIZES, STREAM
+from .plan_file import PLANNED, SIZES, STREAM, command, joined, spec
 
 
 @dataclass(frozen=True)
@@ -196,12 +195,12 @@ def may_be_additive(parsed: argparse.Namespace, schema: Schema) -> bool:
 
 def additive_where_it_pays(parsed: argparse.Namespace, schema: Schema, slots: int) -> Schema:
     """The schema on an additive map, where the advice for its rows says so by sizes and budget alone; else as it is."""
-    for few, levels in enumerate(schema.levels):
+    for levels, few in schema.levels:
         mapped = schema.additive(levels=levels)
         with suppress(
             NoisyGDDeleteError
         ):  # no plan on so many columns; what is wrong beside that is said of the columns
-            if advised(parsed, **sizes_of(parsed, mapped, slots)).bears_curves(few=bool(few)):
+            if advised(parsed, **sizes_of(parsed, mapped, slots)).bears_curves(few=few):
                 return mapped
     return schema
 

@@ -57,11 +57,11 @@ LINES = {
     "report": "one HTML page about the whole store: requests, budget, cost, accuracy bound",
     "publish-to": "put the model in force, and every later one in its place, into a folder, an object store or a model registry",
     "keygen": "make a key that signs certificates",
-    "token": "make a token for somebody who asks the service, and add its hash to a file of tokens",
     "verify-certificate": "compare what an erasure certificate claims with what can be proven, and check its signature",
     "residue": "where is this person still? Given texts looked for in databases, lakes, folders and backups",
     "watch": "count what an application changes in the source unseen (a trigger in PostgreSQL: numbers, no content, no id)",
     "serve": "a service that takes requests by HTTP, carries them out in every store, and answers with certificates",
+    "token": "make a token for somebody who asks the service, and add its hash to a file of tokens",
     "requests": "requests that the service has not finished, in the first store that it was given; retry or drop what was set aside",
 }
 

@@ -15,7 +15,7 @@ from ..planner import explain, make_plan, plan_stream
 from ..planner.streams import StreamPlan
 from ..privacy.budget import Budget
 from ..privacy.total import Total
-from .problem import PAPER_METHOD, PAPER_REGULARIZATION
+from .plan_file import PAPER_METHOD, PAPER_REGULARIZATION
 from .terminal import MORE
 
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InvalidParameter
 from ..records import bounded
 from .arguments import add_command, seed, whole
-from .plan_file import add_plan_file, take
-from .problem import PLANNED
+from .plan_file import PLANNED, add_plan_file, take
 from .terminal import progress_bar, show
 
 if TYPE_CHECKING:

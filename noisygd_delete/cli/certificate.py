@@ -13,7 +13,7 @@ from ..evidence.outputs import output, outside
 from ..records import bounded
 from ..register.dates import moment
 from .arguments import add_command, number, whole
-from .passphrase import add_passphrase_file, passphrase_of
+from .keygen import add_passphrase_file, passphrase_of
 from .terminal import show
 
 if TYPE_CHECKING:

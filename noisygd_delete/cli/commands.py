@@ -25,6 +25,7 @@ _MODULES = {
     "replace": "delete",
     "insert": "delete",
     "report": "export",
+    "status": "budget",
 }
 _OF_THE_SERVER = ("serve", "token", "requests")
 _READ_A_PLAN = ("quickstart", "advise", "init", "relearn", "audit")
@@ -185,7 +186,7 @@ def _run_together(parsed: argparse.Namespace) -> int:
     from dataclasses import replace
 
     from ..engine import Execution
-    from ..engine.device_place import check
+    from ..engine.execution import check
     from ..engine.group import launched_group
     from ..store import follow, leading
 

@@ -24,6 +24,7 @@ def register(commands: Any) -> None:
 
 
 def _demonstrate(parsed: argparse.Namespace) -> int:
+    from ..features.schema import Draft
     from .commands import parser
     from .quickstart import fill
 
@@ -42,7 +43,7 @@ def _demonstrate(parsed: argparse.Namespace) -> int:
         Path("digits").mkdir()
         words = ["digits.csv", "--label", "digit", "--plan", "plan.toml", "--delete", *_ERASED]
         asked = parser("quickstart").parse_args(["quickstart", *words, *["--json"] * parsed.json])
-        status = fill(asked, Path("digits"), len(pixels), schema)
+        status = fill(asked, Path("digits"), len(pixels), Draft(schema))
     if not parsed.json:
         tell("nothing of it is kept; of a table of yours: noisygd-delete quickstart FILE --label COL --delete ID")
     return status

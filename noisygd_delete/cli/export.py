@@ -72,10 +72,9 @@ def register(commands: Any) -> None:
 def _export(parsed: argparse.Namespace) -> int:
     from ..evidence.erasure import ledger_of
     from ..evidence.signing import key_id, read_public
-    from ..papers.deployment import as_yaml, fields
     from ..papers.page import PAGE
     from ..papers.requests import practice_of, register_lines
-    from ..papers.sheets import assessment, model_card
+    from ..papers.sheets import as_yaml, assessment, fields, model_card
     from ..store.publishers.graph import BEGINS
     from .audit import audit_from
 

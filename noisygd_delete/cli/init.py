@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InvalidParameter
 from ..methods.base import AUTO
 from .arguments import add_command, whole
-from .plan_file import add_plan_file, command, take
-from .problem import ADVISED
+from .plan_file import ADVISED, add_plan_file, command, take
 from .source import add_source
 from .terminal import show
 

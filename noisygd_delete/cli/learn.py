@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from .arguments import store_command, whole
-from .plan_file import add_plan_file, take
-from .problem import PLANNED
+from .plan_file import PLANNED, add_plan_file, take
 from .statements import add_request_id
 from .terminal import show
 

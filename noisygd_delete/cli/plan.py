@@ -11,8 +11,18 @@ from typing import Any
 from ..errors import InvalidParameter
 from ..methods.base import AUTO
 from .arguments import add_command
-from .plan_file import HEAD, command, take, written
-from .problem import ADVISED, PAPER_METHOD, PLANNED, SIZES, STREAM, add_problem_arguments
+from .plan_file import (
+    ADVISED,
+    HEAD,
+    PAPER_METHOD,
+    PLANNED,
+    SIZES,
+    STREAM,
+    add_problem_arguments,
+    command,
+    take,
+    written,
+)
 from .terminal import show
 
 

@@ -26,7 +26,7 @@ from .plan_file import add_plan_file
 from .terminal import show
 
 if TYPE_CHECKING:
-    from ..features.schema import HeldOut, Table
+    from ..features.schema import Draft, HeldOut, Table
 
 _MOST_APART = 10_000  # rows to measure on
 _ENOUGH_APART = 30
@@ -79,10 +79,10 @@ def start(parsed: argparse.Namespace) -> int:
         raise InvalidParameter(f"--apart {parsed.apart} must be a share, at least 0 and below 1")
     folder = Path(parsed.into if parsed.into is not None else _folder_for(parsed.data))
     table = read_table(parsed.data)
-    draft, left_out = draft_schema(table, parsed.label, id=parsed.id, subject=parsed.subject)
+    draft = draft_schema(table, parsed.label, id=parsed.id, subject=parsed.subject)
     if not parsed.yes and not parsed.json and _both_are_terminals():
-        draft = answered(draft, _ask)
-    _check_named(parsed, table, draft)
+        draft = draft._replace(text=answered(draft.text, _ask))
+    _check_named(parsed, table, draft.text)
     try:
         folder.mkdir()
     except OSError as error:
@@ -90,7 +90,7 @@ def start(parsed: argparse.Namespace) -> int:
             f"cannot make the folder {folder} ({error.strerror}); name a new one with --into FOLDER"
         ) from error
     try:
-        return fill(parsed, folder, len(table), draft.replace("confirmed = false", "confirmed = true", 1), left_out)
+        return fill(parsed, folder, len(table), draft)
     except BaseException:
         if not (folder / "store").exists():
             (folder / "schema.toml").unlink(missing_ok=True)
@@ -116,11 +116,12 @@ def _check_named(parsed: argparse.Namespace, table: Table, draft: str) -> None:
         )
 
 
-def fill(parsed: argparse.Namespace, folder: Path, rows: int, schema: str, left_out: Sequence[str] = ()) -> int:
-    """Make what was asked for in an empty folder, of a file of so many rows of which these columns are not read, and show it."""
+def fill(parsed: argparse.Namespace, folder: Path, rows: int, draft: Draft) -> int:
+    """Make what was asked for in an empty folder, of a file of so many rows, and show it."""
     from ..features.schema import HeldOut
     from .init import create
 
+    schema = draft.text.replace("confirmed = false", "confirmed = true", 1)
     (folder / "schema.toml").write_text(schema, encoding="utf-8")
     store = str(folder / "store")
     share = min(parsed.apart, _MOST_APART / rows) if _measures() else 0.0
@@ -134,7 +135,7 @@ def fill(parsed: argparse.Namespace, folder: Path, rows: int, schema: str, left_
     _answer(["learn", store])
     measured = _measure(store, apart)
     lines, answer = (
-        _made_text(made, measured, folder, left_out),
+        _made_text(parsed, made, measured, folder, draft),
         {"folder": str(folder), "init": made, "evaluation": measured},
     )
     paper: list[str] = []
@@ -182,15 +183,24 @@ def _measure(store: str, apart: HeldOut) -> dict[str, Any] | None:
 
 
 def _made_text(
-    made: Mapping[str, Any], found: Mapping[str, Any] | None, folder: Path, left_out: Sequence[str]
+    parsed: argparse.Namespace,
+    made: Mapping[str, Any],
+    found: Mapping[str, Any] | None,
+    folder: Path,
+    draft: Draft,
 ) -> list[str]:
     from .advised_plan import listed
     from .init import without_label
 
     rows = f"{made['records']} rows learned from, in {made['slots']} slots; {made['features']} features"
-    unread = f"; columns left out: {listed(left_out)}" if left_out else ""
+    unread = f"; columns left out: {listed(draft.left_out)}" if draft.left_out else ""
     empty = f"; {without_label(made['unlabelled'])}" if made["unlabelled"] else ""
     lines = [f"{folder}: {rows}, method '{made['plan']['method']}'{unread}{empty}"]
+    if draft.shared and parsed.subject is None:
+        lines.append(
+            f"WARNING: several rows share a value of {draft.shared[0]!r}, and every figure is of one row alone: if it names persons, begin again "
+            f"with --subject {draft.shared[0]}"
+        )
     own = made["from_data"]
     if own:
         lines.append(

@@ -27,8 +27,7 @@ from ..engine.threads import limit_threads
 from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, InvalidRequest
 from ..losses.base import Loss
 from ..methods.plan import Plan
-from ..methods.procedure import Carried, Fitted, Passed, Prior, Procedure, Solved
-from ..methods.solving import quick_passes
+from ..methods.procedure import Carried, Fitted, Passed, Prior, Procedure, Solved, quick_passes
 from ..records import EditRequest, Id, Records, SlotEdits
 
 

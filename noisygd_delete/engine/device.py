@@ -22,8 +22,8 @@ from ..errors import AssumptionViolated, choice
 from ..losses.base import Loss
 from ..records import Records
 from .device_fused import FusedSteps, serves, tile
-from .device_place import find_device, torch_module
 from .device_steps import DeviceTable, Steps
+from .execution import find_device, torch_module
 from .group import ALONE, Group
 
 _ROUNDING = 0.1  # of L, in the sum of a program's blocks, at most 16,384 rows: more than float32 and its exp make of it

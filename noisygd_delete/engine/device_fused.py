@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from ..bounds.arithmetic import BLOCK
 from ..losses.base import Loss
-from .device_place import multiprocessors
 from .device_steps import DeviceTable, Steps, in_a_tree
+from .execution import multiprocessors
 
 _WIDEST = 2048  # features of a row that the kernel holds in registers
 _TILE = 4096  # numbers of a tile of rows

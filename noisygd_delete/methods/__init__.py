@@ -65,7 +65,7 @@ __getattr__ = on_first_use(
         "CountedRecords": "counted",
         **dict.fromkeys(("Interleaved", "InterleavedRun"), "interleaved"),
         "Ladder": "ladder",
-        "LadderRun": "ladder_run",
+        "LadderRun": "ladder",
         **dict.fromkeys(("Minimiser", "MinimiserRun"), "minimiser"),
         **dict.fromkeys(("NearGibbs", "NearGibbsRun"), "near_gibbs"),
         "Perturbed": "perturbed",
@@ -79,7 +79,7 @@ __getattr__ = on_first_use(
         "Stage": "stages",
         **dict.fromkeys(("MarkovSums", "MarkovSumsRun"), "sums"),
         **dict.fromkeys(("Sharp", "SharpRun"), "sharp"),
-        **dict.fromkeys(("SharpExact", "SharpExactRun"), "sharp_exact"),
+        **dict.fromkeys(("SharpExact", "SharpExactRun"), "sharp"),
         **dict.fromkeys(("Theorem", "TheoremRun"), "theorem"),
     },
 )

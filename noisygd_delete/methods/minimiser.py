@@ -14,15 +14,15 @@ from ..errors import AssumptionViolated, InvalidParameter, choice, count, non_ne
 from ..privacy.guarantee import Guarantee
 from ..privacy.worlds import Worlds
 from . import procedure
+from .amounts import calibrate
 from .base import Condition, Cost
-from .calibration import calibrate
 from .exact_steps import ROOM, ExactSteps, GridMethod
 from .forecast import Prospects, forecast_excess_risk, steps_deviation
 from .passes import MOST_PASSES, Passes, passes_for
 from .plan import Numbers, Plan
 from .problem import Problem
+from .procedure import SOLVERS, forecast_passes, solver_passes
 from .sharp import SharpRun, contracting_step_size
-from .solving import SOLVERS, forecast_passes, solver_passes
 from .words import condition_number
 
 _SHARE = 0.01  # of one record's influence: what the solver's tolerance may add to it

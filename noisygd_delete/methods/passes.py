@@ -12,7 +12,7 @@ from ..errors import InvalidParameter, count, positive
 from ..privacy.worlds import Worlds
 from .exact_steps import ROOM, GridRun
 from .problem import Problem
-from .solving import forecast_passes
+from .procedure import forecast_passes
 
 MOST_PASSES, MOST_BLOCKS = 10_000, 1 << 20
 _FIRST, _FALLS = 1.2, 8.0  # nats of contraction of the first pass, and how much less of them the last one has

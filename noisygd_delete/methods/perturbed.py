@@ -36,7 +36,7 @@ from .perturbed_noise import (
 from .perturbed_run import PerturbedRun
 from .plan import MOST_STAGES, Numbers, Plan
 from .problem import Problem
-from .solving import SOLVERS, forecast_passes
+from .procedure import SOLVERS, forecast_passes
 
 _CHAIN, _CLIPPED = 3, 0.6  # chosen on Adult
 _RAISED, _TRIED = (

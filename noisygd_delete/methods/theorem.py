@@ -10,8 +10,8 @@ from ..bounds import theorem_5_1
 from ..errors import AssumptionViolated, InvalidParameter, positive
 from ..privacy.guarantee import Guarantee
 from ..privacy.worlds import Worlds
+from .amounts import calibrate
 from .base import Cost
-from .calibration import calibrate
 from .exact_steps import GridMethod, GridRun
 from .forecast import Prospects
 from .plan import Numbers, Plan

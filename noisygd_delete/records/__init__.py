@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from .bounded import check_token
     from .names import Names
     from .records import Records, SlotEdits, check_size, check_slots
-    from .repeat import check_repeat
-    from .request import EditRequest, Id, Insertion
+    from .request import EditRequest, Id, Insertion, check_repeat
     from .sparse import SparseRows
     from .values import Labels, Rows
 
@@ -47,7 +46,7 @@ __getattr__ = on_first_use(
     {
         "Names": "names",
         **dict.fromkeys(("Records", "SlotEdits", "check_size", "check_slots"), "records"),
-        "check_repeat": "repeat",
+        "check_repeat": "request",
         **dict.fromkeys(("EditRequest", "Id", "Insertion"), "request"),
         "SparseRows": "sparse",
         "check_token": "bounded",

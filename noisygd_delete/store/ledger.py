@@ -26,7 +26,7 @@ from .database import changing, connect, create, transaction
 from .disk import Disk
 from .entry import START, Entry, Outline, Row, checked, linked, outlined, parsed
 from .layout import Layout
-from .remembered import Judged
+from .places import Judged
 
 _AT_ONCE = 512  # entries read together
 LOOKED_AT = 32  # links at the end that every reading checks, and parses

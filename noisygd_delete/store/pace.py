@@ -8,8 +8,7 @@ from ..accountant import Accountant
 from ..curator.stream.batching import YEAR, Batching, Calendar
 from ..methods.perturbed_noise import proven_passes
 from ..methods.plan import Plan
-from ..methods.procedure import Solved
-from ..methods.solving import quick_passes
+from ..methods.procedure import Solved, quick_passes
 from .ledger import Ledger
 
 _NUMBER, _CALL = 8e-9, 5e-3  # seconds of a pass: for each number of the table, many times a processor's, and besides

@@ -13,7 +13,7 @@ import numpy as np
 from ..curator.learning import check_fit
 from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, NoisyGDDeleteError, StoreError
 from ..records import bounded
-from . import journal, models, names, onward, presence, remembered, seal, table, tie
+from . import journal, models, names, onward, places, presence, seal, table, tie
 from .database import connect
 from .disk import explained, is_blank, read
 from .layout import JOURNAL, Layout
@@ -95,8 +95,8 @@ def _journal(layout: Layout) -> Iterator[str]:
 def _ledger(layout: Layout) -> Iterator[str]:
     ledger = Ledger.read(layout.ledger)
     ledger.require_readable_schema()
-    before = remembered.remembered(layout.judged)
-    remembered.remember(layout.judged, before, ledger.check(before))
+    before = places.remembered(layout.judged)
+    places.remember(layout.judged, before, ledger.check(before))
     Register(layout).check()
     if seal.is_register_put_back(layout):
         yield (

@@ -107,7 +107,7 @@ class Known:
     def conflicts(self, token: str, found: Mapping[str, Any]) -> bool:
         """Whether a request with this id was asked before for other contents.
 
-        Contents are not kept, so of one that is done the tables are asked (see `records.repeat`); of one that was refused nothing is
+        Contents are not kept, so of one that is done the tables are asked (see `records.request`); of one that was refused nothing is
         known but its id, and it stays refused.
         """
         kept = self._inbox.find(token)

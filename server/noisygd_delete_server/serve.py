@@ -11,8 +11,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from noisygd_delete.cli.arguments import add_command, number, whole
-from noisygd_delete.cli.batches import add_batches, pace_from
-from noisygd_delete.cli.passphrase import add_passphrase_file, passphrase_of
+from noisygd_delete.cli.keygen import add_passphrase_file, passphrase_of
+from noisygd_delete.cli.stream import add_batches, pace_from
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.evidence.outputs import outside
 from noisygd_delete.records import bounded

@@ -18,7 +18,7 @@ from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.methods import SampledGaussian
 from noisygd_delete.methods.composition import CompositionRun
 from noisygd_delete.methods.counted import CountedRecords
-from noisygd_delete.methods.ladder_run import LadderRun
+from noisygd_delete.methods.ladder import LadderRun
 from noisygd_delete.methods.minimiser import MinimiserRun
 from tests.oracles import stage_chain
 

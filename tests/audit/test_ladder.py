@@ -16,7 +16,7 @@ from noisygd_delete.engine import Execution
 from noisygd_delete.errors import AssumptionViolated
 from noisygd_delete.methods import Ladder, Stage
 from noisygd_delete.methods.composition import CompositionRun
-from noisygd_delete.methods.ladder_run import LadderRun
+from noisygd_delete.methods.ladder import LadderRun
 
 RUNS = 20_000
 ROOM = 4 / math.sqrt(RUNS)

@@ -11,8 +11,7 @@ from tempfile import TemporaryDirectory
 
 from noisygd_delete.cli import main as run
 from noisygd_delete.cli.arguments import Intermixed
-from noisygd_delete.cli.plan_file import words
-from noisygd_delete.cli.problem import add_problem_arguments
+from noisygd_delete.cli.plan_file import add_problem_arguments, words
 
 READ = {
     "init": (),

@@ -255,6 +255,14 @@ def test_persons_are_deleted_where_the_file_says_whose_rows_they_are(folder: Pat
     lines = (folder / "people.csv").read_text().splitlines()
     rows = [lines[0] + ",who", *(f"{line},p{k // 2}" for k, line in enumerate(lines[1:]))]
     (folder / "people.csv").write_text("\n".join(line.partition(",")[2] for line in rows) + "\n")
+    assert main(quickstart("--into", "rows")) == 0
+    assert (
+        "if it names persons, begin again with --subject who" not in capsys.readouterr().out
+    )  # nothing says that it does
+    (folder / "people.csv").write_text((folder / "people.csv").read_text().replace("who", "patient", 1))
+    assert main(quickstart("--into", "alone")) == 0
+    assert "if it names persons, begin again with --subject patient" in capsys.readouterr().out
+    (folder / "people.csv").write_text((folder / "people.csv").read_text().replace("patient", "who", 1))
     assert main(quickstart("--subject", "who", "--delete", "3")) == 2
     assert "1 of 1 persons are in no row of people.csv (column 'who')" in capsys.readouterr().err
     assert main(quickstart("--subject", "who", "--delete", "p3", "p5")) == 0

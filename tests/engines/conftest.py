@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from noisygd_delete_engines import on_ray, on_spark
+from noisygd_delete_engines.table import ClusterRecords
 
 from noisygd_delete import Budget, Schema, losses, make_plan
-from noisygd_delete.store.clusters import on_ray, spark_session
-from noisygd_delete.store.clusters.opening import opened
-from noisygd_delete.store.clusters.table import ClusterRecords
+from noisygd_delete.store.sources.opening import opened
 
 ROOT = Path(__file__).parents[2]
 N, SLOTS, FILES = 4000, 4200, 4
@@ -88,7 +88,7 @@ def skip_without(engine: str) -> None:
         pytest.skip("Java is not installed (Debian: openjdk-17-jre-headless)")
 
 
-SESSIONS: dict[str, Callable[[], Any]] = {"ray": on_ray._running, "spark": spark_session.running}
+SESSIONS: dict[str, Callable[[], Any]] = {"ray": on_ray._running, "spark": on_spark.running}
 OF_TESTS = {  # each file is a partition, little is started, and packed pages would not be seen by those who look for rows
     "spark.sql.files.openCostInBytes": str(1 << 27),
     "spark.sql.shuffle.partitions": "2",
@@ -104,7 +104,7 @@ def start(two_workers: None) -> Iterator[Start]:
     """A function that starts an engine, or skips; it runs until the last test has ended, and every command of this process finds it."""
     there: dict[str, Any] = {}
     with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(spark_session, "_SETTINGS", spark_session._SETTINGS | OF_TESTS)
+        patch.setattr(on_spark, "_SETTINGS", on_spark._SETTINGS | OF_TESTS)
 
         def started(engine: str) -> Any:
             skip_without(engine)
@@ -138,7 +138,7 @@ def short_folder() -> Iterator[Path]:
 def two_workers() -> Iterator[None]:
     """Settings that the engines read, and that their workers inherit."""
     with pytest.MonkeyPatch.context() as patch:
-        paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+        paths = [str(ROOT), str(ROOT / "engines"), *filter(None, [os.environ.get("PYTHONPATH")])]
         patch.setenv("PYTHONPATH", os.pathsep.join(paths))
         patch.setenv("MASTER", "local-cluster[2,1,1024]")
         patch.setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")

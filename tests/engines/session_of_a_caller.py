@@ -17,13 +17,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from noisygd_delete_engines import on_spark
 from pyspark.sql import SparkSession
 
 from noisygd_delete.engine.objective_float64 import PreciseObjective
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.store.clusters import on_spark, spark_session
-from noisygd_delete.store.clusters.opening import opened
 from noisygd_delete.store.sources import source_at
+from noisygd_delete.store.sources.opening import opened
 from noisygd_delete.store.sources.reading import records_of
 
 from .conftest import SCHEMA, SLOTS, N, name
@@ -84,7 +84,7 @@ def main() -> None:
         raise AssertionError("it was not refused")
     except InvalidParameter as error:
         found = {"refused": str(error), "kept before": len(list(local.rglob("rdd_*")))}
-    spark_session.check_settings = lambda session: None
+    on_spark.check_settings = lambda session: None
     found |= found_in_clear(spark, files, local)
     assert spark.sparkContext.parallelize([1, 2]).count() == 2, "a caller's session stays open"
     print(json.dumps(found))

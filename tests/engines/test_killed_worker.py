@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from noisygd_delete_engines import on_spark, table
+from noisygd_delete_engines.questions import GradientSum, Longest
 
 from noisygd_delete import Curator, Execution
 from noisygd_delete.engine import execution
 from noisygd_delete.engine.noise import ResearchNoise
 from noisygd_delete.methods.plan import Plan
 from noisygd_delete.store import Store, verify
-from noisygd_delete.store.clusters import spark_session, table
-from noisygd_delete.store.clusters.questions import GradientSum, Longest
 from noisygd_delete.store.sources import source_at
 from noisygd_delete.store.sources.reading import records_of
 from tests.cli.planned import main
@@ -54,7 +54,7 @@ def command(marks: Path, engine: str) -> int:
     table.Longest, table.GradientSum = longest, gradient
     execution.noise_source = lambda *_: ResearchNoise(np.random.default_rng(SEED))  # so that two runs can be compared
     where = ["--source", str(Path("files").absolute()), "--engine", engine, "--schema", "schema.toml"]
-    spark_session._SETTINGS |= OF_TESTS
+    on_spark._SETTINGS |= OF_TESTS
     with SESSIONS[engine]():  # one cluster for both commands
         return main(["init", "store", *where, *PLAN]) or main(["learn", "store"])
 

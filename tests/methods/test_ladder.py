@@ -15,7 +15,7 @@ from noisygd_delete.curator.learning import train
 from noisygd_delete.engine import Execution
 from noisygd_delete.errors import InvalidParameter, PlanInfeasible
 from noisygd_delete.methods import Ladder, Stage
-from noisygd_delete.methods.ladder_run import KEPT
+from noisygd_delete.methods.ladder import KEPT
 from noisygd_delete.methods.reading import mechanism_from_dict, plan_from_dict
 from noisygd_delete.planner import explain
 from noisygd_delete.privacy.guarantee import NON_ADAPTIVE

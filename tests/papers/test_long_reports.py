@@ -7,7 +7,7 @@ import pytest
 from noisygd_delete import Accountant
 from noisygd_delete.accountant import Event
 from noisygd_delete.evidence.standing import erased_figures
-from noisygd_delete.papers import burn_down, summary
+from noisygd_delete.papers import summary
 from noisygd_delete.papers.catalogue import language
 from noisygd_delete.privacy.guarantee import Guarantee
 from noisygd_delete.records import EditCounts
@@ -64,14 +64,14 @@ def test_a_long_report_converts_as_much_as_a_short_one(monkeypatch: pytest.Monke
         return right(self, delta)
 
     monkeypatch.setattr(Guarantee, "epsilon", noted)
-    course = burn_down.burn_down(Accountant(plan, [learn] + [one] * 19_999), plan, 1e-6)
-    assert len(course.release) == burn_down.LISTED + burn_down.POINTS
+    course = summary.burn_down(Accountant(plan, [learn] + [one] * 19_999), plan, 1e-6)
+    assert len(course.release) == summary.LISTED + summary.POINTS
     assert len(converted) <= 2 * len(course.release)
     short = Accountant(plan, [learn] + [one] * 249)
     assert course.cumulative[list(course.release).index(19_800)] > course.cumulative[0]
     monkeypatch.undo()
     walked = [short.dp_cumulative(range(1, number + 1)).with_slack().epsilon(1e-6) for number in (1, 250)]
-    drawn = burn_down.burn_down(short, plan, 1e-6)
+    drawn = summary.burn_down(short, plan, 1e-6)
     assert [drawn.cumulative[0], drawn.cumulative[-1]] == walked
 
 
@@ -82,8 +82,8 @@ def test_the_page_says_that_not_every_release_is_drawn(code: str) -> None:
     one = Event("unlearn", plan.delete_steps, 1, plan.mechanism, EditCounts(deleted=1))
     said = language(code).say(
         "The picture shows the last {n}, and {n2} at most of those before: exact at each point, the line between them is drawn straight.",
-        n=burn_down.LISTED,
-        n2=burn_down.POINTS,
+        n=summary.LISTED,
+        n2=summary.POINTS,
     )
     pages = [summary.store_report(plan=plan, events=[learn] + [one] * more, code=code) for more in (9, 499)]
     assert [said in page for page in pages] == [False, True]

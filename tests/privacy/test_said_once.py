@@ -22,7 +22,7 @@ HOLDS_UNDER = {"in_words", "under", "conditions", "NON_ADAPTIVE", "FIXED_SCHEDUL
 NO_CLAIM = {
     ("cli/budget_left.py", "left_text"): "what a total has left: an account of what may be spent",
     ("cli/stream.py", "stream"): "the same, beside the bar while a stream runs",
-    ("methods/feasibility.py", "refusal"): "what was asked for and cannot be had",
+    ("methods/near_gibbs.py", "refusal"): "what was asked for and cannot be had",
     ("methods/ladder.py", "words"): "a stage's share, of a plan whose promise stands above it",
 }
 

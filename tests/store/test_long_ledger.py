@@ -14,7 +14,7 @@ from noisygd_delete.accountant import Account, Accountant, Event, events, histor
 from noisygd_delete.curator.stream import Batching, Stream, forecast
 from noisygd_delete.errors import StoreCorrupt
 from noisygd_delete.evidence.erasure import erasure_in, ledger_of, standing
-from noisygd_delete.store import Store, budget, places, remembered, seal, status, tie, verify
+from noisygd_delete.store import Store, budget, places, seal, status, tie, verify
 from noisygd_delete.store import entry as entries
 from noisygd_delete.store import ledger as ledgers
 from noisygd_delete.store.disk import Disk
@@ -230,7 +230,7 @@ def test_a_request_that_somebody_hid_from_the_table_of_places_is_found(tmp_path)
 @pytest.fixture
 def judged_before(tmp_path, monkeypatch):
     """A store that `verify` has judged, and whose ledger has grown since."""
-    monkeypatch.setattr(remembered, "WORTH", 50)
+    monkeypatch.setattr(places, "WORTH", 50)
     path = old_store(tmp_path / "store", 100)
     assert verify(path).passed
     with Store.open(path) as store:
@@ -242,12 +242,12 @@ def test_what_was_judged_before_is_hashed_again_and_not_judged_again(judged_befo
     few = after(judged_before, counted, lambda path: verify(path).passed or pytest.fail("not sound"))
     few = after(judged_before, counted, verify)
     assert few["links checked"] >= 100
-    for note in ("{}", "not one", json.dumps(remembered.Judged(5000, "0" * 64, "0" * 64)._asdict())):
+    for note in ("{}", "not one", json.dumps(places.Judged(5000, "0" * 64, "0" * 64)._asdict())):
         (judged_before / "judged.json").write_text(note)
         whole = after(judged_before, counted, verify)
         assert min(whole[what] - few[what] for what in ("entries read", "releases recorded")) > 95, note
     assert after(judged_before, counted, verify)["entries read"] <= few["entries read"]
-    monkeypatch.setattr(remembered, "__version__", "9.9.9")  # another version may know of more that is wrong
+    monkeypatch.setattr(places, "__version__", "9.9.9")  # another version may know of more that is wrong
     assert after(judged_before, counted, verify) == whole
 
 

@@ -11,10 +11,9 @@ same number of steps, so *when* it happens does not change what it costs; if the
 total is bounded by the plan's `releases=N`, which caps it beforehand.
 """
 
-from .account import Publication, StreamSummary
+from .account import Adaptive, NonAdaptive, Publication, Requester, StreamSummary
 from .batching import Batching, Calendar
 from .forecast import StreamForecast, forecast
-from .requesters import Adaptive, NonAdaptive, Requester
 from .serving import Curating, Stream, interact
 
 __all__ = [

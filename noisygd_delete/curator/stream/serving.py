@@ -16,9 +16,8 @@ from ...methods.plan import Plan
 from ...records import EditRequest, Records
 from ..curator import Release
 from ..learning import Model
-from .account import Publication, StreamSummary
+from .account import Publication, Requester, StreamSummary
 from .batching import Batching
-from .requesters import Requester
 
 _BACKLOG = 500  # edits beyond a full batch that a release waits for, while more keep coming
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from ...loading import on_first_use
 
 if TYPE_CHECKING:
-    from .draft import draft_schema
+    from .draft import Draft, draft_schema
     from .encoded import Encoded
     from .files import Table, read_blocks, read_table
     from .reading import HeldOut, RecordFile
     from .schema import Schema
 
-__all__ = ["Encoded", "HeldOut", "RecordFile", "Schema", "Table", "draft_schema", "read_blocks", "read_table"]
+__all__ = ["Draft", "Encoded", "HeldOut", "RecordFile", "Schema", "Table", "draft_schema", "read_blocks", "read_table"]
 
 __getattr__ = on_first_use(
     __name__,
@@ -21,6 +21,7 @@ __getattr__ = on_first_use(
         "Encoded": "encoded",
         **dict.fromkeys(("HeldOut", "RecordFile"), "reading"),
         "Schema": "schema",
+        "Draft": "draft",
         "draft_schema": "draft",
         **dict.fromkeys(("Table", "read_blocks", "read_table"), "files"),
     },

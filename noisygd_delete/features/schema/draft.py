@@ -41,10 +41,12 @@ class Draft(NamedTuple):
 
     text      TOML with one entry per column of the table; `confirmed = false`, and a question at every range and list
     left_out  the columns that it does not read
+    shared    of these, ids of several rows: persons, perhaps
     """
 
     text: str
-    left_out: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
 
 
 def draft_schema(table: Table, label: str, id: str | None = None, subject: str | None = None) -> Draft:
@@ -82,7 +84,7 @@ def draft_schema(table: Table, label: str, id: str | None = None, subject: str |
             f"{table.source}: no column is left to tell {label!r} by ({why}); bring one that says something"
         )
     lines += [line for entry in columns.values() for line in ("", *entry)]
-    return Draft("\n".join(lines) + "\n", left_out)
+    return Draft("\n".join(lines) + "\n", left_out, tuple(name for name in left_out if looks[name].seems == "shared"))
 
 
 def _label(table: Table, label: str) -> list[str]:

@@ -1770,18 +1770,6 @@ return minimiser_dp_gdp([], {"sensitivity": 0.0, "step_size": step_size, "strong
 });
 return {largest_step_size, _log_contraction, _one_minus_power, gdp_limit, gdp, noise_variance, minimiser_dp_gdp, noise_inflation, minimiser_deletion_gdp};
 })();
-$.modules["methods.forecast"] = (() => {
-let forecast_excess_risk;
-const math = $.libraries["math"];
-forecast_excess_risk = $.fn("forecast_excess_risk", ["problem", "*", "step_size", "noise_variance", "steps"], {"steps": $.libraries["math"].inf}, function (problem, step_size, noise_variance, steps) {
-let mean_curvature, settled, u;
-mean_curvature = $.add($.ga(problem, "strong_convexity"), $.div($.ga($.ga(problem, "loss"), "curvature_trace"), $.ga(problem, "dimension")));
-u = $.b.min([$.mul(step_size, mean_curvature), 1.0]);
-settled = (($.t($.eq(u, 1n)) || $.t($.eq(steps, $.libraries["math"].inf))) ? 1.0 : $.neg($.libraries["math"].expm1([$.mul($.mul(2n, steps), $.libraries["math"].log1p([$.neg(u)]))])));
-return $.div($.mul($.div($.mul($.ga(problem, "dimension"), noise_variance), 2n), settled), $.sub(1n, $.div(u, 2n)));
-});
-return {forecast_excess_risk};
-})();
 $.modules["bounds.noise_shape"] = (() => {
 let block_variances, column_variances;
 const math = $.libraries["math"];
@@ -2582,6 +2570,18 @@ return $.add($.libraries["math"].ceil([$.mul(at_most, $.add(1n, 1e-09))]), 1n);
 return $.b.next([(function* ($first) { for (const $v4 of $.each($first)) { let _, reached, steps; {const $v5 = $.unpack($v4, 2, -1);steps = $v5[0];{const $v6 = $.unpack($v5[1], 2, -1);reached = $v6[0];_ = $v6[1];}} if (!$.t($.le(wanted, $.libraries["math"].sqrt([$.add(1n, $.mul(q, reached))])))) continue; yield steps; } })($.b.enumerate([growth([q])]))]);
 });
 return {PER_FEATURE, MOST_CELLS, _QUICK, _SIDE, _SOLVED, _DECOMPOSED, _LEAST_SHARE, _MOST_SHARE, _COUNTED, sample_rows, growth, condition, proven_steps, InvalidParameter};
+})();
+$.modules["methods.forecast"] = (() => {
+let forecast_excess_risk;
+const math = $.libraries["math"];
+forecast_excess_risk = $.fn("forecast_excess_risk", ["problem", "*", "step_size", "noise_variance", "steps"], {"steps": $.libraries["math"].inf}, function (problem, step_size, noise_variance, steps) {
+let mean_curvature, settled, u;
+mean_curvature = $.add($.ga(problem, "strong_convexity"), $.div($.ga($.ga(problem, "loss"), "curvature_trace"), $.ga(problem, "dimension")));
+u = $.b.min([$.mul(step_size, mean_curvature), 1.0]);
+settled = (($.t($.eq(u, 1n)) || $.t($.eq(steps, $.libraries["math"].inf))) ? 1.0 : $.neg($.libraries["math"].expm1([$.mul($.mul(2n, steps), $.libraries["math"].log1p([$.neg(u)]))])));
+return $.div($.mul($.div($.mul($.ga(problem, "dimension"), noise_variance), 2n), settled), $.sub(1n, $.div(u, 2n)));
+});
+return {forecast_excess_risk};
 })();
 $.modules["bounds.arithmetic"] = (() => {
 let DTYPES, BLOCK, SPAN, CHUNK, GRID_BITS, MOST_PROCESSES, MOST_PARTITIONS, NORM_TOLERANCE, _SLOPE_TOLERANCE, _UNIT_ROUNDOFF, sensitivity_slack, gradient_error, _in_a_tree;
@@ -5140,6 +5140,7 @@ $ns.for_streams = false;
 $ns.notions = DELETION_NOTIONS;
 $ns.proof = $.gi(PROOFS, 0n);
 $ns.compared = true;
+$ns.own_ridge = false;
 $ns.any_order = false;
 $ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
 
@@ -5228,81 +5229,12 @@ return $.dict((function* ($first) { for (const $v1 of $.each($first)) { let name
 }), [["epsilon", () => ["is", $.b.float]], ["delta", () => ["is", $.b.float]], ["gdp", () => ["is", $.b.bool]], ["order", () => ["or", ["is", $.b.float], ["none"]]], ["late", () => ["is", $.b.bool]]], {frozen: true});
 return {Total, InvalidParameter, renyi_order, stated_delta, positive, asdict, brief};
 })();
-$.modules["methods.procedure"] = (() => {
-let Prior, Published, Solved, Fitted, Carried, Sampling, Exactness, Passed, Start, Procedure, Costliest, Promise;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const field = $.libraries["dataclasses"]["field"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
-Prior = $.dataclass($.cls("Prior", [], ($ns) => {
-
-}), [["variance", () => ["is", $.b.float]]], {frozen: true});
-Published = $.dataclass($.cls("Published", [], ($ns) => {
-
-}), [], {frozen: true});
-Solved = $.dataclass($.cls("Solved", [], ($ns) => {
-$ns.chain = 1n;
-}), [["tolerance", () => ["is", $.b.float]], ["solver", () => ["is", $.b.str]], ["chain", () => ["is", $.b.int]]], {frozen: true});
-Fitted = $.dataclass($.cls("Fitted", [], ($ns) => {
-
-}), [["deviation", () => ["is", $.b.float]], ["ridge", () => ["is", $.b.float]]], {frozen: true});
-Carried = $.dataclass($.cls("Carried", [], ($ns) => {
-$ns.map = null;
-}), [["draws", () => ["parts", $.b.list, ["parts", $.b.tuple, ["is", $.b.float], ["is", $.b.float]]]], ["variance", () => ["is", $.b.float]], ["bits", () => ["is", $.b.int]], ["label_bits", () => ["is", $.b.int]], ["norm_squared", () => ["is", $.b.int]], ["label_weight", () => ["is", $.b.int]], ["ridge", () => ["is", $.b.float]], ["ridge_share", () => ["is", $.b.float]], ["map", () => ["or", ["is", $.b.str], ["none"]]]], {frozen: true});
-Sampling = $.dataclass($.cls("Sampling", [], ($ns) => {
-
-}), [["rate", () => ["is", $.b.float]], ["draws", () => ["is", $.b.int]]], {frozen: true});
-Exactness = $.dataclass($.cls("Exactness", [], ($ns) => {
-
-}), [["radius", () => ["is", $.b.float]], ["grid_bits", () => ["is", $.b.int]]], {frozen: true});
-Passed = $.dataclass($.cls("Passed", [], ($ns) => {
-
-}), [["blocks", () => ["is", $.b.int]], ["step_sizes", () => ["of", $.b.tuple, ["is", $.b.float]]]], {frozen: true});
-Start = $.or($.or($.or($.or($.or(Prior, Published), Solved), Fitted), Passed), Carried);
-Procedure = $.dataclass($.cls("Procedure", [], ($ns) => {
-$ns.steps = 0n;
-$ns.step_size = 0.0;
-$ns.noise_variance = 0.0;
-$ns.linear_term = 0.0;
-$ns.output_noise = 0.0;
-$ns.shape = null;
-$ns.sampling = null;
-$ns.exactness = null;
-$ns.solver_passes = field([], {"default": 0n, "repr": false});
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-if (($.t($.ga(self, "linear_term")) && !$.t($.b.isinstance([$.ga(self, "start"), Solved])))) {
-throw $.raised(InvalidParameter(["is part of what a solver minimises: it needs a start at the minimiser"], {"linear_term": $.ga(self, "linear_term")}));
-}
-return null;
-});
-$ns.counted = $.property($.fn("counted", ["self"], {}, function (self) {
-return ($.t($.b.isinstance([$.ga(self, "start"), Fitted])) ? 1n : $.ga(self, "steps"));
-}));
-}), [["start", () => ["is", Start]], ["steps", () => ["is", $.b.int]], ["step_size", () => ["is", $.b.float]], ["noise_variance", () => ["is", $.b.float]], ["linear_term", () => ["is", $.b.float]], ["output_noise", () => ["is", $.b.float]], ["shape", () => ["or", ["of", $.b.tuple, ["is", $.b.float]], ["none"]]], ["sampling", () => ["or", ["is", Sampling], ["none"]]], ["exactness", () => ["or", ["is", Exactness], ["none"]]], ["solver_passes", () => ["is", $.b.int]]], {frozen: true});
-Costliest = $.dataclass($.cls("Costliest", [], ($ns) => {
-$ns.steps_with = $.libraries["math"].inf;
-$ns.steps_without = 0n;
-$ns.assuming = NON_ADAPTIVE;
-}), [["steps_with", () => ["is", $.b.float]], ["steps_without", () => ["is", $.b.float]], ["assuming", () => ["is", $.b.str]]], {frozen: true});
-Promise = $.dataclass($.cls("Promise", [], ($ns) => {
-$ns.dp = Costliest([]);
-$ns.deletion = Costliest([]);
-$ns.deletion_steps = 0n;
-$ns.utility_steps = 0n;
-$ns.horizon = null;
-$ns.relearns = false;
-$ns.fresh_every = null;
-$ns.counted_on = null;
-}), [["dp", () => ["is", Costliest]], ["deletion", () => ["is", Costliest]], ["deletion_steps", () => ["is", $.b.int]], ["utility_steps", () => ["is", $.b.int]], ["horizon", () => ["or", ["is", $.b.int], ["none"]]], ["relearns", () => ["is", $.b.bool]], ["fresh_every", () => ["or", ["is", $.b.int], ["none"]]], ["counted_on", () => ["or", ["is", Sampling], ["none"]]]], {frozen: true});
-return {Prior, Published, Solved, Fitted, Carried, Sampling, Exactness, Passed, Start, Procedure, Costliest, Promise, field, NON_ADAPTIVE, InvalidParameter};
-})();
 $.modules["methods"] = (() => {
 let __getattr__, _METHODS, _STAGE_METHODS, _FORMER_METHODS, _MECHANISMS, METHODS, STAGE_METHODS, FORMER_METHODS, MECHANISMS;
 const Mapping = $.libraries["collections.abc"]["Mapping"];
 const Catalogue = $.modules["loading"]["Catalogue"];
 const on_first_use = $.libraries["loading"]["on_first_use"];
-__getattr__ = on_first_use(["methods", $.dict([...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Mechanism", "Method", "NoisySteps"]), "base"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Composition", "CompositionRun"]), "composition"])), ["CountedRecords", "counted"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Interleaved", "InterleavedRun"]), "interleaved"])), ["Ladder", "ladder"], ["LadderRun", "ladder_run"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Minimiser", "MinimiserRun"]), "minimiser"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["NearGibbs", "NearGibbsRun"]), "near_gibbs"])), ["Perturbed", "perturbed"], ["PerturbedRun", "perturbed_run"], ["Plan", "plan"], ["Problem", "problem"], ["Procedure", "procedure"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Moments", "MomentsRun"]), "moments"])), ["SampledGaussian", "sampled_gaussian"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["SampledStage", "SampledSteps"]), "sampled_steps"])), ["Stage", "stages"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["MarkovSums", "MarkovSumsRun"]), "sums"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Sharp", "SharpRun"]), "sharp"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["SharpExact", "SharpExactRun"]), "sharp_exact"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Theorem", "TheoremRun"]), "theorem"]))])]);
+__getattr__ = on_first_use(["methods", $.dict([...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Mechanism", "Method", "NoisySteps"]), "base"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Composition", "CompositionRun"]), "composition"])), ["CountedRecords", "counted"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Interleaved", "InterleavedRun"]), "interleaved"])), ["Ladder", "ladder"], ["LadderRun", "ladder"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Minimiser", "MinimiserRun"]), "minimiser"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["NearGibbs", "NearGibbsRun"]), "near_gibbs"])), ["Perturbed", "perturbed"], ["PerturbedRun", "perturbed_run"], ["Plan", "plan"], ["Problem", "problem"], ["Procedure", "procedure"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Moments", "MomentsRun"]), "moments"])), ["SampledGaussian", "sampled_gaussian"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["SampledStage", "SampledSteps"]), "sampled_steps"])), ["Stage", "stages"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["MarkovSums", "MarkovSumsRun"]), "sums"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Sharp", "SharpRun"]), "sharp"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["SharpExact", "SharpExactRun"]), "sharp"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Theorem", "TheoremRun"]), "theorem"]))])]);
 _METHODS = $.dict([["theorem", "Theorem"], ["sharp", "Sharp"], ["minimiser", "Minimiser"], ["perturbed", "Perturbed"], ["interleaved", "Interleaved"], ["sums", "MarkovSums"], ["composition", "Composition"], ["ladder", "Ladder"], ["near-gibbs", "NearGibbs"]]);
 _STAGE_METHODS = $.dict([["moments", "Moments"], ["sampled-steps", "SampledStage"]]);
 _FORMER_METHODS = $.dict([["sharp-exact", "SharpExact"]]);
@@ -5368,91 +5300,6 @@ return $.dict([["gdp_squared", $.mul(steps_with, $.pow(mu, 2n))]]);
 });
 }), [["deviation", () => ["is", $.b.float]], ["rows_per_subject", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
 return {_MOST, CountedRecords, ClassVar, Mechanism, InvalidParameter, positive, count, inexact_gdp, GRID_BITS};
-})();
-$.modules["methods.ladder_run"] = (() => {
-let KEPT, _LEARN, _RERUN, LadderRun;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const replace = $.libraries["dataclasses"]["replace"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const count = $.modules["errors"]["count"];
-const Guarantee = $.modules["privacy.guarantee"]["Guarantee"];
-const Worlds = $.modules["privacy.worlds"]["Worlds"];
-const Mechanism = $.modules["methods.base"]["Mechanism"];
-KEPT = "the base's \u03b5_dd is not reduced by deletions: what the kept stages showed of an erased record stays until a fresh learn";
-{const $v1 = [3n, 2n];_LEARN = $v1[0];_RERUN = $v1[1];}
-LadderRun = $.dataclass($.cls("LadderRun", [Mechanism], ($ns) => {
-$ns.method = "ladder";
-$ns.source = "sum over the runs of stages that an observed model rests on, each Gaussian DP for every value of its inputs";
-$ns.notes = $.tuple([("" + "Of the stages that a ladder keeps between requests: " + $.formatted(KEPT, "", "") + ".")]);
-$ns.nested = $.tuple(["kept", "later"]);
-$ns.kept = $.tuple([]);
-$ns.later = $.tuple([]);
-$ns.kept_steps = $.tuple([]);
-$ns.later_steps = $.tuple([]);
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let stage, steps;
-$.sup(LadderRun, self, "__post_init__")([]);
-if (!$.t($.ga(self, "later"))) {
-throw $.raised(InvalidParameter(["a ladder needs a stage that a deletion runs again; give later stages, or take 'composition'"]));
-}
-if (($.t(!$.eq($.b.len([$.ga(self, "kept")]), $.b.len([$.ga(self, "kept_steps")]))) || $.t(!$.eq($.b.len([$.ga(self, "later")]), $.b.len([$.ga(self, "later_steps")]))))) {
-throw $.raised(InvalidParameter(["every stage of a ladder states its steps: as many numbers as stages"]));
-}
-for (const $v2 of $.each($.tuple([...$.each($.b.zip([$.ga(self, "kept"), $.ga(self, "kept_steps")], {"strict": true})), ...$.each($.b.zip([$.ga(self, "later"), $.ga(self, "later_steps")], {"strict": true}))]))) {
-{const $v3 = $.unpack($v2, 2, -1);stage = $v3[0];steps = $v3[1];}
-$.cm(stage, "check_steps", [count(["steps of a stage", steps])]);
-if (($.t($.ga(stage, "nested")) || $.t(!$.eq($.ga(stage, "publishes"), "model")) || $.t($.ga(stage, "shows_start")) || $.t(!$.eq($.ga(stage, "records"), $.ga(self, "records"))))) {
-throw $.raised(InvalidParameter([("" + "a run by " + $.formatted($.ga(stage, "method"), "r", "") + " on " + $.formatted($.ga(stage, "records"), "", "") + " slots is no stage of this ladder of " + $.formatted($.ga(self, "records"), "", "") + ": a stage starts at a kept stage or at a public point, never where the last published model was")]));
-}
-}
-return null;
-});
-$ns.left = $.property($.fn("left", ["self"], {}, function (self) {
-return ($.t($.ga(self, "kept")) ? "base" : "");
-}));
-$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
-let inner;
-inner = (function* ($first) { for (const $v4 of $.each($first)) { let stage; stage = $v4; for (const $v5 of $.each($.cm(stage, "conditions", []))) { let condition; condition = $v5; yield condition; }} })($.tuple([...$.each($.ga(self, "kept")), ...$.each($.ga(self, "later"))]));
-return $.tuple([$.tuple(["stages-published", $.dict([])]), ...$.each(inner)]);
-});
-$ns.rows = $.property($.fn("rows", ["self"], {}, function (self) {
-return $.b.min([(function* ($first) { for (const $v6 of $.each($first)) { let stage; stage = $v6; yield $.ga(stage, "rows"); } })($.tuple([...$.each($.ga(self, "kept")), ...$.each($.ga(self, "later"))]))]);
-}));
-$ns.learn_steps = $.property($.fn("learn_steps", ["self"], {}, function (self) {
-return $.add($.b.sum([$.ga(self, "kept_steps")]), $.b.sum([$.ga(self, "later_steps")]));
-}));
-$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
-return ($.t($.eq(steps, $.ga(self, "learn_steps"))) ? _LEARN : _RERUN);
-});
-$ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
-if ($.t(!$.has($.tuple([$.ga(self, "learn_steps"), $.b.sum([$.ga(self, "later_steps")])]), steps))) {
-throw $.raised(InvalidParameter([("" + "is not what this ladder runs: " + $.formatted($.ga(self, "learn_steps"), "", "") + " steps to learn and " + $.formatted($.b.sum([$.ga(self, "later_steps")]), "", "") + " for a request")], {"steps": steps}));
-}
-return null;
-});
-$ns.interval = $.fn("interval", ["self", "about", "worlds", "*", "steps_with", "steps_without"], {"steps_without": 0n}, function (self, about, worlds, steps_with, steps_without) {
-let learned, parts, seen, told, total;
-learned = $.either($.eq(steps_with, $.libraries["math"].inf), () => $.eq($.mod(steps_with, 2n), 1n));
-seen = [...$.each(($.t(learned) ? $.b.zip([$.ga(self, "kept"), $.ga(self, "kept_steps")], {"strict": true}) : $.tuple([])))];
-if (($.t(steps_with) && !$.t(steps_without))) {
-seen = $.iadd(seen, $.b.zip([$.ga(self, "later"), $.ga(self, "later_steps")], {"strict": true}));
-}
-parts = [...(function* ($first) { for (const $v7 of $.each($first)) { let stage, steps; {const $v8 = $.unpack($v7, 2, -1);stage = $v8[0];steps = $v8[1];} yield $.cm(stage, "interval", [about, worlds], {"steps_with": $.cm(stage, "exposure", [steps])}); } })(seen)];
-total = $.cm(Guarantee, "composed", [[$.tuple([$.cm(self, "guarantee", [about, Worlds([worlds])]), 1n]), ...$.each((function* ($first) { for (const $v9 of $.each($first)) { let part; part = $v9; yield $.tuple([part, 1n]); } })(parts))]]);
-told = $.both($.ga(self, "kept"), () => $.eq(about, "deletion"));
-return ($.t(told) ? replace([total], {"assumptions": $.tuple([...$.each($.ga(total, "assumptions")), KEPT])}) : total);
-});
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-throw $.raised($.b.NotImplementedError);
-return null;
-});
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-return $.dict([["method", $.ga(self, "method")], ["records", $.ga(self, "records")], ["proven", $.ga(self, "proven")], ["slack", $.ga(self, "slack")], ["kept", [...(function* ($first) { for (const $v10 of $.each($first)) { let stage; stage = $v10; yield $.cm(stage, "to_dict", []); } })($.ga(self, "kept"))]], ["later", [...(function* ($first) { for (const $v11 of $.each($first)) { let stage; stage = $v11; yield $.cm(stage, "to_dict", []); } })($.ga(self, "later"))]], ["kept_steps", $.b.list([$.ga(self, "kept_steps")])], ["later_steps", $.b.list([$.ga(self, "later_steps")])]]);
-});
-}), [["kept", () => ["of", $.b.tuple, ["is", Mechanism]]], ["later", () => ["of", $.b.tuple, ["is", Mechanism]]], ["kept_steps", () => ["of", $.b.tuple, ["is", $.b.int]]], ["later_steps", () => ["of", $.b.tuple, ["is", $.b.int]]]], {frozen: true, kw_only: true});
-return {KEPT, _LEARN, _RERUN, LadderRun, Mechanism, ClassVar, InvalidParameter, count, replace, Worlds, Guarantee};
 })();
 $.modules["methods.perturbed_run"] = (() => {
 let ROOM, PerturbedRun;
@@ -5749,6 +5596,128 @@ return $.dict([...$.pairs(own), ...$.pairs(described), ...$.pairs(worlds), ["tot
 }), [["loss", () => ["is", Loss]], ["records", () => ["is", $.b.int]], ["features", () => ["is", $.b.int]], ["regularization", () => ["is", $.b.float]], ["budget", () => ["is", Budget]], ["method", () => ["is", Method]], ["adjacency", () => ["is", Worlds]], ["deletion_notion", () => ["is", Worlds]], ["releases", () => ["is", $.b.int]], ["batch", () => ["is", $.b.int]], ["rows_per_subject", () => ["is", $.b.int]], ["utility", () => ["is", $.b.bool]], ["utility_tolerance", () => ["is", $.b.float]], ["dtype", () => ["is", $.b.str]], ["slack_in_budget", () => ["is", $.b.bool]], ["asked_regularization", () => ["or", ["is", $.b.float], ["none"]]], ["one_hot_blocks", () => ["or", ["of", $.b.tuple, ["is", $.b.int]], ["none"]]], ["model_norm", () => ["or", ["is", $.b.float], ["none"]]], ["feature_map", () => ["or", ["is", $.b.str], ["none"]]], ["total", () => ["or", ["is", Total], ["none"]]]], {frozen: true});
 return {Problem, Total, Worlds, Method, Budget, Loss, InvalidParameter, scale, count, Any, DTYPES, choice, probability, DELETION_NOTIONS, ADJACENCIES, sensitivity_slack, fields, column_variances};
 })();
+$.modules["methods.procedure"] = (() => {
+let Prior, Published, Solved, Fitted, Carried, Sampling, Exactness, Passed, Start, Procedure, Costliest, Promise, SOLVERS, solver_passes, forecast_passes;
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const field = $.libraries["dataclasses"]["field"];
+const proven_steps = $.modules["bounds.solver_steps"]["proven_steps"];
+const sample_rows = $.modules["bounds.solver_steps"]["sample_rows"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
+Prior = $.dataclass($.cls("Prior", [], ($ns) => {
+
+}), [["variance", () => ["is", $.b.float]]], {frozen: true});
+Published = $.dataclass($.cls("Published", [], ($ns) => {
+
+}), [], {frozen: true});
+Solved = $.dataclass($.cls("Solved", [], ($ns) => {
+$ns.chain = 1n;
+}), [["tolerance", () => ["is", $.b.float]], ["solver", () => ["is", $.b.str]], ["chain", () => ["is", $.b.int]]], {frozen: true});
+Fitted = $.dataclass($.cls("Fitted", [], ($ns) => {
+
+}), [["deviation", () => ["is", $.b.float]], ["ridge", () => ["is", $.b.float]]], {frozen: true});
+Carried = $.dataclass($.cls("Carried", [], ($ns) => {
+$ns.map = null;
+}), [["draws", () => ["parts", $.b.list, ["parts", $.b.tuple, ["is", $.b.float], ["is", $.b.float]]]], ["variance", () => ["is", $.b.float]], ["bits", () => ["is", $.b.int]], ["label_bits", () => ["is", $.b.int]], ["norm_squared", () => ["is", $.b.int]], ["label_weight", () => ["is", $.b.int]], ["ridge", () => ["is", $.b.float]], ["ridge_share", () => ["is", $.b.float]], ["map", () => ["or", ["is", $.b.str], ["none"]]]], {frozen: true});
+Sampling = $.dataclass($.cls("Sampling", [], ($ns) => {
+
+}), [["rate", () => ["is", $.b.float]], ["draws", () => ["is", $.b.int]]], {frozen: true});
+Exactness = $.dataclass($.cls("Exactness", [], ($ns) => {
+
+}), [["radius", () => ["is", $.b.float]], ["grid_bits", () => ["is", $.b.int]]], {frozen: true});
+Passed = $.dataclass($.cls("Passed", [], ($ns) => {
+
+}), [["blocks", () => ["is", $.b.int]], ["step_sizes", () => ["of", $.b.tuple, ["is", $.b.float]]]], {frozen: true});
+Start = $.or($.or($.or($.or($.or(Prior, Published), Solved), Fitted), Passed), Carried);
+Procedure = $.dataclass($.cls("Procedure", [], ($ns) => {
+$ns.steps = 0n;
+$ns.step_size = 0.0;
+$ns.noise_variance = 0.0;
+$ns.linear_term = 0.0;
+$ns.output_noise = 0.0;
+$ns.shape = null;
+$ns.sampling = null;
+$ns.exactness = null;
+$ns.solver_passes = field([], {"default": 0n, "repr": false});
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+if (($.t($.ga(self, "linear_term")) && !$.t($.b.isinstance([$.ga(self, "start"), Solved])))) {
+throw $.raised(InvalidParameter(["is part of what a solver minimises: it needs a start at the minimiser"], {"linear_term": $.ga(self, "linear_term")}));
+}
+return null;
+});
+$ns.counted = $.property($.fn("counted", ["self"], {}, function (self) {
+return ($.t($.b.isinstance([$.ga(self, "start"), Fitted])) ? 1n : $.ga(self, "steps"));
+}));
+}), [["start", () => ["is", Start]], ["steps", () => ["is", $.b.int]], ["step_size", () => ["is", $.b.float]], ["noise_variance", () => ["is", $.b.float]], ["linear_term", () => ["is", $.b.float]], ["output_noise", () => ["is", $.b.float]], ["shape", () => ["or", ["of", $.b.tuple, ["is", $.b.float]], ["none"]]], ["sampling", () => ["or", ["is", Sampling], ["none"]]], ["exactness", () => ["or", ["is", Exactness], ["none"]]], ["solver_passes", () => ["is", $.b.int]]], {frozen: true});
+Costliest = $.dataclass($.cls("Costliest", [], ($ns) => {
+$ns.steps_with = $.libraries["math"].inf;
+$ns.steps_without = 0n;
+$ns.assuming = NON_ADAPTIVE;
+}), [["steps_with", () => ["is", $.b.float]], ["steps_without", () => ["is", $.b.float]], ["assuming", () => ["is", $.b.str]]], {frozen: true});
+Promise = $.dataclass($.cls("Promise", [], ($ns) => {
+$ns.dp = Costliest([]);
+$ns.deletion = Costliest([]);
+$ns.deletion_steps = 0n;
+$ns.utility_steps = 0n;
+$ns.horizon = null;
+$ns.relearns = false;
+$ns.fresh_every = null;
+$ns.counted_on = null;
+}), [["dp", () => ["is", Costliest]], ["deletion", () => ["is", Costliest]], ["deletion_steps", () => ["is", $.b.int]], ["utility_steps", () => ["is", $.b.int]], ["horizon", () => ["or", ["is", $.b.int], ["none"]]], ["relearns", () => ["is", $.b.bool]], ["fresh_every", () => ["or", ["is", $.b.int], ["none"]]], ["counted_on", () => ["or", ["is", Sampling], ["none"]]]], {frozen: true});
+SOLVERS = $.tuple(["warm", "cold", "fixed"]);
+solver_passes = $.fn("solver_passes", ["problem", "solver", "tolerance"], {}, function (problem, solver, tolerance) {
+let steps;
+if ($.t($.eq(solver, "fixed"))) {
+steps = proven_steps([], {"distance": $.div($.ga($.ga($.ga(problem, "loss"), "constants"), "lipschitz"), $.ga(problem, "strong_convexity")), "tolerance": tolerance, "strong_convexity": $.ga(problem, "strong_convexity"), "objective_smoothness": $.ga(problem, "objective_smoothness")});
+return $.add(steps, 1n);
+}
+return forecast_passes([problem]);
+});
+forecast_passes = $.fn("forecast_passes", ["problem"], {}, function (problem) {
+let _, kappa, narrow, outputs;
+kappa = $.div($.ga(problem, "objective_smoothness"), $.ga(problem, "strong_convexity"));
+outputs = $.ga($.ga(problem, "loss"), "outputs");
+{const $v1 = $.unpack(sample_rows([], {"records": $.ga(problem, "records"), "features": $.ga(problem, "features"), "outputs": outputs, "condition_number": kappa}), 2, -1);_ = $v1[0];narrow = $v1[1];}
+if (($.t(narrow) && $.t($.eq(outputs, 1n)))) {
+return $.add(1n, $.libraries["math"].ceil([$.mul(2n, $.libraries["math"].pow([kappa, 0.25]))]));
+}
+return $.libraries["math"].ceil([$.mul(4n, $.libraries["math"].pow([kappa, 0.27]))]);
+});
+return {Prior, Published, Solved, Fitted, Carried, Sampling, Exactness, Passed, Start, Procedure, Costliest, Promise, SOLVERS, solver_passes, forecast_passes, field, NON_ADAPTIVE, proven_steps, sample_rows, InvalidParameter};
+})();
+$.modules["methods.perturbed_noise"] = (() => {
+let _UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, _usual_pull;
+const math = $.libraries["math"];
+const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
+const WEAKLY_CONVEX = $.modules["privacy.curve"]["WEAKLY_CONVEX"];
+_UNUSUAL = 9.0;
+form_of = $.fn("form_of", ["problem"], {}, function (problem) {
+return ($.t($.ga($.ga($.ga(problem, "loss"), "constants"), "convex")) ? $.ga($.ga(problem, "loss"), "curving") : WEAKLY_CONVEX);
+});
+row_facts = $.fn("row_facts", ["problem"], {}, function (problem) {
+let constants;
+constants = $.ga($.ga(problem, "loss"), "constants");
+return $.dict([["records", $.ga(problem, "records")], ["strong_convexity", $.ga(problem, "strong_convexity")], ["lipschitz", $.ga(constants, "lipschitz")], ["smoothness", $.ga(constants, "smoothness")], ["weak_convexity", $.ga(constants, "weak_convexity")], ["form", form_of([problem])], ["blocks", $.ga($.ga(problem, "loss"), "blocks")], ["dimension", $.ga(problem, "dimension")], ["rows_per_subject", $.ga(problem, "rows_per_subject")], ["proven", $.ga(constants, "proven")], ["shaped", !$.is($.ga(problem, "noise_shape"), null)]]);
+});
+rounding_of_gradient = $.fn("rounding_of_gradient", ["problem", "noise", "chain"], {"chain": 1n}, function (problem, noise, chain) {
+let constants, longest, pull;
+{const $v1 = [$.ga($.ga(problem, "loss"), "constants"), _usual_pull([problem, noise])];constants = $v1[0];pull = $v1[1];}
+longest = $.div($.add($.ga(constants, "lipschitz"), pull), $.ga(problem, "regularization"));
+return $.add($.mul($.pow(2.0, $.neg(40n)), pull), gradient_error([], {"lipschitz": $.ga(constants, "lipschitz"), "curvature": $.ga(constants, "curvature"), "outputs": $.ga($.ga(problem, "loss"), "outputs"), "records": $.ga(problem, "records"), "features": $.ga(problem, "features"), "regularization": $.ga(problem, "regularization"), "weights_norm": $.add($.mul(2n, $.b.min([longest, longest_from_zero([problem, pull])])), $.mul($.mul($.mul(2n, $.sub(chain, 1n)), 2n), longest))}));
+});
+longest_from_zero = $.fn("longest_from_zero", ["problem", "pull"], {}, function (problem, pull) {
+let gap, regularization;
+{const $v2 = [$.ga($.ga(problem, "loss"), "gap_at_zero"), $.ga(problem, "regularization")];gap = $v2[0];regularization = $v2[1];}
+return $.div($.add(pull, $.libraries["math"].sqrt([$.add($.pow(pull, 2n), $.mul($.mul(2n, regularization), gap))])), regularization);
+});
+_usual_pull = $.fn("_usual_pull", ["problem", "noise"], {}, function (problem, noise) {
+let widest;
+widest = $.libraries["math"].sqrt([$.b.max([$.either($.ga(problem, "noise_shape"), () => $.tuple([1.0]))])]);
+return $.div($.mul(noise, $.add($.libraries["math"].sqrt([$.ga(problem, "noise_trace")]), $.mul(_UNUSUAL, widest))), $.ga(problem, "records"));
+});
+return {_UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, _usual_pull, gradient_error, WEAKLY_CONVEX};
+})();
 $.modules["methods.words"] = (() => {
 let passes, noise, promise, _slack;
 const FIXED_SCHEDULE = $.modules["privacy.guarantee"]["FIXED_SCHEDULE"];
@@ -5762,13 +5731,14 @@ let delete$, learn;
 return ("" + "Cost: " + $.formatted(learn, "", ("" + ",")) + " passes over the table to learn, " + $.formatted(delete$, "", ("" + ",")) + " for a publication that deletes.");
 });
 noise = $.fn("noise", ["plan"], {}, function (plan) {
-let each, solved, steps;
+let each, solved, start, steps;
 if ($.t($.ga(plan, "stages"))) {
 each = (function* ($first) { for (const $v3 of $.each($first)) { let stage; stage = $v3; yield ($.t($.ga(stage, "noise_variance")) ? ("" + $.formatted($.ga(stage, "noise_variance"), "", ("" + ".4g"))) : "\u2013"); } })($.ga(plan, "stages"));
 return $.add("\u03c3\u00b2=", $.cm(", ", "join", [each]));
 }
 solved = ($.t($.ga(plan, "linear_term")) ? ("" + "s=" + $.formatted($.ga(plan, "linear_term"), "", ("" + ".6g")) + ", \u03c4=" + $.formatted($.ga(plan, "output_noise"), "", ("" + ".6g"))) : "");
-steps = ("" + $.formatted(($.t($.b.isinstance([$.ga($.ga(plan, "learning"), "start"), Carried])) ? "V" : "\u03c3\u00b2"), "", "") + "=" + $.formatted($.ga(plan, "noise_variance"), "", ("" + ".6g")));
+start = $.ga($.ga(plan, "learning"), "start");
+steps = ($.t($.b.isinstance([start, Carried])) ? ("" + "V=" + $.formatted($.div($.ga(start, "variance"), $.pow(16.0, $.ga(start, "bits"))), "", ("" + ".6g"))) : ("" + "\u03c3\u00b2=" + $.formatted($.ga(plan, "noise_variance"), "", ("" + ".6g"))));
 return (!$.t(solved) ? steps : ($.t($.ga(plan, "noise_variance")) ? ("" + $.formatted(solved, "", "") + "; between: " + $.formatted(steps, "", "")) : solved));
 });
 promise = $.fn("promise", ["plan"], {}, function (plan) {
@@ -5947,64 +5917,6 @@ throw $.raised(AssumptionViolated([("" + "steps exact to the last bit, which row
 return null;
 });
 return {ROOM, NotExact, ExactSteps, GridRun, GridMethod, exact_steps_of, check_exact, ClassVar, Method, NoisySteps, InvalidParameter, bounded_gradients, count, non_negative, positive, AssumptionViolated, NORM_TOLERANCE, Exactness, gradient_error};
-})();
-$.modules["methods.solving"] = (() => {
-let SOLVERS, solver_passes, forecast_passes;
-const math = $.libraries["math"];
-const proven_steps = $.modules["bounds.solver_steps"]["proven_steps"];
-const sample_rows = $.modules["bounds.solver_steps"]["sample_rows"];
-SOLVERS = $.tuple(["warm", "cold", "fixed"]);
-solver_passes = $.fn("solver_passes", ["problem", "solver", "tolerance"], {}, function (problem, solver, tolerance) {
-let steps;
-if ($.t($.eq(solver, "fixed"))) {
-steps = proven_steps([], {"distance": $.div($.ga($.ga($.ga(problem, "loss"), "constants"), "lipschitz"), $.ga(problem, "strong_convexity")), "tolerance": tolerance, "strong_convexity": $.ga(problem, "strong_convexity"), "objective_smoothness": $.ga(problem, "objective_smoothness")});
-return $.add(steps, 1n);
-}
-return forecast_passes([problem]);
-});
-forecast_passes = $.fn("forecast_passes", ["problem"], {}, function (problem) {
-let _, kappa, narrow, outputs;
-kappa = $.div($.ga(problem, "objective_smoothness"), $.ga(problem, "strong_convexity"));
-outputs = $.ga($.ga(problem, "loss"), "outputs");
-{const $v1 = $.unpack(sample_rows([], {"records": $.ga(problem, "records"), "features": $.ga(problem, "features"), "outputs": outputs, "condition_number": kappa}), 2, -1);_ = $v1[0];narrow = $v1[1];}
-if (($.t(narrow) && $.t($.eq(outputs, 1n)))) {
-return $.add(1n, $.libraries["math"].ceil([$.mul(2n, $.libraries["math"].pow([kappa, 0.25]))]));
-}
-return $.libraries["math"].ceil([$.mul(4n, $.libraries["math"].pow([kappa, 0.27]))]);
-});
-return {SOLVERS, solver_passes, forecast_passes, proven_steps, sample_rows};
-})();
-$.modules["methods.perturbed_noise"] = (() => {
-let _UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, _usual_pull;
-const math = $.libraries["math"];
-const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
-const WEAKLY_CONVEX = $.modules["privacy.curve"]["WEAKLY_CONVEX"];
-_UNUSUAL = 9.0;
-form_of = $.fn("form_of", ["problem"], {}, function (problem) {
-return ($.t($.ga($.ga($.ga(problem, "loss"), "constants"), "convex")) ? $.ga($.ga(problem, "loss"), "curving") : WEAKLY_CONVEX);
-});
-row_facts = $.fn("row_facts", ["problem"], {}, function (problem) {
-let constants;
-constants = $.ga($.ga(problem, "loss"), "constants");
-return $.dict([["records", $.ga(problem, "records")], ["strong_convexity", $.ga(problem, "strong_convexity")], ["lipschitz", $.ga(constants, "lipschitz")], ["smoothness", $.ga(constants, "smoothness")], ["weak_convexity", $.ga(constants, "weak_convexity")], ["form", form_of([problem])], ["blocks", $.ga($.ga(problem, "loss"), "blocks")], ["dimension", $.ga(problem, "dimension")], ["rows_per_subject", $.ga(problem, "rows_per_subject")], ["proven", $.ga(constants, "proven")], ["shaped", !$.is($.ga(problem, "noise_shape"), null)]]);
-});
-rounding_of_gradient = $.fn("rounding_of_gradient", ["problem", "noise", "chain"], {"chain": 1n}, function (problem, noise, chain) {
-let constants, longest, pull;
-{const $v1 = [$.ga($.ga(problem, "loss"), "constants"), _usual_pull([problem, noise])];constants = $v1[0];pull = $v1[1];}
-longest = $.div($.add($.ga(constants, "lipschitz"), pull), $.ga(problem, "regularization"));
-return $.add($.mul($.pow(2.0, $.neg(40n)), pull), gradient_error([], {"lipschitz": $.ga(constants, "lipschitz"), "curvature": $.ga(constants, "curvature"), "outputs": $.ga($.ga(problem, "loss"), "outputs"), "records": $.ga(problem, "records"), "features": $.ga(problem, "features"), "regularization": $.ga(problem, "regularization"), "weights_norm": $.add($.mul(2n, $.b.min([longest, longest_from_zero([problem, pull])])), $.mul($.mul($.mul(2n, $.sub(chain, 1n)), 2n), longest))}));
-});
-longest_from_zero = $.fn("longest_from_zero", ["problem", "pull"], {}, function (problem, pull) {
-let gap, regularization;
-{const $v2 = [$.ga($.ga(problem, "loss"), "gap_at_zero"), $.ga(problem, "regularization")];gap = $v2[0];regularization = $v2[1];}
-return $.div($.add(pull, $.libraries["math"].sqrt([$.add($.pow(pull, 2n), $.mul($.mul(2n, regularization), gap))])), regularization);
-});
-_usual_pull = $.fn("_usual_pull", ["problem", "noise"], {}, function (problem, noise) {
-let widest;
-widest = $.libraries["math"].sqrt([$.b.max([$.either($.ga(problem, "noise_shape"), () => $.tuple([1.0]))])]);
-return $.div($.mul(noise, $.add($.libraries["math"].sqrt([$.ga(problem, "noise_trace")]), $.mul(_UNUSUAL, widest))), $.ga(problem, "records"));
-});
-return {_UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, _usual_pull, gradient_error, WEAKLY_CONVEX};
 })();
 $.modules["methods.plan"] = (() => {
 let MOST_STAGES, Numbers, Plan, _NUMBERS;
@@ -6206,7 +6118,7 @@ const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const count = $.modules["errors"]["count"];
 const positive = $.modules["errors"]["positive"];
 const ROOM = $.modules["methods.exact_steps"]["ROOM"];
-const forecast_passes = $.modules["methods.solving"]["forecast_passes"];
+const forecast_passes = $.modules["methods.procedure"]["forecast_passes"];
 {const $v1 = [10000n, $.shl(1n, 20n)];MOST_PASSES = $v1[0];MOST_BLOCKS = $v1[1];}
 {const $v2 = [1.2, 8.0];_FIRST = $v2[0];_FALLS = $v2[1];}
 _FEWEST = 10n;
@@ -6684,7 +6596,7 @@ const row_facts = $.modules["methods.perturbed_noise"]["row_facts"];
 const PerturbedRun = $.modules["methods.perturbed_run"]["PerturbedRun"];
 const MOST_STAGES = $.modules["methods.plan"]["MOST_STAGES"];
 const Plan = $.modules["methods.plan"]["Plan"];
-const SOLVERS = $.modules["methods.solving"]["SOLVERS"];
+const SOLVERS = $.modules["methods.procedure"]["SOLVERS"];
 Perturbed = $.dataclass($.cls("Perturbed", [Method], ($ns) => {
 $ns.name = "perturbed";
 $ns.summary = "objective perturbation: minimise under a random linear term; few passes, exact on a machine";
@@ -7008,7 +6920,7 @@ MarkovSums = $.dataclass($.cls("MarkovSums", [Method], ($ns) => {
 $ns.name = "sums";
 $ns.summary = "many publications: least squares from sums whose noise is carried on; a row that left leaves nothing";
 $ns.for_streams = true;
-$ns.compared = false;
+$ns.own_ridge = true;
 $ns.joiners = true;
 $ns.map = null;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
@@ -7043,10 +6955,13 @@ $ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (se
 let bits, carried, promise, run, weight;
 {const $v8 = $.unpack(grid_of([$.ga(problem, "loss")]), 2, -1);bits = $v8[0];weight = $v8[1];}
 run = MarkovSumsRun([], {...$.named($.cm(self, "_facts", [problem])), "variance": $.mul($.ga(numbers, "noise_variance"), $.pow(4.0, bits))});
-carried = $.modules["methods.procedure"].Carried([], {"draws": $.ga(run, "draws"), "variance": $.ga(run, "variance"), "bits": bits, "label_bits": label_bits([$.ga(problem, "loss")]), "norm_squared": $.ga(run, "norm_squared"), "label_weight": weight, "ridge": $.mul($.ga(problem, "records"), $.ga(problem, "regularization")), "ridge_share": ($.t($.is($.ga(self, "map"), null)) ? RIDGE_SHARE : _CODED_SHARE), "map": $.ga(self, "map")});
+carried = $.modules["methods.procedure"].Carried([], {"draws": $.ga(run, "draws"), "variance": $.ga(run, "variance"), "bits": bits, "label_bits": label_bits([$.ga(problem, "loss")]), "norm_squared": $.ga(run, "norm_squared"), "label_weight": weight, "ridge": $.mul($.ga(problem, "records"), $.ga(problem, "regularization")), "ridge_share": $.ga(self, "_ridge_share"), "map": $.ga(self, "map")});
 promise = $.modules["methods.procedure"].Promise([], {"deletion": $.modules["methods.procedure"].Costliest([0n])});
 return $.cm(Plan, "of", [problem, run, numbers], {"learning": carried, "serving": carried, "promise": promise});
 });
+$ns._ridge_share = $.property($.fn("_ridge_share", ["self"], {}, function (self) {
+return ($.t($.is($.ga(self, "map"), null)) ? RIDGE_SHARE : _CODED_SHARE);
+}));
 }), [["joiners", () => ["is", $.b.bool]], ["map", () => ["or", ["is", $.b.str], ["none"]]]], {frozen: true});
 check_loss = $.fn("check_loss", ["loss"], {}, function (loss) {
 if ((!$.t($.b.isinstance([loss, $.tuple([Logistic, Softmax, Squared])])) || !$.t($.libraries["math"].isfinite([$.ga(loss, "radius")])))) {
@@ -7152,12 +7067,15 @@ _MOST_READ = 4096n;
 return {EventKinds, Statuses, Event, _READ, _MOST_READ, Word, EditCounts, NO_EDITS, Mechanism, InvalidParameter, count, mechanism_from_dict};
 })();
 $.modules["methods.sharp"] = (() => {
-let SharpRun, Sharp;
+let SharpRun, Sharp, _FACTS, SharpExactRun, SharpExact;
 const dataclass = $.libraries["dataclasses"]["dataclass"];
+const fields = $.libraries["dataclasses"]["fields"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
 const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const positive = $.modules["errors"]["positive"];
+const ExactSteps = $.modules["methods.exact_steps"]["ExactSteps"];
 const GridMethod = $.modules["methods.exact_steps"]["GridMethod"];
 const GridRun = $.modules["methods.exact_steps"]["GridRun"];
 const Plan = $.modules["methods.plan"]["Plan"];
@@ -7210,7 +7128,42 @@ run = SharpRun([], {...$.named($.cm(self, "run_facts", [problem, numbers]))});
 return $.cm(Plan, "of", [problem, run, numbers], {"exactness": $.ga(run, "exactness")});
 });
 }), [["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["or", ["is", $.b.float], ["is", $.b.str]], ["none"]]], ["excess_risk_target", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-return {SharpRun, Sharp, ClassVar, GridMethod, GridRun, positive, AssumptionViolated, Plan};
+_FACTS = $.b.tuple([(function* ($first) { for (const $v2 of $.each($first)) { let fact; fact = $v2; yield $.ga(fact, "name"); } })(fields([ExactSteps]))]);
+SharpExactRun = $.dataclass($.cls("SharpExactRun", [SharpRun], ($ns) => {
+$ns.method = "sharp-exact";
+$ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD whose every step is an exact discrete Gaussian, roundings charged";
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.sup(SharpExactRun, self, "__post_init__")([]);
+if (($.t($.is($.ga(self, "exact"), null)) || $.t(!$.eq($.ga(self, "dimension"), $.ga($.ga(self, "exact"), "dimension"))))) {
+throw $.raised(InvalidParameter(["must be outputs \u00d7 features"], {"dimension": $.ga(self, "dimension")}));
+}
+return null;
+});
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+let steps, told;
+told = $.sup(SharpExactRun, self, "to_dict")([]);
+steps = $.cm(told, "pop", ["exact"]);
+return $.dict([...$.pairs(told), ...$.pairs($.dict((function* ($first) { for (const $v3 of $.each($first)) { let name, value; {const $v4 = $.unpack($v3, 2, -1);name = $v4[0];value = $v4[1];} if (!$.t(!$.eq($.tuple([name, value]), $.tuple(["in_place", true])))) continue; yield [name, value]; } })($.cm(steps, "items", []))))]);
+});
+$ns.in_parts = $.staticmethod($.fn("in_parts", ["facts"], {}, function (facts) {
+let own;
+own = $.dict((function* ($first) { for (const $v5 of $.each($first)) { let name, value; {const $v6 = $.unpack($v5, 2, -1);name = $v6[0];value = $v6[1];} if (!$.t(!$.has(_FACTS, name))) continue; yield [name, value]; } })($.cm(facts, "items", [])));
+return $.dict([...$.pairs(own), ["exact", $.dict((function* ($first) { for (const $v7 of $.each($first)) { let name; name = $v7; if (!$.t($.has(facts, name))) continue; yield [name, $.gi(facts, name)]; } })(_FACTS))]]);
+}));
+}), [["dimension", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
+SharpExact = $.dataclass($.cls("SharpExact", [Sharp], ($ns) => {
+$ns.name = "sharp-exact";
+$ns.compared = false;
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+return $.dict((function* ($first) { for (const $v8 of $.each($first)) { let name, value; {const $v9 = $.unpack($v8, 2, -1);name = $v9[0];value = $v9[1];} if (!$.t(!$.eq(name, "exact"))) continue; yield [name, value]; } })($.cm($.sup(SharpExact, self, "to_dict")([]), "items", [])));
+});
+$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let run;
+run = SharpExactRun([], {...$.named($.cm(self, "run_facts", [problem, numbers])), "dimension": $.ga(problem, "dimension")});
+return $.cm(Plan, "of", [problem, run, numbers], {"exactness": $.ga(run, "exactness")});
+});
+}), [], {frozen: true});
+return {SharpRun, Sharp, _FACTS, SharpExactRun, SharpExact, ClassVar, GridMethod, GridRun, positive, AssumptionViolated, Plan, InvalidParameter, ExactSteps, fields};
 })();
 $.modules["methods.theorem"] = (() => {
 let TheoremRun, Theorem, _check_covered;
@@ -7890,10 +7843,10 @@ const MOST_PASSES = $.modules["methods.passes"]["MOST_PASSES"];
 const Passes = $.modules["methods.passes"]["Passes"];
 const passes_for = $.modules["methods.passes"]["passes_for"];
 const Plan = $.modules["methods.plan"]["Plan"];
+const SOLVERS = $.modules["methods.procedure"]["SOLVERS"];
+const forecast_passes = $.modules["methods.procedure"]["forecast_passes"];
+const solver_passes = $.modules["methods.procedure"]["solver_passes"];
 const SharpRun = $.modules["methods.sharp"]["SharpRun"];
-const SOLVERS = $.modules["methods.solving"]["SOLVERS"];
-const forecast_passes = $.modules["methods.solving"]["forecast_passes"];
-const solver_passes = $.modules["methods.solving"]["solver_passes"];
 _PASSES = "passes";
 _DIFFUSION_SHARE = $.div(5n, 3n);
 MinimiserRun = $.dataclass($.cls("MinimiserRun", [SharpRun], ($ns) => {
@@ -8043,53 +7996,6 @@ enough = $.mul(1.01, risk([most]));
 return first_whole([$.fn("<lambda>", ["steps"], {}, (steps) => $.le(risk([steps]), enough)), 0n, most]);
 });
 return {_PASSES, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps, solver_passes, ClassVar, GridMethod, Passes, SharpRun, first_whole, forecast_passes, forecast_excess_risk, positive, count, InvalidParameter, MOST_PASSES, SOLVERS, choice, gradient_error, Plan, Any, non_negative, AssumptionViolated, passes_for, ROOM};
-})();
-$.modules["methods.sharp_exact"] = (() => {
-let _FACTS, SharpExactRun, SharpExact;
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const fields = $.libraries["dataclasses"]["fields"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const ExactSteps = $.modules["methods.exact_steps"]["ExactSteps"];
-const Plan = $.modules["methods.plan"]["Plan"];
-const Sharp = $.modules["methods.sharp"]["Sharp"];
-const SharpRun = $.modules["methods.sharp"]["SharpRun"];
-_FACTS = $.b.tuple([(function* ($first) { for (const $v1 of $.each($first)) { let fact; fact = $v1; yield $.ga(fact, "name"); } })(fields([ExactSteps]))]);
-SharpExactRun = $.dataclass($.cls("SharpExactRun", [SharpRun], ($ns) => {
-$ns.method = "sharp-exact";
-$ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD whose every step is an exact discrete Gaussian, roundings charged";
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(SharpExactRun, self, "__post_init__")([]);
-if (($.t($.is($.ga(self, "exact"), null)) || $.t(!$.eq($.ga(self, "dimension"), $.ga($.ga(self, "exact"), "dimension"))))) {
-throw $.raised(InvalidParameter(["must be outputs \u00d7 features"], {"dimension": $.ga(self, "dimension")}));
-}
-return null;
-});
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-let steps, told;
-told = $.sup(SharpExactRun, self, "to_dict")([]);
-steps = $.cm(told, "pop", ["exact"]);
-return $.dict([...$.pairs(told), ...$.pairs($.dict((function* ($first) { for (const $v2 of $.each($first)) { let name, value; {const $v3 = $.unpack($v2, 2, -1);name = $v3[0];value = $v3[1];} if (!$.t(!$.eq($.tuple([name, value]), $.tuple(["in_place", true])))) continue; yield [name, value]; } })($.cm(steps, "items", []))))]);
-});
-$ns.in_parts = $.staticmethod($.fn("in_parts", ["facts"], {}, function (facts) {
-let own;
-own = $.dict((function* ($first) { for (const $v4 of $.each($first)) { let name, value; {const $v5 = $.unpack($v4, 2, -1);name = $v5[0];value = $v5[1];} if (!$.t(!$.has(_FACTS, name))) continue; yield [name, value]; } })($.cm(facts, "items", [])));
-return $.dict([...$.pairs(own), ["exact", $.dict((function* ($first) { for (const $v6 of $.each($first)) { let name; name = $v6; if (!$.t($.has(facts, name))) continue; yield [name, $.gi(facts, name)]; } })(_FACTS))]]);
-}));
-}), [["dimension", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
-SharpExact = $.dataclass($.cls("SharpExact", [Sharp], ($ns) => {
-$ns.name = "sharp-exact";
-$ns.compared = false;
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-return $.dict((function* ($first) { for (const $v7 of $.each($first)) { let name, value; {const $v8 = $.unpack($v7, 2, -1);name = $v8[0];value = $v8[1];} if (!$.t(!$.eq(name, "exact"))) continue; yield [name, value]; } })($.cm($.sup(SharpExact, self, "to_dict")([]), "items", [])));
-});
-$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
-let run;
-run = SharpExactRun([], {...$.named($.cm(self, "run_facts", [problem, numbers])), "dimension": $.ga(problem, "dimension")});
-return $.cm(Plan, "of", [problem, run, numbers], {"exactness": $.ga(run, "exactness")});
-});
-}), [], {frozen: true});
-return {_FACTS, SharpExactRun, SharpExact, ClassVar, Sharp, SharpRun, Plan, InvalidParameter, ExactSteps, fields};
 })();
 $.modules["accountant.account"] = (() => {
 let Erasing, hidden_past, Account, _stretch, CONTRADICTION;
@@ -8668,15 +8574,19 @@ return $.add(first, last_whole([$.fn("<lambda>", ["number"], {}, (number) => wit
 return {Remaining, Ahead, Total, Guarantee, last_whole, affordable, Event, EditCounts, EventKinds};
 })();
 $.modules["methods.ladder"] = (() => {
-let Ladder;
+let Ladder, KEPT, _LEARN, _RERUN, LadderRun;
+const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const replace = $.libraries["dataclasses"]["replace"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const count = $.modules["errors"]["count"];
 const NETWORK = $.modules["losses.staged"]["NETWORK"];
 const Staged = $.modules["losses.staged"]["Staged"];
+const Guarantee = $.modules["privacy.guarantee"]["Guarantee"];
+const Worlds = $.modules["privacy.worlds"]["Worlds"];
+const Mechanism = $.modules["methods.base"]["Mechanism"];
 const Method = $.modules["methods.base"]["Method"];
-const LadderRun = $.modules["methods.ladder_run"]["LadderRun"];
 const MOST_STAGES = $.modules["methods.plan"]["MOST_STAGES"];
 const Plan = $.modules["methods.plan"]["Plan"];
 const Costliest = $.modules["methods.procedure"]["Costliest"];
@@ -8742,7 +8652,79 @@ $.cm($.ga(stage, "method"), "check_plan", [stage]);
 return null;
 });
 }), [["stages", () => ["of", $.b.tuple, ["is", Stage]]], ["level", () => ["is", $.b.int]]], {frozen: true});
-return {Ladder, Stage, NETWORK, ClassVar, Method, InvalidParameter, MOST_STAGES, Plan, Costliest, Promise, LadderRun, replace, of_stage, Staged, Sampling};
+KEPT = "the base's \u03b5_dd is not reduced by deletions: what the kept stages showed of an erased record stays until a fresh learn";
+{const $v27 = [3n, 2n];_LEARN = $v27[0];_RERUN = $v27[1];}
+LadderRun = $.dataclass($.cls("LadderRun", [Mechanism], ($ns) => {
+$ns.method = "ladder";
+$ns.source = "sum over the runs of stages that an observed model rests on, each Gaussian DP for every value of its inputs";
+$ns.notes = $.tuple([("" + "Of the stages that a ladder keeps between requests: " + $.formatted(KEPT, "", "") + ".")]);
+$ns.nested = $.tuple(["kept", "later"]);
+$ns.kept = $.tuple([]);
+$ns.later = $.tuple([]);
+$ns.kept_steps = $.tuple([]);
+$ns.later_steps = $.tuple([]);
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let stage, steps;
+$.sup(LadderRun, self, "__post_init__")([]);
+if (!$.t($.ga(self, "later"))) {
+throw $.raised(InvalidParameter(["a ladder needs a stage that a deletion runs again; give later stages, or take 'composition'"]));
+}
+if (($.t(!$.eq($.b.len([$.ga(self, "kept")]), $.b.len([$.ga(self, "kept_steps")]))) || $.t(!$.eq($.b.len([$.ga(self, "later")]), $.b.len([$.ga(self, "later_steps")]))))) {
+throw $.raised(InvalidParameter(["every stage of a ladder states its steps: as many numbers as stages"]));
+}
+for (const $v28 of $.each($.tuple([...$.each($.b.zip([$.ga(self, "kept"), $.ga(self, "kept_steps")], {"strict": true})), ...$.each($.b.zip([$.ga(self, "later"), $.ga(self, "later_steps")], {"strict": true}))]))) {
+{const $v29 = $.unpack($v28, 2, -1);stage = $v29[0];steps = $v29[1];}
+$.cm(stage, "check_steps", [count(["steps of a stage", steps])]);
+if (($.t($.ga(stage, "nested")) || $.t(!$.eq($.ga(stage, "publishes"), "model")) || $.t($.ga(stage, "shows_start")) || $.t(!$.eq($.ga(stage, "records"), $.ga(self, "records"))))) {
+throw $.raised(InvalidParameter([("" + "a run by " + $.formatted($.ga(stage, "method"), "r", "") + " on " + $.formatted($.ga(stage, "records"), "", "") + " slots is no stage of this ladder of " + $.formatted($.ga(self, "records"), "", "") + ": a stage starts at a kept stage or at a public point, never where the last published model was")]));
+}
+}
+return null;
+});
+$ns.left = $.property($.fn("left", ["self"], {}, function (self) {
+return ($.t($.ga(self, "kept")) ? "base" : "");
+}));
+$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
+let inner;
+inner = (function* ($first) { for (const $v30 of $.each($first)) { let stage; stage = $v30; for (const $v31 of $.each($.cm(stage, "conditions", []))) { let condition; condition = $v31; yield condition; }} })($.tuple([...$.each($.ga(self, "kept")), ...$.each($.ga(self, "later"))]));
+return $.tuple([$.tuple(["stages-published", $.dict([])]), ...$.each(inner)]);
+});
+$ns.rows = $.property($.fn("rows", ["self"], {}, function (self) {
+return $.b.min([(function* ($first) { for (const $v32 of $.each($first)) { let stage; stage = $v32; yield $.ga(stage, "rows"); } })($.tuple([...$.each($.ga(self, "kept")), ...$.each($.ga(self, "later"))]))]);
+}));
+$ns.learn_steps = $.property($.fn("learn_steps", ["self"], {}, function (self) {
+return $.add($.b.sum([$.ga(self, "kept_steps")]), $.b.sum([$.ga(self, "later_steps")]));
+}));
+$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
+return ($.t($.eq(steps, $.ga(self, "learn_steps"))) ? _LEARN : _RERUN);
+});
+$ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
+if ($.t(!$.has($.tuple([$.ga(self, "learn_steps"), $.b.sum([$.ga(self, "later_steps")])]), steps))) {
+throw $.raised(InvalidParameter([("" + "is not what this ladder runs: " + $.formatted($.ga(self, "learn_steps"), "", "") + " steps to learn and " + $.formatted($.b.sum([$.ga(self, "later_steps")]), "", "") + " for a request")], {"steps": steps}));
+}
+return null;
+});
+$ns.interval = $.fn("interval", ["self", "about", "worlds", "*", "steps_with", "steps_without"], {"steps_without": 0n}, function (self, about, worlds, steps_with, steps_without) {
+let learned, parts, seen, told, total;
+learned = $.either($.eq(steps_with, $.libraries["math"].inf), () => $.eq($.mod(steps_with, 2n), 1n));
+seen = [...$.each(($.t(learned) ? $.b.zip([$.ga(self, "kept"), $.ga(self, "kept_steps")], {"strict": true}) : $.tuple([])))];
+if (($.t(steps_with) && !$.t(steps_without))) {
+seen = $.iadd(seen, $.b.zip([$.ga(self, "later"), $.ga(self, "later_steps")], {"strict": true}));
+}
+parts = [...(function* ($first) { for (const $v33 of $.each($first)) { let stage, steps; {const $v34 = $.unpack($v33, 2, -1);stage = $v34[0];steps = $v34[1];} yield $.cm(stage, "interval", [about, worlds], {"steps_with": $.cm(stage, "exposure", [steps])}); } })(seen)];
+total = $.cm(Guarantee, "composed", [[$.tuple([$.cm(self, "guarantee", [about, Worlds([worlds])]), 1n]), ...$.each((function* ($first) { for (const $v35 of $.each($first)) { let part; part = $v35; yield $.tuple([part, 1n]); } })(parts))]]);
+told = $.both($.ga(self, "kept"), () => $.eq(about, "deletion"));
+return ($.t(told) ? replace([total], {"assumptions": $.tuple([...$.each($.ga(total, "assumptions")), KEPT])}) : total);
+});
+$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
+throw $.raised($.b.NotImplementedError);
+return null;
+});
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+return $.dict([["method", $.ga(self, "method")], ["records", $.ga(self, "records")], ["proven", $.ga(self, "proven")], ["slack", $.ga(self, "slack")], ["kept", [...(function* ($first) { for (const $v36 of $.each($first)) { let stage; stage = $v36; yield $.cm(stage, "to_dict", []); } })($.ga(self, "kept"))]], ["later", [...(function* ($first) { for (const $v37 of $.each($first)) { let stage; stage = $v37; yield $.cm(stage, "to_dict", []); } })($.ga(self, "later"))]], ["kept_steps", $.b.list([$.ga(self, "kept_steps")])], ["later_steps", $.b.list([$.ga(self, "later_steps")])]]);
+});
+}), [["kept", () => ["of", $.b.tuple, ["is", Mechanism]]], ["later", () => ["of", $.b.tuple, ["is", Mechanism]]], ["kept_steps", () => ["of", $.b.tuple, ["is", $.b.int]]], ["later_steps", () => ["of", $.b.tuple, ["is", $.b.int]]]], {frozen: true, kw_only: true});
+return {Ladder, KEPT, _LEARN, _RERUN, LadderRun, Stage, NETWORK, ClassVar, Method, Mechanism, InvalidParameter, MOST_STAGES, Plan, Costliest, Promise, replace, of_stage, count, Staged, Sampling, Worlds, Guarantee};
 })();
 $.modules["accountant.accountant"] = (() => {
 let Accountant, _least;

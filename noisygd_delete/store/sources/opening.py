@@ -1,18 +1,181 @@
-"""From an address to the source that is there."""
+"""From an address to the source that is there.
+
+Parquet files that the workers of Ray or Spark read, where this process alone would not hold the rows: those of a folder, or of the
+version of a Delta table that its log names.
+
+Rows never come here but for a sample that steers the solver, in memory; of a Delta table those of the files that changed, while they are
+counted.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import fields
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, fields, replace
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, NoReturn
 
-from ...errors import InvalidParameter, StoreCorrupt
-from .lake import DeltaTable, DuckdbFile, ParquetFolder
+from ...engine import CurrentRecords
+from ...errors import InvalidParameter, MissingDependency, StoreCorrupt, choice
+from ...features.schema import Schema
+from ...records import LeftOut
+from . import parquet_files as files
+from .lake import FILES_UNCOUNTED, ROWS, DeltaTable, DuckdbFile, ParquetFolder, number_of
 from .mysql import MySQL
-from .on_engine import DeltaOnEngine, FolderOnEngine
 from .postgres import Postgres
-from .source import Source
+from .reading import columns_of
+from .source import NOTHING_DONE, Done, Source
+
+ENGINES = ("ray", "spark")
+WITH_SQL = ("spark",)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Rows among those of the files, as a `Source` says it: `query` calls all of them `source`; none of a person of whom there are more
+    than `rows_per_subject`. `gone_ids` and `gone_subjects` must not be among them."""
+
+    id: str
+    query: str | None = None
+    subject: str | None = None
+    rows_per_subject: int = 1
+    gone_ids: tuple[str, ...] = ()
+    gone_subjects: tuple[str, ...] = ()
+
+
+def opened(
+    engine: str,
+    address: str,
+    schema: Schema,
+    slots: int | None,
+    *,
+    pinned: files.Pinned | None = None,
+    selection: Selection | None = None,
+) -> AbstractContextManager[tuple[CurrentRecords, str, LeftOut]]:
+    """The rows of Parquet files, held by the workers of an engine while this is open, their position in the source, and what the
+    selection leaves out because of whose it is.
+
+    Args:
+        address: a path, or an address that the engine knows: s3://bucket/folder.
+        slots: n; None: as many as there are rows.
+        pinned: the files; None: all *.parquet files that are in the folder now, and the position is the time.
+        selection: rows among them, by an engine of `WITH_SQL`; None: all.
+
+    Raises:
+        MissingDependency: the engine, or its distribution, is not installed. SourceError, InvalidSchema, InvalidRecords: the rows are not there, or do not
+        fit. InvalidParameter: it does not start, or would leave rows behind in clear.
+    """
+    try:
+        workers = import_module(f"noisygd_delete_engines.on_{choice('engine', engine, ENGINES)}")
+    except ModuleNotFoundError as error:
+        raise MissingDependency(
+            f"workers of {engine} hold tables where it is installed: pip install noisygd-delete-engines"
+        ) from error
+    how = {"selection": selection} if engine in WITH_SQL else {}
+    held: AbstractContextManager[tuple[CurrentRecords, str, LeftOut]] = workers.opened(
+        address, schema, slots, pinned, **how
+    )
+    return held
+
+
+@dataclass(frozen=True)
+class FolderOnEngine(Source):
+    """Parquet files of the same columns in one folder, by its path or by an address that the engine knows (s3://bucket/folder). The
+    application deletes; positions are times.
+
+    engine   "ray" or "spark"
+    """
+
+    engine: str = "ray"
+
+    kind: ClassVar[str] = "parquet-on-engine"
+    uncounted: ClassVar[str] = FILES_UNCOUNTED
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if "://" not in self.address and not Path(self.address).is_absolute():
+            raise InvalidParameter("the ledger names the folder by its whole path")
+        if self.table is not None:
+            raise InvalidParameter("a folder of Parquet files is one table; leave --table out")
+        _check_engine(self, self.engine)
+
+    def opened(
+        self, schema: Schema, slots: int, done: Done = NOTHING_DONE
+    ) -> AbstractContextManager[tuple[CurrentRecords, str, LeftOut]]:
+        if done.refuse is not None:
+            raise InvalidParameter(
+                f"{self.address}: a list of erased ids is compared with the ids of a table, which workers do not read; leave --tombstones out"
+            )
+        return opened(self.engine, self.address, schema, slots, selection=_selection(self))
+
+    def check(self) -> None:
+        """Ids are not read here."""
+
+    def snapshot(self, *_: Any, **__: Any) -> NoReturn:
+        raise InvalidParameter(
+            f"{self.address}: its rows are read by the workers of {self.engine}, and this process needs them here; use a source without an "
+            "engine for that"
+        )
+
+    every = names = columns = snapshot
+
+    def position(self) -> str:
+        return files.position()
+
+    def held(self, ids: Sequence[str], subjects: Sequence[str], *, names: bool = False) -> int:
+        raise self._left_to_the_application()
+
+
+@dataclass(frozen=True)
+class DeltaOnEngine(DeltaTable):
+    """A Delta table whose files of one version workers read; deleted from, and its changes counted, as any Delta table.
+
+    engine   "ray" or "spark"
+    """
+
+    engine: str = "ray"
+
+    kind: ClassVar[str] = "delta-on-engine"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_engine(self, self.engine)
+
+    def opened(
+        self, schema: Schema, slots: int, done: Done = NOTHING_DONE
+    ) -> AbstractContextManager[tuple[CurrentRecords, str, LeftOut]]:
+        pinned, selection = self.pinned(columns_of(schema)), _selection(self, done)
+        table = replace(self, query=None)  # the engine asks the query, in its own words
+        with table._at(number_of(pinned.position)) as connection:
+            table._check_done(connection, pinned.position, done)
+        return opened(self.engine, self.address, schema, slots, pinned=pinned, selection=selection)
+
+    def check(self) -> None:
+        table = replace(self, query=None)
+        with table._moment() as (connection, _):
+            table._check_columns(connection.table(ROWS).columns)
+            table._check_types(connection)
+
+    def _check_absence(self, *given: Any) -> None:
+        """What the query reads is asked in its own words, when it is read."""
+
+
+def _check_engine(source: Source, engine: str) -> None:
+    choice("engine", engine, ENGINES)
+    for name in ("query", "subject"):
+        if getattr(source, name) is not None and engine not in WITH_SQL:
+            raise InvalidParameter(
+                f"--{name} is for a source that one process reads, or for --engine spark: workers of {engine} see a partition each, never two "
+                "rows of one person together. Let the files hold the rows to learn from, one row for each person"
+            )
+
+
+def _selection(source: Source, done: Done = NOTHING_DONE) -> Selection | None:
+    if source.query is None and source.subject is None:
+        return None
+    return Selection(source.id, source.query, source.subject, source.rows_per_subject, done.ids, done.subjects)
+
 
 _POSTGRES = ("postgresql://", "postgres://")
 _KINDS: dict[str, type[Source]] = {

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...errors import CountBroken, InvalidParameter, InvalidRequest, SourceError
 from ...records import EditCounts
-from . import marks, trigger
+from . import session, trigger
 from .by_sql import SqlSource
 from .session import as_written, ask, ask_one, connected, library, of_rows, said
 from .source import (
@@ -97,7 +97,7 @@ class Postgres(SqlSource):
         return found if only else None
 
     def _shown(self, connection: psycopg.Connection[Any], position: str, done: Done) -> bool:
-        return marks.shown(connection, done.marks)
+        return session.shown(connection, done.marks)
 
     def _hold_answers(self, connection: psycopg.Connection[Any]) -> None:
         connection.execute("SET LOCAL work_mem = '1GB'")  # else it would spill counts to its disk
@@ -226,7 +226,7 @@ class Postgres(SqlSource):
         named = self._named(ids, subjects)
         with self.connected() as connection:
             self._check_names(self._columns(connection))
-            if not marks.shown(connection, done.marks):
+            if not session.shown(connection, done.marks):
                 raise put_back(self.address)
             gone: list[str] = []
             for column, names in named:
@@ -242,7 +242,7 @@ class Postgres(SqlSource):
             still = self._read_of(connection, ids, subjects)
             if still:
                 raise still_read(still)
-            left = marks.leave(connection)
+            left = session.leave(connection)
             number = str(ask_one(connection, "SELECT pg_current_xact_id()::text"))
             accept(number if left is None else f"{number}:{left}", gone)
             with _refusing():
@@ -269,7 +269,7 @@ class Postgres(SqlSource):
             with self.connected() as connection:
                 status = ask_one(connection, f"SELECT pg_xact_status({number}::text::xid8)")
                 if status == "committed":
-                    if left and not marks.shown(connection, (left,)):
+                    if left and not session.shown(connection, (left,)):
                         raise put_back(self.address)
                     return f"transaction:{number}"
             if status == "aborted":

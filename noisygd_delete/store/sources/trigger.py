@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import CountBroken
 from ...records import EditCounts
-from .marks import MAKING
-from .session import ask
+from .session import MAKING, ask
 
 if TYPE_CHECKING:
     import psycopg

@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 
 import pytest
+from noisygd_delete_engines import on_spark
 
 from noisygd_delete.errors import MissingDependency
-from noisygd_delete.store.clusters import spark_session
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="a script stands for Java")
 TOLD = {
@@ -36,8 +36,8 @@ def test_java_is_asked_before_spark(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     if where == "JAVA_HOME":
         monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     if expected is None:
-        spark_session.require_java()
+        on_spark.require_java()
         return
     with pytest.raises(MissingDependency, match=f"Java 17 or later .*{expected}") as told:
-        spark_session.require_java()
+        on_spark.require_java()
     assert "\n" not in str(told.value)
