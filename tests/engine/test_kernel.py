@@ -376,15 +376,37 @@ def test_a_compiler_is_not_loaded_for_a_few_steps(monkeypatch) -> None:
     made = []
     monkeypatch.setattr(engine_objective, "Kernel", lambda *facts: made.append(1) or Kernel(*facts))
     monkeypatch.setattr(kernel, "LEAST", 0)
-    monkeypatch.delitem(sys.modules, kernel_numba.__name__)  # none that was loaded serves
+    monkeypatch.setattr(kernel, "_worth", [False])
     steps = curator.plan.learn_steps, curator.plan.delete_steps
     assert steps[0] > steps[1] + 1
     monkeypatch.setattr(kernel, "WORTH", rows.size * steps[0])
     curator.learn()
     assert len(made) == 1
-    monkeypatch.delitem(sys.modules, kernel_numba.__name__)
+    monkeypatch.setattr(kernel, "_worth", [False])
     curator.delete([3])
     assert len(made) == 1
     monkeypatch.setattr(kernel, "WORTH", rows.size * steps[1])
     curator.delete([4])
     assert len(made) == 2
+
+
+@pytest.mark.parametrize("filled", [0.01, 0.9])
+def test_rows_that_are_gone_decide_not_how_later_ones_are_added(filled: float, monkeypatch) -> None:
+    """A solve that reads mostly zeros sparsely needs no compiler; whether later runs use it depends on public facts all the same."""
+    rows = np.where(RNG.random((300, 400)) < filled, 0.02, 0.0).astype(np.float32)
+    labels = np.where(RNG.random(300) < 0.5, -1.0, 1.0)
+    monkeypatch.setattr(kernel, "LEAST", 0)
+    monkeypatch.setattr(kernel, "WORTH", rows.size * 2)
+    monkeypatch.setattr(kernel, "_worth", [False])
+    one = 1  # reading: worth nothing by itself
+    assert not kernel.serves(losses.Logistic(1.0), rows, one)
+    chosen = make_plan(
+        losses.Logistic(1.0),
+        records=300,
+        features=400,
+        regularization=0.05,
+        budget=Budget(order=10, dp=1.0, deletion=0.1),
+        method="perturbed",
+    )
+    Curator(Records(rows, labels), chosen).learn()
+    assert kernel.serves(losses.Logistic(1.0), rows, one)
