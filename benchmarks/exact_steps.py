@@ -107,6 +107,7 @@ def line(data: datasets.Data, edited: Records, facts: dict[str, Any], name: str,
 def beside_the_kernel(data: datasets.Data, regularization: float, steps: int, repeats: int) -> str:
     """A whole deletion by `sharp` in the compiled kernel, as in a process that learned before; the table's steps are matrix products."""
     from noisygd_delete.engine import kernel_numba  # noqa: F401
+
     edited = data.train.apply(EditRequest.delete([0]))
     facts = {"records": data.train.slots, "features": data.train.width, "regularization": regularization}
     real, exact = (make_plan(data.loss, **facts, budget=BUDGET, method=method) for method in METHODS["sharp"])
