@@ -44,9 +44,9 @@ desk-to-registry: $(PUBLISHERS)/.ready  ## from a privacy desk to a model regist
 	$(PUBLISHERS)/bin/python -m pytest tests/service/test_end_to_end.py -m long --table=benchmarks/results/desk-to-registry.md
 
 # Ray and Spark are heavy, so they have an environment and pins of their own
-$(ENGINES)/.ready: pyproject.toml constraints-engines.txt
+$(ENGINES)/.ready: pyproject.toml engines/pyproject.toml constraints-engines.txt
 	$(PYTHON) -m venv $(ENGINES)
-	$(ENGINES)/bin/python -m pip install --quiet --constraint constraints-engines.txt --editable ".[engines,files]" pytest psutil
+	$(ENGINES)/bin/python -m pip install --quiet --constraint constraints-engines.txt --editable ".[files]" --editable engines pytest psutil
 	touch $@
 
 engines: $(ENGINES)/.ready  ## clusters of Ray and Spark of two workers each, killed and scanned; needs Java 17

@@ -21,15 +21,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from noisygd_delete_engines import on_ray, on_spark
+from noisygd_delete_engines.questions import Encoder
 
 from noisygd_delete import Budget, Curator, Records, Schema, losses, make_plan
 from noisygd_delete.engine import CurrentRecords
 from noisygd_delete.engine.objective_float64 import PreciseObjective
 from noisygd_delete.features.schema import Encoded
 from noisygd_delete.features.schema.encoded import Gathered
-from noisygd_delete.store.clusters import files, on_ray, on_spark
-from noisygd_delete.store.clusters.opening import opened
-from noisygd_delete.store.clusters.questions import Encoder
+from noisygd_delete.store.sources import parquet_files as files
+from noisygd_delete.store.sources.opening import opened
 
 RESULTS = Path(__file__).parent / "results" / "engines.md"
 D, TURNS, LAMBDA = 8, 5, 1e-3

@@ -52,8 +52,8 @@ def gradient_error(
     """Bound on ‖computed − true ∇L_D(θ)‖ of the float64 objective, for rows of norm ≤ R and ‖θ‖ ≤ `weights_norm`.
 
     With unit roundoff u and d' features: scores err by at most d'uR‖θ‖, which moves the mean gradient by βd'u‖θ‖
-    (`curvature` is β = max(β₊, β₋)); the loss's derivative errs by (16 + 4 · outputs)u relative to L, taking exp and tanh
-    as good to 4u. A sum errs by u times, over its terms, their length and the additions that each goes through (Higham 2002,
+    (`curvature` is β = max(β₊, β₋)); the loss's derivative errs by (16 + 4 · outputs)u relative to L, taking exp as good
+    to 4u and tanh to 8u. A sum errs by u times, over its terms, their length and the additions that each goes through (Higham 2002,
     §4.2), to first order: at most CHUNK inside its chunk, in whatever order and pieces; those of a tree over the chunks (of at
     least BLOCK rows) of its partition; then one for each process of a group, or those of a tree over the partitions of a
     cluster, which are fewer: (CHUNK + ⌈log₂(n/BLOCK)⌉ + MOST_PROCESSES)uL, however the rows are dealt out, which hardly grows

@@ -10,12 +10,14 @@ told no more than without.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..accountant.account import Account
 from ..bounds.markov_sums import CARRY_BITS, patch_variance
 from ..engine import CurrentRecords, Execution, rows_here
 from ..engine.count_tables import CodedMoments
@@ -77,11 +79,13 @@ def variance_of_patch(plan: Plan, draws: int, patches: int) -> int:
     return patch_variance(carry=carry, variance=variance, number=patches, usual=plan.problem.batch)
 
 
-def copied(plan: Plan, patch: Continuation) -> Guarantee:
-    """What a patch, and all releases before it, reveal of a record that left by it or by one before it since the last release."""
+def copied(plan: Plan, account: Account, patch: Continuation) -> Guarantee:
+    """What a patch, and all releases before it, those of earlier chains too, reveal of a record that left by it or by one before it since
+    the last release."""
     notion, variance = plan.problem.deletion_notion, variance_of_patch(plan, patch.number, patch.patches)
     told: Guarantee = plan.mechanism.patched(notion, draws=patch.number, variance=variance)  # type: ignore[attr-defined]
-    return told
+    before = account.published - Counter([(plan.mechanism, patch.number, 0.0)])
+    return Guarantee.composed([(account.answer("deletion", notion, before), 1), (told, 1)]) if before else told
 
 
 def moments_of(procedure: Carried, shape: tuple[int, ...]) -> IntegerMoments:

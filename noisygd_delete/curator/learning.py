@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ..engine import Checked, CurrentRecords, Execution, check_records, rows_here
 from ..engine.discrete_gaussian import on_noisy_grid
 from ..engine.group import ALONE, Group
+from ..engine.kernel import is_worth
 from ..engine.linear_term import draw_linear_term
 from ..engine.noise import Noise
 from ..engine.noisygd import Weights, initial_weights, on_grid, publication_grid
@@ -280,6 +281,8 @@ def _solved(
     """The minimiser, or the last of several in a row, and the passes that were taken. What is between them stays in here."""
     sample, passes, start = None, 0, published if begin.solver == "warm" else None
     if isinstance(records, Records) and execution.group is ALONE and begin.solver != "fixed":
+        if records.sparse is None:
+            is_worth(plan.loss, records.features, procedure.solver_passes)
         records = read_sparsely(records)  # where it is quicker: as long as it may be seen how full the rows are
     own: dict[str, Any] = {"group": execution.group, "readings": procedure.solver_passes}
     objective = PreciseObjective(records, plan.loss, regularization=plan.regularization, **own)

@@ -12,7 +12,6 @@ additions in its block, 64 in its span and those of a tree over the spans, fewer
 from __future__ import annotations
 
 import os
-import sys
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -31,18 +30,24 @@ WORTH = 1 << 31  # in all readings of a run worth loading the compiler for: abou
 _TASKS = 8  # for each thread
 
 
-def serves(loss: Loss, rows: NDArray[Any], readings: int | None) -> bool:
-    """Whether the compiled kernel is there for this loss, table and number of gradients (None: many): a function of public facts.
+_worth = [False]  # whether a run of this process was worth the compiler, however its rows were read then
 
-    A compiler that an earlier run of this process loaded serves a few readings too.
+
+def is_worth(loss: Loss, rows: NDArray[Any], readings: int | None) -> bool:
+    """Whether so many gradients of this table (None: many), or an earlier run of this process, are worth loading the compiler.
+
+    A function of public facts: asked before it is looked at how many numbers are 0, for a record that is gone must not decide how later
+    sums are added.
     """
-    return (
-        loss.scalar_slope is not None
-        and rows.size >= LEAST
-        and (readings is None or rows.size * readings >= WORTH or f"{__package__}.kernel_numba" in sys.modules)
-        and rows.flags.c_contiguous
-        and _compiles()
-    )
+    if loss.scalar_slope is None or rows.size < LEAST:
+        return False
+    _worth[0] = _worth[0] or readings is None or rows.size * readings >= WORTH
+    return _worth[0]
+
+
+def serves(loss: Loss, rows: NDArray[Any], readings: int | None) -> bool:
+    """Whether the compiled kernel is there for this loss, table and number of gradients (None: many)."""
+    return is_worth(loss, rows, readings) and rows.flags.c_contiguous and _compiles()
 
 
 class Kernel:

@@ -24,7 +24,7 @@ _BLOCK = uintp(BLOCK)
 
 
 def tanh(x):  # type: ignore[no-untyped-def]
-    """tanh in [−1, 1] for every x, NaN included: to 2⁻²² in float32, tested on every float, and to 4 · 2⁻⁵³ in float64, tested against 40 digits.
+    """tanh in [−1, 1] for every x, NaN included: to 2⁻²² in float32, tested on every float, and to 8 · 2⁻⁵³ in float64: its roundings come to 7.2, all one way.
 
     At a = x/8, clamped to |a| ≤ 5/2, Lambert's continued fraction a/(1 + a²/(3 + a²/(5 + …))) cut off after a²/15: its
     convergents lie on alternate sides of tanh a. Then three times tanh 2a = 2t/(1 + t²), on t = p/q: p becomes 2pq, q becomes

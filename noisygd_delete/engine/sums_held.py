@@ -29,7 +29,7 @@ _TASK = 1 << 20  # numbers worth handing to a thread
 
 
 class HeldSums:
-    """Sums over one table (see `engine.sums.Sums`). Holds views of the rows and no results.
+    """Sums over one table (see `engine.sums.Sums`). Holds views of the rows, and no results but the partial sums of the compiled kernel.
 
     Args:
         rows: (slots, features) float32, in memory or mapped.

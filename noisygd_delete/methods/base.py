@@ -282,6 +282,7 @@ class Method(ABC):
     notions: ClassVar[tuple[Worlds, ...]] = DELETION_NOTIONS  # deletion notions that its proof covers
     proof: ClassVar[str] = PROOFS[0]  # what its bounds rest on at most
     compared: ClassVar[bool] = True  # whether it is weighed against the others where none is named
+    own_ridge: ClassVar[bool] = False  # whether it adds to λ by itself what its noise asks for
     any_order: ClassVar[bool] = False  # whether they hold for rows that come in another order in every release
 
     @property

@@ -6,8 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
+from ..errors import InvalidParameter
+
 if TYPE_CHECKING:
     from .problem import Problem
+
+_NARROW = 40  # columns, of several classes: chosen on six tables (benchmarks/results/ridge.md)
 
 
 @dataclass(frozen=True)
@@ -51,3 +55,41 @@ def forecast_excess_risk(
     u = min(step_size * mean_curvature, 1.0)
     settled = 1.0 if u == 1 or steps == math.inf else -math.expm1(2 * steps * math.log1p(-u))
     return problem.dimension * noise_variance / 2 * settled / (1 - u / 2)
+
+
+def guessed_norm(problem: Problem) -> float:
+    """B: weights on which the log odds of two classes reach log n, larger odds than n records can bear out; and never more than
+    √(2L(0)/λ), which no minimiser exceeds.
+
+    With k classes every pair of them: Σ_{i<j}‖w_i − w_j‖² = k‖W‖² where the rows of W add up to 0, so ‖W‖² ≤ (k−1)/2 (log n/R)²; in a wide
+    table, √`parts` of that. For a target, whose public bounds are [−1, 1]: weights with which a single column, whose share of a row's norm is
+    R/√columns, takes the prediction from one end to the other.
+
+    Raises:
+        InvalidParameter: the loss is no linear model of odds or of a target.
+    """
+    import numpy as np  # loaded where it is asked for
+
+    loss = problem.loss
+    if loss.label_kind == "none" or problem.dimension != loss.outputs * problem.features:
+        raise InvalidParameter(
+            f"the {loss.name} loss is no linear model of odds or of a target, so there is no public guess of the weights: give a model_norm "
+            "that a good model may have"
+        )
+    zero = loss.largest_at_zero(np)
+    if loss.label_kind == "target":
+        return min(math.sqrt(problem.features) / loss.radius, math.sqrt(2 * zero / problem.regularization))
+    odds = math.log(max(problem.records, 2)) / loss.radius
+    pairs = math.sqrt((loss.outputs - 1) / 2) if loss.label_kind == "class" else 1.0
+    return min(odds * pairs * math.sqrt(parts(problem)), math.sqrt(2 * zero / problem.regularization))
+
+
+def parts(problem: Problem) -> float:
+    """Of a wide table with several classes, how many models it is taken for, side by side, each with a narrow part of the columns.
+
+    A row of categories or bins lies in one of them, so it feels the noise and the regulariser of that part alone: a wide W may be longer by the
+    root of their number. Two classes are left as one: there a λ so much smaller has no plan, and a chain lengthens the model.
+    """
+    loss = problem.loss
+    linear = loss.label_kind == "class" and problem.dimension == loss.outputs * problem.features
+    return max(1.0, problem.features / _NARROW) if linear else 1.0

@@ -48,7 +48,10 @@ def noise(plan: Plan) -> str:
         each = (f"{stage.noise_variance:.4g}" if stage.noise_variance else "–" for stage in plan.stages)
         return "σ²=" + ", ".join(each)
     solved = f"s={plan.linear_term:.6g}, τ={plan.output_noise:.6g}" if plan.linear_term else ""
-    steps = f"{'V' if isinstance(plan.learning.start, Carried) else 'σ²'}={plan.noise_variance:.6g}"
+    start = plan.learning.start
+    steps = (
+        f"V={start.variance / 16.0**start.bits:.6g}" if isinstance(start, Carried) else f"σ²={plan.noise_variance:.6g}"
+    )
     return steps if not solved else f"{solved}; between: {steps}" if plan.noise_variance else solved
 
 

@@ -13,6 +13,7 @@ from ..errors import InvalidParameter, NothingWorthHaving, choice
 from ..losses.base import Loss
 from ..methods import METHODS, compared
 from ..methods.base import AUTO, PROOFS
+from ..methods.forecast import parts
 from ..methods.perturbed import chained as chained_of
 from ..methods.plan import Plan
 from ..privacy.budget import Budget
@@ -21,7 +22,7 @@ from ..privacy.shown import brief, shown
 from ..privacy.total import Total
 from .comparison import Candidate, Comparison, compare_plans
 from .remedies import remedies
-from .ridge import expected_cost, parts
+from .ridge import expected_cost
 from .usual import PUBLICATIONS, capped, together, usual_total
 
 _GOOD = 1 / 20  # of what guessing loses: the forecast that a way should reach
@@ -122,7 +123,8 @@ class Advice:
 
     def table(self) -> str:
         """The ways side by side, what each reveals, the choice in words."""
-        return "\n\n".join(filter(None, (self.comparison.table(), self._revealed(), self._verdict(), self.caution)))
+        revealed = self._revealed() if self.comparison.requests is None else ""  # there the comparison says it
+        return "\n\n".join(filter(None, (self.comparison.table(), revealed, self._verdict(), self.caution)))
 
     def in_short(self) -> str:
         """The choice in a sentence, and what stands between it and a good model."""

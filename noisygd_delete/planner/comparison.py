@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 from ..bounds.search import first_whole
 from ..errors import InvalidParameter, NoisyGDDeleteError, PlanInfeasible, choice, count, positive
 from ..methods import METHODS, compared
+from ..methods.forecast import parts
 from ..methods.minimiser import diffused_towards
 from ..methods.plan import Plan
 from ..methods.words import noise
+from ..privacy.guarantee import FIXED_SCHEDULE, NON_ADAPTIVE
+from ..privacy.shown import shown
 from .make import make_plan
-from .ridge import expected_cost, parts
+from .ridge import expected_cost
 
+_FIGURES = ("epsilon_present", "epsilon_erased_later", "epsilon_erased_all_seen")
 _ALIKE = 1.05  # forecasts that lie nearer than this do not tell methods apart
 
 
@@ -36,6 +40,21 @@ class Candidate:
     reason: str = ""
 
     @property
+    def delta(self) -> float:
+        assert self.plan is not None
+        return self.plan.budget.shown_delta
+
+    @property
+    def figures(self) -> tuple[float, float, float]:
+        """ε at `delta`, of all publications: of a record in all of them; of an erased one to who saw later models alone; and to who saw every
+        one. Without a publication that deletes, later models are the one there is."""
+        assert self.plan is not None
+        seen = self.plan.deletion_observed(self.publications + 1 if self.publications else 1)
+        later = self.plan.deletion if self.publications else seen
+        present, erased, all_seen = (one.with_slack().epsilon(self.delta) for one in (self.plan.together, later, seen))
+        return present, erased, all_seen
+
+    @property
     def learn_passes(self) -> int:
         return 0 if self.plan is None else self.plan.learn_solver_passes + self.plan.learn_steps
 
@@ -52,6 +71,7 @@ class Candidate:
             "noise_variance": None if self.plan is None else self.plan.noise_variance,
             "linear_term": None if self.plan is None else self.plan.linear_term,
             "excess_risk_forecast": None if self.plan is None else self.excess_risk,
+            "revealed": None if self.plan is None else dict(zip(_FIGURES, map(_finite, self.figures), strict=True)),
             "reason": self.reason,
         }
 
@@ -60,6 +80,7 @@ class Candidate:
 class Comparison:
     """All methods for one budget, and the one to take.
 
+    once       where requests were counted on and several ways are weighed: one release with the whole budget, which erased records stay in
     alike      forecasts up to so many times the least do not tell methods apart
     patience   passes over the table to learn, beyond which a way is taken only where no quicker one is forecast below `hopeless`
     """
@@ -67,6 +88,7 @@ class Comparison:
     candidates: tuple[Candidate, ...]
     target: float
     requests: int | None
+    once: Candidate | None = None
     alike: float = _ALIKE
     patience: float = math.inf
     hopeless: float = math.inf
@@ -100,7 +122,44 @@ class Comparison:
                 f"{candidate.excess_risk:>13.3g}{served:>14}  {noise(candidate.plan)}{mark}"
             )
         verdict = f"target {self.target:g}: {self._met()}"
-        return "\n".join([*lines, f"passes over the table; forecast excess risk in nats per record; {verdict}"])
+        lines.append(f"passes over the table; forecast excess risk in nats per record; {verdict}")
+        return "\n".join(lines if self.once is None else [*lines, "", *self._revealed(self.once)])
+
+    def _revealed(self, once: Candidate) -> list[str]:
+        """What all publications of each way reveal, one release beside them that is never followed by another, and why the chosen one is."""
+        ways = [way for way in (*self.candidates, once) if way.plan is not None]
+        told = [(way, map(shown, way.figures)) for way in ways]
+        within = "within" if self.once_will_do else "more than"
+        return [
+            f"ε of all publications, δ={shown(once.delta)}, if {FIXED_SCHEDULE}:",
+            f"{'':<12}{'present':>9}{'erased, later':>15}{'erased, all seen':>18}{'excess risk':>13}",
+            *(
+                f"{way.method:<12}{present:>9}{later:>15}{seen:>18}{way.excess_risk:>13.3g}"
+                for way, (present, later, seen) in told
+            ),
+            f"later: who sees models after the erasure alone, if {NON_ADAPTIVE}. once: one release with the whole budget, in which erased records stay: "
+            f"{within} what was asked for a deletion.{self._why()}",
+        ]
+
+    def _why(self) -> str:
+        """Why the chosen way is, or is not, one whose releases carry noise on."""
+        found = (way for way in self.candidates if way.plan is not None and way.plan.mechanism.continues)
+        carried = next(found, None)
+        if carried is None or carried.plan is None:
+            return ""
+        if carried is not self.chosen:
+            return f" '{carried.method}' has the better of fresh noise where there are more releases, or fewer columns."
+        charge = (
+            carried.plan.together.gdp_squared
+            / carried.plan.mechanism.interval("dp", carried.plan.problem.adjacency, steps_with=1).gdp_squared
+        )
+        return f" '{carried.method}': {carried.plan.releases} releases take the noise of {charge:.1f}."
+
+    @property
+    def once_will_do(self) -> bool:
+        """Whether one release tells no more of a record than a deletion may."""
+        plan = None if self.once is None else self.once.plan
+        return plan is not None and plan.budget.affords(plan.deletion_observed())
 
     def _met(self) -> str:
         if self.chosen.excess_risk <= self.target:
@@ -125,6 +184,7 @@ class Comparison:
             "target": self.target,
             "requests": self.requests,
             "candidates": [candidate.to_dict() for candidate in self.candidates],
+            "once": None if self.once is None else self.once.to_dict() | {"will_do": self.once_will_do},
         }
 
 
@@ -163,12 +223,13 @@ def compare_plans(
     if all(candidate.plan is None for candidate in found):
         make_plan(**arguments, method=names[min(1, len(names) - 1)])  # raises what is wrong: the second asks for least
         raise PlanInfeasible("no method has a plan: " + "; ".join(f"{one.method}: {one.reason}" for one in found))
-    return Comparison(found, target, requests, alike)
+    once = None if requests is None or len(found) == 1 else _candidate("perturbed", target, None, arguments)
+    once = None if once is None or once.plan is None else replace(once, method="once", publications=0)
+    return Comparison(found, target, requests, once, alike)
 
 
 def _candidate(name: str, target: float, requests: int | None, arguments: dict[str, Any]) -> Candidate:
     batch = arguments.get("batch", 1)
-    fewest = 2 if METHODS[name].for_streams else 1
 
     @cache
     def planned(publications: int) -> Candidate:
@@ -183,11 +244,17 @@ def _candidate(name: str, target: float, requests: int | None, arguments: dict[s
         most = planned(requests or 1)
     except NoisyGDDeleteError as error:
         return Candidate(name, None, reason=str(error))
-    try:
-        least = most if requests is None or most.excess_risk <= target else planned(min(fewest, requests))
-    except NoisyGDDeleteError:
-        return most
+    least = most
+    for fewest in (2, 1) if requests is not None and most.excess_risk > target else ():
+        try:
+            least = planned(min(fewest, most.publications))
+        except NoisyGDDeleteError:  # some share a budget among more than two releases alone
+            continue
     if most.excess_risk <= target or least.excess_risk > target:
         return most if most.excess_risk <= target else least
     beyond = first_whole(lambda number: planned(number).excess_risk > target, least.publications, most.publications)
     return planned(beyond - 1)
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -58,7 +58,7 @@ def _patch(layout: Layout, ledger: Ledger) -> dict[str, Any] | None:
     patch = patch_now(layout, ledger)
     if patch is None:
         return None
-    delta, told = ledger.plan.budget.shown_delta, copied(ledger.plan, patch)
+    delta, told = ledger.plan.budget.shown_delta, copied(ledger.plan, ledger.account, patch)
     epsilon = told.epsilon(delta)
     return {
         "patches": patch.patches,

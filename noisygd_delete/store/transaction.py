@@ -187,7 +187,8 @@ class Rolling:
         if not change.publish:
             from ..curator.drawing import patched
 
-            patch = patched(self.table.records, plan, after, change.edits, execution)
+            alone = Execution()  # the other processes of a group wait for runs
+            patch = patched(self.table.records, plan, after, change.edits, alone)
             if patch is None:
                 return change, None
             drawn = DrawnPatch(change.stamp, patch)

@@ -149,7 +149,7 @@ HOPELESS = {
     "a total and its delta": ["--total-epsilon", "2", "--total-delta", "1e-7"],
     "no total": ["--no-total"],
     "several releases": ["--releases", "3", "--dp", "1"],
-    "a number of requests": ["--dp", "2", "--requests", "4", "--period", "365"],
+    "a number of requests": ["--dp", "1", "--requests", "4", "--period", "365"],
     "a Rényi budget": ["--order", "8", "--dp", "0.5", "--deletion", "0.1"],
     "a Gaussian one": ["--gdp", "--dp", "0.4", "--deletion", "0.1"],
     "by hand": ["--proof", "by-hand"],

@@ -132,7 +132,7 @@ def test_a_deletion_loads_what_it_runs_and_no_more(store: Path, tmp_path: Path) 
     assert "1 record erased" in said
     assert {"numpy", "noisygd_delete.engine"} <= set(modules)
     heavy = ("scipy", "numba", "torch", "sklearn", "pyarrow", "pandas", "jinja2")
-    rooms = ("planner", "audit", "papers", "service", "store.sources", "store.clusters", "features.maps.additive")
+    rooms = ("planner", "audit", "papers", "store.sources", "features.maps.additive")
     unwanted = (*heavy, *(f"noisygd_delete.{room}" for room in rooms))
     assert [
         name for name in modules if name.startswith(tuple(f"{each}." for each in unwanted)) or name in unwanted

@@ -45,13 +45,12 @@ def test_every_extra_that_is_named_is_there() -> None:
         "mysql",
         "stamp",
         "publish",
-        "engines",
         "fast",
         "all",
         "dev",
     }
     pages = [ROOT / name for name in ("README.md", "RELEASING.md", "CONTRIBUTING.md", "Makefile", "pyproject.toml")]
-    for folder in ("noisygd_delete", "lab", "server", "docs", "examples", "tests", ".ci"):
+    for folder in ("noisygd_delete", "lab", "server", "engines", "docs", "examples", "tests", ".ci"):
         pages += [path for path in (ROOT / folder).rglob("*") if path.suffix in (".py", ".md", ".ipynb", ".toml", "")]
     named = {page.name: extras_named(page.read_text()) for page in pages if page.is_file()}
     assert sum(map(len, named.values())) > 20
@@ -109,6 +108,12 @@ def test_a_lock_with_a_fault_is_seen() -> None:
         "numpy: no hash",
         "numpy: not the version of constraints.txt",
     ]
+
+
+def test_the_engines_have_the_version_of_the_package() -> None:
+    engines = tomllib.loads((ROOT / "engines" / "pyproject.toml").read_text())["project"]
+    assert engines["version"] == noisygd_delete.__version__
+    assert engines["dependencies"][0] == f"noisygd-delete[files]=={noisygd_delete.__version__}"
 
 
 def test_the_server_has_the_version_of_the_package_and_brings_its_commands() -> None:

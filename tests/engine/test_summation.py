@@ -102,7 +102,7 @@ def test_very_many_chunks_and_partitions_stay_within_the_declared_rounding(
     objective = PreciseObjective(held, losses.Logistic(1.0), regularization=0.0)
     assert off(objective, weights, true) <= 1
     monkeypatch.setattr(sums_held, "in_a_tree", running)
-    monkeypatch.setattr("noisygd_delete.store.clusters.table.in_a_tree", running)
+    monkeypatch.setattr("noisygd_delete_engines.table.in_a_tree", running)
     assert off(objective, weights, true) > 1, "a running sum is noticed"
 
 

@@ -8,9 +8,10 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from noisygd_delete_engines import table
+from noisygd_delete_engines.questions import GradientSum
+
 from noisygd_delete.cli import main
-from noisygd_delete.store.clusters import table
-from noisygd_delete.store.clusters.questions import GradientSum
 
 from .held_up import held_up
 

@@ -17,13 +17,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from noisygd_delete_engines import on_spark
 from pyspark.sql import SparkSession
 
 from noisygd_delete.engine.objective_float64 import PreciseObjective
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.store.clusters import on_spark
-from noisygd_delete.store.clusters.opening import opened
 from noisygd_delete.store.sources import source_at
+from noisygd_delete.store.sources.opening import opened
 from noisygd_delete.store.sources.reading import records_of
 
 from .conftest import SCHEMA, SLOTS, N, name

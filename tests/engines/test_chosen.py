@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from noisygd_delete_engines.questions import EveryStepth
 
 from noisygd_delete.errors import SourceError
-from noisygd_delete.store.clusters.opening import Selection, opened
-from noisygd_delete.store.clusters.questions import EveryStepth
 from noisygd_delete.store.sources import source_at
+from noisygd_delete.store.sources.opening import Selection, opened
 from noisygd_delete.store.sources.reading import records_of
 
 from .conftest import SCHEMA, SLOTS, N, Start, columns

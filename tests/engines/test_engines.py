@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from noisygd_delete_engines.questions import Answer, GradientSum, PartitionQuestion
+from noisygd_delete_engines.table import ClusterRecords
 
 from noisygd_delete import Budget, Curator, Execution, Records, learn, losses, make_plan
 from noisygd_delete.engine.objective_float64 import PreciseObjective
 from noisygd_delete.methods import Minimiser
-from noisygd_delete.store.clusters.questions import Answer, GradientSum, PartitionQuestion
-from noisygd_delete.store.clusters.table import ClusterRecords
 from noisygd_delete.store.sources import source_at
 from noisygd_delete.store.sources.reading import records_of
 

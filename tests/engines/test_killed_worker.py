@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from noisygd_delete_engines import on_spark, table
+from noisygd_delete_engines.questions import GradientSum, Longest
 
 from noisygd_delete import Curator, Execution
 from noisygd_delete.engine import execution
 from noisygd_delete.engine.noise import ResearchNoise
 from noisygd_delete.methods.plan import Plan
 from noisygd_delete.store import Store, verify
-from noisygd_delete.store.clusters import on_spark, table
-from noisygd_delete.store.clusters.questions import GradientSum, Longest
 from noisygd_delete.store.sources import source_at
 from noisygd_delete.store.sources.reading import records_of
 from tests.cli.planned import main

@@ -14,8 +14,10 @@ import pytest
 
 from noisygd_delete import Budget, EditRequest, Records, Schema
 from noisygd_delete.accountant.ahead import Ahead
-from noisygd_delete.curator import PublishedSums
+from noisygd_delete.curator import PublishedSums, drawing
 from noisygd_delete.curator.drawing import moments_of
+from noisygd_delete.engine import Execution
+from noisygd_delete.engine.group import Group
 from noisygd_delete.engine.integer_moments import IntegerMoments
 from noisygd_delete.errors import InvalidParameter, InvalidRequest, NotLearned
 from noisygd_delete.features import maps
@@ -23,6 +25,7 @@ from noisygd_delete.store import Store, candidate, status, tie, verify
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
 from noisygd_delete.store.transaction import Rolling
+from tests.oracles import sums_tree
 
 from .conftest import ROWS, SCHEMA, SLOTS, WIDTH, Crash, CrashAt, found, name, person, records, row, traces
 from .conftest import plan as usual_plan
@@ -374,6 +377,46 @@ def test_edits_published_later_leave_patches_that_releases_go_on_from(path: Path
         charges = plan().mechanism.charges(plan().problem.adjacency)
         assert store.accountant.dp_cumulative().gdp ** 2 <= charges[released - 1] * (1 + 1e-9)  # as without patches
     assert verify(path).faults == ()
+
+
+def test_a_patch_is_no_run_of_the_group(path: Path) -> None:
+    """Other processes wait for runs: a key that came between two of them would be taken for one."""
+    heard = []
+
+    class Heard(Group):
+        def share(self, value):
+            heard.append(value)
+            return value
+
+    with Store.open(path) as store:
+        store.serve(EditRequest.delete([name(3)]), publish=False, execution=Execution(group=Heard()))
+    assert patch_of(path).patches == 1
+    assert heard == []
+
+
+def test_what_a_copy_tells_counts_chains_before(path: Path) -> None:
+    """Who saw every model saw those of an earlier chain too."""
+    with Store.open(path) as store:
+        for _ in range(RELEASES - 1):
+            store.publish(redo=True)
+        store.relearn(plan(budget=Budget.from_gdp(dp=2.5, deletion=0.5)))
+        store.serve(EditRequest.delete([name(3)]), publish=False)  # in all of the releases
+        told = drawing.copied(store.plan, store.ledger.account, patch_of(path))
+        alone = store.plan.mechanism.patched(
+            "definition-4.1", draws=1, variance=drawing.variance_of_patch(store.plan, 1, 1)
+        )
+        draws = [
+            (number - 1 if number else None, Fraction(carry), Fraction(math.sqrt(variance)))
+            for number, (carry, variance) in enumerate(plan().mechanism.draws)
+        ]
+        draws.append((None, Fraction(0), Fraction(math.sqrt(store.plan.mechanism.variance))))
+        draws.append((RELEASES, Fraction(1), Fraction(math.sqrt(drawing.variance_of_patch(store.plan, 1, 1)))))
+        person = store.plan.mechanism.rows * Fraction(store.plan.mechanism.apart(between_records=False))
+        moved = [[person]] * (RELEASES + 1) + [[Fraction(0)]]
+        law = sums_tree.divergence(draws, moved, list(range(RELEASES + 2)))
+        assert alone.gdp_squared < law <= told.gdp_squared
+        shown = status(path)["patch"]
+        assert shown["epsilon_if_copied"] == told.epsilon(shown["delta"])
 
 
 @pytest.mark.parametrize(("operation", "again"), [(later, True), (later_by_one_of_them, False)])

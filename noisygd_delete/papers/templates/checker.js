@@ -1770,18 +1770,6 @@ return minimiser_dp_gdp([], {"sensitivity": 0.0, "step_size": step_size, "strong
 });
 return {largest_step_size, _log_contraction, _one_minus_power, gdp_limit, gdp, noise_variance, minimiser_dp_gdp, noise_inflation, minimiser_deletion_gdp};
 })();
-$.modules["methods.forecast"] = (() => {
-let forecast_excess_risk;
-const math = $.libraries["math"];
-forecast_excess_risk = $.fn("forecast_excess_risk", ["problem", "*", "step_size", "noise_variance", "steps"], {"steps": $.libraries["math"].inf}, function (problem, step_size, noise_variance, steps) {
-let mean_curvature, settled, u;
-mean_curvature = $.add($.ga(problem, "strong_convexity"), $.div($.ga($.ga(problem, "loss"), "curvature_trace"), $.ga(problem, "dimension")));
-u = $.b.min([$.mul(step_size, mean_curvature), 1.0]);
-settled = (($.t($.eq(u, 1n)) || $.t($.eq(steps, $.libraries["math"].inf))) ? 1.0 : $.neg($.libraries["math"].expm1([$.mul($.mul(2n, steps), $.libraries["math"].log1p([$.neg(u)]))])));
-return $.div($.mul($.div($.mul($.ga(problem, "dimension"), noise_variance), 2n), settled), $.sub(1n, $.div(u, 2n)));
-});
-return {forecast_excess_risk};
-})();
 $.modules["bounds.noise_shape"] = (() => {
 let block_variances, column_variances;
 const math = $.libraries["math"];
@@ -2582,6 +2570,18 @@ return $.add($.libraries["math"].ceil([$.mul(at_most, $.add(1n, 1e-09))]), 1n);
 return $.b.next([(function* ($first) { for (const $v4 of $.each($first)) { let _, reached, steps; {const $v5 = $.unpack($v4, 2, -1);steps = $v5[0];{const $v6 = $.unpack($v5[1], 2, -1);reached = $v6[0];_ = $v6[1];}} if (!$.t($.le(wanted, $.libraries["math"].sqrt([$.add(1n, $.mul(q, reached))])))) continue; yield steps; } })($.b.enumerate([growth([q])]))]);
 });
 return {PER_FEATURE, MOST_CELLS, _QUICK, _SIDE, _SOLVED, _DECOMPOSED, _LEAST_SHARE, _MOST_SHARE, _COUNTED, sample_rows, growth, condition, proven_steps, InvalidParameter};
+})();
+$.modules["methods.forecast"] = (() => {
+let forecast_excess_risk;
+const math = $.libraries["math"];
+forecast_excess_risk = $.fn("forecast_excess_risk", ["problem", "*", "step_size", "noise_variance", "steps"], {"steps": $.libraries["math"].inf}, function (problem, step_size, noise_variance, steps) {
+let mean_curvature, settled, u;
+mean_curvature = $.add($.ga(problem, "strong_convexity"), $.div($.ga($.ga(problem, "loss"), "curvature_trace"), $.ga(problem, "dimension")));
+u = $.b.min([$.mul(step_size, mean_curvature), 1.0]);
+settled = (($.t($.eq(u, 1n)) || $.t($.eq(steps, $.libraries["math"].inf))) ? 1.0 : $.neg($.libraries["math"].expm1([$.mul($.mul(2n, steps), $.libraries["math"].log1p([$.neg(u)]))])));
+return $.div($.mul($.div($.mul($.ga(problem, "dimension"), noise_variance), 2n), settled), $.sub(1n, $.div(u, 2n)));
+});
+return {forecast_excess_risk};
 })();
 $.modules["bounds.arithmetic"] = (() => {
 let DTYPES, BLOCK, SPAN, CHUNK, GRID_BITS, MOST_PROCESSES, MOST_PARTITIONS, NORM_TOLERANCE, _SLOPE_TOLERANCE, _UNIT_ROUNDOFF, sensitivity_slack, gradient_error, _in_a_tree;
@@ -5140,6 +5140,7 @@ $ns.for_streams = false;
 $ns.notions = DELETION_NOTIONS;
 $ns.proof = $.gi(PROOFS, 0n);
 $ns.compared = true;
+$ns.own_ridge = false;
 $ns.any_order = false;
 $ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
 
@@ -5730,13 +5731,14 @@ let delete$, learn;
 return ("" + "Cost: " + $.formatted(learn, "", ("" + ",")) + " passes over the table to learn, " + $.formatted(delete$, "", ("" + ",")) + " for a publication that deletes.");
 });
 noise = $.fn("noise", ["plan"], {}, function (plan) {
-let each, solved, steps;
+let each, solved, start, steps;
 if ($.t($.ga(plan, "stages"))) {
 each = (function* ($first) { for (const $v3 of $.each($first)) { let stage; stage = $v3; yield ($.t($.ga(stage, "noise_variance")) ? ("" + $.formatted($.ga(stage, "noise_variance"), "", ("" + ".4g"))) : "\u2013"); } })($.ga(plan, "stages"));
 return $.add("\u03c3\u00b2=", $.cm(", ", "join", [each]));
 }
 solved = ($.t($.ga(plan, "linear_term")) ? ("" + "s=" + $.formatted($.ga(plan, "linear_term"), "", ("" + ".6g")) + ", \u03c4=" + $.formatted($.ga(plan, "output_noise"), "", ("" + ".6g"))) : "");
-steps = ("" + $.formatted(($.t($.b.isinstance([$.ga($.ga(plan, "learning"), "start"), Carried])) ? "V" : "\u03c3\u00b2"), "", "") + "=" + $.formatted($.ga(plan, "noise_variance"), "", ("" + ".6g")));
+start = $.ga($.ga(plan, "learning"), "start");
+steps = ($.t($.b.isinstance([start, Carried])) ? ("" + "V=" + $.formatted($.div($.ga(start, "variance"), $.pow(16.0, $.ga(start, "bits"))), "", ("" + ".6g"))) : ("" + "\u03c3\u00b2=" + $.formatted($.ga(plan, "noise_variance"), "", ("" + ".6g"))));
 return (!$.t(solved) ? steps : ($.t($.ga(plan, "noise_variance")) ? ("" + $.formatted(solved, "", "") + "; between: " + $.formatted(steps, "", "")) : solved));
 });
 promise = $.fn("promise", ["plan"], {}, function (plan) {
@@ -6918,7 +6920,7 @@ MarkovSums = $.dataclass($.cls("MarkovSums", [Method], ($ns) => {
 $ns.name = "sums";
 $ns.summary = "many publications: least squares from sums whose noise is carried on; a row that left leaves nothing";
 $ns.for_streams = true;
-$ns.compared = false;
+$ns.own_ridge = true;
 $ns.joiners = true;
 $ns.map = null;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
@@ -6953,10 +6955,13 @@ $ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (se
 let bits, carried, promise, run, weight;
 {const $v8 = $.unpack(grid_of([$.ga(problem, "loss")]), 2, -1);bits = $v8[0];weight = $v8[1];}
 run = MarkovSumsRun([], {...$.named($.cm(self, "_facts", [problem])), "variance": $.mul($.ga(numbers, "noise_variance"), $.pow(4.0, bits))});
-carried = $.modules["methods.procedure"].Carried([], {"draws": $.ga(run, "draws"), "variance": $.ga(run, "variance"), "bits": bits, "label_bits": label_bits([$.ga(problem, "loss")]), "norm_squared": $.ga(run, "norm_squared"), "label_weight": weight, "ridge": $.mul($.ga(problem, "records"), $.ga(problem, "regularization")), "ridge_share": ($.t($.is($.ga(self, "map"), null)) ? RIDGE_SHARE : _CODED_SHARE), "map": $.ga(self, "map")});
+carried = $.modules["methods.procedure"].Carried([], {"draws": $.ga(run, "draws"), "variance": $.ga(run, "variance"), "bits": bits, "label_bits": label_bits([$.ga(problem, "loss")]), "norm_squared": $.ga(run, "norm_squared"), "label_weight": weight, "ridge": $.mul($.ga(problem, "records"), $.ga(problem, "regularization")), "ridge_share": $.ga(self, "_ridge_share"), "map": $.ga(self, "map")});
 promise = $.modules["methods.procedure"].Promise([], {"deletion": $.modules["methods.procedure"].Costliest([0n])});
 return $.cm(Plan, "of", [problem, run, numbers], {"learning": carried, "serving": carried, "promise": promise});
 });
+$ns._ridge_share = $.property($.fn("_ridge_share", ["self"], {}, function (self) {
+return ($.t($.is($.ga(self, "map"), null)) ? RIDGE_SHARE : _CODED_SHARE);
+}));
 }), [["joiners", () => ["is", $.b.bool]], ["map", () => ["or", ["is", $.b.str], ["none"]]]], {frozen: true});
 check_loss = $.fn("check_loss", ["loss"], {}, function (loss) {
 if ((!$.t($.b.isinstance([loss, $.tuple([Logistic, Softmax, Squared])])) || !$.t($.libraries["math"].isfinite([$.ga(loss, "radius")])))) {

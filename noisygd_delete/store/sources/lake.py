@@ -24,7 +24,7 @@ from uuid import uuid4
 from ...errors import InvalidParameter, InvalidRecords, InvalidRequest, InvalidSchema, MissingDependency, SourceError
 from ...features.schema.files import BLOCK_ROWS
 from ...records import EditCounts, LeftOut
-from ..clusters import files
+from . import parquet_files as files
 from .by_sql import SqlSource
 from .source import (
     NOTHING_DONE,

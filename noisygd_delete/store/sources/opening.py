@@ -12,20 +12,71 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn
 
 from ...engine import CurrentRecords
-from ...errors import InvalidParameter, StoreCorrupt, choice
+from ...errors import InvalidParameter, MissingDependency, StoreCorrupt, choice
 from ...features.schema import Schema
 from ...records import LeftOut
-from ..clusters import files
-from ..clusters.opening import ENGINES, WITH_SQL, Selection, opened
+from . import parquet_files as files
 from .lake import FILES_UNCOUNTED, ROWS, DeltaTable, DuckdbFile, ParquetFolder, number_of
 from .mysql import MySQL
 from .postgres import Postgres
 from .reading import columns_of
 from .source import NOTHING_DONE, Done, Source
+
+ENGINES = ("ray", "spark")
+WITH_SQL = ("spark",)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Rows among those of the files, as a `Source` says it: `query` calls all of them `source`; none of a person of whom there are more
+    than `rows_per_subject`. `gone_ids` and `gone_subjects` must not be among them."""
+
+    id: str
+    query: str | None = None
+    subject: str | None = None
+    rows_per_subject: int = 1
+    gone_ids: tuple[str, ...] = ()
+    gone_subjects: tuple[str, ...] = ()
+
+
+def opened(
+    engine: str,
+    address: str,
+    schema: Schema,
+    slots: int | None,
+    *,
+    pinned: files.Pinned | None = None,
+    selection: Selection | None = None,
+) -> AbstractContextManager[tuple[CurrentRecords, str, LeftOut]]:
+    """The rows of Parquet files, held by the workers of an engine while this is open, their position in the source, and what the
+    selection leaves out because of whose it is.
+
+    Args:
+        address: a path, or an address that the engine knows: s3://bucket/folder.
+        slots: n; None: as many as there are rows.
+        pinned: the files; None: all *.parquet files that are in the folder now, and the position is the time.
+        selection: rows among them, by an engine of `WITH_SQL`; None: all.
+
+    Raises:
+        MissingDependency: the engine, or its distribution, is not installed. SourceError, InvalidSchema, InvalidRecords: the rows are not there, or do not
+        fit. InvalidParameter: it does not start, or would leave rows behind in clear.
+    """
+    try:
+        workers = import_module(f"noisygd_delete_engines.on_{choice('engine', engine, ENGINES)}")
+    except ModuleNotFoundError as error:
+        raise MissingDependency(
+            f"workers of {engine} hold tables where it is installed: pip install noisygd-delete-engines"
+        ) from error
+    how = {"selection": selection} if engine in WITH_SQL else {}
+    held: AbstractContextManager[tuple[CurrentRecords, str, LeftOut]] = workers.opened(
+        address, schema, slots, pinned, **how
+    )
+    return held
 
 
 @dataclass(frozen=True)

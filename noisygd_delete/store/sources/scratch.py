@@ -5,7 +5,7 @@
 The key is drawn for this file alone, is held by this process and is never written; each block is written once. The file is
 unlinked before its first byte, so it goes with the process, however that ends, and what a disk may keep of it is noise. A block that
 comes back changed is refused. Blocks are those in which the objective reads a table, so the sums are those of a table in
-memory, bit for bit.
+memory that matrix products add, bit for bit.
 """
 
 from __future__ import annotations

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 import numpy as np
+from noisygd_delete_engines.questions import Answer, Partition, PartitionQuestion, answer
+from noisygd_delete_engines.table import ClusterRecords
 
 from noisygd_delete import Records
 from noisygd_delete.features.schema import Encoded
-from noisygd_delete.store.clusters.questions import Answer, Partition, PartitionQuestion, answer
-from noisygd_delete.store.clusters.table import ClusterRecords
 
 
 class InProcess:

@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 
 import pytest
+from noisygd_delete_engines import on_spark
 
 from noisygd_delete.errors import MissingDependency
-from noisygd_delete.store.clusters import on_spark
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="a script stands for Java")
 TOLD = {

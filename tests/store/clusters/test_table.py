@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from noisygd_delete_engines.questions import Answer
+from noisygd_delete_engines.table import ClusterRecords
 
 from noisygd_delete import Records, losses
 from noisygd_delete.engine import check_records
 from noisygd_delete.engine.objective_float64 import PreciseObjective
 from noisygd_delete.errors import AssumptionViolated, InvalidRecords, SourceError
-from noisygd_delete.store.clusters.questions import Answer
-from noisygd_delete.store.clusters.table import ClusterRecords
 
 from .in_process import InProcess, cut, in_partitions
 

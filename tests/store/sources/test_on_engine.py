@@ -10,6 +10,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from noisygd_delete_engines.on_spark import SparkCluster, check_settings, kept
+from noisygd_delete_engines.questions import Encoder, Facts
+from noisygd_delete_engines.table import ClusterRecords
 
 from noisygd_delete import EditRequest, Schema
 from noisygd_delete.errors import (
@@ -26,11 +29,8 @@ from noisygd_delete.evidence import erasure_certificate
 from noisygd_delete.evidence.erasure import erasure_in
 from noisygd_delete.records import NONE_LEFT_OUT
 from noisygd_delete.store import Store, verify
-from noisygd_delete.store.clusters import files
-from noisygd_delete.store.clusters.on_spark import SparkCluster, check_settings, kept
-from noisygd_delete.store.clusters.questions import Encoder, Facts
-from noisygd_delete.store.clusters.table import ClusterRecords
 from noisygd_delete.store.sources import opening, source_at
+from noisygd_delete.store.sources import parquet_files as files
 from noisygd_delete.store.sources.opening import source_from
 from noisygd_delete.store.sources.reading import records_of, rows_of
 from tests.cli.planned import main
@@ -78,11 +78,13 @@ def test_what_no_worker_can_do_is_refused(tmp_path: Path) -> None:
             asked()
 
 
-@pytest.mark.parametrize(("engine", "library"), [("ray", "ray"), ("spark", "pyspark")])
+@pytest.mark.parametrize(
+    ("engine", "library"), [("ray", "ray"), ("spark", "pyspark"), ("ray", "noisygd_delete_engines.on_ray")]
+)
 def test_a_missing_engine_is_named(engine: str, library: str, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, library, None)
     source = source_at(in_parquet(tmp_path)["address"], engine=engine, id="id")
-    with pytest.raises(MissingDependency, match=r"noisygd-delete\[engines\]"), rows_of(source, SCHEMA, SLOTS):
+    with pytest.raises(MissingDependency, match="noisygd-delete-engines"), rows_of(source, SCHEMA, SLOTS):
         pass
 
 

@@ -15,10 +15,11 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from ...errors import InvalidParameter, MissingDependency, ProcessLost
-from ...features.schema import Schema
-from ...records import NONE_LEFT_OUT, LeftOut
-from . import files
+from noisygd_delete.errors import InvalidParameter, MissingDependency, ProcessLost
+from noisygd_delete.features.schema import Schema
+from noisygd_delete.records import NONE_LEFT_OUT, LeftOut
+from noisygd_delete.store.sources import parquet_files as files
+
 from .questions import Answer, Encoder, Partition, PartitionQuestion, answer
 from .table import ClusterRecords
 
@@ -103,7 +104,7 @@ def _running() -> Iterator[Any]:
     try:
         import ray
     except ImportError as error:
-        raise MissingDependency("workers of Ray need it: pip install 'noisygd-delete[engines]'") from error
+        raise MissingDependency("workers of Ray need it: pip install noisygd-delete-engines") from error
     if ray.is_initialized():
         yield ray
         return

@@ -13,11 +13,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ...engine.assumptions import check_norms
-from ...engine.summation import in_a_tree
-from ...engine.sums import RowsElsewhere, check_partitions
-from ...errors import InvalidRecords, SourceError
-from ...losses.base import Loss
+from noisygd_delete.engine.assumptions import check_norms
+from noisygd_delete.engine.summation import in_a_tree
+from noisygd_delete.engine.sums import RowsElsewhere, check_partitions
+from noisygd_delete.errors import InvalidRecords, SourceError
+from noisygd_delete.losses.base import Loss
+
 from .questions import Answer, EveryStepth, Facts, GradientSum, Longest, PartitionQuestion
 
 _MOST_ANSWERED = 1 << 30  # bytes of all answers to one question

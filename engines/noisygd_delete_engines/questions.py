@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import errors
-from ...engine.assumptions import check_labels, longest_rows
-from ...engine.sums_held import HeldSums
-from ...errors import InvalidSchema
-from ...features.schema import Encoded, Schema, Table
-from ...features.schema.arrow import column
-from ...features.schema.encoded import Gathered
-from ...losses.base import Loss
-from ...records.records import check_size
+from noisygd_delete import errors
+from noisygd_delete.engine.assumptions import check_labels, longest_rows
+from noisygd_delete.engine.sums_held import HeldSums
+from noisygd_delete.errors import InvalidSchema
+from noisygd_delete.features.schema import Encoded, Schema, Table
+from noisygd_delete.features.schema.arrow import column
+from noisygd_delete.features.schema.encoded import Gathered
+from noisygd_delete.losses.base import Loss
+from noisygd_delete.records.records import check_size
 
 if TYPE_CHECKING:
     import pyarrow

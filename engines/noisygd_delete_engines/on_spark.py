@@ -26,11 +26,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...errors import InvalidParameter, MissingDependency, NoisyGDDeleteError, ProcessLost, SourceError
-from ...features.schema import Schema
-from ...records import LeftOut
-from . import files
-from .opening import ROWS, Selection
+from noisygd_delete.errors import InvalidParameter, MissingDependency, NoisyGDDeleteError, ProcessLost, SourceError
+from noisygd_delete.features.schema import Schema
+from noisygd_delete.records import LeftOut
+from noisygd_delete.store.sources import parquet_files as files
+from noisygd_delete.store.sources.lake import ROWS
+from noisygd_delete.store.sources.opening import Selection
+
 from .questions import Answer, Encoder, Partition, PartitionQuestion, answer, fault_of
 from .table import ClusterRecords
 
@@ -193,7 +195,7 @@ def _answering(asked: Any) -> Callable[[int, Iterator[Any]], Iterator[Answer]]:
 
 def _partition(number: int, pieces: Iterable[tuple[str, bytes]]) -> Partition:
     """What `kept` was given."""
-    from ... import errors
+    from noisygd_delete import errors
 
     facts: dict[str, Any] = {}
     numbers: dict[str, bytearray] = {"labels": bytearray(), "rows": bytearray()}
@@ -301,7 +303,7 @@ def running() -> Iterator[Any]:
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
     except ImportError as error:
-        raise MissingDependency("executors of Spark need it: pip install 'noisygd-delete[engines]'") from error
+        raise MissingDependency("executors of Spark need it: pip install noisygd-delete-engines") from error
     if SparkContext._active_spark_context is not None:  # also one that another thread of the caller has started
         there = SparkSession.builder.getOrCreate()
         check_settings(there)
