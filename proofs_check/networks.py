@@ -527,7 +527,7 @@ _PRIVATE = SimpleNamespace(of=lambda map: _Centred((map,)))
     evidence=(RIGOROUS, ADVERSARIAL),
     claim=_PUBLIC,
     fault=("features about the table's own mean", _PRIVATE),
-    licenses=("features.maps.base:PublicMap.rows", "features.maps.rows:normalised", "features.maps.check:check"),
+    licenses=("features.maps.base:PublicMap.rows", "features.maps.base:normalised", "features.maps.check:check"),
     scope="Random tables and neighbours (another record, or none, in one slot), maps by code: other slots' rows are equal to the bit, every row within "
     "R, free slots 0, the map accepted by the kit; the law of a linear model on the mapped rows, exact, within the plan's dp while the record is "
     "there and within its deletion figure after, and equal to them for opposite records. A map about the table's own mean is refused by the kit. "

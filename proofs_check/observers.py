@@ -9,7 +9,7 @@ import numpy as np
 
 from noisygd_delete import Budget, Guarantee, losses
 from noisygd_delete.accountant import Accountant, Event, PrivacyFilter
-from noisygd_delete.methods.sampled_gaussian import SampledGaussian
+from noisygd_delete.methods.sampled_steps import SampledGaussian
 
 from . import chapters, ways
 from .framework import RIGOROUS, Finding, close, require, statement

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter, InvalidRecords, count
-from noisygd_delete.features.maps.base import ImportedMap, by_blocks, numbers
-from noisygd_delete.features.maps.rows import Floats
+from noisygd_delete.features.maps.base import Floats, ImportedMap, by_blocks, numbers
 
 from .described import Description, tensor
 

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisygd_delete.errors import InvalidParameter, count, positive
-from noisygd_delete.features.maps.base import PublicMap, by_blocks, check_width, numbers
-from noisygd_delete.features.maps.rows import Floats, sums
+from noisygd_delete.features.maps.base import Floats, PublicMap, by_blocks, check_width, numbers, sums
 
 _IMAGES = 16  # at a time
 _FLOOR = 1e-3  # of an image's norm: blocks flatter than this stay near zero

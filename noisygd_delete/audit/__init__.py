@@ -5,7 +5,7 @@ from .bounds import Counts
 from .canaries import audit_one_run
 from .membership import audit, audit_loss
 from .one_run import OneRun
-from .shadows import audit_releases
+from .releases import audit_releases
 from .simulation import SimulatedNoisyGD, World
 from .three_samples import KernelWitness, ThreeSamples, three_samples
 from .verdict import AuditResult, AuditRow

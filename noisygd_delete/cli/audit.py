@@ -108,7 +108,7 @@ def _audited(plan: Plan, parsed: argparse.Namespace) -> AuditResult:
 
     from ..audit import audit, audit_one_run, audit_releases
     from ..audit.membership import QUESTIONS
-    from ..audit.shadows import WORLDS
+    from ..audit.releases import WORLDS
 
     rng = np.random.default_rng(parsed.seed)
     if parsed.by == "one-run":

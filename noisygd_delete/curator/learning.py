@@ -196,7 +196,7 @@ def train(
     if isinstance(procedure.start, Carried):
         return _drawn(records, plan, procedure.start, after, execution)
     if plan.stages:
-        from .stages import train_in_a_row
+        from .descent import train_in_a_row
 
         return train_in_a_row(records, plan, published, execution)
     if execution.device != "cpu" and not execution.group.rank and (not procedure.steps or plan.loss.clips_each):

@@ -27,9 +27,8 @@ from ..planner.advise import Advice
 from ..planner.usual import capped, usual_budget, usual_slots, usual_total
 from ..privacy.budget import Budget
 from ..records import Id, Records
-from .blocks import count_clipped, per_row, scaled_table
 from .refusals import NO_PARTIAL_FIT, Copies, check_preprocessing, refuse, warn_clipped
-from .rows import TableRows, ids_of, table_columns
+from .rows import TableRows, count_clipped, ids_of, per_row, scaled_table, table_columns
 from .scaling import RowScaling, public_bounds
 
 Array = NDArray[np.float64]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .plan import Plan
     from .problem import Problem
     from .procedure import Procedure
-    from .sampled_gaussian import SampledGaussian
+    from .sampled_steps import SampledGaussian
     from .sharp import Sharp
     from .stages import Stage
     from .sums import MarkovSums
@@ -74,7 +74,7 @@ __getattr__ = on_first_use(
         "Problem": "problem",
         "Procedure": "procedure",
         **dict.fromkeys(("Moments", "MomentsRun"), "moments"),
-        "SampledGaussian": "sampled_gaussian",
+        "SampledGaussian": "sampled_steps",
         **dict.fromkeys(("SampledStage", "SampledSteps"), "sampled_steps"),
         "Stage": "stages",
         **dict.fromkeys(("MarkovSums", "MarkovSumsRun"), "sums"),

@@ -14,7 +14,7 @@ from ..privacy.worlds import Worlds
 from .base import Mechanism
 from .plan import Plan
 from .problem import Problem
-from .sampled_gaussian import ORDERS, least_multiplier
+from .sampled_steps import ORDERS, least_multiplier
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,11 @@
 A step on a share p of the rows costs a p-th of a pass, and less than p times the privacy of a step on all of them: many short steps
 where a full-batch stage affords few. There is no μ: the ladder counts at one Rényi order. Zero-out equals add/remove here because
 slots are masked and n is public in rate and divisor; several rows of one person are not covered.
+
+A feature extractor trained on the private rows by DP-SGD, as public facts, and what publishing it reveals.
+
+Every model trained on its features carries it, so it counts with the first model that an observer sees after it, and no
+later deletion takes it back: only an extractor trained afresh, or public, has forgotten a record.
 """
 
 from __future__ import annotations
@@ -11,13 +16,84 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..errors import AssumptionViolated, InvalidParameter, count
+from ..bounds import renyi
+from ..bounds.search import least_safe
+from ..errors import AssumptionViolated, InvalidParameter, count, positive
 from ..privacy.worlds import Worlds
-from .base import Cost, Method
+from .base import Condition, Cost, Mechanism, Method
 from .plan import Numbers, Plan
 from .problem import Problem
 from .procedure import Sampling
-from .sampled_gaussian import SampledGaussian
+
+ORDERS = (*range(2, 33), 48, 64, 128, 256, 512)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampledGaussian(Mechanism):
+    """Facts of one DP-SGD training: a Poisson sample per step, per-row gradients clipped to C, noise N(0, (zC)² I).
+
+    sampling_rate     probability with which a row enters a step
+    noise_multiplier  z
+    """
+
+    method: ClassVar[str] = "sampled-gaussian"
+    source: ClassVar[str] = "Rényi DP of the sampled Gaussian mechanism (Mironov, Talwar & Zhang 2019)"
+    publishes: ClassVar[str] = "extractor"
+    notes: ClassVar[tuple[str, ...]] = (
+        "A deleted record's part in a published extractor is not taken back by later releases.",
+    )
+
+    sampling_rate: float
+    noise_multiplier: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        positive("noise_multiplier", self.noise_multiplier)
+        if not positive("sampling_rate", self.sampling_rate) <= 1:
+            raise InvalidParameter("must be at most 1", sampling_rate=self.sampling_rate)
+
+    @property
+    def left(self) -> str:
+        return "extractor"
+
+    def conditions(self) -> tuple[Condition, ...]:
+        return (*super().conditions(), ("samples-unseen", {}), ("gaussian-noise", {"method": self.method}))
+
+    def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:
+        """Of a record that took part in `steps_with` steps; steps without it change nothing."""
+        bound = renyi.replace_renyi if worlds.between_records else renyi.zero_out_renyi
+        facts = {"sampling_rate": self.sampling_rate, "noise_multiplier": self.noise_multiplier, "steps": steps_with}
+        return {"points": tuple((float(order), bound(order=order, **facts)) for order in ORDERS)}
+
+
+def curve(*, order: float, sampling_rate: float, noise_multiplier: float, draws: int, worlds: Worlds) -> float:
+    """What sampled steps cost at one order, by the least listed one that covers it; infinite above all of them."""
+    listed = min((one for one in ORDERS if one >= order), default=None)
+    if listed is None:
+        return math.inf
+    bound = renyi.replace_renyi if worlds.between_records else renyi.zero_out_renyi
+    return bound(order=listed, sampling_rate=sampling_rate, noise_multiplier=noise_multiplier, steps=draws)
+
+
+def least_multiplier(
+    *, order: float, allowed: float, sampling_rate: float, draws: int, worlds: Worlds, digits: float = 1e-9
+) -> float:
+    """The least z, to a relative width, at which so many samples cost at most `allowed` at this order."""
+    if order > ORDERS[-1]:
+        raise InvalidParameter(
+            f"must be at most {ORDERS[-1]} for a stage on samples: its Rényi curve is listed up to there", order=order
+        )
+
+    def safe(multiplier: float) -> bool:
+        cost = curve(order=order, sampling_rate=sampling_rate, noise_multiplier=multiplier, draws=draws, worlds=worlds)
+        return cost <= allowed
+
+    found = least_safe(safe, guess=1.0, most=2.0**40, digits=digits)
+    if not found < math.inf:
+        raise InvalidParameter(
+            f"no noise keeps {draws} samples within ε={positive('allowed', allowed):g} at order {order:g}; ask for fewer steps"
+        )
+    return found
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,8 +14,7 @@ from .composition import Composition
 from .minimiser import Minimiser
 from .plan import Numbers, Plan
 from .problem import Problem
-from .sampled_gaussian import least_multiplier
-from .sampled_steps import SampledStage, passes
+from .sampled_steps import SampledStage, least_multiplier, passes
 
 MOMENTS = "moments"
 STAGE_KINDS = (NETWORK, HEAD, MOMENTS)

@@ -11,7 +11,7 @@ import numpy as np
 from noisygd_delete.accountant import Accountant, Event
 from noisygd_delete.bounds import conversion
 from noisygd_delete.methods import MECHANISMS
-from noisygd_delete.methods.sampled_gaussian import SampledGaussian
+from noisygd_delete.methods.sampled_steps import SampledGaussian
 from noisygd_delete.methods.sharp import SharpRun
 from noisygd_delete.methods.theorem import TheoremRun
 from noisygd_delete.privacy.guarantee import Guarantee

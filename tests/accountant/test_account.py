@@ -15,7 +15,7 @@ from noisygd_delete.accountant.intervals import alone, compose, stretches
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.methods.minimiser import MinimiserRun
 from noisygd_delete.methods.perturbed_run import PerturbedRun
-from noisygd_delete.methods.sampled_gaussian import SampledGaussian
+from noisygd_delete.methods.sampled_steps import SampledGaussian
 from noisygd_delete.methods.sharp import SharpRun
 from noisygd_delete.methods.theorem import TheoremRun
 from noisygd_delete.records import EditCounts

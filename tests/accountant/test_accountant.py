@@ -14,7 +14,7 @@ from noisygd_delete.accountant import Event, PrivacyFilter, forecast, report
 from noisygd_delete.errors import BudgetExceeded, InvalidParameter, NotLearned
 from noisygd_delete.methods.composition import CompositionRun
 from noisygd_delete.methods.minimiser import MinimiserRun
-from noisygd_delete.methods.sampled_gaussian import SampledGaussian
+from noisygd_delete.methods.sampled_steps import SampledGaussian
 from noisygd_delete.methods.sharp import SharpRun
 from noisygd_delete.methods.theorem import TheoremRun
 from noisygd_delete.privacy.guarantee import Guarantee

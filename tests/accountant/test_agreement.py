@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from noisygd_delete.accountant import Accountant, Event
-from noisygd_delete.bounds import subsampled
-from noisygd_delete.methods.sampled_gaussian import SampledGaussian
+from noisygd_delete.bounds import renyi
+from noisygd_delete.methods.sampled_steps import SampledGaussian
 from noisygd_delete.methods.sharp import SharpRun
 from tests.accountant import checks
 
@@ -67,7 +67,7 @@ def test_extractor_matches_dp_accounting_and_opacus(sampling_rate, noise_multipl
     theirs.compose(step, steps)
     opacus = compute_rdp(q=sampling_rate, noise_multiplier=noise_multiplier, steps=steps, orders=ALPHAS)
     for order, first, second in zip(ALPHAS, theirs._rdp, opacus, strict=True):
-        ours = subsampled.zero_out_renyi(
+        ours = renyi.zero_out_renyi(
             order=order, sampling_rate=sampling_rate, noise_multiplier=noise_multiplier, steps=steps
         )
         for value in (first, second):
@@ -87,7 +87,7 @@ def test_replacing_a_row_of_the_extractor_is_above_the_integral(order, sampling_
         integral = mpmath.quad(lambda t: law(t, 1) ** order * law(t, -1) ** (1 - order), mpmath.linspace(-40, 60, 41))
         truth = mpmath.log(integral) / (order - 1)
     facts = {"order": order, "sampling_rate": sampling_rate, "noise_multiplier": noise_multiplier, "steps": 1}
-    assert subsampled.zero_out_renyi(**facts) < truth <= subsampled.replace_renyi(**facts)
+    assert renyi.zero_out_renyi(**facts) < truth <= renyi.replace_renyi(**facts)
 
 
 def random_accountant(rng):

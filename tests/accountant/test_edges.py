@@ -7,7 +7,7 @@ import pytest
 from noisygd_delete import Accountant, Budget, losses, make_plan
 from noisygd_delete.accountant import Event, PrivacyFilter, report
 from noisygd_delete.errors import BudgetExceeded, InvalidParameter
-from noisygd_delete.methods.sampled_gaussian import SampledGaussian
+from noisygd_delete.methods.sampled_steps import SampledGaussian
 from tests.accountant import checks
 
 PHI = Event("extractor", 200, 0, SampledGaussian(records=5000, sampling_rate=0.01, noise_multiplier=4.0))

@@ -9,7 +9,7 @@ import pytest
 from noisygd_delete import Accountant, Budget, losses, make_plan
 from noisygd_delete.accountant import Event, events
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.methods.sampled_gaussian import SampledGaussian
+from noisygd_delete.methods.sampled_steps import SampledGaussian
 
 PLAN = make_plan(
     losses.Logistic(1.0),

@@ -13,7 +13,7 @@ from noisygd_delete import Accountant, Budget, Guarantee, Records, losses, make_
 from noisygd_delete.accountant import Event, within
 from noisygd_delete.bounds.arithmetic import sensitivity_slack
 from noisygd_delete.curator import Model
-from noisygd_delete.methods.sampled_gaussian import SampledGaussian
+from noisygd_delete.methods.sampled_steps import SampledGaussian
 
 BUDGET = Budget(order=10, dp=1.0, deletion=0.1)
 LOGISTIC = losses.Logistic(radius=1.0)

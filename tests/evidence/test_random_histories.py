@@ -22,7 +22,7 @@ from noisygd_delete.methods import CountedRecords
 from noisygd_delete.methods.base import Mechanism
 from noisygd_delete.methods.plan import Plan
 from noisygd_delete.methods.reading import plan_from_dict
-from noisygd_delete.methods.sampled_gaussian import SampledGaussian
+from noisygd_delete.methods.sampled_steps import SampledGaussian
 from noisygd_delete.privacy.guarantee import Guarantee
 from noisygd_delete.records import EditCounts
 

@@ -10,7 +10,7 @@ import pytest
 from noisygd_delete import Budget, losses, make_plan, methods
 from noisygd_delete.errors import InvalidParameter, PlanInfeasible
 from noisygd_delete.methods.reading import mechanism_from_dict, plan_from_dict, problem_from_dict
-from noisygd_delete.methods.sampled_gaussian import SampledGaussian
+from noisygd_delete.methods.sampled_steps import SampledGaussian
 
 SIZES = {"records": 300, "features": 4, "regularization": 0.05, "budget": Budget(order=10, dp=1.0, deletion=0.1)}
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from noisygd_delete.accountant import Event
 from noisygd_delete.methods import CountedRecords, Mechanism
 from noisygd_delete.methods.plan import Plan
-from noisygd_delete.methods.sampled_gaussian import SampledGaussian
+from noisygd_delete.methods.sampled_steps import SampledGaussian
 from noisygd_delete.records import EditCounts
 
 from ..bank import plan_by

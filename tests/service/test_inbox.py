@@ -125,7 +125,7 @@ def test_killed_at_every_change_of_the_disk_it_is_before_or_after(layout: Layout
         if step == "done":
             break
         k += 1
-    assert k > 15
+    assert k > 15  # changes of the disk, each a place to die
 
 
 def test_no_byte_of_an_id_is_left_after_it_was_served(store: Path, opened: Opened) -> None:

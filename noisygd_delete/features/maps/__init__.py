@@ -7,10 +7,9 @@ A convex method on the rows Φ(x) keeps every one of its guarantees, whatever Φ
 from typing import TYPE_CHECKING
 
 from ...loading import on_first_use
-from .base import PublicMap
+from .base import PublicMap, normalised
 from .catalogue import from_dict
 from .check import check
-from .rows import normalised
 
 if TYPE_CHECKING:
     from .additive import Additive, Term

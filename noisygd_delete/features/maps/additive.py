@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InvalidParameter, count
-from .base import PublicMap, check_width, numbers
+from .base import Floats, PublicMap, check_width, normalised, numbers
 from .coding import NO_ENTRY, CodedBlock, Codes, Coding, entry_block, tree_block
-from .rows import Floats, normalised
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

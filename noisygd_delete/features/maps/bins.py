@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InvalidParameter, count, non_negative
-from .base import PublicMap, by_blocks, check_width, numbers
-from .rows import Floats
+from .base import Floats, PublicMap, by_blocks, check_width, numbers
 
 _ROWS = 4096  # at a time
 _ODD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: Steele, Lea & Flood's SplitMix64, as the two below

@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...errors import InvalidParameter, positive
-from .base import PublicMap, check_width
-from .rows import Floats, sums
+from .base import Floats, PublicMap, check_width, sums
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...errors import InvalidParameter, count, positive
-from .base import PublicMap, by_blocks, check_width, numbers
-from .rows import Floats
+from .base import Floats, PublicMap, by_blocks, check_width, numbers
 
 _LARGEST = 1 << 27  # numbers of the matrix
 _GRID = 1024.0  # weights are multiples of 1/1024, so that every machine's erf and libm give the same ones

@@ -13,8 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...errors import InvalidParameter, InvalidRecords, choice, count
-from .base import PublicMap, check_width
-from .rows import Floats
+from .base import Floats, PublicMap, check_width
 
 UNITS = ("words", "characters")
 _WORD = re.compile(r"\w+")

@@ -11,8 +11,7 @@ import numpy as np
 
 from ...errors import InvalidParameter, InvalidRecords, MissingDependency, count
 from ...records import bounded
-from .base import ImportedMap, by_blocks, numbers
-from .rows import Floats
+from .base import Floats, ImportedMap, by_blocks, numbers
 
 LARGEST = 1 << 30  # bytes of a file
 

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from ...errors import InvalidParameter, InvalidRecords, MissingDependency
 from ...records import bounded
-from .base import PublicMap, check_width
-from .rows import Floats
+from .base import Floats, PublicMap, check_width
 
 _LARGEST = 1 << 31  # bytes of a file
 _LONGEST = 1 << 20  # characters of a text

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..maps.rows import sums
+from ..maps.base import sums
 from .columns import Written
 from .text import Floats
 

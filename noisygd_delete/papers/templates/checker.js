@@ -2943,31 +2943,6 @@ return $.mul(_SECOND_ORDER, $.add(moved, $.div($.mul($.mul(2n, UNIT), weights_no
 });
 return {_STEEPER, _SECOND_ORDER, step_sizes, largest_step_size, fuller, carried, rounding, UNIT};
 })();
-$.modules["bounds.subsampled"] = (() => {
-let zero_out_renyi, replace_renyi;
-const MARGIN = $.modules["bounds.rounding"]["MARGIN"];
-const gammaln = $.libraries["scipy.special"]["gammaln"];
-const logsumexp = $.libraries["scipy.special"]["logsumexp"];
-zero_out_renyi = $.fn("zero_out_renyi", ["*", "order", "sampling_rate", "noise_multiplier", "steps"], {}, function (order, sampling_rate, noise_multiplier, steps) {
-let choose, growth, k, terms;
-k = $.libraries["numpy"].arange([$.add(order, 1n)]);
-growth = $.div($.sub($.mul(k, k), k), $.mul(2n, $.pow(noise_multiplier, 2n)));
-if ($.t($.eq(sampling_rate, 1n))) {
-return $.b.float([$.mul($.div($.mul(steps, $.gi(growth, $.neg(1n))), $.sub(order, 1n)), $.add(1n, MARGIN))]);
-}
-choose = $.sub($.sub(gammaln([$.add(order, 1n)]), gammaln([$.add(k, 1n)])), gammaln([$.add($.sub(order, k), 1n)]));
-terms = $.add($.add($.add(choose, $.mul($.sub(order, k), $.libraries["numpy"].log1p([$.neg(sampling_rate)]))), $.mul(k, $.libraries["numpy"].log([sampling_rate]))), growth);
-return $.b.max([0.0, $.div($.mul(steps, $.add($.mul($.b.float([logsumexp([terms])]), $.add(1n, MARGIN)), $.mul(1e-13, order))), $.sub(order, 1n))]);
-});
-replace_renyi = $.fn("replace_renyi", ["*", "order", "sampling_rate", "noise_multiplier", "steps"], {}, function (order, sampling_rate, noise_multiplier, steps) {
-let away, sampling, towards;
-sampling = $.dict([["sampling_rate", sampling_rate], ["noise_multiplier", noise_multiplier], ["steps", steps]]);
-towards = zero_out_renyi([], {"order": $.mul(2n, order), ...$.named(sampling)});
-away = zero_out_renyi([], {"order": $.sub($.mul(2n, order), 1n), ...$.named(sampling)});
-return $.add($.mul($.div($.sub(order, 0.5), $.sub(order, 1n)), towards), away);
-});
-return {zero_out_renyi, replace_renyi, MARGIN, logsumexp, gammaln};
-})();
 $.modules["bounds.gibbs"] = (() => {
 let FORMS, Gibbs;
 const math = $.libraries["math"];
@@ -3082,7 +3057,7 @@ return ($.t($.lt(0n, rate)) ? at([best_order([at], {"high": 1000000000.0, "point
 return {gdp_advantage, renyi_advantage, rate_advantage, best_order, MARGIN, least_safe, UNIT};
 })();
 $.modules["bounds.renyi"] = (() => {
-let renyi_epsilon, renyi_log_delta, renyi_epsilon_optimal, renyi_log_delta_optimal, _SECOND_EVENT, _log_mass, _pair_epsilon, _log_r, _least_share, rate_epsilon, rate_log_delta, rate_for;
+let renyi_epsilon, renyi_log_delta, renyi_epsilon_optimal, renyi_log_delta_optimal, _SECOND_EVENT, _log_mass, _pair_epsilon, _log_r, _least_share, rate_epsilon, rate_log_delta, rate_for, zero_out_renyi, replace_renyi;
 const math = $.libraries["math"];
 const LEAST_LOG = $.modules["bounds.rounding"]["LEAST_LOG"];
 const MARGIN = $.modules["bounds.rounding"]["MARGIN"];
@@ -3092,6 +3067,8 @@ const least = $.modules["bounds.rounding"]["least"];
 const log_down = $.modules["bounds.rounding"]["log_down"];
 const sum_up = $.modules["bounds.rounding"]["sum_up"];
 const log_sum = $.modules["bounds.tails"]["log_sum"];
+const gammaln = $.libraries["scipy.special"]["gammaln"];
+const logsumexp = $.libraries["scipy.special"]["logsumexp"];
 renyi_epsilon = $.fn("renyi_epsilon", ["*", "order", "renyi", "delta"], {}, function (order, renyi, delta) {
 let rest;
 if ($.t($.eq(renyi, $.libraries["math"].inf))) {
@@ -3251,7 +3228,25 @@ rate = $.imul(rate, $.sub(1n, 1e-12));
 }
 return $.tuple([rate, order]);
 });
-return {renyi_epsilon, renyi_log_delta, renyi_epsilon_optimal, renyi_log_delta_optimal, _SECOND_EVENT, _log_mass, _pair_epsilon, _log_r, _least_share, rate_epsilon, rate_log_delta, rate_for, MARGIN, log_sum, log_down, sum_up, least, UNIT, best_order, LEAST_LOG};
+zero_out_renyi = $.fn("zero_out_renyi", ["*", "order", "sampling_rate", "noise_multiplier", "steps"], {}, function (order, sampling_rate, noise_multiplier, steps) {
+let choose, growth, k, terms;
+k = $.libraries["numpy"].arange([$.add(order, 1n)]);
+growth = $.div($.sub($.mul(k, k), k), $.mul(2n, $.pow(noise_multiplier, 2n)));
+if ($.t($.eq(sampling_rate, 1n))) {
+return $.b.float([$.mul($.div($.mul(steps, $.gi(growth, $.neg(1n))), $.sub(order, 1n)), $.add(1n, MARGIN))]);
+}
+choose = $.sub($.sub(gammaln([$.add(order, 1n)]), gammaln([$.add(k, 1n)])), gammaln([$.add($.sub(order, k), 1n)]));
+terms = $.add($.add($.add(choose, $.mul($.sub(order, k), $.libraries["numpy"].log1p([$.neg(sampling_rate)]))), $.mul(k, $.libraries["numpy"].log([sampling_rate]))), growth);
+return $.b.max([0.0, $.div($.mul(steps, $.add($.mul($.b.float([logsumexp([terms])]), $.add(1n, MARGIN)), $.mul(1e-13, order))), $.sub(order, 1n))]);
+});
+replace_renyi = $.fn("replace_renyi", ["*", "order", "sampling_rate", "noise_multiplier", "steps"], {}, function (order, sampling_rate, noise_multiplier, steps) {
+let away, sampling, towards;
+sampling = $.dict([["sampling_rate", sampling_rate], ["noise_multiplier", noise_multiplier], ["steps", steps]]);
+towards = zero_out_renyi([], {"order": $.mul(2n, order), ...$.named(sampling)});
+away = zero_out_renyi([], {"order": $.sub($.mul(2n, order), 1n), ...$.named(sampling)});
+return $.add($.mul($.div($.sub(order, 0.5), $.sub(order, 1n)), towards), away);
+});
+return {renyi_epsilon, renyi_log_delta, renyi_epsilon_optimal, renyi_log_delta_optimal, _SECOND_EVENT, _log_mass, _pair_epsilon, _log_r, _least_share, rate_epsilon, rate_log_delta, rate_for, zero_out_renyi, replace_renyi, MARGIN, log_sum, log_down, sum_up, least, UNIT, logsumexp, gammaln, best_order, LEAST_LOG};
 })();
 $.modules["bounds.gaussian"] = (() => {
 let _HALF, _GAUSS, _SQRT2, _SQRT_HALF_PI, _LOG_SQRT_2PI, _mills, _mills_slope, gdp_log_delta, gdp_epsilon, gdp_for;
@@ -5234,7 +5229,7 @@ let __getattr__, _METHODS, _STAGE_METHODS, _FORMER_METHODS, _MECHANISMS, METHODS
 const Mapping = $.libraries["collections.abc"]["Mapping"];
 const Catalogue = $.modules["loading"]["Catalogue"];
 const on_first_use = $.libraries["loading"]["on_first_use"];
-__getattr__ = on_first_use(["methods", $.dict([...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Mechanism", "Method", "NoisySteps"]), "base"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Composition", "CompositionRun"]), "composition"])), ["CountedRecords", "counted"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Interleaved", "InterleavedRun"]), "interleaved"])), ["Ladder", "ladder"], ["LadderRun", "ladder"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Minimiser", "MinimiserRun"]), "minimiser"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["NearGibbs", "NearGibbsRun"]), "near_gibbs"])), ["Perturbed", "perturbed"], ["PerturbedRun", "perturbed_run"], ["Plan", "plan"], ["Problem", "problem"], ["Procedure", "procedure"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Moments", "MomentsRun"]), "moments"])), ["SampledGaussian", "sampled_gaussian"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["SampledStage", "SampledSteps"]), "sampled_steps"])), ["Stage", "stages"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["MarkovSums", "MarkovSumsRun"]), "sums"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Sharp", "SharpRun"]), "sharp"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["SharpExact", "SharpExactRun"]), "sharp"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Theorem", "TheoremRun"]), "theorem"]))])]);
+__getattr__ = on_first_use(["methods", $.dict([...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Mechanism", "Method", "NoisySteps"]), "base"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Composition", "CompositionRun"]), "composition"])), ["CountedRecords", "counted"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Interleaved", "InterleavedRun"]), "interleaved"])), ["Ladder", "ladder"], ["LadderRun", "ladder"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Minimiser", "MinimiserRun"]), "minimiser"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["NearGibbs", "NearGibbsRun"]), "near_gibbs"])), ["Perturbed", "perturbed"], ["PerturbedRun", "perturbed_run"], ["Plan", "plan"], ["Problem", "problem"], ["Procedure", "procedure"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Moments", "MomentsRun"]), "moments"])), ["SampledGaussian", "sampled_steps"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["SampledStage", "SampledSteps"]), "sampled_steps"])), ["Stage", "stages"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["MarkovSums", "MarkovSumsRun"]), "sums"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Sharp", "SharpRun"]), "sharp"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["SharpExact", "SharpExactRun"]), "sharp"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Theorem", "TheoremRun"]), "theorem"]))])]);
 _METHODS = $.dict([["theorem", "Theorem"], ["sharp", "Sharp"], ["minimiser", "Minimiser"], ["perturbed", "Perturbed"], ["interleaved", "Interleaved"], ["sums", "MarkovSums"], ["composition", "Composition"], ["ladder", "Ladder"], ["near-gibbs", "NearGibbs"]]);
 _STAGE_METHODS = $.dict([["moments", "Moments"], ["sampled-steps", "SampledStage"]]);
 _FORMER_METHODS = $.dict([["sharp-exact", "SharpExact"]]);
@@ -5428,43 +5423,6 @@ return $.tuple([...$.each(bounded_gradients([$.ga(self, "lipschitz")], {"proven"
 });
 }), [["linear_term", () => ["is", $.b.float]], ["output_noise", () => ["is", $.b.float]], ["gradient_tolerance", () => ["is", $.b.float]], ["strong_convexity", () => ["is", $.b.float]], ["lipschitz", () => ["is", $.b.float]], ["smoothness", () => ["is", $.b.float]], ["form", () => ["is", $.b.str]], ["dimension", () => ["is", $.b.int]], ["weak_convexity", () => ["is", $.b.float]], ["blocks", () => ["is", $.b.int]], ["rows_per_subject", () => ["is", $.b.int]], ["warm", () => ["is", $.b.bool]], ["shaped", () => ["is", $.b.bool]], ["in_place", () => ["is", $.b.bool]], ["chain", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
 return {ROOM, PerturbedRun, ClassVar, Mechanism, InvalidParameter, WEAKLY_CONVEX, FORMS, choice, count, non_negative, positive, bounded_gradients, GRID_BITS, NORM_TOLERANCE, UNIT, Curve, ONE_DIRECTION};
-})();
-$.modules["methods.sampled_gaussian"] = (() => {
-let ORDERS, SampledGaussian;
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const subsampled = $.modules["bounds.subsampled"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const positive = $.modules["errors"]["positive"];
-const Mechanism = $.modules["methods.base"]["Mechanism"];
-ORDERS = $.tuple([...$.each($.b.range([2n, 33n])), 48n, 64n, 128n, 256n, 512n]);
-SampledGaussian = $.dataclass($.cls("SampledGaussian", [Mechanism], ($ns) => {
-$ns.method = "sampled-gaussian";
-$ns.source = "R\u00e9nyi DP of the sampled Gaussian mechanism (Mironov, Talwar & Zhang 2019)";
-$ns.publishes = "extractor";
-$ns.notes = $.tuple(["A deleted record's part in a published extractor is not taken back by later releases."]);
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(SampledGaussian, self, "__post_init__")([]);
-positive(["noise_multiplier", $.ga(self, "noise_multiplier")]);
-if (!$.t($.le(positive(["sampling_rate", $.ga(self, "sampling_rate")]), 1n))) {
-throw $.raised(InvalidParameter(["must be at most 1"], {"sampling_rate": $.ga(self, "sampling_rate")}));
-}
-return null;
-});
-$ns.left = $.property($.fn("left", ["self"], {}, function (self) {
-return "extractor";
-}));
-$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
-return $.tuple([...$.each($.sup(SampledGaussian, self, "conditions")([])), $.tuple(["samples-unseen", $.dict([])]), $.tuple(["gaussian-noise", $.dict([["method", $.ga(self, "method")]])])]);
-});
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-let bound, facts;
-bound = ($.t($.ga(worlds, "between_records")) ? $.modules["bounds.subsampled"].replace_renyi : $.modules["bounds.subsampled"].zero_out_renyi);
-facts = $.dict([["sampling_rate", $.ga(self, "sampling_rate")], ["noise_multiplier", $.ga(self, "noise_multiplier")], ["steps", steps_with]]);
-return $.dict([["points", $.b.tuple([(function* ($first) { for (const $v1 of $.each($first)) { let order; order = $v1; yield $.tuple([$.b.float([order]), bound([], {"order": order, ...$.named(facts)})]); } })(ORDERS)])]]);
-});
-}), [["sampling_rate", () => ["is", $.b.float]], ["noise_multiplier", () => ["is", $.b.float]]], {frozen: true, kw_only: true});
-return {ORDERS, SampledGaussian, ClassVar, Mechanism, InvalidParameter, positive};
 })();
 $.modules["methods.problem"] = (() => {
 let Problem;
@@ -6719,17 +6677,46 @@ return $.cm(Plan, "of", [problem, run, numbers], {"learning": fitted, "serving":
 return {GRID, MOST_COORDINATES, MomentsRun, Moments, ClassVar, Method, Mechanism, Plan, count, positive, InvalidParameter, GRID_BITS};
 })();
 $.modules["methods.sampled_steps"] = (() => {
-let SampledSteps, SampledStage, passes, check_sampled;
+let ORDERS, SampledGaussian, SampledSteps, SampledStage, passes, check_sampled;
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
+const renyi = $.modules["bounds.renyi"];
 const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const count = $.modules["errors"]["count"];
+const positive = $.modules["errors"]["positive"];
+const Mechanism = $.modules["methods.base"]["Mechanism"];
 const Method = $.modules["methods.base"]["Method"];
 const Plan = $.modules["methods.plan"]["Plan"];
 const Sampling = $.modules["methods.procedure"]["Sampling"];
-const SampledGaussian = $.modules["methods.sampled_gaussian"]["SampledGaussian"];
+ORDERS = $.tuple([...$.each($.b.range([2n, 33n])), 48n, 64n, 128n, 256n, 512n]);
+SampledGaussian = $.dataclass($.cls("SampledGaussian", [Mechanism], ($ns) => {
+$ns.method = "sampled-gaussian";
+$ns.source = "R\u00e9nyi DP of the sampled Gaussian mechanism (Mironov, Talwar & Zhang 2019)";
+$ns.publishes = "extractor";
+$ns.notes = $.tuple(["A deleted record's part in a published extractor is not taken back by later releases."]);
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.sup(SampledGaussian, self, "__post_init__")([]);
+positive(["noise_multiplier", $.ga(self, "noise_multiplier")]);
+if (!$.t($.le(positive(["sampling_rate", $.ga(self, "sampling_rate")]), 1n))) {
+throw $.raised(InvalidParameter(["must be at most 1"], {"sampling_rate": $.ga(self, "sampling_rate")}));
+}
+return null;
+});
+$ns.left = $.property($.fn("left", ["self"], {}, function (self) {
+return "extractor";
+}));
+$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
+return $.tuple([...$.each($.sup(SampledGaussian, self, "conditions")([])), $.tuple(["samples-unseen", $.dict([])]), $.tuple(["gaussian-noise", $.dict([["method", $.ga(self, "method")]])])]);
+});
+$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
+let bound, facts;
+bound = ($.t($.ga(worlds, "between_records")) ? $.modules["bounds.renyi"].replace_renyi : $.modules["bounds.renyi"].zero_out_renyi);
+facts = $.dict([["sampling_rate", $.ga(self, "sampling_rate")], ["noise_multiplier", $.ga(self, "noise_multiplier")], ["steps", steps_with]]);
+return $.dict([["points", $.b.tuple([(function* ($first) { for (const $v1 of $.each($first)) { let order; order = $v1; yield $.tuple([$.b.float([order]), bound([], {"order": order, ...$.named(facts)})]); } })(ORDERS)])]]);
+});
+}), [["sampling_rate", () => ["is", $.b.float]], ["noise_multiplier", () => ["is", $.b.float]]], {frozen: true, kw_only: true});
 SampledSteps = $.dataclass($.cls("SampledSteps", [SampledGaussian], ($ns) => {
 $ns.method = "sampled-steps";
 $ns.publishes = "model";
@@ -6790,7 +6777,7 @@ throw $.raised(AssumptionViolated([("" + "a stage on samples clips every record'
 }
 return null;
 });
-return {SampledSteps, SampledStage, passes, check_sampled, ClassVar, Method, SampledGaussian, InvalidParameter, Sampling, Plan, count, AssumptionViolated};
+return {ORDERS, SampledGaussian, SampledSteps, SampledStage, passes, check_sampled, ClassVar, Mechanism, Method, InvalidParameter, positive, Sampling, Plan, count, AssumptionViolated};
 })();
 $.modules["methods.sums"] = (() => {
 let BITS, LABEL_BITS, MOST_FEATURES, MOST_RELEASES, LABEL_RATIO, RIDGE_SHARE, _CODED_SHARE, _EXACT, SOURCE, MarkovSumsRun, _charges, grid_of, label_bits, norm_squared, check_exact, MarkovSums, check_loss;

@@ -13,7 +13,7 @@ import pytest
 
 from noisygd_delete import maps
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter, InvalidRecords
-from noisygd_delete.features.maps.rows import normalised
+from noisygd_delete.features.maps.base import normalised
 
 RNG = np.random.default_rng(5)
 CATEGORIES = np.eye(4)[[0, 3, 1, 3, 3, 2, 0, 1, 3]][:, :3]  # the fourth value is not in the list: none hot
