@@ -1,8 +1,8 @@
 """Edit requests: what a caller may ask of the table, validated before anything moves.
 
-Whether a request that comes again under its token is the one that was answered (`check_repeat`): contents and erased ids are not kept, so the table itself is asked: after the request was carried out it looks a certain way,
-and the number of its edits of each kind is a public fact. What has been edited once more since then is refused like other
-contents are: a request is never taken for done because its token is known.
+Whether a request that comes again under its token is the one that was answered (`check_repeat`): contents and erased ids are not kept, so
+the table itself is asked. After the request was carried out it looks a certain way, and the number of its edits of each kind is a public fact.
+What has been edited once more since then is refused like other contents are: a request is never taken for done because its token is known.
 """
 
 from __future__ import annotations
