@@ -1,4 +1,4 @@
-"""What the accountant adds: DP-SGD extractors, and the excess risk behind `sharp:excess_risk`."""
+"""What the accountant adds: DP-SGD extractors, and the excess risk behind `plan --cheapest`."""
 
 from __future__ import annotations
 

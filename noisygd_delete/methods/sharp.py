@@ -59,6 +59,7 @@ class Sharp(GridMethod):
     step_size       η; None takes 1/(λ+β)
     noise_variance  σ²; None takes the calibrated one, a larger value is allowed; "cheapest" belongs to Theorem 5.2
     excess_risk     in place of the utility condition: enough steps that the excess risk of every release is at most this
+                    (`cheapest_plan` also chooses η and σ² for it)
     """
 
     name: ClassVar[str] = "sharp"

@@ -1,9 +1,10 @@
 """Budget + loss + sizes -> Plan, or a refusal with the numbers. The only room that weighs one method against another."""
 
 from .advise import advise, advised_plan
+from .cheapest import cheapest_plan
 from .comparison import compare_plans
 from .explain import explain
 from .make import make_plan
 from .streams import plan_stream
 
-__all__ = ["advise", "advised_plan", "compare_plans", "explain", "make_plan", "plan_stream"]
+__all__ = ["advise", "advised_plan", "cheapest_plan", "compare_plans", "explain", "make_plan", "plan_stream"]

@@ -11,11 +11,12 @@ from typing import Any
 import duckdb
 import numpy as np
 import pytest
+from noisygd_delete_lab import counting
 
 from noisygd_delete.engine.count_tables import CodedMoments
 from noisygd_delete.errors import InvalidParameter, InvalidRecords
 from noisygd_delete.features.schema import Schema
-from noisygd_delete.store.sources import counting, source_at
+from noisygd_delete.store.sources import source_at
 from noisygd_delete.store.sources.reading import records_of
 
 from .conftest import statement as run_on_postgres

@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...engine.count_tables import CountTables
-from ...errors import InvalidParameter, InvalidRecords
-from ...features.maps.additive import Additive
-from ...features.maps.coding import NO_ENTRY, Coding
-from ...features.schema import Schema
-from ...features.schema.columns import Boolean, Category, Numeric
-from ...features.schema.spelling import spellings
-from .by_sql import SqlSource
-from .source import quoted
+from noisygd_delete.engine.count_tables import CountTables
+from noisygd_delete.errors import InvalidParameter, InvalidRecords
+from noisygd_delete.features.maps.additive import Additive
+from noisygd_delete.features.maps.coding import NO_ENTRY, Coding
+from noisygd_delete.features.schema import Schema
+from noisygd_delete.features.schema.columns import Boolean, Category, Numeric
+from noisygd_delete.features.schema.spelling import spellings
+from noisygd_delete.store.sources.by_sql import SqlSource
+from noisygd_delete.store.sources.source import quoted
 
 _SPACE = "".join(map(chr, (code for code in range(1, 0x3001) if chr(code).isspace())))
 _LARGEST = "1.7976931348623157e308"
