@@ -14,6 +14,7 @@ import pytest
 
 from noisygd_delete import Budget, EditRequest, Records, Schema
 from noisygd_delete.accountant.ahead import Ahead
+from noisygd_delete.cli import main
 from noisygd_delete.curator import PublishedSums, drawing
 from noisygd_delete.curator.drawing import moments_of
 from noisygd_delete.engine import Execution
@@ -580,3 +581,23 @@ def test_a_plan_of_another_method_goes_on_after_sums_and_back(path: Path) -> Non
         assert store.accountant.deletion(1, 3, [3, 4, 5]).gdp == 0.0
         assert (np.abs(rest_of(store)) < np.abs(rest).max() * 100).all()
     assert verify(path).faults == ()
+
+
+def test_a_record_that_could_not_be_put_back_is_not_restricted(tmp_path: Path, capsys) -> None:
+    with Store.create(tmp_path / "closed", records(), SCHEMA, plan(joiners=False)) as store:
+        store.learn()
+        name = str(store.records.ids[0])
+    command = [
+        "restrict",
+        str(tmp_path / "closed"),
+        name,
+        "--to",
+        str(tmp_path / "aside"),
+        "--aside-key",
+        str(tmp_path / "key"),
+    ]
+    assert main(command) == 2
+    assert "none could be put back" in capsys.readouterr().err
+    with Store.open(tmp_path / "closed") as store:
+        assert name in map(str, store.records.ids)
+    assert not (tmp_path / "aside").exists()
