@@ -216,8 +216,8 @@ def below_the_files(folder: Path, count: int) -> Counter[str]:
 
 
 def sums_killed(folder: Path, count: int) -> Counter[str]:
-    """A draw, the overwriting and the release, killed anywhere: what was drawn from the table before is the release, or another draw from it is,
-    and neither the exact sums nor any noise lies in a file, or in what the file system was handed back."""
+    """A draw, the overwriting and the release, or a patch, killed anywhere: what was drawn from the table before is the release (the patch that
+    the release goes on from), or another draw from it is, and neither the exact sums nor any noise lies in a file, or in what the file system was handed back."""
     from . import test_sums as sums
 
     library, counts, copy, below = ctypes.CDLL(None), Counter[str](), folder / "copy", folder / "below"
@@ -230,7 +230,7 @@ def sums_killed(folder: Path, count: int) -> Counter[str]:
     below.mkdir(exist_ok=True)
     longest = 0.0
     for number in range(-1, count):
-        run = (sums.delete, sums.insert, sums.delete_a_subject)[number % 3]
+        run = (sums.delete, sums.insert, sums.delete_a_subject, sums.later)[number % 4]
         operation = Operation("sums", run, answered, lambda *_: True)
         shutil.copytree(master, copy)
         library.faults_watch(os.fsencode(copy), os.fsencode(below))
@@ -254,13 +254,20 @@ def sums_killed(folder: Path, count: int) -> Counter[str]:
         with Store.open(copy) as store:
             happened = answered(store)
             counts["lost"] += (accepted or ended == DONE) and not happened
-            counts["in part"] += begun is not None and not (happened and bool((store.model.sums == begun).all()))
+            made = sums.patch_of(copy) if run is sums.later else store.model
+            counts["in part"] += begun is not None and not (happened and bool((made.sums == begun).all()))
             counts["in part"] += not happened and bool((sums.sums_of(store) != exact).any())
             if not happened:
                 run(store)
+            patched = []
+            if run is sums.later:
+                left = sums.patch_of(copy).sums - sums.sums_of(store)
+                patched = [left, left - rest]
+                counts["left"] += bool(sums.secrets_on(copy, patched))
+                store.publish()
             after, now = sums.rest_of(store), sums.sums_of(store)
             counts["in part"] += [event.kind for event in store.accountant.events] != ["learn", "unlearn"]
-        secrets = [exact, rest, now, after, after - sums.carried(rest, 1)]
+        secrets = [exact, rest, now, after, after - sums.carried(patched[0] if patched else rest, 1), *patched]
         gone = [] if run is sums.insert else traces(3)
         counts["tried"] += number >= 0
         counts["left"] += bool(sums.secrets_on(copy, secrets)) or bool(found(copy, gone))

@@ -247,6 +247,8 @@ def candidate_of(path: Path) -> np.ndarray | None:
     if change is None or not change.drawn:
         return None
     kept = candidate.kept(layout.candidate, Ledger.read(layout.ledger).plan, change.stamp)
+    if isinstance(kept, candidate.DrawnPatch):
+        return kept.after.sums
     return None if kept is None else kept.model.sums
 
 
