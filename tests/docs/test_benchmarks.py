@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -47,8 +48,16 @@ def test_every_measurement_still_finds_what_it_imports() -> None:
     pytest.importorskip("torch", reason="torch is not installed")
     pytest.importorskip("sklearn", reason="scikit-learn is not installed")
     names = ", ".join(f"benchmarks.{name}" for name in MEASUREMENTS)
+    path = os.pathsep.join(
+        ["engines", os.environ.get("PYTHONPATH", "")]
+    )  # that of workers is not installed here: Ray and Spark are heavy
     done = subprocess.run(
-        [sys.executable, "-c", f"import {names}"], cwd=ROOT, capture_output=True, text=True, check=False
+        [sys.executable, "-c", f"import {names}"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr[-1000:]
 

@@ -58,9 +58,9 @@ def test_the_attack_finds_who_it_was_where_the_budget_lets_it(monkeypatch: pytes
     monkeypatch.setattr(demonstration, "BUDGET", loose)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        data = demonstration.computed(1, 6, 5)
+        data = demonstration.computed(3, 6, 5)
     assert right(data, "ours")[:, 2:].mean() > 0.9
-    assert data["people"][0]["ours"]["cosine"] > 0.6
+    assert sorted(person["ours"]["cosine"] for person in data["people"])[1] > 0.6  # two of three: the noise is fresh
 
 
 def test_the_page_asks_no_network_and_is_the_one_that_is_made() -> None:
