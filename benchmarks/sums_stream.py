@@ -12,21 +12,12 @@ from typing import Any
 import numpy as np
 
 from benchmarks import report
-from benchmarks.additive_stream import GROUPS
+from benchmarks.additive_stream import GROUPS, HEADER
 from benchmarks.sums import Table, alone, planned
 from noisygd_delete import Curator, Records
 from noisygd_delete.methods.sums import usual_levels
 
 RELEASES, SPLITS = 101, 2
-HEADER = [
-    "table",
-    "model",
-    "at first",
-    "at random: everybody",
-    "one group: everybody",
-    "one group: who left",
-    "one group: who stayed",
-]
 
 
 def right(model: Any, rows: Any, truth: Any) -> float:

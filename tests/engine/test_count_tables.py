@@ -34,7 +34,7 @@ def inputs(map: maps.Additive, rows: int, seed: int) -> Any:
 
 MAPS = [
     maps.Additive((0, 0, 3), levels=3, amounts=(0,), gaps=(1,), pairs=((0, 1), (1, 2)), pair_levels=2),
-    maps.Additive((0, 2, 0), levels=4, signs=(2,)),
+    maps.Additive((0, 2, 0), levels=4, logarithmic=(0,), signs=(2,)),
     maps.Additive((0, 2, 3, 0), levels=1, amounts=(0,), gaps=(0, 3), pairs=((1, 2), (0, 3)), pair_levels=3),
     maps.Additive((4,)),
 ]

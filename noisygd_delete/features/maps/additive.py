@@ -62,6 +62,8 @@ class Additive(PublicMap):
     columns      one entry for each column of the table: 0 for a number, k for k 0/1 columns of a category (a schema fills this in)
     levels       of bins
     amounts      places in `columns` of numbers whose lower end, as a rule an amount of 0, gives no entry
+    logarithmic  places of numbers whose bins lie evenly on ± log(1 + |value|/`finest`): ranges known in order of magnitude alone
+    finest       of those, the part of half the range below which all is one
     signs        places of numbers of which the sign alone counts: two entries, and none at 0 (a schema fills in its booleans)
     gaps         places of numbers behind which a 0/1 column says that the cell was empty: 1 is the only entry then (a schema fills it in)
     pairs        places of two columns each, whose boxes are a block too
@@ -71,6 +73,8 @@ class Additive(PublicMap):
     columns: tuple[int, ...]
     levels: int = 7
     amounts: tuple[int, ...] = ()
+    logarithmic: tuple[int, ...] = ()
+    finest: float = 1e-5
     gaps: tuple[int, ...] = ()
     pairs: tuple[tuple[int, int], ...] = ()
     pair_levels: int = 3
@@ -82,15 +86,17 @@ class Additive(PublicMap):
         object.__setattr__(self, "columns", tuple(count("columns", width, minimum=0) for width in self.columns))
         count("levels", self.levels, maximum=16)
         count("pair_levels", self.pair_levels, maximum=6)
+        if not 0 < self.finest < 1:
+            raise InvalidParameter("must be above 0 and below 1, a part of half the range", finest=self.finest)
         if not self.columns:
             raise InvalidParameter("the map 'additive' needs at least one column")
-        for name in ("amounts", "gaps", "signs"):
+        for name in ("amounts", "logarithmic", "gaps", "signs"):
             places = getattr(self, name)
             wrong = [place for place in places if place not in range(len(self.columns)) or self.columns[place]]
             if wrong or len(set(places)) < len(places):
                 raise InvalidParameter("must be places of numbers, from 0, each once", **{name: list(places)})
-        if set(self.signs) & {*self.amounts, *self.gaps}:
-            raise InvalidParameter("signs: a number whose sign alone counts has no amounts or gap")
+        if set(self.signs) & {*self.amounts, *self.logarithmic, *self.gaps}:
+            raise InvalidParameter("signs: a number whose sign alone counts has no amounts, scale or gap")
         for pair in self.pairs:
             if len(set(pair)) < 2 or not set(pair) <= set(range(len(self.columns))):
                 raise InvalidParameter(f"pairs: {list(pair)} must be the places of two columns, from 0")
@@ -206,16 +212,18 @@ class Additive(PublicMap):
             if self.columns[place] or place in self.signs:
                 found.append(Term(place, None, given[block.start : block.stop]))
                 continue
-            edges = np.linspace(-1.0, 1.0, parts + 1)
-            bins = self._bins((edges[:-1] + edges[1:]) / 2, block.start)
+            edges = np.linspace(0.0, 1.0, parts + 1)
+            bins = self._bins_at((edges[:-1] + edges[1:]) / 2, block.start)
             missing = float(given[block.stop - 1]) if place in self.gaps else None
-            found.append(Term(place, edges, given[bins].sum(axis=1) / math.sqrt(self.levels), missing))
+            found.append(
+                Term(place, self._unscaled(place, edges), given[bins].sum(axis=1) / math.sqrt(self.levels), missing)
+            )
         return found
 
     def pair_terms(self, weights: Floats) -> list[PairTerm]:
         """`terms` of each of the `pairs`, without rows of unknown categories."""
         given, found, parts = np.asarray(weights, np.float64).reshape(-1), list[PairTerm](), 2**self.pair_levels
-        edges = np.linspace(-1.0, 1.0, parts + 1)
+        edges = np.linspace(0.0, 1.0, parts + 1)
         for pair, block in zip(self.pairs, self.blocks[len(self.columns) :], strict=True):
             boxes, first = self._boxes(pair), block.start
             values = np.zeros([self.columns[place] or parts for place in pair])
@@ -228,7 +236,7 @@ class Additive(PublicMap):
                 )
                 values += given[first + one[:, None] * side + other]
                 first += size
-            ends = [None if self.columns[place] else edges for place in pair]
+            ends = [None if self.columns[place] else self._unscaled(place, edges) for place in pair]
             found.append(PairTerm(pair, (ends[0], ends[1]), values / math.sqrt(len(boxes))))
         return found
 
@@ -278,12 +286,7 @@ class Additive(PublicMap):
                 codes.append((code, True))
             else:
                 value = given[:, at]
-                start = self.blocks[place].start
-                bins = (
-                    np.where(value == 0, _NONE, start + (value > 0))[:, None]
-                    if place in self.signs
-                    else self._bins(value, start)
-                )
+                bins = self._bins(place, value)
                 if place in self.amounts:
                     bins[value <= -1] = _NONE
                 if place in self.gaps:
@@ -292,7 +295,7 @@ class Additive(PublicMap):
                     bins[absent] = _NONE
                     bins[absent, -1] = self.blocks[place].stop - 1
                 places.append(bins)
-                codes.append((_unit(value), False))
+                codes.append((self._scaled(place, value), False))
             at += width or 1
         for pair, block in zip(self.pairs, self.blocks[len(self.columns) :], strict=True):
             places.append(self._in_boxes(pair, block, codes))
@@ -303,9 +306,27 @@ class Additive(PublicMap):
         there = where != _NONE
         return np.asarray(there / np.sqrt(np.maximum(1, there.sum(axis=1)))[:, None])
 
-    def _bins(self, values: Floats, start: int) -> NDArray[np.intp]:
-        """(records, levels): the place of each level's bin."""
-        bins = [start + 2**level - 2 + _part(_unit(values), 2**level) for level in range(1, self.levels + 1)]
+    def _scaled(self, place: int, values: Floats) -> Floats:
+        """[−1, 1] to [0, 1], on the scale of the bins."""
+        if place in self.logarithmic:
+            values = np.sign(values) * np.log1p(np.abs(values) / self.finest) / math.log1p(1 / self.finest)
+        return np.clip((values + 1) / 2, 0.0, 1.0)
+
+    def _unscaled(self, place: int, unit: Floats) -> Floats:
+        """[0, 1] on the scale of the bins back to [−1, 1]."""
+        values = 2 * unit - 1
+        if place in self.logarithmic:
+            values = np.sign(values) * np.expm1(np.abs(values) * math.log1p(1 / self.finest)) * self.finest
+        return values
+
+    def _bins(self, place: int, values: Floats) -> NDArray[np.intp]:
+        """(records, levels): the place of each level's bin; of a sign (records, 1)."""
+        if place in self.signs:
+            return np.where(values == 0, _NONE, self.blocks[place].start + (values > 0))[:, None]
+        return self._bins_at(self._scaled(place, values), self.blocks[place].start)
+
+    def _bins_at(self, unit: Floats, start: int) -> NDArray[np.intp]:
+        bins = [start + 2**level - 2 + _part(unit, 2**level) for level in range(1, self.levels + 1)]
         return np.stack(bins, axis=1)
 
     def _boxes(self, pair: tuple[int, int]) -> list[tuple[int, int]]:
@@ -331,11 +352,6 @@ class Additive(PublicMap):
             found.append(first + one * side + other)
             first += size
         return np.stack(found, axis=1)
-
-
-def _unit(values: Floats) -> Floats:
-    """[−1, 1] to [0, 1]."""
-    return np.clip((values + 1) / 2, 0.0, 1.0)
 
 
 def _part(unit: Floats, parts: int) -> NDArray[np.intp]:

@@ -165,12 +165,18 @@ class _Graph:
             if place in map.gaps:
                 gap, at = [self._slice(values, at, 1)], at + 1
                 there = self._op("Mul", there, self._op("Sub", self._numbers([1.0]), gap[0]))
-            blocks += [self._op("Mul", bins, there) for bins in self._bins(column, map)] + gap
+            blocks += [self._op("Mul", bins, there) for bins in self._bins(column, place, map)] + gap
         refused = self._op("IsNaN", self._op("ReduceSum", values, self._wholes([1]), keepdims=1))
         return self._refused(self._op("Concat", *blocks, axis=1), refused)
 
-    def _bins(self, column: str, map: Additive) -> list[str]:
+    def _bins(self, column: str, place: int, map: Additive) -> list[str]:
         """Of each level (rows, 2^level): 1 in the bin where the number lies."""
+        if place in map.logarithmic:
+            size = self._op(
+                "Add", self._op("Div", self._op("Abs", column), self._numbers([map.finest])), self._numbers([1.0])
+            )
+            scaled = self._op("Div", self._op("Log", size), self._numbers([math.log1p(1 / map.finest)]))
+            column = self._op("Mul", self._op("Sign", column), scaled)
         unit = self._op("Div", self._op("Add", column, self._numbers([1.0])), self._numbers([2.0]))
         unit = self._op("Where", self._op("IsNaN", unit), self._numbers([0.0]), self._between(unit, 0.0, 1.0))
         found = []

@@ -113,6 +113,8 @@ def _additive(values: Any, map: dict[str, Any]) -> list[Any]:
             continue
         unit = values[:, at]
         there = unit > -1 if place in map["amounts"] else np.full(len(unit), True)
+        if place in map["logarithmic"]:
+            unit = np.sign(unit) * np.log1p(np.abs(unit) / map["finest"]) / math.log1p(1 / map["finest"])
         if place in map.get("signs", []):
             blocks.append(np.column_stack([unit < 0, unit > 0]).astype(float))
             at += 1

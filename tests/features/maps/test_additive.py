@@ -54,7 +54,7 @@ def test_each_block_has_norm_one_or_none() -> None:
     assert np.count_nonzero(found, axis=1).max() <= FULL.entries
 
 
-@pytest.mark.parametrize("map", [FULL, maps.Additive((0, 0, 0, 3))])
+@pytest.mark.parametrize("map", [FULL, maps.Additive((0, 0, 0, 3)), maps.Additive((0, 0, 0, 3), logarithmic=(0, 1))])
 @pytest.mark.parametrize("constant", [True, False])
 def test_sparse_rows_are_the_dense_ones_bit_by_bit(map: maps.Additive, constant: bool) -> None:
     dense = map.rows(ROWS, radius=2.0, constant=constant)
@@ -63,13 +63,22 @@ def test_sparse_rows_are_the_dense_ones_bit_by_bit(map: maps.Additive, constant:
     assert sparse.nnz <= len(ROWS) * (map.entries + constant)
 
 
+def test_logarithmic_bins_tell_small_numbers_apart_in_a_range_far_too_wide() -> None:
+    points = [[-1e-3], [1e-4], [1e-3]]
+    even, along = (maps.Additive((0,), logarithmic=places).features(points) for places in ((), (0,)))
+    assert len(np.unique(even, axis=0)) == 2  # signs alone
+    assert len(np.unique(along, axis=0)) == 3
+
+
 def test_the_digest_names_everything_that_makes_rows() -> None:
     others: list[dict[str, Any]] = [
         {"levels": 4},
         {"amounts": ()},
         {"gaps": (), "columns": (0, 0, 0, 3)},
+        {"logarithmic": (1,)},
         {"pairs": ((0, 1),)},
         {"pair_levels": 3},
+        {"finest": 1e-3},
         {"columns": (0, 0, 0, 2), "signs": (2,)},
     ]
     made = [FULL, *(maps.from_dict({**FULL.to_dict(), **changed}) for changed in others)]
@@ -84,6 +93,7 @@ def test_the_digest_names_everything_that_makes_rows() -> None:
         ({"gaps": (0, 0)}, "each once"),
         ({"pairs": ((0, 0),)}, "two columns"),
         ({"pairs": ((0, 9),)}, "two columns"),
+        ({"finest": 0.0}, "finest"),
         ({"levels": 17}, "levels"),
         ({"signs": (2,)}, "places of numbers"),
         ({"signs": (0,), "gaps": (0,)}, "sign alone"),
@@ -94,8 +104,9 @@ def test_what_is_no_map_is_refused(wrong: dict[str, Any], said: str) -> None:
         maps.Additive(**{"columns": COLUMNS, **wrong})
 
 
-def test_terms_are_what_a_head_says_of_each_column() -> None:
-    map = maps.Additive(COLUMNS, levels=3, gaps=(1,))
+@pytest.mark.parametrize("logarithmic", [(), (0, 1)])
+def test_terms_are_what_a_head_says_of_each_column(logarithmic: tuple[int, ...]) -> None:
+    map = maps.Additive(COLUMNS, levels=3, gaps=(1,), logarithmic=logarithmic)
     weights = RNG.normal(size=map.width + 1)
     scores = map.rows(ROWS).astype(float) @ weights
     terms = map.terms(weights)

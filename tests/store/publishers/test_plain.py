@@ -166,7 +166,7 @@ def test_a_row_that_the_schema_refuses_gets_no_label() -> None:
     assert np.isfinite(scores[2])
 
 
-ADDITIVE = {"kind": "additive", "levels": 4, "amounts": [0]}
+ADDITIVE = {"kind": "additive", "levels": 4, "amounts": [0], "logarithmic": [1]}
 
 
 @pytest.mark.parametrize("top", [{}, {"rows": "clip", "radius": 0.7, "intercept": False}], ids=["unit", "clip"])

@@ -93,10 +93,10 @@ def test_counts_of_duckdb_are_those_of_the_rows(tmp_path: Path, seed: int) -> No
     assert position == source.position()
 
 
-def test_several_classes(tmp_path: Path) -> None:
+def test_several_classes_and_logarithmic_bins(tmp_path: Path) -> None:
     label = {"column": "kind", "classes": ["a", "it's", "c d"]}
     columns = {name: FIELDS["columns"][name] for name in ("age", "gain", "code")}
-    map = {"kind": "additive", "levels": 3}
+    map = {"kind": "additive", "levels": 3, "logarithmic": [0, 1]}
     of = schema(label=label, columns=columns, map=map)
     rows = [row for row in cells(5) if row[5] in ("a", " it's", "c d\t")]
     source = in_duckdb(tmp_path, rows)
