@@ -8,7 +8,7 @@ iterates and the noise stay with the asker (`objective_float64`).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from numpy.typing import NDArray
 
@@ -18,6 +18,9 @@ from ..losses.base import Loss
 from ..records import Records
 from .group import ALONE, Group
 from .sums_held import HeldSums
+
+if TYPE_CHECKING:
+    from .integer_moments import IntegerMoments, Integers
 
 Vector = NDArray[Any]
 
@@ -73,6 +76,14 @@ class RowsElsewhere(Checked):
     @abstractmethod
     def sums(self, loss: Loss) -> Sums:
         """Whoever answers for these rows."""
+
+    def exact_sums(self, moments: IntegerMoments) -> Integers:
+        """What method 'sums' publishes of them, before its noise.
+
+        Raises:
+            InvalidParameter: whoever holds them does not count.
+        """
+        raise InvalidParameter("whoever holds these rows answers no exact sums; plan with method 'perturbed'")
 
 
 CurrentRecords = Records | RowsElsewhere

@@ -690,7 +690,8 @@ class Store:
             return answer | {"publication": "left for later"}
         ahead = self.accountant.ahead()
         event = ahead.publication(
-            self._files.pending + counts, touched=bool(self.pending_edits) and self._files.patch() is None
+            self._files.pending + counts,
+            touched=self.plan.mechanism.continues and self._table.is_cut(self._files.pending),
         )
         if event is None or (self.ledger.head.model is None and event.kind == "unlearn"):
             return answer | {"publication": "withheld"}
