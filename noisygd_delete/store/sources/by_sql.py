@@ -80,6 +80,10 @@ class SqlSource(Source):
         """Whether the rows are as in this state."""
         return state is not None and self._state(connection, position) == state
 
+    def is_in(self, state: str | None) -> bool:
+        with self._moment() as (connection, position):
+            return self._is_in(connection, position, state)
+
     def _rows_of(self, connection: Any, keys: Sequence[str]) -> str:
         """SQL of the rows that a release reads of these persons (ids, where the source names no persons)."""
         raise NotImplementedError

@@ -204,6 +204,10 @@ class Source(ABC):
             "give a table of PostgreSQL, a table of a DuckDB file or a Delta table, without a query and an engine"
         )
 
+    def is_in(self, state: str | None) -> bool:
+        """Whether the rows are as in this state (`Snapshot.state`)."""
+        return False
+
     def is_watched(self) -> bool:
         """Whether it shows that now, and not only after `watch`."""
         return True

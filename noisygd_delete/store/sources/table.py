@@ -260,8 +260,7 @@ class TableInSource(TrainingTable[journal.Deletion]):
         return self._chain.after if self._state[1] else None
 
     def is_cut(self, pending: EditCounts) -> bool:
-        with self.source.snapshot((), chain=self._chain) as now:
-            return not now.unchanged
+        return not self.source.is_in(self._chain.state)
 
     def published(self, event: Event, model: Model, number: int) -> None:
         self._chain.publish(event, model, number, self._state[0])
