@@ -79,27 +79,32 @@ class History:
     def text(self) -> str:
         return "\n".join(self.said)
 
-    def begin(self) -> bool:
-        """Whether the plan that the coins chose can be had."""
+    def plan(self, file: str) -> None:
+        """A method and a budget for it that the coins choose."""
         pick = self.random.choice
         method, wide = pick(METHODS), pick([8.0, 50.0])
-        schema = ["confirmed = true", *['id = "rid"'] * self.named]
-        plan = [
+        lines = [
             f'method = "{method}"',
             f"regularization = {pick([0.03, 0.1])}",
             f"dp = {wide}",
             f"deletion = {wide / 5}",
         ]
-        plan += ["delta = 1e-6", f"total_epsilon = {3 * wide}", f"releases = {pick([4, 20])}"]
+        lines += ["delta = 1e-6", f"total_epsilon = {3 * wide}", f"releases = {pick([4, 20])}"]
+        if self.persons:
+            lines.append(f"rows_per_subject = {self.most}")
+        if method.startswith("sharp") and pick([0, 0, 1]):
+            lines.append('deletion_notion = "pairwise"')
+        lines.append(f'adjacency = "{pick(["replace", "zero-out"])}"')
+        Path(file).write_text("\n".join(lines) + "\n")
+
+    def begin(self) -> bool:
+        """Whether the plan that the coins chose can be had."""
+        schema = ["confirmed = true", *['id = "rid"'] * self.named]
         if self.persons:
             schema += ['subject = "who"', f"rows_per_subject = {self.most}"]
-            plan.append(f"rows_per_subject = {self.most}")
-        if method.startswith("sharp") and pick([0, 0, 1]):
-            plan.append('deletion_notion = "pairwise"')
-        plan.append(f'adjacency = "{pick(["replace", "zero-out"])}"')
         Path("s.toml").write_text("\n".join(schema) + "\n" + COLUMNS)
-        Path("p.toml").write_text("\n".join(plan) + "\n")
-        curves = pick(["columns", "additive:levels=3", "auto"])
+        self.plan("p.toml")
+        curves = self.random.choice(["columns", "additive:levels=3", "auto"])
         made = self.do("init", "st", "--data", "t.csv", "--schema", "s.toml", "--plan", "p.toml", "--map", curves)
         return made == DONE
 
@@ -191,8 +196,11 @@ class History:
             assert self.do("export", "st", "--model-card", f"{step}.md") == DONE, self.text()
         elif kind == "bad":
             assert self.do("delete", "st", "nobody") == REFUSED, self.text()
-        elif kind in ("publish", "relearn"):
-            self.do(kind, "st")
+        elif kind == "publish":
+            self.do("publish", "st", *["--redo"] * draw.choice([0, 1]))
+        elif kind == "relearn":
+            self.plan("other.toml")
+            self.do("relearn", "st", *draw.choice([[], ["--plan", "other.toml"]]))
 
     def leave(self, names: list[str]) -> None:
         for name in names:
