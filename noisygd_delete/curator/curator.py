@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 
 from ..accountant import Accountant, Event, EventKinds, Statuses, label
 from ..engine import CurrentRecords, Execution, rows_here
-from ..engine.sums import RowsElsewhere
 from ..errors import BudgetExceeded, NotLearned
 from ..methods.plan import Plan
 from ..privacy.guarantee import Guarantee, in_words, under
@@ -290,7 +289,7 @@ class Curator:
         without one, or the method carries nothing on. Of rows that lie elsewhere, whoever reads them knows it, and gives it as a patch."""
         if not self.plan.mechanism.continues or self._model is None or _writings(self._held) != self._written:
             return None
-        if made.total or isinstance(self._held, RowsElsewhere):
+        if made.total or not isinstance(self._held, Records):
             return self._patch
         return Continuation(self.accountant.account.since_fresh, self._model.sums)
 

@@ -23,7 +23,7 @@ from ..engine import CurrentRecords, Execution, rows_here
 from ..engine.count_tables import CodedMoments
 from ..engine.integer_moments import IntegerMoments, Integers, carried
 from ..engine.noisy_moments import NoisyMoments
-from ..engine.sums import RowsElsewhere
+from ..engine.sums import exact_sums
 from ..errors import InvalidParameter, count, scale
 from ..features.maps.catalogue import coding_of
 from ..methods.plan import Plan
@@ -45,7 +45,7 @@ def draw(
         raise InvalidParameter("is not a draw of the chain that the plan has", number=after.number)
     noise, moments = execution.noise(), moments_of(procedure, shape)
     carry, variance = procedure.draws[after.number]
-    before = held.exact_sums(moments) if isinstance(held, RowsElsewhere) else moments.of_table(held)
+    before = exact_sums(held, moments)
     now = before if after.edits is None else before + change(moments, rows_here(held), after.edits)
     rest = 0 if after.sums is None else carried(after.sums - before, Fraction(carry), CARRY_BITS)
     drawn: Integers = (

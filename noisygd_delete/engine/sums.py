@@ -78,11 +78,7 @@ class RowsElsewhere(Checked):
         """Whoever answers for these rows."""
 
     def exact_sums(self, moments: IntegerMoments) -> Integers:
-        """What method 'sums' publishes of them, before its noise.
-
-        Raises:
-            InvalidParameter: whoever holds them does not count.
-        """
+        """See the function; `InvalidParameter`: whoever holds them does not count."""
         raise InvalidParameter("whoever holds these rows answers no exact sums; plan with method 'perturbed'")
 
 
@@ -110,6 +106,11 @@ def check_partitions(table: str, partitions: int) -> None:
             f"{table} comes in {partitions} parts, more than the {MOST_PARTITIONS} that the declared rounding covers; merge its files into "
             "larger ones"
         )
+
+
+def exact_sums(records: CurrentRecords, moments: IntegerMoments) -> Integers:
+    """What method 'sums' publishes of a table, before its noise."""
+    return records.exact_sums(moments) if isinstance(records, RowsElsewhere) else moments.of_table(records)
 
 
 def sums_of(records: CurrentRecords, loss: Loss, group: Group = ALONE, readings: int | None = None) -> Sums:

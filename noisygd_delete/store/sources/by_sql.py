@@ -14,8 +14,8 @@ from ...features.schema import Schema, Table
 from ...records import EditCounts, LeftOut
 from .source import (
     NOTHING_DONE,
-    Chain,
     Done,
+    ReleaseChain,
     Snapshot,
     Source,
     blocks,
@@ -98,7 +98,7 @@ class SqlSource(Source):
         columns: Sequence[str],
         since: str | None = None,
         done: Done = NOTHING_DONE,
-        chain: Chain | None = None,
+        chain: ReleaseChain | None = None,
     ) -> Iterator[Snapshot]:
         with self._moment(marking=chain is not None) as (connection, position):
             try:

@@ -31,7 +31,7 @@ from ...records import EditCounts, LeftOut
 from ..candidate import DrawnPatch, kept
 from ..opened import OpenedStore
 from .reading import check_room, columns_of, encoded_blocks
-from .source import NOTHING_DONE, Chain, Done, Source
+from .source import NOTHING_DONE, Done, ReleaseChain, Source
 
 Summed = tuple["SummedRows", str, EditCounts | None, LeftOut]
 
@@ -71,7 +71,7 @@ def summed(
     plan: Plan,
     since: str | None = None,
     done: Done = NOTHING_DONE,
-    chain: Chain | None = None,
+    chain: ReleaseChain | None = None,
 ) -> Summed:
     """The sums of one snapshot, its position, what changed since an earlier one, and what was left out: counted by the source where it can, else of rows
     that are read a block at a time and let go of.
@@ -153,7 +153,7 @@ class KeptChain:
         return of_now and bool(state)
 
     def take(self, before: Iterable[Table], after: Iterable[Table], state: str | None = None) -> None:
-        """See `source.Chain`. Durable when this returns, but for the state."""
+        """See `source.ReleaseChain`. Durable when this returns, but for the state."""
         plan, goes_on = self._files.ledger.plan, self.after
         assert goes_on is not None
         moments = _moments(plan)

@@ -31,8 +31,8 @@ from .by_sql import SqlSource
 from .source import (
     NOTHING_DONE,
     Accept,
-    Chain,
     Done,
+    ReleaseChain,
     blocks,
     chosen_by_others,
     dotted,
@@ -235,7 +235,7 @@ class DuckdbFile(Lake):
         subjects: Sequence[str],
         accept: Accept,
         done: Done = NOTHING_DONE,
-        chain: Chain | None = None,
+        chain: ReleaseChain | None = None,
     ) -> str:
         if self.table is None:
             raise self._left_to_the_application()
@@ -402,7 +402,7 @@ class DeltaTable(Lake):
         subjects: Sequence[str],
         accept: Accept,
         done: Done = NOTHING_DONE,
-        chain: Chain | None = None,
+        chain: ReleaseChain | None = None,
     ) -> str:
         library, mark = _delta(), uuid4().hex
         table, named = self._table(), self._named(ids, subjects)

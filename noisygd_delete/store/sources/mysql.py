@@ -22,8 +22,8 @@ from .by_sql import SqlSource
 from .source import (
     NOTHING_DONE,
     Accept,
-    Chain,
     Done,
+    ReleaseChain,
     dotted,
     not_there,
     put_back,
@@ -196,7 +196,7 @@ class MySQL(SqlSource):
         subjects: Sequence[str],
         accept: Accept,
         done: Done = NOTHING_DONE,
-        chain: Chain | None = None,
+        chain: ReleaseChain | None = None,
     ) -> str:
         import pymysql
 

@@ -22,8 +22,8 @@ from .session import as_written, ask, ask_one, connected, library, of_rows, said
 from .source import (
     NOTHING_DONE,
     Accept,
-    Chain,
     Done,
+    ReleaseChain,
     blocks,
     chosen_by_others,
     dotted,
@@ -264,7 +264,7 @@ class Postgres(SqlSource):
         subjects: Sequence[str],
         accept: Accept,
         done: Done = NOTHING_DONE,
-        chain: Chain | None = None,
+        chain: ReleaseChain | None = None,
     ) -> str:
         from psycopg import sql
 

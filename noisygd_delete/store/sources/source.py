@@ -82,7 +82,7 @@ class Snapshot:
     counted: Callable[[Schema], CountTables | None] = lambda schema: None
 
 
-class Chain(Protocol):
+class ReleaseChain(Protocol):
     """Releases that go on from one another (see `chain`), as a source takes part in them."""
 
     @property
@@ -138,7 +138,7 @@ class Source(ABC):
         columns: Sequence[str],
         since: str | None = None,
         done: Done = NOTHING_DONE,
-        chain: Chain | None = None,
+        chain: ReleaseChain | None = None,
     ) -> AbstractContextManager[Snapshot]:
         """One moment of the source, with these columns of every row that a release may read.
 
@@ -218,7 +218,7 @@ class Source(ABC):
         subjects: Sequence[str],
         accept: Accept,
         done: Done = NOTHING_DONE,
-        chain: Chain | None = None,
+        chain: ReleaseChain | None = None,
     ) -> str:
         """Delete the rows of these ids and persons in one transaction of the source; the position of its commit.
 

@@ -131,4 +131,4 @@ def test_it_works_or_names_what_does(which: str, place: str, tmp_path: Path, req
 
 
 def test_there_is_one_to_advise() -> None:
-    assert methods.in_any_order() == ("theorem", "sharp", "minimiser", "perturbed", "interleaved")
+    assert methods.in_any_order() == ("theorem", "sharp", "minimiser", "perturbed", "interleaved", "sums")
