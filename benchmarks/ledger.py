@@ -30,7 +30,7 @@ FEW = 10
 RECORDS = 200
 
 
-def begun(folder: Path) -> Path:
+def begun(folder: Path, method: str = "theorem") -> Path:
     """A store of 200 records with a learn and one deletion."""
     table, schema, store = folder / "people.csv", folder / "schema.toml", folder / "begun"
     names = [f"p{k},{k % 7},{k % 3},{'yes' if k % 2 else 'no'}" for k in range(RECORDS)]
@@ -39,7 +39,7 @@ def begun(folder: Path) -> Path:
         'id = "name"\nrows = "unit"\n[label]\ncolumn = "buys"\nclasses = ["no", "yes"]\n'
         "[columns.age]\nbounds = [0, 10]\n[columns.income]\nbounds = [0, 5]\n"
     )
-    sizes = ["--method", "theorem", "--regularization", "0.1", "--dp", "1", "--deletion", "0.5", "--no-total"]
+    sizes = ["--method", method, "--regularization", "0.1", "--dp", "1", "--deletion", "0.5", "--no-total"]
     plan = str(folder / "plan.toml")
     run("plan", *sizes, "--out", plan)
     run("init", str(store), "--data", str(table), "--schema", str(schema), "--plan", plan)

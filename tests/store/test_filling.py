@@ -334,7 +334,7 @@ def test_only_slots_that_are_still_to_be_written_need_room(tmp_path: Path, monke
     reading = RecordFile(SCHEMA, table(tmp_path, [f"n{k}" for k in range(100)]))
     make = Store.check_from if dry else Store.create_from
     free = 1000 if not dry else 100 * (5 * 4 + 16)
-    monkeypatch.setattr(filling.shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=free))
     make(tmp_path / "fits", reading, SCHEMA, lambda rows: plan_for(rows, records=rows))
     with pytest.raises(InvalidRecords, match="more slots of 5 features"):
         make(tmp_path / "not", reading, SCHEMA, lambda rows: plan_for(rows, records=rows + 1000))
