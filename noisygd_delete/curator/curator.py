@@ -434,6 +434,6 @@ def _refusal(accountant: Accountant) -> str:
     spent, plan = accountant.remaining(), accountant.plan
     larger = "dp budget" if plan is None or plan.total is None else "total"
     return (
-        f"publishing once more would exceed the budget of {spent.allowed}: {accountant.releases} releases are out. "
+        f"publishing once more would exceed the budget of {spent.allowed}: {accountant.releases} release{'s are' if accountant.releases > 1 else ' is'} out. "
         f"What is spent stays spent: plan afresh with a larger {larger}, and relearn"
     )

@@ -113,7 +113,7 @@ def _told(moments: IntegerMoments, procedure: Carried, published: Integers) -> N
 
 def _weights(told: NoisyMoments, procedure: Carried, ridge: float, shape: tuple[int, ...]) -> NDArray[np.float64]:
     """Log odds of normal classes where rows share a constant (a coded map's do), else least squares."""
-    whole = ridge + procedure.ridge_share * told.noise
+    whole = told.ridges(ridge, procedure.ridge_share)
     if procedure.map is not None and not procedure.label_bits:
         return told.discriminant(whole)
     return told.ridge(whole) * max(1, shape[0])

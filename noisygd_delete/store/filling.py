@@ -219,7 +219,11 @@ def checked(block: Encoded) -> tuple[Rows, Labels]:
         InvalidRecords: they are no finite numbers, or a name is none that a file can hold.
     """
     for what, given in (("ids", block.ids), ("subjects", block.subjects)):
-        for name in () if given is None else given.others.values():
+        if given is None:
+            continue
+        if len(given) != len(block.rows):  # each row would have another's name
+            raise InvalidRecords(f"{len(given)} {what} for {len(block.rows)} rows")
+        for name in given.others.values():
             check_name(what, name, InvalidRecords)
     return matrix("features", block.rows, InvalidRecords), column(
         "labels", block.labels, len(block.rows), InvalidRecords

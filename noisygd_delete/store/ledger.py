@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ..accountant import Account, Accountant, Event, written
-from ..errors import InvalidParameter, NoisyGDDeleteError, StoreCorrupt
+from ..errors import InvalidParameter, MissingDependency, NoisyGDDeleteError, StoreCorrupt
 from ..methods.plan import Plan
 from ..methods.reading import plan_from_dict
 from ..records import EditCounts
@@ -226,6 +226,8 @@ class Ledger:
 
         try:
             Schema.from_dict(self.schema)
+        except MissingDependency:  # of a map that another distribution brings
+            raise
         except (NoisyGDDeleteError, ValueError, TypeError, KeyError, AttributeError) as error:
             raise _contradiction(self.path, error) from error
 

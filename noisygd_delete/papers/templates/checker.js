@@ -5868,9 +5868,9 @@ throw $.raised(NotExact([("" + "at n=" + $.formatted($.ga(problem, "records"), "
 }
 return ExactSteps([], {"regularization": $.ga(problem, "regularization"), "curvature": $.ga($.ga($.ga(problem, "loss"), "constants"), "curvature"), "features": $.ga(problem, "features"), "outputs": $.ga($.ga(problem, "loss"), "outputs"), "radius": radius, "grid_bits": bits, "in_place": in_place});
 });
-check_exact = $.fn("check_exact", ["problem"], {}, function (problem) {
+check_exact = $.fn("check_exact", ["problem", "instead"], {"instead": "leave exact out, or use method 'composition' or 'perturbed'"}, function (problem, instead) {
 if (!$.t($.ga($.ga(problem, "loss"), "steps_exact"))) {
-throw $.raised(AssumptionViolated([("" + "steps exact to the last bit, which rows in any order need, are proven for convex losses, not for " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + "; leave exact out, or use method 'composition' or 'perturbed'")], {"method": $.ga($.ga(problem, "method"), "name")}));
+throw $.raised(AssumptionViolated([("" + "steps exact to the last bit, which rows in any order need, are proven for convex losses, not for " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + "; " + $.formatted(instead, "", ""))], {"method": $.ga($.ga(problem, "method"), "name")}));
 }
 return null;
 });
@@ -6803,7 +6803,7 @@ BITS = 14n;
 LABEL_BITS = 10n;
 {const $v1 = [$.shl(1n, 12n), $.shl(1n, 16n)];MOST_FEATURES = $v1[0];MOST_RELEASES = $v1[1];}
 {const $v2 = [0.6, 0.25];LABEL_RATIO = $v2[0];RIDGE_SHARE = $v2[1];}
-_CODED_SHARE = 0.4;
+_CODED_SHARE = 0.45;
 _EXACT = $.shl(1n, 53n);
 SOURCE = "Markov sums: a chain of exact discrete Gaussian releases, the noise of each recomputed from the one before";
 MarkovSumsRun = $.dataclass($.cls("MarkovSumsRun", [Mechanism], ($ns) => {
