@@ -13,7 +13,6 @@ from ..curator.curator import Release
 from ..curator.learning import Continuation, Model, check_edit
 from ..engine import CurrentRecords, Execution
 from ..errors import InvalidParameter
-from ..features.schema import Encoded
 from ..methods.plan import Plan
 from ..records import NONE_LEFT_OUT, EditCounts, EditRequest, Id, Records, check_repeat
 from . import answers, journal, table, tie
@@ -22,6 +21,7 @@ from .entry import Entry
 from .opened import OpenedStore
 
 if TYPE_CHECKING:
+    from ..features.schema import Encoded
     from .sources.source import Source
 
 NOTHING_CHANGED = "nothing was changed"

@@ -2259,7 +2259,6 @@ return {MOST_VALUES, canonical, _values, _as_doubles, InvalidParameter};
 })();
 $.modules["register.dates"] = (() => {
 let MOST_HOLIDAYS, _ONE_DAY, _SATURDAY, moment, day, days, last_day, moved_by, local_day, in_json;
-const calendar = $.libraries["calendar"];
 const Mapping = $.libraries["collections.abc"]["Mapping"];
 const UTC = $.libraries["datetime"]["UTC"];
 const date = $.libraries["datetime"]["date"];
@@ -2268,6 +2267,7 @@ const timedelta = $.libraries["datetime"]["timedelta"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const Word = $.modules["errors"]["Word"];
 const count = $.modules["errors"]["count"];
+const monthrange = $.libraries["calendar"]["monthrange"];
 MOST_HOLIDAYS = 2000n;
 _ONE_DAY = timedelta([], {"days": 1n});
 _SATURDAY = 5n;
@@ -2329,7 +2329,7 @@ start = ($.t($.b.isinstance([received, date])) ? received : $.cm($.cm(datetime, 
 number = $.add($.sub($.add($.mul($.ga(start, "year"), 12n), $.ga(start, "month")), 1n), months);
 {const $v8 = $.unpack($.b.divmod([number, 12n]), 2, -1);year = $v8[0];month = $v8[1];}
 month = $.iadd(month, 1n);
-last = date([year, month, $.b.min([$.ga(start, "day"), $.gi($.libraries["calendar"].monthrange([year, month]), 1n)])]);
+last = date([year, month, $.b.min([$.ga(start, "day"), $.gi(monthrange([year, month]), 1n)])]);
 while (($.t($.le(_SATURDAY, $.cm(last, "weekday", []))) || $.t($.has(holidays, last)))) {
 last = $.iadd(last, _ONE_DAY);
 }
@@ -2358,7 +2358,7 @@ return $.cm(value, "isoformat", []);
 }
 return ($.t($.b.isinstance([value, Word])) ? $.b.str([value]) : value);
 });
-return {MOST_HOLIDAYS, _ONE_DAY, _SATURDAY, moment, day, days, last_day, moved_by, local_day, in_json, Word, date, Mapping, datetime, UTC, InvalidParameter, count, timedelta};
+return {MOST_HOLIDAYS, _ONE_DAY, _SATURDAY, moment, day, days, last_day, moved_by, local_day, in_json, Word, date, Mapping, datetime, UTC, InvalidParameter, monthrange, count, timedelta};
 })();
 $.modules["register.terms"] = (() => {
 let Reasons;
@@ -5893,9 +5893,9 @@ const Procedure = $.modules["methods.procedure"]["Procedure"];
 const Promise = $.modules["methods.procedure"]["Promise"];
 const Published = $.modules["methods.procedure"]["Published"];
 const Solved = $.modules["methods.procedure"]["Solved"];
-const noise = $.modules["methods.words"]["noise"];
-const passes = $.modules["methods.words"]["passes"];
 const promise = $.modules["methods.words"]["promise"];
+const passes = $.modules["methods.words"]["passes"];
+const noise = $.modules["methods.words"]["noise"];
 MOST_STAGES = 16n;
 Numbers = $.dataclass($.cls("Numbers", [], ($ns) => {
 $ns.step_size = 0.0;
