@@ -88,7 +88,7 @@ def scores(schema: Schema, rows: Any, labels: Any, records: int, splits: int, wa
     delta, classes = usual_delta(records), schema.classes
     blocks, norm = schema.one_hot_blocks, schema.target_norm
     if way:
-        blocks, norm = (0,) * rows.shape[1], schema.additive().target_norm
+        blocks, norm = (0,) * rows.shape[1], schema.additive(levels=7 if way == 2 else 4).target_norm
     loss = (
         losses.PseudoHuber(1.0)
         if classes is None
