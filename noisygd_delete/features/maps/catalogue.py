@@ -113,15 +113,13 @@ def coding_of(text: str) -> Coding:
     Raises:
         InvalidParameter: it is none.
     """
-    from .additive import Additive
-
     try:
-        found = from_dict(json.loads(text))
+        coding = from_dict(json.loads(text)).coding
     except ValueError as error:
         raise InvalidParameter(f"the map is no JSON: {error}") from error
-    if not isinstance(found, Additive):
+    if coding is None:
         raise InvalidParameter("the map must be an additive one: rows of others have no codes to count")
-    return found.coding
+    return coding
 
 
 def _parts(
