@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Self
 from ..accountant import Accountant, Event, EventKinds
 from ..accountant.intervals import within
 from ..curator.curator import Release
-from ..curator.learning import Model, check_edit, check_fit
+from ..curator.learning import check_edit, check_fit
+from ..curator.model import Model
 from ..engine import Execution
 from ..errors import BudgetExceeded, InvalidParameter, InvalidRequest, NotLearned, count
 from ..methods import Mechanism
@@ -699,7 +700,8 @@ class Store:
             return answer | {"publication": "left for later"}
         ahead = self.accountant.ahead()
         event = ahead.publication(
-            self._files.pending + counts, touched=bool(self.pending_edits) and self._files.patch() is None
+            self._files.pending + counts,
+            touched=self.plan.mechanism.continues and self._table.is_cut(self._files.pending),
         )
         if event is None or (self.ledger.head.model is None and event.kind == "unlearn"):
             return answer | {"publication": "withheld"}

@@ -8,8 +8,9 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
+from ..accountant import Event
 from ..curator.curator import Release
-from ..curator.learning import check_edit
+from ..curator.learning import Continuation, Model, check_edit
 from ..engine import CurrentRecords, Execution
 from ..errors import InvalidParameter
 from ..methods.plan import Plan
@@ -125,6 +126,20 @@ class TrainingTable(ABC, Generic[Begun]):
             The entries of these edits that the ledger does not hold yet, and the answer to the last while no release covers it.
         """
 
+    def patch(self, pending: EditCounts) -> Continuation | None:
+        """What the next draw goes on from in the place of the release before it."""
+        return None
+
+    @abstractmethod
+    def is_cut(self, pending: EditCounts) -> bool:
+        """Whether the next release, by a method that goes on from others, would begin anew: the rows are none that a draw or a patch left."""
+
+    def published(self, event: Event, model: Model, number: int) -> None:
+        """A release is about to be entered in the ledger, under this number."""
+
+    def catch_up(self) -> None:
+        """What follows from the newest entry."""
+
     @abstractmethod
     def read(self, plan: Plan, execution: Execution) -> AbstractContextManager[CurrentRecords]:
         """The rows that a release by this plan is made from, while this is open."""
@@ -238,6 +253,12 @@ class TableHere(TrainingTable[journal.InFlight]):
 
     def _apply(self, change: journal.InFlight) -> None:
         table.apply(self._files.disk, self._files.layout, change.edits, change.stamp)
+
+    def patch(self, pending: EditCounts) -> Continuation | None:
+        return self._files.patch() if pending.total else None
+
+    def is_cut(self, pending: EditCounts) -> bool:
+        return bool(pending.total) and self._files.patch() is None
 
     def read(self, plan: Plan, execution: Execution) -> AbstractContextManager[CurrentRecords]:
         return nullcontext(self.records)
