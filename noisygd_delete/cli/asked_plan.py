@@ -110,6 +110,7 @@ def compared(parsed: argparse.Namespace) -> dict[str, Any]:
         "dtype": parsed.dtype,
         "utility": not parsed.no_utility,
         "model_norm": parsed.model_norm,
+        "map": getattr(parsed, "map_of_rows", None),  # of a schema
     }
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import sys
+from collections import Counter
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -16,6 +18,7 @@ from .statements import STATEMENTS, add_promises, case_from, with_token
 if TYPE_CHECKING:
     from ..curator.curator import Release
     from ..store import Store
+    from ..store.aside import Aside
 
 
 def register(commands: Any) -> None:
@@ -93,7 +96,9 @@ def restrict(parsed: argparse.Namespace) -> int:
                 ) from error
             if not done:
                 store.foresee(request, publish=False)  # refuses what cannot be done, before a file is made
-                Aside.of(store.records, request).write(place, Path(parsed.aside_key), str(request.request_id))
+                aside = Aside.of(store.records, request)
+                warn_of_rows(parsed.command, store, aside, 1)
+                aside.write(place, Path(parsed.aside_key), str(request.request_id))
             release = store.serve(request, publish=not parsed.later, case=case, execution=execution)
             if parsed.withdraw:
                 store.withdraw()
@@ -105,6 +110,24 @@ def restrict(parsed: argparse.Namespace) -> int:
 def check_own_rows(store: Store) -> None:
     if store.source is not None:
         raise InvalidParameter("the rows lie in a source of their own: restrict them there, and publish")
+
+
+def warn_of_rows(command: str, store: Store, aside: Aside, times: int) -> None:
+    """Where releases carry on one another, rows that left and came back are counted twice: say so where the plan is of fewer rows of a person.
+
+    Args:
+        times: how often they count beside the rows that are in the table.
+    """
+    owners, planned = store.records.owners, store.plan.problem.rows_per_subject
+    persons = Counter(aside.ids if aside.subjects is None else aside.subjects)
+    held = {name: 2 - times if owners is None else len(owners.find([name])) for name in persons}
+    rows = max(times * number + held[name] for name, number in persons.items())
+    if store.plan.mechanism.continues and rows > planned:
+        print(
+            f"noisygd-delete {command}: put back, rows count beside those that left, {rows} of a person; figures of this store are of {planned} "
+            f"and will not hold for this person. A plan that covers it, before the rows are taken out: --rows-per-subject {rows}, and `relearn`",
+            file=sys.stderr,
+        )
 
 
 def lift(parsed: argparse.Namespace) -> int:
@@ -142,6 +165,7 @@ def lift(parsed: argparse.Namespace) -> int:
         def run(execution: Execution) -> Release:
             request = aside.back(back)
             store.foresee(request, publish=False)
+            warn_of_rows("lift", store, aside, 2)
             if case.lifted is None:  # before the rows are there: then no paper calls them gone
                 store.register.state(
                     parsed.token, replace(case, lifted=day_now(case.received), informed=case.informed or told)

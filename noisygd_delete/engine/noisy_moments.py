@@ -21,6 +21,7 @@ from .integer_moments import IntegerMoments, Integers, above
 
 Matrix = NDArray[np.float64]
 _RARE = 1e-3  # the least share of a class: below it there is none to be told from noise
+_THIN = 0.05  # of the mean, the least sum of squares of a direction that its ridge tells apart
 
 
 @lru_cache(8)
@@ -101,11 +102,20 @@ class NoisyMoments:
         """About the largest eigenvalue of the noise of `square`."""
         return math.sqrt(2.0 * self.variance * len(self.square))
 
-    def ridge(self, ridge: float) -> Matrix:
-        """(outputs, features) least squares with a ridge, for rows as they are; eigenvalues below 0 are taken as 0."""
+    def ridges(self, ridge: float, share: float) -> Matrix:
+        """(d,) of each direction `ridge`, and a share of the noise: with a coding the fourth root of the sum of squares along it divides that
+        (of their geometric mean over it multiplies it), so that less is taken of what few rows tell."""
+        if self.coding is None:
+            return np.full(len(self.square), ridge + share * self.noise)
+        along = np.diag(self.square)[1:]
+        rows = np.log(np.maximum(along, max(_THIN * along.mean(), 1e-300)))
+        return ridge + share * self.noise * np.exp(np.append(0.0, rows.mean() - rows) / 4)
+
+    def ridge(self, ridge: Matrix) -> Matrix:
+        """(outputs, features) least squares with these ridges, for rows as they are; eigenvalues well below 0 are taken as 0."""
         return self._weights(_solved(self.square, self.first.T, ridge).T)
 
-    def discriminant(self, ridge: float) -> Matrix:
+    def discriminant(self, ridge: Matrix) -> Matrix:
         """(outputs, features) log odds of one class against the other, or for each of several, as normal classes of one covariance have them.
 
         Of coded rows; `first` is of signs ±1 with one output, else of one class each.
@@ -115,7 +125,7 @@ class NoisyMoments:
         sizes = np.maximum(classes[:, 0] / self.reach, _RARE * max(1.0, total[0] / self.reach))
         number, means = float(sizes.sum()), classes[:, 1:] / sizes[:, None]
         within = self.square[1:, 1:] - (means.T * sizes) @ means
-        slopes = _solved(within / number, means.T, ridge / number).T
+        slopes = _solved(within / number, means.T, ridge[1:] / number).T
         offsets = np.log(sizes / number) - (slopes * means).sum(axis=1) / 2
         weights = np.concatenate([offsets[:, None] / self.reach, slopes], axis=1)
         return self._weights(weights if len(self.first) > 1 else weights[1:] - weights[:1])
@@ -168,14 +178,18 @@ def _without_noise(table: Matrix, variance: float) -> Matrix:
     return turned
 
 
-def _solved(square: Matrix, right: Matrix, ridge: float) -> Matrix:
-    """(square + ridge I)⁻¹ right where no eigenvalue of `square` is below −ridge/2; else with those below 0 as 0."""
-    from scipy.linalg import LinAlgError, cho_factor, cho_solve
+def _solved(square: Matrix, right: Matrix, ridge: Matrix) -> Matrix:
+    """(square + diag(ridge))⁻¹ right; beside the ridge eigenvalues below −1/2 are taken as 0."""
+    from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 
+    scale, diagonal = 1 / np.sqrt(ridge), np.diag_indices(len(square))
+    beside = scale[:, None] * square * scale
+    beside[diagonal] += 0.5
     try:
-        cho_factor(square + ridge / 2 * np.eye(len(square)))
+        cho_factor(beside, check_finite=False)
     except LinAlgError:
-        sizes, along = np.linalg.eigh(square)
-        found: Matrix = along @ ((along.T @ right) / (np.maximum(sizes, 0.0) + ridge)[:, None])
-        return found
-    return np.asarray(cho_solve(cho_factor(square + ridge * np.eye(len(square))), right), np.float64)
+        sizes, along = eigh(beside, subset_by_value=(-np.inf, 0.0), check_finite=False)
+        beside -= (along * (sizes - 0.5)) @ along.T
+    beside[diagonal] += 0.5
+    solved = cho_solve(cho_factor(beside, check_finite=False), scale[:, None] * right, check_finite=False)
+    return np.asarray(scale[:, None] * solved, np.float64)

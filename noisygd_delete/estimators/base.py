@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 
 from ..accountant import Accountant
 from ..curator.curator import Curator, Release
-from ..curator.learning import Model
+from ..curator.model import Model
 from ..errors import InvalidParameter, InvalidRecords, NoisyGDDeleteError, NothingPromised, NotLearned, count
 from ..features.maps import PublicMap, Shapes
 from ..losses.base import Loss
@@ -28,7 +28,7 @@ from ..planner.usual import capped, usual_budget, usual_slots, usual_total
 from ..privacy.budget import Budget
 from ..records import Id, Records
 from .refusals import NO_PARTIAL_FIT, Copies, check_preprocessing, refuse, warn_clipped
-from .rows import TableRows, count_clipped, ids_of, per_row, scaled_table, table_columns
+from .rows import TableRows, check_numbers, count_clipped, ids_of, per_row, scaled_table, table_columns
 from .scaling import RowScaling, public_bounds
 
 Array = NDArray[np.float64]
@@ -169,6 +169,7 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
         """Numbers and labels, and how rows are made of them."""
         self._raw, map = None, self._maps_before[0] if self._maps_before else None
         self._feature_map, self._target_norm = (None, None) if map is None else (map.digest, map.target_norm)
+        check_numbers(X)
         features, labels = validate_data(self, X, y, dtype=np.float64, accept_sparse="csr")
         self._learn_labels(labels)
         if self._maps_before is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, Self
 
 import numpy as np
@@ -123,6 +124,27 @@ def table_columns(bounds: Any) -> dict[str, dict[str, Any]] | None:
         else:
             found[str(name)] = {"categories": [write_text(value) for value in given]}
     return found
+
+
+def check_numbers(table: Any) -> None:
+    """Refuse a DataFrame with a column of something else, of which two numbers say nothing.
+
+    Raises:
+        InvalidRecords: names the first.
+    """
+    kinds = getattr(table, "dtypes", None)
+    for name, kind in kinds.items() if kinds is not None and hasattr(kinds, "items") else ():
+        if getattr(kind, "kind", "O") not in "biuf" and not _are_numbers(table[name]):
+            raise InvalidRecords(
+                f"column {name!r} is not of numbers: name its values, as they are known without the data: "
+                f"feature_bounds={{{name!r}: ['a', 'b'], ...}}"
+            )
+
+
+def _are_numbers(column: Any) -> bool:
+    with suppress(TypeError, ValueError):
+        return bool(np.asarray(column, np.float64).ndim)
+    return False
 
 
 def _is_pair(given: Any) -> bool:

@@ -200,11 +200,7 @@ class GridMethod(Method):
 
     def check_any_order(self, problem: Problem, instead: str) -> None:
         super().check_any_order(problem, instead)
-        if not problem.loss.steps_exact:
-            raise AssumptionViolated(
-                f"takes rows that lie elsewhere in exact steps alone, which the {problem.loss.name} loss has not; {instead}",
-                method=self.name,
-            )
+        check_exact(problem, instead)
         if self.exact is False:
             raise InvalidParameter(
                 f"rests on rows that stay in their places, and these lie elsewhere; plan with {self.name}:exact=true, or method 'perturbed'",
@@ -302,11 +298,10 @@ def exact_steps_of(problem: Problem, *, step_size: float, noise_variance: float,
     )
 
 
-def check_exact(problem: Problem) -> None:
+def check_exact(problem: Problem, instead: str = "leave exact out, or use method 'composition' or 'perturbed'") -> None:
     """Raise unless the loss is one whose steps are proven to the last bit."""
     if not problem.loss.steps_exact:
         raise AssumptionViolated(
-            f"steps exact to the last bit, which rows in any order need, are proven for convex losses, not for {problem.loss.name}; leave "
-            "exact out, or use method 'composition' or 'perturbed'",
+            f"steps exact to the last bit, which rows in any order need, are proven for convex losses, not for {problem.loss.name}; {instead}",
             method=problem.method.name,
         )

@@ -33,7 +33,7 @@ BITS = 14  # of the grid, for rows of norm 1: its rounding costs about a percent
 LABEL_BITS = 10  # of a target's grid
 MOST_FEATURES, MOST_RELEASES = 1 << 12, 1 << 16  # numbers that get noise, and draws planned, one by one
 LABEL_RATIO, RIDGE_SHARE = 0.6, 0.25  # β/R, and of the noise in the ridge
-_CODED_SHARE = 0.4  # of the noise in the ridge, where it was shrunk
+_CODED_SHARE = 0.45  # of the noise in the ridges, where it was shrunk
 _MOST_LEVELS, _BEYOND_NOISE = 7, 3.0  # of `usual_levels`
 _OF_A_LINE = 0.01  # nats: what least squares cost where odds are asked for
 _EXACT = 1 << 53  # sums below it are exact in float64
@@ -213,6 +213,7 @@ class MarkovSums(Method):
     )
     for_streams: ClassVar[bool] = True
     own_ridge: ClassVar[bool] = True
+    any_order: ClassVar[bool] = True
 
     joiners: bool = True
     map: str | None = None
@@ -225,7 +226,7 @@ class MarkovSums(Method):
             object.__setattr__(self, "map", json.dumps(given.to_dict()))
 
     def on_map(self, map: PublicMap | None) -> MarkovSums:
-        return self if map is None or map.kind != "additive" else replace(self, map=json.dumps(map.to_dict()))
+        return self if map is None or map.coding is None else replace(self, map=json.dumps(map.to_dict()))
 
     @property
     def covers_unbounded(self) -> bool:
@@ -311,7 +312,7 @@ class MarkovSums(Method):
         return plan.noise_variance / 4.0 ** grid_of(plan.loss)[0]
 
     def outlook(self, plan: Plan) -> Prospects:
-        """The forecast is of least squares with weights of a guessed norm B: their noisy moments pull them by E with E‖E‖² = d(kV/β² + VB²/2), which
+        """With d directions the forecast is of least squares with weights of a guessed norm B: their noisy moments pull them by E with E‖E‖² = d(kV/β² + VB²/2), which
         costs ‖E‖²/(2mn²) where no row curves the objective beside the ridge m, and what the ridge adds to λ costs half of that times B².
 
         In nats: odds of two classes are twice a fit to ±1, near 0, of k classes k times one to 0 and 1. That a line fits worse than odds do counts
@@ -321,8 +322,9 @@ class MarkovSums(Method):
         classes, radius = loss.outputs, loss.radius
         odds = {"target": 1, "binary": 2}.get(loss.label_kind, classes)
         norm, variance = guessed_norm(problem) / odds, self._variance(plan)
-        pull = problem.features * variance * (classes / (LABEL_RATIO * radius) ** 2 + norm * norm / 2)
-        added = self._ridge_share * math.sqrt(2 * variance * problem.features) / problem.records
+        directions = problem.features if plan.coding is None else plan.coding.directions
+        pull = directions * variance * (classes / (LABEL_RATIO * radius) ** 2 + norm * norm / 2)
+        added = self._ridge_share * math.sqrt(2 * variance * directions) / problem.records
         ridge = problem.regularization + added
         cost = (pull / (ridge * problem.records**2) + added * norm * norm) / 2 * (classes if classes > 1 else 1)
         return Prospects(math.inf, cost + (_OF_A_LINE if odds > 1 else 0.0), math.inf)

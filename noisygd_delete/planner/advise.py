@@ -145,10 +145,10 @@ class Advice:
         return f" ({', '.join(f'{name} {brief(value)}' for name, value in self._own_options().items())})"
 
     def _own_options(self) -> dict[str, Any]:
-        """Of the method, those that are not as usual, and the clipping of the loss."""
+        """Of the method, those that are not as usual, and the clipping of the loss; not the map, which was given."""
         method = self.plan.method
         usual = vars(methods.of(method.name))
-        own = {option.name: getattr(method, option.name) for option in fields(method)}
+        own = {option.name: getattr(method, option.name) for option in fields(method) if option.name != "map"}
         clip = {} if self.chained is None else {"clip": self.plan.loss.constants.lipschitz}
         return {**{name: value for name, value in own.items() if value != usual[name]}, **clip}
 
@@ -338,8 +338,12 @@ def remedies(plan: Plan, facts: Mapping[str, Any], target: float, *, free: bool)
         facts: the arguments of `compare_plans` that the plan came of.
         free: whether λ is chosen anew at each trial, from β/n on.
     """
-    given = {name: value for name, value in facts.items() if name not in ("regularization", "one_hot_blocks")}
-    given |= {"method": plan.method.name, "releases": plan.releases, "batch": plan.problem.batch}
+    given = {name: value for name, value in facts.items() if name not in ("regularization", "one_hot_blocks", "map")}
+    given |= {
+        "method": methods.of(plan.method.name).on_map(facts.get("map")),
+        "releases": plan.releases,
+        "batch": plan.problem.batch,
+    }
     records, features, budget = plan.records, plan.features, plan.budget
 
     def good(**changed: Any) -> bool:

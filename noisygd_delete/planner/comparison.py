@@ -6,11 +6,12 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from .. import methods
 from ..bounds.search import first_whole
 from ..errors import InvalidParameter, NoisyGDDeleteError, PlanInfeasible, choice, count, positive
-from ..methods import METHODS, compared
+from ..methods import METHODS, Method, compared
 from ..methods.forecast import parts
 from ..methods.minimiser import diffused_towards
 from ..methods.plan import Plan
@@ -19,6 +20,9 @@ from ..privacy.guarantee import FIXED_SCHEDULE, NON_ADAPTIVE
 from ..privacy.shown import shown
 from .make import make_plan
 from .ridge import expected_cost
+
+if TYPE_CHECKING:
+    from ..features.maps.base import PublicMap
 
 _FIGURES = ("epsilon_present", "epsilon_erased_later", "epsilon_erased_all_seen")
 _ALIKE = 1.05  # forecasts that lie nearer than this do not tell methods apart
@@ -194,6 +198,7 @@ def compare_plans(
     requests: int | None = None,
     ways: Iterable[str] | None = None,
     alike: float = _ALIKE,
+    map: PublicMap | None = None,
     **arguments: Any,
 ) -> Comparison:
     """Plan by every method and compare.
@@ -204,6 +209,7 @@ def compare_plans(
             as often as its noise stays within the target and batches the rest. None: the budget is per release.
         ways: the methods to weigh; None: every one that is `compared`.
         alike: forecasts up to so many times the least do not tell methods apart: then the cheapest deletion decides.
+        map: the public one that makes the rows, of full norm and with a constant; some methods make use of it.
         arguments: those of `make_plan`, without method; without releases where requests are given.
     """
     target = positive("target", target)
@@ -219,31 +225,31 @@ def compare_plans(
         raise InvalidParameter(
             "none of these methods plans a single release: give the deletion requests that the budget has to last for"
         )
-    found = tuple(_candidate(name, target, requests, arguments) for name in names)
+    found = tuple(_candidate(methods.of(name).on_map(map), target, requests, arguments) for name in names)
     if all(candidate.plan is None for candidate in found):
         make_plan(**arguments, method=names[min(1, len(names) - 1)])  # raises what is wrong: the second asks for least
         raise PlanInfeasible("no method has a plan: " + "; ".join(f"{one.method}: {one.reason}" for one in found))
-    once = None if requests is None or len(found) == 1 else _candidate("perturbed", target, None, arguments)
+    once = None if requests is None or len(found) == 1 else _candidate(methods.of("perturbed"), target, None, arguments)
     once = None if once is None or once.plan is None else replace(once, method="once", publications=0)
     return Comparison(found, target, requests, once, alike)
 
 
-def _candidate(name: str, target: float, requests: int | None, arguments: dict[str, Any]) -> Candidate:
+def _candidate(method: Method, target: float, requests: int | None, arguments: dict[str, Any]) -> Candidate:
     batch = arguments.get("batch", 1)
 
     @cache
     def planned(publications: int) -> Candidate:
         each = {} if requests is None else {"batch": batch * math.ceil(requests / publications)}
         releases = arguments.get("releases", 1) if requests is None else publications + 1
-        plan = make_plan(**{**arguments, **each, "method": name, "releases": releases})
+        plan = make_plan(**{**arguments, **each, "method": method, "releases": releases})
         if expected_cost(plan) > target:
             plan = diffused_towards(plan, target * parts(plan.problem) - plan.problem.ridge_cost)
-        return Candidate(name, plan, publications, expected_cost(plan))
+        return Candidate(method.name, plan, publications, expected_cost(plan))
 
     try:
         most = planned(requests or 1)
     except NoisyGDDeleteError as error:
-        return Candidate(name, None, reason=str(error))
+        return Candidate(method.name, None, reason=str(error))
     least = most
     for fewest in (2, 1) if requests is not None and most.excess_risk > target else ():
         try:

@@ -50,7 +50,9 @@ def usual_total(plan: Plan) -> Total | None:
 
 def together(plan: Plan, publications: int = PUBLICATIONS) -> Guarantee:
     """What so many publications like the learn reveal about a record that is in all of them."""
-    steps = plan.mechanism.exposure(plan.learn_steps)
+    steps = plan.mechanism.exposure(
+        plan.learn_steps or plan.delete_steps
+    )  # a learn of no steps reveals nothing, what follows does
     learned = plan.mechanism.interval("dp", plan.problem.adjacency, steps_with=steps)
     return Guarantee.composed([(learned, publications)])
 
@@ -82,6 +84,6 @@ def capped(plan: Plan, total: Total | tuple[float, float] | None) -> Plan:
         )
     if total is not None and total.measure is None:
         bounded = total
-        number = last_whole(lambda times: bounded.affords(together(plan, times)))
-        total = total.measured_for(together(plan, min(number, _MANY)))
+        number = last_whole(lambda times: times <= _MANY and bounded.affords(together(plan, times)))
+        total = total.measured_for(together(plan, number))
     return plan if plan.total == total else replace(plan, problem=replace(plan.problem, total=total))

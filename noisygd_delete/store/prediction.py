@@ -59,6 +59,8 @@ def predict(
     encoded = truth
     if unlabelled:  # rows whose label alone is the fault are predicted too
         encoded, kept, faults = schema.encode_readable(table, labelled=False)
+    if faults and not kept:
+        raise faults[0]
     schema.check_listed(encoded)
     found = model.predict(encoded.rows)
     names = encoded.ids or [str(row + 1) for row in kept]

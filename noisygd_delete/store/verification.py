@@ -11,7 +11,14 @@ from pathlib import Path
 import numpy as np
 
 from ..curator.learning import check_fit
-from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, NoisyGDDeleteError, StoreError
+from ..errors import (
+    AssumptionViolated,
+    InvalidParameter,
+    InvalidRecords,
+    MissingDependency,
+    NoisyGDDeleteError,
+    StoreError,
+)
 from ..records import bounded
 from . import journal, models, names, onward, places, presence, seal, table, tie
 from .database import connect
@@ -68,6 +75,8 @@ def verify(path: str | Path, *, wait: float = 0.0) -> Soundness:
 def _collected(faults: Iterator[str]) -> Iterator[str]:
     try:
         yield from faults
+    except MissingDependency:  # of this machine, no fault of the store
+        raise
     except (NoisyGDDeleteError, OSError) as error:
         yield str(error)
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -105,6 +106,43 @@ def test_rows_keep_their_numbers_where_others_have_no_label(folder: Path, monkey
                 labelled=True,
             ).blocks()
         )
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_a_row_keeps_its_number_whoever_of_the_others_is_left_out(tmp_path: Path, monkeypatch, seed: int) -> None:
+    """Rows without a label, unreadable ones, those that a person has too many of, those kept apart, blocks: any of them together."""
+    random = np.random.default_rng(seed)
+    monkeypatch.setattr("noisygd_delete.features.schema.reading.BLOCK_ROWS", int(random.integers(1, 9)))
+    most, rows = int(random.integers(1, 4)), 40
+    people, labels = random.integers(0, 8, rows), random.choice(["a", "b", ""], rows, p=[0.5, 0.3, 0.2])
+    cells = [str(k) if random.random() < 0.85 else "?!" for k in range(rows)]
+    path = tmp_path / "some.csv"
+    path.write_text("\n".join(["who,x,y", *(f"{w},{x},{y}" for w, x, y in zip(people, cells, labels, strict=True))]))
+    schema = Schema.from_dict(
+        {
+            "subject": "who",
+            "rows_per_subject": most,
+            "label": {"column": "y", "classes": ["a", "b"]},
+            "columns": {"x": {"bounds": [0, rows]}},
+        }
+    )
+    apart = HeldOut(0.3) if random.random() < 0.5 else None
+    reading = RecordFile(schema, path, numbered=True, held_out=apart, readable=True, labelled=True)
+    found, expected, of_person = {}, {}, Counter[int]()
+    for block in reading.blocks():
+        for name, person, row in zip(block.ids, block.subjects, block.rows, strict=True):
+            found[str(name)] = str(person), float(row[0] / row[-1])  # the constant is last
+    for row in range(rows):
+        if labels[row] and cells[row] != "?!":
+            of_person[int(people[row])] += 1
+            if of_person[int(people[row])] <= most and (
+                apart is None or not apart._coin(str(people[row])) < apart._below
+            ):
+                expected[str(row + 1)] = str(people[row]), float(2 * row / rows - 1)
+    assert found.keys() == expected.keys()
+    for name, (person, value) in found.items():
+        assert person == expected[name][0]
+        assert value == pytest.approx(expected[name][1], abs=1e-6)
 
 
 def test_the_answer_in_json_has_the_parts(folder: Path, capsys) -> None:

@@ -46,6 +46,8 @@ def test_every_extra_that_is_named_is_there() -> None:
         "stamp",
         "publish",
         "fast",
+        "serve",
+        "engines",
         "all",
         "dev",
     }
@@ -122,6 +124,11 @@ def test_the_server_has_the_version_of_the_package_and_brings_its_commands() -> 
     from noisygd_delete.cli.commands import _OF_THE_SERVER
 
     assert SERVER["entry-points"]["noisygd_delete.commands"].keys() == set(_OF_THE_SERVER)
+
+
+def test_extras_of_former_versions_install_the_distributions_that_took_their_place() -> None:
+    extras = PROJECT["optional-dependencies"]
+    assert (extras["serve"], extras["engines"]) == (["noisygd-delete-server"], ["noisygd-delete-engines"])
 
 
 def test_metadata_name_nobody_and_no_address_that_is_not_there() -> None:

@@ -12,6 +12,7 @@ import pytest
 from noisygd_delete import Budget, NoisyGDClassifier, NoisyGDRegressor
 from noisygd_delete.errors import InvalidParameter, InvalidRecords, NothingWorthHaving
 from noisygd_delete.estimators import for_table
+from noisygd_delete.estimators.rows import check_numbers
 
 BOUNDS = {"age": (0, 100), "town": ["north", "south"], "sum": {"bounds": [0, 1000], "missing": "column"}}
 AMPLE = Budget.from_epsilon_delta(dp=(20.0, 1e-5), deletion=(2.0, 1e-5))
@@ -137,3 +138,18 @@ def test_a_target_has_its_ridge_from_the_columns_of_the_table_not_from_those_of_
     assert curves.fit(table, target)[-1].plan_.problem.model_norm == pytest.approx(math.sqrt(7))
     given = NoisyGDRegressor(**named, regularization=0.01).fit(table, target)
     assert given.plan_.regularization == 0.01
+
+
+@pytest.mark.parametrize("bounds", [(0, 10), {"size": (0, 10)}])
+@pytest.mark.parametrize("kind", ["object", "category", "string"])
+def test_a_column_of_words_asks_for_its_list(bounds, kind: str) -> None:
+    frame = pd.DataFrame({"size": [1.0, 2.0], "town": pd.Series(["u", "v"], dtype=kind)})
+    with pytest.raises(InvalidRecords, match=r"'town' is not of numbers: .*feature_bounds=\{'town': \['a', 'b'\]"):
+        NoisyGDClassifier(feature_bounds=bounds).fit(frame, ["no", "yes"])
+
+
+def test_numbers_written_as_text_are_numbers() -> None:
+    frame = pd.DataFrame(
+        {"size": ["1.5", "2", "7"], "old": pd.array([True, None, False], dtype="boolean").fillna(False)}
+    )
+    check_numbers(frame)

@@ -196,3 +196,18 @@ def test_the_slack_alone_decides() -> None:
     for total in (Total(between, 1e-6), Total(between, 1e-6, gdp=True), Total(between, 1e-6).measured_for(spent)):
         assert not total.affords(spent)
         assert total.affords(replace(spent, slack=0.0))
+
+
+def test_where_a_learn_reveals_nothing_the_total_is_measured_by_what_follows() -> None:
+    """A wide budget over few rows: no step at all learns, and any number of such publications would fit."""
+    loose = Budget.from_epsilon_delta(dp=(8.0, 1e-6), deletion=(1.6, 1e-6))
+    sizes = {"records": 21, "features": 33, "regularization": 0.1}
+    plan = make_plan(LOGISTIC, **sizes, method="theorem", budget=loose, releases=20, total=(24.0, 1e-6))
+    assert plan.learn_steps == 0 < plan.delete_steps
+    assert plan.total is not None
+    assert plan.total.affords(together(plan, 1))
+    assert (
+        plan.total.measure
+        == capped(replace(plan, problem=replace(plan.problem, total=None)), (24.0, 1e-6)).total.measure
+    )
+    assert not plan.total.affords(together(plan, 10**6))

@@ -22,6 +22,7 @@ from noisygd_delete.engine.group import Group
 from noisygd_delete.engine.integer_moments import IntegerMoments
 from noisygd_delete.errors import InvalidParameter, InvalidRequest, NotLearned
 from noisygd_delete.features import maps
+from noisygd_delete.privacy.worlds import Worlds
 from noisygd_delete.store import Store, candidate, status, tie, verify
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
@@ -583,6 +584,30 @@ def test_a_plan_of_another_method_goes_on_after_sums_and_back(path: Path) -> Non
         assert store.accountant.deletion(1, 3, [3, 4, 5]).gdp == 0.0
         assert (np.abs(rest_of(store)) < np.abs(rest).max() * 100).all()
     assert verify(path).faults == ()
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+def test_rows_that_come_back_are_said_to_be_another_persons(tmp_path: Path, capsys, rows: int) -> None:
+    """Out for a release and back: by the law of all draws together a plan of one row is exceeded, and that is said; one of two is not."""
+    place, store = ["--aside-key", str(tmp_path / "key")], str(tmp_path / "store")
+    held = records()
+    table = Records(held.features[:ROWS], held.labels[:ROWS], [name(k) for k in range(ROWS)], slots=SLOTS)
+    with Store.create(store, table, replace(SCHEMA, subject_column=None), plan(rows_per_subject=rows)) as opened:
+        opened.learn()
+        gone, run = str(opened.records.names[0]), opened.plan.mechanism
+    taken = ["restrict", store, gone, "--to", str(tmp_path / "aside"), *place, "--request-id", "t"]
+    back = ["lift", store, "t", "--from", str(tmp_path / "aside"), *place, "--told", "2026-01-01"]
+    for command in (taken, back):
+        assert main(command) == 0
+        assert ("2 of a person" in capsys.readouterr().err) == (rows == 1)
+    draws = [
+        (None if not at else at - 1, Fraction(carry), Fraction(math.sqrt(variance)))
+        for at, (carry, variance) in enumerate(run.draws)
+    ]
+    apart = Fraction(run.apart(between_records=True))
+    moved = [[apart * (at != 1)] for at in range(len(draws))]
+    law = float(sums_tree.divergence(draws, moved, range(len(draws))))
+    assert (law > run.charges(Worlds.REPLACE)[-1]) == (rows == 1)
 
 
 def test_a_record_that_could_not_be_put_back_is_not_restricted(tmp_path: Path, capsys) -> None:

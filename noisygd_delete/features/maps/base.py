@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...errors import InvalidParameter, InvalidRecords, positive
+from .coding import Coding
 
 MOST_FEATURES = 100_000
 _TOGETHER = 1 << 22  # numbers of a block of rows
@@ -41,6 +42,11 @@ class PublicMap(ABC):
     @abstractmethod
     def width(self) -> int:
         """Features per record."""
+
+    @property
+    def coding(self) -> Coding | None:
+        """What the codes of its rows mean; None: they have none."""
+        return None
 
     @abstractmethod
     def features(self, inputs: Any) -> Floats:

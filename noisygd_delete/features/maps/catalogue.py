@@ -11,7 +11,7 @@ from typing import Any, get_type_hints
 
 import msgspec
 
-from ...errors import InvalidParameter
+from ...errors import InvalidParameter, MissingDependency
 from ...loading import Catalogue
 from .base import PublicMap
 from .coding import Coding
@@ -26,12 +26,24 @@ _CLASSES = {
     "chain": "Chain",
     "beside": "Beside",
 }
+_OF_THE_LAB = ("gradients", "scattering")  # of 0.2.0's stores; their distribution names them in its entry points
 _COMPOSED = ("chain", "beside")
 
 
 def _found(kind: str) -> type[PublicMap]:
     found: type[PublicMap] = getattr(import_module(__package__), _CLASSES[kind])
     return found
+
+
+def _of_the_lab(kind: str) -> type[PublicMap]:
+    from importlib.metadata import entry_points  # slow to load, and needed by these alone
+
+    for brought in entry_points(group="noisygd_delete.maps", name=kind):
+        found: type[PublicMap] = brought.load()
+        return found
+    raise MissingDependency(
+        f"the map {kind!r} belongs to the lab; pip install noisygd-delete-lab (in a clone: pip install ./lab)"
+    )
 
 
 KINDS: Catalogue[type[PublicMap]] = Catalogue(_CLASSES, _found)
@@ -58,12 +70,13 @@ def from_dict(
     Raises:
         InvalidParameter: an unknown kind or parameter, or one out of its range.
     """
-    if not isinstance(given, dict) or not isinstance(given.get("kind"), str) or given["kind"] not in KINDS:
+    called = given.get("kind") if isinstance(given, dict) else None
+    if not isinstance(called, str) or called not in (*KINDS, *_OF_THE_LAB):
         raise InvalidParameter(f"a map needs kind, one of {', '.join(map(repr, KINDS))}")
     if depth > _DEEPEST:
         raise InvalidParameter(f"maps within maps, over {_DEEPEST} deep")
-    called = given["kind"]
-    kind, parameters = KINDS[called], {name: value for name, value in given.items() if name != "kind"}
+    kind = KINDS[called] if called in KINDS else _of_the_lab(called)
+    parameters = {name: value for name, value in given.items() if name != "kind"}
     known = {field.name: field for field in fields(kind)}  # type: ignore[arg-type]  # each is a dataclass
     for name in parameters:
         if name not in known:
@@ -100,15 +113,13 @@ def coding_of(text: str) -> Coding:
     Raises:
         InvalidParameter: it is none.
     """
-    from .additive import Additive
-
     try:
-        found = from_dict(json.loads(text))
+        coding = from_dict(json.loads(text)).coding
     except ValueError as error:
         raise InvalidParameter(f"the map is no JSON: {error}") from error
-    if not isinstance(found, Additive):
+    if coding is None:
         raise InvalidParameter("the map must be an additive one: rows of others have no codes to count")
-    return found.coding
+    return coding
 
 
 def _parts(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _LINES = 10  # named in one sentence
 _CELLS = 1 << 24  # of one block, as numbers
-_Lines = Sequence[int] | NDArray[np.int64]
+_Lines = NDArray[np.int64]
 
 
 class HeldOut:
@@ -125,6 +125,7 @@ class RecordFile:
         self.rows = self.dropped = self.unlabelled = 0
         self.clipped, self.unknown, self.skipped = Counter(), Counter(), []
         schema, of_subject, seen = self.schema, Counter[Id | None](), 0
+        readable, unread = 0, list[UnreadableRows]()
         if self.held_out is not None:
             self.held_out.begin()
         size = max(1, min(BLOCK_ROWS, _CELLS // max(1, schema.features)))
@@ -133,20 +134,25 @@ class RecordFile:
             numbers, seen = [seen + 1 + place for place in places], seen + len(whole)
             if not len(table):
                 continue
-            block, lines = self._encoded(table)
+            block, read, faults = self._encoded(table)
+            self.skipped += describe_faults(faults)
+            readable, unread = readable + len(read), unread + faults
+            lines = np.asarray(table.lines)[read]
+            if self.numbered:
+                block = replace(block, ids=Names.of([str(numbers[row]) for row in read.tolist()]))
             self.clipped.update(block.clipped)
             self.unknown.update(block.unknown)
             if schema.rows_per_subject is not None and block.subjects is not None:
                 kept = _first_of_each(block.subjects, of_subject, schema.rows_per_subject)
                 self.dropped += int(np.count_nonzero(~kept))
-                block, lines = _only(block, kept), np.asarray(lines)[kept]
-            if self.numbered:
-                block = replace(block, ids=Names.of([str(number) for number in numbers]))
+                block, lines = _only(block, kept), lines[kept]
             if self.held_out is not None:
                 stays = self.held_out.taken_from(block)
-                block, lines = _only(block, stays), np.asarray(lines)[stays]
+                block, lines = _only(block, stays), lines[stays]
             self.rows += len(block.rows)
             yield block, lines
+        if unread and not readable:
+            raise unread[0]
         if self.unlabelled == seen:
             raise InvalidSchema(f"{self.path}: no row has a label; name another column with --label, in the schema too")
 
@@ -161,12 +167,11 @@ class RecordFile:
         kept = np.flatnonzero(~empty).tolist()
         return table.part(kept), kept
 
-    def _encoded(self, table: Table) -> tuple[Encoded, _Lines]:
+    def _encoded(self, table: Table) -> tuple[Encoded, NDArray[np.intp], list[UnreadableRows]]:
         if not self.readable:
-            return self.schema.encode(table), table.lines
+            return self.schema.encode(table), np.arange(len(table)), []
         block, kept, faults = self.schema.encode_readable(table)
-        self.skipped += describe_faults(faults)
-        return block, [int(table.lines[row]) for row in kept]
+        return block, np.array(kept, np.intp), faults
 
     def _check_ids(self, names: Names | None) -> None:
         found = None if names is None else names.first_repeat

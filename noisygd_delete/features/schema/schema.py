@@ -267,7 +267,7 @@ class Schema:
         """The rows that can be read, which they are, and for each column what is wrong with the others.
 
         Raises:
-            InvalidSchema: a column is missing, or no row at all can be read.
+            InvalidSchema: a column is missing.
         """
         kept, faults = list(range(len(table))), list[UnreadableRows]()
         while True:
@@ -276,8 +276,6 @@ class Schema:
             except UnreadableRows as error:
                 faults.append(error)
                 bad = set(error.rows)
-                if len(bad) == len(table):
-                    raise
                 stay = [row for row in range(len(table)) if row not in bad]
                 kept, table = [kept[row] for row in stay], table.part(stay)
 

@@ -218,7 +218,6 @@ def test_what_is_no_map_and_too_few_records_are_refused() -> None:
     [
         ({}, "needs kind"),
         ({"kind": "pca"}, "needs kind"),
-        ({"kind": "gradients", "shape": [8, 8]}, "needs kind"),  # a kind of 0.2
         ({"kind": "fourier", "reads": 1 << 20, "size": 1 << 12}, "give fewer"),
         ({"kind": "fourier", "reads": 5, "bandwidth": 0.0}, "> 0"),
         ({"kind": "bins"}, "needs columns"),
