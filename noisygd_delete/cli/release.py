@@ -21,9 +21,8 @@ from ..records import EditCounts, EditRequest
 from ..register import Case, Rights
 from ..store import Store
 from .budget_left import left_text, warning
-from .publish_to import complain_behind
 from .statements import case_from, with_token
-from .terminal import progress_bar, show
+from .terminal import complain_behind, progress_bar, show
 
 if TYPE_CHECKING:
     from ..store import Tombstones

@@ -20,7 +20,8 @@ from ..methods.plan import Plan
 from ..privacy.guarantee import Guarantee, in_words, under
 from ..privacy.shown import table_html
 from ..records import NO_EDITS, EditCounts, EditRequest, Id, Records, SlotEdits, check_token
-from .learning import Continuation, Model, Training, check_edit, check_fit, train, train_on
+from .learning import check_edit, check_fit, train, train_on
+from .model import Continuation, Model, Training
 
 ABOUT = {  # whom a figure of a release is about, and who observes
     "dp": "a record still there, this model alone",

@@ -30,7 +30,7 @@ from ..methods.plan import Plan
 from ..methods.procedure import Carried
 from ..privacy.guarantee import Guarantee
 from ..records import Records, SlotEdits
-from .learning import Continuation, Model
+from .model import Continuation, Model
 
 
 def draw(

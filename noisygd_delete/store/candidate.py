@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from ..accountant import Event
-from ..curator.learning import Continuation, Model
+from ..curator.model import Continuation, Model
 from ..errors import InvalidParameter, StoreError, count
 from ..methods.plan import Plan
 from ..methods.procedure import Carried

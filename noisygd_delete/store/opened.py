@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..curator.curator import Release
-from ..curator.learning import Continuation, Model
+from ..curator.model import Continuation, Model
 from ..records import NO_EDITS, EditCounts
 from . import answers, candidate, models, tie
 from .disk import Disk

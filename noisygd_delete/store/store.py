@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Self
 from ..accountant import Accountant, Event, EventKinds
 from ..accountant.intervals import within
 from ..curator.curator import Release
-from ..curator.learning import Model, check_edit, check_fit
+from ..curator.learning import check_edit, check_fit
+from ..curator.model import Model
 from ..engine import Execution
 from ..errors import BudgetExceeded, InvalidParameter, InvalidRequest, NotLearned, count
 from ..methods import Mechanism

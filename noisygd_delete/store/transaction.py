@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..accountant import Event
 from ..curator.curator import Release, published
-from ..curator.learning import Continuation, Training
+from ..curator.model import Continuation, Training
 from ..engine import Execution
 from ..errors import CountBroken, InvalidParameter, NoisyGDDeleteError, ProcessLost, StoreError
 from ..methods.plan import Plan
