@@ -183,3 +183,5 @@ class KeptChain:
         found = kept(layout.candidate, self._files.ledger.plan)
         if isinstance(found, DrawnPatch) and self._is_of_now(found) and deleted == bool(found.after.patches):
             found.keep(disk, layout.patch)
+        elif not deleted and self._kept is None:
+            disk.erase(layout.patch)  # no release will go on from it

@@ -204,11 +204,16 @@ class DuckdbFile(Lake):
         if self.table is None or self.query is not None:
             super().check_chain(instead)
         with self._moment() as (connection, _):
-            if not _one(connection, f"SELECT count(*) FROM duckdb_tables() WHERE {_NAMED}", self.table):  # a view
+            if not self._is_all_in_file(connection):
                 super().check_chain(instead)
 
+    def _is_all_in_file(self, connection: duckdb.DuckDBPyConnection) -> bool:
+        """Whether it is a table, and no column is made up as it is read, perhaps by the clock."""
+        asked = f"SELECT count(*) FROM duckdb_tables() WHERE {_NAMED} AND NOT contains(sql, 'GENERATED ALWAYS')"
+        return bool(_one(connection, asked, self.table))
+
     def _state(self, connection: duckdb.DuckDBPyConnection, position: str) -> str | None:
-        return files.state_of(self.address, self.address + ".wal")
+        return files.state_of(self.address, self.address + ".wal") if self._is_all_in_file(connection) else None
 
     @contextmanager
     def _moment(self, *, marking: bool = False) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:

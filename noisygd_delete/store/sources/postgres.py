@@ -107,6 +107,8 @@ class Postgres(SqlSource):
     def _answer_in_memory(self, connection: psycopg.Connection[Any], asked: str) -> Sequence[Sequence[Any]] | None:
         from psycopg import sql
 
+        if connection.info.parameter_status("server_encoding") != "UTF8":  # which has no word for some blanks
+            return None
         connection.execute("SET LOCAL work_mem = '1GB'")  # else it would spill counts to its disk
         connection.execute("SET LOCAL enable_sort = off")
         if any("Sort" in step["Node Type"] for step in _steps(connection, asked)):  # of rows, perhaps more than that
@@ -114,7 +116,9 @@ class Postgres(SqlSource):
         return connection.execute(sql.SQL(asked)).fetchall()
 
     def check_chain(self, instead: str) -> None:
-        if self.table is None:
+        if (
+            self.table is None or self.query is not None
+        ):  # which may ask the clock, or a function that reads other tables
             super().check_chain(instead)
 
     def is_watched(self) -> bool:
@@ -123,14 +127,19 @@ class Postgres(SqlSource):
 
     def _state(self, connection: psycopg.Connection[Any], position: str) -> str | None:
         """A mark, left in the same transaction: a copy without it does not have all that this moment shows."""
-        mark = session.leave(connection)
-        return None if mark is None or not session.is_own(mark) else f"{mark} {position}"
+        left = session.stamped(connection, session.leave(connection))
+        return None if left is None else f"{left} {position}"
 
     def _is_in(self, connection: psycopg.Connection[Any], position: str, state: str | None) -> bool:
-        mark, _, then = (state or "").partition(" ")
-        if not then or not session.shown(connection, (mark,)):
+        stamp, _, then = (state or "").partition(" ")
+        if not then or session.stamped(connection, stamp.partition(":")[0]) != stamp:
             return False
-        changed = self._changed(connection, then, position, ())
+        if ask_one(connection, "SELECT row_security_active($1::text::regclass)", self._table_name):
+            return False  # a policy may read other tables
+        try:
+            changed = self._changed(connection, then, position, ())
+        except CountBroken:
+            return False
         return changed is not None and not changed.total
 
     def _rows_of(self, connection: psycopg.Connection[Any], keys: Sequence[str]) -> str:
@@ -298,7 +307,8 @@ class Postgres(SqlSource):
             number = str(ask_one(connection, "SELECT pg_current_xact_id()::text"))
             own = EditCounts(deleted=len(gone))
             if chain is not None and before is not None and trigger.own(connection, self._table_name) == own:
-                state = f"{left} {seen_too(position, int(number))}" if left and session.is_own(left) else None
+                stamp = session.stamped(connection, left)
+                state = None if stamp is None else f"{stamp} {seen_too(position, int(number))}"
                 after = blocks(self.address, chain.columns, self._cells(connection, chain.columns, asked))
                 chain.take(before, after, state)
             accept(number if left is None else f"{number}:{left}", gone)

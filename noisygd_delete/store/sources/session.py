@@ -162,9 +162,11 @@ def shown(connection: psycopg.Connection[Any], marks: tuple[str, ...]) -> bool:
     return len(own) == len(marks) or all(mark in (*own, _cluster(connection)) for mark in marks)
 
 
-def is_own(mark: str) -> bool:
-    """Whether it was written there, and is not what the server says of itself."""
-    return not mark.startswith(_CLUSTER)
+def stamped(connection: psycopg.Connection[Any], mark: str | None) -> str | None:
+    """A mark with the number of the transaction that wrote it: a table that was restored from a dump has it by another one, and counts from there. None:
+    it is not there."""
+    asked = "SELECT mark || ':' || xmin::text FROM noisygd_delete.marks WHERE mark = $1::text"
+    return ask_one(connection, asked, mark) if mark is not None and _is_there(connection) else None
 
 
 def _is_there(connection: psycopg.Connection[Any]) -> bool:

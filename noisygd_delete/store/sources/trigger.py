@@ -176,11 +176,21 @@ def own(connection: psycopg.Connection[Any], table: str) -> EditCounts | None:
 
 
 def chosen_anew(connection: psycopg.Connection[Any], table: str, since: str) -> bool:
-    """Whether a view, a rule or a policy by which rows are chosen may have been made or changed since this position."""
+    """Whether what says how rows are read may have been made or changed since this position: a view, a rule, a policy, a column, a word of an
+    enumeration, a table that is part of another."""
     there = _regclass(table)
     secured = f"relrowsecurity OR EXISTS (SELECT FROM pg_policy WHERE polrelid = {there})"
-    chosen = f"(SELECT xmin FROM pg_rewrite UNION ALL SELECT xmin FROM pg_policy UNION ALL SELECT xmin FROM pg_class WHERE oid = {there} AND ({secured}))"
-    asked = f"SELECT EXISTS (SELECT FROM {_WRITTEN.format(chosen)} WHERE {_NEWER.format(_snapshot(since))})"
+    parts = f"WITH RECURSIVE parts(of) AS (SELECT {there}::oid UNION SELECT inhrelid FROM pg_inherits JOIN parts ON inhparent = of) SELECT of FROM parts"
+    places = (
+        "pg_rewrite",
+        "pg_policy",
+        f"pg_class WHERE oid = {there} AND ({secured})",
+        f"pg_attribute WHERE attrelid = {there}",
+        f"pg_enum WHERE enumtypid IN (SELECT atttypid FROM pg_attribute WHERE attrelid = {there})",
+        f"pg_inherits WHERE inhrelid IN ({parts})",
+    )
+    chosen = _WRITTEN.format("(" + " UNION ALL ".join(f"SELECT xmin FROM {place}" for place in places) + ")")
+    asked = f"SELECT EXISTS (SELECT FROM {chosen} WHERE {_NEWER.format(_snapshot(since))})"
     return bool(_row(connection, asked)[0])
 
 
