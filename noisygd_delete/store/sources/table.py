@@ -19,7 +19,8 @@ from typing import Any
 
 from ...accountant import Event, EventKinds
 from ...curator.curator import Release
-from ...curator.learning import Continuation, Model, check_fit
+from ...curator.learning import check_fit
+from ...curator.model import Continuation, Model
 from ...engine import CurrentRecords, Execution, rows_here
 from ...errors import CountBroken, InvalidParameter, InvalidRequest, SourceError, StoreError
 from ...features.schema import Encoded, Schema
