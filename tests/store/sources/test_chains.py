@@ -443,12 +443,15 @@ def test_cells_that_sql_codes_otherwise_are_read_here(table: Any, tmp_path: Path
         followed.released(store)
 
 
-@pytest.mark.parametrize("kind", ["a query", "a view", "parquet", "one row of several"])
+@pytest.mark.parametrize("kind", ["a query", "a view", "a column of today", "parquet", "one row of several"])
 def test_sources_that_cannot_show_it_are_refused_with_what_works(kind: str, tmp_path: Path) -> None:
     table, facts, of, schema = InDuckdb(tmp_path), {"table": "people"}, plan(), CODED
     if kind == "a view":
         table.run("CREATE VIEW elders AS SELECT * FROM people")
         facts = {"table": "elders"}
+    if kind == "a column of today":
+        table.run("CREATE TABLE ages (id VARCHAR, b DOUBLE, c VARCHAR, y VARCHAR, a DOUBLE AS (b / 10))")
+        facts = {"table": "ages"}
     if kind == "a query":
         facts |= {"query": "SELECT * FROM people WHERE c = 'x'"}
     place = table.place
@@ -626,3 +629,42 @@ def test_planted_what_was_drawn_for_an_earlier_deletion_is_not_taken_for_a_later
 
     monkeypatch.setattr(DuckdbFile, "delete", always)
     assert twice(tmp_path / "wrong")
+
+
+RESHAPED = {
+    "a column made anew": "ALTER TABLE people DROP COLUMN a; ALTER TABLE people ADD COLUMN a double precision DEFAULT 0.5",
+    "a value renamed": "ALTER TYPE letter RENAME VALUE 'x' TO 'w'; ALTER TYPE letter RENAME VALUE 'z' TO 'x'",
+}
+
+
+@pytest.mark.parametrize("how", RESHAPED)
+@pytest.mark.parametrize("looked", [True, False], ids=["", "planted"])
+def test_a_column_that_changes_without_a_row_being_written(
+    database: str, tmp_path: Path, noises, monkeypatch, how: str, looked: bool
+) -> None:
+    """No trigger hears of it, and no row has a new number."""
+    table = InPostgres(database)
+    table.run("CREATE TYPE letter AS ENUM ('x', 'z')")
+    table.run("ALTER TABLE people ALTER COLUMN c TYPE letter USING c::letter")
+    schema = Schema.from_dict(
+        {**FIELDS, "columns": {**FIELDS["columns"], "c": {"categories": ["x", "z"], "unknown": "zero"}}}
+    )
+    if not looked:
+        monkeypatch.setattr(trigger, "shaped_anew", lambda *_: False)
+    with Store.open(made(tmp_path / "store", table, schema)) as store:
+        table.run(RESHAPED[how])
+        assert (store.publish(redo=True).kind == "relearn") == looked
+        right = carried(noises[0], 1, store.plan) if not looked else 0
+        assert bool((store.model.sums - exact(store) == right + noises[-1]).all()) == looked
+
+
+def test_rows_that_a_policy_chooses_are_refused(database: str, tmp_path: Path) -> None:
+    table = InPostgres(database)
+    table.run(
+        "CREATE ROLE reader LOGIN; GRANT SELECT ON people TO reader; ALTER TABLE people ENABLE ROW LEVEL SECURITY"
+    )
+    table.run("CREATE POLICY today ON people USING (now() > '2020-01-01')")
+    source = source_at(database.replace("postgres@", "reader@"), id="id", table="people")
+    with pytest.raises(InvalidParameter, match="perturbed"):
+        Store.create_over(tmp_path / "store", source, CODED, plan())
+    table.run("DROP OWNED BY reader; DROP ROLE reader")
