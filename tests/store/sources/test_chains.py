@@ -6,20 +6,25 @@ import math
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow
 import pytest
+from noisygd_delete_engines.questions import Encoder, Partition, answer
+from noisygd_delete_engines.table import ClusterRecords
+from pyarrow import parquet
 
 from noisygd_delete import Budget, EditRequest, Schema, losses, make_plan
 from noisygd_delete.engine.integer_moments import IntegerMoments
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.evidence import erasure_certificate, verify_certificate
 from noisygd_delete.evidence.erasure import erasure_in
-from noisygd_delete.records import Records
+from noisygd_delete.records import NONE_LEFT_OUT, Records
 from noisygd_delete.store import Store, status, verify
 from noisygd_delete.store.sources import by_sql, postgres, source_at, trigger
 from noisygd_delete.store.sources.chain import KeptChain
@@ -668,3 +673,48 @@ def test_rows_that_a_policy_chooses_are_refused(database: str, tmp_path: Path) -
     with pytest.raises(InvalidParameter, match="perturbed"):
         Store.create_over(tmp_path / "store", source, CODED, plan())
     table.run("DROP OWNED BY reader; DROP ROLE reader")
+
+
+class Workers:
+    """Partitions that answer out of order, one of them without a row."""
+
+    def __init__(self, parts: list[Any]) -> None:
+        self.parts, self.partitions = parts, len(parts)
+
+    def ask(self, question: Any) -> list[Any]:
+        return [answer(question, part.number, lambda part=part: part) for part in reversed(self.parts)]
+
+
+@pytest.mark.parametrize("schema", [CODED, PLAIN], ids=["coded", "plain"])
+def test_workers_sum_a_delta_table_by_parts(tmp_path: Path, noises, monkeypatch, schema: Schema) -> None:
+    """The workers of an engine, without the engine: a release is that of one process, bit for bit, and the chain goes on or is cut alike."""
+
+    @contextmanager
+    def opened(engine: str, address: str, of: Schema, slots: int, *, pinned: Any, selection: Any) -> Iterator[Any]:
+        encoder = Encoder.for_rows(of, address)
+        rows = pyarrow.concat_tables(parquet.read_table(path, columns=encoder.columns) for path in pinned.paths)
+        cuts = [0, 70, 70, 150, rows.num_rows]
+        parts = [
+            Partition.of(at, encoder.encoded(rows.slice(first, last - first).to_batches()))
+            for at, (first, last) in enumerate(pairwise(cuts))
+        ]
+        held = ClusterRecords(Workers(parts), address=address, width=of.features, slots=slots)
+        yield held, pinned.position, NONE_LEFT_OUT
+
+    monkeypatch.setattr("noisygd_delete.store.sources.opening.opened", opened)
+    table, found = InDelta(tmp_path), []
+    for engine in (None, "ray"):
+        noises.clear()
+        path = tmp_path / f"store-{engine}"
+        copied = tmp_path / f"delta-{engine}"
+        shutil.copytree(table.place, copied)
+        source = source_at(str(copied), id="id", engine=engine)
+        with Store.create_over(path, source, schema, plan(schema)) as store:
+            store.learn()
+            assert remove(store, 3).kind == "unlearn"
+            deltalake.DeltaTable(str(copied)).delete(f"id = '{name(4)}'")
+            found.append((store.model.sums, store.foresee(EditRequest.delete([name(5)]))["publication"]))
+            assert remove(store, 5).status == "withheld"
+        assert verify(path).faults == ()
+    assert (found[0][0] == found[1][0]).all()
+    assert found[0][1] == found[1][1] == "withheld"
