@@ -16,7 +16,7 @@ import numpy as np
 
 from ...accountant import Event
 from ...curator.drawing import moments_of, patched
-from ...curator.learning import Continuation, Model
+from ...curator.model import Continuation, Model
 from ...engine import Execution
 from ...engine.assumptions import check_labels
 from ...engine.count_tables import CodedMoments, CountTables

@@ -270,7 +270,7 @@ class DuckdbFile(Lake):
                 connection.execute("COMMIT")
             except duckdb.ConstraintException as error:
                 raise _refused(error) from None
-            if chain is not None:
+            if chain is not None and before is not None:
                 connection.execute("CHECKPOINT")  # all of it is in the file now, which nobody else can open yet
                 chain.leave(self._state(connection, ""))
         return f"version:{number}"
@@ -449,7 +449,8 @@ class DeltaTable(Lake):
         position = self.committed(mark)
         if position is None:
             raise SourceError(f"{self.address}: the table's log does not hold the deletion that was just made")
-        if chain is not None:  # where nobody else wrote in between, and what went is what was read
+        if chain is not None and before is not None:
+            # nobody else wrote in between, and what went is what was read
             alone = (number_of(position), made.get("num_target_rows_deleted")) == (table_read + 1, len(gone))
             chain.leave(self._state(None, position) if alone else None)
         return position

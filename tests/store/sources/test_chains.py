@@ -6,6 +6,7 @@ import math
 import re
 import shutil
 from collections.abc import Iterator
+from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from noisygd_delete.store.sources import by_sql, postgres, source_at, trigger
 from noisygd_delete.store.sources.chain import KeptChain
 from noisygd_delete.store.sources.lake import DuckdbFile
 from noisygd_delete.store.sources.reading import records_of
+from tests.oracles import sums_tree
 
 from ..conftest import Crash, CrashAt
 from .conftest import ROWS, SLOTS, Server, name, people, person, statement
@@ -517,3 +519,110 @@ def test_a_servers_log_and_disk_hold_no_sum(own: Server, tmp_path: Path, noises)
     large = {str(x) for x in [*sums, *noises[0]] if abs(int(x)) > 10**6}
     assert large
     assert not large & set(re.findall(r"\d+", log))
+
+
+def test_a_row_that_comes_while_another_goes_cuts_the_chain(database: str, tmp_path: Path, noises, monkeypatch) -> None:
+    """Committed after the deletion's own view of the rows, and before its commit."""
+    table, take = InPostgres(database), KeptChain.take
+
+    def beside(self: KeptChain, *given: Any) -> None:
+        take(self, *given)
+        statement(database, EDITS["inserted"])
+
+    monkeypatch.setattr(KeptChain, "take", beside)
+    with Store.open(made(tmp_path / "store", table)) as store:
+        assert remove(store, 3).kind == "relearn"
+        assert (store.model.sums - exact(store) == noises[-1]).all()
+
+
+def test_a_trigger_that_takes_more_rows_cuts_the_chain(database: str, tmp_path: Path, noises) -> None:
+    table = InPostgres(database)
+    takes = "DELETE FROM people WHERE person = OLD.person; RETURN NULL"
+    table.run(f"CREATE FUNCTION more() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {takes}; END $$")
+    table.run(
+        "CREATE TRIGGER more AFTER DELETE ON people FOR EACH ROW WHEN (pg_trigger_depth() = 0) EXECUTE FUNCTION more()"
+    )
+    with Store.open(made(tmp_path / "store", table)) as store:
+        assert remove(store, 3).kind == "relearn"
+        assert (store.model.sums - exact(store) == noises[-1]).all()
+
+
+def told(store: Store) -> list[tuple[int, Fraction, Fraction]]:
+    """The tree of draws that a ledger tells: (draw that it goes on from, c, σ)."""
+    draws, tree, at = store.plan.mechanism.draws, list[Any](), 0
+    for event in store.accountant.events:
+        at = 0 if event.kind in ("learn", "relearn") else at + 1
+        tree.append((len(tree) - 1 if at else None, *map(Fraction, draws[at])))
+    return [(parent, carry, Fraction(math.sqrt(variance))) for parent, carry, variance in tree]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_account_of_any_history_is_not_below_the_joint_law(tmp_path: Path, noises, seed: int) -> None:
+    """Deletions now and later, releases made again, and an application that writes: each release is a draw of the tree that the ledger tells, and
+    what is printed of a record is at least what the law of that tree says."""
+    chance, table = np.random.default_rng(seed), InDuckdb(tmp_path)
+    of = plan()
+    store = Store.open(made(tmp_path / "store", table, of=of))
+    with closing(store):
+        rest, k, cut = noises[-1], 0, False
+        for _ in range(5):
+            what = chance.choice(["now", "later", "again", "elsewhere"], p=[0.4, 0.2, 0.2, 0.2])
+            before = len(noises)
+            k += 1
+            if what == "elsewhere":
+                table.run(f"DELETE FROM people WHERE id = '{name(100 + k)}'")
+                cut = True
+            release = None
+            if what == "later":
+                remove(store, k, publish=False)
+            else:
+                release = remove(store, k) if what != "again" else store.publish(redo=not store.pending_edits)
+            if release is None:
+                rest = rest + (0 if cut else noises[before])
+                continue
+            if release.status == "withheld":
+                assert cut or store.accountant.account.relearned  # two chains cost more than the plan's one
+                break
+            assert (release.kind == "relearn") == cut
+            patches = 0 if cut or what == "again" else noises[before]
+            number = store.ledger.account.since_fresh - 1
+            start = 0 if cut else carried(rest + patches, number, of)
+            assert (store.model.sums - exact(store) == start + noises[-1]).all()
+            rest, cut = store.model.sums - exact(store), False
+        tree, row = told(store), Fraction(store.plan.mechanism.apart(between_records=True))
+        everyone, printed = range(len(tree)), store.accountant.dp_cumulative().gdp ** 2
+        law = max(
+            float(sums_tree.divergence(tree, [[row * (at <= last)] for at in everyone], everyone)) for last in everyone
+        )
+        assert printed / 2 < law <= printed
+        store.close()
+    assert verify(tmp_path / "store").faults == ()
+
+
+def test_planted_what_was_drawn_for_an_earlier_deletion_is_not_taken_for_a_later_one(
+    tmp_path: Path, noises, monkeypatch
+) -> None:
+    """The state after a deletion that nothing was drawn for, told to the patch of the one before: found by the histories above."""
+    table = InDuckdb(tmp_path)
+
+    def twice(path: Path) -> bool:
+        """Whether the chain went on over an edit elsewhere between two deletions of one process."""
+        with Store.open(made(path, table)) as store:
+            remove(store, 3 if path.name == "right" else 4, publish=False)
+            table.run(f"DELETE FROM people WHERE id = '{name(10 + len(path.name))}'")
+            return bool(remove(store, 5 if path.name == "right" else 6).kind == "unlearn")
+
+    assert not twice(tmp_path / "right")
+    kept: dict[int, KeptChain] = {}
+    monkeypatch.setattr(
+        "noisygd_delete.store.sources.table.KeptChain", lambda files: kept.setdefault(id(files), KeptChain(files))
+    )
+    right = DuckdbFile.delete
+
+    def always(self: Any, *given: Any) -> Any:
+        position = right(self, *given)
+        given[-1].leave(self._state(None, ""))
+        return position
+
+    monkeypatch.setattr(DuckdbFile, "delete", always)
+    assert twice(tmp_path / "wrong")
