@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 from ..accountant import Event
 from ..curator.curator import Release
-from ..curator.learning import Continuation, Model, check_edit
+from ..curator.learning import check_edit
+from ..curator.model import Continuation, Model
 from ..engine import CurrentRecords, Execution
 from ..errors import InvalidParameter
 from ..methods.plan import Plan

@@ -19,7 +19,8 @@ from typing import Any
 
 from ...accountant import Event, EventKinds
 from ...curator.curator import Release
-from ...curator.learning import Continuation, Model, check_fit
+from ...curator.learning import check_fit
+from ...curator.model import Continuation, Model
 from ...engine import CurrentRecords, Execution, rows_here
 from ...errors import CountBroken, InvalidParameter, InvalidRequest, SourceError, StoreError
 from ...features.schema import Encoded, Schema
@@ -170,7 +171,7 @@ class TableInSource(TrainingTable[journal.Deletion]):
                 note()
                 journal.begin(files.disk, files.layout, begun[0])
 
-        chain = self._chain if files.ledger.plan.mechanism.continues and files.ledger.releases else None
+        chain = KeptChain(files) if files.ledger.plan.mechanism.continues and files.ledger.releases else None
         self._committed = self.source.delete(ids, subjects, accept, self._done(), chain)
         self._gone.append((ids, subjects))
         return begun[0]
