@@ -39,6 +39,7 @@ MEASUREMENTS = {
     "sums": "101 and 1,001 releases of Adult on one budget: Markov sums, fresh sums, perturbed",
     "sums_stream": "a chain of sums while rows leave, at random or all of one group, beside a model that is never updated",
     "additive_default": "when an additive map pays over the columns: forecasts of advise beside scores, on 13 tables",
+    "linear": "columns, 16 bins, 128 bins, the default, and 16 bins with the number itself beside them, on 43 tables",
     "levels": "16 bins and 128 of an additive map beside the columns, on the tables of additive_default and additive_others",
     "ridge": "λ from public numbers, beside the best λ and what a private choice leaves, on 20 tables",
     "additive_others": "the same for numbers and several classes as labels, on 17 tables",

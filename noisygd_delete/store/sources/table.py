@@ -171,7 +171,7 @@ class TableInSource(TrainingTable[journal.Deletion]):
                 note()
                 journal.begin(files.disk, files.layout, begun[0])
 
-        chain = self._chain if files.ledger.plan.mechanism.continues and files.ledger.releases else None
+        chain = KeptChain(files) if files.ledger.plan.mechanism.continues and files.ledger.releases else None
         self._committed = self.source.delete(ids, subjects, accept, self._done(), chain)
         self._gone.append((ids, subjects))
         return begun[0]

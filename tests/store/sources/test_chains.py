@@ -6,24 +6,31 @@ import math
 import re
 import shutil
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow
 import pytest
+from noisygd_delete_engines.questions import Encoder, Partition, answer
+from noisygd_delete_engines.table import ClusterRecords
+from pyarrow import parquet
 
 from noisygd_delete import Budget, EditRequest, Schema, losses, make_plan
 from noisygd_delete.engine.integer_moments import IntegerMoments
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.evidence import erasure_certificate, verify_certificate
 from noisygd_delete.evidence.erasure import erasure_in
-from noisygd_delete.records import Records
+from noisygd_delete.records import NONE_LEFT_OUT, Records
 from noisygd_delete.store import Store, status, verify
 from noisygd_delete.store.sources import by_sql, postgres, source_at, trigger
 from noisygd_delete.store.sources.chain import KeptChain
 from noisygd_delete.store.sources.lake import DuckdbFile
 from noisygd_delete.store.sources.reading import records_of
+from tests.oracles import sums_tree
 
 from ..conftest import Crash, CrashAt
 from .conftest import ROWS, SLOTS, Server, name, people, person, statement
@@ -441,12 +448,15 @@ def test_cells_that_sql_codes_otherwise_are_read_here(table: Any, tmp_path: Path
         followed.released(store)
 
 
-@pytest.mark.parametrize("kind", ["a query", "a view", "parquet", "one row of several"])
+@pytest.mark.parametrize("kind", ["a query", "a view", "a column of today", "parquet", "one row of several"])
 def test_sources_that_cannot_show_it_are_refused_with_what_works(kind: str, tmp_path: Path) -> None:
     table, facts, of, schema = InDuckdb(tmp_path), {"table": "people"}, plan(), CODED
     if kind == "a view":
         table.run("CREATE VIEW elders AS SELECT * FROM people")
         facts = {"table": "elders"}
+    if kind == "a column of today":
+        table.run("CREATE TABLE ages (id VARCHAR, b DOUBLE, c VARCHAR, y VARCHAR, a DOUBLE AS (b / 10))")
+        facts = {"table": "ages"}
     if kind == "a query":
         facts |= {"query": "SELECT * FROM people WHERE c = 'x'"}
     place = table.place
@@ -517,3 +527,194 @@ def test_a_servers_log_and_disk_hold_no_sum(own: Server, tmp_path: Path, noises)
     large = {str(x) for x in [*sums, *noises[0]] if abs(int(x)) > 10**6}
     assert large
     assert not large & set(re.findall(r"\d+", log))
+
+
+def test_a_row_that_comes_while_another_goes_cuts_the_chain(database: str, tmp_path: Path, noises, monkeypatch) -> None:
+    """Committed after the deletion's own view of the rows, and before its commit."""
+    table, take = InPostgres(database), KeptChain.take
+
+    def beside(self: KeptChain, *given: Any) -> None:
+        take(self, *given)
+        statement(database, EDITS["inserted"])
+
+    monkeypatch.setattr(KeptChain, "take", beside)
+    with Store.open(made(tmp_path / "store", table)) as store:
+        assert remove(store, 3).kind == "relearn"
+        assert (store.model.sums - exact(store) == noises[-1]).all()
+
+
+def test_a_trigger_that_takes_more_rows_cuts_the_chain(database: str, tmp_path: Path, noises) -> None:
+    table = InPostgres(database)
+    takes = "DELETE FROM people WHERE person = OLD.person; RETURN NULL"
+    table.run(f"CREATE FUNCTION more() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {takes}; END $$")
+    table.run(
+        "CREATE TRIGGER more AFTER DELETE ON people FOR EACH ROW WHEN (pg_trigger_depth() = 0) EXECUTE FUNCTION more()"
+    )
+    with Store.open(made(tmp_path / "store", table)) as store:
+        assert remove(store, 3).kind == "relearn"
+        assert (store.model.sums - exact(store) == noises[-1]).all()
+
+
+def told(store: Store) -> list[tuple[int, Fraction, Fraction]]:
+    """The tree of draws that a ledger tells: (draw that it goes on from, c, σ)."""
+    draws, tree, at = store.plan.mechanism.draws, list[Any](), 0
+    for event in store.accountant.events:
+        at = 0 if event.kind in ("learn", "relearn") else at + 1
+        tree.append((len(tree) - 1 if at else None, *map(Fraction, draws[at])))
+    return [(parent, carry, Fraction(math.sqrt(variance))) for parent, carry, variance in tree]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_account_of_any_history_is_not_below_the_joint_law(tmp_path: Path, noises, seed: int) -> None:
+    """Deletions now and later, releases made again, and an application that writes: each release is a draw of the tree that the ledger tells, and
+    what is printed of a record is at least what the law of that tree says."""
+    chance, table = np.random.default_rng(seed), InDuckdb(tmp_path)
+    of = plan()
+    store = Store.open(made(tmp_path / "store", table, of=of))
+    with closing(store):
+        rest, k, cut = noises[-1], 0, False
+        for _ in range(5):
+            what = chance.choice(["now", "later", "again", "elsewhere"], p=[0.4, 0.2, 0.2, 0.2])
+            before = len(noises)
+            k += 1
+            if what == "elsewhere":
+                table.run(f"DELETE FROM people WHERE id = '{name(100 + k)}'")
+                cut = True
+            release = None
+            if what == "later":
+                remove(store, k, publish=False)
+            else:
+                release = remove(store, k) if what != "again" else store.publish(redo=not store.pending_edits)
+            if release is None:
+                rest = rest + (0 if cut else noises[before])
+                continue
+            if release.status == "withheld":
+                assert cut or store.accountant.account.relearned  # two chains cost more than the plan's one
+                break
+            assert (release.kind == "relearn") == cut
+            patches = 0 if cut or what == "again" else noises[before]
+            number = store.ledger.account.since_fresh - 1
+            start = 0 if cut else carried(rest + patches, number, of)
+            assert (store.model.sums - exact(store) == start + noises[-1]).all()
+            rest, cut = store.model.sums - exact(store), False
+        tree, row = told(store), Fraction(store.plan.mechanism.apart(between_records=True))
+        everyone, printed = range(len(tree)), store.accountant.dp_cumulative().gdp ** 2
+        law = max(
+            float(sums_tree.divergence(tree, [[row * (at <= last)] for at in everyone], everyone)) for last in everyone
+        )
+        assert printed / 2 < law <= printed
+        store.close()
+    assert verify(tmp_path / "store").faults == ()
+
+
+def test_planted_what_was_drawn_for_an_earlier_deletion_is_not_taken_for_a_later_one(
+    tmp_path: Path, noises, monkeypatch
+) -> None:
+    """The state after a deletion that nothing was drawn for, told to the patch of the one before: found by the histories above."""
+    table = InDuckdb(tmp_path)
+
+    def twice(path: Path) -> bool:
+        """Whether the chain went on over an edit elsewhere between two deletions of one process."""
+        with Store.open(made(path, table)) as store:
+            remove(store, 3 if path.name == "right" else 4, publish=False)
+            table.run(f"DELETE FROM people WHERE id = '{name(10 + len(path.name))}'")
+            return bool(remove(store, 5 if path.name == "right" else 6).kind == "unlearn")
+
+    assert not twice(tmp_path / "right")
+    kept: dict[int, KeptChain] = {}
+    monkeypatch.setattr(
+        "noisygd_delete.store.sources.table.KeptChain", lambda files: kept.setdefault(id(files), KeptChain(files))
+    )
+    right = DuckdbFile.delete
+
+    def always(self: Any, *given: Any) -> Any:
+        position = right(self, *given)
+        given[-1].leave(self._state(None, ""))
+        return position
+
+    monkeypatch.setattr(DuckdbFile, "delete", always)
+    assert twice(tmp_path / "wrong")
+
+
+RESHAPED = {
+    "a column made anew": "ALTER TABLE people DROP COLUMN a; ALTER TABLE people ADD COLUMN a double precision DEFAULT 0.5",
+    "a value renamed": "ALTER TYPE letter RENAME VALUE 'x' TO 'w'; ALTER TYPE letter RENAME VALUE 'z' TO 'x'",
+}
+
+
+@pytest.mark.parametrize("how", RESHAPED)
+@pytest.mark.parametrize("looked", [True, False], ids=["", "planted"])
+def test_a_column_that_changes_without_a_row_being_written(
+    database: str, tmp_path: Path, noises, monkeypatch, how: str, looked: bool
+) -> None:
+    """No trigger hears of it, and no row has a new number."""
+    table = InPostgres(database)
+    table.run("CREATE TYPE letter AS ENUM ('x', 'z')")
+    table.run("ALTER TABLE people ALTER COLUMN c TYPE letter USING c::letter")
+    schema = Schema.from_dict(
+        {**FIELDS, "columns": {**FIELDS["columns"], "c": {"categories": ["x", "z"], "unknown": "zero"}}}
+    )
+    if not looked:
+        monkeypatch.setattr(trigger, "shaped_anew", lambda *_: False)
+    with Store.open(made(tmp_path / "store", table, schema)) as store:
+        table.run(RESHAPED[how])
+        assert (store.publish(redo=True).kind == "relearn") == looked
+        right = carried(noises[0], 1, store.plan) if not looked else 0
+        assert bool((store.model.sums - exact(store) == right + noises[-1]).all()) == looked
+
+
+def test_rows_that_a_policy_chooses_are_refused(database: str, tmp_path: Path) -> None:
+    table = InPostgres(database)
+    table.run(
+        "CREATE ROLE reader LOGIN; GRANT SELECT ON people TO reader; ALTER TABLE people ENABLE ROW LEVEL SECURITY"
+    )
+    table.run("CREATE POLICY today ON people USING (now() > '2020-01-01')")
+    source = source_at(database.replace("postgres@", "reader@"), id="id", table="people")
+    with pytest.raises(InvalidParameter, match="perturbed"):
+        Store.create_over(tmp_path / "store", source, CODED, plan())
+    table.run("DROP OWNED BY reader; DROP ROLE reader")
+
+
+class Workers:
+    """Partitions that answer out of order, one of them without a row."""
+
+    def __init__(self, parts: list[Any]) -> None:
+        self.parts, self.partitions = parts, len(parts)
+
+    def ask(self, question: Any) -> list[Any]:
+        return [answer(question, part.number, lambda part=part: part) for part in reversed(self.parts)]
+
+
+@pytest.mark.parametrize("schema", [CODED, PLAIN], ids=["coded", "plain"])
+def test_workers_sum_a_delta_table_by_parts(tmp_path: Path, noises, monkeypatch, schema: Schema) -> None:
+    """The workers of an engine, without the engine: a release is that of one process, bit for bit, and the chain goes on or is cut alike."""
+
+    @contextmanager
+    def opened(engine: str, address: str, of: Schema, slots: int, *, pinned: Any, selection: Any) -> Iterator[Any]:
+        encoder = Encoder.for_rows(of, address)
+        rows = pyarrow.concat_tables(parquet.read_table(path, columns=encoder.columns) for path in pinned.paths)
+        cuts = [0, 70, 70, 150, rows.num_rows]
+        parts = [
+            Partition.of(at, encoder.encoded(rows.slice(first, last - first).to_batches()))
+            for at, (first, last) in enumerate(pairwise(cuts))
+        ]
+        held = ClusterRecords(Workers(parts), address=address, width=of.features, slots=slots)
+        yield held, pinned.position, NONE_LEFT_OUT
+
+    monkeypatch.setattr("noisygd_delete.store.sources.opening.opened", opened)
+    table, found = InDelta(tmp_path), []
+    for engine in (None, "ray"):
+        noises.clear()
+        path = tmp_path / f"store-{engine}"
+        copied = tmp_path / f"delta-{engine}"
+        shutil.copytree(table.place, copied)
+        source = source_at(str(copied), id="id", engine=engine)
+        with Store.create_over(path, source, schema, plan(schema)) as store:
+            store.learn()
+            assert remove(store, 3).kind == "unlearn"
+            deltalake.DeltaTable(str(copied)).delete(f"id = '{name(4)}'")
+            found.append((store.model.sums, store.foresee(EditRequest.delete([name(5)]))["publication"]))
+            assert remove(store, 5).status == "withheld"
+        assert verify(path).faults == ()
+    assert (found[0][0] == found[1][0]).all()
+    assert found[0][1] == found[1][1] == "withheld"
