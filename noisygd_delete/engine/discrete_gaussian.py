@@ -26,7 +26,6 @@ from numpy.typing import NDArray
 from ..bounds.arithmetic import GRID_BITS
 from .noise import Noise
 
-BITS = GRID_BITS  # of the grid of published weights: σ = 2²⁴ steps
 MOST_BITS = 42  # of σ: a word has room for j and the sign
 _AT_ONCE = 1 << 16
 _REACH = 10  # standard deviations whose steps are tabulated; the definition decides beyond
@@ -136,13 +135,13 @@ def discrete_gaussian(size: int, noise: Noise, *, variance: Fraction) -> NDArray
     return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
 
-def grid_of(output_noise: float, *, bits: int = BITS) -> float:
+def grid_of(output_noise: float, *, bits: int = GRID_BITS) -> float:
     """h = τ/2^bits."""
     return output_noise * 2.0**-bits
 
 
 def on_noisy_grid(
-    weights: NDArray[np.float64], noise: Noise, *, output_noise: float, bits: int = BITS
+    weights: NDArray[np.float64], noise: Noise, *, output_noise: float, bits: int = GRID_BITS
 ) -> NDArray[np.float64]:
     """The weights rounded to the grid of step h = τ/2^bits, plus an exact discrete Gaussian of parameter τ on it.
 
