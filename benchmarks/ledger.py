@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import gc
+import hashlib
 import json
 import shutil
 import sqlite3
@@ -16,7 +18,7 @@ from itertools import count
 from pathlib import Path
 
 from noisygd_delete.accountant import written
-from noisygd_delete.store import places, seal
+from noisygd_delete.store import places, seal, tie, verify
 from noisygd_delete.store.disk import Disk
 from noisygd_delete.store.entry import linked
 from noisygd_delete.store.layout import Layout
@@ -30,7 +32,7 @@ FEW = 10
 RECORDS = 200
 
 
-def begun(folder: Path) -> Path:
+def begun(folder: Path, method: str = "theorem") -> Path:
     """A store of 200 records with a learn and one deletion."""
     table, schema, store = folder / "people.csv", folder / "schema.toml", folder / "begun"
     names = [f"p{k},{k % 7},{k % 3},{'yes' if k % 2 else 'no'}" for k in range(RECORDS)]
@@ -39,7 +41,7 @@ def begun(folder: Path) -> Path:
         'id = "name"\nrows = "unit"\n[label]\ncolumn = "buys"\nclasses = ["no", "yes"]\n'
         "[columns.age]\nbounds = [0, 10]\n[columns.income]\nbounds = [0, 5]\n"
     )
-    sizes = ["--method", "theorem", "--regularization", "0.1", "--dp", "1", "--deletion", "0.5", "--no-total"]
+    sizes = ["--method", method, "--regularization", "0.1", "--dp", "1", "--deletion", "0.5", "--no-total"]
     plan = str(folder / "plan.toml")
     run("plan", *sizes, "--out", plan)
     run("init", str(store), "--data", str(table), "--schema", str(schema), "--plan", plan)
@@ -73,6 +75,7 @@ def grown(store: Path, target: Path, releases: int) -> Path:
     connection.close()
     layout.model(now).rename(layout.model(releases))
     seal.write(Disk(), layout.ledger, length, digest)
+    tie.note(Disk(), layout, length, digest)
     return target
 
 
@@ -132,6 +135,34 @@ def growth(repeats: int, sizes: list[int], only: list[str] | None, *, processor:
     return report.table(["command", *(f"{size:,} releases / {FEW}" for size in sizes)], lines)
 
 
+def over_floor(repeats: int, size: int) -> str:
+    """A first `verify` of a long ledger and a later one, over hashing its file and parsing each line, in one process."""
+    with tempfile.TemporaryDirectory() as folder:
+        store = grown(begun(Path(folder)), Path(folder) / "long", size)
+        layout = Layout.at(store)
+
+        def floor() -> None:
+            hashlib.sha256(layout.ledger.read_bytes()).hexdigest()
+            with sqlite3.connect(layout.ledger) as connection:
+                for (body,) in connection.execute("SELECT body FROM entries"):
+                    json.loads(body)
+            connection.close()
+
+        def first() -> None:
+            layout.judged.unlink(missing_ok=True)
+            verify(store)
+
+        calls: dict[str, tuple[Callable[[], object], int]] = {
+            "floor": (floor, 1),
+            "first": (first, 1),
+            "later": (lambda: verify(store), 1),
+        }
+        gc.set_threshold(50_000)  # as commands have it
+        times = rounds(calls, repeats, time.process_time)
+    parts = [f"{ratio(times, name, 'floor'):.2f}" for name in ("first", "later")]
+    return report.table(["releases", "first verify / floor", "later verify / floor"], [[f"{size:,}", *parts]])
+
+
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks ledger")
     parser.add_argument("--repeats", type=int, default=3)
@@ -143,12 +174,17 @@ def main(arguments: list[str]) -> None:
     chosen = parser.parse_args(arguments)
     measured = report.commit()
     body = growth(chosen.repeats, chosen.sizes, chosen.only, processor=chosen.processor)
+    if chosen.only is None:
+        body += f"\n\n{_FLOOR}\n\n{over_floor(chosen.repeats, chosen.sizes[-1])}"
     print(body)
     if chosen.only is None:
         command = f"python -m benchmarks ledger --repeats {chosen.repeats}"
         report.write("commands_on_long_ledgers", "Commands on a long ledger", command, f"{_NOTE}\n\n{body}", measured)
 
 
+_FLOOR = (
+    "`verify` over its floor, hashing the ledger's file and parsing each line as JSON: processor time in one process."
+)
 _NOTE = (
     "Whole processes, start included: medians of interleaved runs on a shared machine of two processors, time over that of the "
     "same command on a store of ten releases. 200 records; the releases beyond the first two are entries with links of their own, "

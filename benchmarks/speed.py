@@ -1,12 +1,9 @@
-"""Cost in ratios taken side by side: other engines, deletion against learning, the lower bound, growth, memory, start-up."""
+"""Cost in ratios taken side by side: other engines, deletion against learning, the lower bound, growth, memory."""
 
 from __future__ import annotations
 
 import argparse
 import os
-import subprocess
-import sys
-import tempfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -196,57 +193,6 @@ def memory(_: int) -> str:
     )
 
 
-def start_up(repeats: int) -> str:
-    """Wall time of whole commands over that of an interpreter that imports numpy."""
-    cli = ("-m", "noisygd_delete")
-    with tempfile.TemporaryDirectory() as folder:
-        # compiled once, as an installed package is
-        compiled = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-        compiled["PYTHONPYCACHEPREFIX"] = str(Path(folder) / "bytecode")
-
-        def command(*words: str) -> Callable[[], object]:
-            program = [sys.executable, *words]
-            return lambda: subprocess.run(program, cwd=ROOT, env=compiled, capture_output=True, check=True)
-
-        store, table, schema = (str(Path(folder) / name) for name in ("store", "people.csv", "schema.toml"))
-        names = [f"{k},{k % 7},{k % 3},{'yes' if k % 2 else 'no'}" for k in range(200)]
-        Path(table).write_text("\n".join(["name,age,income,buys", *names]))
-        Path(schema).write_text(
-            'id = "name"\nrows = "unit"\n[label]\ncolumn = "buys"\nclasses = ["no", "yes"]\n'
-            "[columns.age]\nbounds = [0, 10]\n[columns.income]\nbounds = [0, 5]\n"
-        )
-        sizes = ["--method", "theorem", "--regularization", "0.1", "--dp", "1", "--deletion", "0.5", "--no-total"]
-        plan = str(Path(folder) / "plan.toml")
-        command(*cli, "plan", *sizes, "--out", plan)()
-        command(*cli, "init", store, "--data", table, "--schema", schema, "--plan", plan)()
-        command(*cli, "learn", store)()
-        calls = {"python -c 'import numpy'": (command("-c", "import numpy"), 1)}
-        calls |= {word: (command(*cli, word), 1) for word in ("--version", "--help")}
-        for name in ("init", "learn", "delete", "insert", "relearn", "stream", "audit", "certificate"):
-            calls[f"{name} --help"] = (command(*cli, name, "--help"), 1)
-        for name in ("status", "budget", "verify", "register list"):
-            calls[f"{name} (a store of 200 records)"] = (command(*cli, *name.split(), store), 1)
-        adult = [
-            "--records",
-            "26000",
-            "--features",
-            "108",
-            "--regularization",
-            "1e-3",
-            "--dp",
-            "1",
-            "--deletion",
-            "0.1",
-        ]
-        calls["plan (a whole plan)"] = (command(*cli, "plan", *adult), 1)
-        times = rounds(calls, max(3, repeats // 8))
-    first = next(iter(calls))
-    lines = [[name, f"{ratio(times, name, first):.2f}"] for name in calls]
-    return "Whole commands, compiled, over the start of an interpreter with numpy.\n\n" + report.table(
-        ["command", "ratio"], lines
-    )
-
-
 def processes(repeats: int) -> str:
     """A step by one process over a step by two."""
     lines = []
@@ -279,7 +225,6 @@ PARTS: dict[str, tuple[str, Section]] = {
     "steps_against_lower_bound": ("Steps against the lower bound", lower_bound),
     "growth_with_size": ("Growth with each size", growth),
     "memory_over_data": ("Peak memory over the data", memory),
-    "start_up": ("Start-up of commands", start_up),
     "two_processes": ("One process over two", processes),
 }
 

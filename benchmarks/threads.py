@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from typing import Any
 
 import numpy as np
 
@@ -20,21 +21,30 @@ from . import report
 from .kernel import random_table
 from .timing import ratio, rounds
 
-SIZES = ((1_500, 65, 10), (26_000, 108, 1), (20_000, 100, 10), (60_000, 785, 10), (1_000_000, 100, 1))
+_TEN = losses.Softmax(1.0, classes=10)
+_ONE = losses.Logistic(1.0)
+_NETWORK = losses.TanhNetwork(1.0, outer_weights=(0.25,) * 16)  # of which nothing is solved
+SIZES: tuple[tuple[int, int, losses.Loss], ...] = (
+    (1_500, 65, _TEN),
+    (26_000, 108, _ONE),
+    (26_000, 108, _NETWORK),
+    (20_000, 100, _TEN),
+    (60_000, 785, _TEN),
+    (1_000_000, 100, _ONE),
+)
 RIDGE = 1e-3
 MULTIPLIED = 2 * 10**8  # by the steps that are timed together, about
 LARGE = 10**8  # from which on a solve is timed twice
 
 
-def line(rows: int, features: int, classes: int, repeats: int) -> list[str]:
+def line(rows: int, features: int, loss: losses.Loss, repeats: int) -> list[str]:
     """Ratios for one size: by the clock."""
-    loss = losses.Softmax(1.0, classes=classes) if classes > 1 else losses.Logistic(1.0)
-    table = random_table(rows, features, classes if classes > 1 else 0)
+    table = random_table(rows, features, loss.outputs if loss.label_kind == "class" else 0)
     precise = PreciseObjective(table, loss, regularization=RIDGE)
     plain = Objective(table, loss, regularization=RIDGE)
     plain._kernel = None
     weights = np.zeros(plain.shape)
-    facts = {"start": None, "tolerance": 1e-6, "strong_convexity": RIDGE}
+    facts: dict[str, Any] = {"start": None, "tolerance": 1e-6, "strong_convexity": RIDGE}
 
     def solving() -> object:
         return solve(precise, **facts, objective_smoothness=RIDGE + loss.constants.smoothness)
@@ -61,7 +71,11 @@ def line(rows: int, features: int, classes: int, repeats: int) -> list[str]:
         with threads.limit_threads():
             solving()
 
-    solves = rounds({"solve": (solving, 1), "solve on one": (on_one, 1)}, repeats if work < LARGE else 2)
+    solves = (
+        rounds({"solve": (solving, 1), "solve on one": (on_one, 1)}, repeats if work < LARGE else 2)
+        if loss is not _NETWORK
+        else None
+    )
     ways = {
         "step": taking(limited=False, side_by_side=False),
         "step on one": taking(limited=True, side_by_side=False),
@@ -71,9 +85,9 @@ def line(rows: int, features: int, classes: int, repeats: int) -> list[str]:
     with neighbours():
         beside = rounds(ways, repeats)
     return [
-        f"{rows:,} × {features}, {classes} score{'s' if classes > 1 else ''}",
+        f"{rows:,} × {features}, {loss.name}, {loss.outputs} score{'s' if loss.outputs > 1 else ''}",
         f"{work:.1e}",
-        f"{ratio(solves, 'solve', 'solve on one'):.2f}",
+        "—" if solves is None else f"{ratio(solves, 'solve', 'solve on one'):.2f}",
         *(f"{ratio(when, name, 'ours'):.2f}" for when in (times, beside) for name in ("step", "step on one")),
     ]
 
@@ -96,7 +110,7 @@ def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks threads")
     parser.add_argument("--repeats", type=int, default=9)
     chosen = parser.parse_args(arguments)
-    measured = report.commit()
+    measured, waiting = report.commit(), os.getloadavg()[0]
     lines = [line(*size, chosen.repeats) for size in SIZES]
     header = [
         "table",
@@ -111,7 +125,8 @@ def main(arguments: list[str]) -> None:
 Ratios of times by the clock, alternating in one process, many steps at a time; medians. A solve runs its products on one thread below {threads.LEAST:,}
 numbers × scores, else on those that the BLAS has. A step runs its products on one thread, from {threads._PARALLEL:,}
 numbers on over parts of the table side by side ("ours"): above 1, ours
-is faster than a BLAS that shares every product among its threads, or than one thread. The neighbour: a busy process on all processors but one.
+is faster than a BLAS that shares every product among its threads, or than one thread. The neighbour: a busy process on all processors but one. Before the run
+{waiting:.1f} processes of others waited for {os.cpu_count()} processors.
 
 {report.table(header, lines)}"""
     print(

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from . import errors, losses, methods
     from .accountant import Accountant
     from .curator.curator import Curator, Release
-    from .curator.learning import Model, learn, resume, unlearn
+    from .curator.learning import learn, resume, unlearn
+    from .curator.model import Model
     from .engine import Execution
     from .estimators import NoisyGDClassifier as NoisyGDClassifier  # not in __all__: they need scikit-learn
     from .estimators import NoisyGDRegressor as NoisyGDRegressor

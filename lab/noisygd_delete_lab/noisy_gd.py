@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from noisygd_delete.curator.curator import Curator
-from noisygd_delete.curator.learning import Model, learn, resume
+from noisygd_delete.curator.learning import learn, resume
+from noisygd_delete.curator.model import Model
 from noisygd_delete.methods.plan import Plan
 from noisygd_delete.records import Records
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InvalidParameter, Word, count
-from ..methods import Mechanism
+from ..methods.base import Mechanism
 from ..methods.reading import mechanism_from_dict
 from ..records import NO_EDITS, EditCounts
 

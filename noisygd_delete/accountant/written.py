@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..errors import InvalidParameter, count
-from ..methods import Mechanism
+from ..methods.base import Mechanism
 from ..methods.reading import mechanism_from_dict
 from ..records import EditCounts
 from .account import Account, Erasing

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..accountant import Accountant
-from ..curator.learning import Continuation, learn, resume, train_on
+from ..curator.learning import learn, resume, train_on
+from ..curator.model import Continuation
 from ..engine import Execution
 from ..errors import AssumptionViolated, InvalidRecords, count, positive, probability
 from ..losses.base import Loss

@@ -4,7 +4,6 @@ and each command says which of them it takes."""
 from __future__ import annotations
 
 import argparse
-import difflib
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
@@ -179,7 +178,9 @@ def check_words(parser: Intermixed, arguments: Sequence[str], elsewhere: Mapping
 
 
 def _nearest(word: str, known: Iterable[str]) -> str:
-    return next(iter(difflib.get_close_matches(word, known, 1)), "")
+    from difflib import get_close_matches  # slow to load
+
+    return next(iter(get_close_matches(word, known, 1)), "")
 
 
 def whole(text: str) -> int:

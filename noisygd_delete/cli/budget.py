@@ -14,8 +14,7 @@ from ..records import EditCounts
 from ..store.status import budget, status
 from .arguments import number, store_command, whole
 from .budget_left import left_text
-from .publish_to import sentence
-from .terminal import MORE, show
+from .terminal import MORE, publisher_sentence, show
 
 _FROM, _REQUESTS = 1, 30
 
@@ -139,7 +138,7 @@ def _status(parsed: argparse.Namespace) -> int:
         told["patch"] = (
             f"{patch['patches']} until the next release; who copies the store, and saw every model, of a record erased since: {patch['told']}"
         )
-    told["publishers"] = "; ".join(map(sentence, told["publishers"])) or None
+    told["publishers"] = "; ".join(map(publisher_sentence, told["publishers"])) or None
     del told["capped"]
     lines = [f"{name.replace('_', ' '):<20}{_words(value)}" for name, value in told.items()]
     show(parsed, answer, "\n".join(lines))

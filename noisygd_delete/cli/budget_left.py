@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..accountant import Accountant
-from ..methods.words import worth
 from ..privacy.shown import brief, shown
 
 if TYPE_CHECKING:
@@ -62,4 +61,6 @@ def room_text(plan: Plan) -> str:
 
 def warning(plan: Plan) -> dict[str, str | None]:
     """What an answer carries where its plan promises nothing worth having; for JSON, None where there is nothing to warn of."""
+    from ..methods.words import worth  # learning alone says it
+
     return {"warning": worth(plan) or None}

@@ -6,7 +6,6 @@ import argparse
 import os
 import signal
 import sys
-import traceback
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NoReturn
@@ -146,8 +145,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         place = f"{error.filename}: " if error.filename else ""
         return complain(f"{name}: {place}{error.strerror or error}; {_AFTER_INTERRUPT}", 2)
     except Exception as error:
+        from traceback import extract_tb
+
         # its words may quote a record, so only its kind and its place are told
-        last = traceback.extract_tb(error.__traceback__)[-1]
+        last = extract_tb(error.__traceback__)[-1]
         place = f"{type(error).__name__} in {last.name}, line {last.lineno}"
         return complain(f"{name}: a fault of this program ({place}); please report it; {_AFTER_INTERRUPT}", 2)
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import logging
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -122,7 +121,6 @@ def _export(parsed: argparse.Namespace) -> int:
 
 
 def _report(parsed: argparse.Namespace) -> int:
-    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it remarks on folders for its cache
     from ..evidence.erasure import events_of, kept_to_calendar, ledger_of, release_times, standing
     from ..papers import store_report
     from ..papers.page import PAGE

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import InvalidParameter
 from .arguments import store_command
-from .terminal import show
-
-if TYPE_CHECKING:
-    from ..store import Store
+from .terminal import publisher_sentence, show
 
 _BEHIND = 6
 
@@ -49,23 +45,6 @@ def _run(parsed: argparse.Namespace) -> int:
             return 0 if gone.problem is None else _BEHIND
         store.publish_to(parsed.address, model=parsed.model, alias=parsed.alias)
         told = store.publishers_told()
-        text = "\n".join(map(sentence, told)) or "this store publishes nowhere else; give an ADDRESS"
+        text = "\n".join(map(publisher_sentence, told)) or "this store publishes nowhere else; give an ADDRESS"
         show(parsed, {"publishers": told}, text)
         return _BEHIND if store.publishers_behind else 0
-
-
-def sentence(told: dict[str, Any]) -> str:
-    """One publisher in words."""
-    name = told["address"] + (f" ({told['model']}@{told['alias']})" if "model" in told else "")
-    holds = "no release" if told["release"] is None else f"release {told['release']}"
-    if not told["pending"]:
-        return f"{name}: holds {holds}" + (f" since {told['since']}" if "since" in told else "")
-    why = f": {told['problem']}" if told["problem"] else ""
-    return f"{name}: NOT yet as it must be (last known to hold {holds}){why}; the next command tries again"
-
-
-def complain_behind(store: Store) -> None:
-    """One line on standard error for each publisher that does not hold the release in force alone."""
-    for told in store.publishers_told():
-        if told["pending"]:
-            print(sentence(told), file=sys.stderr)

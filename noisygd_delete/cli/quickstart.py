@@ -134,10 +134,8 @@ def fill(parsed: argparse.Namespace, folder: Path, rows: int, draft: Draft) -> i
     made = _answer(["init", store, "--data", parsed.data, "--schema", str(folder / "schema.toml")], init)
     _answer(["learn", store])
     measured = _measure(store, apart)
-    lines, answer = (
-        _made_text(parsed, made, measured, folder, draft),
-        {"folder": str(folder), "init": made, "evaluation": measured},
-    )
+    lines = _made_text(parsed, made, measured, folder, draft)
+    answer: dict[str, Any] = {"folder": str(folder), "init": made, "evaluation": measured}
     paper: list[str] = []
     if parsed.delete:
         erased, paper = _delete(parsed, folder, store)
@@ -152,10 +150,8 @@ def fill(parsed: argparse.Namespace, folder: Path, rows: int, draft: Draft) -> i
 
 def _delete(parsed: argparse.Namespace, folder: Path, store: str) -> tuple[dict[str, Any], list[str]]:
     """The deletion, its certificate and page, verified; what the certificate says."""
-    request, key, paper, page = (
-        _REQUEST,
-        *(str(folder / name) for name in ("key.pem", "certificate.json", "certificate.html")),
-    )
+    request = _REQUEST
+    key, paper, page = (str(folder / name) for name in ("key.pem", "certificate.json", "certificate.html"))
     named = parsed.delete if parsed.subject is None else [f"--subject={person}" for person in parsed.delete]
     erased = _answer(["delete", store, *named, "--request-id", request])
     _answer(["keygen", key])
@@ -176,7 +172,7 @@ def _measure(store: str, apart: HeldOut) -> dict[str, Any] | None:
     from ..store import Store
 
     rows = apart.encoded()
-    if rows is None or len(rows.rows) < _ENOUGH_APART:
+    if rows is None or not len(rows.rows):
         return None
     with Store.open(store) as opened:
         return measure(opened, rows).to_dict()
@@ -285,12 +281,8 @@ def _ask(name: str, values: str) -> str:
         else ""
     )
     while True:
-        print(
-            f"{what}\n  was this known before anybody saw the data? [y]es, [Enter] no{more}: ",
-            end="",
-            file=sys.stderr,
-            flush=True,
-        )
+        question = f"{what}\n  was this known before anybody saw the data? [y]es, [Enter] no{more}: "
+        print(question, end="", file=sys.stderr, flush=True)
         answer = sys.stdin.readline().strip()
         if answer.lower() in ("", "n", "no"):
             return ""

@@ -7,24 +7,25 @@ import math
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..accountant import Statuses
 from ..curator.curator import ABOUT, Release, conditions
 from ..engine import Execution
 from ..engine.group import ALONE, worth_sharing
 from ..errors import InvalidParameter
-from ..evidence.outputs import outside
 from ..methods.plan import Plan
 from ..privacy.guarantee import FIXED_SCHEDULE, NON_ADAPTIVE
 from ..privacy.shown import shown
 from ..records import EditCounts, EditRequest
 from ..register import Case, Rights
-from ..store import Store, Tombstones
+from ..store import Store
 from .budget_left import left_text, warning
-from .publish_to import complain_behind
 from .statements import case_from, with_token
-from .terminal import progress_bar, show
+from .terminal import complain_behind, progress_bar, show
+
+if TYPE_CHECKING:
+    from ..store import Tombstones
 
 _WITHHELD = 3
 
@@ -36,6 +37,9 @@ def tombstones_from(parsed: argparse.Namespace) -> Tombstones | None:
         return None
     if path is None or key is None:
         raise InvalidParameter("--tombstones and --tombstone-key go together; give both")
+    from ..evidence.outputs import outside
+    from ..store import Tombstones
+
     outside("--tombstones", path)
     outside("--tombstone-key", key)
     return Tombstones(path, key)
@@ -121,7 +125,7 @@ def released(
     complain_behind(store)
     told = f"{sentence(release)}\n{left_text(left)}"
     out = {"left_out": store.left_out._asdict()} if store.left_out.rows else {}
-    aside = store.left_out.text(store.plan.problem.rows_per_subject, store.schema.subject_column or "the id")
+    aside = store.left_out.text(store.plan.problem.rows_per_subject, store.ledger.schema.get("subject") or "the id")
     text = "\n\n".join(filter(None, (told, aside, _generated(parsed, release), doubt.get("warning"))))
     show(parsed, {**release.to_dict(), "left": left, **counts, **doubt, **places, **out}, text)
     return _WITHHELD if release.status is Statuses.WITHHELD else 0

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from ..errors import InvalidRequest, count, positive
 from .arguments import add_command, number, whole
 from .budget_left import left_text
-from .publish_to import complain_behind
 from .statements import STATEMENTS, state_all
-from .terminal import progress_bar, show, standard_input
+from .terminal import complain_behind, progress_bar, show, standard_input
 
 if TYPE_CHECKING:
     from ..curator.stream import Batching, Calendar, StreamSummary

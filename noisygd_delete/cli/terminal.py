@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import io
 import json
 import os
-import shutil
 import sys
-import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -18,6 +17,7 @@ from ..errors import InvalidRequest, NoisyGDDeleteError
 
 if TYPE_CHECKING:
     from ..engine.noisygd import Progress
+    from ..store import Store
 
 
 MORE = "more: --explain"
@@ -29,6 +29,7 @@ class AnswerLost(NoisyGDDeleteError):
 
 def ready() -> None:
     """Give closed standard streams a place that takes anything, so that no file of a store gets their number."""
+    gc.set_threshold(50_000)  # what a command loads lives until its end: no use in looking for garbage among it
     for number in (0, 1, 2):
         try:
             os.fstat(number)
@@ -77,12 +78,16 @@ def fitted(text: str) -> str:
     """Lines broken between words where a terminal would break them within; anywhere else as they are."""
     if sys.stdout is None or not sys.stdout.isatty():
         return text
-    width = shutil.get_terminal_size().columns
+    from shutil import get_terminal_size
+
+    width = get_terminal_size().columns
     lines = text.split("\n")
     return "\n".join(line if len(line) <= width else _broken(line, width) for line in lines)
 
 
 def _broken(line: str, width: int) -> str:
+    import textwrap
+
     indent = " " * (len(line) - len(line.lstrip()))
     return textwrap.fill(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
@@ -182,3 +187,20 @@ class _Bar:
     def close(self) -> None:
         if self._bar is not None:
             self._bar.close()
+
+
+def publisher_sentence(told: dict[str, Any]) -> str:
+    """One publisher in words."""
+    name = told["address"] + (f" ({told['model']}@{told['alias']})" if "model" in told else "")
+    holds = "no release" if told["release"] is None else f"release {told['release']}"
+    if not told["pending"]:
+        return f"{name}: holds {holds}" + (f" since {told['since']}" if "since" in told else "")
+    why = f": {told['problem']}" if told["problem"] else ""
+    return f"{name}: NOT yet as it must be (last known to hold {holds}){why}; the next command tries again"
+
+
+def complain_behind(store: Store) -> None:
+    """One line on standard error for each publisher that does not hold the release in force alone."""
+    for told in store.publishers_told():
+        if told["pending"]:
+            print(publisher_sentence(told), file=sys.stderr)

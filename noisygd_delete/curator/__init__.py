@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 from ..loading import on_first_use
 from .curator import Curator, Release
-from .learning import Model, learn, resume, unlearn
+from .learning import learn, resume, unlearn
+from .model import Model
 
 if TYPE_CHECKING:
     from .drawing import PublishedSums

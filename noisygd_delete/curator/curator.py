@@ -20,7 +20,8 @@ from ..methods.plan import Plan
 from ..privacy.guarantee import Guarantee, in_words, under
 from ..privacy.shown import table_html
 from ..records import NO_EDITS, EditCounts, EditRequest, Id, Records, SlotEdits, check_token
-from .learning import Continuation, Model, Training, check_edit, check_fit, train, train_on
+from .learning import check_edit, check_fit, train, train_on
+from .model import Continuation, Model, Training
 
 ABOUT = {  # whom a figure of a release is about, and who observes
     "dp": "a record still there, this model alone",
@@ -263,9 +264,9 @@ class Curator:
             return self._carry_out()
         after = None if publish else self._continuation(self.pending)
         if after is not None:
-            from .drawing import patched
+            from .drawing import changed, patched
 
-            patch = patched(self.records, self.plan, after, edits, Execution.of(execution, rng))
+            patch = patched(changed(self.records, self.plan, edits), self.plan, after, Execution.of(execution, rng))
             self._patch, self._drawn, self.pending = patch, (edits, None), self.pending + edits.counts
             return self._carry_out()
         self.records.write(edits)
@@ -286,10 +287,10 @@ class Curator:
 
     def _continuation(self, made: EditCounts) -> Continuation | None:
         """The last release, or the patch that covers the edits made since; None where none was made, or none would do: the table was edited
-        without one, or the method carries nothing on."""
+        without one, or the method carries nothing on. Of rows that lie elsewhere, whoever reads them knows it, and gives it as a patch."""
         if not self.plan.mechanism.continues or self._model is None or _writings(self._held) != self._written:
             return None
-        if made.total:
+        if made.total or not isinstance(self._held, Records):
             return self._patch
         return Continuation(self.accountant.account.since_fresh, self._model.sums)
 

@@ -23,13 +23,14 @@ from ..engine import CurrentRecords, Execution, rows_here
 from ..engine.count_tables import CodedMoments
 from ..engine.integer_moments import IntegerMoments, Integers, carried
 from ..engine.noisy_moments import NoisyMoments
+from ..engine.sums import exact_sums
 from ..errors import InvalidParameter, count, scale
 from ..features.maps.catalogue import coding_of
 from ..methods.plan import Plan
 from ..methods.procedure import Carried
 from ..privacy.guarantee import Guarantee
 from ..records import Records, SlotEdits
-from .learning import Continuation, Model
+from .model import Continuation, Model
 
 
 def draw(
@@ -42,11 +43,10 @@ def draw(
     """
     if not after.number < len(procedure.draws) or (after.sums is None) != (after.number == 0):
         raise InvalidParameter("is not a draw of the chain that the plan has", number=after.number)
-    records, noise = rows_here(held), execution.noise()
-    moments = moments_of(procedure, shape)
+    noise, moments = execution.noise(), moments_of(procedure, shape)
     carry, variance = procedure.draws[after.number]
-    before = moments.of_table(records)
-    now = before if after.edits is None else before + change(moments, records, after.edits)
+    before = exact_sums(held, moments)
+    now = before if after.edits is None else before + change(moments, rows_here(held), after.edits)
     rest = 0 if after.sums is None else carried(after.sums - before, Fraction(carry), CARRY_BITS)
     drawn: Integers = (
         now + rest + moments.noise(noise, variance=math.ceil(variance), label_weight=procedure.label_weight)
@@ -56,10 +56,14 @@ def draw(
     return weights, drawn, noise.certified and after.certified
 
 
-def patched(
-    records: Records, plan: Plan, after: Continuation, edits: SlotEdits, execution: Execution
-) -> Continuation | None:
-    """What the draw after these edits goes on from, once they are carried out; None where the chain has no further draw."""
+def changed(records: Records, plan: Plan, edits: SlotEdits) -> Integers:
+    """What edits change the sums by that a plan publishes."""
+    assert isinstance(plan.learning.start, Carried)
+    return change(moments_of(plan.learning.start, plan.shape), records, edits)
+
+
+def patched(change: Integers, plan: Plan, after: Continuation, execution: Execution) -> Continuation | None:
+    """What the draw after edits goes on from, once they are carried out and change the sums by this; None where the chain has no further draw."""
     procedure, noise, number = plan.learning.start, execution.noise(), after.patches + 1
     assert isinstance(procedure, Carried)
     assert after.sums is not None
@@ -68,7 +72,7 @@ def patched(
     moments = moments_of(procedure, plan.shape)
     spread = variance_of_patch(plan, after.number, number)
     fresh = moments.noise(noise, variance=spread, label_weight=procedure.label_weight)
-    drawn: Integers = after.sums + change(moments, records, edits) + fresh
+    drawn: Integers = after.sums + change + fresh
     return Continuation(after.number, drawn, patches=number, certified=noise.certified and after.certified)
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,67 +26,13 @@ from ..engine.solver import solve
 from ..engine.sparse import numbers_of, read_sparsely
 from ..engine.threads import limit_threads
 from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, InvalidRequest
-from ..losses.base import Loss
 from ..methods.plan import Plan
 from ..methods.procedure import Carried, Fitted, Passed, Prior, Procedure, Solved, quick_passes
 from ..records import EditRequest, Id, Records, SlotEdits
+from .model import FIRST, Continuation, Model, Training
 
-
-@dataclass(frozen=True)
-class Model:
-    """A published model. `weights` is read-only float64: (features,), or (outputs, features) for several outputs.
-
-    `certified` is False where the noise came from a caller's generator: such a model is for research. `sums`: whole numbers with noise that
-    the weights were made from, by a method that carries it on; published with them.
-    """
-
-    weights: NDArray[np.float64]
-    loss: Loss
-    certified: bool
-    sums: NDArray[np.int64] | None = None
-
-    def scores(self, features: Any) -> NDArray[np.float64]:
-        """Wx per row: (rows, outputs), of an array or of sparse rows of scipy; `predict` and `probabilities` take both as well."""
-        return np.asarray(self.loss.scores(np.atleast_2d(self.weights), _rows(features)))
-
-    def predict(self, features: Any) -> NDArray[np.float64]:
-        """Labels in the table's own coding: −1/+1, class numbers, or targets."""
-        labels: NDArray[np.float64] = self.loss.predict(self.scores(features), np)
-        return labels
-
-    def probabilities(self, features: Any) -> NDArray[np.float64]:
-        """(rows, classes) of a classifier, rows summing to 1: the exponentials of `log_probabilities`."""
-        return np.exp(self.log_probabilities(features))
-
-    def log_probabilities(self, features: Any) -> NDArray[np.float64]:
-        """(rows, classes) of a classifier, finite: the model's own odds, noise in its weights included."""
-        scores = self.scores(features)
-        kind = self.loss.label_kind
-        if kind not in ("binary", "class"):
-            raise InvalidParameter(f"a model of the {self.loss.name} loss predicts numbers; it has no probabilities")
-        if kind == "binary" and scores.shape[1] != 1:
-            raise InvalidParameter(
-                f"a model of the {self.loss.name} loss tells two classes apart by no odds; it has no probabilities"
-            )
-        if scores.shape[1] == 1:
-            scores = np.hstack([np.zeros_like(scores), scores])
-        below = scores - scores.max(axis=1, keepdims=True)
-        return np.asarray(below - np.log(np.exp(below).sum(axis=1, keepdims=True)))
-
-    def accuracy(self, records: Records) -> float:
-        """Share of occupied slots predicted right. On private records this is a statistic of them: do not publish it."""
-        used = records.occupied
-        rows = records.features if records.sparse is None else records.sparse.part(0, records.slots)
-        return float((self.predict(rows[used]) == records.labels[used]).mean())
-
-
-def _rows(features: Any) -> Any:
-    """(rows, features) in float64, sparse where they are: an array of scipy, for which * is by element as for numpy's."""
-    if not hasattr(features, "tocsr"):
-        return np.asarray(features, dtype=np.float64)
-    from scipy.sparse import csr_array
-
-    return csr_array(features, dtype=np.float64)
+if TYPE_CHECKING:
+    from ..losses.staged import Staged
 
 
 def check_fit(records: CurrentRecords | Checked, plan: Plan, group: Group = ALONE) -> None:
@@ -155,40 +101,13 @@ def check_edit(records: Records, plan: Plan, request: EditRequest, found: Mappin
     return edits
 
 
-@dataclass(frozen=True)
-class Continuation:
-    """What a draw goes on from.
-
-    number     of draws of its chain before it
-    sums       of the last of them, as published, or of the last patch since then; None: it is the first
-    edits      that the table will have when the draw is published, and does not have yet
-    patches    since the last draw
-    certified  whether the noise of these is
-    """
-
-    number: int = 0
-    sums: NDArray[np.int64] | None = None
-    edits: SlotEdits | None = field(default=None, repr=False)
-    patches: int = 0
-    certified: bool = True
-
-
-@dataclass(frozen=True)
-class Training:
-    """A model and what it cost: full passes over the table and seconds, which may depend on private data."""
-
-    model: Model
-    gradient_passes: int
-    seconds: float
-
-
 def train(
     records: CurrentRecords,
     plan: Plan,
     procedure: Procedure,
     published: Weights | None,
     execution: Execution,
-    after: Continuation = Continuation(),
+    after: Continuation = FIRST,
 ) -> Training:
     """Run a procedure of the plan: its start, its noisy steps, the noise on its output. `published` is None for a learn; `after`: what a
     draw goes on from."""
@@ -196,9 +115,7 @@ def train(
     if isinstance(procedure.start, Carried):
         return _drawn(records, plan, procedure.start, after, execution)
     if plan.stages:
-        from .descent import train_in_a_row
-
-        return train_in_a_row(records, plan, published, execution)
+        return _train_in_a_row(records, plan, published, execution)
     if execution.device != "cpu" and not execution.group.rank and (not procedure.steps or plan.loss.clips_each):
         warnings.warn(
             f"device={execution.device!r} is not used: what method {plan.method.name!r} runs with this loss runs on the processor; leave the "
@@ -243,6 +160,55 @@ def train(
     if isinstance(begin, Solved):
         _hold(began + execution.lasts, execution)
     return Training(model, passes, time.perf_counter() - began)
+
+
+def _train_in_a_row(records: CurrentRecords, plan: Plan, published: Weights | None, execution: Execution) -> Training:
+    """Every stage that the plan runs, published together."""
+    from ..losses.staged import Staged
+
+    loss = plan.model_loss
+    assert isinstance(loss, Staged)
+    parts, runs = _train_stages(records, plan, loss, published, execution)
+    certified = all(run.model.certified for run in runs)
+    model = Model(weights=loss.joined(parts), loss=loss, certified=certified)
+    return Training(model, sum(run.gradient_passes for run in runs), sum(run.seconds for run in runs))
+
+
+def _train_stages(
+    records: CurrentRecords, plan: Plan, staged: Staged, published: Weights | None, execution: Execution
+) -> tuple[list[Weights], list[Training]]:
+    """Run the stages that are not kept, each on what it reads of the records, in order. Returns (θ_0, …, θ_S) and what the runs made and cost.
+
+    A network stage begins at the network stage before it, and the first at the initial law; a head from 0. Where the last
+    published model's later stages were is never a start: they are overwritten and nothing reads them.
+    """
+    parts = [] if published is None else staged.parts(published, plan.features)[: plan.kept]
+    trainings: list[Training] = []
+    done = 0
+    for number in range(len(parts), len(plan.stages)):
+        stage, start = plan.stages[number], staged.start(number, parts)
+        own = _read(staged, number, parts, records)
+        procedure = stage.learning if start is None else stage.serving
+        trained = train(own, stage, procedure, start, _further(execution, done))
+        done += stage.learn_steps
+        parts.append(trained.model.weights.reshape(stage.shape))
+        trainings.append(trained)
+    return parts, trainings
+
+
+def _read(staged: Staged, number: int, parts: list[Weights], held: CurrentRecords) -> Records:
+    """The table as a stage reads it: the same slots, in memory where their rows are mapped."""
+    records = rows_here(held)
+    rows = staged.read(number, parts, records.features)
+    if rows is records.features or rows.shape[1] == records.features.shape[1]:
+        return records
+    return Records.from_slots(rows, records.labels, records.names, records.owners, records.next_id)
+
+
+def _further(execution: Execution, done: int) -> Execution:
+    """The same way of making runs, whose steps are counted on from those of the stages before."""
+    told = execution.progress
+    return execution if told is None else replace(execution, progress=lambda step: told(done + step))
 
 
 def _hold(until: float, execution: Execution) -> None:
@@ -356,7 +322,7 @@ def train_on(
     model: Model,
     plan: Plan,
     execution: Execution,
-    after: Continuation = Continuation(),
+    after: Continuation = FIRST,
 ) -> Training:
     """`resume` with what it cost. By a method that continues releases: `after` the one before, and before its edits are made."""
     start = np.atleast_2d(model.weights)

@@ -19,10 +19,8 @@ from .sums import Checked, CurrentRecords
 from .windows import windows
 
 _LABELS = 1 << 16  # looked at at a time
-_CACHED, _LEAST = (
-    1 << 18,
-    64,
-)  # numbers, and rows at least, that are squared at a time: they stay in the processor's cache
+_CACHED = 1 << 18  # numbers that are squared at a time, which stay in the processor's cache
+_LEAST = 64  # rows of a piece
 _TOO_LONG = (
     ": L and β are proven for shorter rows only. Divide every row by its own norm, clip it, or give the loss a larger radius",
     " in the shape of the noise: one of its one-hot blocks is cold. Give the block a column for unknown values "

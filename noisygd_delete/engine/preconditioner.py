@@ -3,7 +3,7 @@
 The Hessian of the mean loss is a mean of A_i ⊗ x_i x_iᵀ over the rows, A_i = ∂²ℓ/∂z², plus λI. Its inverse is taken
 
 * for one output: of the sample's Hessian itself, by a Cholesky factor of features by features or, for wide tables, of rows by
-  rows (Woodbury), so that no matrix of features by features is formed;
+  rows (Woodbury), so that no matrix of features by features is formed; of a multiple of I where no direction of a wide table stands out;
 * for several outputs: of Ā ⊗ M + λI, Ā and M the means of A_i and of x_i x_iᵀ (K-FAC; Martens & Grosse 2015), by their
   eigenvectors; those of M come from the smaller of its two sides. What softmax cannot see, the same vector added to every class, is
   exact then.
@@ -15,6 +15,7 @@ nothing here is proven, and nothing of it enters a certificate.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from copy import copy
 from typing import Any
@@ -34,6 +35,10 @@ _COUPLING = 200  # rows from which Ā is found
 _MOST_CLASSES = 256  # outputs whose Ā is found in full
 _CELLS = 1 << 18  # numbers of sparse rows written out at a time
 _LOST = 2.0**-20  # of the trace
+_COMPARED, _STANDS_OUT = (
+    64,
+    1.5,
+)  # rows of a wide sample whose products are looked at; an eigenvalue over noise's largest
 _ASKED = 256  # rows that say which of two starts is nearer
 _STEP = 2.5e-3  # of the differences, in units of the scores over which a slope changes
 
@@ -126,6 +131,9 @@ class Sample:
             return self._nested(bend.reshape(-1).astype(np.float32, copy=False))
         rooted = _scale_rows(self._rows, np.sqrt(bend / len(bend)).astype(np.float32, copy=False))
         unseen = self._unseen(_square(rooted))
+        if not self.narrow and self._share < 1 and (even := self._even(rooted)):
+            self.passes -= self._factor
+            return lambda gradient: gradient / even
         if self.narrow:
             solve = _solver(_product(rooted.T, rooted), unseen)
             return lambda gradient: solve(gradient.T).T
@@ -137,6 +145,20 @@ class Sample:
             return step
 
         return woodbury
+
+    def _even(self, rooted: Any) -> float | None:
+        """The curvature along a row, where the products of some rows with one another are those of noise: then every direction has about as
+        much, and a factor of the sample's would cost more than it says. None where one stands out."""
+        few = rooted[:: max(1, self._taken // _COMPARED)]
+        products = _product(few, few.T).astype(np.float64) * self._taken
+        own = float(np.trace(products)) / len(products)
+        np.fill_diagonal(products, 0.0)
+        noise = float(np.linalg.norm(products)) / math.sqrt(
+            len(products)
+        )  # of the largest eigenvalue, by half (the semicircle law)
+        if not own or np.linalg.norm(products, 2) > _STANDS_OUT * 2 * noise:
+            return None
+        return self._objective.regularization + own / self._objective.slots + noise**2 / (own * len(products))
 
     def _nested(self, bend: NDArray[np.float32]) -> Operator:
         """Columns that curve much together, the others each by itself."""

@@ -8,7 +8,7 @@ iterates and the noise stay with the asker (`objective_float64`).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from numpy.typing import NDArray
 
@@ -18,6 +18,9 @@ from ..losses.base import Loss
 from ..records import Records
 from .group import ALONE, Group
 from .sums_held import HeldSums
+
+if TYPE_CHECKING:
+    from .integer_moments import IntegerMoments, Integers
 
 Vector = NDArray[Any]
 
@@ -74,6 +77,10 @@ class RowsElsewhere(Checked):
     def sums(self, loss: Loss) -> Sums:
         """Whoever answers for these rows."""
 
+    def exact_sums(self, moments: IntegerMoments) -> Integers:
+        """See the function; `InvalidParameter`: whoever holds them does not count."""
+        raise InvalidParameter("whoever holds these rows answers no exact sums; plan with method 'perturbed'")
+
 
 CurrentRecords = Records | RowsElsewhere
 
@@ -99,6 +106,11 @@ def check_partitions(table: str, partitions: int) -> None:
             f"{table} comes in {partitions} parts, more than the {MOST_PARTITIONS} that the declared rounding covers; merge its files into "
             "larger ones"
         )
+
+
+def exact_sums(records: CurrentRecords, moments: IntegerMoments) -> Integers:
+    """What method 'sums' publishes of a table, before its noise."""
+    return records.exact_sums(moments) if isinstance(records, RowsElsewhere) else moments.of_table(records)
 
 
 def sums_of(records: CurrentRecords, loss: Loss, group: Group = ALONE, readings: int | None = None) -> Sums:

@@ -13,13 +13,15 @@ import math
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from threadpoolctl import ThreadpoolController
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 LEAST = 1 << 25  # numbers of the rows times scores of a record, from which on a solve keeps the threads that are set
 CGROUPS = Path("/sys/fs/cgroup")  # of Linux, version 2
@@ -75,6 +77,8 @@ def allowed() -> int:
 @cache
 def pool(threads: int, _process: int) -> ThreadPoolExecutor:
     """Threads of this process: they do not survive a fork, hence its id."""
+    from concurrent.futures import ThreadPoolExecutor  # slow to load
+
     return ThreadPoolExecutor(threads, thread_name_prefix="noisygd-delete")
 
 
@@ -84,7 +88,7 @@ def side_by_side(work: Callable[[T], Made], parts: Iterable[T], numbers: int) ->
     if threads == 1:
         yield from map(work, parts)
         return
-    ahead = deque[Future[Made]]()
+    ahead: deque[Future[Made]] = deque()
     with limit_threads():
         for part in parts:
             ahead.append(pool(threads, os.getpid()).submit(work, part))

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 
 from ..accountant import Accountant
 from ..curator.curator import Curator, Release
-from ..curator.learning import Model
+from ..curator.model import Model
 from ..errors import InvalidParameter, InvalidRecords, NoisyGDDeleteError, NothingPromised, NotLearned, count
 from ..features.maps import PublicMap, Shapes
 from ..losses.base import Loss

@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted
 
 from .. import losses
-from ..curator.learning import Model
+from ..curator.model import Model
 from ..errors import InvalidParameter, InvalidRecords, scale
 from ..methods import Method
 from ..privacy.budget import Budget

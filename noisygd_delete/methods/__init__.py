@@ -147,7 +147,8 @@ def in_any_order() -> tuple[str, ...]:
 def ways_elsewhere(problem: Problem) -> str:
     """What to plan with where rows lie elsewhere and come in any order."""
     loss = problem.loss
-    named = in_any_order() if loss.steps_exact else ("perturbed",) if loss.curving else ()
+    everywhere = tuple(name for name in in_any_order() if name != "sums")
+    named = everywhere if loss.steps_exact else ("perturbed",) if loss.curving else ()
     if not named:
         return f"no method is proven there for the {loss.name} loss: keep the rows in the store"
     return f"plan with method {' or '.join(map(repr, named))}"

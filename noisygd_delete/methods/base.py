@@ -17,10 +17,10 @@ from ..errors import InvalidParameter, count, non_negative, positive
 from ..privacy.guarantee import Guarantee
 from ..privacy.sentences import condition
 from ..privacy.worlds import DELETION_NOTIONS, Worlds
-from .forecast import Prospects
 
 if TYPE_CHECKING:
     from ..features.maps.base import PublicMap
+    from .forecast import Prospects
     from .plan import Numbers, Plan
     from .problem import Problem
 
@@ -343,6 +343,8 @@ class Method(ABC):
 
     def outlook(self, plan: Plan) -> Prospects:
         """What its models are worth. Nothing is promised, but where a method proves a bound on the excess risk."""
+        from .forecast import Prospects
+
         return Prospects.of_steps(plan.problem, plan.step_size, plan.noise_variance)
 
     def words(self, plan: Plan) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from .. import losses
 from ..bounds import objective_perturbation as tilt
@@ -22,7 +22,6 @@ from ..privacy.curve import ONE_DIRECTION
 from ..privacy.shown import shown
 from . import procedure
 from .base import PROOFS, Method
-from .forecast import Prospects
 from .perturbed_noise import (
     form_of,
     hessian_trace,
@@ -37,6 +36,9 @@ from .perturbed_run import PerturbedRun
 from .plan import MOST_STAGES, Numbers, Plan
 from .problem import Problem
 from .procedure import SOLVERS, forecast_passes
+
+if TYPE_CHECKING:
+    from .forecast import Prospects
 
 _CHAIN, _CLIPPED = 3, 0.6  # chosen on Adult
 _RAISED, _TRIED = (
@@ -148,6 +150,8 @@ class Perturbed(Method):
 
         Weights deviate by s/(nm), for the widest column of a shaped noise, and by τ, of each minimiser; the next hands it on times λ/m at most.
         """
+        from .forecast import Prospects
+
         facts, convexity = _risk_facts(plan), plan.problem.strong_convexity
         bound = self.chain * tilt.excess_risk(**facts, gradient_tolerance=plan.gradient_tolerance)
         forecast = tilt.excess_risk(**{**facts, "noise": facts["noise"] / math.sqrt(self.chain)})

@@ -7,7 +7,6 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ..bounds import shifted_interpolation
 from ..bounds.conversion import best_order, renyi_epsilon
 from ..errors import count
 from ..losses.base import Loss
@@ -16,7 +15,6 @@ from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, in_words
 from ..privacy.shown import brief, table_html
 from ..privacy.total import Total
 from .base import Mechanism, Method
-from .forecast import Prospects
 from .problem import Problem
 from .procedure import (
     Carried,
@@ -31,10 +29,10 @@ from .procedure import (
     Solved,
     Start,
 )
-from .words import clipping, heading, noise, passes, promise, ridge, rounding, waiting, worth
 
 if TYPE_CHECKING:
     from ..features.maps.coding import Coding
+    from .forecast import Prospects
 
 MOST_STAGES = 16  # of a ladder
 
@@ -431,7 +429,9 @@ class Plan:
     @property
     def stationary_distance(self) -> float:
         """V_∞: bound on E‖θ − θ*‖² after many steps."""
-        return shifted_interpolation.stationary_distance(
+        from ..bounds.shifted_interpolation import stationary_distance  # no deletion asks for it
+
+        return stationary_distance(
             dimension=self.dimension,
             noise_variance=self.noise_variance,
             strong_convexity=self.problem.strong_convexity,
@@ -461,24 +461,16 @@ class Plan:
 
     def explain(self) -> str:
         """In words and numbers: what drives the noise and the steps, and what is promised. `planner.explain` also has rivals."""
-        return "\n\n".join(
-            filter(
-                None,
-                (
-                    heading(self),
-                    ridge(self),
-                    clipping(self),
-                    *self.method.words(self),
-                    rounding(self),
-                    waiting(self),
-                    worth(self),
-                    promise(self),
-                ),
-            )
-        )
+        from .words import clipping, heading, promise, ridge, rounding, waiting, worth
+
+        before = (heading(self), ridge(self), clipping(self), *self.method.words(self))
+        after = (rounding(self), waiting(self), worth(self), promise(self))
+        return "\n\n".join(filter(None, (*before, *after)))
 
     def in_short(self) -> str:
         """Loss, sizes, method, budget, cost and promise, in a few lines."""
+        from .words import heading, passes, promise, waiting, worth
+
         return "\n".join(filter(None, (heading(self), passes(self), waiting(self), worth(self), promise(self))))
 
     def summary(self) -> dict[str, Any]:
@@ -524,6 +516,8 @@ class Plan:
 
     def _repr_html_(self) -> str:
         """For notebooks."""
+        from .words import noise
+
         scope = f"{self.releases} observed releases together" if self.releases > 1 else "each release"
         facts = {
             "loss": self.loss.name,

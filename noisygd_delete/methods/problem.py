@@ -11,7 +11,6 @@ from ..bounds import conversion
 from ..bounds.arithmetic import DTYPES as DTYPES  # noqa: PLC0414 - for the command line
 from ..bounds.arithmetic import sensitivity_slack
 from ..bounds.noise_shape import column_variances
-from ..bounds.ridge import ridge_cost
 from ..errors import InvalidParameter, choice, count, probability, scale
 from ..losses.base import Loss
 from ..privacy.budget import Budget
@@ -122,6 +121,8 @@ class Problem:
         """What the raised λ costs at most in the objective asked for, by the guess B of the norm; 0 where it was not raised."""
         if self.asked_regularization is None or self.model_norm is None:
             return 0.0
+        from ..bounds.ridge import ridge_cost  # where λ was raised alone
+
         return ridge_cost(asked=self.asked_regularization, used=self.regularization, model_norm=self.model_norm)
 
     @property

@@ -213,6 +213,7 @@ class MarkovSums(Method):
     )
     for_streams: ClassVar[bool] = True
     own_ridge: ClassVar[bool] = True
+    any_order: ClassVar[bool] = True
 
     joiners: bool = True
     map: str | None = None

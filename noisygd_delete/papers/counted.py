@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..curator.learning import Model
+from ..curator.model import Model
 from ..engine import Execution
 from ..engine.discrete_gaussian import on_noisy_grid
 from ..errors import positive

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..accountant import Accountant, Event, Remaining
-from ..errors import MissingDependency
 from ..evidence.claims import Claim, sentence, terms
 from ..evidence.erasure import Standing
 from ..evidence.standing import claims_of_store
@@ -183,22 +180,13 @@ Curve = NDArray[np.float64]
 POINTS = 160
 LISTED = 200  # releases that a report lists one by one, the last ones
 _BLUE, _ORANGE, _GREY = "#1f5f8b", "#c2601c", "#5b6575"
-_SIZE = (4.6, 3.2)  # inches: on a phone, which is little wider, a letter is as large as beside the picture
-_POINT = re.compile(r"(>[−-]?\d+)\.(\d+)(?=</text>)")  # of a number at an axis
-_STYLE: Any = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "noisygd-delete",  # stable ids: the same facts give the same file
-    "font.family": "sans-serif",
-    "font.size": 10,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": "#e4e8ee",
-    "axes.edgecolor": _GREY,
-    "axes.labelcolor": "#1d2430",
-    "legend.frameon": False,
-}
+_WIDE, _LEFT, _TOP, _FOOT, _HIGH = (
+    340.0,
+    44.0,
+    26.0,
+    200.0,
+    236.0,
+)  # of the picture: letters of 10 are large enough on a phone
 
 
 @dataclass(frozen=True)
@@ -245,34 +233,60 @@ def _cap(plan: Plan, delta: float) -> float | None:
 
 
 def draw(curve: BurnDown, delta: float, words: Language) -> str:
-    """The picture as an <svg> element.
+    """The picture as an <svg> element; what is infinite is not drawn."""
+    first, last = curve.release[0], curve.release[-1]
+    finite = [one for one in (*curve.cumulative, *curve.single, curve.allowed or 0.0) if math.isfinite(one)]
+    most = 1.08 * max(finite) or 1.0
 
-    Raises:
-        MissingDependency: matplotlib is not installed.
-    """
-    try:
-        import matplotlib
-        from matplotlib.backends.backend_svg import FigureCanvasSVG
-        from matplotlib.figure import Figure
-        from matplotlib.ticker import MaxNLocator
-    except ImportError as error:
-        raise MissingDependency("plots need matplotlib; pip install 'noisygd-delete[sklearn]'") from error
-    with matplotlib.rc_context(_STYLE):
-        figure = Figure(figsize=_SIZE, layout="constrained")
-        axes = figure.subplots()
-        axes.plot(curve.release, curve.cumulative, "o-", color=_BLUE, ms=4, label=words.say("all releases so far"))
-        axes.plot(curve.release, curve.single, "s", color=_GREY, ms=4, label=words.say("one release alone"))
-        if curve.allowed is not None:
-            axes.axhline(curve.allowed, color=_ORANGE, ls="--", label=words.say("budget"))
-        axes.set(xlabel=words.say("release"), ylabel=words.say("ε at δ = {n}", n=words.numbers(shown(delta))))
-        axes.set_ylim(0, 1.08 * max(*curve.cumulative, *curve.single, curve.allowed or 0.0))
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        # above the picture, where no curve can run through it
-        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, columnspacing=1, handlelength=1.5, fontsize=9)
-        out = io.StringIO()
-        FigureCanvasSVG(figure).print_svg(out, metadata={"Date": None, "Creator": None})  # type: ignore[no-untyped-call]
-    svg = out.getvalue()
-    svg = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.DOTALL)
-    svg = _POINT.sub(rf"\g<1>{words.decimal}\g<2>", svg)
-    said = words.say("picture: what the releases reveal, one by one and together")
-    return svg.replace("<svg ", f'<svg role="img" aria-label="{escape(said)}" ', 1)
+    def across(release: float) -> float:
+        return _LEFT + 8 + float((release - first) / max(1.0, last - first)) * (_WIDE - _LEFT - 16)
+
+    def up(epsilon: float) -> float:
+        return _FOOT - epsilon / most * (_FOOT - _TOP)
+
+    def line(x: float, y: float, to: float, colour: str, more: str = "") -> str:
+        return f'<line x1="{x:.1f}" x2="{to:.1f}" y1="{y:.1f}" y2="{y:.1f}" stroke="{colour}"{more}/>'
+
+    def text(x: float, y: float, said: str, more: str = "") -> str:
+        return f'<text x="{x:.1f}" y="{y:.1f}"{more}>{escape(said)}</text>'
+
+    def places(values: Curve) -> list[tuple[float, float]]:
+        return [(across(x), up(value)) for x, value in zip(curve.release, values, strict=True) if math.isfinite(value)]
+
+    parts = []
+    for tick in _ticks(0.0, most):
+        parts.append(line(_LEFT, up(tick), _WIDE - 4, "#e4e8ee" if tick else _GREY))
+        parts.append(text(_LEFT - 5, up(tick) + 3.5, words.numbers(f"{tick:.6g}"), ' text-anchor="end"'))
+    parts += [
+        text(across(tick), _FOOT + 14, f"{tick:.0f}", ' text-anchor="middle"') for tick in _ticks(first, last, least=1)
+    ]
+    parts.append(text((_LEFT + _WIDE) / 2, _HIGH - 6, words.say("release"), ' text-anchor="middle"'))
+    middle = (_TOP + _FOOT) / 2
+    scale = words.say("ε at δ = {n}", n=words.numbers(shown(delta)))
+    parts.append(text(10, middle, scale, f' text-anchor="middle" transform="rotate(-90 10 {middle:.1f})"'))
+    joined = " ".join(f"{x:.1f},{y:.1f}" for x, y in places(curve.cumulative))
+    parts.append(f'<polyline points="{joined}" fill="none" stroke="{_BLUE}" stroke-width="1.5"/>')
+    dot = '<circle class="{}" cx="{:.1f}" cy="{:.1f}" r="2.2" fill="{}"/>'
+    square = '<rect class="{}" x="{:.1f}" y="{:.1f}" width="4" height="4" fill="{}"/>'
+    parts += [square.format("alone", x - 2, y - 2, _GREY) for x, y in places(curve.single)]
+    parts += [dot.format("all", x, y, _BLUE) for x, y in places(curve.cumulative)]
+    # above the picture, where no curve can run through it
+    parts += [dot.format("", _LEFT + 4, 8.5, _BLUE), text(_LEFT + 11, 12, words.say("all releases so far"))]
+    parts += [square.format("", _LEFT + 122, 6.5, _GREY), text(_LEFT + 131, 12, words.say("one release alone"))]
+    if curve.allowed is not None:
+        dashed = ' stroke-dasharray="5 3" stroke-width="1.3"'
+        parts.append(line(_LEFT, up(curve.allowed), _WIDE - 4, _ORANGE, dashed))
+        parts += [line(_LEFT + 236, 8.5, _LEFT + 250, _ORANGE, dashed), text(_LEFT + 254, 12, words.say("budget"))]
+    said = escape(words.say("picture: what the releases reveal, one by one and together"))
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDE:g} {_HIGH:g}" role="img" aria-label="{said}" '
+        f'font-family="sans-serif" font-size="10" fill="#1d2430">{"".join(parts)}</svg>'
+    )
+
+
+def _ticks(first: float, last: float, least: float = 0.0) -> list[float]:
+    """Round numbers between the two, seven at most."""
+    span = max(last - first, least)
+    unit = 10.0 ** math.floor(math.log10(span / 6))
+    step = max(least, next(unit * times for times in (1, 2, 5, 10) if span <= 6 * unit * times))
+    return [step * number for number in range(math.ceil(first / step), math.floor(last / step) + 1)]

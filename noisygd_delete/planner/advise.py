@@ -29,9 +29,9 @@ from .usual import PUBLICATIONS, capped, together, usual_total
 
 _GOOD = 1 / 20  # of what guessing loses: the forecast that a way should reach
 _DEAR = 1 / 4  # from here on what is lost may well be seen
-# by the label's kind, the forecast below which many bins, and few, say more than columns (benchmarks/results/additive*.md)
+# by the label's kind, the forecast below which many bins, and few, say more than columns (benchmarks/results/levels.md, linear.md)
 _MANY_BINS = {"binary": 1 / 8, "class": 1 / 3}
-_FEW_BINS = {"binary": 1 / 4, "class": 1.0, "target": 1.0}
+_FEW_BINS = {"binary": 1 / 4, "class": 1.0, "target": 0.8}
 _HOPELESS = 1.0  # from here on no useful model can be expected: as much is lost as by saying nothing
 _ALIKE = 2.0  # a forecast is an upper estimate, more so for some methods than for others: passes weigh more than such a factor
 _PATIENCE = 10_000  # passes over the table: what takes longer to learn is nobody's first model
@@ -111,7 +111,7 @@ class Advice:
         """What stands between the forecast and a good model, in a sentence; "" where little does."""
         if self.share <= _GOOD or not self.worth_having:
             return ""
-        much = "Much is lost" if self.share >= _DEAR else "Careful"
+        much = "Much may be lost" if self.share >= _DEAR else "Careful"
         spread = (
             f", {_percent(self.share_if_spread)} if rows lie spread evenly over the columns"
             if self.share >= _HOPELESS

@@ -17,9 +17,10 @@ from .. import methods
 from ..bounds import shifted_interpolation
 from ..errors import AssumptionViolated, InvalidParameter, PlanInfeasible, positive
 from ..losses.base import Loss
+from ..methods import Sharp
 from ..methods.exact_steps import ROOM
 from ..methods.plan import Plan
-from ..methods.sharp import Sharp, stationary_excess
+from ..methods.sharp import stationary_excess
 from ..privacy.budget import Budget
 from .make import make_plan
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from ..bounds import adaptive, conversion
+from ..bounds import conversion
 from ..bounds.order_curve import curve_epsilon, curve_least, curve_log_delta
 from ..errors import InvalidParameter, bound, choice, count, non_negative, probability, renyi_order
 from .curve import Curve, fewer
@@ -243,8 +243,10 @@ class Guarantee:
         if self.gdp is not None:
             return conversion.gdp_advantage(mu=2 * self.gdp)
 
+        from ..bounds.adaptive import membership_advantage
+
         def at(order: float) -> float:
-            return adaptive.membership_advantage(order=order, renyi=self.renyi(order))
+            return membership_advantage(order=order, renyi=self.renyi(order))
 
         return min(1.0, self._least(at), 2 * self.advantage)
 

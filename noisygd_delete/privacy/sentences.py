@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from ..errors import choice
@@ -13,12 +13,12 @@ from .shown import brief
 
 # of the keys of `evidence.claims`: another one where a key means something else, or papers about methods known before need a new one
 CATALOGUE = "4"
+_FOLDER = Path(__file__).parent / "catalogue"
 
 
 def languages() -> tuple[str, ...]:
     """The codes of the languages that the catalogue is written in."""
-    names = (file.name for file in files(__package__).joinpath("catalogue").iterdir())
-    return tuple(sorted(name.split(".")[1] for name in names if name.startswith(f"{CATALOGUE}.")))
+    return tuple(sorted(file.name.split(".")[1] for file in _FOLDER.glob(f"{CATALOGUE}.*")))
 
 
 @cache
@@ -29,8 +29,7 @@ def catalogue(language: str) -> dict[str, Any]:
         InvalidParameter: there is no file for it.
     """
     choice("language", language, languages())
-    file = files(__package__).joinpath("catalogue", f"{CATALOGUE}.{language}.toml")
-    return tomllib.loads(file.read_text("utf-8"))
+    return tomllib.loads((_FOLDER / f"{CATALOGUE}.{language}.toml").read_text("utf-8"))
 
 
 def condition(key: str, values: Mapping[str, Any]) -> str:

@@ -11,7 +11,6 @@ import re
 from collections.abc import Mapping
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from html import escape
 
 DIGITS = 4  # of a figure that people read
 WRITTEN = 10  # of a figure in a signed file
@@ -55,6 +54,8 @@ def right_of_hundred(advantage: float) -> int:
 
 def table_html(title: str, rows: Mapping[str, object]) -> str:
     """A small table for a notebook: a heading and a line for each fact, every text escaped."""
+    from html import escape
+
     lines = "".join(
         f'<tr><th style="text-align:left">{escape(name)}</th><td style="text-align:left">{escape(str(fact))}</td></tr>'
         for name, fact in rows.items()

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from .bounded import check_token
     from .names import Names
     from .records import Records, SlotEdits, check_size, check_slots
-    from .request import EditRequest, Id, Insertion, check_repeat
+    from .request import EditRequest, Insertion, check_repeat
     from .sparse import SparseRows
-    from .values import Labels, Rows
+    from .values import Id, Labels, Rows
 
 WIDTHS = (3, 5, 9, 17, 31)  # of a text cell, in words of 64 bits: texts of up to 23, 39, 71, 135, 247 bytes
 
@@ -47,9 +47,9 @@ __getattr__ = on_first_use(
         "Names": "names",
         **dict.fromkeys(("Records", "SlotEdits", "check_size", "check_slots"), "records"),
         "check_repeat": "request",
-        **dict.fromkeys(("EditRequest", "Id", "Insertion"), "request"),
+        **dict.fromkeys(("EditRequest", "Insertion"), "request"),
         "SparseRows": "sparse",
         "check_token": "bounded",
-        **dict.fromkeys(("Labels", "Rows"), "values"),
+        **dict.fromkeys(("Id", "Labels", "Rows"), "values"),
     },
 )

@@ -25,7 +25,8 @@ ELSEWHERE, SHIFT = 1, 2  # of a length or a number
 _COST = 4096 // WORD.itemsize  # words that a name takes elsewhere, on disk (see store.names)
 TAG = np.uint64(56)  # bits below the last byte of a word
 _MASKS = np.array([(1 << 8 * held) - 1 for held in range(9)], WORD)
-_MIX = np.random.Generator(np.random.PCG64(20)).integers(1 << 63, size=max(WIDTHS), dtype=np.uint64) * 2 + 1
+# powers of an odd number near 2⁶⁴ over the golden ratio
+_MIX = np.cumprod(np.full(max(WIDTHS), 0x9E3779B97F4A7C15, np.uint64))
 
 
 def pack_texts(buffer: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64], words: int) -> Cells:

@@ -27,7 +27,7 @@ from .cells import (
     widen,
     width_for,
 )
-from .request import Id
+from .values import Id
 
 _MOST = (1 << 64) - SHIFT
 _BLOCK = 1 << 14  # slots looked at at a time

@@ -19,9 +19,9 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import InvalidParameter, InvalidRecords, InvalidRequest
 from .counts import EditCounts
 from .names import Names
-from .request import EditRequest, Id, Insertion, check_ids, check_name, subject_names
+from .request import EditRequest, Insertion, check_ids, check_name, subject_names
 from .sparse import NO_ARRAY, SparseRows, below, null_rows, table_of
-from .values import Labels, Rows, column, mapping
+from .values import Id, Labels, Rows, column, mapping
 
 _BYTES_BESIDE = 24  # of a slot besides its row: label, and places for its id and subject
 

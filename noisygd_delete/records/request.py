@@ -18,12 +18,10 @@ from ..errors import InvalidRequest
 from .bounded import check_text, check_token
 from .counts import EditCounts
 from .sparse import SparseRows, in_full, table_of
-from .values import Labels, Rows, column, matrix, numbers
+from .values import Id, Labels, Rows, column, matrix, numbers
 
 if TYPE_CHECKING:
     from .records import Records
-
-Id = int | str
 
 
 def check_ids(name: str, ids: Iterable[Any], error: type[Exception]) -> tuple[Id, ...]:

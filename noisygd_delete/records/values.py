@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+Id = int | str
 Rows = NDArray[np.float32]
 Labels = NDArray[np.float64]
 

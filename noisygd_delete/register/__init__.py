@@ -5,21 +5,26 @@ Facts and calendars alone: where they are kept is the store's task, how they are
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from ..loading import on_first_use
 from .case import Case, Practice
 from .dates import last_day, moment
-from .line import (
-    Line,
-    Served,
-    States,
-    acknowledged,
-    backups_last,
-    decided,
-    export,
-    in_order_of_need,
-    informed,
-    recipients_told,
-)
 from .terms import Channels, Decisions, Grounds, Reasons, Rights
+
+if TYPE_CHECKING:
+    from .line import (
+        Line,
+        Served,
+        States,
+        acknowledged,
+        backups_last,
+        decided,
+        export,
+        in_order_of_need,
+        informed,
+        recipients_told,
+    )
 
 __all__ = [
     "Case",
@@ -42,3 +47,17 @@ __all__ = [
     "moment",
     "recipients_told",
 ]
+
+_OF_A_LINE = (
+    "Line",
+    "Served",
+    "States",
+    "acknowledged",
+    "backups_last",
+    "decided",
+    "export",
+    "in_order_of_need",
+    "informed",
+    "recipients_told",
+)
+__getattr__ = on_first_use(__name__, dict.fromkeys(_OF_A_LINE, "line"))

@@ -6,7 +6,6 @@ that is a public holiday, a Saturday or a Sunday, with the last hour of the next
 
 from __future__ import annotations
 
-import calendar
 from collections.abc import Container, Iterable, Mapping
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -67,12 +66,14 @@ def last_day(received: str | date, *, months: int = 1, holidays: Container[date]
         received: a time with the zone of that place, of which the calendar day counts; or the day.
         holidays: public holidays there, given by whoever lives by that calendar.
     """
+    from calendar import monthrange  # slow to load
+
     count("months", months, minimum=0, maximum=120)
     start = received if isinstance(received, date) else datetime.fromisoformat(received).date()
     number = start.year * 12 + start.month - 1 + months
     year, month = divmod(number, 12)
     month += 1
-    last = date(year, month, min(start.day, calendar.monthrange(year, month)[1]))
+    last = date(year, month, min(start.day, monthrange(year, month)[1]))
     while last.weekday() >= _SATURDAY or last in holidays:
         last += _ONE_DAY
     return last

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from ..accountant import Event
-from ..curator.learning import Continuation, Model
+from ..curator.model import Continuation, Model
 from ..errors import InvalidParameter, StoreError, count
 from ..methods.plan import Plan
 from ..methods.procedure import Carried
@@ -48,7 +48,7 @@ class DrawnRelease:
 
 @dataclass(frozen=True)
 class DrawnPatch:
-    """stamp: of the table after the edits that it covers; after: what the next draw goes on from."""
+    """stamp: of the table after the edits that it covers (over a source see `sources.chain`); after: what the next draw goes on from."""
 
     stamp: str
     after: Continuation
@@ -62,15 +62,16 @@ class DrawnPatch:
         disk.replace(path, journal.sealed(data))
 
 
-def kept(path: Path, plan: Plan, stamp: str) -> DrawnRelease | DrawnPatch | None:
-    """What was drawn for the edits of this stamp; None where it cannot be read."""
+def kept(path: Path, plan: Plan, stamp: str | None = None) -> DrawnRelease | DrawnPatch | None:
+    """What was drawn for the edits of this stamp, or of any; None where it cannot be read."""
     try:
         told, _, data = journal.unsealed(read(path)).partition(b"\n")
         fields = bounded.parsed(told.decode())
-        if fields["stamp"] != stamp:
+        own = str(fields["stamp"])
+        if stamp not in (own, None):
             return None
         if "event" in fields:
-            return DrawnRelease(stamp, Event.from_dict(fields["event"]), models.unpacked(data, plan))
+            return DrawnRelease(own, Event.from_dict(fields["event"]), models.unpacked(data, plan))
         from ..curator.drawing import moments_of
 
         begin = plan.learning.start
@@ -78,18 +79,20 @@ def kept(path: Path, plan: Plan, stamp: str) -> DrawnRelease | DrawnPatch | None
         sums = np.frombuffer(data, _SUMS).astype(np.int64)
         if len(sums) != moments_of(begin, plan.shape).size:
             return None
-        number, patches = count("draws", fields["draws"]), count("patches", fields["patches"])
-        return DrawnPatch(stamp, Continuation(number, sums, patches=patches))
+        number, patches = count("draws", fields["draws"]), count("patches", fields["patches"], minimum=0)
+        return DrawnPatch(own, Continuation(number, sums, patches=patches))
     except (OSError, StoreError, InvalidParameter, ValueError, KeyError, TypeError, AssertionError):
         return None
 
 
 def patch_now(layout: Layout, ledger: Ledger) -> Continuation | None:
-    """What the next draw goes on from, where a patch after the last release covers the table as it is."""
-    known = tie.tie_of(layout.ids) if layout.patch.exists() else None
-    found = None if known is None else kept(layout.patch, ledger.plan, known.stamp.hex())
+    """The patch after the last release, which covers the table as it is; over a source, if the rows there are still those of the patch."""
+    known = tie.tie_of(layout.ids) if ledger.source is None and layout.patch.exists() else None
+    stamp = None if known is None else known.stamp.hex()
+    found = kept(layout.patch, ledger.plan, stamp) if known is not None or ledger.source is not None else None
     last = ledger.account.since_fresh
-    return found.after if isinstance(found, DrawnPatch) and found.after.number == last else None
+    of_now = isinstance(found, DrawnPatch) and found.after.number == last and found.after.patches
+    return found.after if of_now and isinstance(found, DrawnPatch) else None
 
 
 def destroy(disk: Disk, layout: Layout) -> None:

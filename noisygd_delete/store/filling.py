@@ -5,7 +5,6 @@ What is written is what `table.write` writes of the same rows in memory, byte fo
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -66,7 +65,9 @@ def check_disk(folder: Path, slots: int, features: int) -> None:
         InvalidRecords: they take more than what is free.
     """
     needed = slots * (features * np.dtype(ROW).itemsize + np.dtype(LABEL).itemsize + WORD.itemsize)
-    free = shutil.disk_usage(next(place for place in (folder, *folder.parents) if place.exists())).free
+    from shutil import disk_usage  # slow to load
+
+    free = disk_usage(next(place for place in (folder, *folder.parents) if place.exists())).free
     if needed > free:
         raise InvalidRecords(
             f"{slots} more slots of {features} features take about {needed / 2**30:.3g} GiB and the disk of {folder} has {free / 2**30:.3g} GiB "

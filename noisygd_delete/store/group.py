@@ -15,7 +15,7 @@ from typing import cast
 
 from ..accountant import Account, Accountant, Event
 from ..curator.curator import Curator, Release
-from ..curator.learning import Continuation, Model
+from ..curator.model import Continuation, Model
 from ..engine import CurrentRecords, Execution
 from ..engine.group import Group
 from ..errors import NoisyGDDeleteError, ProcessLost

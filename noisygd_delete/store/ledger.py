@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -392,18 +393,15 @@ class Ledger:
         account = Account() if first == 0 else _sums([self.entry(first - 1)], None)
         if account is None:  # of an earlier version, without sums
             return self.check()
-        found = list[places.Place]()
-        for number, body, _ in self._checked():
-            if number <= first:
-                continue
-            try:
-                entry = parsed(self.path, number, body)
-                found += places.of([entry], number, account.releases)
-                _replayed([entry], account)
-            except StoreCorrupt:
-                raise
-            except (NoisyGDDeleteError, ValueError, TypeError, KeyError, AttributeError) as error:
-                raise _contradiction(self.path, f"entry {number}: {error}") from error
+        found, number = list[places.Place](), first
+        entries = (parsed(self.path, place, body) for place, body, _ in self._checked() if place > first)
+        try:
+            for number, entry in enumerate(_replaying(entries, account), start=first + 1):
+                found += places.of([entry], number, account.releases - (entry.event is not None))
+        except StoreCorrupt:
+            raise
+        except (NoisyGDDeleteError, ValueError, TypeError, KeyError, AttributeError) as error:
+            raise _contradiction(self.path, f"entry {number + 1}: {error}") from error
         try:
             with connect(self.path) as connection:
                 places.check(connection, found, first)
@@ -441,12 +439,21 @@ def _sums(tail: Sequence[Entry], account: Account | None) -> Account | None:
 
 def _replayed(entries: Iterable[Entry], account: Account) -> Account:
     """The sums as the entries add to them; those that an entry states must be these."""
+    deque(_replaying(entries, account), maxlen=0)
+    return account
+
+
+def _replaying(entries: Iterable[Entry], account: Account) -> Iterator[Entry]:
+    """The entries, each once the sums have what it adds."""
+    last, event = None, None
     for entry in entries:
         if entry.event is not None:
-            account.record(Event.from_dict(entry.event))
+            if (text := repr(entry.event)) != last or event is None:  # most releases are like the one before
+                event, last = Event.from_dict(entry.event), text
+            account.record(event)
         if entry.account is not None and entry.account != written.to_dict(account):
             raise InvalidParameter("the sums that it states are not those of the releases")
-    return account
+        yield entry
 
 
 def _contradiction(path: Path, error: object) -> StoreCorrupt:

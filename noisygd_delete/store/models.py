@@ -9,7 +9,7 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-from ..curator.learning import Model
+from ..curator.model import Model
 from ..errors import StoreCorrupt
 from ..methods.plan import Plan
 from .disk import Disk, read

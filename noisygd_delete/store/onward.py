@@ -29,7 +29,7 @@ from .ledger import Ledger
 from .publishers.address import FOLDER, UNKNOWN, checked, name_of
 
 if TYPE_CHECKING:
-    from ..curator.learning import Model
+    from ..curator.model import Model
     from ..features.schema import Schema
     from .publishers import Artefact, Publisher
 

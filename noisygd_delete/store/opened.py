@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..curator.curator import Release
-from ..curator.learning import Continuation, Model
-from ..features.schema import Schema
+from ..curator.model import Continuation, Model
 from ..records import NO_EDITS, EditCounts
 from . import answers, candidate, models, tie
 from .disk import Disk
@@ -17,6 +16,7 @@ from .ledger import Ledger
 from .lock import Lock
 
 if TYPE_CHECKING:
+    from ..features.schema import Schema
     from .suppression import Tombstones
 
 
@@ -32,6 +32,9 @@ class OpenedStore:
 
     @property
     def schema(self) -> Schema:
+        from ..features.schema import Schema  # a deletion asks for none
+
+        self.ledger.require_readable_schema()
         schema = Schema.from_dict(self.ledger.schema, str(self.layout.schema), self.layout.root)
         return replace(schema, named_map=self.ledger.plan.problem.feature_map)
 

@@ -18,7 +18,8 @@ from datetime import datetime
 
 from ..errors import InvalidParameter
 
-COUNTED_BY = ("trigger", "versions")  # what counts the changes between two positions
+COUNTED_BY = ("trigger", "versions", "file")  # what counts the changes between two positions
+_MOST_BETWEEN = 1000  # transactions
 _LONGEST = 10_000  # characters: a snapshot names every transaction that is under way
 _NUMBER = r"(0|[1-9]\d{0,19})"
 _FORMS = {
@@ -68,6 +69,16 @@ def checked(text: str) -> str:
         except ValueError:
             raise InvalidParameter("a position in a source names a time that does not exist") from None
     return text
+
+
+def seen_too(position: str, transaction: int) -> str | None:
+    """What the same snapshot of PostgreSQL sees and this transaction did, which began after it; None where too many began in between."""
+    first, end, under_way = checked(position).partition(":")[2].split(":")
+    between = range(int(end), transaction)
+    if len(between) > _MOST_BETWEEN or transaction < int(end):
+        return None
+    unseen = [*filter(None, under_way.split(",")), *map(str, between)]
+    return f"snapshot:{first}:{transaction + 1}:{','.join(unseen)}"
 
 
 def covers(read: str, changed: str) -> bool:

@@ -46,7 +46,7 @@ def sweep(disk: Disk, layout: Layout, ledger: Ledger) -> None:
         disk.exchange(layout.register)
     for path in layout.temporaries() + [path for path in layout.models() if path != current]:
         disk.erase(path, lasting=False)
-    if not (ledger.head.pending and ledger.head.model is not None):
+    if ledger.head.model is None or (ledger.source is None and not ledger.head.pending):
         disk.erase(layout.patch)
     for path in layout.databases():
         database.forget(disk, path)

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any, Self
 from ..accountant import Accountant, Event, EventKinds
 from ..accountant.intervals import within
 from ..curator.curator import Release
-from ..curator.learning import Model, check_edit, check_fit
+from ..curator.learning import check_edit, check_fit
+from ..curator.model import Model
 from ..engine import Execution
 from ..errors import BudgetExceeded, InvalidParameter, InvalidRequest, NotLearned, count
-from ..features.schema import Encoded, Schema
 from ..methods import Mechanism
 from ..methods.plan import Plan
 from ..records import EditCounts, EditRequest, LeftOut, Records, check_token
 from ..register import Case
-from . import answers, filling, journal, onward, presence, recovery, table, tie
+from . import answers, journal, onward, presence, recovery, table, tie
 from .disk import Disk, explained
 from .entry import Entry, EntryKinds, now
 from .layout import Layout
@@ -31,15 +31,16 @@ from .ledger import Ledger
 from .lock import Lock
 from .opened import OpenedStore
 from .requests import Register
-from .suppression import Tombstones
-from .together import Edited, Together
 from .training_table import NOTHING_CHANGED, TableHere
 from .transaction import Rolling
 
 if TYPE_CHECKING:
-    from ..features.schema import RecordFile
+    from ..features.schema import Encoded, RecordFile, Schema
+    from . import filling
     from .sources.events import Erased
     from .sources.source import Source
+    from .suppression import Tombstones
+    from .together import Edited, Together
 
 _INIT_AGAIN = "there is no store yet; run init again (it clears what it left), or remove the folder"
 _PRESENT = "the ledger says what has happened; free space or fix permissions, and the next command goes on from there"
@@ -97,8 +98,10 @@ class Store:
             StoreError: there is something at `path` already.
         """
 
+        from .filling import fill as filled
+
         def fill(disk: Disk, layout: Layout) -> Plan:
-            plan, records = filling.fill(disk, layout, reading, plan_for, tombstones)
+            plan, records = filled(disk, layout, reading, plan_for, tombstones)
             cls._check_fit(records, schema, plan)
             return plan
 
@@ -116,9 +119,11 @@ class Store:
         tombstones: Tombstones | None = None,
     ) -> None:
         """Raise what `create_from` would; nothing is written. The file is read twice, and of its rows ids and subjects are in memory."""
+        from .filling import ReadAgain, check_disk
+
         cls._check_room(path)
-        rows = filling.ReadAgain(reading, plan_for, tombstones)
-        filling.check_disk(Path(path).absolute(), rows.slots, rows.width)
+        rows = ReadAgain(reading, plan_for, tombstones)
+        check_disk(Path(path).absolute(), rows.slots, rows.width)
         cls._check_fit(rows, schema, rows.plan)
 
     @classmethod
@@ -248,7 +253,8 @@ class Store:
             lock = Lock(layout.lock, wait)
             try:
                 ledger = Ledger.read(layout.ledger)
-                ledger.require_readable_schema()
+                if ledger.source is not None or layout.publishers.exists():  # read and published by it
+                    ledger.require_readable_schema()
                 store = cls._over(OpenedStore(layout, disk, lock, ledger), settled=False)
                 store._files.tombstones = tombstones
                 with store._rolling.changing(execution or Execution()):
@@ -628,6 +634,8 @@ class Store:
 
         Over a source each is a transaction of its own there, and the release is left to a later call.
         """
+        from .together import Edited, Together
+
         if not self._table.shares_transactions:
             return self._edit_each(requests)
         asked = [table.in_text(request) for request in requests]
@@ -657,6 +665,8 @@ class Store:
         return Edited(outcomes, self.ledger.length - before - (release is not None), release)
 
     def _edit_each(self, requests: Sequence[EditRequest]) -> Edited:
+        from .together import Edited
+
         outcomes, before = list[InvalidRequest | None](), self.ledger.length
         for request in requests:
             try:
@@ -690,7 +700,8 @@ class Store:
             return answer | {"publication": "left for later"}
         ahead = self.accountant.ahead()
         event = ahead.publication(
-            self._files.pending + counts, touched=bool(self.pending_edits) and self._files.patch() is None
+            self._files.pending + counts,
+            touched=self.plan.mechanism.continues and self._table.is_cut(self._files.pending),
         )
         if event is None or (self.ledger.head.model is None and event.kind == "unlearn"):
             return answer | {"publication": "withheld"}

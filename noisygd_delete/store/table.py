@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..engine import CurrentRecords, rows_here
 from ..errors import InvalidParameter, StoreCorrupt
-from ..features.schema import Encoded
 from ..methods.plan import Plan
 from ..records import EditRequest, Id, Insertion, Labels, Names, Records, Rows, SlotEdits, check_size
 from . import cells, names, tie
 from .database import connect
 from .disk import Disk
 from .layout import LABEL, ROW, Layout
+
+if TYPE_CHECKING:
+    from ..features.schema import Encoded
 
 _LABEL_BYTES = np.dtype(LABEL).itemsize
 _ROW_BYTES = np.dtype(ROW).itemsize

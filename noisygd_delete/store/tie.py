@@ -61,9 +61,9 @@ def tie_of(path: Path) -> Tie | None:
         file.seek(-SIZE, os.SEEK_END)
         both = file.read(SIZE)
     for written in (both[:_ONE], both[_ONE:]):
-        packed, check = written[: _FORM.size], written[_FORM.size :][:_CHECK]
+        packed, digest = written[: _FORM.size], written[_FORM.size :][:_CHECK]
         magic, stamp, length, link = _FORM.unpack(packed)
-        if magic == _MAGIC and hashlib.sha256(packed).digest() == check:
+        if magic == _MAGIC and hashlib.sha256(packed).digest() == digest:
             return Tie(stamp, length, link.hex())
     return None
 

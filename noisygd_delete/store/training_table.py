@@ -8,11 +8,12 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
+from ..accountant import Event
 from ..curator.curator import Release
 from ..curator.learning import check_edit
+from ..curator.model import Continuation, Model
 from ..engine import CurrentRecords, Execution
 from ..errors import InvalidParameter
-from ..features.schema import Encoded
 from ..methods.plan import Plan
 from ..records import NONE_LEFT_OUT, EditCounts, EditRequest, Id, Records, check_repeat
 from . import answers, journal, table, tie
@@ -21,6 +22,7 @@ from .entry import Entry
 from .opened import OpenedStore
 
 if TYPE_CHECKING:
+    from ..features.schema import Encoded
     from .sources.source import Source
 
 NOTHING_CHANGED = "nothing was changed"
@@ -124,6 +126,20 @@ class TrainingTable(ABC, Generic[Begun]):
         Returns:
             The entries of these edits that the ledger does not hold yet, and the answer to the last while no release covers it.
         """
+
+    def patch(self, pending: EditCounts) -> Continuation | None:
+        """What the next draw goes on from in the place of the release before it."""
+        return None
+
+    @abstractmethod
+    def is_cut(self, pending: EditCounts) -> bool:
+        """Whether the next release, by a method that goes on from others, would begin anew: the rows are none that a draw or a patch left."""
+
+    def published(self, event: Event, model: Model, number: int) -> None:
+        """A release is about to be entered in the ledger, under this number."""
+
+    def catch_up(self) -> None:
+        """What follows from the newest entry."""
 
     @abstractmethod
     def read(self, plan: Plan, execution: Execution) -> AbstractContextManager[CurrentRecords]:
@@ -238,6 +254,12 @@ class TableHere(TrainingTable[journal.InFlight]):
 
     def _apply(self, change: journal.InFlight) -> None:
         table.apply(self._files.disk, self._files.layout, change.edits, change.stamp)
+
+    def patch(self, pending: EditCounts) -> Continuation | None:
+        return self._files.patch() if pending.total else None
+
+    def is_cut(self, pending: EditCounts) -> bool:
+        return bool(pending.total) and self._files.patch() is None
 
     def read(self, plan: Plan, execution: Execution) -> AbstractContextManager[CurrentRecords]:
         return nullcontext(self.records)

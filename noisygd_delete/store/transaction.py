@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..accountant import Event
 from ..curator.curator import Release, published
-from ..curator.learning import Continuation, Training
+from ..curator.model import Continuation, Training
 from ..engine import Execution
 from ..errors import CountBroken, InvalidParameter, NoisyGDDeleteError, ProcessLost, StoreError
 from ..methods.plan import Plan
@@ -79,7 +79,7 @@ class Rolling:
                 pending=self.pending + ahead,
                 request_id=request_id,
                 edits=edits,
-                patch=self.files.patch() if (self.pending + ahead).total else None,
+                patch=self.table.patch(self.pending + ahead),
             )
             return task.lead(records, execution)
 
@@ -125,6 +125,7 @@ class Rolling:
         if change is not None and self.table.is_unfinished(change):
             self.recovered = self.finish(change, execution)
             return
+        self.table.catch_up()
         candidate.destroy(files.disk, files.layout)
         if change is not None:
             journal.clear(files.disk, files.layout)
@@ -138,7 +139,7 @@ class Rolling:
             failure: NoisyGDDeleteError | None = None
             drawn: DrawnRelease | DrawnPatch | None = None
             publish = change.publish and self.ledger.releases > 0
-            if self.ledger.plan.mechanism.continues and self.ledger.releases:
+            if isinstance(change, journal.InFlight) and self.ledger.plan.mechanism.continues and self.ledger.releases:
                 try:
                     change, drawn = self._drawn(change, execution)
                 except (StoreError, ProcessLost):
@@ -171,11 +172,12 @@ class Rolling:
             ) from failure
         return release
 
-    def _drawn(self, change: Change, execution: Execution) -> tuple[Change, DrawnRelease | DrawnPatch | None]:
+    def _drawn(
+        self, change: journal.InFlight, execution: Execution
+    ) -> tuple[journal.InFlight, DrawnRelease | DrawnPatch | None]:
         """The release that covers a change, or the patch where it comes later, drawn from the table before it and durable; None where the chain
         is cut: edits wait already that nothing was drawn for, the budget is spent, or what was drawn cannot be read."""
         files, plan, model = self.files, self.ledger.plan, self.files.model()
-        assert isinstance(change, journal.InFlight)
         if change.drawn:
             return change, candidate.kept(files.layout.candidate, plan, change.stamp)
         candidate.destroy(files.disk, files.layout)
@@ -185,10 +187,10 @@ class Rolling:
             return change, None
         drawn: DrawnRelease | DrawnPatch
         if not change.publish:
-            from ..curator.drawing import patched
+            from ..curator.drawing import changed, patched
 
             alone = Execution()  # the other processes of a group wait for runs
-            patch = patched(self.table.records, plan, after, change.edits, alone)
+            patch = patched(changed(self.table.records, plan, change.edits), plan, after, alone)
             if patch is None:
                 return change, None
             drawn = DrawnPatch(change.stamp, patch)
@@ -251,6 +253,7 @@ class Rolling:
             return
         self.files.lock.require()
         digest = models.write(self.files.disk, self.files.layout, release.model, release.release)
+        self.table.published(event, release.model, release.release)
         facts: dict[str, Any] = {
             "event": answers.plain(event.to_dict()),
             "plan": plan,
@@ -289,6 +292,7 @@ class Rolling:
     def catch_up(self) -> None:
         """What follows from the newest entry: old models removed, plan and slots as it says."""
         recovery.sweep(self.files.disk, self.files.layout, self.ledger)
+        self.table.catch_up()
         if self.ledger.head.plan is not None:
             self.table.forget()
             recovery.catch_up(self.files.disk, self.files.layout, self.ledger)

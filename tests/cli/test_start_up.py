@@ -80,7 +80,7 @@ def test_status_loads_no_array_and_no_library(store: Path) -> None:
     assert "spent so far: ε=" in said
     assert "room for" in said
     assert beyond(modules, "papers", "register", "store.sources") == []
-    assert len(own(modules)) <= 88
+    assert len(own(modules)) <= 82
 
 
 def test_budget_loads_no_array_and_no_library(store: Path) -> None:
@@ -137,7 +137,7 @@ def test_a_deletion_loads_what_it_runs_and_no_more(store: Path, tmp_path: Path) 
     assert [
         name for name in modules if name.startswith(tuple(f"{each}." for each in unwanted)) or name in unwanted
     ] == []
-    assert len(own(modules)) <= 167
+    assert len(own(modules)) <= 138
 
 
 def test_help_says_of_each_command_what_the_command_says() -> None:
@@ -156,13 +156,21 @@ def test_a_library_that_status_loaded_would_be_seen() -> None:
 
 
 def test_a_schema_that_cannot_be_read_stops_whoever_reads_rows_by_it(
-    store: Path, monkeypatch: pytest.MonkeyPatch
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    copy = tmp_path / "store"
+    shutil.copytree(store, copy)
+
     def refuse(*_: object) -> Schema:
         raise InvalidSchema("a key of another program")
 
     monkeypatch.setattr(Schema, "from_dict", refuse)
-    with pytest.raises(StoreCorrupt, match="another program"):
-        Store.open(store)
-    assert any("another program" in fault for fault in verify(store).faults)
-    assert status(store)["releases"] == 2  # what a store says of itself needs none
+    assert any("another program" in fault for fault in verify(copy).faults)
+    assert status(copy)["releases"] == 2  # what a store says of itself needs none
+    with Store.open(copy) as opened:
+        with pytest.raises(StoreCorrupt, match="another program"):
+            opened.schema
+        assert opened.serve(EditRequest(deletions=("p7",), request_id="three")).release == 3  # nor does erasing
+    (copy / "publishers.json").touch()
+    with pytest.raises(StoreCorrupt, match="another program"):  # a model is published by it
+        Store.open(copy)

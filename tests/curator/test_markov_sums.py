@@ -16,7 +16,7 @@ import pytest
 from noisygd_delete import Budget, Curator, Records, errors, losses, make_plan
 from noisygd_delete.bounds import markov_sums
 from noisygd_delete.curator import drawing
-from noisygd_delete.curator.drawing import draw, moments_of, patched
+from noisygd_delete.curator.drawing import changed, draw, moments_of
 from noisygd_delete.curator.stream import Batching, Stream
 from noisygd_delete.engine.integer_moments import IntegerMoments, carried
 from noisygd_delete.methods import Plan
@@ -128,12 +128,12 @@ def test_a_row_that_left_by_a_patch_is_as_if_it_had_never_been() -> None:
 def test_a_patch_read_from_the_edited_table_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """Planted: the usual order. The rows go first, and what they add is not known any more."""
 
-    def erased_first(records: Records, chosen: Plan, after: Any, edits: Any, execution: Any) -> Any:
+    def erased_first(records: Records, chosen: Plan, edits: Any) -> Any:
         records.write(edits)
-        return patched(records, chosen, after, edits, execution)
+        return changed(records, chosen, edits)
 
     never = releases_after_patches((0,))
-    monkeypatch.setattr(drawing, "patched", erased_first)
+    monkeypatch.setattr(drawing, "changed", erased_first)
     assert any((one != other).any() for one, other in zip(releases_after_patches(()), never, strict=True))
 
 

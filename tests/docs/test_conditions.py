@@ -69,7 +69,7 @@ KEPT = {
     ],
     "docs/sources.md": [
         "choose each row by itself", "as wrong, and not noticed", "none is read", "others are refused", "only where rows keep their places",
-        "at most `--batch` rows changed since the last release", "encrypt the swap", "what their steps have not yet forgotten are in the figures", "A subscriber of logical replication runs no triggers of statements",
+        "at most `--batch` rows changed since the last release", "encrypt the swap", "what their steps have not yet forgotten are in the figures", "show that this program alone changed rows", "A subscriber of logical replication runs no triggers of statements",
     ],
     "docs/absence.md": ["after triggers and constraints that wait for the commit", "a row of the person under another id", "refuse every failover", "has no marks, only the clock"],
     "docs/engines.md": [

@@ -310,6 +310,35 @@ def test_the_inverse_is_that_of_the_hessian_where_the_sample_is_the_table(
     assert np.linalg.norm(step - direction) <= 0.02 * np.linalg.norm(direction)
 
 
+def test_a_wide_table_in_which_no_direction_stands_out_is_steered_by_a_multiple_of_one(monkeypatch) -> None:
+    rng = np.random.default_rng(3)
+    noise, common = rng.standard_normal((2, 800, 2000)), rng.standard_normal(2000)
+    sides = rng.choice((-1.0, 1.0), 800)
+    objectives = {
+        name: PreciseObjective(Records(unit(rows), sides), losses.Logistic(1.0), regularization=1e-3)
+        for name, rows in (("noise", noise[0]), ("two groups", noise[1] + 0.5 * sides[:, None] * common))
+    }
+    steps = {}
+    for name, objective in objectives.items():
+        sample = preconditioner.Sample(objective, 250.0)
+        assert not sample.narrow
+        direction = rng.standard_normal(objective.shape)
+        steps[name] = sample.inverse(np.zeros(objective.shape))(direction) / direction
+    assert np.ptp(steps["two groups"]) > 100
+    assert np.ptp(steps["noise"]) < 1e-9 * steps["noise"].max()
+    rows = objectives["noise"].strided(800)[0].astype(np.float64)
+    along = ((rows @ rows.T) ** 2).sum(1).mean() / 4 / 800 + 1e-3  # xᵀHx of its rows at 0, in full
+    assert steps["noise"].max() == pytest.approx(1 / along, rel=0.1)
+
+    def passes() -> int:
+        facts = {"tolerance": 1e-6, "strong_convexity": 1e-3, "objective_smoothness": 0.251}
+        return solve(objectives["noise"], start=None, **facts).gradient_passes
+
+    quick = passes()
+    monkeypatch.setattr(preconditioner.Sample, "_even", lambda *_: None)
+    assert quick < 0.75 * passes()
+
+
 def test_a_table_of_a_hundred_thousand_columns_is_steered_without_their_matrix() -> None:
     rows, narrow = solver_steps.sample_rows(records=5000, features=100_000, outputs=1, condition_number=1e4)
     assert not narrow

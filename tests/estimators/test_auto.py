@@ -46,7 +46,7 @@ def test_a_regression_needs_no_norm_of_its_model(table) -> None:
 
 def test_a_bad_forecast_warns(table) -> None:
     rows, sides, _ = table
-    with pytest.warns(NothingPromised, match="Much is lost"):
+    with pytest.warns(NothingPromised, match="Much may be lost"):
         NoisyGDClassifier(feature_bounds=(0, 10)).fit(rows[:250], sides[:250])
 
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from noisygd_delete import losses
-from noisygd_delete.curator.learning import Model
+from noisygd_delete.curator.model import Model
 from noisygd_delete.errors import InvalidParameter
 from tests.oracles import loss_attack
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from xml.etree import ElementTree
+
+import numpy as np
 import pytest
 
 from noisygd_delete import Accountant
@@ -14,6 +18,8 @@ from noisygd_delete.records import EditCounts
 
 from ..bank import PROBLEMS, plan_by
 from .histories import history
+
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.mark.parametrize("method", PROBLEMS)
@@ -88,3 +94,38 @@ def test_the_page_says_that_not_every_release_is_drawn(code: str) -> None:
     pages = [summary.store_report(plan=plan, events=[learn] + [one] * more, code=code) for more in (9, 499)]
     assert [said in page for page in pages] == [False, True]
     assert code == "en" or "Veröffentlichungen" in said
+
+
+@pytest.mark.parametrize("code", ["en", "de"])
+def test_the_picture_shows_the_numbers(code: str) -> None:
+    """Every mark, read off by the two axes that are printed beside it, is the number it stands for."""
+    releases = np.arange(3.0, 47.0)
+    alone = np.where(releases % 9 == 0, 1.9, 0.31)
+    together = 2.4 + 0.2 * np.sqrt(releases)
+    curve = summary.BurnDown(releases, alone, together, 5.25)
+    drawn = ElementTree.fromstring(summary.draw(curve, 1e-6, language(code)))
+    texts = [
+        (text, float(str(text.text).replace(",", ".")))
+        for text in drawn.iter(f"{SVG}text")
+        if "1e-6" not in str(text.text) and re.fullmatch(r"[\d.,]+", str(text.text))
+    ]
+
+    def axis(anchor: str, place: str) -> np.ndarray:
+        marks = [(float(text.attrib[place]), value) for text, value in texts if text.attrib["text-anchor"] == anchor]
+        assert len(marks) >= 3
+        return np.polyfit(*np.transpose(marks), 1)
+
+    across, up = axis("middle", "x"), axis("end", "y")
+
+    def read(kind: str, middle: float, lift: float, names: tuple[str, str] = ("x", "y")) -> np.ndarray:
+        found = [
+            [float(one.attrib[name]) + middle for name in names] for one in drawn.iter(SVG + kind) if one.get("class")
+        ]
+        x, y = np.transpose(found)
+        return np.stack([np.polyval(across, x), np.polyval(up, y + lift)])
+
+    for found, values in ((read("rect", 2, 3.5), alone), (read("circle", 0, 3.5, ("cx", "cy")), together)):
+        assert found[0] == pytest.approx(releases, abs=0.05)
+        assert found[1] == pytest.approx(values, abs=0.02)
+    dashed = [float(one.attrib["y1"]) for one in drawn.iter(f"{SVG}line") if one.get("stroke-dasharray")]
+    assert np.polyval(up, dashed[0] + 3.5) == pytest.approx(5.25, abs=0.02)

@@ -31,6 +31,11 @@ OTHERS = {  # trial -> (row of the table, how often in full, how often in a hurr
         560,
         12,
     ),
+    "sums elsewhere": (
+        "method `sums` over a DuckDB file: kill -9 at a random instant of a deletion, now or published later",
+        40,
+        4,
+    ),
     "crowd": ("ten processes at once: deleting, inserting, reading", 10, 1),
     "clock": ("clock anywhere between 1970 and 2106", 70, 7),
     "put back": ("some of the files put back from before a transaction: each, each pair, all but these", 400, 30),

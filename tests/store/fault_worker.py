@@ -279,6 +279,62 @@ def sums_killed(folder: Path, count: int) -> Counter[str]:
     return counts
 
 
+def sums_elsewhere_killed(folder: Path, count: int) -> Counter[str]:
+    """The rows lie in a DuckDB file. Every noise is the same here, so that what a release carries on is known whoever drew it, and how often."""
+    from noisygd_delete.engine.integer_moments import IntegerMoments
+
+    from .sources import test_chains as chains
+
+    counts, chance, longest = Counter[str](), random.Random(34), 0.0
+    IntegerMoments.noise = lambda self, *_, **__: np.full(self.size, 12_345, np.int64)  # type: ignore[method-assign]
+    for number in range(-1, count):
+        place = folder / f"elsewhere-{number}"
+        place.mkdir()
+        path = chains.made(place / "store", chains.InDuckdb(place))
+        with Store.open(path) as store:
+            before = chains.exact(store)
+        later = bool(number % 2)
+        operation = Operation(
+            "sums elsewhere",
+            lambda store, later=later: chains.remove(store, 3, publish=not later),
+            answered,
+            lambda *_: True,
+        )
+        reader, writer = os.pipe()
+        wait = chance.uniform(0, longest) if number >= 0 else None
+        began = time.perf_counter()
+        ended = forked(
+            lambda path=path, operation=operation, writer=writer: attempt(
+                path, operation, lambda: os.write(writer, b".") and None
+            ),
+            wait,
+            reader,
+        )
+        os.close(reader)
+        os.close(writer)
+        longest = longest or 1.2 * (time.perf_counter() - began)
+        counts["inside"] += (path / "journal" / "request.json").exists()
+        counts["traceback"] += ended == TRACEBACK
+        counts["left"] += bool(chains.secrets_on(path, [before]))
+        with Store.open(path) as store:
+            gone = not store.source.held([name(3)], []) if store.source else False
+            counts["lost"] += ended == DONE and not gone
+            counts["lost"] += gone and not store.pending_edits and store.ledger.releases == 1
+            if not gone:
+                chains.remove(store, 3)
+            elif store.pending_edits:
+                store.publish()
+            kind, noise = store.accountant.events[-1].kind, np.full(len(before), 12_345)
+            start = chains.carried(2 * noise, 1, store.plan) if kind == "unlearn" else 0 * noise
+            counts["cut"] += kind != "unlearn"
+            right = store.ledger.releases == 2 and bool((store.model.sums - chains.exact(store) == start + noise).all())
+            counts["in part"] += not right
+        counts["unsound"] += not verify(path).passed
+        counts["tried"] += number >= 0
+        shutil.rmtree(place)
+    return counts
+
+
 def arm(library: ctypes.CDLL, folder: Path, at: int) -> None:
     library.faults_arm(os.fsencode(folder), ctypes.c_long(at), 1, 0)
 
@@ -503,6 +559,7 @@ def main(folder: Path, asked: dict[str, Any]) -> dict[str, int]:
         "random kills": random_kills,
         "below": below_the_files,
         "sums": sums_killed,
+        "sums elsewhere": sums_elsewhere_killed,
         "crowd": crowd,
         "clock": clock_jumps,
         "bits": flipped_bits,

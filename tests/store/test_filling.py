@@ -329,12 +329,11 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("dry", [False, True])
 def test_only_slots_that_are_still_to_be_written_need_room(tmp_path: Path, monkeypatch, dry: bool) -> None:
     """The rows lie on the disk by then, and what they took is no longer free."""
-    from noisygd_delete.store import filling
 
     reading = RecordFile(SCHEMA, table(tmp_path, [f"n{k}" for k in range(100)]))
     make = Store.check_from if dry else Store.create_from
     free = 1000 if not dry else 100 * (5 * 4 + 16)
-    monkeypatch.setattr(filling.shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=free))
     make(tmp_path / "fits", reading, SCHEMA, lambda rows: plan_for(rows, records=rows))
     with pytest.raises(InvalidRecords, match="more slots of 5 features"):
         make(tmp_path / "not", reading, SCHEMA, lambda rows: plan_for(rows, records=rows + 1000))

@@ -56,7 +56,7 @@ def test_nothing_is_lost_twice_or_left(folder: Path, trial: str, full: bool, rec
     record_property("evidence", f"{text}: {counted}")
     assert in_order(counted), counted
     assert counted["tried"] >= (often if full else few)
-    if trial in ("random kills", "sums"):
+    if trial in ("random kills", "sums", "sums elsewhere") and (full or trial != "sums elsewhere"):
         assert counted["inside"] > 0, "the kills must fall inside the transaction"
     if trial == "bits":
         assert counted["named"] > counted["tried"] / 4

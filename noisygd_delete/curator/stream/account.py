@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from ...accountant import Statuses
 from ...privacy.guarantee import Guarantee
 from ...records import EditCounts, EditRequest
-from ..learning import Model
+from ..model import Model
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from ...errors import InvalidRequest, NotLearned
 from ...methods.plan import Plan
 from ...records import EditRequest, Records
 from ..curator import Release
-from ..learning import Model
+from ..model import Model
 from .account import Publication, Requester, StreamSummary
 from .batching import Batching
 

@@ -120,8 +120,8 @@ class Additive(PublicMap):
 
     @property
     def target_norm(self) -> float:  # type: ignore[override]
-        """Of weights that take a prediction from end to end by one column, twice: bins share what they say."""
-        return 2 * math.sqrt(len(self.columns) + 1)
+        """Of the least weights whose curve for one number is a straight line from end to end: a step at depth d of the tree costs 2^−d levels/4."""
+        return math.sqrt(self.levels / 2 * (len(self.columns) + 1))
 
     @property
     def entries(self) -> int:

@@ -65,7 +65,8 @@ def draft_schema(table: Table, label: str, id: str | None = None, subject: str |
     looks = {
         name: look_at(name, list(texts)) for name, texts in table.columns.items() if name not in (label, id, subject)
     }
-    proposed = next((name for name, look in looks.items() if look.seems == "id"), None) if id is None else None
+    ids = [name for name, look in looks.items() if look.seems == "id"] if id is None else []
+    proposed = min(ids, key=lambda name: name.startswith("Unnamed: "), default=None)
     lines = [f"#:schema {JSON_SCHEMA.as_uri()}", _WARNING, "confirmed = false", 'rows = "unit"', "intercept = true"]
     if proposed is not None:
         lines.append(f"id = {_text(proposed)}  # ASK: every row has its own value: is it the record's id?")

@@ -256,11 +256,9 @@ def _delimiter(header: str) -> str:
 def _header(source: str, names: Sequence[str]) -> list[str]:
     if len(names) > _MOST_COLUMNS:
         raise InvalidSchema(f"{source}, line 1: {len(names)} columns; a table has at most {_MOST_COLUMNS}")
-    names = [name.strip() for name in names]
+    names = [name.strip() or f"Unnamed: {place}" for place, name in enumerate(names)]  # as pandas calls them
     seen: set[str] = set()
     for position, name in enumerate(names, 1):
-        if not name:
-            raise InvalidSchema(f"{source}, line 1: column {position} has no name; name every column in the header")
         if len(name) > _LONGEST_HEADER:
             raise InvalidSchema(f"{source}, line 1: column {position} has a name of {len(name)} characters; shorten it")
         if name in seen:

@@ -20,6 +20,7 @@ _MAYBE_EMPTY = (  # no value where all others are numbers or dates
     *("None", "none", "?", "-", "--", ".", "missing"),
     *("inf", "-inf", "Inf", "-Inf", "Infinity", "-Infinity"),
 )
+_MOST_WORDS = 3  # such as "unknown", among numbers that are four fifths of the rows
 _TRUTHS = (("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("0", "1"), ("0.0", "1.0"), ("off", "on"))
 _ON_A_SCALE = ("number", "date", "time")  # their missing cells get a column of their own
 _MOST_CATEGORIES = 64
@@ -28,11 +29,8 @@ _MOST_CODES, _ROWS_PER_CODE = 12, 50
 _RARE, _MANY_ROWS = 10, 1000  # a value of fewer rows among so many may point at somebody: it is not listed
 _EDGE = 0.005  # of the rows, that a range leaves out at either end
 _LONG_TAIL = 8
-_LEAST_TO_HASH, _ROWS_PER_BUCKET, _MOST_BUCKETS = (
-    16_000,
-    500,
-    256,
-)  # in fewer rows the columns cost more by noise than they tell
+_LEAST_TO_HASH = 16_000  # rows: in fewer the columns cost more by noise than they tell
+_ROWS_PER_BUCKET, _MOST_BUCKETS = 500, 256
 _DAYS = ("%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%d.%m.%y", "%d/%m/%y", "%m/%d/%y")
 _FORMATS = (None, *(day + hour for day in _DAYS for hour in ("", " %H:%M", " %H:%M:%S")))
 _MARKS = ((".", ""), (".", ","), (",", ""), (",", "."), (",", " "), (".", " "), (".", "'"))
@@ -95,7 +93,7 @@ class _Numbers:
 def look_at(name: str, texts: Sequence[str]) -> Look:
     """What the column of these texts looks like."""
     counts, rows = Counter(texts), len(texts)
-    marks = sorted(mark for mark in (*EMPTY, *_MAYBE_EMPTY) if mark in counts)
+    marks = sorted({*(mark for mark in (*EMPTY, *_MAYBE_EMPTY) if mark in counts), *_words(counts, rows)})
     plain = {text: count for text, count in counts.items() if text and text not in marks}
     gaps = rows - sum(plain.values())
     if not plain:
@@ -166,6 +164,17 @@ def _pair(plain: Counts) -> list[str]:
             return [lowered[no], lowered[yes]]
     numbers = _numbers(plain)
     return sorted(plain) if numbers is None else numbers.in_order(plain)
+
+
+def _words(counts: Counts, rows: int) -> list[str]:
+    """Those without a digit, where all others are numbers, many different ones: what was written in the place of one."""
+    words = [text for text in counts if text and not any(map(str.isdecimal, text))]
+    few = len(words) <= _MOST_WORDS and 5 * sum(counts[word] for word in words) <= rows
+    if not few or len(counts) <= _MOST_CODES + len(words) or _rare({word: counts[word] for word in words}, rows):
+        return []
+    return (
+        [] if _numbers({text: count for text, count in counts.items() if text and text not in words}) is None else words
+    )
 
 
 def _all(texts: Counts, holds: Callable[[str], bool]) -> bool:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ...curator.learning import Model
+from ...curator.model import Model
 from ...errors import InvalidParameter, MissingDependency
 from ...features.schema import Schema
 from ...version import __version__

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...curator.learning import Model
+from ...curator.model import Model
 from ...errors import InvalidParameter
 from ...features.maps import Additive
 from ...features.schema import Schema

@@ -8,12 +8,14 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from ...engine.count_tables import CountTables
 from ...errors import InvalidParameter, SourceError
-from ...features.schema import Table
+from ...features.schema import Schema, Table
 from ...records import EditCounts, LeftOut
 from .source import (
     NOTHING_DONE,
     Done,
+    ReleaseChain,
     Snapshot,
     Source,
     blocks,
@@ -29,8 +31,8 @@ class SqlSource(Source):
     """Rows of a table or of a query. A connection is that of the kind's own library."""
 
     @abstractmethod
-    def _moment(self) -> AbstractContextManager[tuple[Any, str]]:
-        """A connection on one moment of the rows, and its position."""
+    def _moment(self, *, marking: bool = False) -> AbstractContextManager[tuple[Any, str]]:
+        """A connection on one moment of the rows, and its position. `marking`: a mark may be left there by it."""
 
     @property
     @abstractmethod
@@ -70,14 +72,35 @@ class SqlSource(Source):
         """Whether the source itself keeps ids from standing twice."""
         return False
 
-    def _hold_answers(self, connection: Any) -> None:
-        """Let the source work out an answer in memory alone, where it has another choice."""
+    def _state(self, connection: Any, position: str) -> str | None:
+        """By which these rows are known again; None: not at all."""
+        return None
+
+    def _is_in(self, connection: Any, position: str, state: str | None) -> bool:
+        """Whether the rows are as in this state."""
+        return state is not None and self._state(connection, position) == state
+
+    def is_in(self, state: str | None) -> bool:
+        with self._moment() as (connection, position):
+            return self._is_in(connection, position, state)
+
+    def _rows_of(self, connection: Any, keys: Sequence[str]) -> str:
+        """SQL of the rows that a release reads of these persons (ids, where the source names no persons)."""
+        raise NotImplementedError
+
+    def _answer_in_memory(self, connection: Any, asked: str) -> Sequence[Sequence[Any]] | None:
+        """The whole answer, worked out in memory alone; None: this source would write something to its disk for it."""
+        return None
 
     @contextmanager
     def snapshot(
-        self, columns: Sequence[str], since: str | None = None, done: Done = NOTHING_DONE
+        self,
+        columns: Sequence[str],
+        since: str | None = None,
+        done: Done = NOTHING_DONE,
+        chain: ReleaseChain | None = None,
     ) -> Iterator[Snapshot]:
-        with self._moment() as (connection, position):
+        with self._moment(marking=chain is not None) as (connection, position):
             try:
                 self._check_plan(connection, again=True)
             except InvalidParameter as error:
@@ -85,9 +108,25 @@ class SqlSource(Source):
             changes = None if since is None else self._changed(connection, since, position, columns)
             self._check_done(connection, position, done)
             rows, left_out = self._rows_to_read(connection)
+            unchanged = chain is not None and self._is_in(connection, position, chain.state)
             yield Snapshot(
-                position, blocks(self.address, columns, self._cells(connection, columns, rows)), changes, left_out
+                position,
+                blocks(self.address, columns, self._cells(connection, columns, rows)),
+                changes,
+                left_out,
+                None if chain is None else self._state(connection, position),
+                unchanged,
+                lambda schema: self._counted_codes(connection, schema, rows),
             )
+
+    def _counted_codes(self, connection: Any, schema: Schema, rows: str) -> CountTables | None:
+        from .counting import statement, tables_of
+
+        try:
+            found = self._answer_in_memory(connection, statement(schema, rows, self._columns(connection)))
+        except InvalidParameter:
+            return None
+        return None if found is None else tables_of(schema, found)
 
     def _check_done(self, connection: Any, position: str, done: Done) -> None:
         """Raise `SourceError` unless these rows show what was done before."""

@@ -8,6 +8,7 @@ Parquet    the application deletes; positions are times
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -22,6 +23,7 @@ from urllib.parse import unquote
 from uuid import uuid4
 
 from ...errors import InvalidParameter, InvalidRecords, InvalidRequest, InvalidSchema, MissingDependency, SourceError
+from ...features.schema import Table
 from ...features.schema.files import BLOCK_ROWS
 from ...records import EditCounts, LeftOut
 from . import parquet_files as files
@@ -30,12 +32,15 @@ from .source import (
     NOTHING_DONE,
     Accept,
     Done,
+    ReleaseChain,
+    blocks,
     chosen_by_others,
     dotted,
     not_there,
     put_back,
     quoted,
     require_read_once,
+    rows_to_read,
     still_read,
 )
 
@@ -46,6 +51,8 @@ if TYPE_CHECKING:
 ROWS = "source"  # what a query calls the rows of a Delta table or of a folder
 _DONE = "noisygd_delete_deletions"
 _MARK = "noisygd_delete"
+_KEYS = "noisygd_delete_keys"
+_NAMED = "? IN (table_name, schema_name || '.' || table_name)"
 _BY_OTHERS = {"WINDOW": "a window", "LIMIT": "LIMIT", "TOP_N": "LIMIT", "SAMPLE": "a sample"}  # parts of a plan
 FILES_UNCOUNTED = "names, sizes and times of files say that one was written, not which of its rows changed"
 _WITH_A_TEXT_EACH = re.compile(
@@ -121,6 +128,29 @@ class Lake(SqlSource):
     def _changed(self, connection: Any, since: str, position: str, columns: Sequence[str]) -> EditCounts | None:
         return self.changes(since, position, columns)
 
+    def _answer_in_memory(self, connection: duckdb.DuckDBPyConnection, asked: str) -> Sequence[Sequence[Any]]:
+        return connection.execute(asked).fetchall()  # it has no folder to write to
+
+    def _rows_of(self, connection: duckdb.DuckDBPyConnection, keys: Sequence[str]) -> str:
+        kind = _types(connection, self._rows())[self._key]
+        connection.register(_KEYS, _column(_text_field(), keys))
+        among = f"EXISTS (SELECT 1 FROM {_KEYS} AS k WHERE CAST(k.name AS {kind}) = everybody.{quoted(self._key)})"
+        own = f"SELECT * FROM ({self._rows()}) AS everybody WHERE {among}"
+        return rows_to_read(own, self._key, self.rows_per_subject)
+
+    def _read_rows(self, connection: duckdb.DuckDBPyConnection, columns: Sequence[str], rows: str) -> list[Table]:
+        return list(blocks(self.address, columns, self._cells(connection, columns, rows)))
+
+    def _keys_of(self, connection: duckdb.DuckDBPyConnection, named: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
+        """Whom the rows with these names are about."""
+        found = dict[str, None]()
+        for column, names in named:
+            rows = f"SELECT * FROM {self._table_name}"
+            wanted = list(_as_written(connection, rows, column, names).values())
+            asked = f"SELECT DISTINCT CAST({quoted(self._key)} AS VARCHAR) FROM ({rows}) AS everything WHERE {_among(column)} AND {quoted(self._key)} IS NOT NULL"
+            found |= {key: None for (key,) in connection.execute(asked, [wanted]).fetchall()}
+        return list(found)
+
     def _shown(self, connection: duckdb.DuckDBPyConnection, position: str, done: Done) -> bool:
         return True  # of rows that nobody deletes here
 
@@ -170,8 +200,18 @@ class DuckdbFile(Lake):
     def recognises(cls, path: Path) -> bool:
         return path.suffix == ".duckdb" and path.is_file()
 
+    def check_chain(self, instead: str) -> None:
+        if self.table is None or self.query is not None:
+            super().check_chain(instead)
+        with self._moment() as (connection, _):
+            if not _one(connection, f"SELECT count(*) FROM duckdb_tables() WHERE {_NAMED}", self.table):  # a view
+                super().check_chain(instead)
+
+    def _state(self, connection: duckdb.DuckDBPyConnection, position: str) -> str | None:
+        return files.state_of(self.address, self.address + ".wal")
+
     @contextmanager
-    def _moment(self) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
+    def _moment(self, *, marking: bool = False) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
         with _connected(self.address, self.address, read_only=True) as connection:
             connection.execute("BEGIN TRANSACTION")
             yield connection, f"version:{self._deletions(connection)}"
@@ -189,17 +229,27 @@ class DuckdbFile(Lake):
         among = f"SELECT count(*) FROM {_DONE} WHERE mark IN (SELECT unnest(?))"
         return self._counts(connection) and bool(_one(connection, among, list(done.marks)) == len(set(done.marks)))
 
-    def delete(self, ids: Sequence[str], subjects: Sequence[str], accept: Accept, done: Done = NOTHING_DONE) -> str:
+    def delete(
+        self,
+        ids: Sequence[str],
+        subjects: Sequence[str],
+        accept: Accept,
+        done: Done = NOTHING_DONE,
+        chain: ReleaseChain | None = None,
+    ) -> str:
         if self.table is None:
             raise self._left_to_the_application()
         import duckdb
 
-        mark, gone = uuid4().hex, list[str]()
+        mark, gone, before = uuid4().hex, list[str](), None
         with _connected(self.address, self.address) as connection:
             connection.execute("BEGIN TRANSACTION")
             self._check_names(_types(connection, self._rows()))
             if not self._shown(connection, "", done):
                 raise put_back(self.address)
+            if chain is not None and self._is_in(connection, "", chain.state):
+                own = self._rows_of(connection, self._keys_of(connection, self._named(ids, subjects)))
+                before = self._read_rows(connection, chain.columns, own)
             connection.execute(f"CREATE TABLE IF NOT EXISTS {_DONE} (number BIGINT PRIMARY KEY, mark VARCHAR)")
             try:
                 for column, names in self._named(ids, subjects):
@@ -213,11 +263,16 @@ class DuckdbFile(Lake):
                 raise still_read(still)
             number = self._deletions(connection) + 1
             connection.execute(f"INSERT INTO {_DONE} VALUES (?, ?)", [number, mark])
+            if chain is not None and before is not None:
+                chain.take(before, self._read_rows(connection, chain.columns, own))
             accept(mark, gone)
             try:
                 connection.execute("COMMIT")
             except duckdb.ConstraintException as error:
                 raise _refused(error) from None
+            if chain is not None and before is not None:
+                connection.execute("CHECKPOINT")  # all of it is in the file now, which nobody else can open yet
+                chain.leave(self._state(connection, ""))
         return f"version:{number}"
 
     def committed(self, mark: str) -> str | None:
@@ -248,8 +303,16 @@ class DeltaTable(Lake):
     def _is_deleted_from(self) -> bool:
         return True
 
+    def check_chain(self, instead: str) -> None:
+        if self.query is not None:
+            super().check_chain(instead)
+
+    def _state(self, connection: Any, position: str) -> str:
+        """The names of its files, none of which ever changes, and none of which comes again with other rows."""
+        return hashlib.sha256("\n".join(sorted(_data_files(self._table(number_of(position)), ""))).encode()).hexdigest()
+
     @contextmanager
-    def _moment(self) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
+    def _moment(self, *, marking: bool = False) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
         version = self._table().version()
         with self._at(version) as connection:
             yield connection, f"version:{version}"
@@ -333,9 +396,17 @@ class DeltaTable(Lake):
             return False
         return all(table.transaction_version(mark) is not None for mark in done.marks)
 
-    def delete(self, ids: Sequence[str], subjects: Sequence[str], accept: Accept, done: Done = NOTHING_DONE) -> str:
+    def delete(
+        self,
+        ids: Sequence[str],
+        subjects: Sequence[str],
+        accept: Accept,
+        done: Done = NOTHING_DONE,
+        chain: ReleaseChain | None = None,
+    ) -> str:
         library, mark = _delta(), uuid4().hex
         table, named = self._table(), self._named(ids, subjects)
+        table_read = table.version()
         if len(named) != 1:
             raise InvalidRequest("name records, or persons, in one request to a Delta table: one commit has one list")
         column, names = named[0]
@@ -345,40 +416,59 @@ class DeltaTable(Lake):
             dataset = table.to_pyarrow_dataset()
             connection.register(ROWS, dataset)
             written, gone = self._found(connection, column, names)
-            self._check_absence(connection, dataset, column, written)
             kind = dataset.schema.field(column)
+            before = None
+            if chain is not None and self._is_in(connection, f"version:{table.version()}", chain.state):
+                own = self._rows_of(connection, self._keys_of(connection, named))
+                before = self._read_rows(connection, chain.columns, own)
+            if self.query is not None or before is not None:
+                self._without(connection, dataset, column, written)
+            self._check_absence(connection, column, written)
+            if chain is not None and before is not None:
+                chain.take(before, self._read_rows(connection, chain.columns, own))
         accept(mark, gone)
         try:
-            table.merge(
-                source=_column(kind, written),
-                predicate=f"t.{quoted(column)} = s.{quoted(column)}",
-                source_alias="s",
-                target_alias="t",
-                commit_properties=library.CommitProperties(
-                    custom_metadata={_MARK: mark},
-                    app_transactions=[library.Transaction(app_id=mark, version=1)],  # it outlives the log's own history
-                ),
-            ).when_matched_delete().execute()
+            made = (
+                table.merge(
+                    source=_column(kind, written),
+                    predicate=f"t.{quoted(column)} = s.{quoted(column)}",
+                    source_alias="s",
+                    target_alias="t",
+                    commit_properties=library.CommitProperties(
+                        custom_metadata={_MARK: mark},
+                        app_transactions=[
+                            library.Transaction(app_id=mark, version=1)
+                        ],  # it outlives the log's own history
+                    ),
+                )
+                .when_matched_delete()
+                .execute()
+            )
         except Exception as error:
             raise _failed(self.address, error) from None
         position = self.committed(mark)
         if position is None:
             raise SourceError(f"{self.address}: the table's log does not hold the deletion that was just made")
+        if chain is not None and before is not None:
+            # nobody else wrote in between, and what went is what was read
+            alone = (number_of(position), made.get("num_target_rows_deleted")) == (table_read + 1, len(gone))
+            chain.leave(self._state(None, position) if alone else None)
         return position
 
-    def _check_absence(
-        self, connection: duckdb.DuckDBPyConnection, dataset: Any, column: str, names: Sequence[str]
-    ) -> None:
-        """Raise `InvalidRequest` where the query would read these names from the table without their rows: one commit cannot look."""
-        if self.query is None:
-            return
+    def _without(self, connection: duckdb.DuckDBPyConnection, dataset: Any, column: str, names: Sequence[str]) -> None:
+        """The table without the rows of these names, which one commit takes and cannot look at."""
         connection.unregister(ROWS)
         connection.register("noisygd_delete_before", dataset)
         connection.register("noisygd_delete_names", _column(_text_field(), names))
         connection.execute(
-            f"CREATE TEMP VIEW {ROWS} AS SELECT * FROM noisygd_delete_before WHERE CAST({quoted(column)} AS VARCHAR) "
-            "NOT IN (SELECT name FROM noisygd_delete_names)"
+            f"CREATE TEMP VIEW {ROWS} AS SELECT * FROM noisygd_delete_before WHERE COALESCE(CAST({quoted(column)} AS VARCHAR) "
+            "NOT IN (SELECT name FROM noisygd_delete_names), TRUE)"
         )
+
+    def _check_absence(self, connection: duckdb.DuckDBPyConnection, column: str, names: Sequence[str]) -> None:
+        """Raise `InvalidRequest` where the query reads these names."""
+        if self.query is None:
+            return
         self._check_names(_types(connection, self._rows()))
         still = _counted(connection, self._rows(), column, names)
         if still:
@@ -410,7 +500,7 @@ class ParquetFolder(Lake):
         return path.is_dir() and any(path.glob("*.parquet"))
 
     @contextmanager
-    def _moment(self) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
+    def _moment(self, *, marking: bool = False) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
         position = f"time:{datetime.now(UTC).isoformat(timespec='microseconds')}"
         before = self._files()
         with _connected(":memory:", self.address) as connection:

@@ -23,6 +23,7 @@ from .source import (
     NOTHING_DONE,
     Accept,
     Done,
+    ReleaseChain,
     dotted,
     not_there,
     put_back,
@@ -92,7 +93,7 @@ class MySQL(SqlSource):
             raise SourceError(f"{self.address}: {_said(error)}") from None
 
     @contextmanager
-    def _moment(self) -> Iterator[tuple[pymysql.Connection[Any], str]]:
+    def _moment(self, *, marking: bool = False) -> Iterator[tuple[pymysql.Connection[Any], str]]:
         with self._connected() as connection:
             self._asked(connection, "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY")
             yield connection, f"version:{self._deletions(connection)}"
@@ -189,7 +190,14 @@ class MySQL(SqlSource):
         asked = f"SELECT {_text(column)} FROM {dotted(str(self.table))} WHERE {_among(column)}{lock}"
         return [name for (name,) in self._asked(connection, asked, _both(names))]
 
-    def delete(self, ids: Sequence[str], subjects: Sequence[str], accept: Accept, done: Done = NOTHING_DONE) -> str:
+    def delete(
+        self,
+        ids: Sequence[str],
+        subjects: Sequence[str],
+        accept: Accept,
+        done: Done = NOTHING_DONE,
+        chain: ReleaseChain | None = None,
+    ) -> str:
         import pymysql
 
         mark, gone = uuid4().hex, list[str]()

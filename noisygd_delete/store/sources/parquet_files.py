@@ -3,6 +3,8 @@ those that the log of a table names."""
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 ROWS_EACH = 1 << 16  # of a partition, at least, where its file has so many
 LOG = "_delta_log"
 _MOST_FILES = 100_000
+_TICK, _TRIES = 20_000_000, 5  # nanoseconds in which two writes may bear the same time, and how often to wait
 
 
 @dataclass(frozen=True)
@@ -155,6 +158,24 @@ def _arrow() -> Any:
     except ImportError as error:
         raise MissingDependency("Parquet files need pyarrow: pip install 'noisygd-delete[files]'") from error
     return pyarrow
+
+
+def state_of(path: str, *beside: str) -> str | None:
+    """By which a file is known to be as it was: its own number, size and times, by the system's clock, which no program sets. None where what lies
+    beside it tells of writes that it does not hold yet, or the system has no such time."""
+    if os.name != "posix":
+        return None
+    found = os.stat(path)
+    for _ in range(_TRIES):
+        if time.time_ns() - found.st_ctime_ns > _TICK:
+            break
+        time.sleep(_TICK / 1e9)
+        found = os.stat(path)
+    else:
+        return None  # written again and again, or by a clock that was put forward
+    if any(os.path.exists(other) for other in beside):
+        return None
+    return f"{found.st_ino}:{found.st_size}:{found.st_mtime_ns}:{found.st_ctime_ns}"
 
 
 def check_unchanged(address: str, before: object, after: object) -> None:

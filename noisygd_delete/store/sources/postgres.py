@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...errors import CountBroken, InvalidParameter, InvalidRequest, SourceError
 from ...records import EditCounts
+from ..position import seen_too
 from . import session, trigger
 from .by_sql import SqlSource
 from .session import as_written, ask, ask_one, connected, library, of_rows, said
@@ -22,18 +23,22 @@ from .source import (
     NOTHING_DONE,
     Accept,
     Done,
+    ReleaseChain,
+    blocks,
     chosen_by_others,
     dotted,
     not_there,
     put_back,
     quoted,
     require_read_once,
+    rows_to_read,
     still_read,
 )
 
 if TYPE_CHECKING:
     import psycopg
 
+_KEYS = "noisygd_delete.keys"  # a setting, for the length of a transaction
 _PATIENCE = 10.0  # seconds until a transaction whose client died is given up by the server
 _BY_OTHERS = {  # parts of a plan by which other rows decide whether one is read
     "WindowAgg": "a window",
@@ -78,10 +83,10 @@ class Postgres(SqlSource):
         return connected(self.address)
 
     @contextmanager
-    def _moment(self) -> Iterator[tuple[psycopg.Connection[Any], str]]:
+    def _moment(self, *, marking: bool = False) -> Iterator[tuple[psycopg.Connection[Any], str]]:
         with self.connected() as connection:
             connection.isolation_level = library().IsolationLevel.REPEATABLE_READ
-            connection.read_only = True
+            connection.read_only = not marking
             position = _now(connection)  # the first statement takes the snapshot that every later one sees
             connection.execute("SET LOCAL statement_timeout = 0")  # however long it takes to read all rows
             yield connection, position
@@ -99,8 +104,41 @@ class Postgres(SqlSource):
     def _shown(self, connection: psycopg.Connection[Any], position: str, done: Done) -> bool:
         return session.shown(connection, done.marks)
 
-    def _hold_answers(self, connection: psycopg.Connection[Any]) -> None:
+    def _answer_in_memory(self, connection: psycopg.Connection[Any], asked: str) -> Sequence[Sequence[Any]] | None:
+        from psycopg import sql
+
         connection.execute("SET LOCAL work_mem = '1GB'")  # else it would spill counts to its disk
+        connection.execute("SET LOCAL enable_sort = off")
+        if any("Sort" in step["Node Type"] for step in _steps(connection, asked)):  # of rows, perhaps more than that
+            return None
+        return connection.execute(sql.SQL(asked)).fetchall()
+
+    def check_chain(self, instead: str) -> None:
+        if self.table is None:
+            super().check_chain(instead)
+
+    def is_watched(self) -> bool:
+        with self.connected() as connection:
+            return trigger.is_there(connection, self._table_name)
+
+    def _state(self, connection: psycopg.Connection[Any], position: str) -> str | None:
+        """A mark, left in the same transaction: a copy without it does not have all that this moment shows."""
+        mark = session.leave(connection)
+        return None if mark is None or not session.is_own(mark) else f"{mark} {position}"
+
+    def _is_in(self, connection: psycopg.Connection[Any], position: str, state: str | None) -> bool:
+        mark, _, then = (state or "").partition(" ")
+        if not then or not session.shown(connection, (mark,)):
+            return False
+        changed = self._changed(connection, then, position, ())
+        return changed is not None and not changed.total
+
+    def _rows_of(self, connection: psycopg.Connection[Any], keys: Sequence[str]) -> str:
+        kind, _ = self._type(connection, self._key)
+        ask(connection, f"SELECT set_config('{_KEYS}', $1::text[]::text, true)", list(keys))
+        among = f"{quoted(self._key)} = ANY(current_setting('{_KEYS}')::text[]::{kind}[])"
+        own = f"SELECT * FROM ({self._rows()}) AS everybody WHERE {among}"
+        return rows_to_read(own, self._key, self.rows_per_subject)
 
     def _first(self, connection: psycopg.Connection[Any], asked: str) -> Sequence[Any] | None:
         return ask(connection, asked)
@@ -220,14 +258,28 @@ class Postgres(SqlSource):
             found += max(int(ask_one(connection, one, lower)) for one in asked)
         return found
 
-    def delete(self, ids: Sequence[str], subjects: Sequence[str], accept: Accept, done: Done = NOTHING_DONE) -> str:
+    def delete(
+        self,
+        ids: Sequence[str],
+        subjects: Sequence[str],
+        accept: Accept,
+        done: Done = NOTHING_DONE,
+        chain: ReleaseChain | None = None,
+    ) -> str:
         from psycopg import sql
 
         named = self._named(ids, subjects)
         with self.connected() as connection:
+            if chain is not None:  # one view of the rows for all that is read here
+                connection.isolation_level = library().IsolationLevel.REPEATABLE_READ
+                position = _now(connection)
             self._check_names(self._columns(connection))
             if not session.shown(connection, done.marks):
                 raise put_back(self.address)
+            before = None
+            if chain is not None and self._is_in(connection, position, chain.state):
+                asked = self._rows_of(connection, self._keys_of(connection, named))
+                before = list(blocks(self.address, chain.columns, self._cells(connection, chain.columns, asked)))
             gone: list[str] = []
             for column, names in named:
                 kind, _ = self._type(connection, column)
@@ -244,10 +296,28 @@ class Postgres(SqlSource):
                 raise still_read(still)
             left = session.leave(connection)
             number = str(ask_one(connection, "SELECT pg_current_xact_id()::text"))
+            own = EditCounts(deleted=len(gone))
+            if chain is not None and before is not None and trigger.own(connection, self._table_name) == own:
+                state = f"{left} {seen_too(position, int(number))}" if left and session.is_own(left) else None
+                after = blocks(self.address, chain.columns, self._cells(connection, chain.columns, asked))
+                chain.take(before, after, state)
             accept(number if left is None else f"{number}:{left}", gone)
             with _refusing():
                 connection.commit()
         return f"transaction:{number}"
+
+    def _keys_of(self, connection: psycopg.Connection[Any], named: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
+        """Whom the rows with these names are about."""
+        from psycopg import sql
+
+        found = dict[str, None]()
+        for column, names in named:
+            kind, _ = self._type(connection, column)
+            which = f"{quoted(column)} = ANY($1::text[]::{kind}[]) AND {quoted(self._key)} IS NOT NULL"
+            asked = f"SELECT DISTINCT {quoted(self._key)}::text FROM {self._table_name} WHERE {which}"
+            written = as_written(connection, kind, names)
+            found |= {key: None for (key,) in connection.execute(sql.SQL(asked), [written]).fetchall()}
+        return list(found)
 
     def _check_there(self, connection: psycopg.Connection[Any], column: str, names: Sequence[str]) -> None:
         there = self._having(connection, column, names)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from ...engine import CurrentRecords
 from ...errors import InvalidRecords
-from ...features.schema import Encoded, Schema
+from ...features.schema import Encoded, Schema, Table
 from ...records import EditCounts, LeftOut, Names, Records
 from ...records.records import check_size
 from .scratch import ScratchRecords, usual_memory
@@ -113,21 +113,30 @@ def _read(
     source: Source, schema: Schema, most: int | None, since: str | None, take: Take, done: Done
 ) -> tuple[Surveyed, str, EditCounts | None]:
     """Every row of one snapshot, given away a block at a time."""
-    unnamed = replace(schema, id_column=None, subject_column=None, rows_per_subject=None)
     rows, clipped, unknown = 0, Counter[str](), Counter[str]()
     with source.snapshot(columns_of(schema), since, done) as snapshot:
-        for block in snapshot.blocks:
-            rows += len(block)
-            if most is not None and rows > most:
-                raise InvalidRecords(
-                    f"{source.address} holds more rows than the {most} slots of the plan; n is public and part of the noise: relearn "
-                    "with more --slots, or let the query choose fewer rows"
-                )
-            encoded = unnamed.encode(block)
+        for encoded in encoded_blocks(schema, snapshot.blocks):
+            rows += len(encoded.rows)
+            check_room(source, rows, most)
             clipped.update(encoded.clipped)
             unknown.update(encoded.unknown)
             take(encoded)
     return Surveyed(rows, clipped, unknown, snapshot.left_out), snapshot.position, snapshot.changes
+
+
+def encoded_blocks(schema: Schema, blocks: Iterable[Table]) -> Iterator[Encoded]:
+    """Rows without their names."""
+    unnamed = replace(schema, id_column=None, subject_column=None, rows_per_subject=None)
+    return map(unnamed.encode, blocks)
+
+
+def check_room(source: Source, rows: int, most: int | None) -> None:
+    """Raise `InvalidRecords` where there are more rows than slots."""
+    if most is not None and rows > most:
+        raise InvalidRecords(
+            f"{source.address} holds more rows than the {most} slots of the plan; n is public and part of the noise: relearn "
+            "with more --slots, or let the query choose fewer rows"
+        )
 
 
 def columns_of(schema: Schema) -> list[str]:

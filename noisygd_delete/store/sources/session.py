@@ -143,7 +143,12 @@ def leave(connection: psycopg.Connection[Any]) -> str | None:
                     connection.execute(statement)
             connection.execute("INSERT INTO noisygd_delete.marks VALUES ($1)", [mark])
         return mark
-    except (psycopg.errors.InsufficientPrivilege, psycopg.errors.UniqueViolation, psycopg.errors.DuplicateTable):
+    except (
+        psycopg.errors.InsufficientPrivilege,
+        psycopg.errors.ReadOnlySqlTransaction,
+        psycopg.errors.UniqueViolation,
+        psycopg.errors.DuplicateTable,
+    ):
         return _cluster(connection)
 
 
@@ -155,6 +160,11 @@ def shown(connection: psycopg.Connection[Any], marks: tuple[str, ...]) -> bool:
         if not _is_there(connection) or ask_one(connection, asked, own) < len(set(own)):
             return False
     return len(own) == len(marks) or all(mark in (*own, _cluster(connection)) for mark in marks)
+
+
+def is_own(mark: str) -> bool:
+    """Whether it was written there, and is not what the server says of itself."""
+    return not mark.startswith(_CLUSTER)
 
 
 def _is_there(connection: psycopg.Connection[Any]) -> bool:

@@ -24,9 +24,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from ...engine import CurrentRecords
+from ...engine.count_tables import CountTables
 from ...errors import InvalidParameter, InvalidRequest, SourceError, count
 from ...features.schema import Schema, Table
 from ...features.schema.files import BLOCK_ROWS
@@ -67,12 +68,37 @@ class Snapshot:
 
     changes   rows changed since an earlier position that was asked about, by the source's own count; None: not counted
     left_out  rows that are not read because of whose they are
+    state     by which the source knows them again, where a chain goes on from them; None: it cannot
+    unchanged whether they are as in the state that the chain goes on from
+    counted   how often two codes of a schema's map stand together in them, by the source itself; None: it does not code as the schema does
     """
 
     position: str
     blocks: Iterator[Table]
     changes: EditCounts | None = None
     left_out: LeftOut = NONE_LEFT_OUT
+    state: str | None = None
+    unchanged: bool = False
+    counted: Callable[[Schema], CountTables | None] = lambda schema: None
+
+
+class ReleaseChain(Protocol):
+    """Releases that go on from one another (see `chain`), as a source takes part in them."""
+
+    @property
+    def state(self) -> str | None:
+        """Of the rows that the next one goes on from; None: it goes on from none."""
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """What a release reads of a row."""
+
+    def take(self, before: Iterable[Table], after: Iterable[Table], state: str | None = None) -> None:
+        """Before a deletion in that state is committed: the rows that a release reads of whom it concerns, as they are and as they will be, and the
+        state that it leaves, where that is known already."""
+
+    def leave(self, state: str | None) -> None:
+        """After it: the state that it left."""
 
 
 @dataclass(frozen=True)
@@ -108,13 +134,18 @@ class Source(ABC):
 
     @abstractmethod
     def snapshot(
-        self, columns: Sequence[str], since: str | None = None, done: Done = NOTHING_DONE
+        self,
+        columns: Sequence[str],
+        since: str | None = None,
+        done: Done = NOTHING_DONE,
+        chain: ReleaseChain | None = None,
     ) -> AbstractContextManager[Snapshot]:
         """One moment of the source, with these columns of every row that a release may read.
 
         Args:
             since: an earlier position: what changed from there on is counted, where the source counts it.
             done: what it must show.
+            chain: whose next release reads it.
 
         Raises:
             SourceError: the source cannot be reached, does not have these rows, does not show what was done, or finds that it has not
@@ -162,13 +193,40 @@ class Source(ABC):
         """What differs in these columns between two positions; None where that cannot be told from the two."""
         return None
 
-    def delete(self, ids: Sequence[str], subjects: Sequence[str], accept: Accept, done: Done = NOTHING_DONE) -> str:
+    def check_chain(self, instead: str) -> None:
+        """Raise `InvalidParameter` unless it can show that nobody else changed rows between two releases, one of which goes on from the other.
+
+        Args:
+            instead: what else to do, from `methods.ways_elsewhere`.
+        """
+        raise InvalidParameter(
+            f"{self.address}: nothing there shows that no other program changed rows since a release, from which one by method 'sums' goes on; {instead}, or "
+            "give a table of PostgreSQL, a table of a DuckDB file or a Delta table, without a query and an engine"
+        )
+
+    def is_in(self, state: str | None) -> bool:
+        """Whether the rows are as in this state (`Snapshot.state`)."""
+        return False
+
+    def is_watched(self) -> bool:
+        """Whether it shows that now, and not only after `watch`."""
+        return True
+
+    def delete(
+        self,
+        ids: Sequence[str],
+        subjects: Sequence[str],
+        accept: Accept,
+        done: Done = NOTHING_DONE,
+        chain: ReleaseChain | None = None,
+    ) -> str:
         """Delete the rows of these ids and persons in one transaction of the source; the position of its commit.
 
         Args:
             accept: told, right before the commit, a mark by which `committed` will know this transaction, and the ids of the rows that
                 it deletes. Where it raises, nothing is deleted.
             done: by its marks a source that is not as they left it is noticed: a row deleted in a copy would still stand in the source.
+            chain: told of it where the rows are still those that it goes on from.
 
         Raises:
             InvalidRequest: one of them has no row, the source refuses, or a release would still read one; nothing was deleted.

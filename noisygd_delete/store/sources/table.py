@@ -14,12 +14,13 @@ rows that stay where they are. They are there for one release, and let go of aft
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
-from ...accountant import EventKinds
+from ...accountant import Event, EventKinds
 from ...curator.curator import Release
 from ...curator.learning import check_fit
+from ...curator.model import Continuation, Model
 from ...engine import CurrentRecords, Execution, rows_here
 from ...errors import CountBroken, InvalidParameter, InvalidRequest, SourceError, StoreError
 from ...features.schema import Encoded, Schema
@@ -34,6 +35,7 @@ from ..opened import OpenedStore
 from ..position import checked, covers
 from ..training_table import NOTHING_CHANGED, TrainingTable
 from . import journal
+from .chain import KeptChain, SummedRows, summed
 from .opening import source_from
 from .reading import Held, columns_of, held_in, rows_of
 from .scratch import ScratchRecords
@@ -54,8 +56,21 @@ def check_over(source: Source, schema: Schema, plan: Plan, memory: int | None = 
             "schema and plan differ in their public map; give make_plan(feature_map=schema.feature_map)"
         )
     source.check()
+    if plan.mechanism.continues:
+        _check_chain(source, plan)
+        check_fit(summed(source, schema, plan)[0], plan)
+        return
     with rows_of(source, schema, plan.records, memory=memory) as (records, *_):
         check_fit(records, plan)
+
+
+def _check_chain(source: Source, plan: Plan) -> None:
+    """Raise `InvalidParameter` unless releases by this plan may go on from one another over this source."""
+    source.check_chain(ways_elsewhere(plan.problem))
+    if source.subject is not None and "inserted" not in plan.method.takes:
+        raise InvalidParameter(
+            f"{source.address}: of a person with more rows than are read, those that are left come in when one goes; plan with joiners=true"
+        )
 
 
 class TableInSource(TrainingTable[journal.Deletion]):
@@ -69,6 +84,11 @@ class TableInSource(TrainingTable[journal.Deletion]):
     def __init__(self, files: OpenedStore, described: Mapping[str, Any]) -> None:
         self._files, self.source = files, source_from(described)
         self._facts: dict[str, Any] = {"position": None, "counted": None, "mark": None}
+        self._chain = KeptChain(files)
+        self._state: tuple[str | None, bool] = (
+            None,
+            False,
+        )  # of the rows that were summed last, and whether it is the chain's
         self._committed: str | None = None  # where the deletion in the journal was; None: the ledger has noted it
         self._gone: list[
             tuple[Sequence[str], Sequence[str]]
@@ -103,6 +123,13 @@ class TableInSource(TrainingTable[journal.Deletion]):
 
     def suited(self, plan: Plan) -> Plan:
         plan.method.check_any_order(plan.problem, ways_elsewhere(plan.problem))
+        if plan.mechanism.continues:
+            _check_chain(self.source, plan)
+            if not self.source.is_watched():
+                raise InvalidParameter(
+                    f"{self.source.address}: nothing counts yet what other programs change there, and a release by method 'sums' goes on from rows that "
+                    f"nobody else changed; run noisygd-delete watch {self._files.layout.root} first"
+                )
         if plan.problem.rows_per_subject != self.source.rows_per_subject:
             raise InvalidParameter(
                 f"{self._files.layout.root}: the plan is for {plan.problem.rows_per_subject} rows of one person, and the source gives "
@@ -144,7 +171,8 @@ class TableInSource(TrainingTable[journal.Deletion]):
                 note()
                 journal.begin(files.disk, files.layout, begun[0])
 
-        self._committed = self.source.delete(ids, subjects, accept, self._done())
+        chain = KeptChain(files) if files.ledger.plan.mechanism.continues and files.ledger.releases else None
+        self._committed = self.source.delete(ids, subjects, accept, self._done(), chain)
         self._gone.append((ids, subjects))
         return begun[0]
 
@@ -170,6 +198,7 @@ class TableInSource(TrainingTable[journal.Deletion]):
     def carry_out(self, change: journal.Deletion) -> tuple[list[Entry], Release]:
         """The ledger says at once that the rows were deleted: their position is earlier than the snapshot's."""
         if self._committed is not None:
+            self._chain.catch_up(deleted=True)
             self._note(change.counts, self._committed, change.request_id, self.source.trace(change.mark))
             self._committed = None
         return [], answers.pending(self._files.ledger, self._files.pending, change.request_id)
@@ -215,8 +244,12 @@ class TableInSource(TrainingTable[journal.Deletion]):
     def read(self, plan: Plan, execution: Execution) -> Iterator[CurrentRecords]:
         if execution.group.size > 1:
             raise InvalidParameter(f"{self._elsewhere} its releases are made by one process; run it without torchrun")
-        with self.snapshot(plan, execution.memory) as (records, position, counted, self.left_out):
+        with self.snapshot(plan, execution.memory, summing=plan.mechanism.continues) as held:
+            records, position, counted, self.left_out = held
+            self._state = (records.state, records.unchanged) if isinstance(records, SummedRows) else (None, False)
             counted_by = None if counted is None else self.source.counts_by
+            if self._state[1]:
+                counted_by = self.source.counts_by or "file"
             self._facts = {"position": position, "counted": counted_by, "mark": next(iter(self._marks()), None)}
             if counted is not None:
                 with explained(self._files.layout.root, _NOTHING_PUBLISHED):
@@ -224,8 +257,20 @@ class TableInSource(TrainingTable[journal.Deletion]):
             yield records
         self._gone.clear()
 
+    def patch(self, pending: EditCounts) -> Continuation | None:
+        return self._chain.after if self._state[1] else None
+
+    def is_cut(self, pending: EditCounts) -> bool:
+        return not self.source.is_in(self._chain.state)
+
+    def published(self, event: Event, model: Model, number: int) -> None:
+        self._chain.publish(event, model, number, self._state[0])
+
+    def catch_up(self) -> None:
+        self._chain.catch_up(deleted=False)
+
     @contextmanager
-    def snapshot(self, plan: Plan, memory: int | None = None) -> Iterator[Held]:
+    def snapshot(self, plan: Plan, memory: int | None = None, *, summing: bool = False) -> Iterator[Held]:
         """The rows as they are now while this is open, the position they were read at, and what changed since the last release, if
         that is counted.
 
@@ -233,7 +278,12 @@ class TableInSource(TrainingTable[journal.Deletion]):
             SourceError: they were read from a moment before something that the ledger says was done, or do not show it.
             CountBroken: what counts the changes missed some.
         """
-        read = rows_of(self.source, self._files.schema, plan.records, self._last_read(), memory, self._done())
+        facts = self.source, self._files.schema
+        read: AbstractContextManager[Held]
+        if summing:
+            read = nullcontext(summed(*facts, plan, self._last_read(), self._done(), self._chain))
+        else:
+            read = rows_of(*facts, plan.records, self._last_read(), memory, self._done())
         with read as (records, position, counted, left_out):
             for earlier in self._reached():
                 if not covers(position, earlier):

@@ -164,6 +164,17 @@ def counted(connection: psycopg.Connection[Any], address: str, table: str, since
     return found
 
 
+def own(connection: psycopg.Connection[Any], table: str) -> EditCounts | None:
+    """What the transaction under way has written; None where it is not counted."""
+    if not is_there(connection, table):
+        return None
+    sums = ", ".join(f"coalesce(sum({kind}), 0)::bigint" for kind in _KINDS)
+    asked = (
+        f"SELECT {sums} FROM noisygd_delete.changes WHERE relation = {_regclass(table)} AND xid = pg_current_xact_id()"
+    )
+    return EditCounts(**dict(zip(_KINDS, _row(connection, asked), strict=True)))
+
+
 def chosen_anew(connection: psycopg.Connection[Any], table: str, since: str) -> bool:
     """Whether a view, a rule or a policy by which rows are chosen may have been made or changed since this position."""
     there = _regclass(table)

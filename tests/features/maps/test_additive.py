@@ -203,3 +203,13 @@ def test_a_boolean_has_two_entries_and_what_is_neither_has_none() -> None:
     assert isinstance(read, maps.Additive)
     assert read.signs == ()
     assert "signs" not in read.to_dict()
+
+
+@pytest.mark.parametrize("levels", [4, 7])
+def test_the_guessed_norm_is_that_of_a_straight_line_from_end_to_end(levels: int) -> None:
+    """By least squares, among three columns: the line's part of a row is a half of its norm."""
+    line = np.linspace(-1, 1, 1000)
+    made = maps.Additive(columns=(0, 0, 0), levels=levels)
+    features = made.features(np.stack([line, 0 * line, 0 * line], axis=1)) / 2
+    least = np.linalg.lstsq(np.column_stack([features, np.full(1000, 1e3)]), line, rcond=None)[0]
+    assert np.linalg.norm(least[:-1]) == pytest.approx(made.target_norm, rel=0.1)

@@ -6,11 +6,12 @@ import random
 import re
 import tomllib
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
 
 from noisygd_delete.errors import InvalidSchema
-from noisygd_delete.features.schema import Schema, Table, draft_schema
+from noisygd_delete.features.schema import Schema, Table, draft_schema, read_table
 from noisygd_delete.features.schema.options import JSON_SCHEMA
 from noisygd_delete.features.schema.recognise import look_at
 
@@ -72,6 +73,7 @@ LOOKS = {
     ),
     "weight": (gaps(floats(50, 90), "NA"), "number", {"bounds": [50, 90], "missing": "column", "empty": ["NA"]}),
     "rate": (gaps(floats(50, 90), "inf"), "number", {"bounds": [50, 90], "missing": "column", "empty": ["inf"]}),
+    "answer": (gaps(floats(50, 90), "not told"), "number", {"bounds": [50, 90], "missing": "column", "empty": ["not told"]}),
     "grade": (some("1", "2", "3", "4"), "category", {"categories": ["1", "2", "3", "4"], "unknown": "column"}),
     "months": (some(*map(str, range(1, 13))), "category", {"categories": [*map(str, range(1, 13))], "unknown": "column"}),
     "town": (some("Faro", "Lagos", "Beja", ""), "category", {"categories": ["", "Beja", "Faro", "Lagos"], "unknown": "column"}),
@@ -269,3 +271,13 @@ def test_numbers_that_nearly_all_rows_have_alone_are_ids_by_name_or_by_their_dig
     short = [str(10 + 13 * (k - k // 50)) for k in range(ROWS)]
     assert look_at("policy_no", short).seems == "shared"
     assert look_at("income", short).seems == "number"
+
+
+def test_a_column_without_a_name_has_that_of_pandas_and_is_the_id_where_no_other_is(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    for every, kept in ((ROWS, "key"), (70, "Unnamed: 0")):
+        rows = [f"{k},{k % every},{k % 70},{('no', 'yes')[k % 2]},\n" for k in range(ROWS)]
+        path.write_text(f",key,age,y,\n{''.join(rows)}")
+        made = draft_schema(read_table(path), "y")
+        assert tomllib.loads(made.text)["id"] == kept
+        assert "Unnamed: 4" in made.left_out

@@ -224,7 +224,7 @@ BAD_FILES = {
     "ragged": (CSV + "r4,p3,1\n", "line 5: 3 cells where the header has 8"),
     "quote left open": (CSV + 'r4,p3,"SECRET', "near line 5: not CSV"),
     "two columns alike": ("a,b,a\n1,2,3\n", "two columns are called 'a'"),
-    "a column without a name": ("a,,c\n1,2,3\n", "column 2 has no name"),
+    "two columns alike, one of them named here": ("Unnamed: 1,\n1,2\n", "two columns are called 'Unnamed: 1'"),
 }
 
 

@@ -249,8 +249,8 @@ def test_rows_that_changed_unseen_are_in_the_next_release(store: Store, database
     original = type(store._table).snapshot
 
     @contextmanager
-    def seen(table, *given):
-        with original(table, *given) as found:
+    def seen(table, *given, **how):
+        with original(table, *given, **how) as found:
             read.append(found[0])
             yield found
 

