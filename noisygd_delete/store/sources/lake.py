@@ -204,7 +204,8 @@ class DuckdbFile(Lake):
         if self.table is None or self.query is not None:
             super().check_chain(instead)
         with self._moment() as (connection, _):
-            if not _one(connection, f"SELECT count(*) FROM duckdb_tables() WHERE {_NAMED}", self.table):  # a view
+            asked = f"SELECT count(*) FROM duckdb_tables() WHERE {_NAMED} AND sql NOT ILIKE '%generated always%'"
+            if not _one(connection, asked, self.table):  # a view, or a column that is worked out as it is read
                 super().check_chain(instead)
 
     def _state(self, connection: duckdb.DuckDBPyConnection, position: str) -> str | None:
@@ -308,6 +309,9 @@ class DeltaTable(Lake):
             super().check_chain(instead)
 
     def _state(self, connection: Any, position: str) -> str:
+        return self.state_at(position)
+
+    def state_at(self, position: str) -> str:
         """The names of its files, none of which ever changes, and none of which comes again with other rows."""
         return hashlib.sha256("\n".join(sorted(_data_files(self._table(number_of(position)), ""))).encode()).hexdigest()
 
@@ -452,7 +456,7 @@ class DeltaTable(Lake):
         if chain is not None and before is not None:
             # nobody else wrote in between, and what went is what was read
             alone = (number_of(position), made.get("num_target_rows_deleted")) == (table_read + 1, len(gone))
-            chain.leave(self._state(None, position) if alone else None)
+            chain.leave(self.state_at(position) if alone else None)
         return position
 
     def _without(self, connection: duckdb.DuckDBPyConnection, dataset: Any, column: str, names: Sequence[str]) -> None:

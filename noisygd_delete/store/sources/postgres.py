@@ -114,8 +114,11 @@ class Postgres(SqlSource):
         return connection.execute(sql.SQL(asked)).fetchall()
 
     def check_chain(self, instead: str) -> None:
-        if self.table is None:
+        if self.table is None or self.query is not None:
             super().check_chain(instead)
+        with self.connected() as connection:  # a policy may choose rows by the time
+            if ask_one(connection, "SELECT row_security_active($1::text::regclass)", self._table_name):
+                super().check_chain(instead)
 
     def is_watched(self) -> bool:
         with self.connected() as connection:
@@ -128,7 +131,11 @@ class Postgres(SqlSource):
 
     def _is_in(self, connection: psycopg.Connection[Any], position: str, state: str | None) -> bool:
         mark, _, then = (state or "").partition(" ")
-        if not then or not session.shown(connection, (mark,)):
+        if (
+            not then
+            or not session.shown(connection, (mark,))
+            or trigger.shaped_anew(connection, self._table_name, then)
+        ):
             return False
         changed = self._changed(connection, then, position, ())
         return changed is not None and not changed.total
