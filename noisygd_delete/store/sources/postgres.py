@@ -24,7 +24,6 @@ from .source import (
     Accept,
     Done,
     ReleaseChain,
-    blocks,
     chosen_by_others,
     dotted,
     not_there,
@@ -114,8 +113,11 @@ class Postgres(SqlSource):
         return connection.execute(sql.SQL(asked)).fetchall()
 
     def check_chain(self, instead: str) -> None:
-        if self.table is None:
+        if self.table is None or self.query is not None:
             super().check_chain(instead)
+        with self.connected() as connection:  # a policy may choose rows by the time
+            if ask_one(connection, "SELECT row_security_active($1::text::regclass)", self._table_name):
+                super().check_chain(instead)
 
     def is_watched(self) -> bool:
         with self.connected() as connection:
@@ -128,7 +130,11 @@ class Postgres(SqlSource):
 
     def _is_in(self, connection: psycopg.Connection[Any], position: str, state: str | None) -> bool:
         mark, _, then = (state or "").partition(" ")
-        if not then or not session.shown(connection, (mark,)):
+        if (
+            not then
+            or not session.shown(connection, (mark,))
+            or trigger.shaped_anew(connection, self._table_name, then)
+        ):
             return False
         changed = self._changed(connection, then, position, ())
         return changed is not None and not changed.total
@@ -279,7 +285,7 @@ class Postgres(SqlSource):
             before = None
             if chain is not None and self._is_in(connection, position, chain.state):
                 asked = self._rows_of(connection, self._keys_of(connection, named))
-                before = list(blocks(self.address, chain.columns, self._cells(connection, chain.columns, asked)))
+                before = self._read_rows(connection, chain.columns, asked)
             gone: list[str] = []
             for column, names in named:
                 kind, _ = self._type(connection, column)
@@ -299,8 +305,7 @@ class Postgres(SqlSource):
             own = EditCounts(deleted=len(gone))
             if chain is not None and before is not None and trigger.own(connection, self._table_name) == own:
                 state = f"{left} {seen_too(position, int(number))}" if left and session.is_own(left) else None
-                after = blocks(self.address, chain.columns, self._cells(connection, chain.columns, asked))
-                chain.take(before, after, state)
+                chain.take(before, self._read_rows(connection, chain.columns, asked), state)
             accept(number if left is None else f"{number}:{left}", gone)
             with _refusing():
                 connection.commit()

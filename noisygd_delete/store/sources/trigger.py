@@ -179,8 +179,18 @@ def chosen_anew(connection: psycopg.Connection[Any], table: str, since: str) -> 
     """Whether a view, a rule or a policy by which rows are chosen may have been made or changed since this position."""
     there = _regclass(table)
     secured = f"relrowsecurity OR EXISTS (SELECT FROM pg_policy WHERE polrelid = {there})"
-    chosen = f"(SELECT xmin FROM pg_rewrite UNION ALL SELECT xmin FROM pg_policy UNION ALL SELECT xmin FROM pg_class WHERE oid = {there} AND ({secured}))"
-    asked = f"SELECT EXISTS (SELECT FROM {_WRITTEN.format(chosen)} WHERE {_NEWER.format(_snapshot(since))})"
+    chosen = f"SELECT xmin FROM pg_rewrite UNION ALL SELECT xmin FROM pg_policy UNION ALL SELECT xmin FROM pg_class WHERE oid = {there} AND ({secured})"
+    return _is_newer(connection, chosen, since)
+
+
+def shaped_anew(connection: psycopg.Connection[Any], table: str, since: str) -> bool:
+    """Whether a column may have been made anew, or a value of an enum renamed, since this position: no row is written then."""
+    columns = f"SELECT xmin FROM pg_attribute WHERE attrelid = {_regclass(table)} OR attrelid IN (SELECT inhrelid FROM pg_inherits)"
+    return _is_newer(connection, f"{columns} UNION ALL SELECT xmin FROM pg_enum", since)
+
+
+def _is_newer(connection: psycopg.Connection[Any], numbers: str, since: str) -> bool:
+    asked = f"SELECT EXISTS (SELECT FROM {_WRITTEN.format(f'({numbers})')} WHERE {_NEWER.format(_snapshot(since))})"
     return bool(_row(connection, asked)[0])
 
 
