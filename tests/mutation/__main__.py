@@ -87,7 +87,12 @@ ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "store.sources": (
         (),
-        ("store/sources/test_changes.py", "store/sources/test_lake.py", "store/sources/test_postgres.py", "store/sources/test_residue.py"),
+        (
+            "store/sources/test_changes.py",
+            "store/sources/test_lake.py",
+            "store/sources/test_postgres.py",
+            "store/sources/test_residue.py",
+        ),
     ),
     "features.maps": ((), ("features/maps",)),
     "engine.solver": ((), ("engine/test_solver.py", "engine/test_ends_of_the_solver.py")),
