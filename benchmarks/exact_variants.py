@@ -6,6 +6,7 @@ import argparse
 import math
 import time
 from collections.abc import Callable
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -87,7 +88,7 @@ def times(width: int, rows: int, repeats: int) -> tuple[float, float, float]:
     records = Records(table, np.where(table[:, 0] > 0, 1.0, -1.0))
     objective, weights = PreciseObjective(records, losses.Logistic(1.0), regularization=0.1), np.zeros((1, width))
     noise, together = Execution().noise(), 2048 // width  # steps whose noise is drawn at once
-    exact = seconds(lambda: discrete_gaussian(together * width, noise, bits=24), repeats) / together
+    exact = seconds(lambda: discrete_gaussian(together * width, noise, variance=Fraction(4) ** 24), repeats) / together
     floating = seconds(lambda: noise.normal((1, width)), repeats)
     return exact, floating, seconds(lambda: objective.gradient(weights), repeats)
 

@@ -168,14 +168,19 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--sizes", type=int, nargs="+", default=[3000, 10_000])
     parser.add_argument("--only", nargs="+", help="these commands; nothing is written")
+    parser.add_argument("--floor", type=int, help="in place of these: `verify` of so many releases over reading alone")
     parser.add_argument(
         "--processor", action="store_true", help="time of a processor in place of the clock: for a busy machine"
     )
     chosen = parser.parse_args(arguments)
     measured = report.commit()
+    if chosen.floor:
+        body = f"{_FLOOR}\n\n{over_floor(chosen.repeats, chosen.floor)}"
+        command = f"python -m benchmarks ledger --floor {chosen.floor} --repeats {chosen.repeats}"
+        report.write("verify_over_floor", "`verify` of a long ledger over its floor", command, body, measured)
+        print(body)
+        return
     body = growth(chosen.repeats, chosen.sizes, chosen.only, processor=chosen.processor)
-    if chosen.only is None:
-        body += f"\n\n{_FLOOR}\n\n{over_floor(chosen.repeats, chosen.sizes[-1])}"
     print(body)
     if chosen.only is None:
         command = f"python -m benchmarks ledger --repeats {chosen.repeats}"

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from noisygd_delete import errors
 from noisygd_delete.engine.assumptions import check_labels, longest_rows
+from noisygd_delete.engine.integer_moments import IntegerMoments, Integers
 from noisygd_delete.engine.sums_held import HeldSums
 from noisygd_delete.errors import InvalidSchema
 from noisygd_delete.features.schema import Encoded, Schema, Table
@@ -109,6 +110,16 @@ class GradientSum(OfSums):
 
     def of(self, partition: Partition) -> NDArray[np.float64]:
         return self.held(partition).gradient(self.weights, self.dtype)
+
+
+@dataclass(frozen=True)
+class ExactSum(PartitionQuestion):
+    """What method 'sums' publishes of its rows, before its noise: whole numbers, the same in any order."""
+
+    moments: IntegerMoments
+
+    def of(self, partition: Partition) -> Integers:
+        return self.moments.of(partition.rows, partition.labels)
 
 
 @dataclass(frozen=True)

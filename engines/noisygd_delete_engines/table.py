@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisygd_delete.engine.assumptions import check_norms
+from noisygd_delete.engine.integer_moments import IntegerMoments, Integers
 from noisygd_delete.engine.summation import in_a_tree
 from noisygd_delete.engine.sums import RowsElsewhere, check_partitions
 from noisygd_delete.errors import InvalidRecords, SourceError
 from noisygd_delete.losses.base import Loss
 
-from .questions import Answer, EveryStepth, Facts, GradientSum, Longest, PartitionQuestion
+from .questions import Answer, EveryStepth, ExactSum, Facts, GradientSum, Longest, PartitionQuestion
 
 _MOST_ANSWERED = 1 << 30  # bytes of all answers to one question
 
@@ -112,13 +113,19 @@ class ClusterRecords(RowsElsewhere):
         check_norms(longest, loss, lambda _: f"a row of {self._address}")
 
     def sums(self, loss: Loss) -> ClusterSums:
-        size = 8 * loss.outputs * self._width
+        self._check_answers(8 * loss.outputs * self._width)
+        return ClusterSums(self, loss)
+
+    def exact_sums(self, moments: IntegerMoments) -> Integers:
+        self._check_answers(8 * moments.size)
+        return sum(self.ask(ExactSum(moments)), np.zeros(moments.size, np.int64))
+
+    def _check_answers(self, size: int) -> None:
         if size * self.partitions > _MOST_ANSWERED:
             raise InvalidRecords(
                 f"{self.partitions} parts of {self._address} would answer {size} bytes each in one pass, more than the {_MOST_ANSWERED} "
                 "bytes that the driver takes at a time; merge its files into larger ones"
             )
-        return ClusterSums(self, loss)
 
 
 class ClusterSums:

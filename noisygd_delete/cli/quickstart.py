@@ -200,8 +200,7 @@ def _made_text(
     own = made["from_data"]
     if own:
         lines.append(
-            f"WARNING: {len(own)} {'ranges or lists are' if len(own) > 1 else 'range or list is'} the data's own ({listed(own)}), which every "
-            f"figure takes for public: answer for {'them' if len(own) > 1 else 'it'} in {folder / 'schema.toml'}"
+            f"WARNING: ranges and lists are the data's own ({listed(own)}), taken for public: answer for them in {folder / 'schema.toml'}"
         )
     if found is None:
         reason = (

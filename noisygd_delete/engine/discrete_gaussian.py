@@ -1,25 +1,24 @@
-"""The exact discrete Gaussian: P(Z = z) = exp(−z²/2σ²)/Σ, z an integer, σ = 2^k. Integer arithmetic and uniform bits alone.
+"""The exact discrete Gaussian of any rational variance: P(Z = z) ∝ exp(−z²/2σ²), z whole (Canonne, Kamath & Steinke 2020).
 
-Rejection, as in Canonne, Kamath & Steinke (2020), with the pieces of Karney (2016), on |z| = aσ + j, 0 ≤ j < σ:
+Rejection from steps, t = 2^k wide with 8t ≤ σ < 16t (t = 1 below σ = 16), on |z| = at + j, 0 ≤ j < t:
 
-    j and a sign uniform; a with P(a ≥ i) = e^{−i}; accept with probability exp(−γ), γ = (a−1)²/2 + (j/σ)(2a + j/σ)/2,
+    j and a sign uniform; a with P(a) ∝ exp(−(at)²/2σ²); accept with probability exp(−j(2at + j)/2σ²); a negative 0 is refused,
 
-since e^{−a} e^{−γ} = e^{−1/2} exp(−z²/2σ²); a negative 0 is refused. γ is a whole number w plus a fraction f of 2k+1 bits:
-
-    e^{−i}, whole i: a uniform number of unlimited bits is compared with the binary digits of e^{−i}
-    e^{−f}:          Forsythe and von Neumann: with f > U_1 > U_2 > … the first n at which the order breaks is odd
-
-A number of unlimited bits is its first 64-bit word until a comparison is a tie; then it is drawn further. One candidate reads
-one tape of `_TAPE` words; numpy decides every candidate whose tape is enough without a tie, and the others (about one in
-10⁴) are decided word by word on the same tape, continued. Nothing is rounded, no probability is approximate: what is trusted
-is that the words are uniform and independent. How many candidates are needed depends on the noise alone.
+so that z is accepted with a probability in proportion to exp(−z²/2σ²), and 19 of 20 candidates are. A uniform number of unlimited bits is
+compared with the sums of P(a), and another one with the exponential, by its first 32 bits in floating point where that is beyond doubt (a
+margin of 10⁻⁹, against 2⁻³² of bits to come and errors below 10⁻¹²), and else exactly, in decimals of as many digits as it takes, drawn further
+until it is decided.
 """
 
 from __future__ import annotations
 
 import decimal
-from collections.abc import Iterator
-from functools import cache
+import math
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from fractions import Fraction
+from functools import lru_cache, partial
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,161 +26,122 @@ from numpy.typing import NDArray
 from ..bounds.arithmetic import GRID_BITS
 from .noise import Noise
 
-BITS = GRID_BITS  # k: σ = 2²⁴ steps of the grid
-MOST_BITS = 26  # γ·2^{2k+1} fits into 64 bits for every a that numpy decides
-
-_RUN = 6  # words for the descending run: longer ones happen once in some 10⁴ candidates
-_TAPE = 3 + _RUN
-_AT_ONCE = 1 << 15  # draws that are asked for at once: one takes about a thousand bytes on the way
-_WHOLE = 40  # e^{−i} is tabulated up to here
-
-Words = NDArray[np.uint64]
-Integers = NDArray[np.int64]
+MOST_BITS = 42  # of σ: a word has room for j and the sign
+_AT_ONCE = 1 << 16
+_REACH = 10  # standard deviations whose steps are tabulated; the definition decides beyond
+_DOUBT = 1e-9
+_PARTS = 1 << 12  # of (0, 1), in most of which there is one step
+_HALF, _LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
-@cache
-def _digits(power: int, bits: int) -> int:
-    """⌊e^{−power} · 2^bits⌋. `decimal` rounds exp correctly; the precision grows until the floor is beyond doubt."""
-    precision = 40 + bits // 3
-    while True:
-        with decimal.localcontext(decimal.Context(prec=precision, Emin=-(10**9), Emax=10**9)) as context:
-            scaled = context.multiply(context.exp(decimal.Decimal(-power)), decimal.Decimal(2**bits))
-            doubt = decimal.Decimal(10) ** (scaled.adjusted() + 5 - precision)
-            low, high = int(scaled - doubt), int(scaled + doubt)
-        if low == high or power == 0:
-            return 2**bits if power == 0 else low
-        precision *= 2
+class _Uniform:
+    """A uniform number in (0, 1) of unlimited bits, of which the first 32 were read."""
 
+    def __init__(self, first: int, noise: Noise) -> None:
+        self._value, self._bits, self._noise = first, 32, noise
 
-class _Exact:
-    """One candidate, word by word: the definition of the algorithm, with words of any width."""
-
-    def __init__(self, tape: list[int], fresh: Iterator[int], bits: int, width: int = 64) -> None:
-        self._tape, self._fresh, self._k, self._width = tape, fresh, bits, width
-
-    def decide(self) -> int | None:
-        """z, or None for a refused candidate."""
-        k, (first, second, third, *run) = self._k, self._tape
-        sign, j = first >> (self._width - 1), first & ((1 << k) - 1)
-        number, a = [second], 0
-        while self._below(number, a + 1):
-            a += 1
-        scaled = ((a - 1) ** 2 << 2 * k) + j * ((2 * a << k) + j)  # γ · 2^{2k+1}
-        whole, fraction = scaled >> (2 * k + 1), scaled & ((1 << (2 * k + 1)) - 1)
-        if not self._below([third], whole) or not self._odd(fraction, run):
-            return None
-        z = (a << k) + j
-        return None if sign and not z else -z if sign else z
-
-    def _below(self, number: list[int], power: int) -> bool:
-        """Whether the uniform number is below e^{−power}; its further words are kept in `number`."""
+    def below(self, edge: Callable[[int], decimal.Decimal]) -> bool:
+        """Whether it is below a number that `edge` gives to so many digits."""
         while True:
-            bits = self._width * len(number)
-            value = 0
-            for word in number:
-                value = value << self._width | word
-            edge = _digits(power, bits)
-            if value != edge or power == 0:
-                return value < edge
-            number.append(next(self._fresh))
-
-    def _odd(self, fraction: int, run: list[int]) -> bool:
-        """Whether the run f > U_1 > U_2 > … breaks at an odd place."""
-        width, size = self._width, 2 * self._k + 1
-        padded = fraction << (-size % width)
-        words = -(-size // width)
-        last = [padded >> width * (words - 1 - i) & ((1 << width) - 1) for i in range(words)]
-        exact, place = True, 0
-        while True:
-            number = [run[place] if place < len(run) else next(self._fresh)]
-            place += 1
-            if not self._less(number, last, exact):
-                return place % 2 == 1
-            last, exact = number, False
-
-    def _less(self, number: list[int], last: list[int], exact: bool) -> bool:
-        """number < last, both drawn further while they agree (`last` ends in zeros if it is exact: then it is not less)."""
-        at = 0
-        while True:
-            if at == len(number):
-                number.append(next(self._fresh))
-            if at == len(last):
-                if exact:
+            digits = 30 + self._bits // 3  # of these some 30 stand behind the bits that are known
+            with _digits(digits + 20):
+                scaled, doubt = edge(digits + 10) * 2**self._bits, decimal.Decimal(10) ** -20
+                if self._value + 1 <= scaled - doubt:
+                    return True
+                if self._value >= scaled + doubt:
                     return False
-                last.append(next(self._fresh))
-            if number[at] != last[at]:
-                return number[at] < last[at]
-            at += 1
+            self._value = self._value << 64 | int(self._noise.words(1)[0])
+            self._bits += 64
 
 
-def _candidates(tapes: Words, bits: int) -> tuple[Integers, NDArray[np.bool_], NDArray[np.bool_]]:
-    """(z, accepted, undecided) of one tape per row."""
-    k = np.uint64(bits)
-    one = np.uint64(1)
-    negative = (tapes[:, 0] >> np.uint64(63)).astype(bool)
-    j = tapes[:, 0] & ((one << k) - one)
-    edges = np.array([_digits(power, 64) for power in range(1, _WHOLE + 1)], dtype=np.uint64)
-    rising = edges[::-1]
-    above = np.searchsorted(rising, tapes[:, 1], side="right")  # edges at or below the word
-    a = (_WHOLE - above).astype(np.uint64)
-    undecided = (tapes[:, 1] == rising[np.maximum(above - 1, 0)]) | (a >= np.uint64(_WHOLE))
-    a = np.minimum(a, np.uint64(_WHOLE))
-    # (a−1)² as a² − 2a + 1 would wrap at a = 0 and come back: unsigned arithmetic is exact modulo 2⁶⁴
-    below = a - one
-    scaled = ((below * below) << (k + k)) + j * (((a + a) << k) + j)
-    whole = scaled >> (k + k + one)
-    fraction = scaled << np.uint64(63 - 2 * bits)  # the whole part is shifted out at the top
-    undecided |= whole > np.uint64(_WHOLE)
-    capped = np.minimum(whole, np.uint64(_WHOLE)).astype(np.int64)
-    edge = np.concatenate([np.zeros(1, np.uint64), edges])[capped]
-    passed = (whole == 0) | (tapes[:, 2] < edge)
-    undecided |= (whole > 0) & (tapes[:, 2] == edge)
-    run = np.concatenate([fraction[:, None], tapes[:, 3:]], axis=1)
-    falls = run[:, 1:] < run[:, :-1]
-    breaks = ~falls
-    place = breaks.argmax(axis=1)
-    endless = ~breaks.any(axis=1)
-    before = np.arange(_RUN)[None, :] <= place[:, None]
-    tied = run[:, 1:] == run[:, :-1]
-    tied[:, 0] = False  # the fraction is exact: an equal first word is not below it
-    undecided |= endless | (tied & before).any(axis=1)
-    accepted = passed & (place % 2 == 0)  # places counted from 0 here
-    z = ((a << k) + j).astype(np.int64)
-    accepted &= ~(negative & (z == 0))
-    return np.where(negative, -z, z), accepted & ~undecided, undecided
+def _digits(number: int) -> AbstractContextManager[decimal.Context]:
+    return decimal.localcontext(decimal.Context(prec=number, Emin=-(10**9), Emax=10**9))
 
 
-def discrete_gaussian(size: int, noise: Noise, *, bits: int = BITS) -> Integers:
-    """`size` independent draws of the discrete Gaussian of parameter σ = 2^bits."""
-    if not 0 <= bits <= MOST_BITS:
-        raise ValueError(f"bits must be between 0 and {MOST_BITS}, not {bits}")
+def _exp(exponent: Fraction, digits: int) -> decimal.Decimal:
+    """e^{−exponent}."""
+    with _digits(digits + 10):
+        return (decimal.Decimal(-exponent.numerator) / decimal.Decimal(exponent.denominator)).exp()
 
-    def fresh() -> Iterator[int]:
-        while True:
-            yield int(noise.words(1)[0])
 
-    parts: list[Integers] = []
+@lru_cache(8)
+def _sums(rate: Fraction, digits: int) -> list[decimal.Decimal]:
+    """Σ_{a < i} e^{−rate a²} for i = 1, 2, …, up to where all further terms add less than 10^−digits."""
+    most = math.isqrt(math.ceil(3 * digits / rate)) + 2
+    with _digits(digits + 10):
+        return list(accumulate(_exp(rate * a * a, digits) for a in range(most)))
+
+
+def _share(rate: Fraction, last: int, digits: int) -> decimal.Decimal:
+    """P(a ≤ last)."""
+    sums = _sums(rate, digits)
+    with _digits(digits + 10):
+        return sums[min(last, len(sums) - 1)] / sums[-1]
+
+
+def _decide(word: int, both: int, width: int, variance: Fraction, noise: Noise) -> int | None:
+    """z of one candidate, by definition, or None where it is refused."""
+    sign, j = word >> 63, word & (width - 1)
+    number, rate, a = _Uniform(both >> 32, noise), Fraction(width * width) / (2 * variance), 0
+    while not number.below(partial(_share, rate, a)):
+        a += 1
+    z = a * width + j
+    exponent = Fraction(j * (z + a * width)) / (2 * variance)
+    if exponent and not _Uniform(both & 0xFFFFFFFF, noise).below(partial(_exp, exponent)):
+        return None
+    return None if sign and not z else -z if sign else z
+
+
+def discrete_gaussian(size: int, noise: Noise, *, variance: Fraction) -> NDArray[np.int64]:
+    """`size` independent draws with variance parameter σ² > 0, in steps of the grid.
+
+    Raises:
+        ValueError: σ² is not above 0, or beyond what is exact here.
+    """
+    if not 0 < variance < 1 << 2 * MOST_BITS:
+        raise ValueError(f"variance must be above 0 and below 2^{2 * MOST_BITS}, not {float(variance):g}")
+    width = 1 << max(0, math.isqrt(math.floor(variance)).bit_length() - 4)
+    twice = 2 * float(variance)
+    steps = width * np.arange(1.0 + _REACH * math.sqrt(variance) // width)
+    shares = np.cumsum(np.exp(-np.square(steps) / twice))
+    shares /= shares[-1]
+    bounds = np.arange(_PARTS + 1) / _PARTS
+    guide, after = np.searchsorted(shares, bounds[:-1] - 2 * _DOUBT), np.searchsorted(shares, bounds[1:] + 2 * _DOUBT)
+    guide[guide < after] = -1
+    parts: list[NDArray[np.int64]] = []
     missing = size
     while missing > 0:
-        count = min(missing, _AT_ONCE) * 9 // 4 + 16  # a candidate is accepted with probability 0.48 or more
-        tapes = noise.words(count * _TAPE).reshape(count, _TAPE)
-        drawn, accepted, undecided = _candidates(tapes, bits)
-        for row in np.flatnonzero(undecided):
-            z = _Exact([int(word) for word in tapes[row]], fresh(), bits).decide()
-            accepted[row] = z is not None
-            drawn[row] = 0 if z is None else z
-        parts.append(drawn[accepted][:missing])
+        words = noise.words(2 * (min(missing, _AT_ONCE) * 17 // 16 + 16)).reshape(-1, 2)
+        j = (words[:, 0] & np.uint64(width - 1)).astype(np.float64)
+        first, second = words[:, 1] >> _HALF, (words[:, 1] & _LOW) * 2.0**-32
+        a = guide[first // np.uint64((1 << 32) // _PARTS)]
+        unsure = np.flatnonzero(a < 0)
+        there = first[unsure] * 2.0**-32
+        a[unsure] = np.searchsorted(shares, there, side="right")
+        start = a * float(width)
+        level = np.exp(-j * (2 * start + j) / twice)
+        doubtful = np.abs(level - second) < _DOUBT
+        ends = np.append(0.0, shares)[a[unsure, None] + np.arange(2)]
+        doubtful[unsure] |= (np.abs(ends - there[:, None]) < _DOUBT).any(axis=1)
+        negative = words[:, 0] >> np.uint64(63) == 1
+        whole = (start + j).astype(np.int64)
+        accepted = (second < level) & ~(negative & (whole == 0))
+        whole = np.where(negative, -whole, whole)
+        for row in np.flatnonzero(doubtful):
+            found = _decide(int(words[row, 0]), int(words[row, 1]), width, variance, noise)
+            accepted[row], whole[row] = found is not None, found or 0
+        parts.append(whole[accepted][:missing])
         missing -= len(parts[-1])
     return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
 
-def grid_of(output_noise: float, *, bits: int = BITS) -> float:
+def grid_of(output_noise: float, *, bits: int = GRID_BITS) -> float:
     """h = τ/2^bits."""
     return output_noise * 2.0**-bits
 
 
 def on_noisy_grid(
-    weights: NDArray[np.float64], noise: Noise, *, output_noise: float, bits: int = BITS
+    weights: NDArray[np.float64], noise: Noise, *, output_noise: float, bits: int = GRID_BITS
 ) -> NDArray[np.float64]:
     """The weights rounded to the grid of step h = τ/2^bits, plus an exact discrete Gaussian of parameter τ on it.
 
@@ -191,7 +151,9 @@ def on_noisy_grid(
     if not output_noise > 0 or np.frexp(output_noise)[0] != 0.5:
         raise ValueError(f"output_noise must be a power of two, not {output_noise}")
     grid = grid_of(output_noise, bits=bits)
-    steps = np.rint(weights / grid) + discrete_gaussian(weights.size, noise, bits=bits).reshape(weights.shape)
+    steps = np.rint(weights / grid) + discrete_gaussian(weights.size, noise, variance=Fraction(4) ** bits).reshape(
+        weights.shape
+    )
     published: NDArray[np.float64] = np.asarray(steps * grid + 0.0, dtype=np.float64)
     published.flags.writeable = False
     return published

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +48,9 @@ def run_exactly(
         centre: Weights = np.rint((inside - step_size * gradient(inside)) / grid)
         if not len(drawn):
             count = min(together, steps + 1 - step)
-            drawn = discrete_gaussian(count * point.size, noise, bits=grid_bits).reshape(count, *point.shape)
+            drawn = discrete_gaussian(count * point.size, noise, variance=Fraction(4) ** grid_bits).reshape(
+                count, *point.shape
+            )
         point = (centre + drawn[0]) * grid + 0.0
         drawn = drawn[1:]
         if progress is not None:

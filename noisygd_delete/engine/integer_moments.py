@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 from ..bounds.arithmetic import NORM_TOLERANCE
 from ..errors import AssumptionViolated
 from ..records import Records
+from .discrete_gaussian import discrete_gaussian
 from .noise import Noise
-from .rational_gaussian import rational_gaussian
 
 Integers = NDArray[np.int64]
 EXACT = 1 << 53  # whole numbers below it are exact in float64, and so are their sums in any order
@@ -97,10 +97,10 @@ class IntegerMoments:
         drawn = np.empty(self.size, np.int64)
         diagonal = rows == places
         matrix = drawn[: len(rows)]
-        matrix[diagonal] = rational_gaussian(int(diagonal.sum()), noise, variance=Fraction(variance))
-        matrix[~diagonal] = rational_gaussian(int((~diagonal).sum()), noise, variance=Fraction(variance, 2))
+        matrix[diagonal] = discrete_gaussian(int(diagonal.sum()), noise, variance=Fraction(variance))
+        matrix[~diagonal] = discrete_gaussian(int((~diagonal).sum()), noise, variance=Fraction(variance, 2))
         labels = Fraction(variance * 4**self.label_bits, label_weight**2)
-        drawn[len(rows) :] = rational_gaussian(self.size - len(rows), noise, variance=labels)
+        drawn[len(rows) :] = discrete_gaussian(self.size - len(rows), noise, variance=labels)
         return drawn
 
 

@@ -48,16 +48,4 @@ __all__ = [
     "recipients_told",
 ]
 
-_OF_A_LINE = (
-    "Line",
-    "Served",
-    "States",
-    "acknowledged",
-    "backups_last",
-    "decided",
-    "export",
-    "in_order_of_need",
-    "informed",
-    "recipients_told",
-)
-__getattr__ = on_first_use(__name__, dict.fromkeys(_OF_A_LINE, "line"))
+__getattr__ = on_first_use(__name__, dict.fromkeys(__all__, "line"))  # asked for what is not here yet

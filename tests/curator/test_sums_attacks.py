@@ -12,9 +12,9 @@ import pytest
 from noisygd_delete import Budget, Curator, Records, losses, make_plan
 from noisygd_delete.bounds import markov_sums
 from noisygd_delete.curator.drawing import moments_of
+from noisygd_delete.engine.discrete_gaussian import discrete_gaussian
 from noisygd_delete.engine.integer_moments import carried
 from noisygd_delete.engine.noise import ResearchNoise, noise_source
-from noisygd_delete.engine.rational_gaussian import rational_gaussian
 from noisygd_delete.methods import Plan
 from noisygd_delete.privacy.worlds import Worlds
 
@@ -41,7 +41,7 @@ class Streams:
     def release(self, before: Any, after: Any) -> Any:
         carry, variance = self.run.draws[self.released]
         scales = variance, variance / self.run.label_weight**2
-        fresh = [rational_gaussian(TRIALS, self.noise, variance=_fraction(each)) for each in scales]
+        fresh = [discrete_gaussian(TRIALS, self.noise, variance=_fraction(each)) for each in scales]
         rest = (
             0 if self.published is None else carried(self.published - before, _fraction(carry), markov_sums.CARRY_BITS)
         )

@@ -1,35 +1,44 @@
-"""The discrete Gaussian is exact: against probabilities from mpmath, by enumeration of ties, and beside planted faults."""
+"""The exact discrete Gaussian: against its probabilities, word by word against its definition, and published weights on its grid."""
 
 from __future__ import annotations
 
-import itertools
+import math
 import pickle
+from decimal import Decimal
+from fractions import Fraction
 
 import mpmath
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy.stats import chi2
 
-from noisygd_delete.engine import discrete_gaussian as module
+from noisygd_delete.engine import discrete_gaussian as sampler
 from noisygd_delete.engine.discrete_gaussian import discrete_gaussian, on_noisy_grid
 from noisygd_delete.engine.noise import ResearchNoise, SecureNoise
+
+VARIANCES = [
+    *(Fraction(1, 3), Fraction(1), Fraction(5, 2), Fraction(37), Fraction(1601, 3), Fraction(10**6 + 1, 7)),
+    Fraction(3 << 61),
+]  # steps of 1, then of 2, 32 and 2²⁷
 
 
 def noise(seed: int = 0) -> ResearchNoise:
     return ResearchNoise(np.random.default_rng(seed))
 
 
-def probabilities(sigma: float, reach: int) -> np.ndarray:
+def probabilities(variance: Fraction, reach: int) -> np.ndarray:
     with mpmath.workdps(30):
-        mass = [mpmath.exp(-(mpmath.mpf(z) ** 2) / (2 * mpmath.mpf(sigma) ** 2)) for z in range(-reach, reach + 1)]
+        twice = 2 * mpmath.mpf(variance.numerator) / variance.denominator
+        mass = [mpmath.exp(-(mpmath.mpf(z) ** 2) / twice) for z in range(-reach, reach + 1)]
         total = mpmath.fsum(mass)
         return np.array([float(m / total) for m in mass])
 
 
-def surprise(draws: np.ndarray, sigma: float) -> float:
+def surprise(draws: np.ndarray, variance: Fraction) -> float:
     """p-value of the chi-square test against the exact law, cells of expectation below 10 thrown together."""
-    reach = int(12 * sigma) + 3
-    expected = probabilities(sigma, reach) * len(draws)
+    reach = int(12 * math.sqrt(variance)) + 3
+    expected = probabilities(variance, reach) * len(draws)
     seen = np.bincount(np.clip(draws, -reach, reach) + reach, minlength=2 * reach + 1)
     common = expected >= 10
     pairs = [*zip(seen[common], expected[common], strict=True), (seen[~common].sum(), expected[~common].sum())]
@@ -37,111 +46,76 @@ def surprise(draws: np.ndarray, sigma: float) -> float:
     return float(chi2.sf(statistic, len(pairs) - 1))
 
 
-@pytest.mark.parametrize("bits", [0, 1, 3])
-def test_it_has_the_exact_law(bits) -> None:
-    assert surprise(discrete_gaussian(400_000, noise(bits), bits=bits), 2.0**bits) > 1e-3
+@pytest.mark.parametrize("variance", VARIANCES[:5])
+def test_it_has_the_exact_law(variance: Fraction) -> None:
+    draws = discrete_gaussian(200_000, noise(1), variance=variance)
+    assert surprise(draws, variance) > 1e-3
+    assert surprise(draws, variance * Fraction(26, 25)) < 1e-6
+    assert surprise(np.where(np.arange(len(draws)) % 50 == 0, 0, draws), variance) < 1e-6  # zero too often
 
 
-def test_a_wide_one_has_the_moments_and_the_low_bits_of_the_law() -> None:
-    draws = discrete_gaussian(200_000, noise(4))
-    sigma = 2.0**module.BITS
-    assert np.mean(draws) / sigma == pytest.approx(0, abs=0.011)
-    assert np.var(draws) / sigma**2 == pytest.approx(1, abs=0.016)
-    assert np.mean((draws / sigma) ** 4) == pytest.approx(3, abs=0.12)
-    assert (
-        surprise((draws >> (module.BITS - 2)), 4.0) < 1e-3
-    )  # floors of a continuous law: not centred, so not this one
+def test_low_bits_of_a_wide_one_are_those_of_the_law() -> None:
+    draws = discrete_gaussian(200_000, noise(4), variance=Fraction(4) ** 24)
+    assert surprise(draws >> 22, Fraction(16)) < 1e-3  # floors of a continuous law: not centred, so not this one
     assert np.bincount(draws & 7, minlength=8) / len(draws) == pytest.approx(np.full(8, 1 / 8), abs=0.005)
 
 
-@pytest.mark.parametrize("fault", ["zero counted twice", "e^−γ without its fraction", "one more run word decides"])
-def test_planted_faults_are_seen(fault, monkeypatch) -> None:
-    if fault == "zero counted twice":
-        plain = module._candidates
-
-        def candidates(tapes, bits):
-            tapes = tapes.copy()
-            z, accepted, undecided = plain(tapes, bits)
-            flipped = tapes.copy()
-            flipped[:, 0] &= np.uint64(2**63 - 1)
-            return np.where(z == 0, 0, z), accepted | (plain(flipped, bits)[1] & (z == 0)), undecided
-
-        monkeypatch.setattr(module, "_candidates", candidates)
-    elif fault == "e^−γ without its fraction":
-        plain = module._candidates
-
-        def candidates(tapes, bits):
-            tapes = tapes.copy()
-            tapes[:, 3] = np.uint64(2**64 - 1)  # the run breaks at once
-            return plain(tapes, bits)
-
-        monkeypatch.setattr(module, "_candidates", candidates)
-    else:
-        plain = module._candidates
-
-        def candidates(tapes, bits):
-            tapes = np.concatenate([tapes[:, :3], np.zeros((len(tapes), 1), np.uint64), tapes[:, 3:-1]], axis=1)
-            return plain(tapes, bits)
-
-        monkeypatch.setattr(module, "_candidates", candidates)
-    monkeypatch.setattr(module._Exact, "decide", lambda self: None)
-    assert surprise(discrete_gaussian(100_000, noise(1), bits=2), 4.0) < 1e-6
+@pytest.mark.parametrize("variance", VARIANCES[3:])
+def test_moments_of_wide_draws(variance: Fraction) -> None:
+    drawn = discrete_gaussian(200_000, noise(2), variance=variance)
+    scaled = drawn / math.sqrt(variance)
+    assert abs(scaled.mean()) < 0.012
+    assert abs(scaled.var() - 1) < 0.016
+    assert abs((scaled**4).mean() - 3) < 0.12
 
 
-def test_numpy_decides_as_the_definition_does() -> None:
-    tapes = noise(2).words(4000 * module._TAPE).reshape(-1, module._TAPE)
-    for bits in (0, 5, 24, 26):
-        z, accepted, undecided = module._candidates(tapes, bits)
-        assert undecided.mean() < 2e-3
-        for row in np.flatnonzero(~undecided)[::3]:
-            decided = module._Exact([int(word) for word in tapes[row]], iter(()), bits).decide()
-            assert decided == (int(z[row]) if accepted[row] else None)
+@pytest.mark.parametrize("variance", VARIANCES)
+def test_floating_point_decides_as_the_definition_does(variance: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
+    quick = discrete_gaussian(300, noise(3), variance=variance)
+    monkeypatch.setattr(sampler, "_DOUBT", 2.0)  # every candidate is left to the exact comparison
+    assert (discrete_gaussian(300, noise(3), variance=variance) == quick).all()
+    monkeypatch.setattr(sampler, "_exp", lambda exponent, digits: Decimal(-float(exponent) * 1.1).exp())
+    sampler._sums.cache_clear()
+    assert (discrete_gaussian(300, noise(3), variance=variance) != quick).any()
+    sampler._sums.cache_clear()
 
 
-def test_what_numpy_cannot_decide_it_hands_over() -> None:
-    """Ties with an edge, ties inside the run, a run longer than the tape, a word too small for the table."""
-    edge = np.uint64(module._digits(2, 64))
-    plain = np.array([5, 2**63, 7, 2**62, 2**61, *[2**63 + k for k in range(module._TAPE - 5)]], dtype=np.uint64)
-    tie, run, long, small = (plain.copy() for _ in range(4))
-    tie[1] = edge
-    run[3:6] = [10, 9, 9]
-    long[3:] = np.arange(module._RUN, 0, -1)
-    small[1] = 0
-    for tape in (run, long):
-        tape[0] = 2**23 + 5  # a fraction to fall from
-    undecided = module._candidates(np.stack([tie, run, long, small]), 24)[2]
-    assert undecided.all()
+@pytest.mark.parametrize("variance", VARIANCES[4:])
+def test_steps_and_places_make_up_the_law(variance: Fraction) -> None:
+    """P(a) P(accepted | a, j) by the definition's own numbers, in proportion to exp(−z²/2σ²), in another arithmetic."""
+    width = next(1 << k for k in range(50) if 8 << k <= math.sqrt(variance) < 16 << k)
+    rate = Fraction(width * width) / (2 * variance)
+    with mpmath.workdps(40):
+        for a, j in ((0, 0), (0, width - 1), (1, 0), (7, width // 3), (25, width - 1)):
+            share = sampler._share(rate, a, 40) - (sampler._share(rate, a - 1, 40) if a else 0)
+            accepted = sampler._exp(Fraction(j * (2 * a * width + j)) / (2 * variance), 40)
+            law = mpmath.exp(-mpmath.mpf((a * width + j) ** 2) * variance.denominator / (2 * variance.numerator))
+            first = mpmath.mpf(str(sampler._share(rate, 0, 40)))
+            assert abs(mpmath.mpf(str(share * accepted)) / first / law - 1) < 1e-25
 
 
-@pytest.mark.parametrize("width", [3, 5])
-def test_the_definition_is_exact_when_ties_are_common(width) -> None:
-    """Words of three bits tie all the time: only then is the drawing of further bits exercised."""
-    generator = np.random.default_rng(width)
+def test_a_tie_is_drawn_further() -> None:
+    class Words(ResearchNoise):
+        def words(self, size: int) -> NDArray[np.uint64]:
+            return np.array([known.pop(0)], np.uint64)
 
-    def fresh():
-        while True:
-            yield from generator.integers(0, 2**width, 4096).tolist()
-
-    words, draws = fresh(), []
-    while len(draws) < 40_000:
-        tape = list(itertools.islice(words, 3 + 4))
-        z = module._Exact(tape, words, 2, width).decide()
-        if z is not None:
-            draws.append(z)
-    assert surprise(np.array(draws), 4.0) > 1e-3
+    edge = Decimal(1) / 2 + Decimal(1) / 2**90
+    for further, below in (([0], True), ([0, 1 << 60], True), ([64], False), ([1 << 40], False)):
+        known = list(further)
+        assert sampler._Uniform(1 << 31, Words(np.random.default_rng())).below(lambda digits: edge) is below
+    assert sampler._Uniform((1 << 31) - 1, Words(np.random.default_rng())).below(lambda digits: edge)
 
 
-def test_binary_digits_of_powers_of_e() -> None:
-    with mpmath.workdps(120):
-        for power, bits in itertools.product((1, 2, 17, 40, 90), (64, 128, 192)):
-            assert module._digits(power, bits) == int(mpmath.floor(mpmath.exp(-power) * mpmath.mpf(2) ** bits))
-    assert module._digits(0, 64) == 2**64
+def test_what_is_no_variance_is_refused() -> None:
+    for variance in (Fraction(0), Fraction(-1), Fraction(1 << 90)):
+        with pytest.raises(ValueError, match="variance must be"):
+            discrete_gaussian(1, noise(1), variance=variance)
 
 
 def test_published_weights_lie_on_the_grid_and_are_rounded_first() -> None:
     weights = np.random.default_rng(3).standard_normal((3, 40))
     published = on_noisy_grid(weights, noise(5), output_noise=2.0**-6)
-    grid = module.grid_of(2.0**-6)
+    grid = sampler.grid_of(2.0**-6)
     assert (published / grid == np.rint(published / grid)).all()
     assert np.abs(published - weights).max() < 6 * 2.0**-6
     assert np.std(published - weights) == pytest.approx(2.0**-6, rel=0.2)
@@ -155,11 +129,9 @@ def test_published_weights_lie_on_the_grid_and_are_rounded_first() -> None:
 
 def test_certified_noise_serves_it() -> None:
     source = SecureNoise()
-    draws = discrete_gaussian(1000, source, bits=4)
+    draws = discrete_gaussian(1000, source, variance=Fraction(256))
     assert len(set(draws.tolist())) > 20
-    assert len(discrete_gaussian(0, source)) == 0
+    assert len(discrete_gaussian(0, source, variance=Fraction(1))) == 0
     assert not (source.words(4) == source.words(4)).any()
     with pytest.raises(TypeError):
         pickle.dumps(source)
-    with pytest.raises(ValueError, match="bits"):
-        discrete_gaussian(1, source, bits=27)

@@ -9,7 +9,6 @@ import pytest
 from numpy.linalg import LinAlgError
 
 from noisygd_delete.engine import newton, quasi_newton
-from noisygd_delete.engine.discrete_gaussian import MOST_BITS, discrete_gaussian
 from noisygd_delete.engine.noise import SecureNoise
 from noisygd_delete.engine.quasi_newton import descend, steer
 
@@ -96,12 +95,6 @@ def test_a_sample_that_cannot_be_factored_leaves_the_rest_to_the_caller() -> Non
 
     assert steer(Sample(), function, np.zeros((1, 2)), 1.0) is None
     assert len(measured) == 1
-
-
-@pytest.mark.parametrize("bits", [-1, MOST_BITS + 1, 64])
-def test_a_discrete_gaussian_beyond_its_integers_is_refused(bits) -> None:
-    with pytest.raises(ValueError, match="bits"):
-        discrete_gaussian(3, SecureNoise(), bits=bits)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")

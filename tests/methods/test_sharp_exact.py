@@ -430,7 +430,7 @@ def test_a_step_is_within_what_is_charged_of_the_same_step_in_160_bits(
     fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan, records, rng = plan_by(records=60, features=5, regularization=0.05), table(60), np.random.default_rng(9)
-    monkeypatch.setattr(engine, "discrete_gaussian", lambda size, noise, bits: np.zeros(size))
+    monkeypatch.setattr(engine, "discrete_gaussian", lambda size, noise, variance: np.zeros(size))
     if fault == "no projection":
         monkeypatch.setattr(engine, "project_to_ball", lambda weights, radius: weights)
     step_size = float(np.float32(plan.step_size)) if fault == "η once more rounded" else plan.step_size
@@ -449,7 +449,9 @@ def test_low_bits_of_a_release_do_not_name_the_table(fault: bool, monkeypatch: p
     plan, draw = plan_by(records=400, features=5, regularization=0.1), engine.discrete_gaussian
     if fault:
         monkeypatch.setattr(
-            engine, "discrete_gaussian", lambda size, noise, bits: np.rint(draw(size, noise, bits=bits) / 1024) * 1024
+            engine,
+            "discrete_gaussian",
+            lambda size, noise, variance: np.rint(draw(size, noise, variance=variance) / 1024) * 1024,
         )
     start, rng, mechanism = np.full((1, 5), 0.25), np.random.default_rng(4), plan.mechanism
     one = table()

@@ -217,6 +217,20 @@ def test_a_sum_changed_among_the_last_entries_is_refused_at_once(tmp_path):
         Store.open(path)
 
 
+def test_an_event_that_equals_the_one_before_and_is_no_event_is_found(tmp_path):
+    """Releases like the one before are not read again; 41.0 equals 41, and no reader takes it."""
+    path = old_store(tmp_path / "store", 100)
+
+    def change(fields, place):
+        if place != 60:
+            return None
+        fields["event"]["steps"] = float(fields["event"]["steps"])
+        return fields
+
+    tampered(path, 60, change)
+    assert any("entry 60" in fault and "whole number" in fault for fault in verify(path).faults)
+
+
 def test_a_request_that_somebody_hid_from_the_table_of_places_is_found(tmp_path):
     path = old_store(tmp_path / "store", 100)
     with sqlite3.connect(path / "ledger.sqlite") as connection:

@@ -149,12 +149,16 @@ class Coding:
         parts = [self._of_features(given[first : first + step]) for first in range(0, len(given), step)]
         return np.concatenate(parts) if parts else np.empty((0, len(self.sizes)), np.int64)
 
+    @cached_property
+    def _block_at(self) -> NDArray[np.intp]:
+        """(width,) the block of each feature; the constant's is behind the last."""
+        return np.searchsorted([block.stop for block in self.blocks], np.arange(self.width), side="right")
+
     def _of_features(self, rows: NDArray[Any]) -> Codes:
-        last = np.empty((len(rows), len(self.sizes)), np.intp)
-        for place, block in enumerate(self.blocks):
-            there = (rows[:, block.first : block.stop] != 0)[:, ::-1]
-            last[:, place] = np.where(there.any(axis=1), block.stop - 1 - there.argmax(axis=1), NO_ENTRY)
-        return self.of_last_places(last)
+        last = np.full((len(rows), len(self.sizes) + 1), NO_ENTRY, np.intp)
+        row, place = np.divmod(np.flatnonzero(rows != 0), self.width)
+        last[row, self._block_at[place]] = place  # they rise: the last one stays
+        return self.of_last_places(last[:, :-1])
 
 
 def tree_block(first: int, levels: int, *, missing: bool, empty: bool) -> tuple[CodedBlock, Fraction]:

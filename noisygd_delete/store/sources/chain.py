@@ -16,12 +16,13 @@ import numpy as np
 
 from ...accountant import Event
 from ...curator.drawing import moments_of, patched
+from ...curator.learning import check_fit
 from ...curator.model import Continuation, Model
 from ...engine import Execution
 from ...engine.assumptions import check_labels
 from ...engine.count_tables import CodedMoments, CountTables
 from ...engine.integer_moments import IntegerMoments, Integers
-from ...engine.sums import RowsElsewhere, Sums
+from ...engine.sums import RowsElsewhere, Sums, exact_sums
 from ...errors import InvalidParameter
 from ...features.schema import Encoded, Schema, Table
 from ...losses.base import Loss
@@ -80,6 +81,14 @@ def summed(
         As `reading.records_of`.
     """
     moments, loss = _moments(plan), plan.loss
+    workers = source.opened(schema, plan.records, done)
+    if workers is not None:
+        with workers as (held, position, left_out):
+            check_fit(held, plan)
+            sums, state = exact_sums(held, moments), source.state_at(position)
+            changes = None if since is None else source.changes(since, position, columns_of(schema))
+        unchanged = chain is not None and state is not None and state == chain.state
+        return SummedRows(plan, moments, sums, state, unchanged), position, changes, left_out
     with source.snapshot(columns_of(schema), since, done, chain) as now:
         counts = now.counted(schema) if isinstance(moments, CodedMoments) else None
         if counts is not None and isinstance(moments, CodedMoments):

@@ -23,7 +23,6 @@ from urllib.parse import unquote
 from uuid import uuid4
 
 from ...errors import InvalidParameter, InvalidRecords, InvalidRequest, InvalidSchema, MissingDependency, SourceError
-from ...features.schema import Table
 from ...features.schema.files import BLOCK_ROWS
 from ...records import EditCounts, LeftOut
 from . import parquet_files as files
@@ -33,7 +32,6 @@ from .source import (
     Accept,
     Done,
     ReleaseChain,
-    blocks,
     chosen_by_others,
     dotted,
     not_there,
@@ -138,9 +136,6 @@ class Lake(SqlSource):
         own = f"SELECT * FROM ({self._rows()}) AS everybody WHERE {among}"
         return rows_to_read(own, self._key, self.rows_per_subject)
 
-    def _read_rows(self, connection: duckdb.DuckDBPyConnection, columns: Sequence[str], rows: str) -> list[Table]:
-        return list(blocks(self.address, columns, self._cells(connection, columns, rows)))
-
     def _keys_of(self, connection: duckdb.DuckDBPyConnection, named: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
         """Whom the rows with these names are about."""
         found = dict[str, None]()
@@ -209,7 +204,7 @@ class DuckdbFile(Lake):
 
     def _is_all_in_file(self, connection: duckdb.DuckDBPyConnection) -> bool:
         """Whether it is a table, and no column is made up as it is read, perhaps by the clock."""
-        asked = f"SELECT count(*) FROM duckdb_tables() WHERE {_NAMED} AND NOT contains(sql, 'GENERATED ALWAYS')"
+        asked = f"SELECT count(*) FROM duckdb_tables() WHERE {_NAMED} AND sql NOT ILIKE '%generated always%'"
         return bool(_one(connection, asked, self.table))
 
     def _state(self, connection: duckdb.DuckDBPyConnection, position: str) -> str | None:
@@ -313,6 +308,9 @@ class DeltaTable(Lake):
             super().check_chain(instead)
 
     def _state(self, connection: Any, position: str) -> str:
+        return self.state_at(position)
+
+    def state_at(self, position: str) -> str:
         """The names of its files, none of which ever changes, and none of which comes again with other rows."""
         return hashlib.sha256("\n".join(sorted(_data_files(self._table(number_of(position)), ""))).encode()).hexdigest()
 
@@ -457,7 +455,7 @@ class DeltaTable(Lake):
         if chain is not None and before is not None:
             # nobody else wrote in between, and what went is what was read
             alone = (number_of(position), made.get("num_target_rows_deleted")) == (table_read + 1, len(gone))
-            chain.leave(self._state(None, position) if alone else None)
+            chain.leave(self.state_at(position) if alone else None)
         return position
 
     def _without(self, connection: duckdb.DuckDBPyConnection, dataset: Any, column: str, names: Sequence[str]) -> None:

@@ -157,9 +157,6 @@ class DeltaOnEngine(DeltaTable):
             table._check_columns(connection.table(ROWS).columns)
             table._check_types(connection)
 
-    def check_chain(self, instead: str) -> None:
-        Source.check_chain(self, instead)
-
     def _check_absence(self, *given: Any) -> None:
         """What the query reads is asked in its own words, when it is read."""
 

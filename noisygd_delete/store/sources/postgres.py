@@ -24,7 +24,6 @@ from .source import (
     Accept,
     Done,
     ReleaseChain,
-    blocks,
     chosen_by_others,
     dotted,
     not_there,
@@ -116,10 +115,15 @@ class Postgres(SqlSource):
         return connection.execute(sql.SQL(asked)).fetchall()
 
     def check_chain(self, instead: str) -> None:
-        if (
-            self.table is None or self.query is not None
-        ):  # which may ask the clock, or a function that reads other tables
+        if self.table is None or self.query is not None:
             super().check_chain(instead)
+        with self.connected() as connection:
+            if self._is_secured_by_row(connection):
+                super().check_chain(instead)
+
+    def _is_secured_by_row(self, connection: psycopg.Connection[Any]) -> bool:
+        """Whether policies choose rows for this role, perhaps by the time or by other tables."""
+        return bool(ask_one(connection, "SELECT row_security_active($1::text::regclass)", self._table_name))
 
     def is_watched(self) -> bool:
         with self.connected() as connection:
@@ -132,10 +136,13 @@ class Postgres(SqlSource):
 
     def _is_in(self, connection: psycopg.Connection[Any], position: str, state: str | None) -> bool:
         stamp, _, then = (state or "").partition(" ")
-        if not then or session.stamped(connection, stamp.partition(":")[0]) != stamp:
+        if (
+            not then
+            or session.stamped(connection, stamp.partition(":")[0]) != stamp
+            or self._is_secured_by_row(connection)
+            or trigger.shaped_anew(connection, self._table_name, then)
+        ):
             return False
-        if ask_one(connection, "SELECT row_security_active($1::text::regclass)", self._table_name):
-            return False  # a policy may read other tables
         try:
             changed = self._changed(connection, then, position, ())
         except CountBroken:
@@ -288,7 +295,7 @@ class Postgres(SqlSource):
             before = None
             if chain is not None and self._is_in(connection, position, chain.state):
                 asked = self._rows_of(connection, self._keys_of(connection, named))
-                before = list(blocks(self.address, chain.columns, self._cells(connection, chain.columns, asked)))
+                before = self._read_rows(connection, chain.columns, asked)
             gone: list[str] = []
             for column, names in named:
                 kind, _ = self._type(connection, column)
@@ -309,8 +316,7 @@ class Postgres(SqlSource):
             if chain is not None and before is not None and trigger.own(connection, self._table_name) == own:
                 stamp = session.stamped(connection, left)
                 state = None if stamp is None else f"{stamp} {seen_too(position, int(number))}"
-                after = blocks(self.address, chain.columns, self._cells(connection, chain.columns, asked))
-                chain.take(before, after, state)
+                chain.take(before, self._read_rows(connection, chain.columns, asked), state)
             accept(number if left is None else f"{number}:{left}", gone)
             with _refusing():
                 connection.commit()

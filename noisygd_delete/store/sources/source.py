@@ -201,8 +201,12 @@ class Source(ABC):
         """
         raise InvalidParameter(
             f"{self.address}: nothing there shows that no other program changed rows since a release, from which one by method 'sums' goes on; {instead}, or "
-            "give a table of PostgreSQL, a table of a DuckDB file or a Delta table, without a query and an engine"
+            "give a table of PostgreSQL, a table of a DuckDB file or a Delta table, without a query"
         )
+
+    def state_at(self, position: str) -> str | None:
+        """By which the rows at a position are known again, where that needs no connection; None: it does."""
+        return None
 
     def is_in(self, state: str | None) -> bool:
         """Whether the rows are as in this state (`Snapshot.state`)."""

@@ -176,21 +176,26 @@ def own(connection: psycopg.Connection[Any], table: str) -> EditCounts | None:
 
 
 def chosen_anew(connection: psycopg.Connection[Any], table: str, since: str) -> bool:
-    """Whether what says how rows are read may have been made or changed since this position: a view, a rule, a policy, a column, a word of an
-    enumeration, a table that is part of another."""
+    """Whether a view, a rule or a policy by which rows are chosen may have been made or changed since this position."""
     there = _regclass(table)
     secured = f"relrowsecurity OR EXISTS (SELECT FROM pg_policy WHERE polrelid = {there})"
-    parts = f"WITH RECURSIVE parts(of) AS (SELECT {there}::oid UNION SELECT inhrelid FROM pg_inherits JOIN parts ON inhparent = of) SELECT of FROM parts"
-    places = (
-        "pg_rewrite",
-        "pg_policy",
-        f"pg_class WHERE oid = {there} AND ({secured})",
-        f"pg_attribute WHERE attrelid = {there}",
-        f"pg_enum WHERE enumtypid IN (SELECT atttypid FROM pg_attribute WHERE attrelid = {there})",
-        f"pg_inherits WHERE inhrelid IN ({parts})",
-    )
-    chosen = _WRITTEN.format("(" + " UNION ALL ".join(f"SELECT xmin FROM {place}" for place in places) + ")")
-    asked = f"SELECT EXISTS (SELECT FROM {chosen} WHERE {_NEWER.format(_snapshot(since))})"
+    chosen = f"SELECT xmin FROM pg_rewrite UNION ALL SELECT xmin FROM pg_policy UNION ALL SELECT xmin FROM pg_class WHERE oid = {there} AND ({secured})"
+    return _is_newer(connection, chosen, since)
+
+
+def shaped_anew(connection: psycopg.Connection[Any], table: str, since: str) -> bool:
+    """Whether a column may have been made anew, a value of an enum renamed, or a table made part of this one, since this position: no row is
+    written then."""
+    there = f"SELECT {_regclass(table)}::oid"
+    parts = f"WITH RECURSIVE parts(of) AS ({there} UNION SELECT inhrelid FROM pg_inherits JOIN parts ON inhparent = of) SELECT of FROM parts"
+    columns = f"pg_attribute WHERE attrelid IN ({parts})"
+    words = f"pg_enum WHERE enumtypid IN (SELECT atttypid FROM {columns})"
+    places = columns, words, f"pg_inherits WHERE inhrelid IN ({parts})"
+    return _is_newer(connection, " UNION ALL ".join(f"SELECT xmin FROM {place}" for place in places), since)
+
+
+def _is_newer(connection: psycopg.Connection[Any], numbers: str, since: str) -> bool:
+    asked = f"SELECT EXISTS (SELECT FROM {_WRITTEN.format(f'({numbers})')} WHERE {_NEWER.format(_snapshot(since))})"
     return bool(_row(connection, asked)[0])
 
 

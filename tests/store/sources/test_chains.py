@@ -6,20 +6,25 @@ import math
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow
 import pytest
+from noisygd_delete_engines.questions import Encoder, Partition, answer
+from noisygd_delete_engines.table import ClusterRecords
+from pyarrow import parquet
 
 from noisygd_delete import Budget, EditRequest, Schema, losses, make_plan
 from noisygd_delete.engine.integer_moments import IntegerMoments
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.evidence import erasure_certificate, verify_certificate
 from noisygd_delete.evidence.erasure import erasure_in
-from noisygd_delete.records import Records
+from noisygd_delete.records import NONE_LEFT_OUT, Records
 from noisygd_delete.store import Store, status, verify
 from noisygd_delete.store.sources import by_sql, postgres, source_at, trigger
 from noisygd_delete.store.sources.chain import KeptChain
@@ -414,7 +419,8 @@ def test_a_data_directory_put_back_is_a_cut(own: Server, tmp_path: Path, monkeyp
     run_on(own, f"transaction:{position.split(':')[2]}")
     with Store.open(tmp_path / "store") as store, store.source._moment() as (connection, position):
         assert not store.source._is_in(connection, position, store._table._chain.state)
-        monkeypatch.setattr("noisygd_delete.store.sources.session.shown", lambda *_: True)
+        mark = store._table._chain.state.split(" ")[0]
+        monkeypatch.setattr("noisygd_delete.store.sources.session.stamped", lambda *_: mark)
         assert store.source._is_in(connection, position, store._table._chain.state), "planted: the count alone"
 
 
@@ -443,12 +449,15 @@ def test_cells_that_sql_codes_otherwise_are_read_here(table: Any, tmp_path: Path
         followed.released(store)
 
 
-@pytest.mark.parametrize("kind", ["a query", "a view", "parquet", "one row of several"])
+@pytest.mark.parametrize("kind", ["a query", "a view", "a column of today", "parquet", "one row of several"])
 def test_sources_that_cannot_show_it_are_refused_with_what_works(kind: str, tmp_path: Path) -> None:
     table, facts, of, schema = InDuckdb(tmp_path), {"table": "people"}, plan(), CODED
     if kind == "a view":
         table.run("CREATE VIEW elders AS SELECT * FROM people")
         facts = {"table": "elders"}
+    if kind == "a column of today":
+        table.run("CREATE TABLE ages (id VARCHAR, b DOUBLE, c VARCHAR, y VARCHAR, a DOUBLE AS (b / 10))")
+        facts = {"table": "ages"}
     if kind == "a query":
         facts |= {"query": "SELECT * FROM people WHERE c = 'x'"}
     place = table.place
@@ -626,3 +635,87 @@ def test_planted_what_was_drawn_for_an_earlier_deletion_is_not_taken_for_a_later
 
     monkeypatch.setattr(DuckdbFile, "delete", always)
     assert twice(tmp_path / "wrong")
+
+
+RESHAPED = {
+    "a column made anew": "ALTER TABLE people DROP COLUMN a; ALTER TABLE people ADD COLUMN a double precision DEFAULT 0.5",
+    "a value renamed": "ALTER TYPE letter RENAME VALUE 'x' TO 'w'; ALTER TYPE letter RENAME VALUE 'z' TO 'x'",
+}
+
+
+@pytest.mark.parametrize("how", RESHAPED)
+@pytest.mark.parametrize("looked", [True, False], ids=["", "planted"])
+def test_a_column_that_changes_without_a_row_being_written(
+    database: str, tmp_path: Path, noises, monkeypatch, how: str, looked: bool
+) -> None:
+    """No trigger hears of it, and no row has a new number."""
+    table = InPostgres(database)
+    table.run("CREATE TYPE letter AS ENUM ('x', 'z')")
+    table.run("ALTER TABLE people ALTER COLUMN c TYPE letter USING c::letter")
+    schema = Schema.from_dict(
+        {**FIELDS, "columns": {**FIELDS["columns"], "c": {"categories": ["x", "z"], "unknown": "zero"}}}
+    )
+    if not looked:
+        monkeypatch.setattr(trigger, "shaped_anew", lambda *_: False)
+    with Store.open(made(tmp_path / "store", table, schema)) as store:
+        table.run(RESHAPED[how])
+        assert (store.publish(redo=True).kind == "relearn") == looked
+        right = carried(noises[0], 1, store.plan) if not looked else 0
+        assert bool((store.model.sums - exact(store) == right + noises[-1]).all()) == looked
+
+
+def test_rows_that_a_policy_chooses_are_refused(database: str, tmp_path: Path) -> None:
+    table = InPostgres(database)
+    table.run(
+        "CREATE ROLE reader LOGIN; GRANT SELECT ON people TO reader; ALTER TABLE people ENABLE ROW LEVEL SECURITY"
+    )
+    table.run("CREATE POLICY today ON people USING (now() > '2020-01-01')")
+    source = source_at(database.replace("postgres@", "reader@"), id="id", table="people")
+    with pytest.raises(InvalidParameter, match="perturbed"):
+        Store.create_over(tmp_path / "store", source, CODED, plan())
+    table.run("DROP OWNED BY reader; DROP ROLE reader")
+
+
+class Workers:
+    """Partitions that answer out of order, one of them without a row."""
+
+    def __init__(self, parts: list[Any]) -> None:
+        self.parts, self.partitions = parts, len(parts)
+
+    def ask(self, question: Any) -> list[Any]:
+        return [answer(question, part.number, lambda part=part: part) for part in reversed(self.parts)]
+
+
+@pytest.mark.parametrize("schema", [CODED, PLAIN], ids=["coded", "plain"])
+def test_workers_sum_a_delta_table_by_parts(tmp_path: Path, noises, monkeypatch, schema: Schema) -> None:
+    """The workers of an engine, without the engine: a release is that of one process, bit for bit, and the chain goes on or is cut alike."""
+
+    @contextmanager
+    def opened(engine: str, address: str, of: Schema, slots: int, *, pinned: Any, selection: Any) -> Iterator[Any]:
+        encoder = Encoder.for_rows(of, address)
+        rows = pyarrow.concat_tables(parquet.read_table(path, columns=encoder.columns) for path in pinned.paths)
+        cuts = [0, 70, 70, 150, rows.num_rows]
+        parts = [
+            Partition.of(at, encoder.encoded(rows.slice(first, last - first).to_batches()))
+            for at, (first, last) in enumerate(pairwise(cuts))
+        ]
+        held = ClusterRecords(Workers(parts), address=address, width=of.features, slots=slots)
+        yield held, pinned.position, NONE_LEFT_OUT
+
+    monkeypatch.setattr("noisygd_delete.store.sources.opening.opened", opened)
+    table, found = InDelta(tmp_path), []
+    for engine in (None, "ray"):
+        noises.clear()
+        path = tmp_path / f"store-{engine}"
+        copied = tmp_path / f"delta-{engine}"
+        shutil.copytree(table.place, copied)
+        source = source_at(str(copied), id="id", engine=engine)
+        with Store.create_over(path, source, schema, plan(schema)) as store:
+            store.learn()
+            assert remove(store, 3).kind == "unlearn"
+            deltalake.DeltaTable(str(copied)).delete(f"id = '{name(4)}'")
+            found.append((store.model.sums, store.foresee(EditRequest.delete([name(5)]))["publication"]))
+            assert remove(store, 5).status == "withheld"
+        assert verify(path).faults == ()
+    assert (found[0][0] == found[1][0]).all()
+    assert found[0][1] == found[1][1] == "withheld"

@@ -88,16 +88,20 @@ def test_row_security_may_read_other_tables_and_cuts_the_chain(own: Server, tmp_
         f"CREATE TABLE consent AS SELECT id FROM people WHERE id <> '{name(5)}'",
         "GRANT SELECT ON consent TO clerk",
         "ALTER TABLE people OWNER TO clerk",
-        "ALTER TABLE people ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY",
         "CREATE POLICY agreed ON people USING (EXISTS (SELECT FROM consent WHERE consent.id = people.id))",
     ):
         statement(own.address(), each)
     source = source_at(own.address().replace("postgres@", "clerk@"), id="id", table="people")
-    with Store.create_over(tmp_path / "store", source, CODED, plan()) as store:
+    of = plan(budget=Budget.from_gdp(dp=9.0, deletion=0.5))
+    with Store.create_over(tmp_path / "store", source, CODED, of) as store:
         store.watch()
         store.learn()
-    statement(own.address(), f"UPDATE consent SET id = '{name(5)}' WHERE id = '{name(4)}'")
+        statement(own.address(), "ALTER TABLE people ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY")
+        store.watch()
     assert published(tmp_path / "store", noises) == "relearn"
+    statement(own.address(), f"UPDATE consent SET id = '{name(5)}' WHERE id = '{name(4)}'")
+    with Store.open(tmp_path / "store") as store, store.source._moment() as (connection, position):
+        assert not store.source._is_in(connection, position, store._table._chain.state)
 
 
 def test_a_dump_that_was_restored_counts_from_there_and_cuts_the_chain(own: Server, tmp_path: Path, noises) -> None:
