@@ -340,7 +340,8 @@ class MarkovSums(Method):
             "Exactly: sums are whole numbers of a public grid and the noise is an exact discrete Gaussian. What a release carries on is "
             "recomputed from the release before and the table as that one left it, so rows go after the draw. An edit that is published later "
             "leaves a patch, sums with a little noise more, which stays in the store until then: the chain goes on, for noise of at most a quarter "
-            "more, and who copies the store meanwhile learns more of the record than releases tell (`status` says how much).",
+            "more, and who copies the store meanwhile learns more of the record than releases tell (`status` says how much). Rows in a source that another program changed begin a new chain, charged "
+            "beside the first, which a budget for one may not bear.",
         )
 
 

@@ -30,6 +30,7 @@ from types import CodeType
 
 import cryptography.hazmat.primitives.ciphers  # noqa: F401  # loaded once, before the forks
 import mpmath  # noqa: F401
+import noisygd_delete_server
 import numba  # noqa: F401
 import pandas  # noqa: F401
 import pytest
@@ -43,6 +44,7 @@ from proofs_check.mutation import edit
 from proofs_check.normal_form import Place
 from proofs_check.sources import PACKAGE, ROOT, Sources
 
+SERVER = Path(noisygd_delete_server.__file__).parent
 # room -> (modules left out: words for people and exports, on which no figure rests; tests of the room)
 ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "bounds": (
@@ -64,7 +66,7 @@ ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("planner/test_planner.py", "planner/test_targets.py", "across/test_extreme_numbers.py"),
     ),
     "accountant": (("text", "export", "statement"), ("accountant", "accountant/test_adaptive_requests.py")),
-    "curator": ((), ("curator", "accountant/test_accountant.py", "stream")),
+    "curator": ((), ("curator", "accountant/test_accountant.py")),
     "store": (
         ("describe",),
         tuple(
@@ -83,17 +85,23 @@ ROOMS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             )
         ),
     ),
-    "sources": (
+    "store.sources": (
         (),
-        ("sources/test_changes.py", "sources/test_lake.py", "sources/test_postgres.py", "sources/test_residue.py"),
+        (
+            "store/sources/test_changes.py",
+            "store/sources/test_lake.py",
+            "store/sources/test_postgres.py",
+            "store/sources/test_residue.py",
+        ),
     ),
-    "maps": ((), ("maps", "schema/test_maps.py")),
+    "features.maps": ((), ("features/maps",)),
     "engine.solver": ((), ("engine/test_solver.py", "engine/test_ends_of_the_solver.py")),
     "engine.noise": ((), ("engine/test_noise.py", "across/test_noise_is_never_shared.py")),
     "engine.noisygd": ((), ("engine/test_noisygd.py", "engine/test_noise.py")),
+    "noisygd_delete_server.inbox": ((), ("service/test_inbox.py", "service/test_queue.py")),
     "evidence.verification": (
         (),
-        ("report/test_certificate_facts.py", "report/test_certificate_mutations.py", "cli/test_certificate_command.py"),
+        ("papers/test_certificate_facts.py", "papers/test_certificate_mutations.py", "cli/test_certificate_command.py"),
     ),
 }
 UNHURRIED = (  # tests too slow to run once for every edit
@@ -186,7 +194,7 @@ def _editable(top: ast.AST) -> list[ast.AST]:
 
 
 def _path(module: str) -> Path:
-    base = ROOT.joinpath(*module.split("."))
+    base = (SERVER.parent if module.startswith(SERVER.name) else ROOT).joinpath(*module.split("."))
     return base / "__init__.py" if base.is_dir() else base.with_suffix(".py")
 
 
@@ -194,7 +202,9 @@ class _Finder(importlib.abc.MetaPathFinder):
     """Hands out the edited module in place of the one on disk."""
 
     def __init__(self, change: Edit) -> None:
-        self.name, self.code, self.path = f"{PACKAGE}.{change.place.module}", change.code, _path(change.place.module)
+        module = change.place.module
+        self.name = module if module.startswith(SERVER.name) else f"{PACKAGE}.{module}"
+        self.code, self.path = change.code, _path(module)
 
     def find_spec(self, fullname, path=None, target=None):
         if fullname != self.name:
@@ -347,7 +357,7 @@ def main() -> int:
     parser.add_argument("--only", help="only edits whose description holds this text")
     parser.add_argument("--out", type=Path, help="where to write the table")
     options = parser.parse_args()
-    sources = Sources()
+    sources = Sources(edits={f"{SERVER.name}.{path.stem}": path.read_text() for path in SERVER.glob("*.py")})
     makers: list[Callable[[], Edit]] = []
     for room, (without, _) in ROOMS.items():
         for module in sources.texts:

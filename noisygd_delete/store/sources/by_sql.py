@@ -88,6 +88,9 @@ class SqlSource(Source):
         """SQL of the rows that a release reads of these persons (ids, where the source names no persons)."""
         raise NotImplementedError
 
+    def _read_rows(self, connection: Any, columns: Sequence[str], rows: str) -> list[Table]:
+        return list(blocks(self.address, columns, self._cells(connection, columns, rows)))
+
     def _answer_in_memory(self, connection: Any, asked: str) -> Sequence[Sequence[Any]] | None:
         """The whole answer, worked out in memory alone; None: this source would write something to its disk for it."""
         return None

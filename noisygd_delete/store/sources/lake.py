@@ -23,7 +23,6 @@ from urllib.parse import unquote
 from uuid import uuid4
 
 from ...errors import InvalidParameter, InvalidRecords, InvalidRequest, InvalidSchema, MissingDependency, SourceError
-from ...features.schema import Table
 from ...features.schema.files import BLOCK_ROWS
 from ...records import EditCounts, LeftOut
 from . import parquet_files as files
@@ -33,7 +32,6 @@ from .source import (
     Accept,
     Done,
     ReleaseChain,
-    blocks,
     chosen_by_others,
     dotted,
     not_there,
@@ -137,9 +135,6 @@ class Lake(SqlSource):
         among = f"EXISTS (SELECT 1 FROM {_KEYS} AS k WHERE CAST(k.name AS {kind}) = everybody.{quoted(self._key)})"
         own = f"SELECT * FROM ({self._rows()}) AS everybody WHERE {among}"
         return rows_to_read(own, self._key, self.rows_per_subject)
-
-    def _read_rows(self, connection: duckdb.DuckDBPyConnection, columns: Sequence[str], rows: str) -> list[Table]:
-        return list(blocks(self.address, columns, self._cells(connection, columns, rows)))
 
     def _keys_of(self, connection: duckdb.DuckDBPyConnection, named: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
         """Whom the rows with these names are about."""

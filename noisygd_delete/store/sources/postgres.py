@@ -24,7 +24,6 @@ from .source import (
     Accept,
     Done,
     ReleaseChain,
-    blocks,
     chosen_by_others,
     dotted,
     not_there,
@@ -286,7 +285,7 @@ class Postgres(SqlSource):
             before = None
             if chain is not None and self._is_in(connection, position, chain.state):
                 asked = self._rows_of(connection, self._keys_of(connection, named))
-                before = list(blocks(self.address, chain.columns, self._cells(connection, chain.columns, asked)))
+                before = self._read_rows(connection, chain.columns, asked)
             gone: list[str] = []
             for column, names in named:
                 kind, _ = self._type(connection, column)
@@ -306,8 +305,7 @@ class Postgres(SqlSource):
             own = EditCounts(deleted=len(gone))
             if chain is not None and before is not None and trigger.own(connection, self._table_name) == own:
                 state = f"{left} {seen_too(position, int(number))}" if left and session.is_own(left) else None
-                after = blocks(self.address, chain.columns, self._cells(connection, chain.columns, asked))
-                chain.take(before, after, state)
+                chain.take(before, self._read_rows(connection, chain.columns, asked), state)
             accept(number if left is None else f"{number}:{left}", gone)
             with _refusing():
                 connection.commit()
