@@ -114,15 +114,17 @@ def is_there(connection: psycopg.Connection[Any], table: str) -> bool:
 
 
 def fold(connection: psycopg.Connection[Any], table: str, covered: str) -> None:
-    """Put the counts that this snapshot sees together into one number: no later question is about them."""
+    """Put the counts that this snapshot sees together into one number; whoever asks for changes since before them is told that they are not known."""
     from psycopg import sql
 
     there = _regclass(table)
     connection.execute(
         sql.SQL(
             "WITH folded AS (DELETE FROM noisygd_delete.changes "
-            f"WHERE relation = {there} AND pg_visible_in_snapshot(xid, {_snapshot(covered)}) RETURNING inserted, deleted) "
-            f"UPDATE noisygd_delete.watched SET rows_then = rows_then + (SELECT coalesce(sum(inserted - deleted), 0) FROM folded) WHERE relation = {there}"
+            f"WHERE relation = {there} AND pg_visible_in_snapshot(xid, {_snapshot(covered)}) RETURNING xid, inserted, deleted) "
+            "UPDATE noisygd_delete.watched SET rows_then = rows_then + (SELECT coalesce(sum(inserted - deleted), 0) FROM folded), "
+            "since = coalesce((SELECT xid FROM folded WHERE xid > watched.since ORDER BY xid DESC LIMIT 1), since) "
+            f"WHERE relation = {there}"
         )
     )
 

@@ -196,3 +196,17 @@ def test_a_view_in_the_place_of_the_table_carries_no_chain(tmp_path: Path, noise
     os.replace(f"{aside}.new", aside)
     time.sleep(0.1)
     assert published(path, noises) == "relearn"
+
+
+def test_counts_that_another_store_put_together_cut_the_chain(database: str, tmp_path: Path, noises) -> None:
+    """Two stores over one table: what the second has read and put together, the first has not."""
+    table = InPostgres(database)
+    path = made(tmp_path / "store", table)
+    table.run(f"DELETE FROM people WHERE id = '{name(10)}'")
+    with Store.open(made(tmp_path / "other", table)) as other:
+        other.watch()
+        other.publish(redo=True)
+        assert other.accountant.events[-1].kind == "unlearn"
+    first = noises[0]
+    noises[:] = [first, noises[-1]]
+    assert published(path, noises) == "relearn"
