@@ -17,8 +17,8 @@ from benchmarks import report
 from noisygd_delete import Budget, Records, losses, make_plan, maps
 from noisygd_delete.accountant import Accountant
 from noisygd_delete.audit import AuditResult, World, audit_one_run, audit_releases
-from noisygd_delete.audit.bounds import Counts
 from noisygd_delete.audit.releases import Publish, Weights, longest_rows, measure_climb, publish_twice, without
+from noisygd_delete.audit.simulation import Counts
 from noisygd_delete.curator import learn, resume
 from noisygd_delete.methods import METHODS, Plan, Stage
 

@@ -19,7 +19,7 @@ from sklearn.linear_model import LogisticRegression
 
 from benchmarks import datasets, report
 from noisygd_delete import Budget, Plan, losses, make_plan
-from noisygd_delete.bounds.search import first_whole
+from noisygd_delete.bounds.arithmetic import first_whole
 from noisygd_delete.curator import Curator
 from noisygd_delete.planner.advise import guessing_loss
 from noisygd_delete.records import Records

@@ -26,7 +26,7 @@ from noisygd_delete_engines.questions import Encoder
 
 from noisygd_delete import Budget, Curator, Records, Schema, losses, make_plan
 from noisygd_delete.engine import CurrentRecords
-from noisygd_delete.engine.objective_float64 import PreciseObjective
+from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.features.schema import Encoded
 from noisygd_delete.features.schema.encoded import Gathered
 from noisygd_delete.store.sources import parquet_files as files

@@ -13,9 +13,9 @@ import numpy as np
 
 from benchmarks import report
 from noisygd_delete import Budget, Execution, Records, losses, make_plan
-from noisygd_delete.bounds.rounding import UNIT
-from noisygd_delete.engine.discrete_gaussian import discrete_gaussian
-from noisygd_delete.engine.objective_float64 import PreciseObjective
+from noisygd_delete.bounds.arithmetic import UNIT
+from noisygd_delete.engine.noise import discrete_gaussian
+from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.methods import Sharp
 
 BUDGET = Budget(order=10, dp=1.0, deletion=0.1)

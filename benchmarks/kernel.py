@@ -9,17 +9,17 @@ from collections.abc import Callable
 import numpy as np
 
 from noisygd_delete import Records, losses
-from noisygd_delete.engine import Objective, device_steps
+from noisygd_delete.engine import Objective, device
 from noisygd_delete.engine.device import DeviceObjective
+from noisygd_delete.engine.execution import processors
 from noisygd_delete.engine.noise import SecureNoise
 from noisygd_delete.engine.noisygd import run, run_in_blocks
-from noisygd_delete.engine.threads import processors
 
 from . import datasets, report
 from .timing import ratio, rounds
 
 STEPS = 4  # in one timing: a step includes its noise and its update
-STEPS_ON_A_DEVICE = 8 * device_steps.STEPS  # so many that the capture of a graph, once a run, weighs little
+STEPS_ON_A_DEVICE = 8 * device.STEPS  # so many that the capture of a graph, once a run, weighs little
 
 
 def random_table(rows: int, features: int, classes: int = 0) -> Records:
@@ -99,7 +99,7 @@ def measure_on_device(
     slopes = torch.ones((loss.outputs, len(rows)), device=objective.table.device)
 
     def run_on(there: DeviceObjective) -> Callable[[], object]:
-        scale = {"step_size": 0.1, "noise_variance": 1e-6, "steps": steps, "noise": noise, "block": device_steps.STEPS}
+        scale = {"step_size": 0.1, "noise_variance": 1e-6, "steps": steps, "noise": noise, "block": device.STEPS}
         return lambda: run_in_blocks(weights, there.descend, **scale)
 
     def repeated(work: Callable[[], torch.Tensor]) -> Callable[[], object]:

@@ -17,8 +17,9 @@ from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
-from noisygd_delete.accountant import written
-from noisygd_delete.store import places, seal, tie, verify
+from noisygd_delete.accountant import account as written
+from noisygd_delete.store import ledger as places
+from noisygd_delete.store import seal, tie, verify
 from noisygd_delete.store.disk import Disk
 from noisygd_delete.store.entry import linked
 from noisygd_delete.store.layout import Layout
@@ -71,7 +72,7 @@ def grown(store: Path, target: Path, releases: int) -> Path:
             entry = replace(last, request_id=f"request-{number}", answer=answer, account=written.to_dict(account))
             body, digest = linked(digest, entry)
             connection.execute("INSERT INTO entries VALUES (?, ?, ?)", (length - releases + number, body, digest))
-            places.write(connection, places.of([entry], length - releases + number, number - 1))
+            places.write_places(connection, places.places_of([entry], length - releases + number, number - 1))
     connection.close()
     layout.model(now).rename(layout.model(releases))
     seal.write(Disk(), layout.ledger, length, digest)

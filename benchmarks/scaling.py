@@ -14,7 +14,7 @@ from statistics import median
 import numpy as np
 from benchmarks.kernel import random_table, reader
 from noisygd_delete import losses
-from noisygd_delete.engine.group import launched_group
+from noisygd_delete.engine.execution import launched_group
 from noisygd_delete.engine import Objective
 rows, features, classes, repeats = map(int, sys.argv[1:])
 loss = losses.Softmax(1.0, classes=classes) if classes else losses.Logistic(1.0)

@@ -21,8 +21,7 @@ from benchmarks import datasets, report
 from noisygd_delete import Budget, Curator, EditRequest, Model, Plan, Records, compare_plans, make_plan
 from noisygd_delete.curator.learning import resume
 from noisygd_delete.engine.noise import SecureNoise
-from noisygd_delete.engine.objective import Objective
-from noisygd_delete.engine.objective_float64 import PreciseObjective
+from noisygd_delete.engine.objective import Objective, PreciseObjective
 from noisygd_delete.engine.solver import Solution, solve
 from noisygd_delete.losses import Loss
 from noisygd_delete.privacy import Worlds

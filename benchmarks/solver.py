@@ -22,9 +22,8 @@ from sklearn.linear_model import LogisticRegression
 from benchmarks import datasets, report
 from noisygd_delete import EditRequest, Records, losses
 from noisygd_delete.engine import solver
-from noisygd_delete.engine.linear_term import draw_linear_term
-from noisygd_delete.engine.noise import ResearchNoise
-from noisygd_delete.engine.objective_float64 import PreciseObjective
+from noisygd_delete.engine.noise import ResearchNoise, draw_linear_term
+from noisygd_delete.engine.objective import PreciseObjective
 
 ORDER = 10
 DELETED = tuple(range(0, 50, 10))

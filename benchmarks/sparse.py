@@ -14,8 +14,7 @@ from benchmarks import report
 from benchmarks.wide import least
 from noisygd_delete import Records, losses
 from noisygd_delete.engine.objective import Objective
-from noisygd_delete.engine.sparse import SparseObjective
-from noisygd_delete.engine.sums import sums_of
+from noisygd_delete.engine.sums import SparseObjective, sums_of
 
 PASSES = ((10_000, 20_000, 200, 2), (10_000, 20_000, 200, 10), (10_000, 20_000, 20, 2), (10_000, 2_000, 200, 2))
 RUNS = ((10_000, 100_000, 100, 2), (10_000, 100_000, 100, 10), (100_000, 100_000, 100, 2))

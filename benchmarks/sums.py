@@ -31,7 +31,7 @@ from noisygd_delete.features.maps import Additive
 from noisygd_delete.features.schema.columns import Category
 from noisygd_delete.methods import Plan
 from noisygd_delete.methods.sums import usual_levels
-from noisygd_delete.planner.ridge import expected_cost
+from noisygd_delete.planner.usual import expected_cost
 
 SPLITS, RELEASES, LOSS = 5, (101, 1001), losses.Logistic(radius=1.0)
 TABLES = {"adult": (datasets.adult_table, 26_000), "wages": (datasets.wage_table, 22_000)}  # and rows to learn from

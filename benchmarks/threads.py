@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from noisygd_delete import losses
-from noisygd_delete.engine import Objective, threads
-from noisygd_delete.engine.objective_float64 import PreciseObjective
+from noisygd_delete.engine import Objective, execution
+from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.engine.solver import solve
 
 from . import report
@@ -56,19 +56,19 @@ def line(rows: int, features: int, loss: losses.Loss, repeats: int) -> list[str]
         """Steps one after the other, as a run takes them: the threads of one way are asleep before another is timed."""
 
         def run() -> None:
-            kept = threads._PARALLEL
-            threads._PARALLEL = kept if side_by_side else sys.maxsize
+            kept = execution._PARALLEL
+            execution._PARALLEL = kept if side_by_side else sys.maxsize
             try:
-                with threads.limit_threads() if limited else nullcontext():
+                with execution.limit_threads() if limited else nullcontext():
                     for _ in range(steps):
                         plain.gradient(weights)
             finally:
-                threads._PARALLEL = kept
+                execution._PARALLEL = kept
 
         return run, steps
 
     def on_one() -> None:
-        with threads.limit_threads():
+        with execution.limit_threads():
             solving()
 
     solves = (
@@ -122,8 +122,8 @@ def main(arguments: list[str]) -> None:
         "one / ours",
     ]
     body = f"""\
-Ratios of times by the clock, alternating in one process, many steps at a time; medians. A solve runs its products on one thread below {threads.LEAST:,}
-numbers × scores, else on those that the BLAS has. A step runs its products on one thread, from {threads._PARALLEL:,}
+Ratios of times by the clock, alternating in one process, many steps at a time; medians. A solve runs its products on one thread below {execution.LEAST:,}
+numbers × scores, else on those that the BLAS has. A step runs its products on one thread, from {execution._PARALLEL:,}
 numbers on over parts of the table side by side ("ours"): above 1, ours
 is faster than a BLAS that shares every product among its threads, or than one thread. The neighbour: a busy process on all processors but one. Before the run
 {waiting:.1f} processes of others waited for {os.cpu_count()} processors.

@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks import report
 from noisygd_delete import Records, losses
 from noisygd_delete.engine.objective import Objective
-from noisygd_delete.engine.sums_held import HeldSums
+from noisygd_delete.engine.sums import HeldSums
 
 SIZES = ((5_000, 20_000, 10), (4_000, 5_000, 10), (500, 100_000, 10), (4_000, 5_000, 50), (8_000, 1_000, 100))
 

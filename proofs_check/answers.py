@@ -265,7 +265,7 @@ def exact_mu(epsilon: float, delta: float) -> float:
     evidence=(RIGOROUS,),
     claim=within,
     fault=("1 % room", lambda spent, plan: within(replace(spent, gdp_squared=spent.gdp_squared / 1.01, rate=spent.rate / 1.01), plan)),
-    licenses=("accountant.intervals:within", "privacy.budget:Budget.dp_gdp", "privacy.budget:Budget.dp_rate"),
+    licenses=("accountant.events:within", "privacy.budget:Budget.dp_gdp", "privacy.budget:Budget.dp_rate"),
     scope="Budgets in μ, (ε, δ) and at one Rényi order, ways with a μ and Theorem 5.1; costs 10⁻⁶ beside the limit, which is worked out in 40 digits. Theorem 5.1 under (ε, δ) "
     "is compared with the conversion that the planner takes, not with the least ε.",
 )  # fmt: skip

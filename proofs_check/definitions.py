@@ -116,7 +116,7 @@ def _closed_up(database: Database, edits: tuple[Edit, ...]) -> Database:
     evidence=(RIGOROUS,),
     claim=_in_place,
     fault=("deleting a record closes the gap", _closed_up),
-    licenses=("records.records:Records.apply", "records.request:EditRequest"),
+    licenses=("records.records:Records.apply", "records.records:EditRequest"),
     scope="Every database of three slots over three values and every sequence of two requests of one edit, by the package's own table; and requests that copy what they saw "
     "of the record, for which it is false (so the remark needs its word non-adaptive).",
 )

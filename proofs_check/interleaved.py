@@ -13,7 +13,7 @@ import numpy as np
 
 from noisygd_delete import Budget, Plan, losses, make_plan
 from noisygd_delete.accountant import Accountant
-from noisygd_delete.accountant.intervals import stretches
+from noisygd_delete.accountant.events import stretches
 from noisygd_delete.privacy.guarantee import Guarantee
 
 from .framework import ADVERSARIAL, RIGOROUS, Finding, require, statement

@@ -11,7 +11,7 @@ import numpy as np
 
 from noisygd_delete.bounds import markov_sums
 from noisygd_delete.methods.sums import MarkovSumsRun
-from noisygd_delete.privacy.worlds import Worlds
+from noisygd_delete.privacy.guarantee import Worlds
 from tests.oracles import sums_tree
 
 from .framework import ADVERSARIAL, RIGOROUS, Finding, close, require, statement

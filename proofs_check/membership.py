@@ -9,7 +9,7 @@ import mpmath as mp
 import numpy as np
 import sympy as sp
 
-from noisygd_delete.bounds import membership, renyi
+from noisygd_delete.bounds import gaussian, renyi
 
 from .conversions import closest_conversion, largest_event
 from .framework import ADVERSARIAL, RIGOROUS, SYMBOLIC, Finding, require, same, statement
@@ -108,12 +108,12 @@ def _least_error(order: float, cost: float, false_positive: float, both: bool) -
     "S.tradeoff",
     "least false negative rate of a test: Φ(Φ⁻¹(1−α) − μ) under μ-GDP, the coins' edge under (q, ε_q)",
     evidence=(RIGOROUS, ADVERSARIAL),
-    claim=membership.renyi_tradeoff,
-    fault=("order q − 1/2 for q", lambda **k: membership.renyi_tradeoff(**{**k, "order": k["order"] - 0.5})),
+    claim=gaussian.renyi_tradeoff,
+    fault=("order q − 1/2 for q", lambda **k: gaussian.renyi_tradeoff(**{**k, "order": k["order"] - 0.5})),
     licenses=(
-        "bounds.membership:gdp_tradeoff",
-        "bounds.membership:renyi_tradeoff",
-        "bounds.membership:rate_tradeoff",
+        "bounds.gaussian:gdp_tradeoff",
+        "bounds.gaussian:renyi_tradeoff",
+        "bounds.gaussian:rate_tradeoff",
     ),
     scope="Gaussian curve against 40 digits; Rényi curves against a bisection written here, never above and within "
     "1e−6; `rate_tradeoff` never above the Gaussian pair that has that curve.",
@@ -138,12 +138,12 @@ def _tradeoff(claim, effort: int) -> Finding:
         for size in (0.01, 1.0, 4.0):
             for rate in (0.001, 0.3, 0.9):
                 exact = mp.ncdf(-mp.sqrt(2) * mp.erfinv(2 * mp.mpf(rate) - 1) - size)
-                found = membership.gdp_tradeoff(mu=size, false_positive=rate)
+                found = gaussian.gdp_tradeoff(mu=size, false_positive=rate)
                 require(
                     found <= exact and found >= exact * (1 - 1e-9),
                     f"gdp_tradeoff({size}, {rate}) = {found}, exact {exact}",
                 )
-                require(membership.rate_tradeoff(rate=size * size / 2, false_positive=rate) <= exact, "rate_tradeoff")
+                require(gaussian.rate_tradeoff(rate=size * size / 2, false_positive=rate) <= exact, "rate_tradeoff")
     return Finding(f"within {worst:.0e} of the edge")
 
 
@@ -152,15 +152,15 @@ def _tradeoff(claim, effort: int) -> Finding:
     "largest advantage of a test: 2Φ(μ/2) − 1; tanh(s/2) with cosh((q−½)s) = e^{(q−1)ε_q} cosh(s/2) under (q, ε_q) "
     "both ways",
     evidence=(SYMBOLIC, ADVERSARIAL),
-    claim=membership.renyi_advantage,
+    claim=gaussian.renyi_advantage,
     fault=(
         "cosh((q+½)s)",
-        lambda *, order, renyi: membership.renyi_advantage(order=order + 1, renyi=renyi * (order - 1) / order),
+        lambda *, order, renyi: gaussian.renyi_advantage(order=order + 1, renyi=renyi * (order - 1) / order),
     ),
     licenses=(
-        "bounds.membership:renyi_advantage",
-        "bounds.membership:rate_advantage",
-        "bounds.membership:gdp_advantage",
+        "bounds.gaussian:renyi_advantage",
+        "bounds.gaussian:rate_advantage",
+        "bounds.gaussian:gdp_advantage",
     ),
     scope="The moment of coins p = 1 − p′ symbolically; random coins (not only mirrored ones) with both divergences "
     "measured; `rate_advantage` never below the Gaussian pair's 2Φ(μ/2) − 1.",
@@ -185,6 +185,6 @@ def _advantage(claim, effort: int) -> Finding:
         closest = min(closest, 1 - abs(up - down) / bound)
     for size in (0.01, 0.5, 2.0):
         exact = math.erf(size / math.sqrt(8))
-        require(exact <= membership.gdp_advantage(mu=size) <= exact * (1 + 1e-9), "gdp_advantage")
-        require(exact <= membership.rate_advantage(rate=size * size / 2) <= 1.3 * exact, "rate_advantage")
+        require(exact <= gaussian.gdp_advantage(mu=size) <= exact * (1 + 1e-9), "gdp_advantage")
+        require(exact <= gaussian.rate_advantage(rate=size * size / 2) <= 1.3 * exact, "rate_advantage")
     return Finding(f"closest approach {max(0.0, closest):.1e}")

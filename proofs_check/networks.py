@@ -15,7 +15,7 @@ import sympy as sp
 from noisygd_delete import Budget, losses, make_plan, maps
 from noisygd_delete.accountant import Presence, StageRun, ancestor_guarantee
 from noisygd_delete.bounds import conversion, ladder, shifted_interpolation, waiting
-from noisygd_delete.bounds.membership import gdp_tradeoff
+from noisygd_delete.bounds.gaussian import gdp_tradeoff
 from noisygd_delete.errors import AssumptionViolated
 from noisygd_delete.methods.composition import CompositionRun
 from noisygd_delete.methods.minimiser import MinimiserRun
@@ -279,7 +279,7 @@ def _worth(trained: float, mu: float) -> float:
     evidence=(RIGOROUS, ADVERSARIAL),
     claim=_worth,
     fault=("half of μ", lambda trained, mu: _worth(trained, mu / 2)),
-    licenses=("bounds.membership:gdp_tradeoff",),
+    licenses=("bounds.gaussian:gdp_tradeoff",),
     scope="Exact densities of clipped noisy fine-tuning from random starts, random functionals of what comes out (thresholds, waves, whatever a later "
     "deterministic fine-tuning makes of it): never above, attained by a threshold after one step. And the figures of the comparison at δ = 1e-5: "
     "an error of 2 % becomes at most 2.16 % at ε = .1 and 3.7 % at ε = 1, by the (ε, δ) line 2.21 % and 5.44 %; 20 % at most 28 % at ε = 1. "
@@ -527,7 +527,7 @@ _PRIVATE = SimpleNamespace(of=lambda map: _Centred((map,)))
     evidence=(RIGOROUS, ADVERSARIAL),
     claim=_PUBLIC,
     fault=("features about the table's own mean", _PRIVATE),
-    licenses=("features.maps.base:PublicMap.rows", "features.maps.base:normalised", "features.maps.check:check"),
+    licenses=("features.maps.base:PublicMap.rows", "features.maps.base:normalised", "features.maps.base:check"),
     scope="Random tables and neighbours (another record, or none, in one slot), maps by code: other slots' rows are equal to the bit, every row within "
     "R, free slots 0, the map accepted by the kit; the law of a linear model on the mapped rows, exact, within the plan's dp while the record is "
     "there and within its deletion figure after, and equal to them for opposite records. A map about the table's own mean is refused by the kit. "

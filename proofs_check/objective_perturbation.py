@@ -11,9 +11,10 @@ import mpmath
 import numpy as np
 import sympy as sp
 
-from noisygd_delete.bounds import gaussian, noise_shape, order_curve
+from noisygd_delete.bounds import gaussian, objective_perturbation
 from noisygd_delete.bounds import objective_perturbation as bounds
-from noisygd_delete.bounds.objective_perturbation_gdp import gdp
+from noisygd_delete.bounds import renyi as order_curve
+from noisygd_delete.bounds.objective_perturbation import gdp
 
 from .framework import ADVERSARIAL, RIGOROUS, SYMBOLIC, Finding, close, require, same, statement
 
@@ -364,7 +365,9 @@ def _excess(claim, effort: int) -> Finding:
 
 def _shapes(unknown: bool) -> SimpleNamespace:
     return SimpleNamespace(
-        block_variances=noise_shape.block_variances, unknown=unknown, divisor=noise_shape.row_divisor
+        block_variances=objective_perturbation.block_variances,
+        unknown=unknown,
+        divisor=objective_perturbation.row_divisor,
     )
 
 
@@ -375,10 +378,10 @@ def _shapes(unknown: bool) -> SimpleNamespace:
     claim=_shapes(True),
     fault=("an unknown bucket missing: cold blocks, no row divided", _shapes(False)),
     licenses=(
-        "bounds.noise_shape:block_variances",
-        "bounds.noise_shape:column_variances",
-        "bounds.noise_shape:shape_trace",
-        "bounds.noise_shape:row_divisor",
+        "bounds.objective_perturbation:block_variances",
+        "bounds.objective_perturbation:column_variances",
+        "bounds.objective_perturbation:shape_trace",
+        "bounds.objective_perturbation:row_divisor",
     ),
     scope="The identity symbolically for three blocks and two numbers; random schemas and rows; with the divisor every row, cold blocks "
     "included, has both norms at most R.",
@@ -400,7 +403,7 @@ def _shape(claim, effort: int) -> Finding:
         count = int(generator.integers(0, 5))
         squares = [1.0 for _ in variances] + list(generator.uniform(-1, 1, count) ** 2)
         shape = [*variances, *([1.0] * count)]
-        trace_ = noise_shape.shape_trace(categories=sizes, numbers=count)
+        trace_ = objective_perturbation.shape_trace(categories=sizes, numbers=count)
         close(trace_, math.fsum(s * v for s, v in zip((*sizes, 1), variances, strict=True)) + count, "tr Σ")
         require(trace_ <= sum(sizes) + 1 + count + 1e-9, "the shape never needs a larger trace")
         cold = [square if generator.random() < 0.6 else 0.0 for square in squares]
@@ -418,16 +421,16 @@ def _shape(claim, effort: int) -> Finding:
             worst_cold = max(worst_cold, shaped_ / norm_)
     for _ in range(100 * effort):  # columns in any order, with categories that may be cold counted as numbers
         layout = [int(size) for size in generator.choice([0, 0, 1, 2, 5, 40], 8)]
-        variances, row, hot = noise_shape.column_variances(blocks=layout), [], [k for k in layout if k]
+        variances, row, hot = objective_perturbation.column_variances(blocks=layout), [], [k for k in layout if k]
         for size in layout:
             row += list(np.eye(size)[generator.integers(size)]) if size else [generator.uniform(-1, 1)]
         shaped_, norm_ = (
             math.fsum(x * x / v for x, v in zip(row, w, strict=True)) for w in (variances, [1.0] * len(row))
         )
         require(len(variances) == len(row) and abs(shaped_ / norm_ - 1) < 1e-12, f"columns {layout}: {shaped_ / norm_}")
-        trace_ = noise_shape.shape_trace(categories=hot, numbers=layout.count(0), constant=False)
+        trace_ = objective_perturbation.shape_trace(categories=hot, numbers=layout.count(0), constant=False)
         close(math.fsum(variances), trace_, "tr Σ of columns")
-    require(noise_shape.row_divisor(norm=0.0, shaped_norm=0.0, radius=1.0) == 1.0, "the null row stays")
+    require(objective_perturbation.row_divisor(norm=0.0, shaped_norm=0.0, radius=1.0) == 1.0, "the null row stays")
     return Finding(f"a cold row reaches √(xᵀΣ⁻¹x) = {worst_cold:.2f} before it is divided")
 
 
@@ -442,7 +445,7 @@ def _beyond(**arguments: Any) -> float:
     claim=order_curve.curve_epsilon,
     fault=("orders above the highest used", _beyond),
     licenses=tuple(
-        f"bounds.order_curve:{name}"
+        f"bounds.renyi:{name}"
         for name in (
             "curve_epsilon",
             "curve_least",

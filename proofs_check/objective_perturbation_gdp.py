@@ -14,7 +14,7 @@ import sympy as sp
 from mpmath import iv
 from scipy.special import ndtr, ndtri
 
-from noisygd_delete.bounds import objective_perturbation_gdp as bounds
+from noisygd_delete.bounds import objective_perturbation as bounds
 
 from .exact import enclose, surely_at_most
 from .framework import ADVERSARIAL, RIGOROUS, SYMBOLIC, Finding, close, require, same, statement
@@ -87,7 +87,7 @@ def _level(kappa_low: float, kappa_high: float, allowed: Any, low: float, high: 
     evidence=(RIGOROUS, ADVERSARIAL),
     claim=bounds.flow_constant,
     fault=("0.4 for ln 2", lambda *, kappa: 1 + 0.4 * kappa**2),
-    licenses=("bounds.objective_perturbation_gdp:flow_constant",),
+    licenses=("bounds.objective_perturbation:flow_constant",),
     scope="Levels c ≥ 0 for every κ in [1/50, 1/4]: boxes in κ and in the level t, the three bounds of the appendix in interval "
     "arithmetic (t < κ by ∫_t^κ (κ−u)φ ≤ φ(t)(κ−t)²/2). Below 1/50 by hand: (iii) to tκ = .23, (ii) to 1.45, (i) beyond; the constants "
     "of that are checked here. Levels c < 0 are by hand in the sheet, re-read, not machine-checked; both signs are attacked: exact "
@@ -172,7 +172,7 @@ def _plain(*, lipschitz: float, noise: float, worlds: float = 1, **_: float) -> 
     evidence=(ADVERSARIAL,),
     claim=_flow(),
     fault=("m = 1", SimpleNamespace(gdp=_plain, most_noise=bounds.most_noise)),
-    licenses=("bounds.objective_perturbation_gdp:gdp", "bounds.objective_perturbation_gdp:most_noise"),
+    licenses=("bounds.objective_perturbation:gdp", "bounds.objective_perturbation:most_noise"),
     scope="Exact trade-off functions on a line (cell masses by Φ), ramps at several places, zero-out and opposite pairs, κ up to 1/4; "
     "products for blocks are composition of Gaussian parts. The flow lemma itself is proved in the sheet from the constant.",
 )
@@ -232,7 +232,7 @@ def _inexact(**claims: Any) -> SimpleNamespace:
     claim=_inexact(),
     fault=("γ ignored", _inexact(spread=lambda *, grid, dimension, **_: grid * math.sqrt(dimension))),
     licenses=tuple(
-        f"bounds.objective_perturbation_gdp:{name}"
+        f"bounds.objective_perturbation:{name}"
         for name in ("spread", "deletion_spread", "inexact_rate", "inexact_gdp", "tolerance_for", "output_noise")
     ),
     scope="Two quadratic objectives whose approximate minimisers sit at opposite ends of their balls, rounded to opposite corners of "

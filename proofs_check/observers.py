@@ -32,7 +32,7 @@ def _adaptive(accountant: Accountant, models_seen: int, **query) -> Guarantee:
     licenses=(
         "accountant.accountant:Accountant.deletion_adaptive",
         "accountant.history:_dearest",
-        "accountant.intervals:alone",
+        "accountant.events:alone",
     ),
     scope="Random histories as in S.history, every set of p earlier models enumerated with its joint Gaussian law (all later ones "
     "observed); equality with the dearest set for releases from the minimiser with a cold solver, with the whole history from p = number "
@@ -157,8 +157,8 @@ def _without_extractors(accountant: Accountant, *, present_from: int, erased_at:
         "accountant.accountant:Accountant.forgotten",
         "methods.near_gibbs:NearGibbsRun.closer",
         "methods.near_gibbs:NearGibbsRun.forgets_at",
-        "bounds.gibbs:Gibbs.closeness",
-        "bounds.gibbs:Gibbs.closer",
+        "bounds.theorem_5_2:Gibbs.closeness",
+        "bounds.theorem_5_2:Gibbs.closer",
     ),
     scope="Random histories with fresh learns, printed and sharper form: the answer at the order of Theorem 5.2 is the smaller of the induction "
     "written out here and the composition of the steps with the record; 0 steps and no edits included. `forgotten` is the induction.",

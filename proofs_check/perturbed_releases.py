@@ -11,11 +11,9 @@ import numpy as np
 
 from noisygd_delete import Budget, Plan, losses
 from noisygd_delete.accountant import Accountant, Event
-from noisygd_delete.bounds import order_curve
-from noisygd_delete.methods.perturbed_run import PerturbedRun
-from noisygd_delete.privacy.curve import Curve
-from noisygd_delete.privacy.guarantee import Guarantee
-from noisygd_delete.privacy.worlds import Worlds
+from noisygd_delete.bounds import renyi
+from noisygd_delete.methods.perturbed import PerturbedRun
+from noisygd_delete.privacy.guarantee import Curve, Guarantee, Worlds
 
 from . import ways
 from .answers import exact_mu
@@ -55,8 +53,8 @@ def _run(**facts: Any) -> PerturbedRun:
     claim=PerturbedRun.interval,
     fault=("the Hessian term forgotten", _faulty(smoothness=lambda _: 0.0)),
     licenses=(
-        "methods.perturbed_run:PerturbedRun",
-        "privacy.curve:Curve",
+        "methods.perturbed:PerturbedRun",
+        "privacy.guarantee:Curve",
         "privacy.budget:Budget.affords",
     ),
     scope="Exact one-dimensional laws of ramps at the ρ and L of the run, where s is small and large; linear losses, where the law of the output "
@@ -111,9 +109,9 @@ def _releases(claim, effort: int) -> Finding:
     order, budget = 4.0, single.renyi(4.0)
     require(Budget(order=order, dp=budget, deletion=budget).affords(single), "within its own budget")
     require(not Budget(order=order, dp=budget * 0.99, deletion=budget * 0.9).affords(single), "not within less")
-    least = order_curve.curve_least(lambda q: abs(q - 2.5), highest_order=4.0)
+    least = renyi.curve_least(lambda q: abs(q - 2.5), highest_order=4.0)
     require(least < 1e-3, "a search over orders")
-    low = order_curve.curve_least(lambda q: abs(q - 9.0), highest_order=4.0)
+    low = renyi.curve_least(lambda q: abs(q - 9.0), highest_order=4.0)
     require(5 < low < 5.1, "that stays below the highest")
     return Finding(f"closest approach {max(closest, 0):.1e}")
 
@@ -154,7 +152,7 @@ def _chain_divergence(order: float, scale: float, convexity: float, links: int, 
     evidence=(ADVERSARIAL,),
     claim=PerturbedRun.interval,
     fault=("a chain charged as one minimiser", _faulty(chain=lambda _: 1)),
-    licenses=("methods.perturbed_run:PerturbedRun",),
+    licenses=("methods.perturbed:PerturbedRun",),
     scope="Exact joint laws of one to three links in one dimension, all of them observed, one logistic or linear record among empty slots, zero-out, orders 1.5 "
     "to 3, on grids that hold the mass; μ and the deletion figures against those of single minimisers. Not several dimensions, nor the two other forms.",
 )
@@ -190,7 +188,7 @@ def _chains(claim, effort: int) -> Finding:
     fault=("each curve counted once", lambda parts: Guarantee.composed([(part, 1) for part, _ in parts])),
     licenses=(
         "privacy.guarantee:Guarantee.composed",
-        "privacy.curve:fewer",
+        "privacy.guarantee:fewer",
         "privacy.guarantee:Guarantee.highest_order",
     ),
     scope="Random sums of curves with and without μ, of one and of different ρ, Gaussian parts and rates: every order against the sum of the parts, the μ "

@@ -316,8 +316,8 @@ def _as_planned(plan: Plan) -> Plan:
         lambda plan: plan.changed(delete_steps_for_deletion=plan.delete_steps_for_deletion // 2),
     ),
     licenses=(
-        "bounds.gibbs:Gibbs.closeness",
-        "bounds.gibbs:Gibbs.worst_closeness",
+        "bounds.theorem_5_2:Gibbs.closeness",
+        "bounds.theorem_5_2:Gibbs.worst_closeness",
         "methods.near_gibbs:NearGibbs.plan",
         "methods.near_gibbs:NearGibbsRun.forgets",
         "methods.near_gibbs:NearGibbs.assemble",
@@ -382,7 +382,7 @@ def _closeness(claim, effort: int) -> Finding:
 
 def _written_out(effort: int) -> None:
     """The induction over a history, line by line, for facts of every kind: every run, every edit and the prior count."""
-    from noisygd_delete.bounds.gibbs import Gibbs
+    from noisygd_delete.bounds.theorem_5_2 import Gibbs
 
     generator = np.random.default_rng(145)
     for trial in range(200 * effort):
@@ -431,7 +431,7 @@ def _written_out(effort: int) -> None:
 
 def _on_a_grid(form: str) -> float:
     """R_q of a learn and three requests against π of the current records; two records, sine losses, one edit at a time."""
-    from noisygd_delete.bounds.gibbs import Gibbs
+    from noisygd_delete.bounds.theorem_5_2 import Gibbs
 
     waves = [Wave(0.25, 1.0, phase) for phase in (0.0, math.pi, math.pi / 2)]
     order, variance, lam = 2.0, 1.0, 1.0

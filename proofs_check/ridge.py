@@ -8,7 +8,7 @@ import numpy as np
 import sympy as sp
 from scipy.optimize import minimize
 
-from noisygd_delete.bounds import objective_perturbation, ridge
+from noisygd_delete.bounds import objective_perturbation
 
 from .framework import ADVERSARIAL, SYMBOLIC, Finding, close, require, same, statement
 
@@ -17,9 +17,9 @@ from .framework import ADVERSARIAL, SYMBOLIC, Finding, close, require, same, sta
     "RIDGE.cost",
     "with λ′ ≥ λ: excess risk in L_λ ≤ excess risk in L_λ′ + (λ′−λ)B²/2 for every model, where ‖θ*_λ‖ ≤ B",
     evidence=(SYMBOLIC, ADVERSARIAL),
-    claim=ridge.ridge_cost,
-    fault=("half of it", lambda **facts: ridge.ridge_cost(**facts) / 2),
-    licenses=("bounds.ridge:ridge_cost",),
+    claim=objective_perturbation.ridge_cost,
+    fault=("half of it", lambda **facts: objective_perturbation.ridge_cost(**facts) / 2),
+    licenses=("bounds.objective_perturbation:ridge_cost",),
     scope="The identity L_λ = L_λ′ − (λ′−λ)‖θ‖²/2 symbolically; random logistic and quadratic objectives, each at random models, at "
     "its two minimisers and near 0, with B = ‖θ*_λ‖ exactly.",
 )
@@ -58,7 +58,7 @@ def _cost(claim, effort: int) -> Finding:
 
 
 def _balance_fault(cost, *, regularization, model_norm, most, accuracy=0.01):
-    return 3 * ridge.balanced_ridge(
+    return 3 * objective_perturbation.balanced_ridge(
         cost, regularization=regularization, model_norm=model_norm, most=most, accuracy=accuracy
     )
 
@@ -67,9 +67,9 @@ def _balance_fault(cost, *, regularization, model_norm, most, accuracy=0.01):
     "RIDGE.balance",
     "the ridge with F(λ′) = λ′B²/2 costs at most twice the best; √a/B, the best, for F = a/(2λ′)",
     evidence=(SYMBOLIC, ADVERSARIAL),
-    claim=ridge.balanced_ridge,
+    claim=objective_perturbation.balanced_ridge,
     fault=("three times that ridge", _balance_fault),
-    licenses=("bounds.ridge:balanced_ridge", "bounds.objective_perturbation:forecast_ridge"),
+    licenses=("bounds.objective_perturbation:balanced_ridge", "bounds.objective_perturbation:forecast_ridge"),
     scope="The derivative of a/(2λ′) + λ′B²/2 symbolically; random falling costs (powers, steps, infinite below a threshold) against "
     "the least sum on a fine grid, within the stated accuracy; agreement with objective perturbation's closed form √d s/(nB).",
 )

@@ -375,3 +375,54 @@ def test_one_word_one_thing_no_class_name_stands_for_two() -> None:
             homes.setdefault(name, []).append(place(path))
     assert {name: files for name, files in homes.items() if len(files) > 1} == {}
     assert len(homes) > 100
+
+
+def files_imported(path: Path) -> set[Path]:
+    """The files of its own room that a file imports, wherever in it, and for types alone too; a package's own `__init__` is no such file."""
+    found = set()
+    for node in nodes(path):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            folder = path.parents[node.level - 1].joinpath(*(node.module or "").split("."))
+            found |= {folder.with_suffix(".py"), *(folder / f"{alias.name}.py" for alias in node.names)}
+    return {file for file in found if file.is_file() and file != path and room_of(file) == room_of(path)}
+
+
+def circles(paths: Iterable[Path]) -> list[set[str]]:
+    """Sets of files each of which comes to every other by imports."""
+    reached = {path: files_imported(path) for path in paths if path.name != "__init__.py"}
+    for middle in tuple(reached):  # as Warshall: by way of ever more files
+        for path, further in reached.items():
+            if middle in further:
+                reached[path] = further | reached[middle]
+    return sorted(
+        {
+            frozenset(place(other) for other in reached[path] if path in reached.get(other, ()))
+            for path in reached
+            if path in reached[path]
+        },
+        key=sorted,
+    )
+
+
+# a problem holds its method, a method makes plans, a plan holds its problem: one recursive type, and what is told of it
+RECURSIVE = {
+    f"methods/{name}.py" for name in ("amounts", "base", "forecast", "plan", "problem", "sampled_steps", "words")
+}
+
+
+def test_files_of_a_room_import_one_another_in_no_circle_but_that_of_plans() -> None:
+    assert circles(FILES) == [RECURSIVE]
+
+
+def test_a_planted_circle_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(globals(), "PACKAGE", tmp_path)
+    room = tmp_path / "room"
+    room.mkdir()
+    for name, text in {
+        "a": "def f():\n    from .b import x\n",
+        "b": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from . import c\n",
+        "c": "from .a import f\n",
+        "d": "from .a import f\n",
+    }.items():
+        (room / f"{name}.py").write_text(text)
+    assert circles(sorted(room.glob("*.py"))) == [{"room/a.py", "room/b.py", "room/c.py"}]

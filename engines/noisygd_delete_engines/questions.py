@@ -12,13 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisygd_delete import errors
-from noisygd_delete.engine.assumptions import check_labels, longest_rows
-from noisygd_delete.engine.integer_moments import IntegerMoments, Integers
-from noisygd_delete.engine.sums_held import HeldSums
+from noisygd_delete.engine.moments import IntegerMoments, Integers
+from noisygd_delete.engine.sums import HeldSums, check_labels, longest_rows
 from noisygd_delete.errors import InvalidSchema
 from noisygd_delete.features.schema import Encoded, Schema, Table
-from noisygd_delete.features.schema.arrow import column
 from noisygd_delete.features.schema.encoded import Gathered
+from noisygd_delete.features.schema.values import arrow_column
 from noisygd_delete.losses.base import Loss
 from noisygd_delete.records.records import check_size
 
@@ -198,6 +197,6 @@ class Encoder:
         import pyarrow
 
         try:
-            return column(values)
+            return arrow_column(values)
         except (pyarrow.ArrowException, ValueError, OverflowError):  # the last two: text or dates that are none
             raise InvalidSchema(f"{self.address}: a cell that is no text and no number; correct the file") from None

@@ -13,10 +13,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from noisygd_delete.engine.assumptions import check_norms
-from noisygd_delete.engine.integer_moments import IntegerMoments, Integers
-from noisygd_delete.engine.summation import in_a_tree
-from noisygd_delete.engine.sums import RowsElsewhere, check_partitions
+from noisygd_delete.engine.kernel import in_a_tree
+from noisygd_delete.engine.moments import IntegerMoments, Integers
+from noisygd_delete.engine.sums import RowsElsewhere, check_norms, check_partitions
 from noisygd_delete.errors import InvalidRecords, SourceError
 from noisygd_delete.losses.base import Loss
 

@@ -13,7 +13,7 @@ from noisygd_delete.cli.arguments import Intermixed, number, seed
 from noisygd_delete.cli.terminal import complain, flushed, show
 from noisygd_delete.errors import InvalidParameter, NoisyGDDeleteError
 from noisygd_delete.features.schema import Schema
-from noisygd_delete.privacy.shown import brief
+from noisygd_delete.privacy.sentences import brief
 from noisygd_delete.records import Records
 
 from . import sample

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from noisygd_delete.bounds.search import least_safe
+from noisygd_delete.bounds.arithmetic import least_safe
 from noisygd_delete.errors import MissingDependency, count, positive, probability
 from noisygd_delete.losses.base import Loss
 from noisygd_delete.records import Records

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from noisygd_delete.bounds import conversion
-from noisygd_delete.bounds.search import least_whole
+from noisygd_delete.bounds.arithmetic import least_whole
 from noisygd_delete.errors import PlanInfeasible
 from noisygd_delete.methods.plan import Plan
 

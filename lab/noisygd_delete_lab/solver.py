@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from noisygd_delete.engine.objective_float64 import PreciseObjective
+from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.engine.solver import Solution, solve
 from noisygd_delete.errors import positive
 from noisygd_delete.losses.base import Loss

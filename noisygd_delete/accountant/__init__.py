@@ -8,13 +8,11 @@ from ..loading import on_first_use
 
 if TYPE_CHECKING:
     from .account import Account
-    from .accountant import Accountant
-    from .ahead import Ahead, Outlook, Remaining
+    from .accountant import Accountant, Ahead, Outlook, Remaining
     from .ancestors import Presence, StageRun, ancestor_guarantee, stage_runs
-    from .events import Event, EventKinds, Statuses, label
+    from .events import Event, EventKinds, Statuses, label, within
     from .filter import PrivacyFilter
     from .history import Past
-    from .intervals import within
     from .statement import Statement, forecast, report, statement_text
 
 __all__ = [
@@ -45,12 +43,12 @@ __getattr__ = on_first_use(
     {
         "Account": "account",
         "Accountant": "accountant",
-        **dict.fromkeys(("Ahead", "Outlook", "Remaining"), "ahead"),
+        **dict.fromkeys(("Ahead", "Outlook", "Remaining"), "accountant"),
         **dict.fromkeys(("Presence", "StageRun", "ancestor_guarantee", "stage_runs"), "ancestors"),
         **dict.fromkeys(("Event", "EventKinds", "Statuses", "label"), "events"),
         "PrivacyFilter": "filter",
         "Past": "history",
-        "within": "intervals",
+        "within": "events",
         **dict.fromkeys(("Statement", "forecast", "report"), "statement"),
         "statement_text": "statement",
     },

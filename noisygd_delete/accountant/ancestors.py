@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 from ..bounds.ladder import ancestors
 from ..errors import InvalidParameter, count
 from ..methods.base import Mechanism
-from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
-from ..privacy.worlds import Worlds
+from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, Worlds
 from .events import Event, EventKinds
 
 GROUP_LAWS = ("linear", "none")

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import InvalidParameter, Word, count
 from ..methods.base import Mechanism
+from ..methods.plan import Plan
 from ..methods.reading import mechanism_from_dict
+from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
 from ..records import NO_EDITS, EditCounts
 
 
@@ -137,3 +141,233 @@ _MOST_READ = 4096
 def label(kind: EventKinds, counts: EditCounts) -> str:
     """A kind of release in a word for people: "resume" for an unlearn that served insertions only, or nothing."""
     return "resume" if kind is EventKinds.UNLEARN and not counts.erased else str(kind)
+
+
+# --- intervals ---
+#
+# One walk through a history: which stretches of steps separate the world with a record from the world without it.
+#
+# Given an observed model, both worlds restart from it. So a history splits at its observed releases, and each stretch
+# between two of them costs what its mechanism says for the steps run with the record and the steps run after its erasure.
+#
+# Where releases continue one another (Markov sums) the law of each depends on what the one before held, so a chain of them, from its fresh run
+# on, is one stretch: so many draws up to the last one with the record, and those after it. Who saw any draw that holds the record is taken
+# to have seen all up to the last one seen; draws that lack it tell nothing by themselves.
+
+
+Stretch = tuple[Mechanism, float, float]  # mechanism, steps with the record, steps after its erasure
+Known = dict[Stretch, Guarantee]  # costs computed before, about the same worlds
+
+
+def stretches(
+    events: Iterable[Event], *, present_from: int, erased_at: int | None, observed: Collection[int]
+) -> Iterator[Stretch]:
+    """The stretches that cost something, for a record present from one release and erased at another.
+
+    Noise added before an insertion, since the last observed release, is not counted in the record's favour: the worlds are
+    bounded from the insertion on.
+
+    A statistic was made with the model published before it: who saw it is taken to have seen that model.
+    """
+    steps_with: float = 0
+    steps_without: float = 0
+    extractor: Stretch | None = None  # trained with the record and not yet seen through any model
+    chain: Stretch | None = None  # of releases that continue one another, up to the last one seen
+    drawn, shown = 0, False  # releases since the last fresh run; whether one with the record was seen
+    model: Mechanism | None = None  # of the last model, which a statistic shows something of
+    for number, event in enumerate(events, start=1):
+        inside = present_from <= number and (erased_at is None or number < erased_at)
+        if event.kind == "extractor":
+            extractor = (event.mechanism, event.exposure, 0) if inside and event.exposure else None
+        elif event.kind != "statistic":
+            model = event.mechanism
+            carried: float = 0
+            if event.fresh:
+                if chain is not None:
+                    yield chain
+                chain, drawn, shown = None, 0, False
+                carried = steps_with if event.warm else 0
+                steps_with = steps_without = 0
+            drawn += 1
+            if model.continues:
+                steps_with, steps_without = (drawn, 0) if inside else (steps_with, steps_without + bool(steps_with))
+                shown = shown or (inside and number in observed)
+            elif inside:
+                steps_with += event.exposure
+            elif present_from <= number:
+                steps_with = steps_with or carried
+                steps_without += event.exposure
+        if number in observed:
+            if extractor:
+                yield extractor
+                extractor = None
+            if model is not None and model.continues and event.kind != "extractor":
+                # a statistic made after the record was gone shows a model that lacks it
+                chain = (model, steps_with, steps_without) if shown or (steps_with and not steps_without) else chain
+                shown = chain is not None
+            elif event.kind != "extractor":
+                if model is not None and costs((model, steps_with, steps_without)):
+                    yield model, steps_with, steps_without
+                steps_with = steps_without = 0
+            if event.kind == "statistic" and inside:
+                yield event.mechanism, event.exposure, 0
+    if chain is not None:
+        yield chain
+
+
+def publish(parts: Counter[Stretch], event: Event, since: int, times: int = 1) -> None:
+    """Add a release, or equal ones after each other, to what separates the worlds with and without a record that is in all of them;
+    `since`: exposure since the last fresh run before the first of them."""
+    mechanism = event.mechanism
+    if mechanism.continues and not event.fresh:
+        before = mechanism, since, 0.0
+        left = parts.pop(before, 1) - 1
+        if left:
+            parts[before] = left
+        parts[mechanism, since + times * event.exposure, 0.0] += 1
+    elif event.exposure:
+        parts[mechanism, event.exposure, 0.0] += times
+
+
+def costs(stretch: Stretch) -> bool:
+    """Whether it tells anything: of a record that is gone, where the order of the rows may."""
+    mechanism, steps_with, steps_without = stretch
+    return bool(steps_with or (steps_without and mechanism.shows_order))
+
+
+def orders(published: Counter[Stretch]) -> Counter[Stretch]:
+    """What releases may show of a record that was gone by then, by the order in which their rows came, each given those before it."""
+    shown: Counter[Stretch] = Counter()
+    for (mechanism, exposure, _), times in published.items():
+        if mechanism.shows_order:
+            shown[mechanism, 0, exposure] += times
+    return shown
+
+
+def alone(
+    events: Iterable[Event],
+    steps: float = 0,
+    extractor: tuple[Stretch, ...] = (),
+    model: Mechanism | None = None,
+) -> Iterator[tuple[Stretch, ...]]:
+    """For each release: what it reveals when it is the only one observed, of a record present from the start. Releases before
+    the first one come in by the steps since their last fresh run, the extractor that they carry, and the facts of the last model.
+    A statistic shows the model that it was made with, too."""
+    for event in events:
+        if event.kind == "statistic":
+            shown = [(model, steps, 0.0)] if steps and model is not None else []
+            yield (*extractor, *shown, (event.mechanism, event.exposure, 0.0))
+            continue
+        if event.kind == "extractor":
+            extractor = ((event.mechanism, event.exposure, 0),) if event.exposure else ()
+            yield extractor
+            continue
+        model, steps = event.mechanism, event.exposure + (0 if event.fresh else steps)
+        yield (*extractor, *([(event.mechanism, steps, 0.0)] if steps else []))
+
+
+def erased_by(
+    events: Iterable[Event], steps: float = 0, extractor: tuple[Stretch, ...] = ()
+) -> Iterator[tuple[Stretch, ...]]:
+    """For each release: what it alone reveals of a record present from the start and erased by it. Releases before come in as
+    in `alone`."""
+    return (parts for _, parts in erasures(events, (), steps, extractor))
+
+
+def erasures(
+    events: Iterable[Event], shown: Collection[int], steps: float = 0, extractor: tuple[Stretch, ...] = ()
+) -> Iterator[tuple[Counter[Stretch], tuple[Stretch, ...]]]:
+    """For each release, of a record present from the start and erased by it: the stretches that the `shown` releases
+    before it end (one counter that grows: to be read before the next is asked for), and what it reveals itself.
+    """
+    seen: Counter[Stretch] = Counter()
+    model: Mechanism | None = None
+    for number, event in enumerate(events, start=1):
+        before = steps if event.kind == "unlearn" and (event.warm or not event.fresh) else 0
+        if event.kind == "extractor":
+            yield seen, ()
+            extractor = ((event.mechanism, event.exposure, 0.0),) if event.exposure else ()
+        elif event.kind == "statistic":
+            yield seen, ()
+        else:
+            model = event.mechanism
+            own = (event.mechanism, before, event.exposure)
+            yield seen, (*extractor, *([own] if costs(own) and not model.continues else []))
+            steps = event.exposure + (0 if event.fresh else steps)
+        if number in shown:
+            seen.update(extractor)
+            extractor = ()
+            if event.kind != "extractor":
+                seen.update([(model, steps, 0.0)] if steps and model is not None else [])
+                steps = steps if model is not None and model.continues else 0
+            if event.kind == "statistic":
+                seen[event.mechanism, event.exposure, 0.0] += 1
+
+
+def compose(about: str, adjacency: str, parts: Counter[Stretch], last: Event, known: Known | None = None) -> Guarantee:
+    """The cost of all stretches together; each distinct one is computed once, and not at all where it is in `known`.
+
+    Of several chains of releases that continue one another a record leaves in one alone, that where it costs most: in those before it stays
+    to the end, and in those after it never was. (Of a person's rows, which may leave in different ones, m times the length of one's
+    is the length of all, at most.)
+    """
+    known = {} if known is None else known
+    nothing: Stretch = (last.mechanism, 0, 0)
+    for stretch in (*parts, nothing):
+        if stretch not in known:
+            known[stretch] = cost(about, adjacency, stretch)
+    priced = [(known[stretch], times) for stretch, times in parts.items()]
+    chains = [stretch for stretch in parts if stretch[0].continues and stretch[1]]
+    if sum(parts[stretch] for stretch in chains) > 1:
+        stays = {}
+        for stretch in chains:
+            mechanism, steps, gone = stretch
+            stays[stretch] = mechanism.staying(about, adjacency, steps_with=steps, steps_without=gone)
+        left = max(chains, key=lambda stretch: known[stretch].gdp_squared - stays[stretch].gdp_squared)
+        priced = [(stays.get(stretch, known[stretch]), times - (stretch == left)) for stretch, times in parts.items()]
+        priced.append((known[left], 1))
+    return Guarantee.composed([*((each, times) for each, times in priced if times), (known[nothing], 1)])
+
+
+def answer(
+    about: str,
+    adjacency: str,
+    parts: Counter[Stretch],
+    last: Event,
+    observed: Collection[int],
+    releases: int,
+    known: Known | None = None,
+) -> Guarantee:
+    """The cost of the stretches, which says what was observed: these of so many releases."""
+    total = compose(about, adjacency, parts, last, known)
+    everything = len(observed) == releases
+    seen = (
+        "every release is observed"
+        if everything
+        else f"only {_list_releases(observed)} observed; {NON_ADAPTIVE} that were not"
+    )
+    return replace(total, assumptions=(*total.assumptions, f"{seen}; this set was fixed in advance"))
+
+
+def _list_releases(observed: Collection[int]) -> str:
+    if len(observed) <= 12:
+        return f"the releases {sorted(observed)} are"
+    ends = (observed[0], observed[-1]) if isinstance(observed, range) else (min(observed), max(observed))
+    return f"{len(observed)} releases from {ends[0]} to {ends[1]} are"
+
+
+def cost(about: str, adjacency: str, stretch: Stretch) -> Guarantee:
+    """What one stretch reveals."""
+    mechanism, steps, gone = stretch
+    return mechanism.interval(about, adjacency, steps_with=steps, steps_without=gone)
+
+
+def within(spent: Guarantee, plan: Plan) -> bool:
+    """Whether a guarantee lies within the plan's budget, slack included."""
+    return plan.budget.affords(spent.with_slack() if plan.problem.slack_in_budget else spent)
+
+
+def affordable(spent: Guarantee, plan: Plan) -> bool:
+    """Whether all publications together may cost this much: within the budget that several releases share, and within the total."""
+    shared = plan.releases == 1 or within(spent, plan)
+    return shared and (plan.total is None or plan.total.affords(spent))

@@ -14,8 +14,7 @@ from dataclasses import replace
 from ..errors import BudgetExceeded, InvalidParameter
 from ..methods.plan import Plan
 from ..privacy.guarantee import Guarantee
-from .events import Event
-from .intervals import Stretch, compose, publish
+from .events import Event, Stretch, compose, publish
 
 
 class PrivacyFilter:

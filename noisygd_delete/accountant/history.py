@@ -10,8 +10,7 @@ from typing import Protocol, Self
 from ..errors import InvalidParameter, NotLearned, count
 from ..privacy.guarantee import Guarantee
 from .account import Account, hidden_past
-from .events import Event
-from .intervals import Stretch, alone, compose, erased_by, erasures, stretches
+from .events import Event, Stretch, alone, compose, erased_by, erasures, stretches
 
 
 class Past(Protocol):

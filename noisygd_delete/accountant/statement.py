@@ -10,9 +10,8 @@ from typing import Any
 from ..bounds import adaptive
 from ..errors import NotLearned, probability
 from ..privacy.guarantee import FIXED_SCHEDULE, NON_ADAPTIVE, Guarantee, stated_delta
-from ..privacy.shown import brief, shown
-from .accountant import Accountant
-from .ahead import Outlook
+from ..privacy.sentences import brief, shown
+from .accountant import Accountant, Outlook
 
 Measure = Callable[[Guarantee], dict[str, Any]]
 

@@ -1,14 +1,11 @@
 """What an adversary can do: attacks on releases, confidence bounds, and claimed-against-measured reports."""
 
-from .attacks import LinearLikelihoodRatio, ShadowLikelihoodRatio
-from .bounds import Counts
 from .canaries import audit_one_run
 from .membership import audit, audit_loss
-from .one_run import OneRun
 from .releases import audit_releases
-from .simulation import SimulatedNoisyGD, World
+from .simulation import Counts, LinearLikelihoodRatio, ShadowLikelihoodRatio, SimulatedNoisyGD, World
 from .three_samples import KernelWitness, ThreeSamples, three_samples
-from .verdict import AuditResult, AuditRow
+from .verdict import AuditResult, AuditRow, OneRun
 
 __all__ = [
     "AuditResult",

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from ..errors import AssumptionViolated, positive, probability
 from ..methods.plan import Plan
-from ..privacy.worlds import Worlds
+from ..privacy.guarantee import Worlds
 from ..records import Records
-from .one_run import MOST_CANARIES, guess_canaries
 from .releases import (
     Publish,
     Weights,
@@ -25,7 +24,7 @@ from .releases import (
     without,
 )
 from .simulation import World
-from .verdict import AuditResult, AuditRow
+from .verdict import MOST_CANARIES, AuditResult, AuditRow, guess_canaries
 
 SHARES = (1.0, 0.3, 0.1)  # of the canaries that are guessed about: the surest ones; the best count is taken
 

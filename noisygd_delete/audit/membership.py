@@ -18,12 +18,19 @@ from ..accountant import Accountant, Event, EventKinds
 from ..errors import AssumptionViolated, count, positive, probability
 from ..losses import Linear
 from ..methods.plan import Plan
-from ..methods.procedure import Solved
-from ..privacy.guarantee import Guarantee
-from ..privacy.worlds import Worlds
+from ..methods.problem import Solved
+from ..privacy.guarantee import Guarantee, Worlds
 from ..records import Records
-from .attacks import Attack, LinearLikelihoodRatio, ShadowLikelihoodRatio, counts
-from .simulation import Chains, Engine, SimulatedNoisyGD, World
+from .simulation import (
+    Attack,
+    Chains,
+    Engine,
+    LinearLikelihoodRatio,
+    ShadowLikelihoodRatio,
+    SimulatedNoisyGD,
+    World,
+    counts,
+)
 from .verdict import AuditResult, AuditRow
 
 _MOST_CHAINS, _MOST_RELEASES = 10_000_000, 1000  # more would not end

@@ -20,11 +20,10 @@ from ..engine import Execution
 from ..errors import AssumptionViolated, InvalidRecords, count, positive, probability
 from ..losses.base import Loss
 from ..methods.plan import Plan
-from ..privacy.worlds import Worlds
+from ..privacy.guarantee import Worlds
 from ..records import EditRequest, Records
-from .attacks import ShadowLikelihoodRatio
 from .membership import Fit, Jury, Tables, questions
-from .simulation import Chains, World
+from .simulation import Chains, ShadowLikelihoodRatio, World
 from .three_samples import KernelWitness, three_samples
 from .verdict import AuditResult
 

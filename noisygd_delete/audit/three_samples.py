@@ -23,9 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InvalidParameter, count, probability
-from .attacks import Scores, flat_releases
-from .bounds import lower_rate, upper_rate
-from .simulation import Chains
+from .simulation import Chains, Scores, flat_releases, lower_rate, upper_rate
 
 Array = NDArray[np.float64]
 

@@ -6,14 +6,145 @@ claim is not vacuous, and the lower bound comes within a stated factor of it. Ev
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from ..bounds import conversion
+from ..errors import InvalidParameter, count, probability
 from ..privacy.guarantee import Guarantee
-from ..privacy.shown import brief
-from .bounds import Counts
-from .one_run import OneRun
+from ..privacy.sentences import brief
+from .simulation import Counts
 from .three_samples import ThreeSamples
+
+# --- one run ---
+#
+# What correct guesses about many canaries in one run prove (Steinke, Nasr & Jagielski, NeurIPS 2023).
+#
+# m canaries are each put in, or not, by a fair coin of their own. Whoever sees what one run published guesses r of the coins, by a rule
+# that was fixed before; some are right. Every coin moves the law of what is published within a trade-off curve f, whatever the others show
+# (Mahloujifar, Melis & Chaudhuri, ICML 2025). Let N be the number of right guesses. For a coin j, the event "guess j is right, and at least
+# t of the others are" has, by f, against the same event with the coin turned ("guess j is wrong, and …") the rates  wrong ≥ f(1 − right).
+# Averaged over the m coins (f is convex), with q_i = P[N ≥ i]:
+#
+#     c_i = (i q_i + q_{i+1} + … + q_r)/m        right, with N ≥ i
+#     q_{i−1} (r − i + 1)/m ≥ f(1 − c_i) + (q_i + … + q_r)/m
+#
+# The right side grows with every q_j, so the least sequence that begins at q_v = τ (and 0 above) lies below every law's: were its q_0 above
+# 1, no law with P[N ≥ v] ≥ τ would be within f. The largest τ that this leaves bounds the probability of v right guesses.
+#
+# It holds whatever the canaries, the guesses and the other records are. The lower bound below is the μ that such a result refutes at the
+# stated error probability.
+
+
+MOST_CANARIES = 100_000
+_HALVINGS = 30
+_LINES, _LEAST_DELTA = 9, 1e-6  # of a curve that is not Gaussian
+_MOST_MU = 40.0  # no count of guesses refutes more
+
+Curve = Callable[[float], float]  # trade-off: false positive rate -> least false negative rate
+
+
+@dataclass(frozen=True)
+class OneRun:
+    """`correct` of `guesses` coins guessed right, of `canaries` that were tossed, in one run.
+
+    `error` is the probability that any one of the bounds below is wrong.
+    """
+
+    canaries: int
+    guesses: int
+    correct: int
+    error: float = 0.01
+
+    def __post_init__(self) -> None:
+        probability("error", self.error)
+        count("canaries", self.canaries, maximum=MOST_CANARIES)
+        for part, whole in (("guesses", "canaries"), ("correct", "guesses")):
+            if not count(part, getattr(self, part), minimum=0) <= getattr(self, whole):
+                raise InvalidParameter(
+                    f"must be at most {whole}={getattr(self, whole)}: a guess is about one canary",
+                    **{part: getattr(self, part)},
+                )
+
+    @property
+    def estimate(self) -> float:
+        """The advantage over a coin among the guesses that were made: twice the share of right ones, less 1."""
+        return 2 * self.correct / self.guesses - 1 if self.guesses else 0.0
+
+    def beyond(self, tradeoff: Curve, error: float | None = None) -> bool:
+        """Whether so many right guesses are less likely than `error` under this trade-off curve."""
+        level = self.error if error is None else error
+        if not self.correct or level >= 1:
+            return False
+        above, tail = 0.0, level  # q_{i+1} + … + q_r, and q_i
+        for i in range(self.correct, 0, -1):
+            right = min(1.0, (i * tail + above) / self.canaries)
+            above += tail
+            least = (self.canaries * tradeoff(1 - right) + above) / (self.guesses - i + 1)
+            tail = max(tail, least)
+            if tail > 1:
+                return True
+        return False
+
+    def refutes(self, claimed: Guarantee) -> bool:
+        """Whether the result is less likely than `error` under what is claimed, the slack included."""
+        return self.beyond(_curve(claimed.with_slack()))
+
+    @property
+    def gdp(self) -> float:
+        """Lower bound on μ, if what is published is μ-GDP: the largest μ that the result refutes."""
+        low, high = 0.0, _MOST_MU
+        if not self._refutes_gdp(low):
+            return low
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self._refutes_gdp(middle) else (low, middle)
+        return low
+
+    def _refutes_gdp(self, mu: float) -> bool:
+        return self.beyond(lambda alarm: _gaussian(mu, alarm))
+
+    @property
+    def advantage(self) -> float:
+        """The advantage of the Gaussian law at the lower bound on μ: a true lower bound where the claim is Gaussian."""
+        return conversion.gdp_advantage(mu=self.gdp)
+
+
+def _gaussian(mu: float, alarm: float) -> float:
+    return float(ndtr(ndtri(1 - alarm) - mu))
+
+
+@lru_cache(maxsize=8)
+def _curve(claimed: Guarantee) -> Curve:
+    """Its trade-off curve where it is Gaussian; else the highest of the lines that (ε, δ) at a few ε draw below it."""
+    if claimed.gdp is not None:
+        mu = claimed.gdp
+        return lambda alarm: _gaussian(mu, alarm)
+    factors = np.linspace(0.0, claimed.epsilon(_LEAST_DELTA), _LINES)
+    room = np.array([1 - claimed.delta(epsilon) for epsilon in factors])
+    heights = np.concatenate([room, room * np.exp(-factors)])
+    slopes = np.concatenate([np.exp(factors), np.exp(-factors)])
+    return lambda alarm: max(0.0, float((heights - slopes * alarm).max()))
+
+
+def guess_canaries(scores: np.ndarray, coins: np.ndarray, *, share: float, error: float) -> OneRun:
+    """Guess "in" for the highest scores and "out" for the lowest, `share` of all canaries together.
+
+    Args:
+        scores: (m,) higher where a canary looks to be in. coins: (m,) whether it was.
+    """
+    canaries = len(coins)
+    half = max(1, math.floor(share * canaries / 2))
+    order = np.argsort(scores, kind="stable")
+    right = int(coins[order[-half:]].sum()) + int((~coins[order[:half]]).sum())
+    return OneRun(canaries, 2 * half, right, error)
+
 
 VACUOUS = 0.99  # a claimed advantage this large promises nothing
 

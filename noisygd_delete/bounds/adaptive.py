@@ -17,8 +17,7 @@ from __future__ import annotations
 
 import math
 
-from .rounding import MARGIN, UNIT
-from .search import first_safe
+from .arithmetic import MARGIN, UNIT, first_safe
 
 
 def theorem_4_1(*, order: float, renyi: float) -> float:

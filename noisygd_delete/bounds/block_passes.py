@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .rounding import UNIT
+from .arithmetic import UNIT
 
 _STEEPER = 64 * UNIT  # of a step's contraction: its rounding, and that of the powers here
 _SECOND_ORDER = 1.01

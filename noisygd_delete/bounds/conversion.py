@@ -12,8 +12,20 @@ Results are rounded outward, by more than the error of the special functions the
 
 from __future__ import annotations
 
-from .gaussian import gdp_delta, gdp_epsilon, gdp_for, gdp_log_delta, support_delta
-from .membership import gdp_advantage, gdp_tradeoff, rate_advantage, rate_tradeoff, renyi_advantage, renyi_tradeoff
+from .arithmetic import best_order, exp_up, log_down
+from .gaussian import (
+    gdp_advantage,
+    gdp_delta,
+    gdp_epsilon,
+    gdp_for,
+    gdp_log_delta,
+    gdp_tradeoff,
+    rate_advantage,
+    rate_tradeoff,
+    renyi_advantage,
+    renyi_tradeoff,
+    support_delta,
+)
 from .renyi import (
     rate_epsilon,
     rate_for,
@@ -24,7 +36,6 @@ from .renyi import (
     renyi_log_delta,
     renyi_log_delta_optimal,
 )
-from .rounding import best_order, exp_up, log_down
 
 __all__ = [
     "best_order",

@@ -32,8 +32,8 @@ from __future__ import annotations
 import math
 
 from . import shifted_interpolation
-from .objective_perturbation_gdp import SMOOTHING
-from .rounding import UNIT
+from .arithmetic import UNIT
+from .objective_perturbation import SMOOTHING
 
 MOST_BITS, LEAST_BITS = 24, 12  # of b
 _HEADROOM = 51  # binary digits of W/h at most: with noise and step the points stay whole numbers in float64

@@ -20,8 +20,8 @@ from __future__ import annotations
 
 import math
 
-from .objective_perturbation_gdp import inexact_gdp
-from .rounding import UNIT
+from .arithmetic import UNIT
+from .objective_perturbation import inexact_gdp
 
 
 def moments_sensitivity(*, between_records: bool, rows: float = 1) -> float:

@@ -31,8 +31,9 @@ Every cost is rounded up; it is `math.inf` at orders where the theorem says noth
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 
-from .rounding import UNIT, sum_up
+from .arithmetic import UNIT, sum_up
 
 
 def curvature_ratio(
@@ -182,3 +183,223 @@ def forecast_ridge(
     Public numbers only; every theorem here holds with λ′ in the place of λ.
     """
     return max(regularization, math.sqrt(dimension) * noise / (records * model_norm))
+
+
+# --- objective perturbation gdp ---
+#
+# Objective perturbation in Gaussian DP, and what an inexact solve and a machine add to it.
+#
+# Theorem 2 (proved for κ ≤ 1/4, convex losses, one gradient direction per row). With A = L/s and κ = ρ/A,
+#
+#     μ = A·m̄(κ) zero-out,   2A·m̄(κ) replace,   times the rows of one subject;   m̄(κ) = 1 + 2 ln2 κ²/(1 + √(1 − 8 ln2 κ²))
+#
+# Zero-out reduces to one dimension exactly: u ~ N(0, 1) against u + a(u), |a| ≤ A, 0 ≤ a′ ≤ ρ; the flow t ↦ G_0 + t g moves
+# Φ⁻¹ of every event's probability by at most A·m(κ). The constant: design sheet, appendix; its half at levels c ≥ 0 is
+# evaluated in interval arithmetic by `proofs_check`. Above κ = 1/4 nothing is claimed: use Theorem 1.
+#
+# Theorem 3 (proved). θ̃ with ‖∇F_b(θ̃)‖/n ≤ γ lies within γ/m of θ*. What is published is θ̃ rounded to a grid of step h, plus
+# an exact discrete Gaussian of standard deviation parameter τ on that grid. Given θ* the centres lie in a ball, so
+#
+#     ζ = 2(γ + e)/m + h√d apart at most,   R_q ≤ Theorem 1 + qζ²/(2τ²),   μ² = Theorem 2 squared + ζ²/(τ² − 144h²)
+#
+# for every start, warm or cold, and every solver. e covers the float error of the measured gradient and ‖b̂ − b‖/n, b̂ being
+# the floats drawn for b. The discrete Gaussian has exactly the Rényi curve of the continuous one between points of its grid
+# (Canonne, Kamath & Steinke 2020), but is *not* (distance/τ)-GDP: its tails are steeper by about 1 + h²/(24τ²). It is what a
+# randomised rounding (a discrete Gaussian of parameter r = 12h about the point) makes of N(0, τ² − r²), up to a factor
+# 1 ± d·10⁻¹²³³ of every probability: hence τ² − 144h², and more than that factor in the rounding.
+#
+# Deletion, Definition 4.1, with a hidden warm start: against π = θ* of the edited table, rounded, plus the same noise:
+# μ = ((γ + e)/m + h√d)/τ, about μ_γ/2, so ε_dd = qμ_γ²/8 at h → 0. From a start that never saw the record, and given an observed
+# predecessor: 0.
+
+
+LARGEST_KAPPA = 0.25
+SMOOTHING = 12.0  # r/h: the part of the last noise, in steps of the grid, that makes a continuous Gaussian discrete
+
+_LOG2 = math.log(2)
+
+
+def flow_constant(*, kappa: float) -> float:
+    """m̄(κ), rounded up; infinite where it is not proved (κ > 1/4, or not a number)."""
+    if not 0 <= kappa <= LARGEST_KAPPA:
+        return math.inf
+    square = _LOG2 * kappa * kappa
+    return 1 + 2 * square / (1 + math.sqrt(1 - 8 * square)) + 4 * UNIT
+
+
+def gdp(
+    *, lipschitz: float, noise: float, ratio: float, rows: float = 1, worlds: float = 1, blocks: float = 1
+) -> float:
+    """μ of the exact minimiser, rounded up: rows · worlds · √blocks · A · m̄(ρ/A) with A = L/s.
+
+    Args:
+        lipschitz: L of one row in one block.
+        worlds: 1 zero-out, 2 replace.
+        blocks: independent binary releases side by side (one-vs-rest: the number of classes).
+    """
+    if not noise > 0:
+        return math.inf
+    shift = lipschitz / noise
+    kappa = ratio / shift * (1 + 4 * UNIT) if ratio else 0.0
+    return rows * worlds * math.sqrt(blocks) * shift * flow_constant(kappa=kappa) * (1 + 8 * UNIT)
+
+
+def most_noise(*, lipschitz: float, ratio: float) -> float:
+    """L/(4ρ), rounded down: the largest s at which κ ≤ 1/4; up to it μ falls as s grows."""
+    return LARGEST_KAPPA * lipschitz / ratio * (1 - 16 * UNIT) if ratio else math.inf
+
+
+def spread(*, gradient_tolerance: float, strong_convexity: float, grid: float, dimension: float) -> float:
+    """ζ = 2γ/m + h√d, rounded up: how far apart the rounded answers of two solves may be, given θ*.
+
+    `gradient_tolerance` is what the certified norm of the gradient is below, float errors included.
+    """
+    return (2 * gradient_tolerance / strong_convexity + grid * math.sqrt(dimension)) * (1 + 8 * UNIT)
+
+
+def deletion_spread(*, gradient_tolerance: float, strong_convexity: float, grid: float, dimension: float) -> float:
+    """γ/m + h√d, rounded up: how far the rounded answer may be from the rounded exact minimiser."""
+    return (gradient_tolerance / strong_convexity + grid * math.sqrt(dimension)) * (1 + 8 * UNIT)
+
+
+def inexact_rate(*, spread: float, output_noise: float) -> float:
+    """ζ²/(2τ²): the Rényi cost per unit of order, of every order; the square of μ_γ halved."""
+    return _square(spread, output_noise) / 2
+
+
+def inexact_gdp(*, spread: float, output_noise: float, grid: float) -> float:
+    """μ_γ = ζ/√(τ² − 144h²), rounded up; infinite where τ is no more than twelve steps of the grid."""
+    left = output_noise**2 - (SMOOTHING * grid) ** 2
+    if not left > 0:
+        return math.inf if spread else 0.0
+    return math.sqrt(_square(spread, math.sqrt(left)))
+
+
+def _square(spread: float, deviation: float) -> float:
+    if not deviation > 0:
+        return math.inf if spread else 0.0
+    return (spread / deviation) ** 2 * (1 + 16 * UNIT)
+
+
+def tolerance_for(*, rate: float, output_noise: float, strong_convexity: float, grid: float, dimension: float) -> float:
+    """The largest γ, rounded down, with `inexact_rate` at most `rate`; not above 0 where the grid alone costs more."""
+    free = output_noise * math.sqrt(2 * rate) * (1 - 32 * UNIT) - grid * math.sqrt(dimension) * (1 + 8 * UNIT)
+    return strong_convexity / 2 * free * (1 - 32 * UNIT) if free > 0 else 0.0
+
+
+def output_noise(*, share: float, noise: float, records: float, dimension: float, hessian_trace: float) -> float:
+    """τ = √share (s/n) d/tr: costs at most about `share` of the expected excess risk.
+
+    tr is the largest trace of the objective's Hessian, β_tr + dλ: tr H⁻¹ ≥ d²/tr H (Jensen), against τ²·tr H.
+    """
+    return math.sqrt(share) * noise / records * dimension / hessian_trace
+
+
+# --- noise shape ---
+#
+# Public shapes Σ = diag(v) for the noise of objective perturbation, from a schema alone.
+#
+# Every theorem holds for b ~ N(0, s² Σ) with Δ = s · sup ‖Σ^{-1/2}(g − g′)‖: in coordinates Σ^{-1/2}, a row x counts as
+# √(xᵀΣ⁻¹x), while ρ stays as it is (xᵀH⁻¹x). So any Σ with xᵀΣ⁻¹x ≤ R² for every allowed row leaves Δ as for Σ = I.
+#
+# One-hot schema: G blocks of k_g categories, the constant column (a block of one, where there is one), j numbers in [−1, 1];
+# rows divided by their norm, R = 1. With N blocks in all and S = Σ√k over them,
+#
+#     v = S/(N√k_g) on block g,   1 on numbers:    xᵀΣ⁻¹x = (N + Σv²)/(N + Σv²) = 1   where every block is hot,
+#     tr Σ = S²/N + j ≤ Σk + j                     (Cauchy; these v minimise it)
+#
+# A row with a cold block, divided by its own norm, may have up to xᵀΣ⁻¹x = S/(N' min…) > 1: every block wants an "unknown"
+# category, and every row is divided by `row_divisor` in any case, which makes the statement true whatever the row. Columns of a
+# category that may be cold can also stand among the numbers, v = 1: there a row counts as in ‖x‖², whatever is in it.
+# Several outputs: I_K ⊗ Σ.
+
+
+def block_variances(*, categories: Sequence[float], constant: bool = True) -> tuple[float, ...]:
+    """v of each one-hot block, in the order given; with `constant`, that of the constant column comes last.
+
+    Args:
+        categories: k_g of each block, its "unknown" category counted.
+    """
+    roots = [math.sqrt(k) for k in (*categories, *((1,) if constant else ()))]
+    return tuple(math.fsum(roots) / (len(roots) * root) for root in roots)
+
+
+def column_variances(*, blocks: Sequence[int]) -> tuple[float, ...]:
+    """v of every column.
+
+    Args:
+        blocks: the columns in order: k for a one-hot block of k columns, always hot (the constant column is one of 1), and 0 for
+            any other column, which counts like a number: a category that may be cold is so many of them.
+    """
+    hot = iter(block_variances(categories=[k for k in blocks if k], constant=False))
+    return tuple(v for k in blocks for v in ((next(hot),) * k if k else (1.0,)))
+
+
+def shape_trace(*, categories: Sequence[float], numbers: float, constant: bool = True) -> float:
+    """tr Σ = S²/N + j: takes the place of d in the excess risk."""
+    roots = [math.sqrt(k) for k in (*categories, *((1,) if constant else ()))]
+    return (math.fsum(roots) ** 2 / len(roots) if roots else 0.0) + numbers
+
+
+def row_divisor(*, norm: float, shaped_norm: float, radius: float) -> float:
+    """max(1, ‖x‖/R, √(xᵀΣ⁻¹x)/R): divide every row by it and both norms are at most R; 1 for the null row.
+
+    Args:
+        norm: ‖x‖.
+        shaped_norm: √(xᵀΣ⁻¹x) = ‖x/√v‖.
+    """
+    return max(1.0, norm / radius, shaped_norm / radius)
+
+
+# --- ridge ---
+#
+# The ridge of the forecast: a larger λ′ in the place of λ, where the noise would carry the model away along flat directions.
+#
+# With L_λ(θ) = ℓ(θ) + (λ/2)‖θ‖², λ′ ≥ λ, and θ* the minimiser of L_λ, every θ has
+#
+#     L_λ(θ) − L_λ(θ*) ≤ L_λ′(θ) − min L_λ′ + (λ′ − λ)‖θ*‖²/2
+#
+# since L_λ(θ) = L_λ′(θ) − (λ′−λ)‖θ‖²/2 and min L_λ′ ≤ L_λ′(θ*) = L_λ(θ*) + (λ′−λ)‖θ*‖²/2. So what a model costs in the objective
+# asked for is what the noise costs at λ′, F(λ′), plus at most (λ′−λ)B²/2 for a norm ‖θ*‖ ≤ B. F falls with λ′: the ridge where
+#
+#     F(λ′) = λ′B²/2
+#
+# costs at most twice the best one (to the left of it F alone is larger than here, to the right λ′B²/2 is). For noise whose cost is
+# a/(2λ′) it is the best one exactly, λ′ = √a/B: a = d(s/n)² for objective perturbation (`objective_perturbation.forecast_ridge`) and,
+# to first order in the step size, for Noisy-GD, where s is Δ over μ. Nothing but public numbers enters.
+
+
+_FACTOR = 4.0  # between trials, while the balance lies above
+
+
+def ridge_cost(*, asked: float, used: float, model_norm: float) -> float:
+    """(λ′ − λ)B²/2: the most that λ′ in the place of λ costs a model in the objective with λ, if ‖θ*‖ ≤ B."""
+    return (used - asked) * model_norm**2 / 2
+
+
+def balanced_ridge(
+    cost: Callable[[float], float], *, regularization: float, model_norm: float, most: float, accuracy: float = 0.01
+) -> float:
+    """The least λ′ ≥ λ with F(λ′) ≤ λ′B²/2, to a relative `accuracy` above; infinite where none up to `most` has it.
+
+    Args:
+        cost: F, falling; infinite where there is no plan.
+    """
+
+    def balanced(ridge: float) -> bool:
+        return cost(ridge) <= ridge * model_norm**2 / 2
+
+    low, at_first = regularization, cost(regularization)
+    share = at_first / (regularization * model_norm**2 / 2)
+    if share <= 1:
+        return regularization
+    high = low * (math.sqrt(share) * (1 + accuracy / 2) if share < math.inf else _FACTOR)  # exact for F ∝ 1/λ′
+    while high <= most and not balanced(high):
+        low, high = high, high * _FACTOR
+    if high > most:
+        return math.inf
+    trial = high / (1 + accuracy)
+    while high > low * (1 + accuracy):
+        low, high = (low, trial) if balanced(trial) else (trial, high)
+        trial = math.sqrt(low * high)
+    return high

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from . import theorem_5_2
-from .search import least_safe
+from .arithmetic import least_safe
 from .theorem_5_1 import composition_rate
 
 FACTOR = 10.0  # what "cheapest" leaves on the table

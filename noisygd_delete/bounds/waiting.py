@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 
-from .search import first_whole
+from .arithmetic import first_whole
 
 WORTH = math.log(2) - 0.5  # of waiting for ever, in units of 1/ln c steps
 

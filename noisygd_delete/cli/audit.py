@@ -97,7 +97,7 @@ def audit_from(file: str | None, plan: Plan) -> list[dict[str, Any]]:
 
 def _digest(plan: Plan) -> str:
     """SHA-256 of what an audit attacks: the public facts of every run, and its steps."""
-    from ..evidence.canonical import canonical
+    from ..evidence.signing import canonical
 
     facts = {"mechanism": plan.mechanism.to_dict(), "steps": [plan.learn_steps, plan.delete_steps]}
     return hashlib.sha256(canonical(facts)).hexdigest()
@@ -120,7 +120,7 @@ def _audited(plan: Plan, parsed: argparse.Namespace) -> AuditResult:
 
 
 def _plan(parsed: argparse.Namespace) -> Plan:
-    from .asked_plan import plan_from
+    from .advised_plan import plan_from
     from .release import open_store
 
     if parsed.store is None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import StoreLocked
 from ..privacy.guarantee import FIXED_SCHEDULE, NON_ADAPTIVE
-from ..privacy.shown import shown
+from ..privacy.sentences import shown
 from ..records import EditCounts
 from ..store.status import budget, status
 from .arguments import number, store_command, whole

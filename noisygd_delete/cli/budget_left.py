@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..accountant import Accountant
-from ..privacy.shown import brief, shown
+from ..privacy.sentences import brief, shown
 
 if TYPE_CHECKING:
     from ..methods.plan import Plan

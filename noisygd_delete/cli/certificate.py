@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InvalidParameter, StoreCorrupt
 from ..evidence.outputs import output, outside
 from ..records import bounded
-from ..register.dates import moment
+from ..register.case import moment
 from .arguments import add_command, number, whole
 from .keygen import add_passphrase_file, passphrase_of
 from .terminal import show
@@ -80,8 +80,8 @@ def register(commands: Any) -> None:
 
 def _certificate(parsed: argparse.Namespace) -> int:
     from ..evidence import certificate_log, erasure_certificate, plain_words, sign
-    from ..evidence.envelope import BEGINS, enveloped
     from ..evidence.erasure import erasure_in, ledger_of
+    from ..evidence.signing import BEGINS, enveloped
     from ..evidence.stamp import stamped
     from ..papers import certificate_html
     from ..papers.page import PAGE, file_text

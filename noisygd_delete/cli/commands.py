@@ -187,8 +187,7 @@ def _run_together(parsed: argparse.Namespace) -> int:
     from dataclasses import replace
 
     from ..engine import Execution
-    from ..engine.execution import check
-    from ..engine.group import launched_group
+    from ..engine.execution import check, launched_group
     from ..store import follow, leading
 
     group = launched_group()

@@ -74,7 +74,7 @@ def _export(parsed: argparse.Namespace) -> int:
     from ..papers.page import PAGE
     from ..papers.requests import practice_of, register_lines
     from ..papers.sheets import as_yaml, assessment, fields, model_card
-    from ..store.publishers.graph import BEGINS
+    from ..store.publishers.artefact import BEGINS
     from .audit import audit_from
 
     asked = {"--registry": parsed.registry, "--model-card": parsed.model_card, "--assessment": parsed.assessment}

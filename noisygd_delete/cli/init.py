@@ -222,8 +222,7 @@ def without_label(rows: int) -> str:
 
 
 def _planned(parsed: argparse.Namespace, schema: Schema, slots: int) -> tuple[Chosen, Plan]:
-    from .advised_plan import chosen, sizes_of
-    from .nearest_plan import or_instead
+    from .advised_plan import chosen, or_instead, sizes_of
 
     if parsed.features not in (None, schema.features):
         raise InvalidParameter(
@@ -284,7 +283,7 @@ def _create_on_engine(parsed: argparse.Namespace, schema: Schema, source: Source
 
 def _with_plan(parsed: argparse.Namespace, text: str, choice: Chosen) -> str:
     """What was made, how its plan came about, and the plan: in a few lines, or the whole of it."""
-    from .asked_plan import described
+    from .advised_plan import described
 
     between = "\n\n" if parsed.explain else "\n"
     parts = (text.rstrip("\n"), choice.text(whole=parsed.explain), described(parsed, choice.plan))

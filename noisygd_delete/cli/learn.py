@@ -33,7 +33,7 @@ def learn(parsed: argparse.Namespace) -> int:
 
     with open_store(parsed) as store:
         if parsed.dry_run:
-            from .asked_plan import described
+            from .advised_plan import described
 
             show(parsed, {**store.plan.summary(), **warning(store.plan)}, described(parsed, store.plan))
             return 0
@@ -44,7 +44,7 @@ def learn(parsed: argparse.Namespace) -> int:
 
 def relearn(parsed: argparse.Namespace) -> int:
     from ..records import check_size
-    from .asked_plan import described, replanned
+    from .advised_plan import described, replanned
     from .budget_left import warning
     from .release import open_store, released
 
@@ -85,7 +85,7 @@ def _relearning(plan: Plan, spent: Accountant) -> dict[str, Any]:
 
 def _relearning_text(foreseen: Mapping[str, Any]) -> str:
     from ..privacy.guarantee import FIXED_SCHEDULE
-    from ..privacy.shown import shown
+    from ..privacy.sentences import shown
 
     text = (
         f"Release: {foreseen['publication']}. A record still there, over all releases: ε={shown(foreseen['epsilon_before'])} now, "

@@ -26,7 +26,7 @@ from .plan_file import (
 from .terminal import show
 
 if TYPE_CHECKING:
-    from ..planner.cheapest import Choice
+    from ..planner.make import Choice
 
 _COMPARING = ("compare", "cheapest")
 
@@ -57,7 +57,7 @@ def register(commands: Any) -> None:
 
 def plan(parsed: argparse.Namespace) -> int:
     from ..evidence.outputs import output
-    from .nearest_plan import or_instead
+    from .advised_plan import or_instead
 
     asked = {name: getattr(parsed, name) for name in (*SIZES, *ADVISED) if name in parsed}
     target = None if parsed.out is None else output("--out", parsed.out, begins=HEAD.encode())
@@ -99,7 +99,7 @@ def _planned(parsed: argparse.Namespace, asked: dict[str, Any]) -> tuple[str, di
 
 def _defaults(parsed: argparse.Namespace) -> dict[str, Any]:
     """What `plan` takes where nothing is said, and advice would choose otherwise."""
-    from .asked_plan import budget_from
+    from .advised_plan import budget_from
 
     budget = budget_from(parsed)
     measure = {} if parsed.gdp or parsed.delta is not None else {"order": budget.order}
@@ -114,7 +114,7 @@ def _defaults(parsed: argparse.Namespace) -> dict[str, Any]:
 
 def _answered(parsed: argparse.Namespace) -> tuple[dict[str, Any], str]:
     from ..planner import compare_plans
-    from .asked_plan import as_given, described, plan_from, stream_from
+    from .advised_plan import as_given, described, plan_from, stream_from
     from .budget_left import warning
 
     if parsed.cheapest:
@@ -134,7 +134,7 @@ def _answered(parsed: argparse.Namespace) -> tuple[dict[str, Any], str]:
 
 def _cheapest(parsed: argparse.Namespace) -> Choice:
     from ..planner import cheapest_plan
-    from .asked_plan import budget_from, loss_from, total_from
+    from .advised_plan import budget_from, loss_from, total_from
 
     if parsed.ridge != "given":
         raise InvalidParameter(

@@ -19,7 +19,7 @@ from .. import losses, methods
 from ..errors import InvalidParameter, choice
 from ..methods.base import AUTO, PROOFS, RIDGES
 from ..methods.problem import DTYPES
-from ..privacy.worlds import ADJACENCIES, DELETION_NOTIONS
+from ..privacy.guarantee import ADJACENCIES, DELETION_NOTIONS
 from .arguments import number, whole
 
 HEAD = "# for --plan FILE of init, quickstart, advise, relearn and audit; by noisygd-delete plan"
@@ -165,7 +165,7 @@ def _number(text: str) -> float:
 
 def _stages(text: str) -> tuple[Any, ...]:
     """Stages as they are typed: a kind, its steps (a head may leave them out), its step size and the share of the rows in a step."""
-    from ..methods.stages import Stage
+    from ..methods.ladder import Stage
 
     found = []
     for part in text.split(","):

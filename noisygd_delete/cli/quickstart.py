@@ -101,7 +101,7 @@ def start(parsed: argparse.Namespace) -> int:
 def _check_named(parsed: argparse.Namespace, table: Table, draft: str) -> None:
     """Refuse what --delete names and no row that is learned from has, before anything is made: persons where there is a --subject, else
     records."""
-    from ..features.schema.reading import without_label
+    from ..features.schema.schema import without_label
 
     column = parsed.subject or parsed.id or tomllib.loads(draft).get("id")
     names = table.columns[column] if column else [str(row) for row in range(1, len(table) + 1)]

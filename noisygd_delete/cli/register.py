@@ -30,8 +30,7 @@ from ..register import (
     informed,
     recipients_told,
 )
-from ..register.case import TEXTS, overclaims
-from ..register.dates import MOST_HOLIDAYS, day
+from ..register.case import MOST_HOLIDAYS, TEXTS, day, overclaims
 from .arguments import Intermixed, add_command, options_of, whole
 from .statements import STATEMENTS
 from .terminal import show

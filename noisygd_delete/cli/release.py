@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from ..accountant import Statuses
 from ..curator.curator import ABOUT, Release, conditions
 from ..engine import Execution
-from ..engine.group import ALONE, worth_sharing
+from ..engine.execution import ALONE, worth_sharing
 from ..errors import InvalidParameter
 from ..methods.plan import Plan
 from ..privacy.guarantee import FIXED_SCHEDULE, NON_ADAPTIVE
-from ..privacy.shown import shown
+from ..privacy.sentences import shown
 from ..records import EditCounts, EditRequest
 from ..register import Case, Rights
 from ..store import Store

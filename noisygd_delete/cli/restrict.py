@@ -18,7 +18,7 @@ from .statements import STATEMENTS, add_promises, case_from, with_token
 if TYPE_CHECKING:
     from ..curator.curator import Release
     from ..store import Store
-    from ..store.aside import Aside
+    from ..store.journal import Aside
 
 
 def register(commands: Any) -> None:
@@ -64,8 +64,8 @@ def restrict(parsed: argparse.Namespace) -> int:
     from ..evidence.outputs import output, outside
     from ..records import EditRequest
     from ..register import Rights
-    from ..register.dates import day_now
-    from ..store.aside import BEGINS, Aside
+    from ..register.case import day_now
+    from ..store.journal import BEGINS, Aside
     from .release import open_store, released
 
     for option, file in (("--to", parsed.to), ("--aside-key", parsed.aside_key)):
@@ -132,8 +132,8 @@ def warn_of_rows(command: str, store: Store, aside: Aside, times: int) -> None:
 
 def lift(parsed: argparse.Namespace) -> int:
     from ..engine import Execution
-    from ..register.dates import day, day_now
-    from ..store.aside import Aside, read_key
+    from ..register.case import day, day_now
+    from ..store.journal import Aside, read_key
     from .release import open_store, released
 
     told = day("--told", parsed.told)

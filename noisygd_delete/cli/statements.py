@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import InvalidParameter
 from ..register import Case, Channels, Rights
-from ..register.dates import day
+from ..register.case import day
 from .arguments import Intermixed
 
 if TYPE_CHECKING:

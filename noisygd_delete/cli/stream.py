@@ -117,7 +117,7 @@ def _to_the_end(requests: Iterator[Numbered]) -> Iterator[Numbered]:
 
 
 def _so_far(store: Store) -> str:
-    from ..privacy.shown import shown
+    from ..privacy.sentences import shown
 
     accountant = store.accountant
     if not accountant.releases:
@@ -271,7 +271,7 @@ def add_batches(parser: Any) -> None:
 
 def pace_from(parsed: argparse.Namespace, ledger: Ledger) -> Batching | Calendar:
     """What the arguments say; where they are silent, what the budget affords."""
-    from ..curator.stream.batching import YEAR, Batching
+    from ..curator.stream.serving import YEAR, Batching
     from ..store.pace import paced
 
     period = None if parsed.period is None else positive("--period", parsed.period) * _DAY

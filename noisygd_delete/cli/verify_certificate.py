@@ -36,7 +36,7 @@ def register(commands: Any) -> None:
 
 def _run(parsed: argparse.Namespace) -> int:
     from ..evidence.certificate_log import checked as in_log
-    from ..evidence.envelope import is_envelope, opened
+    from ..evidence.signing import is_envelope, opened
     from ..evidence.stamp import checked
     from ..evidence.verification import verify_certificate
 

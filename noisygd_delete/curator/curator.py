@@ -18,7 +18,7 @@ from ..engine import CurrentRecords, Execution, rows_here
 from ..errors import BudgetExceeded, NotLearned
 from ..methods.plan import Plan
 from ..privacy.guarantee import Guarantee, in_words, under
-from ..privacy.shown import table_html
+from ..privacy.sentences import table_html
 from ..records import NO_EDITS, EditCounts, EditRequest, Id, Records, SlotEdits, check_token
 from .learning import check_edit, check_fit, train, train_on
 from .model import Continuation, Model, Training

@@ -9,17 +9,15 @@ from typing import Any
 import numpy as np
 
 from ..engine import CurrentRecords, Execution, Objective, rows_here
-from ..engine.clipped import ClippedObjective
-from ..engine.exact_steps import run_exactly
+from ..engine.execution import limit_threads
 from ..engine.noise import Noise, poisson
-from ..engine.noisygd import Weights, run, run_in_blocks
-from ..engine.objective_float64 import PreciseObjective
-from ..engine.sparse import SparseObjective
-from ..engine.threads import limit_threads
+from ..engine.noisygd import Weights, run, run_exactly, run_in_blocks
+from ..engine.objective import ClippedObjective, PreciseObjective
+from ..engine.sums import SparseObjective
 from ..errors import AssumptionViolated, InvalidParameter
 from ..methods.plan import Plan
-from ..methods.procedure import Exactness, Procedure, Sampling
-from ..records.sparse import NO_ARRAY
+from ..methods.problem import Exactness, Procedure, Sampling
+from ..records.values import NO_ARRAY
 
 
 @limit_threads()  # of products: what is large enough is worked on in parts, side by side
@@ -52,8 +50,7 @@ def descend(
         objective = Objective(records, plan.loss, group=execution.group, readings=procedure.steps, **facts)
         weights = run(start, objective.gradient, **steps_and_noise)
     else:
-        from ..engine.device import DeviceObjective
-        from ..engine.device_steps import STEPS
+        from ..engine.device import STEPS, DeviceObjective
 
         there = DeviceObjective(records, plan.loss, device=execution.device, group=execution.group, **facts)
         weights = run_in_blocks(start, there.descend, block=STEPS, **steps_and_noise)

@@ -21,13 +21,12 @@ from ..accountant.account import Account
 from ..bounds.markov_sums import CARRY_BITS, patch_variance
 from ..engine import CurrentRecords, Execution, rows_here
 from ..engine.count_tables import CodedMoments
-from ..engine.integer_moments import IntegerMoments, Integers, carried
-from ..engine.noisy_moments import NoisyMoments
+from ..engine.moments import IntegerMoments, Integers, NoisyMoments, carried
 from ..engine.sums import exact_sums
 from ..errors import InvalidParameter, count, scale
 from ..features.maps.catalogue import coding_of
 from ..methods.plan import Plan
-from ..methods.procedure import Carried
+from ..methods.problem import Carried
 from ..privacy.guarantee import Guarantee
 from ..records import Records, SlotEdits
 from .model import Continuation, Model

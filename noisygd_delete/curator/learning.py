@@ -15,19 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engine import Checked, CurrentRecords, Execution, check_records, rows_here
-from ..engine.discrete_gaussian import on_noisy_grid
-from ..engine.group import ALONE, Group
+from ..engine.execution import ALONE, Group, limit_threads
 from ..engine.kernel import is_worth
-from ..engine.linear_term import draw_linear_term
-from ..engine.noise import Noise
+from ..engine.noise import Noise, draw_linear_term, on_noisy_grid
 from ..engine.noisygd import Weights, initial_weights, on_grid, publication_grid
-from ..engine.objective_float64 import PreciseObjective
+from ..engine.objective import PreciseObjective
 from ..engine.solver import solve
-from ..engine.sparse import numbers_of, read_sparsely
-from ..engine.threads import limit_threads
+from ..engine.sums import numbers_of, read_sparsely
 from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, InvalidRequest
 from ..methods.plan import Plan
-from ..methods.procedure import Carried, Fitted, Passed, Prior, Procedure, Solved, quick_passes
+from ..methods.problem import Carried, Fitted, Passed, Prior, Procedure, Solved, quick_passes
 from ..records import EditRequest, Id, Records, SlotEdits
 from .model import FIRST, Continuation, Model, Training
 

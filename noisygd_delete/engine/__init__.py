@@ -3,9 +3,8 @@
 from typing import TYPE_CHECKING
 
 from ..loading import on_first_use
-from .assumptions import check_labels, check_records
 from .execution import Execution
-from .sums import Checked, CurrentRecords, rows_here
+from .sums import Checked, CurrentRecords, check_labels, check_records, rows_here
 
 if TYPE_CHECKING:
     from .objective import Objective

@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from ..features.maps.coding import Codes, Coding
 from ..losses.base import Loss
 from ..records import Records
-from .assumptions import check_labels
-from .integer_moments import IntegerMoments, Integers, above, blocks
+from .moments import IntegerMoments, Integers, above, blocks
+from .sums import check_labels
 
 _FEW = 64  # rows: written out
 

@@ -6,16 +6,158 @@ releases says nothing of how they were made.
 
 from __future__ import annotations
 
+import atexit
+import math
 import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from datetime import timedelta
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
 
-from ..errors import InvalidParameter, MissingDependency
-from .group import ALONE, Group
+from ..bounds.arithmetic import MOST_PROCESSES
+from ..errors import InvalidParameter, MissingDependency, ProcessLost
 from .noise import Noise, noise_source
 from .noisygd import Progress
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
+
+
+# --- group ---
+#
+# Several processes on one table: each sums the gradient over its own rows, and one all-reduce a step adds the sums up.
+#
+# Started by `torchrun`. Every process makes the same calls on the same records with the same plan, draws the same noise from one
+# key, and so holds the same weights; without torchrun a process is alone.
+#
+# What crosses the network are gradient sums and, once a run, the key of the noise: the machines of a group, and the wires
+# between them, are one trusted curator.
+
+
+Value = TypeVar("Value")
+
+
+# between two requests of a stream the others wait; a process that died is noticed at once
+_PATIENCE = timedelta(days=1)
+
+_STARTING = 2.0  # seconds that torchrun takes to start processes, and they to load torch
+_MESSAGE = 3e-4  # seconds of an all-reduce
+_NUMBERS_A_SECOND = 1e9  # of the rows, by one process
+
+
+class Group:
+    """A group of one: what a process is unless torchrun started it."""
+
+    rank = 0
+    size = 1
+    local_rank = 0  # among the processes of this machine
+
+    def rows(self, slots: int, block: int) -> range:
+        """The slots that this process reads: whole blocks, so that no block is split between processes."""
+        blocks = -(-slots // block)
+        first, last = (blocks * share // self.size * block for share in (self.rank, self.rank + 1))
+        return range(min(first, slots), min(last, slots))
+
+    def total(self, part: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The sum of every process's `part`, the same bits in each of them."""
+        return part
+
+    def add_up(self, part: Any) -> None:
+        """`total` in place, of a torch tensor on its device."""
+
+    def share(self, value: Value) -> Value:
+        """Process 0's value, in every process."""
+        return value
+
+    def gather(self, value: Value) -> list[Value]:
+        """Every process's value, in the order of their ranks."""
+        return [value]
+
+
+ALONE = Group()
+
+
+class TorchGroup(Group):
+    """The processes that torchrun started together, over gloo; what lies on CUDA devices, over NCCL.
+
+    Raises (all methods that communicate):
+        ProcessLost: another process of the group has gone.
+    """
+
+    def __init__(self) -> None:
+        import torch
+        from torch import distributed
+
+        self._distributed = distributed
+        if not distributed.is_initialized():
+            nccl = distributed.is_nccl_available() and torch.cuda.is_available()
+            distributed.init_process_group("cpu:gloo,cuda:nccl" if nccl else "gloo", timeout=_PATIENCE)
+            atexit.register(distributed.destroy_process_group)
+        self.rank, self.size = distributed.get_rank(), distributed.get_world_size()
+        self.local_rank = int(os.environ["LOCAL_RANK"])
+        if not self.size <= MOST_PROCESSES:
+            raise InvalidParameter(
+                f"{self.size} processes are more than the {MOST_PROCESSES} that the declared rounding slack covers"
+            )
+
+    def total(self, part: NDArray[np.float64]) -> NDArray[np.float64]:
+        import torch
+
+        summed = np.array(part, dtype=np.float64)
+        self.add_up(torch.from_numpy(summed))
+        return summed
+
+    def add_up(self, part: Any) -> None:
+        with _notice_losses():
+            self._distributed.all_reduce(part)
+
+    def share(self, value: Value) -> Value:
+        box: list[Any] = [value]
+        with _notice_losses():
+            self._distributed.broadcast_object_list(box, src=0)
+        shared: Value = box[0]
+        return shared
+
+    def gather(self, value: Value) -> list[Value]:
+        box: list[Any] = [None] * self.size
+        with _notice_losses():
+            self._distributed.all_gather_object(box, value)
+        return box
+
+
+def worth_sharing(numbers: int, *, passes: int, processes: int) -> bool:
+    """Whether several processes read a table of so many numbers so often in less time than one, their start included.
+
+    Rough, from rates measured on one machine: for advice alone.
+    """
+    alone = passes * numbers / _NUMBERS_A_SECOND
+    return alone * (1 - 1 / processes) > _STARTING + passes * _MESSAGE
+
+
+@contextmanager
+def _notice_losses() -> Iterator[None]:
+    try:
+        yield
+    except RuntimeError as error:
+        raise ProcessLost(
+            f"another process of the group has gone ({error}); an accepted request is finished by the next command"
+        ) from error
+
+
+@cache
+def launched_group() -> Group:
+    """The group that torchrun started this process in; else this process alone."""
+    inside = "TORCHELASTIC_RUN_ID" in os.environ and int(os.environ.get("WORLD_SIZE", "1")) > 1
+    return TorchGroup() if inside else ALONE
+
 
 MOST_SECONDS = 86_400.0  # that a run may be told to last
 
@@ -125,3 +267,89 @@ def multiprocessors(device: Any) -> int:
     import torch
 
     return torch.cuda.get_device_properties(device).multi_processor_count if device.type == "cuda" else 1
+
+
+# --- threads ---
+#
+# Who gets the processors: threads of our own over the parts of a table, and one thread for each matrix product.
+#
+# The threads of a BLAS wait for each other in a loop at the end of every product. Where a neighbour has a processor, each of the many products of
+# a step then waits for a thread that does not run: steps were measured up to three times slower so (benchmarks/results/threads.md), a network's
+# a hundred times. Parts that are worked on side by side wait once, asleep. Beside its passes a large solve keeps the BLAS's own threads, for the few
+# large products of its sample. A caller's own limit, OMP_NUM_THREADS for example, is never raised. In which thread a part is worked on changes no
+# sum: parts are added in their order.
+
+
+LEAST = 1 << 25  # numbers of the rows times scores of a record, from which on a solve keeps the threads that are set
+CGROUPS = Path("/sys/fs/cgroup")  # of Linux, version 2
+_PARALLEL = 1 << 22  # numbers in a table worth waking a second thread for
+
+T = TypeVar("T")
+Made = TypeVar("Made")
+
+
+@cache
+def _pools() -> ThreadpoolController:
+    """The BLAS libraries of this process; whoever asks has loaded numpy's."""
+    return ThreadpoolController()
+
+
+@contextmanager
+def limit_threads(work: int = 0) -> Iterator[None]:
+    """Within, matrix products run on one thread if a pass multiplies fewer than `LEAST` numbers, a public size; else on as many as are set, of
+    those that `allowed` knows."""
+    most = (
+        min(allowed(), *(pool.num_threads for pool in _pools().select(user_api="blas").lib_controllers))
+        if work >= LEAST
+        else 1
+    )
+    with _pools().limit(limits=most, user_api="blas"):
+        yield
+
+
+def processors(numbers: int) -> int:
+    """How many threads a table of so many numbers gets: one, where it is small; else as many as OMP_NUM_THREADS says, which also governs
+    matrix products; else one for each processor that is `allowed`."""
+    if numbers < _PARALLEL:
+        return 1
+    asked = os.environ.get("OMP_NUM_THREADS", "")
+    if asked.isdigit():
+        return max(1, int(asked))
+    return allowed()
+
+
+@cache
+def allowed() -> int:
+    """How many processors this process may use: of its affinity, no more than the control groups that it is in pay for."""
+    processors = float(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+    with suppress(OSError, ValueError):
+        group = CGROUPS / Path("/proc/self/cgroup").read_text().rpartition("::")[2].strip().lstrip("/")
+        for folder in (group, *group.parents):
+            if (limit := folder / "cpu.max").is_file():
+                time, period = limit.read_text().split()
+                processors = min(processors, math.inf if time == "max" else int(time) / int(period))
+    return max(1, math.ceil(processors))
+
+
+@cache
+def pool(threads: int, _process: int) -> ThreadPoolExecutor:
+    """Threads of this process: they do not survive a fork, hence its id."""
+    from concurrent.futures import ThreadPoolExecutor  # slow to load
+
+    return ThreadPoolExecutor(threads, thread_name_prefix="noisygd-delete")
+
+
+def side_by_side(work: Callable[[T], Made], parts: Iterable[T], numbers: int) -> Iterator[Made]:
+    """What becomes of each part, in their order; a few are worked on ahead. `numbers`: of the table that they are parts of."""
+    threads = processors(numbers)
+    if threads == 1:
+        yield from map(work, parts)
+        return
+    ahead: deque[Future[Made]] = deque()
+    with limit_threads():
+        for part in parts:
+            ahead.append(pool(threads, os.getpid()).submit(work, part))
+            if len(ahead) > 2 * threads:
+                yield ahead.popleft().result()
+        while ahead:
+            yield ahead.popleft().result()

@@ -12,6 +12,7 @@ additions in its block, 64 in its span and those of a tree over the spans, fewer
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -19,11 +20,68 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bounds.arithmetic import SPAN
+from ..bounds.arithmetic import BLOCK, SPAN
 from ..losses.base import Loss
-from .summation import in_a_tree
-from .threads import pool, processors
-from .windows import windows
+from ..records.values import let_go, mapping
+from .execution import pool, processors
+
+# --- windows ---
+#
+# Reading a table in order, without holding more of it than memory has room for.
+#
+# Rows of a store are mapped from their file. The pages of a mapping count as the process's own memory once read, so behind
+# the reader they are let go of; a table that fits is kept. The arithmetic is the same, hence the result, bit for bit.
+
+
+LIMIT: int | None = None  # bytes of a mapped table to hold at a time; None: a quarter of the machine's memory
+
+
+@cache
+def _quarter_of_memory() -> int:
+    if not hasattr(os, "sysconf"):  # Windows pages mapped files out by itself
+        return 1 << 62
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
+
+
+def windows(rows: NDArray[Any], first: int, last: int, most: int) -> Iterator[slice]:
+    """Slices from `first` to `last` in order, of `most` rows, or less by a power of two where memory asks for it."""
+    limit = _quarter_of_memory() if LIMIT is None else LIMIT
+    pages, row = mapping(rows), rows[:1].nbytes
+    releases = pages is not None and rows.nbytes > limit
+    while releases and most > BLOCK and most * row > limit // 2:
+        most //= 2
+    held = 0
+    for start in range(first, last, most):
+        stop = min(start + most, last)
+        yield slice(start, stop)
+        held += (stop - start) * row
+        if releases and pages is not None and (held > limit // 2 or stop == last):
+            let_go(pages)
+            held = 0
+
+
+# --- summation ---
+#
+# The order in which parts of a gradient sum are added: `bounds.arithmetic` counts it, and it hardly grows with the rows.
+#
+# Noisy steps: rows are added in blocks of 256, in the table's own dtype; blocks in spans of 64, in float64; spans in a balanced
+# tree. A solver, and exact steps: so too by the compiled kernel, in float64; else rows in chunks of 2048 at most, and chunks in a tree,
+# as the partitions of a cluster. The sums of the processes of a group are added by one all-reduce.
+
+
+def in_a_tree(parts: Iterable[NDArray[Any]], shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """The sum of arrays as they come, each addition of two sums of equally many: a part is in ⌈log₂⌉ of them at most."""
+    held: list[NDArray[Any]] = []  # of falling sizes, one for each binary digit of how many parts there were
+    for number, part in enumerate(parts):
+        carried, ones = part, number  # as a binary counter carries: the last ones of its digits are sums to join
+        while ones & 1:
+            carried, ones = held.pop() + carried, ones >> 1
+        held.append(carried)
+    total = np.zeros(shape)
+    for rest in reversed(held):
+        total = total + rest
+    return total
+
 
 LEAST = 1 << 20  # numbers in a table worth a compiled loop
 WORTH = 1 << 31  # in all readings of a run worth loading the compiler for: about where both were measured to be even

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from ..bounds.arithmetic import NORM_TOLERANCE
+from ..errors import AssumptionViolated
+from ..features.maps.coding import Coding
 from ..records import Records
-from .discrete_gaussian import on_noisy_grid
-from .noise import Noise
-from .summation import in_a_tree
+from .kernel import in_a_tree
+from .noise import Noise, discrete_gaussian, on_noisy_grid
 
 _BLOCK = 4096  # rows in memory as float64
 _PART = 1 << 16  # sums that get their noise at once: an exact draw takes hundreds of bytes
@@ -61,3 +68,291 @@ def least_squares(first: Matrix, second: Matrix, *, ridge: float) -> Matrix:
     values, axes = np.linalg.eigh(second)
     weights: Matrix = (first @ axes / (np.maximum(values, 0.0) + ridge)) @ axes.T
     return weights * max(2, len(first))
+
+
+# --- integer moments ---
+#
+# Second moments and label sums of a table as whole numbers, and their noise: for Markov sums.
+#
+# Rows are put on a public grid of 2^−bits, towards 0, number by number, so that a row's integers do not depend on any other row and sums
+# of them are exact in any order.
+
+
+Integers = NDArray[np.int64]
+EXACT = 1 << 53  # whole numbers below it are exact in float64, and so are their sums in any order
+_TOGETHER = 1 << 22  # numbers of rows read at once
+
+
+@lru_cache(4)
+def above(features: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Rows and columns of a matrix from its diagonal up."""
+    return np.triu_indices(features)
+
+
+def blocks(records: Records) -> Iterator[tuple[NDArray[np.float32], NDArray[np.float64]]]:
+    """Rows and labels of the records in force, some at a time: the rows may lie in a file."""
+    used, step = records.occupied, max(1, min(_TOGETHER // max(1, records.width), 1 << 16))
+    for first in range(0, records.slots, step):
+        part = slice(first, first + step)
+        yield records.features[part][used[part]], records.labels[part][used[part]]
+
+
+@dataclass(frozen=True)
+class IntegerMoments:
+    """How rows become whole numbers: public, and never changed while their sums are carried on.
+
+    features, outputs  D and k: one column of labels ±1, or one for each class
+    norm_squared       R² in steps²: no row may be longer
+    bits               of the grid: a number x becomes 2^bits x
+    label_bits         of a target's grid in [−1, 1], to which it is rounded towards 0; label sums are in steps 2^−(bits + label_bits)
+    """
+
+    features: int
+    outputs: int
+    norm_squared: int
+    bits: int
+    label_bits: int = 0
+
+    @property
+    def size(self) -> int:
+        """Numbers published: the matrix from its diagonal up, and the label sums."""
+        return self.features * (self.features + 1) // 2 + self.features * self.outputs
+
+    def of(self, rows: ArrayLike, labels: ArrayLike) -> Integers:
+        """(size,) exact sums over (rows, D) and their labels: the matrix from its diagonal up, row by row, then the labels' sums.
+
+        Raises:
+            AssumptionViolated: a row is longer than R.
+        """
+        held, answers = np.asarray(rows, np.float64), np.asarray(labels, np.float64)
+        square = np.zeros((self.features, self.features))
+        first = np.zeros((self.outputs, self.features))
+        shorter = math.ldexp(1 - NORM_TOLERANCE, self.bits)  # what float32 may have lengthened a row by
+        for start in range(0, len(held), _BLOCK):
+            steps = np.trunc(held[start : start + _BLOCK] * shorter)
+            if not (np.square(steps).sum(axis=1) <= self.norm_squared).all():
+                raise AssumptionViolated("a row is longer than the radius; scale the rows, or plan for a larger one")
+            square += steps.T @ steps
+            first += self.answers(answers[start : start + _BLOCK]).T @ steps
+        both = np.concatenate([square[above(self.features)], first.ravel()])
+        return both.astype(np.int64)
+
+    def answers(self, labels: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(rows, outputs) whole numbers that rows are multiplied with: ±1, a target in its steps, or 1 in the place of a class."""
+        if self.outputs > 1:
+            return np.asarray(labels[:, None] == np.arange(self.outputs), np.float64)
+        return np.trunc(np.clip(labels[:, None], -1.0, 1.0) * 2.0**self.label_bits)
+
+    def of_table(self, records: Records) -> Integers:
+        """The same over the records in force; free slots add nothing."""
+        return sum((self.of(*block) for block in blocks(records)), np.zeros(self.size, np.int64))
+
+    def noise(self, noise: Noise, *, variance: int, label_weight: int) -> Integers:
+        """Exact discrete Gaussians: σ² on the diagonal, σ²/2 above it, σ²/β² on a label sum (of labels as they are)."""
+        rows, places = above(self.features)
+        drawn = np.empty(self.size, np.int64)
+        diagonal = rows == places
+        matrix = drawn[: len(rows)]
+        matrix[diagonal] = discrete_gaussian(int(diagonal.sum()), noise, variance=Fraction(variance))
+        matrix[~diagonal] = discrete_gaussian(int((~diagonal).sum()), noise, variance=Fraction(variance, 2))
+        labels = Fraction(variance * 4**self.label_bits, label_weight**2)
+        drawn[len(rows) :] = discrete_gaussian(self.size - len(rows), noise, variance=labels)
+        return drawn
+
+
+def carried(rest: Integers, carry: Fraction, bits: int) -> Integers:
+    """c · rest rounded to whole numbers, halves up; c a multiple of 2^−bits.
+
+    Raises:
+        OverflowError: a number is too large for 64 bits: then it is not the noise of a draw.
+    """
+    scaled = carry * (1 << bits)
+    if scaled.denominator != 1 or not np.abs(rest).max(initial=0) < 1 << (62 - bits):
+        raise OverflowError("what is carried on is no noise of a draw, or c is not on its grid")
+    product = rest * np.int64(int(scaled)) + np.int64(1 << (bits - 1))
+    return product >> np.int64(bits)
+
+
+# --- noisy moments ---
+#
+# What one publication of noisy sums says: the moments with the least noise that they can have, discriminants, ridge regression, components.
+#
+# Post-processing of one publication, so it costs nothing. Rows of a `Coding` have moments of a known form. Entries of a block are functions of
+# its codes: a block's own moments follow from how often each code is there, which is not
+# below 0. What two blocks have in common beyond their means is a table of which few singular values stand out of the noise; the others are
+# noise, and what stands out is longer by it (Gavish and Donoho 2017, for the Frobenius norm).
+
+
+_RARE = 1e-3  # the least share of a class: below it there is none to be told from noise
+_THIN = 0.05  # of the mean, the least sum of squares of a direction that its ridge tells apart
+
+
+@lru_cache(8)
+def _solvers(coding: Coding) -> list[tuple[Matrix, Matrix]]:
+    """Of each block (directions, codes) what a code adds to a row of norm 1; and what makes the numbers t of its codes, Σ t given, of
+    2 ρ Zᵀ m + diag(Zᵀ M Z): least squares for ρ Z t ≈ m, counted twice, and Z diag(t) Zᵀ ≈ M."""
+    found, full = [], 1 + len(coding.blocks)
+    for block in coding.blocks:
+        adds: Matrix = (block.signs.astype(np.float64) * np.sqrt([float(share) / full for share in block.shares])).T
+        inner = adds.T @ adds
+        system = np.ones((len(inner) + 1, len(inner) + 1))
+        system[:-1, :-1] = 2 * float(coding.common) / full * inner + inner**2 + 1e-9 * np.eye(len(inner))
+        system[-1, -1] = 0.0
+        found.append((adds, np.asarray(np.linalg.inv(system), np.float64)))
+    return found
+
+
+def _by_numbers(square: Matrix, coding: Coding, reach: float) -> Matrix:
+    """A block's own moments, and its means, as the numbers of its codes give them that fit best: with those of all moments together as
+    `square` has it, and none below 0."""
+    found = square.copy()
+    total = max(float(square[0, 0]) / reach**2, 0.0)
+    for start, (adds, solve) in zip(coding.starts, _solvers(coding), strict=False):
+        here = slice(start, start + len(adds))
+        told = 2 * reach * adds.T @ square[0, here] + (adds * (square[here, here] @ adds)).sum(axis=0)
+        numbers = np.maximum(solve @ np.append(told, total), 0.0)[:-1]
+        numbers *= total / max(float(numbers.sum()), 1e-300)
+        found[0, here] = found[here, 0] = reach * adds @ numbers
+        found[here, here] = (adds * numbers) @ adds.T
+    return found
+
+
+@dataclass(frozen=True)
+class NoisyMoments:
+    """Of rows of norm 1 at most (R is divided by): Σ x xᵀ and Σ y xᵀ as one publication has them.
+
+    square    (d, d) in the directions that rows may take
+    first     (outputs, d)
+    variance  V, of an entry of `square` on its diagonal
+    radius    R
+    coding    what the directions are; None: features, of any rows
+    """
+
+    square: Matrix
+    first: Matrix
+    variance: float
+    radius: float
+    coding: Coding | None
+
+    @classmethod
+    def of(cls, moments: IntegerMoments, published: Integers, *, variance: int, coding: Coding | None) -> NoisyMoments:
+        places = above(moments.features)
+        unit = float(moments.norm_squared)
+        square = np.zeros((moments.features, moments.features))
+        square[places] = published[: len(places[0])] / unit
+        square += np.triu(square, 1).T
+        first = published[len(places[0]) :].reshape(moments.outputs, moments.features)
+        told = first / math.sqrt(unit) / 2.0**moments.label_bits
+        radius, spread = math.sqrt(unit) / 2.0**moments.bits, variance / unit**2
+        if coding is not None:
+            reach = math.sqrt(coding.common / (1 + len(coding.blocks)))
+            square = _shrunk(_by_numbers(square, coding, reach), coding.starts, spread)
+        return cls(square, told, spread, radius, coding)
+
+    @property
+    def reach(self) -> float:
+        """Of a row of norm 1 along the first direction, which all rows have.
+
+        Raises:
+            ValueError: the rows' form is not known.
+        """
+        if self.coding is None:
+            raise ValueError("rows of no coding share no direction that is known")
+        return math.sqrt(self.coding.common / (1 + len(self.coding.blocks)))
+
+    @property
+    def noise(self) -> float:
+        """About the largest eigenvalue of the noise of `square`."""
+        return math.sqrt(2.0 * self.variance * len(self.square))
+
+    def ridges(self, ridge: float, share: float) -> Matrix:
+        """(d,) of each direction `ridge`, and a share of the noise: with a coding the fourth root of the sum of squares along it divides that
+        (of their geometric mean over it multiplies it), so that less is taken of what few rows tell."""
+        if self.coding is None:
+            return np.full(len(self.square), ridge + share * self.noise)
+        along = np.diag(self.square)[1:]
+        rows = np.log(np.maximum(along, max(_THIN * along.mean(), 1e-300)))
+        return ridge + share * self.noise * np.exp(np.append(0.0, rows.mean() - rows) / 4)
+
+    def ridge(self, ridge: Matrix) -> Matrix:
+        """(outputs, features) least squares with these ridges, for rows as they are; eigenvalues well below 0 are taken as 0."""
+        return self._weights(_solved(self.square, self.first.T, ridge).T)
+
+    def discriminant(self, ridge: Matrix) -> Matrix:
+        """(outputs, features) log odds of one class against the other, or for each of several, as normal classes of one covariance have them.
+
+        Of coded rows; `first` is of signs ±1 with one output, else of one class each.
+        """
+        total = self.square[0] / self.reach
+        classes = self.first if len(self.first) > 1 else np.stack([total - self.first[0], total + self.first[0]]) / 2
+        sizes = np.maximum(classes[:, 0] / self.reach, _RARE * max(1.0, total[0] / self.reach))
+        number, means = float(sizes.sum()), classes[:, 1:] / sizes[:, None]
+        within = self.square[1:, 1:] - (means.T * sizes) @ means
+        slopes = _solved(within / number, means.T, ridge[1:] / number).T
+        offsets = np.log(sizes / number) - (slopes * means).sum(axis=1) / 2
+        weights = np.concatenate([offsets[:, None] / self.reach, slopes], axis=1)
+        return self._weights(weights if len(self.first) > 1 else weights[1:] - weights[:1])
+
+    def components(self, number: int) -> tuple[Matrix, Matrix]:
+        """What rows spread by most about their mean (about 0 where no coding is known): (number, features) weights whose scores are the
+        parts of a row along such directions, and (number,) sums of squares along them, from the largest down."""
+        square = self.square
+        if self.coding is not None:
+            square = square[1:, 1:] - np.outer(square[0, 1:], square[0, 1:]) / max(square[0, 0], self.reach**2)
+        sizes, along = np.linalg.eigh(square)
+        best = along.T[::-1][:number]
+        if self.coding is not None:
+            best = np.pad(best, ((0, 0), (1, 0)))
+        return self._turned(best), np.maximum(sizes[::-1][:number], 0.0)
+
+    def _weights(self, weights: Matrix) -> Matrix:
+        return self._turned(weights) / self.radius
+
+    def _turned(self, weights: Matrix) -> Matrix:
+        return weights if self.coding is None else self.coding.to_features(weights)
+
+
+def _shrunk(square: Matrix, starts: tuple[int, ...], variance: float) -> Matrix:
+    """`square` with what two blocks have in common beyond the product of their means freed of noise."""
+    means = square[0, 1:]
+    product = np.outer(means, means) / max(square[0, 0], math.sqrt(variance))
+    common = square[1:, 1:] - product
+    spans = [slice(first - 1, stop - 1) for first, stop in pairwise(starts)]
+    for number, one in enumerate(spans):
+        for other in spans[number + 1 :]:
+            common[one, other] = _without_noise(common[one, other], variance / 2)
+            common[other, one] = common[one, other].T
+    found = square.copy()
+    found[1:, 1:] = common + product
+    return found
+
+
+def _without_noise(table: Matrix, variance: float) -> Matrix:
+    """Its singular values d as √((d² − (p + q)σ²)² − 4pqσ⁴)/d, and 0 from (√p + √q)σ down."""
+    if table.shape[0] < table.shape[1]:
+        return _without_noise(table.T, variance).T
+    from scipy.linalg import eigh
+
+    long, short = table.shape
+    least = (math.sqrt(long) + math.sqrt(short)) ** 2 * variance
+    large, along = eigh(table.T @ table, subset_by_value=(least, np.inf), check_finite=False)
+    shrink = np.sqrt(np.maximum(0, (large - (long + short) * variance) ** 2 - 4 * long * short * variance**2)) / large
+    turned: Matrix = ((table @ along) * shrink) @ along.T
+    return turned
+
+
+def _solved(square: Matrix, right: Matrix, ridge: Matrix) -> Matrix:
+    """(square + diag(ridge))⁻¹ right; beside the ridge eigenvalues below −1/2 are taken as 0."""
+    from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
+
+    scale, diagonal = 1 / np.sqrt(ridge), np.diag_indices(len(square))
+    beside = scale[:, None] * square * scale
+    beside[diagonal] += 0.5
+    try:
+        cho_factor(beside, check_finite=False)
+    except LinAlgError:
+        sizes, along = eigh(beside, subset_by_value=(-np.inf, 0.0), check_finite=False)
+        beside -= (along * (sizes - 0.5)) @ along.T
+    beside[diagonal] += 0.5
+    solved = cho_solve(cho_factor(beside, check_finite=False), scale[:, None] * right, check_finite=False)
+    return np.asarray(scale[:, None] * solved, np.float64)

@@ -11,17 +11,97 @@ is marked "not certified".
 
 from __future__ import annotations
 
+import decimal
 import math
 import os
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager
+from fractions import Fraction
+from functools import lru_cache, partial
+from itertools import accumulate
 from typing import Any, NoReturn, Protocol
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
 from numpy.typing import NDArray
 
-from .quantile import lower_normal_quantile
+from ..bounds.arithmetic import GRID_BITS
+
+# --- quantile ---
+#
+# Φ⁻¹ in the lower half, from numpy alone: a deletion would wait longer for a library of special functions to load than for its solver.
+#
+# Wichura (1988), "Algorithm AS 241: The percentage points of the normal distribution", Applied Statistics 37(3), 477-484 (PPND16): three
+# rational functions of degree 7, one for |p − 1/2| ≤ .425 and two for tails down to p = 10⁻³¹⁶.
+
+
+ACCURACY = 2.0**-49  # |computed − Φ⁻¹(p)| over 1 + |Φ⁻¹(p)|, for 2⁻⁹⁸⁰ ≤ p ≤ 1/2 taken as they are
+_CENTRAL = 0.425  # of |p − 1/2|
+_CHUNK = 1 << 14
+_NEAR = 5.0  # of √(−ln p)
+
+# numerator and denominator, by falling powers
+# fmt: off
+_CENTRE = (
+    (2509.0809287301226727, 33430.575583588128105, 67265.770927008700853, 45921.953931549871457,
+     13731.693765509461125, 1971.5909503065514427, 133.14166789178437745, 3.387132872796366608),
+    (5226.495278852854561, 28729.085735721942674, 39307.89580009271061, 21213.794301586595867,
+     5394.1960214247511077, 687.1870074920579083, 42.313330701600911252, 1.0),
+)
+_TAIL = (
+    (7.7454501427834140764e-4, 0.0227238449892691845833, 0.24178072517745061177, 1.27045825245236838258,
+     3.64784832476320460504, 5.7694972214606914055, 4.6303378461565452959, 1.42343711074968357734),
+    (1.05075007164441684324e-9, 5.475938084995344946e-4, 0.0151986665636164571966, 0.14810397642748007459,
+     0.68976733498510000455, 1.6763848301838038494, 2.05319162663775882187, 1.0),
+)
+_FAR_TAIL = (
+    (2.01033439929228813265e-7, 2.71155556874348757815e-5, 0.0012426609473880784386, 0.026532189526576123093,
+     0.29656057182850489123, 1.7848265399172913358, 5.4637849111641143699, 6.6579046435011037772),
+    (2.04426310338993978564e-15, 1.4215117583164458887e-7, 1.8463183175100546818e-5, 7.868691311456132591e-4,
+     0.0148753612908506148525, 0.13692988092273580531, 0.59983220655588793769, 1.0),
+)
+# fmt: on
+
+Values = NDArray[np.float64]
+
+
+def lower_normal_quantile(probability: Values) -> Values:
+    """Φ⁻¹(p), elementwise, within `ACCURACY`. Not checked: p in [2⁻⁹⁸⁰, 1/2].
+
+    Args:
+        probability: any shape.
+    """
+    flat = probability.reshape(-1)
+    quantile = np.empty_like(flat)
+    for start in range(0, len(flat), _CHUNK):
+        part = slice(start, start + _CHUNK)
+        quantile[part] = _in_cache(flat[part])
+    return quantile.reshape(probability.shape)
+
+
+def _in_cache(probability: Values) -> Values:
+    below = probability - 0.5  # exact from 1/4 on
+    quantile: Values = below * _ratio(_CENTRE, _CENTRAL**2 - below * below)
+    tail = np.flatnonzero(below < -_CENTRAL)
+    root = np.sqrt(-np.log(probability[tail]))
+    far = root > _NEAR
+    quantile[tail] = -np.where(far, _ratio(_FAR_TAIL, root - _NEAR), _ratio(_TAIL, root - 1.6))
+    return quantile
+
+
+def _ratio(parts: tuple[tuple[float, ...], tuple[float, ...]], at: Values) -> Values:
+    above, below = (_polynomial(factors, at) for factors in parts)
+    return np.divide(above, below, out=above)
+
+
+def _polynomial(factors: tuple[float, ...], at: Values) -> Values:
+    value = np.full_like(at, factors[0])
+    for factor in factors[1:]:
+        value *= at
+        value += factor
+    return value
+
 
 KEY_BYTES = 32 + 12  # of ChaCha20: key and nonce
 
@@ -29,7 +109,6 @@ LARGEST = 36.4  # of |z|: −Φ⁻¹(2⁻⁹⁶¹)
 
 _MANTISSA = 1 << 53
 _REFINEMENTS = 14  # words after the first: p ≥ 2⁻⁶⁴·¹⁵⁻¹
-_CHUNK = 1 << 14  # normals drawn at a time: enough to hide the call overhead, few enough to stay in cache
 _DRAWS_PER_KEY = 1 << 34  # ChaCha20's 32-bit block counter wraps at 2³⁸ bytes: change key well before
 
 
@@ -152,3 +231,233 @@ def poisson(slots: int, noise: Noise, *, rate: float) -> NDArray[np.int64]:
     edge = math.floor(math.ldexp(rate, 64))
     drawn = noise.words(slots)
     return np.flatnonzero(drawn < np.uint64(edge)) if edge < 1 << 64 else np.arange(slots)
+
+
+# --- discrete gaussian ---
+#
+# The exact discrete Gaussian of any rational variance: P(Z = z) ∝ exp(−z²/2σ²), z whole (Canonne, Kamath & Steinke 2020).
+#
+# Rejection from steps, t = 2^k wide with 8t ≤ σ < 16t (t = 1 below σ = 16), on |z| = at + j, 0 ≤ j < t:
+#
+#     j and a sign uniform; a with P(a) ∝ exp(−(at)²/2σ²); accept with probability exp(−j(2at + j)/2σ²); a negative 0 is refused,
+#
+# so that z is accepted with a probability in proportion to exp(−z²/2σ²), and 19 of 20 candidates are. A uniform number of unlimited bits is
+# compared with the sums of P(a), and another one with the exponential, by its first 32 bits in floating point where that is beyond doubt (a
+# margin of 10⁻⁹, against 2⁻³² of bits to come and errors below 10⁻¹²), and else exactly, in decimals of as many digits as it takes, drawn further
+# until it is decided.
+
+
+MOST_BITS = 42  # of σ: a word has room for j and the sign
+_AT_ONCE = 1 << 16
+_REACH = 10  # standard deviations whose steps are tabulated; the definition decides beyond
+_DOUBT = 1e-9
+_PARTS = 1 << 12  # of (0, 1), in most of which there is one step
+_HALF, _LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
+
+
+class _Uniform:
+    """A uniform number in (0, 1) of unlimited bits, of which the first 32 were read."""
+
+    def __init__(self, first: int, noise: Noise) -> None:
+        self._value, self._bits, self._noise = first, 32, noise
+
+    def below(self, edge: Callable[[int], decimal.Decimal]) -> bool:
+        """Whether it is below a number that `edge` gives to so many digits."""
+        while True:
+            digits = 30 + self._bits // 3  # of these some 30 stand behind the bits that are known
+            with _digits(digits + 20):
+                scaled, doubt = edge(digits + 10) * 2**self._bits, decimal.Decimal(10) ** -20
+                if self._value + 1 <= scaled - doubt:
+                    return True
+                if self._value >= scaled + doubt:
+                    return False
+            self._value = self._value << 64 | int(self._noise.words(1)[0])
+            self._bits += 64
+
+
+def _digits(number: int) -> AbstractContextManager[decimal.Context]:
+    return decimal.localcontext(decimal.Context(prec=number, Emin=-(10**9), Emax=10**9))
+
+
+def _exp(exponent: Fraction, digits: int) -> decimal.Decimal:
+    """e^{−exponent}."""
+    with _digits(digits + 10):
+        return (decimal.Decimal(-exponent.numerator) / decimal.Decimal(exponent.denominator)).exp()
+
+
+@lru_cache(8)
+def _sums(rate: Fraction, digits: int) -> list[decimal.Decimal]:
+    """Σ_{a < i} e^{−rate a²} for i = 1, 2, …, up to where all further terms add less than 10^−digits."""
+    most = math.isqrt(math.ceil(3 * digits / rate)) + 2
+    with _digits(digits + 10):
+        return list(accumulate(_exp(rate * a * a, digits) for a in range(most)))
+
+
+def _share(rate: Fraction, last: int, digits: int) -> decimal.Decimal:
+    """P(a ≤ last)."""
+    sums = _sums(rate, digits)
+    with _digits(digits + 10):
+        return sums[min(last, len(sums) - 1)] / sums[-1]
+
+
+def _decide(word: int, both: int, width: int, variance: Fraction, noise: Noise) -> int | None:
+    """z of one candidate, by definition, or None where it is refused."""
+    sign, j = word >> 63, word & (width - 1)
+    number, rate, a = _Uniform(both >> 32, noise), Fraction(width * width) / (2 * variance), 0
+    while not number.below(partial(_share, rate, a)):
+        a += 1
+    z = a * width + j
+    exponent = Fraction(j * (z + a * width)) / (2 * variance)
+    if exponent and not _Uniform(both & 0xFFFFFFFF, noise).below(partial(_exp, exponent)):
+        return None
+    return None if sign and not z else -z if sign else z
+
+
+def discrete_gaussian(size: int, noise: Noise, *, variance: Fraction) -> NDArray[np.int64]:
+    """`size` independent draws with variance parameter σ² > 0, in steps of the grid.
+
+    Raises:
+        ValueError: σ² is not above 0, or beyond what is exact here.
+    """
+    if not 0 < variance < 1 << 2 * MOST_BITS:
+        raise ValueError(f"variance must be above 0 and below 2^{2 * MOST_BITS}, not {float(variance):g}")
+    width = 1 << max(0, math.isqrt(math.floor(variance)).bit_length() - 4)
+    twice = 2 * float(variance)
+    steps = width * np.arange(1.0 + _REACH * math.sqrt(variance) // width)
+    shares = np.cumsum(np.exp(-np.square(steps) / twice))
+    shares /= shares[-1]
+    bounds = np.arange(_PARTS + 1) / _PARTS
+    guide, after = np.searchsorted(shares, bounds[:-1] - 2 * _DOUBT), np.searchsorted(shares, bounds[1:] + 2 * _DOUBT)
+    guide[guide < after] = -1
+    parts: list[NDArray[np.int64]] = []
+    missing = size
+    while missing > 0:
+        words = noise.words(2 * (min(missing, _AT_ONCE) * 17 // 16 + 16)).reshape(-1, 2)
+        j = (words[:, 0] & np.uint64(width - 1)).astype(np.float64)
+        first, second = words[:, 1] >> _HALF, (words[:, 1] & _LOW) * 2.0**-32
+        a = guide[first // np.uint64((1 << 32) // _PARTS)]
+        unsure = np.flatnonzero(a < 0)
+        there = first[unsure] * 2.0**-32
+        a[unsure] = np.searchsorted(shares, there, side="right")
+        start = a * float(width)
+        level = np.exp(-j * (2 * start + j) / twice)
+        doubtful = np.abs(level - second) < _DOUBT
+        ends = np.append(0.0, shares)[a[unsure, None] + np.arange(2)]
+        doubtful[unsure] |= (np.abs(ends - there[:, None]) < _DOUBT).any(axis=1)
+        negative = words[:, 0] >> np.uint64(63) == 1
+        whole = (start + j).astype(np.int64)
+        accepted = (second < level) & ~(negative & (whole == 0))
+        whole = np.where(negative, -whole, whole)
+        for row in np.flatnonzero(doubtful):
+            found = _decide(int(words[row, 0]), int(words[row, 1]), width, variance, noise)
+            accepted[row], whole[row] = found is not None, found or 0
+        parts.append(whole[accepted][:missing])
+        missing -= len(parts[-1])
+    return np.concatenate(parts) if parts else np.empty(0, np.int64)
+
+
+def grid_of(output_noise: float, *, bits: int = GRID_BITS) -> float:
+    """h = τ/2^bits."""
+    return output_noise * 2.0**-bits
+
+
+def on_noisy_grid(
+    weights: NDArray[np.float64], noise: Noise, *, output_noise: float, bits: int = GRID_BITS
+) -> NDArray[np.float64]:
+    """The weights rounded to the grid of step h = τ/2^bits, plus an exact discrete Gaussian of parameter τ on it.
+
+    Args:
+        output_noise: τ, a power of two: division by h and the product with it are then exact in float64.
+    """
+    if not output_noise > 0 or np.frexp(output_noise)[0] != 0.5:
+        raise ValueError(f"output_noise must be a power of two, not {output_noise}")
+    grid = grid_of(output_noise, bits=bits)
+    steps = np.rint(weights / grid) + discrete_gaussian(weights.size, noise, variance=Fraction(4) ** bits).reshape(
+        weights.shape
+    )
+    published: NDArray[np.float64] = np.asarray(steps * grid + 0.0, dtype=np.float64)
+    published.flags.writeable = False
+    return published
+
+
+# --- linear term ---
+#
+# b of objective perturbation: drawn once per release, held in memory, and never anywhere else.
+#
+# The published model beside b reveals the gradient sum of the private records exactly, so b cannot be pickled, copied, printed
+# or turned into JSON; whoever holds the object can use it and nothing more.
+#
+# Each coordinate is s√v · Φ⁻¹(U/2) with a random sign, U uniform on (0, 1) with 64 significant bits or more however small it
+# is: no draw is cut off (with plain 53-bit uniforms the law would end at 8.3 s). `rounding` bounds ‖b̂ − b‖ against an ideal b that
+# is coupled with the draw, of law N(0, s²Σ) exactly; it goes into the solver's tolerance (Theorem 3). It takes
+# `quantile.ACCURACY` for the inverse distribution function.
+
+
+_ACCURACY = 2.0**-44  # of z, relative to 1 + |z|: cell of U, its rounding, and the inverse distribution function
+_ROUNDOFF = 2.0**-53
+_UNUSUAL = 9.0  # P(‖b‖ > ‖s√v‖ + 9 max s√v) < e^{−81/2} (Gaussian concentration)
+
+
+class LinearTerm:
+    """b (outputs, features), float64, read-only, in units of the gradient sum."""
+
+    __slots__ = ("_vector", "norm", "rounding")
+
+    def __init__(self, vector: NDArray[np.float64], rounding: float, usual: float) -> None:
+        self._vector = vector
+        self._vector.flags.writeable = False
+        self.rounding = rounding
+        self.norm = max(usual, float(np.linalg.norm(vector)))  # a bound on ‖b‖, public but once in 10¹⁸ draws
+
+    def per_record(self, records: int) -> NDArray[np.float64]:
+        """b/n: what is added to the gradient of the mean objective."""
+        return self._vector / records
+
+    def per_record_rounding(self, records: int) -> float:
+        """Bound on how far `per_record` may be from the ideal b/n, in norm."""
+        return (self.rounding * (1 + 1e-12) + 4 * _ROUNDOFF * self.norm) / records
+
+    def __repr__(self) -> str:
+        return "LinearTerm(hidden)"
+
+    def _refuse(self, *_: object) -> NoReturn:
+        raise TypeError(
+            "the linear term is never copied, pickled or stored: beside the model it reveals the gradient sum"
+        )
+
+    __reduce_ex__ = __reduce__ = __getstate__ = __copy__ = __deepcopy__ = _refuse
+
+
+def tail_normals(size: int, noise: Noise) -> NDArray[np.float64]:
+    """Independent N(0, 1) draws whose tail probability has 53 significant bits, each within `_ACCURACY`·(1 + |z|) of ideal."""
+    first, second = noise.words(size), noise.words(size)
+    negative = (noise.words(size) & np.uint64(1)).astype(bool)
+    exponent = np.full(size, -65)
+    while (empty := first == 0).any():  # once in 2⁶⁴: the number is smaller, and as precise
+        first, second = np.where(empty, second, first), np.where(empty, noise.words(size), second)
+        exponent[empty] -= 64
+    # U/2 for U = (first + second/2⁶⁴ + …)/2⁶⁴
+    uniform = np.ldexp(first.astype(np.float64) + second.astype(np.float64) * 2.0**-64, exponent)
+    normals = lower_normal_quantile(uniform)
+    return np.where(negative, -normals, normals)
+
+
+def draw_linear_term(
+    shape: tuple[int, int], noise: Noise, *, deviation: float, variances: NDArray[np.float64] | None = None
+) -> LinearTerm:
+    """b ~ N(0, s² (I ⊗ Σ)).
+
+    Args:
+        deviation: s.
+        variances: (features,) the diagonal of Σ; None: ones.
+    """
+    if not 0 < deviation < math.inf:
+        raise ValueError(f"deviation must be positive and finite, not {deviation}")
+    size = math.prod(shape)
+    normals = tail_normals(size, noise).reshape(shape)
+    scale = np.full(shape[1], deviation) if variances is None else deviation * np.sqrt(variances)
+    if not (np.isfinite(scale) & (scale > 0)).all() or scale.shape != (shape[1],):
+        raise ValueError("variances must be one positive finite number per feature")
+    error = np.linalg.norm(scale * (1 + np.abs(normals)))
+    usual = math.sqrt(shape[0]) * float(np.linalg.norm(scale)) + _UNUSUAL * float(scale.max())
+    return LinearTerm(normals * scale, float(error) * (_ACCURACY + 4 * _ROUNDOFF) * (1 + 1e-9), usual)

@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 from ..bounds.arithmetic import CHUNK
 from ..losses.base import Loss
 from ..records import Records
-from .group import ALONE, Group
+from .execution import ALONE, Group, limit_threads
 from .noisygd import Weights
-from .sums_held import HeldSums
-from .threads import limit_threads
+from .sums import HeldSums
 
 
 def end_of_passes(

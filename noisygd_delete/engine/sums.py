@@ -7,20 +7,144 @@ iterates and the noise stay with the asker (`objective_float64`).
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
 from numpy.typing import NDArray
 
-from ..bounds.arithmetic import MOST_PARTITIONS
-from ..errors import InvalidParameter, InvalidRecords
+from ..bounds.arithmetic import BLOCK, CHUNK, DTYPES, MOST_PARTITIONS, NORM_TOLERANCE, SPAN
+from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, choice
 from ..losses.base import Loss
-from ..records import Records
-from .group import ALONE, Group
-from .sums_held import HeldSums
+from ..records import Records, SparseRows
+from ..records.values import NO_ARRAY
+from .execution import ALONE, Group, side_by_side
+from .kernel import Kernel, in_a_tree, serves, windows
+from .nested import SAMPLED, NestedPart, nested
 
 if TYPE_CHECKING:
-    from .integer_moments import IntegerMoments, Integers
+    from .moments import IntegerMoments, Integers
+
+
+# --- sums held ---
+#
+# Sums in float64 over rows that this process can read: in memory, mapped from a file, or its share of a group's.
+#
+# Rows are float32 and are widened a cacheful at a time: a table is never copied as a whole. On the way to a solver's answer float32
+# will do; nothing proven is said of that.
+
+
+_CACHED = 1 << 18  # numbers of a piece of a chunk in float64, which stays in the processor's cache
+_LEAST = 64  # rows of a piece
+_FOR_EACH_OUTPUT = 4  # rows of a piece: with fewer, several outputs' products are too small to run at their rate
+_HELD = 1 << 22  # numbers of a piece at most, for that
+_TASK = 1 << 20  # numbers worth handing to a thread
+
+
+class HeldSums:
+    """Sums over one table (see `engine.sums.Sums`). Holds views of the rows, and no results but the partial sums of the compiled kernel.
+
+    Args:
+        rows: (slots, features) float32, in memory or mapped.
+        labels: (slots,).
+        readings: how many gradients will be asked for, where that is known: a compiler is not loaded for a few.
+    """
+
+    def __init__(
+        self,
+        rows: NDArray[np.float32],
+        labels: NDArray[np.float64],
+        loss: Loss,
+        group: Group = ALONE,
+        readings: int | None = None,
+    ) -> None:
+        self._rows, self._loss, self._group = rows, loss, group
+        self._labels: NDArray[Any] = labels.astype(np.int64) if loss.label_kind == "class" else labels
+        self._short = self._labels if loss.label_kind == "class" else labels.astype(np.float32)
+        self.slots, self.width = rows.shape
+        self._own = group.rows(self.slots, CHUNK)
+        self._numbers = self.slots * self.width
+        compiled = isinstance(rows, np.ndarray) and serves(loss, rows, readings)
+        self._kernel = Kernel(rows, loss, self._own) if compiled else None
+
+    def _tasks(self) -> Iterator[slice]:
+        """Whole chunks, so many that a thread is worth waking for them."""
+        most = CHUNK
+        while most * self.width < _TASK:
+            most *= 2
+        return windows(self._rows, self._own.start, self._own.stop, most)
+
+    def _pieces(self, part: slice, dtype: str) -> Iterator[tuple[Any, NDArray[Any]]]:
+        """Rows in this dtype and their labels, a cacheful at a time (chunks, or an equal part of one); each is gone when the next is asked for."""
+        numbers = max(_CACHED, min(_FOR_EACH_OUTPUT * self._loss.outputs * self.width, _HELD))
+        most = max(_LEAST, min(CHUNK, numbers // self.width))
+        if most == CHUNK:
+            most *= max(1, numbers // (CHUNK * self.width))
+        labels = self._labels if dtype == "float64" else self._short
+        buffer = np.empty((min(most, part.stop - part.start), self.width)) if dtype == "float64" else None
+        start = part.start
+        while start < part.stop:
+            stop = min(start + most, part.stop)
+            if most < CHUNK:  # no piece runs over the end of a chunk
+                stop = min(stop, start + CHUNK - (start - part.start) % CHUNK)
+            rows = self._rows[start:stop]
+            if buffer is not None:
+                np.copyto(buffer[: len(rows)], rows)
+            yield rows if buffer is None else buffer[: len(rows)], labels[start:stop]
+            start = stop
+
+    def gradient(self, weights: NDArray[np.float64], dtype: str) -> NDArray[np.float64]:
+        """In float32 up to twice as fast, and good to some 2⁻²³ nL."""
+        if self._kernel is not None:
+            return self._group.total(self._kernel(weights, self._labels if dtype == "float64" else self._short))
+        turned = self._of_entries(weights.T.astype(dtype))  # (features, outputs)
+
+        def add(part: slice) -> list[NDArray[np.float64]]:
+            sums, begun = list[NDArray[np.float64]](), 0  # rows of the last chunk so far, where more of it is to come
+            for rows, labels in self._pieces(part, dtype):
+                scores = np.asfortranarray(rows @ turned)  # as objective.py has it
+                made = _sums_of_chunks(self._loss.derivative(scores, labels, np).T, rows)
+                if begun:
+                    sums[-1] += made[0]
+                else:
+                    sums.extend(made)
+                begun = (begun + len(labels)) % CHUNK
+            return self._of_features(sums)
+
+        parts = chain.from_iterable(side_by_side(add, self._tasks(), self._numbers))
+        return self._group.total(in_a_tree(parts, weights.shape))
+
+    def _of_entries(self, turned: NDArray[Any]) -> NDArray[Any]:
+        """What a row's entries are multiplied with, of weights (features, outputs)."""
+        return turned
+
+    def _of_features(self, sums: list[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
+        """Sums of features, of what was summed of entries."""
+        return sums
+
+    def strided(self, rows: int) -> tuple[NDArray[np.float32], NDArray[Any]]:
+        return self.every(max(1, self.slots // rows))
+
+    def every(self, step: int, first: int = 0) -> tuple[NDArray[np.float32], NDArray[Any]]:
+        """Every `step`-th slot from `first` on."""
+        return np.ascontiguousarray(self._rows[first::step]), self._short[first::step]
+
+
+def _sums_of_chunks(slopes: NDArray[Any], rows: Any) -> list[NDArray[np.float64]]:
+    """Σ g_i ⊗ x_i of each chunk of these rows, and of what is left; slopes (outputs, rows)."""
+    if not isinstance(rows, np.ndarray):
+        return rows.sums(slopes)  # type: ignore[no-any-return]
+    if slopes.shape[1] <= CHUNK:
+        return [(slopes @ rows).astype(np.float64, copy=False)]
+    chunks = slopes.shape[1] // CHUNK
+    whole = chunks * CHUNK
+    apart = np.ascontiguousarray(slopes[:, :whole]).reshape(-1, chunks, CHUNK).transpose(1, 0, 2)
+    sums = list(np.matmul(apart, rows[:whole].reshape(chunks, CHUNK, -1)).astype(np.float64, copy=False))
+    return sums + [(slopes[:, whole:] @ rows[whole:]).astype(np.float64, copy=False)] * (whole < len(rows))
+
 
 Vector = NDArray[Any]
 
@@ -119,6 +243,244 @@ def sums_of(records: CurrentRecords, loss: Loss, group: Group = ALONE, readings:
         return records.sums(loss)
     if records.sparse is None:
         return HeldSums(records.features, records.labels, loss, group, readings)
-    from .sparse import SparseSums
 
     return SparseSums(records.sparse, records.labels, loss)
+
+
+# --- sparse ---
+#
+# Sums and noisy steps over rows of which most values are 0 (`records.values`): products run over the others alone.
+#
+# What is declared of dense rows holds here as it stands. A score adds at most as many products as a row has features, the products left
+# out being 0 and exact; a coordinate of a gradient sum adds at most the terms of its block or chunk, starting at 0; neither bound asks
+# in which order. And a score depends on its own row alone, a block's sum on that block alone.
+
+
+Weights = NDArray[np.float64]
+
+_WIDE, _MOSTLY = 256, 8  # features from which rows are looked at; the part of them that may not be 0
+_LOOKED_AT = 256  # rows
+_MOST = 1 << 27  # values held: a GiB
+_KEPT = 1 << 24  # values of a table whose parts are kept in float64 too: 128 MiB
+
+
+def read_sparsely(records: Records) -> Records:
+    """The table as sparse rows in memory for as long as a run needs them, where its rows are an array that is mostly zeros; else as it is."""
+    if records.sparse is not None or records.width < _WIDE:
+        return records
+    rows, step = records.features, max(1, records.slots // _LOOKED_AT)
+    filled = np.count_nonzero(rows[::step]) / max(1, len(rows[::step]))
+    if filled > records.width / _MOSTLY or filled * records.slots > _MOST:
+        return records
+    data, columns, lengths = list[NDArray[Any]](), list[NDArray[Any]](), [np.zeros(1, np.int64)]
+    for part in windows(rows, 0, records.slots, CHUNK):
+        block = np.ascontiguousarray(rows[part])
+        places = np.flatnonzero(block.view(np.uint32).reshape(-1) != 0)  # whole numbers are compared faster
+        data.append(block.reshape(-1)[places])
+        columns.append((places % records.width).astype(np.int32))
+        lengths.append(np.bincount(places // records.width, minlength=len(block)))
+    starts = np.concatenate(lengths).cumsum()
+    thin = SparseRows(np.concatenate(data), np.concatenate(columns), starts, records.width)
+    return Records.from_slots(thin, records.labels, records.names, records.owners, records.next_id)
+
+
+def numbers_of(records: CurrentRecords) -> int:
+    """How many numbers a product with all rows multiplies."""
+    thin = records.sparse if isinstance(records, Records) else None
+    return records.slots * records.width if thin is None else thin.filled
+
+
+class BothWays:
+    """Some rows, and chunks of them turned: scipy would make that for every product."""
+
+    def __init__(self, rows: Any, chunk: int) -> None:
+        self.rows, self._turned = rows, [rows[first : first + chunk].T for first in range(0, rows.shape[0], chunk)]
+
+    def __matmul__(self, other: NDArray[Any]) -> NDArray[Any]:
+        return self.rows @ other  # type: ignore[no-any-return]
+
+    def sums(self, slopes: NDArray[Any]) -> list[Weights]:
+        """Σ g_i ⊗ x_i of each chunk; slopes (outputs, rows)."""
+        found, first = list[Weights](), 0
+        for turned in self._turned:
+            last = first + turned.shape[1]
+            found.append((turned @ slopes[:, first:last].T).T.astype(np.float64, copy=False))
+            first = last
+        return found
+
+
+class SparseSums(HeldSums):
+    """`HeldSums` over sparse rows, widened a chunk at a time, and once where they are few."""
+
+    _rows: Any  # SparseRows
+
+    def __init__(self, rows: SparseRows, labels: NDArray[np.float64], loss: Loss) -> None:
+        self._nested, self._whole = nested(rows), rows
+        kept: Any = rows if self._nested is None else self._nested.rows
+        super().__init__(kept, labels, loss)
+        self._numbers, self._parts = kept.filled, dict[tuple[int, int, str], BothWays]()
+
+    def _tasks(self) -> Iterator[slice]:
+        most = SPAN
+        while most < self.slots and most * self._numbers < _TASK * self.slots:
+            most *= 2
+        for start in range(0, self.slots, most):
+            yield slice(start, min(start + most, self.slots))
+
+    def _pieces(self, part: slice, dtype: str) -> Iterator[tuple[Any, NDArray[Any]]]:
+        labels = self._labels if dtype == "float64" else self._short
+        most = part.stop - part.start if self._loss.outputs == 1 else CHUNK
+        for start in range(part.start, part.stop, most):
+            yield self._part(start, min(start + most, part.stop), dtype), labels[start : start + most]
+
+    def _part(self, start: int, stop: int, dtype: str) -> BothWays:
+        """Kept, of a large table in float32 alone: to make one costs as much as many products with it."""
+        place = start, stop, dtype
+        if (made := self._parts.get(place)) is None:
+            made = BothWays(self._rows.part(start, stop, dtype), CHUNK if dtype == "float64" else stop - start)
+            if dtype == "float32" or self._numbers <= _KEPT:
+                self._parts[place] = made
+        return made
+
+    def _of_entries(self, turned: NDArray[Any]) -> NDArray[Any]:
+        return turned if self._nested is None else self._nested.spread.T @ turned
+
+    def _of_features(self, sums: list[Weights]) -> list[Weights]:
+        if self._nested is None:
+            return sums
+        outputs = sums[0].shape[0]
+        together = self._nested.spread @ np.concatenate(sums).T
+        return list(together.T.reshape(-1, outputs, self.width))
+
+    def every(self, step: int, first: int = 0) -> tuple[Any, NDArray[Any]]:
+        if self._nested is None or self._loss.outputs > 1:
+            return self._whole.part(0, self.slots)[first::step], self._short[first::step]
+        rows = self._rows.part(0, self.slots)[first::step]
+        return NestedPart(rows, self._nested, self._whole.filled // self.slots), self._short[first::step]
+
+    def strided(self, rows: int) -> tuple[Any, NDArray[Any]]:
+        return super().strided(rows if self._nested is None else max(rows, SAMPLED))
+
+
+class SparseObjective:
+    """∇L_D for noisy steps, as `Objective` adds it: blocks in the dtype, spans in float64, a tree."""
+
+    def __init__(self, records: Records, loss: Loss, *, regularization: float, dtype: str = "float32") -> None:
+        assert records.sparse is not None
+        self._kind, self._rows = np.dtype(choice("dtype", dtype, DTYPES)), records.sparse
+        self._labels = records.labels.astype(np.int64 if loss.label_kind == "class" else self._kind)
+        self._loss, self._slots, self._regularization = loss, records.slots, regularization
+
+    def gradient(self, weights: Weights) -> Weights:
+        """∇L_D(θ), float64 in the shape of the weights (outputs, features)."""
+        gradient: Weights = self.gradient_sum(weights) / self._slots + self._regularization * weights
+        return gradient
+
+    def gradient_sum(self, weights: Weights) -> Weights:
+        """Σ_x ∇ℓ(θ; x), float64 in the shape of the weights."""
+        turned = np.ascontiguousarray(weights.T.astype(self._kind))
+        spans = (self._span(turned, first) for first in range(0, self._slots, SPAN))
+        return in_a_tree(spans, weights.shape)
+
+    def _span(self, turned: NDArray[Any], first: int) -> Weights:
+        total = np.zeros(turned.shape[::-1])
+        for start in range(first, min(first + SPAN, self._slots), BLOCK):
+            stop = min(start + BLOCK, self._slots)
+            rows = self._rows.part(start, stop, self._kind.name)
+            slopes = self._loss.derivative(rows @ turned, self._labels[start:stop], np)
+            total += slopes.T @ rows
+        return total
+
+
+# --- assumptions ---
+#
+# What the constants of a loss assume of the records, checked row by row.
+
+
+_LABELS = 1 << 16  # looked at at a time
+_TOO_LONG = (
+    ": L and β are proven for shorter rows only. Divide every row by its own norm, clip it, or give the loss a larger radius",
+    " in the shape of the noise: one of its one-hot blocks is cold. Give the block a column for unknown values "
+    '(unknown = "column"), divide the row by that norm, or plan without one_hot_blocks',
+)
+
+
+def check_records(
+    records: CurrentRecords | Checked, loss: Loss, group: Group = ALONE, *, variances: NDArray[np.float64] | None = None
+) -> None:
+    """Raise unless every record meets the assumptions behind the loss's constants: row norm ≤ R, labels of its kind.
+
+    In a group each process reads its own rows, and all of them raise alike. Alone, a table that met them and has only lost records
+    since is not read again.
+
+    Args:
+        variances: (features,) v of a shaped noise, for which √(xᵀΣ⁻¹x) ≤ R is assumed as well.
+    """
+    if isinstance(records, Checked):
+        return records.check(loss, variances)
+    assumed = (loss.radius, loss.label_kind, loss.outputs, None if variances is None else variances.tobytes())
+    if group is ALONE and records.is_checked(assumed):
+        return
+    if records.sparse is not None and group is not ALONE:
+        raise InvalidParameter(NO_ARRAY)
+    own = group.rows(records.slots, BLOCK)
+    longest = group.gather(longest_rows(records.sparse or records.features, own, variances))
+    check_norms(list(map(max, zip(*longest, strict=True))), loss, lambda slot: f"the row of id {records.names[slot]!r}")
+    for first in range(0, records.slots, _LABELS):
+        part = slice(first, first + _LABELS)
+        check_labels(records.labels[part], records.names.held_in(part), loss)
+    records.mark_checked(assumed)
+
+
+def check_norms(longest: list[tuple[float, int]], loss: Loss, named: Callable[[int], str]) -> None:
+    """Raise `AssumptionViolated` unless these largest norms, of `longest_rows`, are within the loss's radius."""
+    for (norm, slot), advice in zip(longest, _TOO_LONG, strict=False):
+        if not norm <= loss.radius * (1 + NORM_TOLERANCE):
+            raise AssumptionViolated(f"{named(slot)} has norm {norm:.6g} > radius={loss.radius:g}{advice}")
+
+
+def longest_rows(
+    rows: NDArray[np.float32] | SparseRows, own: range, variances: NDArray[np.float64] | None
+) -> list[tuple[float, int]]:
+    """The largest ‖x‖ among the rows `own`, and where; with `variances`, the largest √(xᵀΣ⁻¹x) as well."""
+    weights = [np.ones(rows.shape[1]), *([] if variances is None else [1 / variances])]
+    longest = [(0.0, own.start)] * len(weights)
+    columns = np.array(weights).T
+    for part, squares in _squares(rows, own):
+        for which, sums in enumerate((squares @ columns).T):
+            slot = int(sums.argmax())  # a NaN is the largest of all
+            norm = math.inf if np.isnan(sums[slot]) else math.sqrt(sums[slot])
+            longest[which] = max(longest[which], (norm, part.start + slot))
+    return longest
+
+
+def _squares(rows: NDArray[np.float32] | SparseRows, own: range) -> Iterator[tuple[slice, Any]]:
+    """The squares of the values of some rows at a time, in float64, and which they are."""
+    if isinstance(rows, SparseRows):
+        for start in range(own.start, own.stop, CHUNK):
+            chunk = slice(start, min(start + CHUNK, own.stop))
+            yield chunk, rows.part(chunk.start, chunk.stop, "float64").power(2)
+        return
+    most = max(_LEAST, min(CHUNK, _CACHED // rows.shape[1], len(own)))
+    buffer = np.empty((most, rows.shape[1]))
+    for part in windows(rows, own.start, own.stop, most):
+        squares = buffer[: part.stop - part.start]
+        np.copyto(squares, rows[part])
+        yield part, np.square(squares, out=squares)
+
+
+LARGEST_TARGET = 1e6  # no bound of a theorem: sums of scores and slopes stay finite far beyond it
+
+
+def check_labels(labels: NDArray[np.float64], occupied: NDArray[np.bool_], loss: Loss) -> None:
+    """Raise `InvalidRecords` unless the labels of occupied slots are of the loss's kind."""
+    if loss.label_kind == "binary" and not ((np.abs(labels) == 1.0) | ~occupied).all():
+        raise InvalidRecords("labels must be −1 or +1 for this loss; map the two class names to them")
+    if loss.label_kind == "class":
+        classes = loss.outputs
+        if not (np.isin(labels, np.arange(classes)) | ~occupied).all():
+            raise InvalidRecords(f"labels must be whole numbers 0..{classes - 1} for {classes} classes")
+    if loss.label_kind == "target" and not ((np.abs(labels) <= LARGEST_TARGET) | ~occupied).all():
+        raise InvalidRecords(
+            f"targets must be numbers between -{LARGEST_TARGET:,.0f} and {LARGEST_TARGET:,.0f}; map them to [-1, 1] by public bounds"
+        )

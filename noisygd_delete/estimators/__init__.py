@@ -12,8 +12,7 @@ except ImportError as error:
 from .base import DeletionEstimator
 from .models import NoisyGDClassifier, NoisyGDRegressor
 from .pipeline import RecordWisePipeline, check_record_wise, for_table, mapped
-from .rows import MappedRows, TableRows
-from .scaling import RowScaling
+from .rows import MappedRows, RowScaling, TableRows
 
 __all__ = [
     "DeletionEstimator",

@@ -28,8 +28,17 @@ from ..planner.usual import capped, usual_budget, usual_slots, usual_total
 from ..privacy.budget import Budget
 from ..records import Id, Records
 from .refusals import NO_PARTIAL_FIT, Copies, check_preprocessing, refuse, warn_clipped
-from .rows import TableRows, check_numbers, count_clipped, ids_of, per_row, scaled_table, table_columns
-from .scaling import RowScaling, public_bounds
+from .rows import (
+    RowScaling,
+    TableRows,
+    check_numbers,
+    count_clipped,
+    ids_of,
+    per_row,
+    public_bounds,
+    scaled_table,
+    table_columns,
+)
 
 Array = NDArray[np.float64]
 _OF_ROWS = ("_curator", "release_", "clipped_", "targets_clipped_")  # no pickle has them

@@ -18,7 +18,7 @@ from ..methods import Method
 from ..privacy.budget import Budget
 from .base import DeletionEstimator
 from .refusals import warn_clipped
-from .scaling import public_bounds
+from .rows import public_bounds
 
 Array = NDArray[np.float64]
 

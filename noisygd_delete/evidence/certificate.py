@@ -19,9 +19,8 @@ from ..errors import InvalidParameter, count
 from ..methods.plan import Plan
 from ..methods.reading import plan_from_dict
 from ..privacy.guarantee import stated_delta
-from ..privacy.sentences import CATALOGUE
-from ..privacy.shown import WRITTEN, rounded_up
-from ..register.dates import in_json, local_day, moment
+from ..privacy.sentences import CATALOGUE, WRITTEN, rounded_up
+from ..register.case import in_json, local_day, moment
 from ..version import __version__
 from .claims import KEYS, Claim, sentence, terms
 from .deriving import claims_of

@@ -18,12 +18,11 @@ from uuid import UUID
 
 from ..errors import InvalidParameter, StoreLocked
 from ..records import bounded
-from ..register.dates import moment
-from ..store.lock import Lock
-from .canonical import canonical
+from ..register.case import moment
+from ..store.layout import Lock
 from .checks import Check
 from .outputs import output
-from .signing import sign, signed_by
+from .signing import canonical, sign, signed_by
 
 BEGINS = b'{"format":"noisygd-delete/certificate-log/1"}\n'  # the first line of every log
 _PROOF_FORMAT = "noisygd-delete/log-proof/1"

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InvalidParameter
-from ..privacy.sentences import CATALOGUE, catalogue, fill
-from ..privacy.shown import brief, shown
-from ..register.dates import day
+from ..privacy.sentences import CATALOGUE, brief, catalogue, fill, shown
+from ..register.case import day
 
 
 @dataclass(frozen=True)

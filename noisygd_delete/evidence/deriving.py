@@ -14,9 +14,8 @@ from ..accountant import Accountant, Event, Statuses
 from ..accountant.tallies import Tallied
 from ..errors import InvalidParameter
 from ..methods.plan import Plan
-from ..privacy.guarantee import Guarantee
-from ..privacy.shown import right_of_hundred
-from ..privacy.worlds import Worlds
+from ..privacy.guarantee import Guarantee, Worlds
+from ..privacy.sentences import right_of_hundred
 from .claims import KEYS, Claim
 from .facts import UNKNOWN, Erasure
 

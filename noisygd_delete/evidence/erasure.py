@@ -13,7 +13,7 @@ from ..errors import InvalidParameter
 from ..methods.plan import Plan
 from ..methods.reading import plan_from_dict
 from ..records import EditCounts
-from ..store import onward, presence, seal
+from ..store import disk, onward, seal
 from ..store.entry import EntryKinds, Occasions, Outline
 from ..store.layout import Layout
 from ..store.ledger import Ledger
@@ -30,7 +30,7 @@ def ledger_of(store: str | Path) -> Ledger:
         StoreError, StoreCorrupt: there is no store, or its hash chain is broken.
     """
     layout = Layout.at(store)
-    presence.require_store(layout)
+    disk.require_store(layout)
     return Ledger.read(layout.ledger)
 
 

@@ -15,8 +15,8 @@ from uuid import UUID
 
 from ..accountant import Statuses
 from ..errors import InvalidParameter, choice, count, real
-from ..register.dates import day, last_day, local_day, moment
-from ..store import position
+from ..register.case import day, last_day, local_day, moment
+from ..store import entry
 from ..store.sources.verdicts import Verdicts
 from .notices import NOTHING_STATED, Notices, text
 
@@ -46,7 +46,7 @@ class Erasure:
                  `verify --certificate` holds a store against
     notices      what else the register holds of the request, and what the operator states of every one
     deleted_at, read_at   where the rows lie in a source of their own: the position of the deletion there, and of the snapshot that
-                 the published model was computed from (see `store.position`); counted: by what that source counted everything that
+                 the published model was computed from (see `store.entry`); counted: by what that source counted everything that
                  changed since the model before ("trigger", "versions"), None where only what was told is counted
     residue      what was looked for in the source and around it afterwards, place by place: {"place", "verdict", "found", "remedy"}
     by_calendar  whether every publication after the first kept to dates of a calendar fixed beforehand, each of which was used
@@ -239,14 +239,14 @@ def in_order_of_the_source(
     """Raise unless the published model was computed from a state of the source that shows the deletion."""
     for place in (deleted_at, read_at):
         if place is not None:
-            position.checked(place)
+            entry.check_position(place)
     if (read_at is None) != (deleted_at is None or not published):
         raise InvalidParameter(
             "where rows lie in a source of their own, a deletion has deleted_at, and the model published since has read_at"
         )
-    if counted is not None and (choice("counted", counted, position.COUNTED_BY) and read_at is None):
+    if counted is not None and (choice("counted", counted, entry.COUNTED_BY) and read_at is None):
         raise InvalidParameter("counted says by what the changes up to read_at were counted: give both or neither")
-    if read_at is not None and deleted_at is not None and not position.covers(read_at, deleted_at):
+    if read_at is not None and deleted_at is not None and not entry.position_covers(read_at, deleted_at):
         raise InvalidParameter(
             f"the published model was computed from {read_at}, which does not show the deletion at {deleted_at}: it may have been "
             "trained with what was erased, so nothing is certified. Publish again"

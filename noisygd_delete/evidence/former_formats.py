@@ -20,13 +20,12 @@ from ..errors import InvalidParameter, count
 from ..methods.plan import Plan
 from ..methods.reading import plan_from_dict
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, stated_delta
-from ..register.dates import moment
-from .canonical import canonical
+from ..register.case import moment
 from .checks import REFUSALS, Check, at_least, brief, difference
 from .deriving import guarantees, release_served
 from .facts import Erasure, made_by, number, version
 from .notices import Notices
-from .signing import SIGNED, Scheme
+from .signing import SIGNED, Scheme, canonical
 
 FORMAT_1, FORMAT_2, FORMAT_3 = (f"noisygd-delete/erasure-certificate/{n}" for n in (1, 2, 3))
 LIST_EACH = (FORMAT_1, FORMAT_2)  # they list every release; a later one lists tallies

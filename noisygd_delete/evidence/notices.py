@@ -7,8 +7,7 @@ from datetime import date, datetime
 from typing import Any
 
 from ..errors import InvalidParameter, count
-from ..register.dates import day, days, in_json, last_day, local_day, moved_by
-from ..register.terms import Reasons
+from ..register.case import Reasons, day, days, in_json, last_day, local_day, moved_by
 
 _LONGEST = 1000  # characters of a text
 TEXTS = ("purposes", "models", "contact", "authority")

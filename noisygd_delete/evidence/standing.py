@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ..accountant import Accountant
 from ..methods.plan import Plan
-from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
-from ..privacy.worlds import Worlds
+from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, Worlds
 from ..records import NO_EDITS, EditCounts
 from .claims import Claim
 from .deriving import figure

@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..accountant.intervals import within
+from ..accountant.events import within
 from ..accountant.tallies import Tally, tally_events
 from ..errors import NoisyGDDeleteError
 from ..methods.plan import Plan
-from ..privacy.shown import right_of_hundred
+from ..privacy.sentences import right_of_hundred
 from ..records import bounded
-from ..register.dates import day
+from ..register.case import day
 from ..store.ledger import Ledger
 from . import former_formats
 from .certificate import BLOCKS, FORMAT, check_facts, erasure_of, read_history, stated

@@ -17,16 +17,14 @@ if TYPE_CHECKING:
     from .composition import Composition
     from .counted import CountedRecords
     from .interleaved import Interleaved
-    from .ladder import Ladder
+    from .ladder import Ladder, Stage
     from .minimiser import Minimiser
     from .near_gibbs import NearGibbs
     from .perturbed import Perturbed
     from .plan import Plan
-    from .problem import Problem
-    from .procedure import Procedure
+    from .problem import Problem, Procedure
     from .sampled_steps import SampledGaussian
     from .sharp import Sharp
-    from .stages import Stage
     from .sums import MarkovSums
     from .theorem import Theorem
 
@@ -69,14 +67,14 @@ __getattr__ = on_first_use(
         **dict.fromkeys(("Minimiser", "MinimiserRun"), "minimiser"),
         **dict.fromkeys(("NearGibbs", "NearGibbsRun"), "near_gibbs"),
         "Perturbed": "perturbed",
-        "PerturbedRun": "perturbed_run",
+        "PerturbedRun": "perturbed",
         "Plan": "plan",
         "Problem": "problem",
-        "Procedure": "procedure",
+        "Procedure": "problem",
         **dict.fromkeys(("Moments", "MomentsRun"), "moments"),
         "SampledGaussian": "sampled_steps",
         **dict.fromkeys(("SampledStage", "SampledSteps"), "sampled_steps"),
-        "Stage": "stages",
+        "Stage": "ladder",
         **dict.fromkeys(("MarkovSums", "MarkovSumsRun"), "sums"),
         **dict.fromkeys(("Sharp", "SharpRun"), "sharp"),
         **dict.fromkeys(("SharpExact", "SharpExactRun"), "sharp"),

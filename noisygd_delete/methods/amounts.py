@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from ..bounds.arithmetic import least_safe
 from ..bounds.renyi import renyi_epsilon
-from ..bounds.search import least_safe
 from ..errors import InvalidParameter
 from ..privacy.budget import Measures
-from ..privacy.guarantee import Guarantee
-from ..privacy.worlds import Worlds
+from ..privacy.guarantee import Guarantee, Worlds
 from .base import Mechanism
 from .plan import Plan
 from .problem import Problem

@@ -14,9 +14,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 from ..errors import InvalidParameter, count, non_negative, positive
-from ..privacy.guarantee import Guarantee
+from ..privacy.guarantee import DELETION_NOTIONS, Guarantee, Worlds
 from ..privacy.sentences import condition
-from ..privacy.worlds import DELETION_NOTIONS, Worlds
 
 if TYPE_CHECKING:
     from ..features.maps.base import PublicMap

@@ -8,12 +8,10 @@ from typing import Any, ClassVar
 
 from ..bounds import theorem_5_1, theorem_5_2
 from ..errors import InvalidParameter, choice, count, positive
-from ..privacy.guarantee import NON_ADAPTIVE
-from ..privacy.worlds import Worlds
+from ..privacy.guarantee import NON_ADAPTIVE, Worlds
 from .base import Cost, Method, NoisySteps
 from .plan import Numbers, Plan
-from .problem import Problem
-from .procedure import Costliest, Promise
+from .problem import Costliest, Problem, Promise
 
 FRESH_LEARN = ("demand", "automatic")
 

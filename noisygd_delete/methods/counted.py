@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..bounds.arithmetic import GRID_BITS
-from ..bounds.objective_perturbation_gdp import inexact_gdp
+from ..bounds.objective_perturbation import inexact_gdp
 from ..errors import InvalidParameter, count, positive
-from ..privacy.worlds import Worlds
+from ..privacy.guarantee import Worlds
 from .base import Condition, Cost, Mechanism
 
 _MOST = 2.0**24  # τ up to which counts are whole steps of the grid

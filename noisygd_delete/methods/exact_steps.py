@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from ..bounds import exact_steps, shifted_interpolation
 from ..bounds.arithmetic import NORM_TOLERANCE, gradient_error
 from ..errors import AssumptionViolated, InvalidParameter, PlanInfeasible, count, non_negative, positive
-from ..privacy.worlds import Worlds
+from ..privacy.guarantee import Worlds
 from .base import Condition, Method, NoisySteps, bounded_gradients
-from .procedure import Exactness
+from .problem import Exactness
 
 if TYPE_CHECKING:
     from .plan import Numbers, Plan

@@ -18,19 +18,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from ..bounds.search import least_safe
+from ..bounds.arithmetic import least_safe
 from ..errors import InvalidParameter, PlanInfeasible, choice, count
 from ..losses.base import ONE_DIRECTION
 from ..privacy.budget import Budget
-from ..privacy.worlds import Worlds
+from ..privacy.guarantee import Worlds
 from .base import Condition, Cost
 from .exact_steps import GridMethod
 from .forecast import Prospects, forecast_excess_risk, steps_deviation
-from .perturbed import Perturbed
-from .perturbed_run import PerturbedRun
+from .perturbed import Perturbed, PerturbedRun
 from .plan import Numbers, Plan
-from .problem import Problem
-from .procedure import Costliest, Promise, Solved
+from .problem import Costliest, Problem, Promise, Solved
 from .resuming import chain_risk
 from .sharp import SharpRun, contracting_step_size
 

@@ -8,20 +8,17 @@ from functools import cache
 from typing import Any, ClassVar
 
 from ..bounds import shifted_interpolation
-from ..bounds.arithmetic import gradient_error
-from ..bounds.search import first_whole, least_whole
+from ..bounds.arithmetic import first_whole, gradient_error, least_whole
 from ..errors import AssumptionViolated, InvalidParameter, choice, count, non_negative, positive
-from ..privacy.guarantee import Guarantee
-from ..privacy.worlds import Worlds
-from . import procedure
+from ..privacy.guarantee import Guarantee, Worlds
+from . import problem as procedure
 from .amounts import calibrate
 from .base import Condition, Cost
 from .exact_steps import ROOM, ExactSteps, GridMethod
 from .forecast import Prospects, forecast_excess_risk, steps_deviation
 from .passes import MOST_PASSES, Passes, passes_for
 from .plan import Numbers, Plan
-from .problem import Problem
-from .procedure import SOLVERS, forecast_passes, solver_passes
+from .problem import SOLVERS, Problem, forecast_passes, solver_passes
 from .sharp import SharpRun, contracting_step_size
 from .words import condition_number
 

@@ -13,8 +13,8 @@ from typing import ClassVar
 from ..bounds import moments
 from ..bounds.arithmetic import GRID_BITS
 from ..errors import InvalidParameter, count, positive
-from ..privacy.worlds import Worlds
-from . import procedure
+from ..privacy.guarantee import Worlds
+from . import problem as procedure
 from .base import Condition, Cost, Mechanism, Method
 from .plan import Numbers, Plan
 from .problem import Problem

@@ -14,17 +14,15 @@ from typing import Any, ClassVar, Self
 
 from ..bounds import theorem_5_1, theorem_5_2
 from ..bounds import theorem_5_2_schedule as schedules
-from ..bounds.gibbs import FORMS, Gibbs
+from ..bounds.theorem_5_2 import FORMS, Gibbs
 from ..bounds.theorem_5_2_schedule import Form, Schedule
 from ..errors import AssumptionViolated, InvalidParameter, PlanInfeasible, choice, positive, renyi_order
 from ..privacy.budget import Budget
-from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
-from ..privacy.worlds import Worlds
+from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, Worlds
 from .base import Cost, Method, NoisySteps
 from .forecast import Prospects
 from .plan import Numbers, Plan
-from .problem import Problem
-from .procedure import Costliest, Promise
+from .problem import Costliest, Problem, Promise
 from .resuming import outlook_of_steps
 
 _ORDERS = [1 + 10 ** (k / 4) for k in range(-4, 9)]  # q from 1.1 to 101, for (ε, δ) budgets

@@ -6,13 +6,11 @@ import math
 from dataclasses import dataclass
 
 from ..bounds import block_passes
-from ..bounds.arithmetic import gradient_error
-from ..bounds.rounding import UNIT
+from ..bounds.arithmetic import UNIT, gradient_error
 from ..errors import InvalidParameter, count, positive
-from ..privacy.worlds import Worlds
+from ..privacy.guarantee import Worlds
 from .exact_steps import ROOM, GridRun
-from .problem import Problem
-from .procedure import forecast_passes
+from .problem import Problem, forecast_passes
 
 MOST_PASSES, MOST_BLOCKS = 10_000, 1 << 20
 _FIRST, _FALLS = 1.2, 8.0  # nats of contraction of the first pass, and how much less of them the last one has

@@ -13,32 +13,385 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from .. import losses
+from ..bounds import objective_perturbation as flow
 from ..bounds import objective_perturbation as tilt
-from ..bounds import objective_perturbation_gdp as flow
-from ..bounds.arithmetic import GRID_BITS
-from ..errors import AssumptionViolated, InvalidParameter, NoisyGDDeleteError, PlanInfeasible, choice, count
-from ..privacy.budget import Measures
-from ..privacy.curve import ONE_DIRECTION
-from ..privacy.shown import shown
-from . import procedure
-from .base import PROOFS, Method
-from .perturbed_noise import (
-    form_of,
-    hessian_trace,
-    inexact_share,
-    least_noise,
-    output_of,
-    proven_passes,
-    rounding_of_gradient,
-    row_facts,
+from ..bounds import renyi
+from ..bounds.arithmetic import GRID_BITS, NORM_TOLERANCE, UNIT, gradient_error
+from ..bounds.solver_steps import proven_steps
+from ..errors import (
+    AssumptionViolated,
+    InvalidParameter,
+    NoisyGDDeleteError,
+    PlanInfeasible,
+    choice,
+    count,
+    non_negative,
+    positive,
 )
-from .perturbed_run import PerturbedRun
+from ..privacy.budget import Measures
+from ..privacy.guarantee import FORMS, ONE_DIRECTION, WEAKLY_CONVEX, Curve, Guarantee, Worlds
+from ..privacy.sentences import shown
+from . import problem as procedure
+from .base import PROOFS, Condition, Cost, Mechanism, Method, bounded_gradients
 from .plan import MOST_STAGES, Numbers, Plan
-from .problem import Problem
-from .procedure import SOLVERS, forecast_passes
+from .problem import SOLVERS, Problem, forecast_passes
 
 if TYPE_CHECKING:
     from .forecast import Prospects
+
+
+# --- perturbed run ---
+#
+# A release by objective perturbation as the accountant sees it: its public facts, and what they reveal.
+
+
+ROOM = (
+    1 + 2 * NORM_TOLERANCE
+)  # rows may be R(1 + NORM_TOLERANCE) long, and constants are rounded; squared for curvatures
+
+
+@dataclass(frozen=True, kw_only=True)
+class PerturbedRun(Mechanism):
+    """Public facts of one release.
+
+    linear_term         s: standard deviation of b per coordinate, in units of the gradient sum
+    output_noise        τ, a power of two; the grid has step τ/2²⁴
+    gradient_tolerance  γ: the true gradient at the solver's answer, with the ideal b, is no longer than this
+    strong_convexity    m = λ − β₋ of the objective
+    lipschitz, smoothness, weak_convexity, form, blocks   L, β₊, β₋ of one row's loss, how it curves, and of how many models it
+                        is the sum
+    dimension           d
+    rows_per_subject    rows of one data subject that count as one record
+    warm                whether the solver of a request starts from the published model
+    shaped              whether b has the public shape of the schema's columns; every row is checked to be no longer in it
+    chain               minimisers one after the other, each of which pulls towards the one before; all of them count as published
+    in_place            whether rows keep their places from one release to the next; else a sum may round otherwise in every release
+    """
+
+    method: ClassVar[str] = "perturbed"
+    source: ClassVar[str] = (
+        "objective perturbation with an exact discrete Gaussian on the output (tilted densities in Rényi DP; a flow of "
+        "densities in Gaussian DP)"
+    )
+    fresh: ClassVar[bool] = True
+
+    linear_term: float
+    output_noise: float
+    gradient_tolerance: float
+    strong_convexity: float
+    lipschitz: float
+    smoothness: float
+    form: str
+    dimension: int
+    weak_convexity: float = 0.0
+    blocks: int = 1
+    rows_per_subject: int = 1
+    warm: bool = False
+    shaped: bool = False
+    in_place: bool = True
+    chain: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("linear_term", "output_noise", "gradient_tolerance", "strong_convexity", "lipschitz"):
+            positive(name, getattr(self, name))
+        for name in ("smoothness", "weak_convexity"):
+            non_negative(name, getattr(self, name))
+        for name in ("dimension", "blocks", "rows_per_subject", "chain"):
+            count(name, getattr(self, name))
+        choice("form", self.form, FORMS)
+        if math.frexp(self.output_noise)[0] != 0.5:
+            raise InvalidParameter(
+                "must be a power of two: only then is its grid exact on a machine", output_noise=self.output_noise
+            )
+        if (self.form == WEAKLY_CONVEX) != (self.weak_convexity > 0):
+            raise InvalidParameter(f"and weak_convexity={self.weak_convexity:g} contradict each other", form=self.form)
+        if not self._least_curvature > 0:
+            raise InvalidParameter(
+                "is too near 0 beside the curvature of a row", strong_convexity=self.strong_convexity
+            )
+
+    @property
+    def shows_start(self) -> bool:
+        return self.warm
+
+    @property
+    def shows_order(self) -> bool:
+        return not self.in_place
+
+    @property
+    def rows(self) -> int:
+        return self.rows_per_subject
+
+    @property
+    def grid(self) -> float:
+        """h = τ/2²⁴."""
+        return math.ldexp(self.output_noise, -GRID_BITS)
+
+    @property
+    def _least_curvature(self) -> float:
+        """m, for rows as long as they may be."""
+        return self.strong_convexity - self.weak_convexity * (ROOM**2 - 1) * 2
+
+    def exposure(self, steps: int) -> int:
+        return 1
+
+    def check_steps(self, steps: int) -> None:
+        if steps:
+            raise InvalidParameter(
+                f"must be 0: a release by {self.method!r} has no noisy steps; its noise is drawn at once", steps=steps
+            )
+
+    def ratios(self) -> tuple[float, float]:
+        """ρ and ρ₋ of one row."""
+        world = {"strong_convexity": self._least_curvature, "records": self.records}
+        weak = {"weak_convexity": self.weak_convexity * ROOM**2}
+        below = tilt.curvature_ratio(smoothness=self.weak_convexity * ROOM**2, **weak, **world)
+        return tilt.curvature_ratio(smoothness=self.smoothness * ROOM**2, **weak, **world), below
+
+    def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:
+        return self._erased(worlds) if steps_without else {"curves": ((self.curve(worlds), float(self.chain)),)}
+
+    def curve(self, worlds: Worlds) -> Curve:
+        """One stage about a record that is in it, whatever the stage before it made: the centre of the regulariser enters neither the
+        difference of the gradient sums of two worlds nor their Hessians."""
+        ratio, below = self.ratios()
+        delta = worlds.sensitivity(self.lipschitz * ROOM, self.rows)
+        spread = flow.spread(**self._ball())
+        inexact = flow.inexact_rate(spread=spread, output_noise=self.output_noise)
+        mu = math.inf
+        if self.form == ONE_DIRECTION:
+            exact = flow.gdp(
+                lipschitz=self.lipschitz * ROOM / math.sqrt(self.blocks),
+                noise=self.linear_term,
+                ratio=ratio,
+                rows=self.rows,
+                worlds=2 if worlds.between_records else 1,
+                blocks=self.blocks,
+            )
+            mu = math.hypot(exact, self._inexact_gdp(spread)) * (1 + 4 * UNIT)
+        return Curve(
+            rate=(delta**2 / (2 * self.linear_term**2) + inexact) * (1 + 8 * UNIT),
+            form=self.form,
+            between_records=worlds.between_records,
+            ratio=ratio,
+            below=below,
+            rows=self.rows,
+            blocks=self.blocks,
+            gdp_squared=mu**2 if mu < math.inf else None,
+        )
+
+    def _erased(self, worlds: Worlds) -> Cost:
+        """What a hidden start leaves, or another order of the same rows: against a law that never saw the record, one ball about the
+        exact minimiser; between two records, two."""
+        if not self.warm and self.in_place:
+            return {}
+        apart = flow.spread if worlds.between_records else flow.deletion_spread
+        return {"gdp_squared": self.chain * self._inexact_gdp(apart(**self._ball())) ** 2 * (1 + 4 * UNIT)}
+
+    def _ball(self) -> dict[str, Any]:
+        return {
+            "gradient_tolerance": self.gradient_tolerance,
+            "strong_convexity": self._least_curvature,
+            "grid": self.grid,
+            "dimension": self.dimension,
+        }
+
+    def _inexact_gdp(self, spread: float) -> float:
+        return flow.inexact_gdp(spread=spread, output_noise=self.output_noise, grid=self.grid)
+
+    def conditions(self) -> tuple[Condition, ...]:
+        own = {"method": self.method}
+        return (
+            *bounded_gradients(self.lipschitz, proven=self.proven),
+            *super().conditions(),
+            *((("row-shape", own),) if self.shaped else ()),
+            *((("rows-in-place", own),) if self.in_place else ()),
+            ("solver-tolerance", {**own, "tolerance": self.gradient_tolerance}),
+            ("time-unseen", own),
+            ("exact-noise", own),
+            ("machine-trusted", {}),
+        )
+
+
+# --- perturbed noise ---
+#
+# How much noise objective perturbation needs, and how exact its solver must be: from public numbers alone.
+
+
+_INEXACT_SHARE = 0.01  # of the dp budget: what the solver's tolerance may cost
+_OUTPUT_SHARE = 0.02  # of the excess risk: what the noise on the output may add
+_ROUNDING_ROOM = 10  # γ is at least this many times the rounding of a measured gradient
+_MOST_WIDENING = 4  # how far τ may grow for that, in doublings
+_UNUSUAL = 9.0  # ‖b‖ > s(√d + 9) once in 10¹⁸ draws
+
+
+def form_of(problem: Problem) -> str:
+    return problem.loss.curving if problem.loss.constants.convex else WEAKLY_CONVEX
+
+
+def row_facts(problem: Problem) -> dict[str, Any]:
+    """What a mechanism states of one row and of the objective."""
+    constants = problem.loss.constants
+    return {
+        "records": problem.records,
+        "strong_convexity": problem.strong_convexity,
+        "lipschitz": constants.lipschitz,
+        "smoothness": constants.smoothness,
+        "weak_convexity": constants.weak_convexity,
+        "form": form_of(problem),
+        "blocks": problem.loss.blocks,
+        "dimension": problem.dimension,
+        "rows_per_subject": problem.rows_per_subject,
+        "proven": constants.proven,
+        "shaped": problem.noise_shape is not None,
+    }
+
+
+def _trial(problem: Problem) -> PerturbedRun:
+    """A run with noise 1: its curve has the Hessian cost and ρ of every run of the problem."""
+    return PerturbedRun(**row_facts(problem), linear_term=1.0, output_noise=1.0, gradient_tolerance=1.0)
+
+
+def inexact_share(problem: Problem, *, charged: bool, chain: int = 1) -> float:
+    """What the solver's tolerance may cost per order and minimiser of a release: a share of the dp budget, and where a deletion is charged for it
+    within the deletion budget.
+
+    Deletion compares one ball with its centre (μ/2), or two balls where the question is x or x′ (μ).
+    """
+    allowed = _INEXACT_SHARE * problem.budget.dp_gdp() ** 2 / 2 / problem.releases / chain
+    if not charged:
+        return allowed
+    grid = math.ldexp(math.sqrt(problem.dimension), -GRID_BITS)
+    deletion = problem.budget.deletion_gdp() * (1 - 1e-9) / math.sqrt(chain)
+    if not problem.deletion_notion.between_records:
+        deletion = 2 * deletion - grid
+    return min(allowed, max(deletion, 0.0) ** 2 / 2)
+
+
+def least_noise(problem: Problem, inexact_rate: float, chain: int = 1) -> float:
+    """The smaller s of the two proofs; infinite where neither fits the budget."""
+    budget, releases, trial = problem.budget, problem.releases * chain, _trial(problem)
+    curve, least = trial.curve(problem.adjacency), math.inf
+    constants, rows, blocks = problem.loss.constants, problem.rows_per_subject, problem.loss.blocks
+    delta = problem.adjacency.sensitivity(constants.lipschitz * ROOM, rows)
+    if trial.form == ONE_DIRECTION:
+        least = renyi.noise_for_gdp(
+            gdp=budget.dp_gdp(),
+            lipschitz=constants.lipschitz * ROOM / math.sqrt(blocks),
+            ratio=curve.ratio,
+            rows=rows,
+            worlds=2 if problem.adjacency.between_records else 1,
+            blocks=blocks,
+            inexact_gdp=math.sqrt(2 * inexact_rate) * (1 + 1e-11),
+            releases=releases,
+        )
+    if budget.measure is Measures.RENYI:
+        assert budget.order is not None
+        by_order = renyi.noise_for_renyi(
+            order=budget.order,
+            budget=budget.dp / releases,
+            sensitivity=delta,
+            hessian=curve.hessian(budget.order),
+            inexact_rate=inexact_rate,
+        )
+        return min(least, by_order)
+    if budget.measure is Measures.GDP:
+        return least
+    assert budget.dp_delta is not None
+    if least < math.inf:  # does the other proof want less? One conversion tells, before a search
+        rate = releases * (delta**2 / (2 * least**2) + inexact_rate)
+        spent = Guarantee(
+            "dp", problem.adjacency, rate=rate, curves=((replace(curve, rate=0.0, gdp_squared=None), releases),)
+        )
+        if spent.epsilon(budget.dp_delta) > budget.dp:
+            return least
+    by_curve = renyi.noise_for_epsilon_delta(
+        epsilon=budget.dp,
+        delta=budget.dp_delta,
+        sensitivity=delta,
+        hessian=curve.hessian,
+        highest_order=curve.highest_order,
+        inexact_rate=inexact_rate,
+        releases=releases,
+    )
+    return min(least, by_curve)
+
+
+def output_of(problem: Problem, noise: float, inexact_rate: float, chain: int = 1) -> tuple[float, float]:
+    """τ and γ: τ a power of two from its share of the excess risk, wider where γ would drown in rounding."""
+    wanted = flow.output_noise(
+        share=_OUTPUT_SHARE,
+        noise=noise,
+        records=problem.records,
+        dimension=problem.dimension,
+        hessian_trace=hessian_trace(problem),
+    )
+    exponent = math.frexp(wanted)[1] - 1
+    least = _ROUNDING_ROOM * rounding_of_gradient(problem, noise, chain)
+    for wider in range(_MOST_WIDENING + 1):
+        output_noise = math.ldexp(1.0, exponent + wider)
+        tolerance = flow.tolerance_for(
+            rate=inexact_rate,
+            output_noise=output_noise,
+            strong_convexity=_trial(problem)._least_curvature,
+            grid=math.ldexp(output_noise, -GRID_BITS),
+            dimension=problem.dimension,
+        )
+        if tolerance >= least:
+            return output_noise, tolerance
+    raise InvalidParameter(
+        f"the budgets leave the solver a tolerance of {tolerance:.3g} on the gradient, and its rounding needs "
+        f"{least:.3g}: raise the deletion budget, or use solver 'cold', which forgets exactly; or raise λ"
+    )
+
+
+def rounding_of_gradient(problem: Problem, noise: float, chain: int = 1) -> float:
+    """A bound on the rounding of a measured gradient with b, wherever the solver may end: up to twice as far out as a minimiser.
+
+    A stage ends within (L + ‖b‖/n)/λ of the one before, where it begins.
+    """
+    constants, pull = problem.loss.constants, _usual_pull(problem, noise)
+    longest = (constants.lipschitz + pull) / problem.regularization
+    return 2.0**-40 * pull + gradient_error(
+        lipschitz=constants.lipschitz,
+        curvature=constants.curvature,
+        outputs=problem.loss.outputs,
+        records=problem.records,
+        features=problem.features,
+        regularization=problem.regularization,
+        weights_norm=2 * min(longest, longest_from_zero(problem, pull)) + 2 * (chain - 1) * 2 * longest,
+    )
+
+
+def longest_from_zero(problem: Problem, pull: float) -> float:
+    """How long a minimiser is at most, because it is no worse than 0: the r of λr²/2 = r‖b‖/n + the gap of the loss at 0.
+
+    Far less than (L + ‖b‖/n)/λ for small λ; infinite where nothing public bounds the gap.
+    """
+    gap, regularization = problem.loss.gap_at_zero, problem.regularization
+    return (pull + math.sqrt(pull**2 + 2 * regularization * gap)) / regularization
+
+
+def _usual_pull(problem: Problem, noise: float) -> float:
+    """‖b‖/n, but once in 10¹⁸ draws."""
+    widest = math.sqrt(max(problem.noise_shape or (1.0,)))
+    return noise * (math.sqrt(problem.noise_trace) + _UNUSUAL * widest) / problem.records
+
+
+def proven_passes(problem: Problem, noise: float, tolerance: float) -> int:
+    steps = proven_steps(
+        distance=(problem.loss.constants.lipschitz + _usual_pull(problem, noise)) / problem.strong_convexity,
+        tolerance=tolerance,
+        strong_convexity=problem.strong_convexity,
+        objective_smoothness=problem.objective_smoothness,
+    )
+    return steps + 1
+
+
+def hessian_trace(problem: Problem) -> float:
+    return problem.loss.curvature_trace + problem.dimension * problem.regularization
+
 
 _CHAIN, _CLIPPED = 3, 0.6  # chosen on Adult
 _RAISED, _TRIED = (

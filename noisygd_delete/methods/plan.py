@@ -10,18 +10,17 @@ from typing import TYPE_CHECKING, Any
 from ..bounds.conversion import best_order, renyi_epsilon
 from ..errors import count
 from ..losses.base import Loss
-from ..privacy.budget import Budget, Measures
+from ..privacy.budget import Budget, Measures, Total
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, in_words
-from ..privacy.shown import brief, table_html
-from ..privacy.total import Total
+from ..privacy.sentences import brief, table_html
 from .base import Mechanism, Method
-from .problem import Problem
-from .procedure import (
+from .problem import (
     Carried,
     Costliest,
     Exactness,
     Fitted,
     Prior,
+    Problem,
     Procedure,
     Promise,
     Published,

@@ -12,8 +12,7 @@ import msgspec
 
 from .. import losses
 from ..errors import InvalidParameter, real
-from ..privacy.budget import Budget
-from ..privacy.total import Total
+from ..privacy.budget import Budget, Total
 from . import FORMER_METHODS, MECHANISMS, METHODS, STAGE_METHODS
 from .base import Mechanism, Method
 from .plan import MOST_STAGES, Numbers, Plan

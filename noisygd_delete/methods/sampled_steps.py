@@ -17,13 +17,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..bounds import renyi
-from ..bounds.search import least_safe
+from ..bounds.arithmetic import least_safe
 from ..errors import AssumptionViolated, InvalidParameter, count, positive
-from ..privacy.worlds import Worlds
+from ..privacy.guarantee import Worlds
 from .base import Condition, Cost, Mechanism, Method
 from .plan import Numbers, Plan
-from .problem import Problem
-from .procedure import Sampling
+from .problem import Problem, Sampling
 
 ORDERS = (*range(2, 33), 48, 64, 128, 256, 512)
 

@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 
 from ..bounds import shifted_interpolation, theorem_5_1, utility
 from ..errors import AssumptionViolated, InvalidParameter, PlanInfeasible, positive
-from ..privacy.guarantee import Guarantee
-from ..privacy.worlds import Worlds
+from ..privacy.guarantee import Guarantee, Worlds
 from .amounts import calibrate
 from .base import Cost
 from .exact_steps import ExactSteps, GridMethod, GridRun

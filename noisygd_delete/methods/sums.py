@@ -18,9 +18,8 @@ from ..losses.base import Loss
 from ..losses.logistic import Logistic
 from ..losses.softmax import Softmax
 from ..losses.squared import Squared
-from ..privacy.guarantee import Guarantee
-from ..privacy.worlds import Worlds
-from . import procedure
+from ..privacy.guarantee import Guarantee, Worlds
+from . import problem as procedure
 from .base import Condition, Cost, Mechanism, Method
 from .forecast import Prospects, guessed_norm
 from .plan import Numbers, Plan

@@ -8,8 +8,7 @@ from typing import ClassVar
 
 from ..bounds import theorem_5_1
 from ..errors import AssumptionViolated, InvalidParameter, positive
-from ..privacy.guarantee import Guarantee
-from ..privacy.worlds import Worlds
+from ..privacy.guarantee import Guarantee, Worlds
 from .amounts import calibrate
 from .base import Cost
 from .exact_steps import GridMethod, GridRun

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from ..bounds import waiting as bounds
 from ..errors import NoisyGDDeleteError
+from ..privacy.budget import Total
 from ..privacy.guarantee import FIXED_SCHEDULE, NON_ADAPTIVE
-from ..privacy.shown import brief, shown
-from ..privacy.total import Total
-from .procedure import Carried
+from ..privacy.sentences import brief, shown
+from .problem import Carried
 
 if TYPE_CHECKING:
     from .plan import Plan

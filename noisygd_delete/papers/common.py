@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..methods.plan import Plan
 from ..privacy.budget import in_numbers
-from ..privacy.shown import brief, shown
+from ..privacy.sentences import brief, shown
 from ..records import EditCounts
 from .catalogue import Figure, Language, Said, said
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..curator.model import Model
 from ..engine import Execution
-from ..engine.discrete_gaussian import on_noisy_grid
+from ..engine.noise import on_noisy_grid
 from ..errors import positive
 from ..methods import CountedRecords
 from ..methods.plan import Plan

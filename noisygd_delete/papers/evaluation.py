@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..errors import InvalidRecords, MissingDependency
 from ..features.schema import Encoded, read_table
-from ..features.schema.reading import describe_faults
+from ..features.schema.schema import describe_faults
 from ..store import Store
 
 _BINS = 10

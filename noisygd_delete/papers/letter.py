@@ -18,8 +18,7 @@ from ..evidence.deriving import claims_of
 from ..evidence.erasure import erasure_in, ledger_of
 from ..evidence.notices import text
 from ..register import Decisions, Line, Rights
-from ..register.dates import local_day
-from ..register.terms import Reasons
+from ..register.case import Reasons, local_day
 from .catalogue import Language, language
 from .page import render
 

@@ -13,7 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from ..privacy.shown import brief, right_of_hundred, shown
+from ..privacy.sentences import brief, right_of_hundred, shown
 from .catalogue import ORIGINAL, Language, language
 from .paper import paper
 

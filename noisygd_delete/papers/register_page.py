@@ -12,9 +12,8 @@ from typing import Any
 
 from ..errors import count
 from ..register import Case, Line, Served
-from ..register.dates import local_day
+from ..register.case import Decisions, Reasons, local_day
 from ..register.line import need
-from ..register.terms import Decisions, Reasons
 from ..version import __version__
 from .catalogue import ORIGINAL, Language, Said, language, languages, said
 from .page import render

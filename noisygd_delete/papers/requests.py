@@ -13,8 +13,8 @@ from ..errors import InvalidParameter
 from ..evidence.notices import TEXTS, Notices
 from ..records import EditCounts
 from ..register import Case, Line, Practice, Served, in_order_of_need
-from ..register.dates import day_now, local_day, moment, moved_by
-from ..store import onward, presence
+from ..register.case import day_now, local_day, moment, moved_by
+from ..store import disk, onward
 from ..store.entry import EntryKinds, Outline
 from ..store.layout import Layout
 from ..store.ledger import Ledger
@@ -31,7 +31,7 @@ def register_lines(store: str | Path, *, today: date | None = None) -> list[Line
         StoreError, StoreCorrupt: there is no store, or its files contradict one another.
     """
     layout = Layout.at(store)
-    presence.require_store(layout)
+    disk.require_store(layout)
     register, ledger = Register(layout), Ledger.read(layout.ledger)
     return lines_of(ledger, register, today=today)
 

@@ -19,7 +19,7 @@ from ..evidence.standing import claims_of_store
 from ..methods.plan import Plan
 from ..planner.advise import guessing_loss
 from ..privacy.guarantee import Guarantee
-from ..privacy.shown import brief, shown
+from ..privacy.sentences import brief, shown
 from ..records import NO_EDITS
 from ..register import Line, in_order_of_need
 from ..store.entry import EntryKinds

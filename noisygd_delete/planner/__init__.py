@@ -1,10 +1,8 @@
 """Budget + loss + sizes -> Plan, or a refusal with the numbers. The only room that weighs one method against another."""
 
 from .advise import advise, advised_plan
-from .cheapest import cheapest_plan
-from .comparison import compare_plans
+from .comparison import compare_plans, plan_stream
 from .explain import explain
-from .make import make_plan
-from .streams import plan_stream
+from .make import cheapest_plan, make_plan
 
 __all__ = ["advise", "advised_plan", "cheapest_plan", "compare_plans", "explain", "make_plan", "plan_stream"]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import methods
-from ..bounds.search import first_whole
+from ..bounds.arithmetic import first_whole
 from ..errors import InvalidParameter, NoisyGDDeleteError, NothingWorthHaving, choice
 from ..losses.base import Loss
 from ..methods import METHODS, compared
@@ -18,14 +18,12 @@ from ..methods.base import AUTO, PROOFS
 from ..methods.forecast import parts
 from ..methods.perturbed import chained as chained_of
 from ..methods.plan import Plan
-from ..privacy.budget import Budget
+from ..privacy.budget import Budget, Total
 from ..privacy.guarantee import FIXED_SCHEDULE
-from ..privacy.shown import brief, shown
-from ..privacy.total import Total
+from ..privacy.sentences import brief, shown
 from .comparison import Candidate, Comparison, compare_plans
 from .make import make_plan
-from .ridge import expected_cost
-from .usual import PUBLICATIONS, capped, together, usual_total
+from .usual import PUBLICATIONS, capped, expected_cost, together, usual_total
 
 _GOOD = 1 / 20  # of what guessing loses: the forecast that a way should reach
 _DEAR = 1 / 4  # from here on what is lost may well be seen

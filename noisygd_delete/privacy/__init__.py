@@ -1,7 +1,6 @@
 """What is promised, and what may be spent."""
 
 from .budget import Budget
-from .guarantee import Guarantee
-from .worlds import Worlds
+from .guarantee import Guarantee, Worlds
 
 __all__ = ["Budget", "Guarantee", "Worlds"]

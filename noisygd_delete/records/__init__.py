@@ -13,10 +13,8 @@ from .counts import NO_EDITS, NONE_LEFT_OUT, EditCounts, LeftOut
 if TYPE_CHECKING:
     from .bounded import check_token
     from .names import Names
-    from .records import Records, SlotEdits, check_size, check_slots
-    from .request import EditRequest, Insertion, check_repeat
-    from .sparse import SparseRows
-    from .values import Id, Labels, Rows
+    from .records import EditRequest, Insertion, Records, SlotEdits, check_repeat, check_size, check_slots
+    from .values import Id, Labels, Rows, SparseRows
 
 WIDTHS = (3, 5, 9, 17, 31)  # of a text cell, in words of 64 bits: texts of up to 23, 39, 71, 135, 247 bytes
 
@@ -46,9 +44,9 @@ __getattr__ = on_first_use(
     {
         "Names": "names",
         **dict.fromkeys(("Records", "SlotEdits", "check_size", "check_slots"), "records"),
-        "check_repeat": "request",
-        **dict.fromkeys(("EditRequest", "Insertion"), "request"),
-        "SparseRows": "sparse",
+        "check_repeat": "records",
+        **dict.fromkeys(("EditRequest", "Insertion"), "records"),
+        "SparseRows": "values",
         "check_token": "bounded",
         **dict.fromkeys(("Id", "Labels", "Rows"), "values"),
     },

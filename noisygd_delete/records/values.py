@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import mmap
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from ..errors import InvalidRequest
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Id = int | str
 Rows = NDArray[np.float32]
@@ -91,3 +97,177 @@ def let_go(pages: mmap.mmap) -> None:
     """Drop the pages of a mapping from this process's memory, where those that were read count; they are read again when needed."""
     if hasattr(pages, "madvise"):
         pages.madvise(mmap.MADV_DONTNEED)
+
+
+# --- sparse ---
+#
+# Rows of which most values are 0: only the others are kept, in memory, as compressed sparse rows.
+#
+# Slot i has `data[starts[i]:starts[i + 1]]` in the columns of the same places; a free slot has nothing. An edit writes all three
+# arrays anew, for the number of a row's values is its own too, and overwrites the old ones with zeros: of a row that was erased neither
+# values nor columns nor their number are left. For that moment they are held twice.
+
+
+NO_ARRAY = (
+    "this reads rows written out with all their zeros, and those of this table are sparse: they are learned from in memory, on the "
+    "processor, by one process, with method 'perturbed', 'minimiser' or one of noisy steps. Give rows as an array (features.toarray()) "
+    "if memory has room for them"
+)
+_LARGEST = 2**31 - 1  # number of a column, in int32
+
+
+class SparseRows:
+    """(rows, width) float32; columns of a row ascend, each is named once, and no value kept is 0.
+
+    Args:
+        data, columns: (values,) float32 and int32. starts: (rows + 1,) int64, from 0 to the number of values.
+    """
+
+    def __init__(
+        self, data: NDArray[np.float32], columns: NDArray[np.int32], starts: NDArray[np.int64], width: int
+    ) -> None:
+        self._data, self._columns, self._starts = data, columns, starts
+        self.shape = (len(starts) - 1, width)
+
+    @classmethod
+    def of(cls, name: str, value: Any, error: type[Exception]) -> SparseRows:
+        """A table of its own, of a matrix of `scipy.sparse` or a dense one; `values.matrix` has the rules for values.
+
+        Values given twice for one place count as their sum, as scipy takes them.
+
+        Raises:
+            error: no rectangle of finite numbers within float32, or arrays that contradict each other.
+        """
+        from scipy.sparse import csr_array  # loaded where it is used: most tables are dense
+
+        if len(value.shape) != 2 or value.shape[1] > _LARGEST:
+            raise error(f"{name} has shape {value.shape}; it must be (rows, features)")
+        given = value.tocsr() if hasattr(value, "tocsr") else csr_array(value)
+        try:
+            given.check_format(full_check=True)
+        except ValueError as problem:
+            raise error(f"{name} is no table of sparse rows: {problem}; make it again, as a csr_array") from problem
+        whole = csr_array((numbers(name, given.data, error), given.indices.copy(), given.indptr.copy()), given.shape)
+        whole.sum_duplicates()
+        if whole.nnz and not np.abs(whole.data).max() <= np.finfo(np.float32).max:
+            raise error(f"{name} holds values too large for float32; scale the features by public bounds first")
+        whole.data[np.abs(whole.data) < LEAST_ENTRY] = 0
+        whole.eliminate_zeros()
+        arrays = whole.data.astype(np.float32), whole.indices.astype(np.int32), whole.indptr.astype(np.int64)
+        return cls(*arrays, given.shape[1])
+
+    @classmethod
+    def empty(cls, rows: int, width: int) -> SparseRows:
+        """Rows of zeros."""
+        return cls(np.zeros(0, np.float32), np.zeros(0, np.int32), np.zeros(rows + 1, np.int64), width)
+
+    @classmethod
+    def stacked(cls, parts: Sequence[SparseRows]) -> SparseRows:
+        """The rows of these, of one width, below each other."""
+        lengths = [np.diff(part._starts) for part in parts]
+        starts = np.concatenate([[0], np.concatenate(lengths).cumsum()]).astype(np.int64)
+        data, columns = (np.concatenate(arrays) for arrays in zip(*((p._data, p._columns) for p in parts), strict=True))
+        return cls(data, columns, starts, parts[0].shape[1])
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, slot: int) -> Rows:
+        """One row, written out: (width,)."""
+        row, part = np.zeros(self.shape[1], np.float32), slice(self._starts[slot], self._starts[slot + 1])
+        row[self._columns[part]] = self._data[part]
+        return row
+
+    @property
+    def filled(self) -> int:
+        """How many values are not 0."""
+        return len(self._data)
+
+    @property
+    def nbytes(self) -> int:
+        """Of the three arrays."""
+        return self._data.nbytes + self._columns.nbytes + self._starts.nbytes
+
+    def entries(self, step: int = 1) -> tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.int64]]:
+        """`data`, `columns` and `starts` of every `step`-th row; of all rows they are read, never written."""
+        if step == 1:
+            return self._data, self._columns, self._starts
+        lengths = np.diff(self._starts)[::step]
+        starts = np.concatenate([[0], lengths.cumsum()])
+        places = np.repeat(self._starts[:-1:step] - starts[:-1], lengths) + np.arange(starts[-1])
+        return self._data[places], self._columns[places], starts
+
+    def chosen(self, places: NDArray[np.intp]) -> SparseRows:
+        """The same rows with the values of these places of `data` alone, which ascend."""
+        return SparseRows(self._data[places], self._columns[places], places.searchsorted(self._starts), self.shape[1])
+
+    def copy(self) -> SparseRows:
+        """An independent table with the same content."""
+        return SparseRows(self._data.copy(), self._columns.copy(), self._starts.copy(), self.shape[1])
+
+    def written_out(self) -> Rows:
+        """All rows as an array, zeros and all."""
+        rows: Rows = self.part(0, len(self)).toarray()
+        return rows
+
+    def part(self, first: int, last: int, dtype: str = "float32") -> csr_array:
+        """The rows from `first` to `last`; in float32 a view, read-only."""
+        from scipy.sparse import csr_array
+
+        starts = self._starts[first : last + 1]
+        held = slice(starts[0], starts[-1])
+        values, columns = self._data[held], self._columns[held]
+        for view in (values, columns):
+            view.flags.writeable = False
+        within = starts - starts[0]
+        if within[-1] <= _LARGEST:  # of one kind with the columns: scipy would copy them else
+            within = within.astype(np.int32)
+        arrays = values.astype(dtype, copy=False), columns, within
+        return csr_array(arrays, shape=(last - first, self.shape[1]))
+
+    def put(self, slots: NDArray[np.int64], rows: SparseRows) -> None:
+        """Write `rows` into these different slots; the old arrays are overwritten."""
+        lengths = np.diff(self._starts)
+        lengths[slots] = np.diff(rows._starts)
+        starts = np.concatenate([[0], lengths.cumsum()]).astype(np.int64)
+        data, columns = np.empty(starts[-1], np.float32), np.empty(starts[-1], np.int32)
+        order = np.argsort(slots).tolist()
+        after = 0  # the slot after those that were written
+        for place in [*order, None]:
+            slot = len(self) if place is None else int(slots[place])
+            if after < slot:  # one copy from array to array, with none in between that nobody would overwrite
+                there, here = slice(starts[after], starts[slot]), slice(self._starts[after], self._starts[slot])
+                data[there], columns[there] = self._data[here], self._columns[here]
+            if place is not None:
+                there, here = slice(starts[slot], starts[slot + 1]), slice(rows._starts[place], rows._starts[place + 1])
+                data[there], columns[there] = rows._data[here], rows._columns[here]
+            after = slot + 1
+        old = self._data, self._columns, self._starts
+        self._data, self._columns, self._starts = data, columns, starts
+        for array in old:
+            array.fill(0)
+
+
+def table_of(name: str, value: Any, error: type[Exception]) -> Rows | SparseRows:
+    """`value` as a table of its own, sparse where it was given so."""
+    return SparseRows.of(name, value, error) if hasattr(value, "tocsr") else matrix(name, value, error)
+
+
+def in_full(value: Any) -> NDArray[Any]:
+    """A few sparse rows, or others, as an array."""
+    return np.asarray(value.toarray() if hasattr(value, "tocsr") else value)
+
+
+def null_rows(rows: int, like: Rows | SparseRows) -> Rows | SparseRows:
+    """Null rows for a table of rows like these."""
+    if isinstance(like, SparseRows):
+        return SparseRows.empty(rows, like.shape[1])
+    return np.zeros((rows, like.shape[1]), np.float32)
+
+
+def below(first: Rows | SparseRows, parts: Iterable[Rows | SparseRows]) -> Rows | SparseRows:
+    """`first` and below it these rows of its width, in the form of `first`, whatever theirs is."""
+    if isinstance(first, SparseRows):
+        thin = [p if isinstance(p, SparseRows) else SparseRows.of("rows", p, InvalidRequest) for p in parts]
+        return SparseRows.stacked([first, *thin])
+    return np.concatenate([first, *[p.written_out() if isinstance(p, SparseRows) else p for p in parts]])

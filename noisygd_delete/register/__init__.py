@@ -8,9 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..loading import on_first_use
-from .case import Case, Practice
-from .dates import last_day, moment
-from .terms import Channels, Decisions, Grounds, Reasons, Rights
+from .case import Case, Channels, Decisions, Grounds, Practice, Reasons, Rights, last_day, moment
 
 if TYPE_CHECKING:
     from .line import (

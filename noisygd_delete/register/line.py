@@ -8,9 +8,7 @@ from datetime import date, datetime
 from typing import Any
 
 from ..errors import InvalidParameter, Word
-from .case import Case, Practice
-from .dates import day, in_json, last_day, local_day
-from .terms import Decisions, Grounds
+from .case import Case, Decisions, Grounds, Practice, day, in_json, last_day, local_day
 
 
 class States(Word):

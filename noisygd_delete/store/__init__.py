@@ -11,10 +11,10 @@ from ..loading import on_first_use
 from .status import budget, status
 
 if TYPE_CHECKING:
-    from .group import follow, leading
     from .prediction import Predictions, predict
     from .store import Store
     from .suppression import Tombstones
+    from .transaction import follow, leading
     from .verification import Soundness, absent, tokens, verify
 
 __all__ = [
@@ -38,7 +38,7 @@ __getattr__ = on_first_use(
         "Store": "store",
         **dict.fromkeys(("Predictions", "predict"), "prediction"),
         "Tombstones": "suppression",
-        **dict.fromkeys(("follow", "leading"), "group"),
+        **dict.fromkeys(("follow", "leading"), "transaction"),
         **dict.fromkeys(("Soundness", "absent", "tokens", "verify"), "verification"),
     },
 )

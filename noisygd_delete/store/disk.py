@@ -11,14 +11,14 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import sqlite3
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ..errors import StoreCorrupt, StoreError
-from .layout import FORMER, TEMPORARY
-from .lock import try_lock
+from ..errors import NoisyGDDeleteError, StoreCorrupt, StoreError, StoreLocked
+from .layout import FORMER, JOURNAL, LEFTOVERS, MARK, TEMPORARY, Layout, try_lock
 
 HALF = ".noisygd-delete-"  # an output that has no name of its own yet
 _HALF = re.compile(re.escape(HALF) + "[0-9a-f]{16}")
@@ -288,3 +288,243 @@ def explained(root: Path, promise: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise StoreError(f"{root}: the disk refused a change ({error}); {promise}") from error
+
+
+# --- database ---
+#
+# SQLite as the store uses it: deleted content overwritten, no write-ahead log, nothing outside its own folder.
+#
+# The rollback journal holds the pages as they were. SQLite would remove it without overwriting; it is asked to leave it in
+# place, its header zeroed (then it rolls nothing back), and the store writes zeros over the rest: it stays, so that the next
+# transaction need not make its name durable. The asking has an order. Whatever reads the
+# schema, `PRAGMA journal_mode` included, first rolls a killed process's journal back, and in the mode in force at that instant:
+# by default it is then removed as it is. A connection in exclusive locking mode keeps it. So the first reading is done in that
+# mode, and only afterwards is the journal mode set and the lock let go.
+
+
+# name -> (value asked for, value that must be read back)
+_PRAGMAS = {
+    "secure_delete": ("ON", 1),  # zeros over deleted content
+    "synchronous": ("EXTRA", 3),  # sync the folder, too
+    "temp_store": ("MEMORY", 2),
+    "trusted_schema": ("OFF", 0),
+}
+
+# what a full or failing disk, or missing rights, make SQLite say; anything else is a fault of the file
+_ENVIRONMENT = (
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_NOMEM,
+)
+
+
+@contextmanager
+def connect(path: Path, seconds: float = 5.0, *, journal: str = "PERSIST") -> Iterator[sqlite3.Connection]:
+    """A connection to an existing database with every pragma read back. SQLite's errors become the store's.
+
+    Args:
+        journal: "PERSIST": the rollback journal stays, its header zeroed, for `forget`. "DELETE": SQLite removes it, for a
+            database that holds nothing to forget yet.
+    """
+    if path.is_symlink() or not path.is_file():
+        raise StoreCorrupt(f"{path}: missing or not a plain file; restore the store from a backup")
+    for beside in (path.with_name(path.name + end) for end in LEFTOVERS):  # SQLite would wait for ever at a pipe
+        if is_odd(beside):
+            raise StoreCorrupt(f"{beside}: not a plain file; remove it")
+    connection: sqlite3.Connection | None = None
+    try:
+        uri = f"{path.absolute().as_uri()}?mode=rw"
+        connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=seconds)
+        _set(connection, path, "locking_mode", "EXCLUSIVE", "exclusive")
+        _read(connection)  # rolls back what a crash interrupted
+        _set(connection, path, "journal_mode", journal, journal.lower())
+        _set(connection, path, "locking_mode", "NORMAL", "normal")
+        _read(connection)  # lets the lock go
+        for name, (value, expected) in _PRAGMAS.items():
+            _set(connection, path, name, value, expected)
+        yield connection
+    except sqlite3.Error as error:
+        raise _translated(path, error) from error
+    except UnicodeDecodeError as error:  # SQLite reads damaged text without complaint, Python does not
+        raise StoreCorrupt(f"{path}: holds text that is none; restore the store from a backup") from error
+    finally:
+        if connection is not None:
+            connection.close()
+
+
+def _set(connection: sqlite3.Connection, path: Path, name: str, value: str, expected: object) -> None:
+    connection.execute(f"PRAGMA {name} = {value}")
+    if connection.execute(f"PRAGMA {name}").fetchone()[0] != expected:
+        raise StoreError(f"{path}: this SQLite refuses {name} = {value}, which erasure relies on; use another build")
+
+
+def _read(connection: sqlite3.Connection) -> None:
+    connection.execute("PRAGMA schema_version").fetchone()
+
+
+def _translated(path: Path, error: sqlite3.Error) -> StoreError:
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF  # the low byte is the primary code
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return StoreLocked(f"{path}: another process is writing; try again")
+    if code in _ENVIRONMENT:
+        return StoreError(f"{path}: {error}; free space or fix permissions, then run any command to go on")
+    return StoreCorrupt(f"{path}: {error}; it was changed by hand or damaged. Restore the store from a backup")
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection, disk: Disk, path: Path) -> Iterator[None]:
+    """All of the statements inside, or none."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        disk.reached("commit", path)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def changing(disk: Disk, path: Path, *, adds: bool = False) -> Iterator[sqlite3.Connection]:
+    """One transaction on a connection of its own; then zeros over what its journal kept.
+
+    Args:
+        adds: it replaces and removes nothing, so that all that the journal kept stands in the database: zeros may wait to be durable.
+    """
+    with connect(path) as connection, transaction(connection, disk, path):
+        yield connection
+    if _journal_of(path).exists():  # nothing is left to roll back: connecting and committing have seen to it
+        disk.blank(_journal_of(path), lasting=not adds)
+
+
+def forget_database(disk: Disk, path: Path) -> None:
+    """Zeros over the journal that transactions left, having rolled back what a crash interrupted. Connections are closed."""
+    journal = _journal_of(path)
+    if not is_blank(journal):
+        with connect(path):
+            pass  # opening rolls back, and removes the journal of a database that holds nothing
+        if journal.exists():
+            disk.blank(journal)
+
+
+def _journal_of(path: Path) -> Path:
+    return path.with_name(path.name + JOURNAL)
+
+
+def create_database(disk: Disk, path: Path) -> None:
+    """An empty database file that only its owner can read (SQLite gives its journals the same mode)."""
+    disk.create(path)
+    disk.sync_folder(path.parent)
+
+
+# --- presence ---
+#
+# Whether there is a store at a path, or room for one.
+
+
+def require_store(layout: Layout) -> None:
+    """Raise unless `layout.root` holds a store whose creation was finished, without links inside."""
+    try:
+        there = layout.root.is_dir()
+    except OSError as error:
+        raise StoreError(f"{layout.root}: cannot be looked at ({error.strerror}); check the path") from error
+    if not there:
+        raise StoreError(f"{layout.root}: there is no store here; check the path, or make one with init")
+    if not _committed(layout):
+        raise StoreError(
+            f"{layout.root}: no store, or one whose init was interrupted; run init again (it clears what it left)"
+        )
+    for path in layout.everything():
+        if path.is_symlink():
+            raise StoreCorrupt(f"{path}: a link inside the store; its target could be anywhere. Remove it")
+        if is_odd(path):
+            raise StoreCorrupt(f"{path}: a pipe, a socket or a device inside the store, which holds none. Remove it")
+
+
+def require_free(layout: Layout) -> None:
+    """Raise unless `layout.root` is absent, empty, or a store that `init` began here and was interrupted.
+
+    That is recognised by the lock file, which is written first and says so; never by names alone, which somebody's own
+    files may have too.
+    """
+    if layout.root.is_symlink() or (layout.root.exists() and not layout.root.is_dir()):
+        raise StoreError(f"{layout.root}: not a folder; give a path that does not exist yet")
+    if not layout.root.exists():
+        return
+    if _committed(layout):
+        raise StoreError(f"{layout.root}: there is a store already; give another path")
+    held = list(layout.everything())
+    if not held:
+        return
+    mark = read(layout.lock, len(MARK)) if layout.lock in held and _is_plain(layout.lock) else None
+    if mark != MARK and not (held == [layout.lock] and mark is not None and MARK.startswith(mark)):
+        raise StoreError(
+            f"{layout.root}: holds files already, and is no store that was begun here; give a new or an empty folder"
+        )
+    for path in held:
+        if not (_is_plain(path) or path.is_dir()) or path.is_symlink() or not layout.half_made(path):
+            raise StoreError(
+                f"{path}: does not belong to a half-made store; move it away, or give a new or an empty folder"
+            )
+
+
+def require_room(layout: Layout) -> None:
+    """Raise unless this process may write where the store will be."""
+    folder = layout.root if layout.root.exists() else layout.root.parent
+    if not folder.is_dir():
+        raise StoreError(f"{layout.root}: there is no folder {folder} to make it in; make that first")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise StoreError(f"{folder}: may not be written to; fix its permissions, or give another path")
+
+
+def begin_store(disk: Disk, layout: Layout) -> None:
+    """Mark the folder as a store's, before anything else is written into it."""
+    if layout.lock.exists() and read(layout.lock, len(MARK)) != MARK:
+        disk.overwrite(layout.lock, [(0, MARK)])
+    elif not layout.lock.exists():
+        with suppress(FileExistsError):  # another init, a moment ago: its lock decides
+            disk.create(layout.lock, MARK)
+        disk.sync_folder(layout.root)
+
+
+@contextmanager
+def nothing_of_refused(disk: Disk, layout: Layout, *, folder: bool) -> Iterator[None]:
+    """What `init` writes in here is erased if it is refused in here, the lock at last, and with `folder` the folder is removed.
+
+    A disk that fails leaves what there is: the next init clears it.
+    """
+    try:
+        yield
+    except (NoisyGDDeleteError, KeyboardInterrupt, MemoryError):
+        with suppress(OSError):
+            held = [path for path in layout.everything() if layout.half_made(path)]
+            for path in sorted(held, key=lambda path: path == layout.lock):
+                if not path.is_dir():
+                    disk.erase(path)
+            if layout.records.is_dir():
+                layout.records.rmdir()
+            if folder:
+                layout.root.rmdir()
+        raise
+
+
+def _is_plain(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()
+
+
+def _committed(layout: Layout) -> bool:
+    """Whether the ledger has its first entry: the last act of `init`. A damaged ledger counts, to be reported later."""
+    if not _is_plain(layout.ledger):
+        return False
+    if layout.ledger.stat().st_size == 0:
+        return False
+    try:
+        with connect(layout.ledger) as connection:
+            tables = "SELECT COUNT(*) FROM sqlite_master WHERE name = 'entries'"
+            return bool(connection.execute(tables).fetchone()[0])
+    except StoreError:
+        return True

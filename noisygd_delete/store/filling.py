@@ -13,21 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engine import Checked, check_labels
-from ..engine.assumptions import check_norms, longest_rows
+from ..engine.sums import check_norms, longest_rows
 from ..errors import InvalidRecords
 from ..features.schema import Encoded
 from ..losses.base import Loss
 from ..methods.plan import Plan
 from ..records import Id, Labels, Names, Records, Rows, check_slots
-from ..records.cells import WORD, widen
-from ..records.names import settle_names
-from ..records.request import check_name
+from ..records.names import WORD, settle_names, widen
+from ..records.records import check_name
 from ..records.values import column, matrix
-from . import names, table
-from .cells import HEAD, head_of
+from . import names, training_table
 from .disk import Disk
 from .layout import LABEL, ROW, TEMPORARY, Layout
 from .suppression import Tombstones
+from .tie import HEAD, head_of
 
 if TYPE_CHECKING:
     from ..features.schema import RecordFile
@@ -52,7 +51,7 @@ def fill(
     check_slots(plan.records, reading.rows)
     check_disk(layout.root, plan.records - reading.rows, new.width)
     new.finish(plan.records)
-    return plan, table.mapped(layout, plan.records, new.width, with_subjects=new.subjects is not None)
+    return plan, training_table.mapped_table(layout, plan.records, new.width, with_subjects=new.subjects is not None)
 
 
 def check_disk(folder: Path, slots: int, features: int) -> None:

@@ -11,23 +11,149 @@ import json
 import sqlite3
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
+from hashlib import sha256
+from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from ..accountant import Account, Accountant, Event, written
+from ..accountant import Account, Accountant, Event
+from ..accountant import account as written
 from ..errors import InvalidParameter, MissingDependency, NoisyGDDeleteError, StoreCorrupt
 from ..methods.plan import Plan
 from ..methods.reading import plan_from_dict
-from ..records import EditCounts
-from . import places, seal
-from .database import changing, connect, create, transaction
-from .disk import Disk
+from ..records import EditCounts, bounded
+from ..version import __version__
+from . import seal
+from .disk import Disk, changing, connect, create_database, read, transaction
 from .entry import START, Entry, Outline, Row, checked, linked, outlined, parsed
 from .layout import Layout
-from .places import Judged
+
+# --- places ---
+#
+# Where in a long ledger a request, a release and a plan stand: a table beside the entries, all of it read off them.
+#
+# Nothing is decided by it alone: an entry that is found is checked to be the one asked for, and `verify` reads the table off the
+# entries again.
+#
+# How far `verify` has judged a long ledger: what lies before is read and hashed again, and not judged again.
+#
+# The note names a link, so that it holds for these very entries and no others. Whoever can write it can write the ledger and its seal too.
+
+
+Place = tuple[
+    int, str | None, int | None, int | None
+]  # number of the entry, its commitment (of old: its request id), its release, 1 where it holds a plan
+
+_COLUMNS = "(number INTEGER PRIMARY KEY, request_id TEXT, release INTEGER, planned INTEGER)"
+_INDEXES = (
+    "CREATE INDEX requests ON places (request_id) WHERE request_id IS NOT NULL",
+    "CREATE INDEX releases ON places (release) WHERE release IS NOT NULL",
+    "CREATE INDEX plans ON places (planned) WHERE planned IS NOT NULL",
+)
+
+
+def places_of(entries: Iterable[Entry | Outline], first: int = 1, releases: int = 0) -> Iterator[Place]:
+    """The places of entries that are numbered from `first` on and follow so many releases."""
+    for number, entry in enumerate(entries, start=first):
+        releases += entry.event is not None
+        made = None if entry.event is None else releases
+        yield number, entry.named, made, None if entry.plan is None else 1
+
+
+def has_places(connection: sqlite3.Connection) -> bool:
+    """Whether the ledger has the table; one of an earlier version has none before its next entry."""
+    asked = "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = 'places'"
+    return bool(connection.execute(asked).fetchone()[0])
+
+
+def write_places(connection: sqlite3.Connection, places: Iterable[Place], *, passing: bool = False) -> None:
+    """Add places; the table is made where there is none. `passing`: for this connection only."""
+    if passing or not has_places(connection):
+        connection.execute(f"CREATE {'TEMP' if passing else ''} TABLE places {_COLUMNS}")
+        for statement in () if passing else _INDEXES:
+            connection.execute(statement)
+    connection.executemany("INSERT INTO places VALUES (?, ?, ?, ?)", places)
+
+
+def position_of_request(connection: sqlite3.Connection, named: str) -> int | None:
+    """The number of the entry that served this request first, by its commitment or, of old, its id."""
+    return _first(connection, "request_id = ?", named)
+
+
+def position_of_release(connection: sqlite3.Connection, number: int) -> int | None:
+    """The number of the entry that made this release."""
+    return _first(connection, "release = ?", number)
+
+
+def position_of_release_from(connection: sqlite3.Connection, number: int) -> int | None:
+    """The number of the first entry from this one on that made a release."""
+    return _first(connection, "number >= ? AND release IS NOT NULL", number)
+
+
+def positions_of_plans(connection: sqlite3.Connection) -> list[int]:
+    """The numbers of the entries that hold a plan."""
+    return [number for (number,) in connection.execute("SELECT number FROM places WHERE planned = 1 ORDER BY number")]
+
+
+def digest_of_places(connection: sqlite3.Connection, until: int) -> str:
+    """SHA-256 of the table up to the entry of this number; of nothing where there is none."""
+    said = sha256()
+    for row in _stated(connection, "<=", until) if has_places(connection) else ():
+        said.update(repr(row).encode())
+    return said.hexdigest()
+
+
+def check_places(connection: sqlite3.Connection, expected: Iterable[Place], after: int) -> None:
+    """Raise `InvalidParameter` unless the table, if there is one, says what the entries after this number say."""
+    if has_places(connection):
+        for place, found in zip_longest(expected, _stated(connection, ">", after)):
+            if place != found:
+                number = (place or found)[0]
+                raise InvalidParameter(f"the table of places does not say what entry {number} says")
+
+
+def _stated(connection: sqlite3.Connection, side: str, number: int) -> sqlite3.Cursor:
+    query = f"SELECT number, request_id, release, planned FROM places WHERE number {side} ? ORDER BY number"
+    return connection.execute(query, (number,))
+
+
+def _first(connection: sqlite3.Connection, condition: str, value: int | str) -> int | None:
+    query = f"SELECT number FROM places WHERE {condition} ORDER BY number LIMIT 1"
+    found = connection.execute(query, (value,)).fetchone()
+    return None if found is None else found[0]
+
+
+WORTH = 1000  # from so many entries on, judging takes longer than a note
+
+
+class Judged(NamedTuple):
+    """The entries up to a link, and the rows of the table of places up to there (`places.digest`), judged by this version."""
+
+    entries: int
+    link: str
+    places: str
+    version: str = __version__
+
+
+def remembered(path: Path) -> Judged | None:
+    """What is noted there; None where nothing is, or nothing that this version wrote."""
+    if path.exists() or path.is_symlink():
+        with suppress(ValueError, TypeError):
+            found = Judged(**bounded.parsed(read(path, 1 << 12).decode()))
+            if list(map(type, found)) == [int, str, str, str] and found.version == __version__:
+                return found
+    return None
+
+
+def remember(path: Path, before: Judged | None, now: Judged) -> None:
+    """Note it where that saves time. A disk that refuses costs time later, and nothing else."""
+    if now != before and now.entries >= WORTH:
+        with suppress(OSError):
+            Disk().replace(path, (json.dumps(now._asdict()) + "\n").encode())
+
 
 _AT_ONCE = 512  # entries read together
 LOOKED_AT = 32  # links at the end that every reading checks, and parses
@@ -53,11 +179,11 @@ class Ledger:
         first = replace(first, account=written.to_dict(Account()))
         body, digest = linked(START, first)
         seal.write(disk, path, 1, digest)
-        create(disk, path)
+        create_database(disk, path)
         with connect(path, journal="DELETE") as connection, transaction(connection, disk, path):
             connection.execute(_TABLE)
             connection.execute("INSERT INTO entries VALUES (1, ?, ?)", (body, digest))
-            places.write(connection, places.of([first]))
+            write_places(connection, places_of([first]))
         return cls(path, 1, digest, [first], Account())
 
     @classmethod
@@ -109,9 +235,9 @@ class Ledger:
             body, digest = linked(digest, entries[-1])
             rows.append((number, body, digest))
         with changing(disk, self.path, adds=True) as connection:
-            if not places.known(connection):
-                places.write(connection, places.of(self.outline))
-            places.write(connection, places.of(entries, self.length + 1, self.releases))
+            if not has_places(connection):
+                write_places(connection, places_of(self.outline))
+            write_places(connection, places_of(entries, self.length + 1, self.releases))
             connection.executemany("INSERT INTO entries VALUES (?, ?, ?)", rows)
         longer = Ledger(self.path, rows[-1][0], digest, (*self._tail, *entries)[-LOOKED_AT:], account)
         if all(entry.plan is None for entry in entries):  # what was read of the plan need not be read again
@@ -193,7 +319,9 @@ class Ledger:
         if first == 1:
             return held
         with self._places() as connection:
-            return [(number, self.entry(number - 1)) for number in places.plans(connection) if number < first] + held
+            return [
+                (number, self.entry(number - 1)) for number in positions_of_plans(connection) if number < first
+            ] + held
 
     @property
     def plans(self) -> list[dict[str, Any]]:
@@ -242,8 +370,8 @@ class Ledger:
     def _places(self) -> Iterator[sqlite3.Connection]:
         """A connection with the table of places."""
         with connect(self.path) as connection:
-            if not places.known(connection):
-                places.write(connection, places.of(self.outline), passing=True)
+            if not has_places(connection):
+                write_places(connection, places_of(self.outline), passing=True)
             yield connection
 
     def entry(self, position: int) -> Entry:
@@ -274,7 +402,7 @@ class Ledger:
                 (request_id, named, position)
                 for request_id in asked
                 for named in (committed.get(request_id), request_id)
-                if named is not None and (position := self._at(places.request(connection, named))) is not None
+                if named is not None and (position := self._at(position_of_request(connection, named))) is not None
             ]
         served: dict[str, int] = {}
         for request_id, named, position in found:
@@ -288,14 +416,14 @@ class Ledger:
     def made(self, release: int) -> int | None:
         """Where (from 0) the entry of this release is; None if there is none."""
         with self._places() as connection:
-            position = self._at(places.release(connection, release))
+            position = self._at(position_of_release(connection, release))
         self._agree(position is None or self.entry(position).event is not None)
         return position
 
     def covering(self, position: int) -> int | None:
         """Where (from 0) the first release is from this position on; None if there is none."""
         with self._places() as connection:
-            return self._at(places.release_from(connection, position + 1))
+            return self._at(position_of_release_from(connection, position + 1))
 
     def _agree(self, found: bool) -> None:
         if not found:
@@ -386,26 +514,26 @@ class Ledger:
             if before is not None and (
                 not 0 < before.entries <= self.length
                 or _link(connection, before.entries) != before.link
-                or places.digest(connection, before.entries) != before.places
+                or digest_of_places(connection, before.entries) != before.places
             ):
                 before = None
             first = 0 if before is None else before.entries
         account = Account() if first == 0 else _sums([self.entry(first - 1)], None)
         if account is None:  # of an earlier version, without sums
             return self.check()
-        found, number = list[places.Place](), first
+        found, number = list[Place](), first
         entries = (parsed(self.path, place, body) for place, body, _ in self._checked() if place > first)
         try:
             for number, entry in enumerate(_replaying(entries, account), start=first + 1):
-                found += places.of([entry], number, account.releases - (entry.event is not None))
+                found += places_of([entry], number, account.releases - (entry.event is not None))
         except StoreCorrupt:
             raise
         except (NoisyGDDeleteError, ValueError, TypeError, KeyError, AttributeError) as error:
             raise _contradiction(self.path, f"entry {number + 1}: {error}") from error
         try:
             with connect(self.path) as connection:
-                places.check(connection, found, first)
-                return Judged(self.length, self.digest, places.digest(connection, self.length))
+                check_places(connection, found, first)
+                return Judged(self.length, self.digest, digest_of_places(connection, self.length))
         except InvalidParameter as error:
             raise _contradiction(self.path, error) from error
 

@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-from ..curator.model import Model
-from ..errors import StoreCorrupt
+from ..accountant import Event, EventKinds, Statuses
+from ..curator.curator import Release
+from ..curator.model import Continuation, Model
+from ..errors import InvalidParameter, StoreCorrupt, StoreError, count
 from ..methods.plan import Plan
+from ..methods.problem import Carried
+from ..privacy.guarantee import Guarantee
+from ..records import EditCounts, bounded
+from . import journal, tie
 from .disk import Disk, read
+from .entry import Entry
 from .layout import Layout
+from .ledger import Ledger
 
 
 def write(disk: Disk, layout: Layout, model: Model, release: int) -> str:
@@ -64,3 +75,144 @@ def load_model(layout: Layout, plan: Plan, release: int, digest: str) -> Model:
         return unpacked(data, plan)
     except ValueError as error:
         raise StoreCorrupt(f"{path}: not a model file; restore the store from a backup") from error
+
+
+# --- answers ---
+#
+# What the ledger keeps of the answer to a request, and how it is told again.
+
+
+# gradient passes and seconds are missing: they may depend on the data, so they are told once and never kept
+_PUBLIC = ("release", "kind", "status", "steps", "edits", "counts", "certified", "guarantees", "remaining")
+
+OTHER_REQUEST = "this request id was answered before, for another request; nothing was changed. Give every request a random token of its own"
+
+
+def plain_answer(fields: dict[str, Any]) -> dict[str, Any]:
+    """The same in JSON's own types, as it will be read back."""
+    read_back: dict[str, Any] = json.loads(json.dumps(fields, allow_nan=False))
+    return read_back
+
+
+def kept_answer(release: Release) -> dict[str, Any]:
+    """The public facts of a release."""
+    return {name: fact for name, fact in plain_answer(release.to_dict()).items() if name in _PUBLIC}
+
+
+def told_answer(entry: Entry) -> Release:
+    """The answer that `entry` kept, without its model and its request id: it cost nothing this time."""
+    fields = dict(entry.answer or {})
+    del fields["certified"]
+    fields.pop("request_id", None)  # of an earlier version
+    if "counts" in fields:
+        fields["counts"] = EditCounts.from_dict(fields["counts"])
+    guarantees = {name: Guarantee.from_dict(parts) for name, parts in fields.pop("guarantees").items()}
+    return Release(**fields, gradient_passes=0, guarantees=guarantees, model=None, answered_before=True)
+
+
+def spent_answer(ledger: Ledger) -> dict[str, Guarantee]:
+    """What all releases so far cost a record that is still there; nothing before the first."""
+    return {"dp_cumulative": ledger.accountant.dp_cumulative()} if ledger.releases else {}
+
+
+def pending_answer(
+    ledger: Ledger, counts: EditCounts, request_id: str | None, so_far: dict[str, Guarantee] | None = None
+) -> Release:
+    """The answer to a request whose rows are edited and whose release comes later. `so_far`: `spent(ledger)`, if it is known."""
+    return Release(
+        release=ledger.releases,
+        kind=EventKinds.UNLEARN,
+        steps=0,
+        gradient_passes=0,
+        edits=counts.total,
+        counts=counts,
+        guarantees=spent_answer(ledger) if so_far is None else so_far,
+        model=None,
+        status=Statuses.PENDING,
+        request_id=request_id,
+    )
+
+
+# --- candidate ---
+#
+# A release that was drawn from the table before its edits, while these are carried out: by a method whose noise is carried on.
+#
+#     journal → draw from the table as it is → this file durable → the journal says so → rows overwritten → ledger entry → this file erased
+#
+# Where the release comes later it is a patch that is drawn (`curator.drawing`), and before the ledger's entry it takes the place of the patch
+# before it in a file of its own, until a release covers it.
+#
+# Until the journal says so the rows are as they were: what was drawn is destroyed, and drawn again. From then on it is the release, and is
+# never drawn again from a table that was touched. Where it cannot be read the chain is cut: the next release begins another one.
+# It holds what is about to be published and public facts; nothing of the exact sums.
+
+
+_SUMS = "<i8"
+
+
+@dataclass(frozen=True)
+class DrawnRelease:
+    """stamp: of the edits that it covers (`InFlight.stamp`); event: what the ledger will say of it."""
+
+    stamp: str
+    event: Event
+    model: Model
+
+    def keep(self, disk: Disk, path: Path) -> None:
+        """Make it durable."""
+        told = json.dumps({"stamp": self.stamp, "event": plain_answer(self.event.to_dict())}).encode()
+        disk.replace(path, journal.sealed(told + b"\n" + packed(self.model, "candidate")))
+
+
+@dataclass(frozen=True)
+class DrawnPatch:
+    """stamp: of the table after the edits that it covers (over a source see `sources.chain`); after: what the next draw goes on from."""
+
+    stamp: str
+    after: Continuation
+
+    def keep(self, disk: Disk, path: Path) -> None:
+        """Make it durable. A patch before it is erased."""
+        told = {"stamp": self.stamp, "draws": self.after.number, "patches": self.after.patches}
+        assert self.after.sums is not None
+        data = json.dumps(told).encode() + b"\n" + self.after.sums.astype(_SUMS).tobytes()
+        disk.erase(path)
+        disk.replace(path, journal.sealed(data))
+
+
+def kept_candidate(path: Path, plan: Plan, stamp: str | None = None) -> DrawnRelease | DrawnPatch | None:
+    """What was drawn for the edits of this stamp, or of any; None where it cannot be read."""
+    try:
+        told, _, data = journal.unsealed(read(path)).partition(b"\n")
+        fields = bounded.parsed(told.decode())
+        own = str(fields["stamp"])
+        if stamp not in (own, None):
+            return None
+        if "event" in fields:
+            return DrawnRelease(own, Event.from_dict(fields["event"]), unpacked(data, plan))
+        from ..curator.drawing import moments_of
+
+        begin = plan.learning.start
+        assert isinstance(begin, Carried)
+        sums = np.frombuffer(data, _SUMS).astype(np.int64)
+        if len(sums) != moments_of(begin, plan.shape).size:
+            return None
+        number, patches = count("draws", fields["draws"]), count("patches", fields["patches"], minimum=0)
+        return DrawnPatch(own, Continuation(number, sums, patches=patches))
+    except (OSError, StoreError, InvalidParameter, ValueError, KeyError, TypeError, AssertionError):
+        return None
+
+
+def patch_now(layout: Layout, ledger: Ledger) -> Continuation | None:
+    """The patch after the last release, which covers the table as it is; over a source, if the rows there are still those of the patch."""
+    known = tie.tie_of(layout.ids) if ledger.source is None and layout.patch.exists() else None
+    stamp = None if known is None else known.stamp.hex()
+    found = kept_candidate(layout.patch, ledger.plan, stamp) if known is not None or ledger.source is not None else None
+    last = ledger.account.since_fresh
+    of_now = isinstance(found, DrawnPatch) and found.after.number == last and found.after.patches
+    return found.after if of_now and isinstance(found, DrawnPatch) else None
+
+
+def destroy_candidate(disk: Disk, layout: Layout) -> None:
+    """Overwrite it and remove it, if it is there."""
+    disk.erase(layout.candidate)

@@ -1,7 +1,7 @@
 """Ids and subjects on disk: one cell per slot, overwritten in place like a row, so that nothing of a name outlives it.
 
 ids.names, subjects.names    a head of 64 bytes (what the file is, and how many words a cell has), then the text cells of
-                             `records.cells`, slot by slot; a free slot's cell is all zeros
+                             `records.names`, slot by slot; a free slot's cell is all zeros
 long.names                   names too long for a cell: pieces of 4096 bytes (slot + 1, which name, its length, the name), all
                              zeros where free; the file grows and is never shortened
 
@@ -20,11 +20,10 @@ from numpy.typing import NDArray
 
 from ..errors import StoreCorrupt
 from ..records import Id, Names
-from ..records.cells import ELSEWHERE, SHIFT, TAG, WORD
-from .cells import DAMAGED, HEAD, head_of, words_of
+from ..records.names import ELSEWHERE, SHIFT, TAG, WORD
 from .disk import Disk
 from .layout import Layout
-from .tie import SIZE, Tie
+from .tie import DAMAGED, HEAD, SIZE, Tie, head_of, words_of
 
 IDS, SUBJECTS = 1, 2
 _LONG = 4096

@@ -21,7 +21,8 @@ import msgspec
 
 from ..errors import InvalidParameter, NoisyGDDeleteError, NotLearned, PublisherError, StoreCorrupt
 from ..records import bounded
-from . import presence, seal
+from . import disk as presence
+from . import seal
 from .disk import Disk, explained, read
 from .entry import now
 from .layout import Layout

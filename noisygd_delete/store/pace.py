@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 
 from ..accountant import Accountant
-from ..curator.stream.batching import YEAR, Batching, Calendar
-from ..methods.perturbed_noise import proven_passes
+from ..curator.stream.serving import YEAR, Batching, Calendar
+from ..methods.perturbed import proven_passes
 from ..methods.plan import Plan
-from ..methods.procedure import Solved, quick_passes
+from ..methods.problem import Solved, quick_passes
 from .ledger import Ledger
 
 _NUMBER, _CALL = 8e-9, 5e-3  # seconds of a pass: for each number of the table, many times a processor's, and besides

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..features.schema import read_table
-from ..features.schema.reading import describe_faults
+from ..features.schema.schema import describe_faults
 from .store import Store
 
 

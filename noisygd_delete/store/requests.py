@@ -20,8 +20,7 @@ from ..errors import InvalidParameter, InvalidRequest, StoreCorrupt, StoreError
 from ..records import bounded, check_token
 from ..register import Case, Practice
 from . import seal
-from .database import changing, connect, create, forget
-from .disk import Disk
+from .disk import Disk, changing, connect, create_database, forget_database
 from .layout import TEMPORARY, Layout
 
 _AT_ONCE = 500  # request ids in one question to SQLite, which takes at least 999 values
@@ -176,7 +175,7 @@ class Register:
             connection.execute("INSERT INTO practice VALUES (?)", (json.dumps(practice.to_dict()),))
             connection.executemany("INSERT OR IGNORE INTO changes VALUES (?)", marks)
             content = connection.serialize()
-        forget(self._disk, path)
+        forget_database(self._disk, path)
         temporary = path.with_name(path.name + TEMPORARY)
         self._disk.erase(temporary)
         self._disk.create(temporary, content)
@@ -222,7 +221,7 @@ def _write(disk: Disk, layout: Layout, rows: Sequence[tuple[str, bytes, str | No
     path = layout.register
     marks = [*_own(layout), (seal.mark(),)]
     if not path.exists():
-        create(disk, path)
+        create_database(disk, path)
     try:
         with changing(disk, path, adds=adds) as connection:
             for table in _TABLES:

@@ -14,8 +14,7 @@ from typing import Any
 
 from ..errors import StoreCorrupt
 from ..records import bounded
-from .database import connect
-from .disk import Disk, read
+from .disk import Disk, connect, read
 from .layout import Layout
 
 LOST = "Restore the store from a backup, and carry out again every request made since"

@@ -9,8 +9,8 @@ from typing import Any
 
 from ..errors import renyi_order
 from ..privacy.guarantee import Guarantee, in_words, stated_delta
-from . import cells, onward, presence
-from .database import connect
+from . import disk, onward, tie
+from .disk import connect
 from .layout import Layout
 from .ledger import Ledger
 
@@ -20,7 +20,7 @@ _ORDER = 10.0
 def status(path: str | Path) -> dict[str, Any]:
     """Sizes, releases, pending edits and the state of the model."""
     layout = Layout.at(path)
-    presence.require_store(layout)
+    disk.require_store(layout)
     ledger = Ledger.read(layout.ledger)
     plan, head = ledger.plan, ledger.head
     remaining = ledger.accountant.remaining()
@@ -53,7 +53,7 @@ def _patch(layout: Layout, ledger: Ledger) -> dict[str, Any] | None:
     if not layout.patch.exists():
         return None
     from ..curator.drawing import copied
-    from .candidate import patch_now
+    from .models import patch_now
 
     patch = patch_now(layout, ledger)
     if patch is None:
@@ -77,7 +77,7 @@ def _counted(ledger: Ledger) -> str | None:
 def _held(layout: Layout) -> int:
     """How many records there are, for somebody who does not hold the lock."""
     if layout.ids.exists():
-        return cells.held(layout.ids)
+        return tie.cells_held(layout.ids)
     with connect(layout.ids_database) as connection:
         return int(connection.execute("SELECT COUNT(*) FROM names").fetchone()[0])
 
@@ -103,7 +103,7 @@ def budget(
     of the work. `questions` are those of `accountant.report`: present_from, erased_at, observed, models_seen, requests, attack_advantage.
     """
     layout = Layout.at(path)
-    presence.require_store(layout)
+    disk.require_store(layout)
     ledger = Ledger.read(layout.ledger)
     plan, accountant = ledger.plan, ledger.accountant
     order = renyi_order("order", (plan.budget.order or _ORDER) if order is None else order)

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from ..accountant import Accountant, Event, EventKinds
-from ..accountant.intervals import within
+from ..accountant.events import within
 from ..curator.curator import Release
 from ..curator.learning import check_edit, check_fit
 from ..curator.model import Model
@@ -23,15 +23,14 @@ from ..methods import Mechanism
 from ..methods.plan import Plan
 from ..records import EditCounts, EditRequest, LeftOut, Records, check_token
 from ..register import Case
-from . import answers, journal, onward, presence, recovery, table, tie
+from . import disk as presence
+from . import journal, models, onward, tie, training_table, transaction
 from .disk import Disk, explained
 from .entry import Entry, EntryKinds, now
-from .layout import Layout
+from .layout import Layout, Lock
 from .ledger import Ledger
-from .lock import Lock
-from .opened import OpenedStore
 from .requests import Register
-from .training_table import NOTHING_CHANGED, TableHere
+from .training_table import NOTHING_CHANGED, OpenedStore, TableHere
 from .transaction import Rolling
 
 if TYPE_CHECKING:
@@ -69,7 +68,7 @@ class Store:
         cls.check(path, records, schema, plan)
 
         def write(disk: Disk, layout: Layout) -> Plan:
-            table.write(disk, layout, records)
+            training_table.write_table(disk, layout, records)
             return plan
 
         return cls._founded(path, schema, disk or Disk(), write)
@@ -176,7 +175,7 @@ class Store:
         with explained(layout.root, _INIT_AGAIN):
             presence.require_free(layout)
             disk.make_folder(layout.root)
-            presence.begin(disk, layout)
+            presence.begin_store(disk, layout)
             lock = Lock(layout.lock)
             try:
                 presence.require_free(layout)
@@ -187,9 +186,9 @@ class Store:
                     plan = write(disk, layout)
                     tie.attach(disk, layout, {path: path.stat().st_size for path in tie.files(layout)})
                 disk.make_folder(layout.journal)
-                fields = answers.plain(plan.to_dict()), answers.plain(schema.to_dict())
+                fields = models.plain_answer(plan.to_dict()), models.plain_answer(schema.to_dict())
                 for file, public in zip((layout.plan, layout.schema), fields, strict=True):
-                    disk.replace(file, recovery.as_json(public))
+                    disk.replace(file, transaction.as_json(public))
                 first = Entry(
                     kind=EntryKinds.INIT, time=now(), pending=0, plan=fields[0], schema=fields[1], source=source
                 )
@@ -406,7 +405,7 @@ class Store:
         with self._rolling.changing(execution):
             told = self._repeated(request_id, ("learn", "relearn"))
         if told is not None and plan != current:
-            raise InvalidRequest(answers.OTHER_REQUEST)
+            raise InvalidRequest(models.OTHER_REQUEST)
         if told is not None:
             return told
         if plan.records < current.records or plan.features != current.features:
@@ -420,7 +419,7 @@ class Store:
             )
         with self._rolling.changing(execution):
             release, event = self._rolling.run("learn", plan, request_id, execution)
-            changed = answers.plain(plan.to_dict()) if plan != current else None
+            changed = models.plain_answer(plan.to_dict()) if plan != current else None
             with explained(self.path, _PRESENT):
                 self._rolling.commit(release, event, plan=changed)
                 self._rolling.catch_up()
@@ -482,7 +481,7 @@ class Store:
                 return self._told(request_id)
             self._table.note_erased(counts, position, request_id)
             if not self.ledger.releases:
-                return answers.pending(self.ledger, self._files.pending, request_id)
+                return models.pending_answer(self.ledger, self._files.pending, request_id)
         return replace(self.publish(execution=execution), request_id=request_id)
 
     def note_erased(self, found: Iterable[Erased], execution: Execution | None = None) -> int:
@@ -507,7 +506,7 @@ class Store:
         """Whether the ledger has this request. Raises `InvalidRequest` where it made other edits then."""
         place = self.ledger.position(request_id)
         if place is not None and self.ledger.edited(place) != counts:
-            raise InvalidRequest(answers.OTHER_REQUEST)
+            raise InvalidRequest(models.OTHER_REQUEST)
         return place is not None
 
     def serve(
@@ -532,7 +531,7 @@ class Store:
         """
         execution = execution or Execution()
         with self._rolling.changing(execution):
-            request = table.in_text(request)
+            request = training_table.in_text(request)
             if self.repeats(request):
                 return self._told(request.request_id)
             change = self._table.begin(request, publish=publish, note=lambda: self._note(request, case))
@@ -638,7 +637,7 @@ class Store:
 
         if not self._table.shares_transactions:
             return self._edit_each(requests)
-        asked = [table.in_text(request) for request in requests]
+        asked = [training_table.in_text(request) for request in requests]
         outcomes: list[InvalidRequest | None] = []
         before, execution = self.ledger.length, execution or Execution()
         with self._rolling.changing(execution):
@@ -690,7 +689,7 @@ class Store:
 
     def foresee(self, request: EditRequest, *, publish: bool = True, delta: float = 1e-6) -> dict[str, Any]:
         """What `serve` would do and what it would cost, having validated everything and changed nothing."""
-        request = table.in_text(request)
+        request = training_table.in_text(request)
         if self.repeats(request):
             return {"edits": 0, "request_id_answered_before": True, "publication": "answered before", "steps": 0}
         counts = self._table.counts_of(request)
@@ -728,7 +727,7 @@ class Store:
         position = self.ledger.position(request.request_id)
         if position is None:
             return False
-        self._table.check_repeat(table.in_text(request), self.ledger.edited(position))
+        self._table.check_repeat(training_table.in_text(request), self.ledger.edited(position))
         return True
 
     def _repeated(self, request_id: str | None, kinds: tuple[str, ...]) -> Release | None:
@@ -738,7 +737,7 @@ class Store:
         if position is None:
             return None
         if self.ledger.edited(position).total or self.ledger.entry(position).kind not in kinds:
-            raise InvalidRequest(answers.OTHER_REQUEST)
+            raise InvalidRequest(models.OTHER_REQUEST)
         return self._told(request_id)
 
     def _told(self, request_id: str | None) -> Release:
@@ -747,7 +746,7 @@ class Store:
         assert position is not None
         covered = self.ledger.covering(position)
         covering = self.ledger.entry(position if covered is None else covered)
-        release = replace(answers.told(covering), request_id=request_id)
+        release = replace(models.told_answer(covering), request_id=request_id)
         in_force = (
             covering.event is not None and release.release == self.ledger.model_release and self.ledger.head.in_force
         )

@@ -17,7 +17,7 @@ from pathlib import Path
 from ..errors import InvalidParameter, InvalidRequest
 from ..records import EditRequest, Id, Records, SlotEdits, bounded
 from .disk import Disk, explained
-from .lock import Lock
+from .layout import Lock
 
 _HEADER = "noisygd-delete tombstones 1 "
 _KEY_BYTES = 32

@@ -11,29 +11,238 @@ says that they were deleted there before a release is made (see `sources.table`)
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
-from ..accountant import Event
-from ..curator.curator import Release, published
-from ..curator.model import Continuation, Training
-from ..engine import Execution
-from ..errors import CountBroken, InvalidParameter, NoisyGDDeleteError, ProcessLost, StoreError
+from ..accountant import Account, Accountant, Event
+from ..curator.curator import Curator, Release, published
+from ..curator.model import Continuation, Model, Training
+from ..engine import CurrentRecords, Execution
+from ..engine.execution import Group
+from ..errors import CountBroken, InvalidParameter, NoisyGDDeleteError, ProcessLost, StoreCorrupt, StoreError
 from ..methods.plan import Plan
-from ..records import NO_EDITS, EditCounts, SlotEdits
-from . import answers, candidate, journal, models, onward, recovery
-from .candidate import DrawnPatch, DrawnRelease
-from .disk import explained
+from ..records import NO_EDITS, EditCounts, SlotEdits, bounded
+from . import disk as database
+from . import journal, models, names, onward, tie, training_table
+from .disk import Disk, explained, read
 from .entry import Entry, EntryKinds, Occasions, now
-from .group import GroupRun
+from .layout import JOURNAL, TEMPORARY, Layout
 from .ledger import Ledger
-from .opened import OpenedStore, entry_of
-from .training_table import Change, TrainingTable
+from .models import DrawnPatch, DrawnRelease
+from .training_table import Change, OpenedStore, TrainingTable, entry_of
 
 if TYPE_CHECKING:
     from .publishers import Artefact
+
+
+# --- group ---
+#
+# A store under torchrun: process 0 holds it and alone writes; the others map its rows and share every run.
+#
+# Process 0 sends what a curator may keep between releases, and which of its calls is to be made. Then every process makes
+# that call of `Curator` on the same rows, each summing over its own, and process 0 goes on to publish. A process that dies
+# takes the run with it: the request stays in the journal, and the next command finishes it.
+
+
+@dataclass(frozen=True)
+class GroupRun:
+    """One release to be made: the curator's state, and "learn", "publish", or "draw", before the `edits` that it covers are carried out.
+    `held` is the plan of the table on disk; `patch` covers what is pending."""
+
+    action: str
+    held: Plan
+    plan: Plan
+    with_subjects: bool
+    account: Account
+    model: Model | None
+    pending: EditCounts
+    request_id: str | None = None
+    edits: SlotEdits | None = None
+    patch: Continuation | None = None
+
+    def lead(self, records: CurrentRecords, execution: Execution) -> tuple[Release, Event]:
+        """Process 0's part: the release, and the last event of the ledger it belongs to."""
+        execution.group.share(self)
+        return self._run(records, execution)
+
+    def _run(self, records: CurrentRecords, execution: Execution) -> tuple[Release, Event]:
+        curator = Curator.restored(
+            training_table.with_slots(records, self.plan.records),
+            self.plan,
+            accountant=Accountant.resumed(self.plan, self.account),
+            model=self.model,
+            pending_edits=self.pending,
+            patch=self.patch,
+            execution=execution,
+        )
+        if self.action == "draw":
+            assert self.edits is not None
+            release = curator.draw(self.edits, self.request_id, execution=execution)
+        else:
+            call = curator.learn if self.action == "learn" else curator.publish
+            release = call(request_id=self.request_id, execution=execution)
+        return release, curator.accountant.last
+
+    def follow(self, layout: Layout, execution: Execution) -> None:
+        """Another process's part."""
+        records = training_table.load_table(layout, self.held, with_subjects=self.with_subjects)
+        try:
+            self._run(records, execution)
+        except ProcessLost:
+            raise
+        except NoisyGDDeleteError:
+            pass  # what refuses a run refuses it in every process alike, and process 0 says so
+
+
+def follow(path: str | Path, execution: Execution) -> None:
+    """Take part in every release that process 0 of the group makes from the store at `path`, until it says that it is done.
+
+    Raises:
+        ProcessLost: a process of the group has gone.
+    """
+    layout, nothing = Layout.at(path), cast("GroupRun | None", None)
+    while (task := execution.group.share(nothing)) is not None:
+        task.follow(layout, execution)
+
+
+@contextmanager
+def leading(group: Group) -> Iterator[None]:
+    """Process 0's work on a store; the others `follow` until it is done.
+
+    An error of another kind than this package's own may come in the middle of a run: then the others learn of it by the
+    end of this process.
+    """
+    try:
+        yield
+    except ProcessLost:
+        raise
+    except NoisyGDDeleteError:
+        group.share(None)
+        raise
+    group.share(None)
+
+
+# --- recovery ---
+#
+# What a crash can leave behind, and the one direction out of it: forward, to what the ledger says.
+#
+# A ledger entry is the switch. Everything after it (removing the old model, copying the plan, adding free slots) only
+# catches up with it, and can be done again at any time. Everything before it is a candidate, and is erased.
+
+
+def adopt_table(disk: Disk, layout: Layout) -> None:
+    """The names of a store of an earlier version, from their database into files of cells. Those under their own names are
+    whole: the ids come last; so what came before an interruption is erased, and done again."""
+    if layout.former_ids.exists():
+        disk.exchange(layout.ids_database)
+    if not layout.ids_database.exists():
+        return
+    database.forget_database(disk, layout.ids_database)
+    if not layout.ids.exists():
+        for path in (layout.subjects, layout.long):
+            disk.erase(path)
+        for path, content in training_table.adopted_table(layout):
+            temporary = path.with_name(path.name + TEMPORARY)
+            disk.erase(temporary)
+            disk.create(temporary, content)
+            disk.reached("rename", path)
+            disk.rename(temporary, path)
+            disk.sync_folder(path.parent)
+    for end in (JOURNAL, ""):
+        disk.erase(layout.ids_database.with_name(layout.ids_database.name + end))
+
+
+def sweep_leftovers(disk: Disk, layout: Layout, ledger: Ledger) -> None:
+    """Erase half-written files, what journals of databases hold, models that the ledger does not name, and a patch that no edit waits for."""
+    current = layout.model(ledger.model_release) if ledger.head.model is not None else None
+    if layout.former_register.exists():
+        disk.exchange(layout.register)
+    for path in layout.temporaries() + [path for path in layout.models() if path != current]:
+        disk.erase(path, lasting=False)
+    if ledger.head.model is None or (ledger.source is None and not ledger.head.pending):
+        disk.erase(layout.patch)
+    for path in layout.databases():
+        database.forget_database(disk, path)
+
+
+def seal(disk: Disk, layout: Layout, ledger: Ledger) -> None:
+    """Note outside the ledger how long it is: in seal.json, and where the table is here in its ids. These come last, so a seal that is behind them was
+    put back, perhaps with what it tells of."""
+    if not ledger.is_sealed:
+        put_back = tie.says(layout, ledger.length, ledger.digest)
+        ledger.seal(disk)
+        if put_back:
+            onward.doubt(disk, layout)
+    tie.note(disk, layout, ledger.length, ledger.digest)
+
+
+def catch_up(disk: Disk, layout: Layout, ledger: Ledger) -> None:
+    """Bring seal.json, plan.json, schema.json and the number of slots to what the ledger says.
+
+    Raises:
+        StoreCorrupt: a file is neither what the ledger says nor what it said before.
+    """
+    seal(disk, layout, ledger)
+    copy(disk, layout.schema, ledger.schema, [ledger.schema])
+    if ledger.source is None:
+        _room(disk, layout, ledger)
+    copy(disk, layout.plan, ledger.plans[-1], ledger.plans)
+
+
+def _room(disk: Disk, layout: Layout, ledger: Ledger) -> None:
+    """Files of rows as long as the plan says."""
+    plan = ledger.plan
+    owned = ledger.schema.get("subject") is not None
+    earlier = [fields["problem"]["records"] for fields in ledger.plans]
+    lengths: dict[Path, int] = {}
+    for path, size in training_table.table_sizes(layout, plan.records, plan.features, with_subjects=owned).items():
+        before = [
+            training_table.table_sizes(layout, slots, plan.features, with_subjects=owned)[path] for slots in earlier
+        ]
+        found = tie.length_of(path) if path.is_file() else None
+        if found == size + tie.SIZE:  # lengthened, and its tie not written yet
+            disk.overwrite(path, [_nothing_of_tie(former, size) for former in before[-2:-1]])
+        elif found not in before:
+            raise StoreCorrupt(f"{path}: missing, or not {size} bytes long; restore the store from a backup")
+        elif found < size:
+            disk.extend(path, size + tie.SIZE)
+            disk.overwrite(path, [_nothing_of_tie(found, size)])
+        lengths[path] = size
+    if not all(map(tie.tie_of, tie.files(layout))):
+        lengths[layout.long] = names.pieces_in(layout)
+        tie.attach(disk, layout, lengths, ledger.length, ledger.digest)
+
+
+def _nothing_of_tie(former: int, size: int) -> tuple[int, bytes]:
+    """Zeros for where the tie of a file lay that is now longer: free slots are there."""
+    return former, bytes(min(tie.SIZE, size - former))
+
+
+def copy(disk: Disk, path: Path, current: dict[str, object], known: list[dict[str, object]]) -> None:
+    """Make `path` hold `current`, unless it holds something that was never written to it."""
+    try:
+        held = bounded.parsed(read(path).decode()) if path.exists() else known[0]
+    except ValueError as error:
+        raise StoreCorrupt(f"{path}: {_CHANGED}") from error
+    if held not in known:
+        raise StoreCorrupt(f"{path}: {_CHANGED}")
+    if held != current or not path.exists():
+        disk.replace(path, as_json(current))
+
+
+def as_json(fields: dict[str, object]) -> bytes:
+    """A public file: for people to read."""
+    return (json.dumps(fields, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+_CHANGED = (
+    "differs from the ledger: it was changed by hand. A plan changes by `relearn`, a schema by a new store; remove the "
+    "file and run any command to have it written again"
+)
 
 
 class Rolling:
@@ -118,15 +327,15 @@ class Rolling:
         journal.settle(files.disk, files.layout)
         files.model()  # a ledger that names a model it does not have is not one to clean up after
         change = self.table.begun()
-        recovery.adopt(files.disk, files.layout)
+        adopt_table(files.disk, files.layout)
         self.table.check()
-        recovery.catch_up(files.disk, files.layout, self.ledger)
-        recovery.sweep(files.disk, files.layout, self.ledger)
+        catch_up(files.disk, files.layout, self.ledger)
+        sweep_leftovers(files.disk, files.layout, self.ledger)
         if change is not None and self.table.is_unfinished(change):
             self.recovered = self.finish(change, execution)
             return
         self.table.catch_up()
-        candidate.destroy(files.disk, files.layout)
+        models.destroy_candidate(files.disk, files.layout)
         if change is not None:
             journal.clear(files.disk, files.layout)
 
@@ -164,7 +373,7 @@ class Rolling:
                     self.files.enter(*entries)
                 release = answer
             self.catch_up()
-            candidate.destroy(self.files.disk, self.files.layout)
+            models.destroy_candidate(self.files.disk, self.files.layout)
             journal.clear(self.files.disk, self.files.layout)
         if failure is not None:
             raise StoreError(
@@ -179,8 +388,8 @@ class Rolling:
         is cut: edits wait already that nothing was drawn for, the budget is spent, or what was drawn cannot be read."""
         files, plan, model = self.files, self.ledger.plan, self.files.model()
         if change.drawn:
-            return change, candidate.kept(files.layout.candidate, plan, change.stamp)
-        candidate.destroy(files.disk, files.layout)
+            return change, models.kept_candidate(files.layout.candidate, plan, change.stamp)
+        models.destroy_candidate(files.disk, files.layout)
         first = None if model is None else Continuation(self.ledger.account.since_fresh, model.sums)
         after = files.patch() if self.pending.total else first
         if model is None or after is None or self.table.bears(change.stamp):
@@ -255,7 +464,7 @@ class Rolling:
         digest = models.write(self.files.disk, self.files.layout, release.model, release.release)
         self.table.published(event, release.model, release.release)
         facts: dict[str, Any] = {
-            "event": answers.plain(event.to_dict()),
+            "event": models.plain_answer(event.to_dict()),
             "plan": plan,
             "occasion": Occasions.DEMAND,
             **self.table.facts,
@@ -285,14 +494,14 @@ class Rolling:
             pending=0,
             waiting=NO_EDITS.to_dict(),
             model=self.ledger.head.model,
-            event=answers.plain(event.to_dict()),
+            event=models.plain_answer(event.to_dict()),
         )
         self.files.enter(entry)
 
     def catch_up(self) -> None:
         """What follows from the newest entry: old models removed, plan and slots as it says."""
-        recovery.sweep(self.files.disk, self.files.layout, self.ledger)
+        sweep_leftovers(self.files.disk, self.files.layout, self.ledger)
         self.table.catch_up()
         if self.ledger.head.plan is not None:
             self.table.forget()
-            recovery.catch_up(self.files.disk, self.files.layout, self.ledger)
+            catch_up(self.files.disk, self.files.layout, self.ledger)

@@ -20,12 +20,11 @@ from ..errors import (
     StoreError,
 )
 from ..records import bounded
-from . import journal, models, names, onward, places, presence, seal, table, tie
-from .database import connect
-from .disk import explained, is_blank, read
-from .layout import JOURNAL, Layout
+from . import disk, journal, models, names, onward, seal, tie, training_table
+from . import ledger as places
+from .disk import connect, explained, is_blank, read
+from .layout import JOURNAL, Layout, Lock
 from .ledger import Ledger
-from .lock import Lock
 from .requests import Register
 from .sources.verdicts import forms
 
@@ -55,7 +54,7 @@ def verify(path: str | Path, *, wait: float = 0.0) -> Soundness:
         StoreError: there is no store. StoreLocked: another process is writing to it.
     """
     layout = Layout.at(path)
-    presence.require_store(layout)
+    disk.require_store(layout)
     with explained(layout.root, "nothing was checked: `verify` holds the store's lock, so it needs to write there"):
         lock = Lock(layout.lock, wait)
     try:
@@ -146,7 +145,7 @@ def _slots(layout: Layout) -> Iterator[str]:
         yield from (f"{path}: the rows of this store lie elsewhere; remove it" for path in layout.holding_rows())
         return
     with_subjects = ledger.schema.get("subject") is not None
-    records = table.load(layout, ledger.plan, with_subjects=with_subjects)
+    records = training_table.load_table(layout, ledger.plan, with_subjects=with_subjects)
     occupied = records.occupied
     for start in range(0, records.slots, 1 << 14):
         block = slice(start, start + (1 << 14))

@@ -18,7 +18,7 @@ from noisygd_delete.errors import InvalidRequest, NoisyGDDeleteError
 from noisygd_delete.features.schema import Schema
 from noisygd_delete.records import EditRequest, bounded
 from noisygd_delete.register import Case, Channels, Rights
-from noisygd_delete.register.dates import moment
+from noisygd_delete.register.case import moment
 
 MOST_BODY = 1 << 20  # bytes of one request
 TOKEN = r"^[A-Za-z0-9][A-Za-z0-9._:@+=-]{0,199}$"  # an id that stands in an address as it is

@@ -11,8 +11,8 @@ from noisygd_delete.cli.arguments import add_command, store_command
 from noisygd_delete.cli.terminal import show
 from noisygd_delete.errors import InvalidRequest, StoreLocked
 from noisygd_delete.evidence.outputs import outside
-from noisygd_delete.register.dates import day
-from noisygd_delete.store import presence
+from noisygd_delete.register.case import day
+from noisygd_delete.store import disk
 from noisygd_delete.store.layout import Layout
 
 from .access import Roles, TokenFile, new_token
@@ -76,7 +76,7 @@ def _requests(parsed: argparse.Namespace) -> int:
     from .inbox import Inbox, Stages, waiting_of
 
     layout = Layout.at(parsed.store)
-    presence.require_store(layout)
+    disk.require_store(layout)
     token = parsed.retry or parsed.drop
     if token is not None:
         _decide(layout, token, drop=parsed.drop is not None)

@@ -29,8 +29,7 @@ from noisygd_delete.errors import StoreCorrupt, StoreError, StoreLocked, Word
 from noisygd_delete.records import bounded
 from noisygd_delete.store import journal
 from noisygd_delete.store.disk import Disk, explained, read
-from noisygd_delete.store.layout import TEMPORARY, Layout
-from noisygd_delete.store.lock import Lock
+from noisygd_delete.store.layout import TEMPORARY, Layout, Lock
 
 MOST = 100_000  # requests to be done at a time: whoever sends more is told to come back
 _MOST_OF_ONE = 20_000  # of one caller, so that nobody fills it for all

@@ -17,7 +17,7 @@ from noisygd_delete.errors import InvalidRequest
 from noisygd_delete.features.schema import Schema
 from noisygd_delete.records import EditCounts, check_repeat
 from noisygd_delete.register import Line, Served, States
-from noisygd_delete.store import table
+from noisygd_delete.store import training_table
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
 from noisygd_delete.store.requests import Register
@@ -107,7 +107,7 @@ class Known:
     def conflicts(self, token: str, found: Mapping[str, Any]) -> bool:
         """Whether a request with this id was asked before for other contents.
 
-        Contents are not kept, so of one that is done the tables are asked (see `records.request`); of one that was refused nothing is
+        Contents are not kept, so of one that is done the tables are asked (see `records.records`); of one that was refused nothing is
         known but its id, and it stays refused.
         """
         kept = self._inbox.find(token)
@@ -183,7 +183,7 @@ def _same(token: str, found: Mapping[str, Any], served: list[tuple[Layout, Ledge
                     return False
                 continue
             records = table_beside(layout, ledger)
-            request = table.in_text(as_request(token, found, schema_of(layout)))
+            request = training_table.in_text(as_request(token, found, schema_of(layout)))
             check_repeat(records, request, edited)
     except InvalidRequest:
         return False

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from noisygd_delete.errors import StoreCorrupt
 from noisygd_delete.records import Names, Records
-from noisygd_delete.store import table
+from noisygd_delete.store import training_table
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
 from noisygd_delete.store.sources.opening import source_from
@@ -29,7 +29,9 @@ def table_beside(layout: Layout, ledger: Ledger) -> Records:
     last = time.monotonic() + _PATIENCE
     while True:
         try:
-            return table.load(layout, ledger.plan, with_subjects=ledger.schema.get("subject") is not None)
+            return training_table.load_table(
+                layout, ledger.plan, with_subjects=ledger.schema.get("subject") is not None
+            )
         except StoreCorrupt:
             if time.monotonic() > last:
                 raise

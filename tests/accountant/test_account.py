@@ -10,11 +10,12 @@ from dataclasses import replace
 import pytest
 
 from noisygd_delete import Accountant, Budget, losses, make_plan
-from noisygd_delete.accountant import Account, Event, written
-from noisygd_delete.accountant.intervals import alone, compose, stretches
+from noisygd_delete.accountant import Account, Event
+from noisygd_delete.accountant import account as written
+from noisygd_delete.accountant.events import alone, compose, stretches
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.methods.minimiser import MinimiserRun
-from noisygd_delete.methods.perturbed_run import PerturbedRun
+from noisygd_delete.methods.perturbed import PerturbedRun
 from noisygd_delete.methods.sampled_steps import SampledGaussian
 from noisygd_delete.methods.sharp import SharpRun
 from noisygd_delete.methods.theorem import TheoremRun

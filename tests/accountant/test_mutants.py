@@ -9,7 +9,7 @@ import pytest
 
 from noisygd_delete.accountant import Account
 from noisygd_delete.accountant import history as history_module
-from noisygd_delete.bounds import conversion, gaussian, renyi, search, shifted_interpolation, theorem_5_1
+from noisygd_delete.bounds import arithmetic, conversion, gaussian, renyi, shifted_interpolation, theorem_5_1
 from noisygd_delete.methods import base as mechanism_module
 from noisygd_delete.methods import sharp as sharp_module
 from noisygd_delete.methods import theorem as theorem_module
@@ -192,7 +192,7 @@ MUTANTS = {
         "gaussian_conversions",
     ),
     "GDP: the search returns its unsafe end": (
-        lambda patch: patch.setattr(search, "first_safe", lambda safe, low, high, digits: (low + high) / 2),
+        lambda patch: patch.setattr(arithmetic, "first_safe", lambda safe, low, high, digits: (low + high) / 2),
         "gaussian_conversions",
     ),
     "Rényi: q for q−1": (

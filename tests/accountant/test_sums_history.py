@@ -13,14 +13,13 @@ import pytest
 
 from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.accountant import Account, Accountant, Event, PrivacyFilter
+from noisygd_delete.accountant.account import from_dict, to_dict
 from noisygd_delete.accountant.tallies import tally_events
-from noisygd_delete.accountant.written import from_dict, to_dict
 from noisygd_delete.bounds import markov_sums
 from noisygd_delete.errors import BudgetExceeded, InvalidParameter
 from noisygd_delete.methods.reading import mechanism_from_dict
 from noisygd_delete.methods.sums import MarkovSumsRun, _charges
-from noisygd_delete.privacy.guarantee import NON_ADAPTIVE
-from noisygd_delete.privacy.worlds import Worlds
+from noisygd_delete.privacy.guarantee import NON_ADAPTIVE, Worlds
 from noisygd_delete.records import EditCounts
 from tests.oracles import sums_tree
 

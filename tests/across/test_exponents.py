@@ -15,8 +15,8 @@ from noisygd_delete import Budget, EditRequest, losses, make_plan
 from noisygd_delete.accountant import Accountant, Event
 from noisygd_delete.cli import main
 from noisygd_delete.papers import store_report
-from noisygd_delete.privacy.shown import brief, shown
-from noisygd_delete.privacy.total import Total
+from noisygd_delete.privacy.budget import Total
+from noisygd_delete.privacy.sentences import brief, shown
 from noisygd_delete.records import EditCounts
 from noisygd_delete.store import Store
 from tests.papers.test_certificate_languages import shown_text

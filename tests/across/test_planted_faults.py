@@ -68,7 +68,7 @@ def test_a_network_divides_by_the_slots_and_not_by_the_records_in_them() -> None
     torch = pytest.importorskip("torch", reason="networks need torch")
     from noisygd_delete_lab.torch_network import Network
 
-    from noisygd_delete.engine.clipped import ClippedObjective
+    from noisygd_delete.engine.objective import ClippedObjective
 
     linear = torch.nn.Linear(3, 2)
     loss = Network(radius=1.0, classes=2, module=linear, init_variance=0.1, curvature=0.5, clip=1e6)

@@ -16,7 +16,7 @@ from noisygd_delete.curator import learning as learning_module
 from noisygd_delete.curator.learning import resume, train
 from noisygd_delete.engine import Objective
 from noisygd_delete.engine.noise import SecureNoise
-from noisygd_delete.engine.objective_float64 import PreciseObjective
+from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.methods import Minimiser, Perturbed
 from noisygd_delete.methods.plan import Plan

@@ -16,9 +16,9 @@ from noisygd_delete.audit import (
     audit_releases,
     three_samples,
 )
-from noisygd_delete.audit.attacks import counts
 from noisygd_delete.audit.membership import loss_engine
 from noisygd_delete.audit.releases import publish_twice
+from noisygd_delete.audit.simulation import counts
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter, InvalidRecords
 
 

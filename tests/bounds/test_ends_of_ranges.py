@@ -7,20 +7,13 @@ import math
 import numpy as np
 import pytest
 
-from noisygd_delete.bounds import (
-    objective_perturbation,
-    objective_perturbation_gdp,
-    order_curve,
-    renyi,
-    shifted_interpolation,
-    utility,
-)
+from noisygd_delete.bounds import objective_perturbation, renyi, shifted_interpolation, utility
 
 
 @pytest.mark.parametrize("noise", [0.0, -1.0, math.nan])
 def test_without_noise_objective_perturbation_promises_nothing(noise) -> None:
     assert objective_perturbation.renyi(order=2, sensitivity=1, noise=noise, hessian=0.1) == math.inf
-    assert objective_perturbation_gdp.gdp(lipschitz=1, noise=noise, ratio=0.1) == math.inf
+    assert objective_perturbation.gdp(lipschitz=1, noise=noise, ratio=0.1) == math.inf
 
 
 def test_the_output_noise_costs_at_most_its_share_of_the_excess_risk() -> None:
@@ -29,7 +22,7 @@ def test_the_output_noise_costs_at_most_its_share_of_the_excess_risk() -> None:
     share, noise, records, dimension = 0.01, 5.0, 1000.0, 6
     for spread in (0.0, 0.5, 3.0):
         curvatures = np.exp(spread * rng.standard_normal(dimension))
-        tau = objective_perturbation_gdp.output_noise(
+        tau = objective_perturbation.output_noise(
             share=share, noise=noise, records=records, dimension=dimension, hessian_trace=float(curvatures.sum())
         )
         of_output = tau**2 * curvatures.sum() / 2
@@ -42,22 +35,22 @@ def test_the_output_noise_costs_at_most_its_share_of_the_excess_risk() -> None:
 
 def test_a_curve_at_the_ends_of_delta() -> None:
     facts = {"renyi": lambda order: 0.1 * order, "highest_order": 50.0}
-    assert order_curve.curve_epsilon(delta=1.0, **facts) == 0
-    assert order_curve.curve_epsilon(delta=0.0, **facts) == math.inf
-    inside = [order_curve.curve_epsilon(delta=delta, **facts) for delta in (1e-12, 1e-6, 1e-2)]
+    assert renyi.curve_epsilon(delta=1.0, **facts) == 0
+    assert renyi.curve_epsilon(delta=0.0, **facts) == math.inf
+    inside = [renyi.curve_epsilon(delta=delta, **facts) for delta in (1e-12, 1e-6, 1e-2)]
     assert math.inf > inside[0] > inside[1] > inside[2] > 0
 
 
 def test_no_noise_is_enough_where_the_budget_is_spent_before_it() -> None:
     """A solver's tolerance alone, or a Hessian's cost alone, may exceed the budget: then s is infinite, not large."""
     gdp = {"gdp": 1.0, "lipschitz": 1.0, "ratio": 0.1}
-    assert order_curve.noise_for_gdp(**gdp, inexact_gdp=1.0) == math.inf
-    assert order_curve.noise_for_gdp(**gdp, inexact_gdp=0.6, releases=4) == math.inf
-    assert 0 < order_curve.noise_for_gdp(**gdp, inexact_gdp=0.5) < math.inf
+    assert renyi.noise_for_gdp(**gdp, inexact_gdp=1.0) == math.inf
+    assert renyi.noise_for_gdp(**gdp, inexact_gdp=0.6, releases=4) == math.inf
+    assert 0 < renyi.noise_for_gdp(**gdp, inexact_gdp=0.5) < math.inf
     rates = {"order": 10.0, "budget": 1.0, "sensitivity": 1.0}
-    assert order_curve.noise_for_renyi(**rates, hessian=1.0) == math.inf
-    assert order_curve.noise_for_renyi(**rates, hessian=0.5, inexact_rate=0.06) == math.inf
-    assert 0 < order_curve.noise_for_renyi(**rates, hessian=0.5, inexact_rate=0.01) < math.inf
+    assert renyi.noise_for_renyi(**rates, hessian=1.0) == math.inf
+    assert renyi.noise_for_renyi(**rates, hessian=0.5, inexact_rate=0.06) == math.inf
+    assert 0 < renyi.noise_for_renyi(**rates, hessian=0.5, inexact_rate=0.01) < math.inf
 
 
 @pytest.mark.parametrize("epsilon", [1e-6, 1e-3, 0.1, 1.0, 20.0, 500.0])

@@ -9,17 +9,16 @@ import mpmath
 import pytest
 
 from noisygd_delete.bounds import (
+    arithmetic,
     conversion,
     gaussian,
-    membership,
     renyi,
-    search,
     shifted_interpolation,
     theorem_5_1,
     theorem_5_2,
     utility,
 )
-from noisygd_delete.bounds.rounding import LEAST_LOG
+from noisygd_delete.bounds.arithmetic import LEAST_LOG
 from noisygd_delete.privacy.guarantee import Guarantee
 
 DELTA, ORDER = 1e-6, 10.0
@@ -29,8 +28,8 @@ def test_no_cost_reveals_nothing() -> None:
     assert gaussian.gdp_log_delta(mu=0, epsilon=0) == -math.inf
     assert gaussian.gdp_epsilon(mu=0, delta=DELTA) == renyi.rate_epsilon(rate=0, delta=DELTA) == 0
     assert renyi.rate_log_delta(rate=0, epsilon=0) == -math.inf
-    assert membership.renyi_advantage(order=ORDER, renyi=0) == membership.gdp_advantage(mu=0) == 0
-    assert membership.rate_tradeoff(rate=0, false_positive=0.3) == pytest.approx(0.7, rel=1e-15)
+    assert gaussian.renyi_advantage(order=ORDER, renyi=0) == gaussian.gdp_advantage(mu=0) == 0
+    assert gaussian.rate_tradeoff(rate=0, false_positive=0.3) == pytest.approx(0.7, rel=1e-15)
     assert gaussian.gdp_delta(mu=0, epsilon=0) == 0
 
 
@@ -42,8 +41,8 @@ def test_unbounded_cost_promises_nothing() -> None:
     assert renyi.renyi_log_delta(order=ORDER, renyi=math.inf, epsilon=5) == 0
     assert renyi.rate_epsilon(rate=math.inf, delta=DELTA) == math.inf
     assert renyi.rate_log_delta(rate=math.inf, epsilon=5) == 0
-    assert membership.gdp_tradeoff(mu=math.inf, false_positive=0.3) == 0
-    assert membership.renyi_tradeoff(order=ORDER, renyi=math.inf, false_positive=0.3) == 0
+    assert gaussian.gdp_tradeoff(mu=math.inf, false_positive=0.3) == 0
+    assert gaussian.renyi_tradeoff(order=ORDER, renyi=math.inf, false_positive=0.3) == 0
 
 
 def test_delta_of_zero_and_of_one() -> None:
@@ -55,9 +54,9 @@ def test_delta_of_zero_and_of_one() -> None:
 @pytest.mark.parametrize(
     "errors",
     [
-        lambda alpha: membership.gdp_tradeoff(mu=1, false_positive=alpha),
-        lambda alpha: membership.renyi_tradeoff(order=ORDER, renyi=0.5, false_positive=alpha, both_directions=True),
-        lambda alpha: membership.rate_tradeoff(rate=0.1, false_positive=alpha),
+        lambda alpha: gaussian.gdp_tradeoff(mu=1, false_positive=alpha),
+        lambda alpha: gaussian.renyi_tradeoff(order=ORDER, renyi=0.5, false_positive=alpha, both_directions=True),
+        lambda alpha: gaussian.rate_tradeoff(rate=0.1, false_positive=alpha),
     ],
 )
 def test_a_test_that_never_or_always_accuses(errors) -> None:
@@ -71,13 +70,11 @@ def test_a_test_that_never_or_always_accuses(errors) -> None:
 def test_a_renyi_bound_in_one_direction_allows_a_test_that_never_errs() -> None:
     """P always shows "a", Q shows "a" with probability p: D_q(P‖Q) = −log p for every q, and "not a" accuses Q for sure."""
     for p in (0.9, 0.5, 1e-3):
-        assert membership.renyi_tradeoff(order=ORDER, renyi=-math.log(p), false_positive=0) == pytest.approx(
-            p, rel=1e-9
-        )
-        assert membership.renyi_tradeoff(order=ORDER, renyi=-math.log(p), false_positive=0) <= p
+        assert gaussian.renyi_tradeoff(order=ORDER, renyi=-math.log(p), false_positive=0) == pytest.approx(p, rel=1e-9)
+        assert gaussian.renyi_tradeoff(order=ORDER, renyi=-math.log(p), false_positive=0) <= p
         assert Guarantee("dp", "replace", points=((ORDER, -math.log(p)),)).tradeoff(0.0) <= p
-    assert membership.gdp_tradeoff(mu=math.inf, false_positive=0) == 0
-    assert membership.renyi_tradeoff(order=ORDER, renyi=math.inf, false_positive=0, both_directions=True) == 0
+    assert gaussian.gdp_tradeoff(mu=math.inf, false_positive=0) == 0
+    assert gaussian.renyi_tradeoff(order=ORDER, renyi=math.inf, false_positive=0, both_directions=True) == 0
 
 
 def gdp_log_delta_by_mpmath(mu: float, epsilon: float) -> mpmath.mpf:
@@ -121,8 +118,8 @@ def test_a_small_order_and_a_large_delta() -> None:
 
 
 def test_searches_end_where_floats_end() -> None:
-    assert search.first_safe(lambda x: x > 1, 1.0, math.nextafter(1.0, 2)) == math.nextafter(1.0, 2)
-    found = search.first_safe(lambda x: x >= 0.7, 1e-300, 1e300)
+    assert arithmetic.first_safe(lambda x: x > 1, 1.0, math.nextafter(1.0, 2)) == math.nextafter(1.0, 2)
+    found = arithmetic.first_safe(lambda x: x >= 0.7, 1e-300, 1e300)
     assert 0.7 <= found <= 0.7 * (1 + 2e-15)
 
 
@@ -146,7 +143,7 @@ def test_no_steps_are_needed_where_nothing_is_to_be_forgotten_or_travelled() -> 
 
 def test_a_search_that_runs_out_of_rounds_still_answers_safely() -> None:
     """From 0 the bisection is arithmetic: 200 halvings of 1e300 do not reach 0.7, and what is returned was checked."""
-    assert search.first_safe(lambda x: x >= 0.7, 0.0, 1e300) >= 0.7
+    assert arithmetic.first_safe(lambda x: x >= 0.7, 0.0, 1e300) >= 0.7
 
 
 def test_a_pair_that_is_one_point_bounds_nothing() -> None:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from noisygd_delete.bounds import objective_perturbation as bounds
 from noisygd_delete.bounds import objective_perturbation as renyi_bounds
-from noisygd_delete.bounds import objective_perturbation_gdp as bounds
 
 from ..oracles import perturbed_density as exact
 

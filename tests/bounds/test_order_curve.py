@@ -7,9 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from noisygd_delete.bounds import conversion, noise_shape, order_curve
+from noisygd_delete.bounds import conversion, objective_perturbation
+from noisygd_delete.bounds import objective_perturbation as flow
 from noisygd_delete.bounds import objective_perturbation as perturbation
-from noisygd_delete.bounds import objective_perturbation_gdp as flow
+from noisygd_delete.bounds import renyi as order_curve
 
 RATIOS = [0.0, 1e-4, 1e-2, 0.05]
 
@@ -136,7 +137,7 @@ def test_an_order_above_the_highest_is_never_used() -> None:
 
 def rows_of(sizes, numbers, rng, cold: bool):
     """A random row of the schema before its norm is taken, and v per column."""
-    variances = noise_shape.block_variances(categories=sizes)
+    variances = objective_perturbation.block_variances(categories=sizes)
     row, shape = [], []
     for size, variance in zip(sizes, variances, strict=False):
         block = [0.0] * size
@@ -154,7 +155,7 @@ def test_the_shape_of_a_one_hot_schema() -> None:
     for _ in range(200):
         row, shape = map(np.array, rows_of(sizes, 3, rng, cold=False))
         assert (row**2 / shape).sum() / (row**2).sum() == pytest.approx(1.0, rel=1e-12)
-    trace = noise_shape.shape_trace(categories=sizes, numbers=3)
+    trace = objective_perturbation.shape_trace(categories=sizes, numbers=3)
     assert trace == pytest.approx(shape.sum())
     assert trace < 0.95 * len(shape)
     # the planted fault: a schema without an "unknown" category leaves cold blocks
@@ -164,12 +165,14 @@ def test_the_shape_of_a_one_hot_schema() -> None:
         unit = row / np.linalg.norm(row)
         shaped = float(np.sqrt((unit**2 / shape).sum()))
         worst = max(worst, shaped)
-        divided = unit / noise_shape.row_divisor(norm=float(np.linalg.norm(unit)), shaped_norm=shaped, radius=1.0)
+        divided = unit / objective_perturbation.row_divisor(
+            norm=float(np.linalg.norm(unit)), shaped_norm=shaped, radius=1.0
+        )
         assert (divided**2 / shape).sum() <= 1 + 1e-12
         assert np.linalg.norm(divided) <= 1 + 1e-12
     assert worst > 1.05
-    assert noise_shape.row_divisor(norm=0.0, shaped_norm=0.0, radius=1.0) == 1.0
-    assert noise_shape.block_variances(categories=[4], constant=False) == (1.0,)
+    assert objective_perturbation.row_divisor(norm=0.0, shaped_norm=0.0, radius=1.0) == 1.0
+    assert objective_perturbation.block_variances(categories=[4], constant=False) == (1.0,)
 
 
 def test_an_inexact_solver_costs_noise_under_epsilon_and_delta() -> None:

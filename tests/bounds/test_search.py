@@ -9,7 +9,7 @@ from itertools import product
 
 import pytest
 
-from noisygd_delete.bounds import search
+from noisygd_delete.bounds import arithmetic
 
 CROSSINGS = [1e-290, 3e-17, 0.7, 1.0, math.pi, 1e5, 7e280]
 GUESSES = [1e-200, 1e-3, 1.0, 4.0, 1e150]
@@ -35,7 +35,7 @@ def judged(least_safe: Callable[..., float], digits: float) -> list[str]:
 
 @pytest.mark.parametrize("digits", [1e-15, 1e-9, 0.005])
 def test_the_answer_was_checked_and_is_the_least(digits: float) -> None:
-    assert judged(search.least_safe, digits) == []
+    assert judged(arithmetic.least_safe, digits) == []
 
 
 def unsafe_end(safe, low, high, digits):
@@ -57,29 +57,29 @@ PLANTED = {
 
 @pytest.mark.parametrize("fault", PLANTED)
 def test_a_search_that_returns_another_point_is_noticed(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "first_safe", PLANTED[fault])
-    assert judged(search.least_safe, 1e-9)
+    monkeypatch.setattr(arithmetic, "first_safe", PLANTED[fault])
+    assert judged(arithmetic.least_safe, 1e-9)
 
 
 def test_a_search_that_does_not_go_down_is_noticed() -> None:
     def never_down(safe, *, guess, factor, digits):
-        return search.least_safe(safe, guess=guess, factor=factor, digits=digits, below=guess / factor)
+        return arithmetic.least_safe(safe, guess=guess, factor=factor, digits=digits, below=guess / factor)
 
     assert judged(never_down, 1e-9)
 
 
 def test_what_is_not_to_be_had_is_infinite_and_what_is_too_small_is_not_asked() -> None:
-    assert search.least_safe(lambda x: False, guess=1.0, most=100.0) == math.inf
-    assert search.least_safe(lambda x: False, guess=math.nan) == math.inf
+    assert arithmetic.least_safe(lambda x: False, guess=1.0, most=100.0) == math.inf
+    assert arithmetic.least_safe(lambda x: False, guess=math.nan) == math.inf
     asked: list[float] = []
 
     def safe(x: float) -> bool:
         asked.append(x)
         return True
 
-    assert 0.5 < search.least_safe(safe, guess=1.0, below=0.5) <= 0.5 * (1 + 2e-15)
+    assert 0.5 < arithmetic.least_safe(safe, guess=1.0, below=0.5) <= 0.5 * (1 + 2e-15)
     assert min(asked) > 0.5
-    assert search.least_safe(lambda x: x >= 100.0, guess=1.0, most=100.0) == 100.0
+    assert arithmetic.least_safe(lambda x: x >= 100.0, guess=1.0, most=100.0) == 100.0
 
 
 def test_whole_numbers_exactly() -> None:
@@ -91,15 +91,15 @@ def test_whole_numbers_exactly() -> None:
             asked.append(number)
             return number >= limit
 
-        assert search.least_whole(safe) == limit
+        assert arithmetic.least_whole(safe) == limit
         assert len(asked) <= 2 * limit.bit_length() + 2
-        assert search.last_whole(lambda number, limit=limit: number < limit) == limit - 1
-        assert search.first_whole(safe, 0, limit + 5) == limit
-        found = search.least_whole(safe, digits=0.05)
+        assert arithmetic.last_whole(lambda number, limit=limit: number < limit) == limit - 1
+        assert arithmetic.first_whole(safe, 0, limit + 5) == limit
+        found = arithmetic.least_whole(safe, digits=0.05)
         assert found is not None
         assert limit <= found <= max(limit + 1, limit * 1.06)
-    assert search.least_whole(lambda number: number >= 65, most=64) is None
-    assert search.least_whole(lambda number: number >= 6, guess=6, below=3) == 6
+    assert arithmetic.least_whole(lambda number: number >= 65, most=64) is None
+    assert arithmetic.least_whole(lambda number: number >= 6, guess=6, below=3) == 6
 
 
 def test_a_search_that_begins_where_something_cheaper_is_sure_ends_at_the_same_number() -> None:
@@ -111,6 +111,6 @@ def test_a_search_that_begins_where_something_cheaper_is_sure_ends_at_the_same_n
                 asked.append(number)
                 return number <= last
 
-            assert search.last_whole(fits, lambda number, sure=sure: number <= sure) == last
+            assert arithmetic.last_whole(fits, lambda number, sure=sure: number <= sure) == last
             if sure == last:
                 assert asked == [last + 1]  # one question, which is answered no

@@ -13,7 +13,7 @@ import pytest
 from tqdm import tqdm
 
 from noisygd_delete.evidence import verify_certificate
-from noisygd_delete.privacy.shown import right_of_hundred
+from noisygd_delete.privacy.sentences import right_of_hundred
 from tests.cli.planned import main
 
 from ..evidence.reading_papers import figure, keys, said

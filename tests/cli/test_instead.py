@@ -11,7 +11,7 @@ import pytest
 
 from noisygd_delete import methods
 from noisygd_delete.cli import main
-from noisygd_delete.cli.nearest_plan import or_instead
+from noisygd_delete.cli.advised_plan import or_instead
 from noisygd_delete.errors import InvalidParameter
 
 SITUATIONS = {

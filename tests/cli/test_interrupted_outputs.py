@@ -134,7 +134,7 @@ def test_what_was_killed_while_a_name_was_taken_over_is_swept(tmp_path: Path, mo
 
 
 def test_a_file_that_is_being_written_is_not_swept(tmp_path: Path) -> None:
-    from noisygd_delete.store.lock import try_lock
+    from noisygd_delete.store.layout import try_lock
 
     (tmp_path / f"{HALF}{'a' * 16}").write_text("record,identifier-001")
     with (tmp_path / f"{HALF}{'a' * 16}").open("r+") as busy:

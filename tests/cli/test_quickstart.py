@@ -80,7 +80,7 @@ def test_rows_without_a_label_are_left_out_and_counted(folder: Path, capsys) -> 
 
 
 def test_rows_keep_their_numbers_where_others_have_no_label(folder: Path, monkeypatch) -> None:
-    monkeypatch.setattr("noisygd_delete.features.schema.reading.BLOCK_ROWS", 3)
+    monkeypatch.setattr("noisygd_delete.features.schema.schema.BLOCK_ROWS", 3)
     labels = ["", "", "", "a", "b", "", "a", "nan"]
     Path("some.csv").write_text("\n".join(["x,y", *(f"{k},{label}" for k, label in enumerate(labels))]) + "\n")
     column = {"bounds": [0, 9]}
@@ -112,7 +112,7 @@ def test_rows_keep_their_numbers_where_others_have_no_label(folder: Path, monkey
 def test_a_row_keeps_its_number_whoever_of_the_others_is_left_out(tmp_path: Path, monkeypatch, seed: int) -> None:
     """Rows without a label, unreadable ones, those that a person has too many of, those kept apart, blocks: any of them together."""
     random = np.random.default_rng(seed)
-    monkeypatch.setattr("noisygd_delete.features.schema.reading.BLOCK_ROWS", int(random.integers(1, 9)))
+    monkeypatch.setattr("noisygd_delete.features.schema.schema.BLOCK_ROWS", int(random.integers(1, 9)))
     most, rows = int(random.integers(1, 4)), 40
     people, labels = random.integers(0, 8, rows), random.choice(["a", "b", ""], rows, p=[0.5, 0.3, 0.2])
     cells = [str(k) if random.random() < 0.85 else "?!" for k in range(rows)]

@@ -11,7 +11,7 @@ import pytest
 
 from noisygd_delete.cli import main
 from noisygd_delete.evidence.erasure import erasure_in, ledger_of
-from noisygd_delete.store import Store, absent, aside, verify
+from noisygd_delete.store import Store, absent, journal, verify
 
 NAME = "identifier-005"
 ASIDE = ("--aside-key", "aside.key")
@@ -153,7 +153,7 @@ def test_refusals_change_nothing(folder: Path, complaint, arguments: tuple[str, 
 def test_a_kill_between_file_and_deletion_is_gone_over_again(folder: Path) -> None:
     """The file was made and the rows are still there: the same command goes on from it."""
     from noisygd_delete import EditRequest
-    from noisygd_delete.store.aside import Aside
+    from noisygd_delete.store.journal import Aside
 
     with Store.open("store") as store:
         aside = Aside.of(store.records, EditRequest.delete([NAME]))
@@ -169,7 +169,7 @@ def test_a_kill_between_file_and_deletion_is_gone_over_again(folder: Path) -> No
 
 def test_more_than_could_be_read_back_is_not_kept_aside(folder: Path, capsys, monkeypatch) -> None:
     before = held(NAME)
-    monkeypatch.setattr(aside, "_LONGEST", 100)
+    monkeypatch.setattr(journal, "_LONGEST", 100)
     run("restrict", "store", NAME, "--to", "aside.bin", *ASIDE, status=2)
     assert "restrict fewer at a time" in capsys.readouterr().err
     assert held(NAME) == before

@@ -7,7 +7,7 @@ import pytest
 
 from noisygd_delete import Budget, Curator, EditRequest, Records, losses, make_plan, resume
 from noisygd_delete.curator.stream import Batching, Stream
-from noisygd_delete.engine.integer_moments import IntegerMoments
+from noisygd_delete.engine.moments import IntegerMoments
 from noisygd_delete.errors import InvalidParameter, InvalidRequest
 
 ROWS, COLUMNS = 60, 3

@@ -18,9 +18,9 @@ from noisygd_delete.bounds import markov_sums
 from noisygd_delete.curator import drawing
 from noisygd_delete.curator.drawing import changed, draw, moments_of
 from noisygd_delete.curator.stream import Batching, Stream
-from noisygd_delete.engine.integer_moments import IntegerMoments, carried
+from noisygd_delete.engine.moments import IntegerMoments, carried
 from noisygd_delete.methods import Plan
-from noisygd_delete.privacy.worlds import Worlds
+from noisygd_delete.privacy.guarantee import Worlds
 from noisygd_delete.records import EditRequest
 from tests.oracles import sums_tree
 

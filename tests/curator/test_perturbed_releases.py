@@ -15,14 +15,14 @@ from scipy.special import ndtr, ndtri
 
 from noisygd_delete import Budget, Curator, EditRequest, Records, learn, losses, make_plan
 from noisygd_delete.audit import audit
-from noisygd_delete.audit.bounds import Counts
 from noisygd_delete.audit.membership import linear_engine
+from noisygd_delete.audit.simulation import Counts
+from noisygd_delete.bounds import objective_perturbation as flow
 from noisygd_delete.bounds import objective_perturbation as tilt
-from noisygd_delete.bounds import objective_perturbation_gdp as flow
 from noisygd_delete.curator import learning
-from noisygd_delete.methods.perturbed_run import PerturbedRun
-from noisygd_delete.privacy import curve
-from noisygd_delete.privacy.worlds import Worlds
+from noisygd_delete.methods.perturbed import PerturbedRun
+from noisygd_delete.privacy import guarantee
+from noisygd_delete.privacy.guarantee import Worlds
 from noisygd_delete.store import Store
 from tests.oracles import perturbed_density as exact
 from tests.store.conftest import SCHEMA, found
@@ -298,7 +298,7 @@ def test_a_claim_that_is_too_small_is_refuted(fault: str, monkeypatch) -> None:
 
 
 def test_the_cross_term_of_opposite_curvatures_is_needed(monkeypatch) -> None:
-    monkeypatch.setitem(curve._COSTS, ("weakly convex", True), _same_signs_only)
+    monkeypatch.setitem(guarantee._COSTS, ("weakly convex", True), _same_signs_only)
     assert determinant_ratio() > 1
 
 

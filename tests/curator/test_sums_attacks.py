@@ -12,11 +12,10 @@ import pytest
 from noisygd_delete import Budget, Curator, Records, losses, make_plan
 from noisygd_delete.bounds import markov_sums
 from noisygd_delete.curator.drawing import moments_of
-from noisygd_delete.engine.discrete_gaussian import discrete_gaussian
-from noisygd_delete.engine.integer_moments import carried
-from noisygd_delete.engine.noise import ResearchNoise, noise_source
+from noisygd_delete.engine.moments import carried
+from noisygd_delete.engine.noise import ResearchNoise, discrete_gaussian, noise_source
 from noisygd_delete.methods import Plan
-from noisygd_delete.privacy.worlds import Worlds
+from noisygd_delete.privacy.guarantee import Worlds
 
 LOSS, TRIALS, MARKERS = losses.Logistic(radius=1.0), 6000, 60
 

@@ -17,9 +17,9 @@ import pytest
 
 from noisygd_delete import Budget, Curator, Execution, Records, losses, make_plan
 from noisygd_delete.bounds.arithmetic import BLOCK, sensitivity_slack
-from noisygd_delete.engine import Objective, device, device_fused, device_steps
+from noisygd_delete.engine import Objective, device
 from noisygd_delete.engine.device import DeviceObjective
-from noisygd_delete.engine.group import ALONE, Group
+from noisygd_delete.engine.execution import ALONE, Group
 from noisygd_delete.engine.noise import ResearchNoise
 from noisygd_delete.engine.noisygd import run, run_in_blocks
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter
@@ -67,17 +67,17 @@ def table(loss: losses.Loss, n: int = 3 * BLOCK + 17, d: int = 6) -> Records:
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_a_run_on_a_device_is_a_run(loss: losses.Loss, dtype: str, place: str, monkeypatch) -> None:
     if place == "cpu":
-        monkeypatch.setattr(device_steps, "STEPS", 8)
-    records, steps = table(loss), 2 * device_steps.STEPS + 3
+        monkeypatch.setattr(device, "STEPS", 8)
+    records, steps = table(loss), 2 * device.STEPS + 3
     facts = {"regularization": 0.05, "dtype": dtype}
     scale = {"step_size": 0.4, "noise_variance": 1e-4, "steps": steps}
     host, there = Objective(records, loss, **facts), DeviceObjective(records, loss, device=place, **facts)
     start, told = np.ones(host.shape), []
     one = run(start, host.gradient, noise=ResearchNoise(np.random.default_rng(3)), **scale)
     noise = ResearchNoise(np.random.default_rng(3))
-    two = run_in_blocks(start, there.descend, noise=noise, block=device_steps.STEPS, progress=told.append, **scale)
+    two = run_in_blocks(start, there.descend, noise=noise, block=device.STEPS, progress=told.append, **scale)
     assert np.abs(one - two).max() < (1e-5 if dtype == "float32" else 1e-11)
-    assert told == [device_steps.STEPS, 2 * device_steps.STEPS, steps]
+    assert told == [device.STEPS, 2 * device.STEPS, steps]
     assert (start == 1).all()
 
 
@@ -184,7 +184,7 @@ def operations_of_a_step(loss: losses.Loss) -> set[str]:
             seen.add(function.overloadpacket.__name__)
             return function(*arguments, **(keywords or {}))
 
-    steps = device_steps.Steps(DeviceObjective(table(loss), loss, regularization=0.1, device="cpu").table, 0.1)
+    steps = device.Steps(DeviceObjective(table(loss), loss, regularization=0.1, device="cpu").table, 0.1)
     with torch.no_grad(), Recording():
         steps.step()
     return seen
@@ -242,10 +242,10 @@ def test_however_the_blocks_are_shared_out_the_sum_is_theirs(place: str, blocks:
     def gradient(group: Group = ALONE) -> np.ndarray:
         return DeviceObjective(records, loss, regularization=0.05, device=place, group=group).gradient(weights)
 
-    monkeypatch.setattr(device_fused, "_AT_ONCE", 2)
+    monkeypatch.setattr(device, "_AT_ONCE", 2)
     for programs, most in ((1, 64), (8, 1), (8, 64)):
-        monkeypatch.setattr(device_fused, "_PROGRAMS", programs)
-        monkeypatch.setattr(device_fused, "_PARTS_MOST", most)
+        monkeypatch.setattr(device, "_PROGRAMS", programs)
+        monkeypatch.setattr(device, "_PARTS_MOST", most)
         assert np.abs(gradient() - exact).max() < 1e-7
         there = DeviceObjective(records, loss, regularization=0.05, device=place)
         stepped = there.descend(weights, iter([np.full((2, 1, 6), 0.5)]), step_size=0.25)
@@ -306,9 +306,9 @@ class Pretended:
     type = "cuda"
 
 
-def copied(records: Records, loss: losses.Loss) -> device_steps.DeviceTable:
+def copied(records: Records, loss: losses.Loss) -> device.DeviceTable:
     """On the processor, as the fused kernels take it."""
-    stride = device_fused.tile(records.width)["STRIDE"]
+    stride = device.tile(records.width)["STRIDE"]
     facts = {
         "regularization": 0.1,
         "kind": torch.float32,
@@ -316,7 +316,7 @@ def copied(records: Records, loss: losses.Loss) -> device_steps.DeviceTable:
         "device": torch.device("cpu"),
         "group": ALONE,
     }
-    return device_steps.DeviceTable.copied(records, loss, **facts)
+    return device.DeviceTable.copied(records, loss, **facts)
 
 
 def dropping(kernel, chosen):
@@ -358,7 +358,7 @@ def test_a_kernel_that_loses_rows_of_the_actual_table_is_noticed(fault, monkeypa
     need_the_interpreter()
     from noisygd_delete.engine import kernel_triton
 
-    monkeypatch.setattr(device_fused, "_PROGRAMS", 3)
+    monkeypatch.setattr(device, "_PROGRAMS", 3)
     loss = losses.Logistic(1.0)
     there = copied(table(loss, n=11 * BLOCK - 40, d=30), loss)
     assert device._try_kernels(there)
@@ -418,7 +418,7 @@ def test_a_device_that_a_run_does_not_use_is_said(method: str) -> None:
 def test_the_benchmark_of_a_device_measures_it(place: str, monkeypatch) -> None:
     from benchmarks.kernel import measure_on_device
 
-    monkeypatch.setattr(device_steps, "STEPS", 4)
+    monkeypatch.setattr(device, "STEPS", 4)
     line = measure_on_device("small", table(losses.Logistic(1.0)), losses.Logistic(1.0), 2, place, 8)
     assert all(float(ratio) > 0 for ratio in line[5:])
     assert line[3].startswith(place)
@@ -433,7 +433,7 @@ import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 from noisygd_delete import losses
-from noisygd_delete.engine.device_fused import tile
+from noisygd_delete.engine.device import tile
 from noisygd_delete.engine.kernel_triton import add_blocks, slope_for, update
 folder, target = Path(sys.argv[1]), GPUTarget("cuda", int(sys.argv[2]), 32)
 tool = Path(triton.__file__).parent / "backends/nvidia/bin/cuobjdump"

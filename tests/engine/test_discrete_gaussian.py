@@ -13,9 +13,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
-from noisygd_delete.engine import discrete_gaussian as sampler
-from noisygd_delete.engine.discrete_gaussian import discrete_gaussian, on_noisy_grid
-from noisygd_delete.engine.noise import ResearchNoise, SecureNoise
+from noisygd_delete.engine import noise as sampler
+from noisygd_delete.engine.noise import ResearchNoise, SecureNoise, discrete_gaussian, on_noisy_grid
 
 VARIANCES = [
     *(Fraction(1, 3), Fraction(1), Fraction(5, 2), Fraction(37), Fraction(1601, 3), Fraction(10**6 + 1, 7)),

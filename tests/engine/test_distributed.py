@@ -13,9 +13,9 @@ import pytest
 from noisygd_delete import Budget, Curator, Records, Store, losses, make_plan, methods
 from noisygd_delete.bounds.arithmetic import BLOCK
 from noisygd_delete.engine import Objective
-from noisygd_delete.engine.group import ALONE, Group, worth_sharing
+from noisygd_delete.engine.execution import ALONE, Group, worth_sharing
 from noisygd_delete.engine.noise import KEY_BYTES, SecureNoise, noise_source
-from noisygd_delete.engine.objective_float64 import PreciseObjective
+from noisygd_delete.engine.objective import PreciseObjective
 from tests.store.conftest import SCHEMA, plan, records
 
 torch_distributed = pytest.importorskip("torch.distributed", reason="processes talk through torch")
@@ -93,7 +93,7 @@ SPMD = """
 import sys
 import numpy as np
 from noisygd_delete import Curator, Execution
-from noisygd_delete.engine.group import launched_group
+from noisygd_delete.engine.execution import launched_group
 from noisygd_delete.errors import AssumptionViolated
 from tests.engine.test_distributed import big_plan, table
 group = launched_group()
@@ -145,7 +145,7 @@ def test_advice_on_sharing_weighs_the_work_against_starting_and_messages() -> No
 
 COMMAND = """
 import os, signal, sys
-from noisygd_delete.engine import group
+from noisygd_delete.engine import execution as group
 from noisygd_delete.cli import main
 killed = int(sys.argv[1])
 if killed and group.launched_group().rank == 1:

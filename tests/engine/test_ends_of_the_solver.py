@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numpy.linalg import LinAlgError
 
-from noisygd_delete.engine import newton, quasi_newton
+from noisygd_delete.engine import solver
 from noisygd_delete.engine.noise import SecureNoise
-from noisygd_delete.engine.quasi_newton import descend, steer
+from noisygd_delete.engine.solver import descend, steer
 
 
 def curved(seed: int, size: int = 8) -> np.ndarray:
@@ -23,8 +23,8 @@ def test_conjugate_gradients_on_differences_solve_and_stop_where_nothing_is_left
     for seed in range(20):
         matrix, right = curved(seed), np.random.default_rng(seed).standard_normal((1, 8))
         point = np.linalg.solve(matrix, right.T).T  # where the gradient is `right`
-        found, used = newton._step(lambda x, matrix=matrix: x @ matrix, point, right, 8)
-        assert np.linalg.norm(found @ matrix - right) <= newton._RESIDUAL * np.linalg.norm(right) * 1.001
+        found, used = solver._step(lambda x, matrix=matrix: x @ matrix, point, right, 8)
+        assert np.linalg.norm(found @ matrix - right) <= solver._RESIDUAL * np.linalg.norm(right) * 1.001
         assert used <= 8
 
 
@@ -32,10 +32,10 @@ def test_a_direction_without_curvature_ends_the_solve_with_a_step_that_still_des
     """Curvature 0 or below: the answer is what was reached, or the gradient itself; a NaN counts as none."""
     right, origin = np.array([[3.0, -1.0, 2.0]]), np.zeros((1, 3))
     for function in (lambda x: right, lambda x: right - x, lambda x: x * np.nan):
-        step, used = newton._step(function, origin, right, 3)
+        step, used = solver._step(function, origin, right, 3)
         assert (step == right).all()
         assert used == 1
-    half, _ = newton._step(lambda x: right + x * np.array([[1.0, 4.0, -9.0]]), origin, right, 3)
+    half, _ = solver._step(lambda x: right + x * np.array([[1.0, 4.0, -9.0]]), origin, right, 3)
     assert np.vdot(half, right) > 0
 
 
@@ -72,9 +72,9 @@ def test_a_function_whose_slope_never_falls_ends_the_search() -> None:
 
     start = np.zeros((1, 3))
     _, evaluations = descend(lying, start, np.ones_like(start), lambda _: lambda g: g)
-    assert evaluations == len(calls) == quasi_newton.PATIENCE
-    newton.newton(lying, start, passes=30)
-    assert len(calls) == quasi_newton.PATIENCE + 31
+    assert evaluations == len(calls) == solver.PATIENCE
+    solver.newton(lying, start, passes=30)
+    assert len(calls) == solver.PATIENCE + 31
 
 
 def test_a_sample_that_cannot_be_factored_leaves_the_rest_to_the_caller() -> None:

@@ -9,8 +9,9 @@ import pytest
 
 from noisygd_delete import EditRequest, Records, losses
 from noisygd_delete.bounds.arithmetic import BLOCK, sensitivity_slack
-from noisygd_delete.engine import Objective, assumptions, check_records, kernel
-from noisygd_delete.engine.summation import in_a_tree
+from noisygd_delete.engine import Objective, check_records, kernel
+from noisygd_delete.engine import sums as assumptions
+from noisygd_delete.engine.kernel import in_a_tree
 from noisygd_delete.errors import AssumptionViolated, InvalidRecords
 
 

@@ -14,11 +14,11 @@ import pytest
 
 from noisygd_delete import Budget, Curator, EditRequest, Records, losses, make_plan
 from noisygd_delete.bounds.arithmetic import BLOCK, sensitivity_slack
-from noisygd_delete.engine import Objective, kernel, threads, windows
+from noisygd_delete.engine import Objective, execution, kernel
 from noisygd_delete.engine import objective as engine_objective
 from noisygd_delete.engine.kernel import Kernel
-from noisygd_delete.engine.objective_float64 import PreciseObjective
-from noisygd_delete.engine.sums_held import HeldSums
+from noisygd_delete.engine.objective import PreciseObjective
+from noisygd_delete.engine.sums import HeldSums
 
 numba = pytest.importorskip("numba", reason="the compiled kernel needs the extra `fast`")
 from noisygd_delete.engine import kernel_numba  # noqa: E402
@@ -208,7 +208,7 @@ def test_convergents_of_lambert_enclose_tanh() -> None:
 @pytest.mark.parametrize("number", ["2", "3"])
 def test_threads_change_no_bit(number: str, monkeypatch) -> None:
     rows, labels = table(50_000, 24)
-    monkeypatch.setattr(threads, "_PARALLEL", 0)
+    monkeypatch.setattr(execution, "_PARALLEL", 0)
     weights = np.random.default_rng(2).standard_normal((1, 24))
     for kind in ("float32", "float64"):
         monkeypatch.setenv("OMP_NUM_THREADS", "1")
@@ -289,9 +289,9 @@ def test_a_mapped_table_gives_the_bits_of_one_in_memory(name: str, tmp_path: Pat
     ids = [None] * len(rows)
     held = Objective(Records.from_slots(rows, labels, ids, None), loss, regularization=0.1)
     streamed = Objective(Records.from_slots(there, labels, ids, None), loss, regularization=0.1)
-    monkeypatch.setattr(windows, "LIMIT", rows.nbytes // 5)
+    monkeypatch.setattr(kernel, "LIMIT", rows.nbytes // 5)
     released = []
-    monkeypatch.setattr(windows, "let_go", released.append)
+    monkeypatch.setattr(kernel, "let_go", released.append)
     assert (held.gradient(weights) == streamed.gradient(weights)).all()
     assert len(released) >= 4
 
@@ -303,7 +303,7 @@ def test_changes_that_only_memory_holds_are_kept(tmp_path: Path, monkeypatch) ->
     there = np.memmap(tmp_path / "rows", dtype=np.float32, mode="c", shape=rows.shape)
     records = Records.from_slots(there, labels, list(range(len(rows))), None)
     records.edit(EditRequest.delete([5]))
-    monkeypatch.setattr(windows, "LIMIT", rows.nbytes // 5)
+    monkeypatch.setattr(kernel, "LIMIT", rows.nbytes // 5)
     Objective(records, losses.Logistic(1.0), regularization=0.1).gradient(np.ones((1, 8)))
     assert not records.features[5].any()
 
@@ -313,7 +313,8 @@ import sys
 from pathlib import Path
 import numpy as np
 from noisygd_delete import Records, losses
-from noisygd_delete.engine import Objective, check_records, windows
+from noisygd_delete.engine import Objective, check_records
+from noisygd_delete.engine import kernel as windows
 path, n, d, limit = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
 rows = np.memmap(path, dtype=np.float32, mode="r", shape=(n, d))
 records = Records.from_slots(rows, np.ones(n), [None] * n, None)

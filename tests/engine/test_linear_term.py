@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 from scipy.stats import kstest
 
-from noisygd_delete.engine import linear_term
-from noisygd_delete.engine.linear_term import draw_linear_term, tail_normals
-from noisygd_delete.engine.noise import ResearchNoise, SecureNoise
+from noisygd_delete.engine import noise as linear_term
+from noisygd_delete.engine.noise import ResearchNoise, SecureNoise, draw_linear_term, tail_normals
 
 
 class Tape:

@@ -9,9 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from noisygd_delete.engine.discrete_gaussian import on_noisy_grid
-from noisygd_delete.engine.linear_term import draw_linear_term
-from noisygd_delete.engine.noise import ResearchNoise
+from noisygd_delete.engine.noise import ResearchNoise, draw_linear_term, on_noisy_grid
 
 BITS, NOISE, RIDGE, GAMES = 32, 5.0, 0.5, 300
 ROWS = np.linspace(-1, 1, 30)

@@ -14,8 +14,8 @@ from noisygd_delete import EditRequest, Records, losses
 from noisygd_delete.bounds.arithmetic import CHUNK
 from noisygd_delete.engine import nested as module
 from noisygd_delete.engine.nested import nested
-from noisygd_delete.engine.objective_float64 import PreciseObjective
-from noisygd_delete.engine.preconditioner import Sample
+from noisygd_delete.engine.objective import PreciseObjective
+from noisygd_delete.engine.solver import Sample
 from noisygd_delete.features.maps import Additive
 from noisygd_delete.records import SparseRows
 

@@ -8,8 +8,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from noisygd_delete.engine import quantile
-from noisygd_delete.engine.quantile import lower_normal_quantile
+from noisygd_delete.engine import noise
+from noisygd_delete.engine.noise import lower_normal_quantile
 
 RNG = np.random.default_rng(7)
 EDGES = np.concatenate([centre * (1 + np.linspace(-1e-9, 1e-9, 9)) for centre in (0.075, np.exp(-25.0))])
@@ -33,14 +33,14 @@ def worst() -> float:
 
 
 def test_it_is_as_good_as_declared() -> None:
-    assert worst() < quantile.ACCURACY / 2
+    assert worst() < noise.ACCURACY / 2
 
 
 @pytest.mark.parametrize("part", ["_CENTRE", "_TAIL", "_FAR_TAIL"])
 def test_a_digit_changed_in_any_part_is_noticed(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    above, below = getattr(quantile, part)
-    monkeypatch.setattr(quantile, part, ((*above[:-1], above[-1] * (1 + 1e-13)), below))
-    assert worst() > quantile.ACCURACY
+    above, below = getattr(noise, part)
+    monkeypatch.setattr(noise, part, ((*above[:-1], above[-1] * (1 + 1e-13)), below))
+    assert worst() > noise.ACCURACY
 
 
 def test_python_s_own_says_the_same() -> None:
@@ -49,7 +49,7 @@ def test_python_s_own_says_the_same() -> None:
 
 
 def test_shapes_and_pieces() -> None:
-    many = RNG.random((3, quantile._CHUNK + 5)) / 2
+    many = RNG.random((3, noise._CHUNK + 5)) / 2
     found = lower_normal_quantile(many)
     assert found.shape == many.shape
     assert (found[2, -7:] == lower_normal_quantile(many[2, -7:])).all()

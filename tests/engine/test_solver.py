@@ -11,10 +11,9 @@ import pytest
 from noisygd_delete import Budget, Curator, Records, losses, make_plan
 from noisygd_delete.bounds import solver_steps
 from noisygd_delete.bounds.solver_steps import proven_steps
-from noisygd_delete.engine import Objective, newton, preconditioner, quasi_newton, solver
-from noisygd_delete.engine.linear_term import LinearTerm, draw_linear_term
-from noisygd_delete.engine.noise import ResearchNoise
-from noisygd_delete.engine.objective_float64 import PreciseObjective
+from noisygd_delete.engine import Objective, solver
+from noisygd_delete.engine.noise import LinearTerm, ResearchNoise, draw_linear_term
+from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.engine.solver import solve
 from noisygd_delete.errors import AssumptionViolated
 from noisygd_delete.losses import LossConstants
@@ -255,7 +254,7 @@ def passes_of(objective, start, tolerance, inverse) -> int:
     """Evaluations of L-BFGS with this initial inverse Hessian, measured as `solve` does."""
     measured = solver._Measured(objective, tolerance)
     with pytest.raises(solver._Reached):
-        quasi_newton.descend(measured, start, measured(start), inverse)
+        solver.descend(measured, start, measured(start), inverse)
     return measured.passes
 
 
@@ -282,7 +281,7 @@ SHAPES = [
 )
 def test_the_sample_saves_passes_in_every_shape(loss, records, features, narrow) -> None:
     objective = several_sizes(loss, records, features)
-    sample, origin = preconditioner.Sample(objective, 2500.0), np.zeros(objective.shape)
+    sample, origin = solver.Sample(objective, 2500.0), np.zeros(objective.shape)
     assert sample.narrow == narrow
     steered = passes_of(objective, origin, 1e-7, sample.inverse)
     plain = passes_of(objective, origin, 1e-7, lambda weights: lambda gradient: gradient / 0.1)
@@ -299,14 +298,14 @@ def test_the_sample_saves_passes_in_every_shape(loss, records, features, narrow)
 def test_the_inverse_is_that_of_the_hessian_where_the_sample_is_the_table(
     loss, records, features, narrow, monkeypatch
 ) -> None:
-    monkeypatch.setattr(preconditioner, "sample_rows", lambda **size: (size["records"], narrow))
+    monkeypatch.setattr(solver, "sample_rows", lambda **size: (size["records"], narrow))
     objective = several_sizes(loss, records, features)
     weights = np.random.default_rng(4).standard_normal(objective.shape)
     rows = objective.strided(records)[0].astype(np.float64)
     slopes = 1 / (1 + np.exp(-rows @ weights[0]))
     hessian = (rows * (slopes * (1 - slopes))[:, None]).T @ rows / records + 1e-4 * np.eye(features)
     direction = np.random.default_rng(5).standard_normal(objective.shape)
-    step = preconditioner.Sample(objective, 1.0).inverse(weights)(direction @ hessian)
+    step = solver.Sample(objective, 1.0).inverse(weights)(direction @ hessian)
     assert np.linalg.norm(step - direction) <= 0.02 * np.linalg.norm(direction)
 
 
@@ -320,7 +319,7 @@ def test_a_wide_table_in_which_no_direction_stands_out_is_steered_by_a_multiple_
     }
     steps = {}
     for name, objective in objectives.items():
-        sample = preconditioner.Sample(objective, 250.0)
+        sample = solver.Sample(objective, 250.0)
         assert not sample.narrow
         direction = rng.standard_normal(objective.shape)
         steps[name] = sample.inverse(np.zeros(objective.shape))(direction) / direction
@@ -335,7 +334,7 @@ def test_a_wide_table_in_which_no_direction_stands_out_is_steered_by_a_multiple_
         return solve(objectives["noise"], start=None, **facts).gradient_passes
 
     quick = passes()
-    monkeypatch.setattr(preconditioner.Sample, "_even", lambda *_: None)
+    monkeypatch.setattr(solver.Sample, "_even", lambda *_: None)
     assert quick < 0.75 * passes()
 
 
@@ -389,10 +388,10 @@ def test_the_first_step_leads_to_the_minimiser_of_the_tilted_sample(monkeypatch)
     start = np.full(objective.shape, 5.0)
     passes = []
     for nearly in (1e-5, 10.0):  # at 10 the sample's problem counts as solved at once, and L-BFGS goes alone
-        monkeypatch.setattr(quasi_newton, "_NEARLY", nearly)
-        sample, measured = preconditioner.Sample(objective, 2500.0), solver._Measured(objective, 1e-5)
+        monkeypatch.setattr(solver, "_NEARLY", nearly)
+        sample, measured = solver.Sample(objective, 2500.0), solver._Measured(objective, 1e-5)
         with pytest.raises(solver._Reached):
-            quasi_newton.steer(sample, measured, start, 1.0)
+            solver.steer(sample, measured, start, 1.0)
         passes.append(measured.passes)
     assert passes[0] <= 3 < passes[1]
     warm = solve(objective, start=start, tolerance=1e-5, strong_convexity=1e-4, objective_smoothness=0.2501)
@@ -479,7 +478,7 @@ def test_newton_goes_to_a_kink_where_no_second_derivative_is() -> None:
     objective = PreciseObjective(records, loss, regularization=regularization)
     measured = solver._Measured(objective, 1e-12)
     with pytest.raises(solver._Reached):
-        newton.newton(measured, np.array([[50.0, -80.0]]), passes=60)
+        solver.newton(measured, np.array([[50.0, -80.0]]), passes=60)
     np.testing.assert_allclose(measured.point, [[1.0, -1.0]], rtol=1e-6)
 
 

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 from noisygd_delete import Records, losses
 from noisygd_delete.bounds.arithmetic import gradient_error
-from noisygd_delete.engine.objective_float64 import PreciseObjective
+from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.engine.solver import certified_norm, solve
 
 TOLERANCE = 1e-9

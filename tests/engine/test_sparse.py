@@ -14,12 +14,10 @@ from scipy import sparse
 
 from noisygd_delete import EditRequest, Records, losses
 from noisygd_delete.bounds.arithmetic import BLOCK, CHUNK, SPAN
-from noisygd_delete.engine import preconditioner
-from noisygd_delete.engine.objective import Objective
-from noisygd_delete.engine.objective_float64 import PreciseObjective
-from noisygd_delete.engine.preconditioner import Sample
-from noisygd_delete.engine.solver import solve
-from noisygd_delete.engine.sparse import BothWays, SparseObjective, SparseSums
+from noisygd_delete.engine import solver
+from noisygd_delete.engine.objective import Objective, PreciseObjective
+from noisygd_delete.engine.solver import Sample, solve
+from noisygd_delete.engine.sums import BothWays, SparseObjective, SparseSums
 
 LOSSES = [
     losses.Logistic(1.0),
@@ -200,7 +198,7 @@ def test_the_minimiser_is_that_of_another_library(loss) -> None:
 
 @pytest.mark.parametrize("loss", LOSSES[:2], ids=lambda loss: loss.name)
 def test_the_inverse_hessian_is_that_of_dense_rows(loss, monkeypatch) -> None:
-    monkeypatch.setattr(preconditioner, "sample_rows", lambda **size: (size["records"], False))  # of both the same
+    monkeypatch.setattr(solver, "sample_rows", lambda **size: (size["records"], False))  # of both the same
     thin, dense = both(loss, 900, 1500, 7)
     rng = np.random.default_rng(0)
     weights, gradient = rng.standard_normal((2, loss.outputs, 1500))

@@ -14,13 +14,12 @@ from scipy import optimize
 
 from noisygd_delete import Budget, Curator, Execution, Records, losses, make_plan
 from noisygd_delete.bounds import arithmetic
-from noisygd_delete.engine import clipped, sums_held
 from noisygd_delete.engine import moments as moments_module
-from noisygd_delete.engine.clipped import ClippedObjective
-from noisygd_delete.engine.objective_float64 import PreciseObjective
-from noisygd_delete.engine.summation import in_a_tree
-from noisygd_delete.engine.sums import RowsElsewhere
-from noisygd_delete.engine.sums_held import HeldSums
+from noisygd_delete.engine import objective as clipped
+from noisygd_delete.engine import sums as sums_held
+from noisygd_delete.engine.kernel import in_a_tree
+from noisygd_delete.engine.objective import ClippedObjective, PreciseObjective
+from noisygd_delete.engine.sums import HeldSums, RowsElsewhere
 from noisygd_delete.losses import multilayer_perceptron as perceptron
 from noisygd_delete.losses.base import Loss
 

@@ -11,9 +11,9 @@ import pytest
 
 from noisygd_delete import Budget, Curator, Execution, Records, learn, losses, make_plan
 from noisygd_delete.bounds.arithmetic import BLOCK, CHUNK, MOST_PARTITIONS, MOST_PROCESSES, gradient_error
-from noisygd_delete.engine import threads
-from noisygd_delete.engine.objective_float64 import PreciseObjective
-from noisygd_delete.engine.sums_held import HeldSums, _sums_of_chunks
+from noisygd_delete.engine import execution
+from noisygd_delete.engine.objective import PreciseObjective
+from noisygd_delete.engine.sums import HeldSums, _sums_of_chunks
 from noisygd_delete.errors import InvalidParameter
 
 from ..store.clusters.in_process import in_partitions
@@ -226,13 +226,13 @@ def test_parts_side_by_side_add_up_to_the_same_bits(rows: int, width: int, proce
     generator = np.random.default_rng(rows)
     table = (generator.standard_normal((rows, width)) / width).astype(np.float32)
     loss = losses.Linear(1.0)
-    monkeypatch.setattr(threads, "processors", lambda numbers: processors)
+    monkeypatch.setattr(execution, "processors", lambda numbers: processors)
     got = HeldSums(table, np.zeros(rows), loss).gradient(np.ones((1, width)), "float64")
     exact = np.array([math.fsum(column) for column in table.T.astype(float)])
     slope = loss.derivative(np.zeros((1, 1)), np.zeros(1), np)[0, 0]
     bound = {"lipschitz": 1.0, "curvature": 0.0, "outputs": 1, "records": rows, "features": width}
     allowed = rows * gradient_error(**bound, regularization=0.0, weights_norm=math.sqrt(width))
     assert np.linalg.norm(got[0] - slope * exact) <= allowed
-    monkeypatch.setattr(threads, "processors", lambda numbers: 1)
+    monkeypatch.setattr(execution, "processors", lambda numbers: 1)
     again = HeldSums(table, np.zeros(rows), loss).gradient(np.ones((1, width)), "float64")
     assert got.tobytes() == again.tobytes()

@@ -7,7 +7,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from noisygd_delete import Curator
 from noisygd_delete.curator import descent, learning
-from noisygd_delete.engine import threads
+from noisygd_delete.engine import execution
 from tests.store.conftest import plan, records
 
 
@@ -16,15 +16,15 @@ def blas() -> set[int]:
 
 
 def test_threads_follow_the_size_and_come_back_after_an_error(monkeypatch) -> None:
-    monkeypatch.setattr(threads, "LEAST", 600)
-    threads._pools.cache_clear()
+    monkeypatch.setattr(execution, "LEAST", 600)
+    execution._pools.cache_clear()
     with threadpool_limits(2, user_api="blas"):
-        with threads.limit_threads(600):
+        with execution.limit_threads(600):
             assert blas() == {2}
-        with threads.limit_threads(599):
+        with execution.limit_threads(599):
             assert blas() == {1}
         assert blas() == {2}
-        with pytest.raises(ValueError, match="planted"), threads.limit_threads(599):
+        with pytest.raises(ValueError, match="planted"), execution.limit_threads(599):
             raise ValueError("planted")
         assert blas() == {2}
 
@@ -39,7 +39,7 @@ def test_a_solve_and_noisy_steps_are_limited(monkeypatch) -> None:
             return run(*arguments, **words)
 
         monkeypatch.setattr(module, name, watched)
-    threads._pools.cache_clear()
+    execution._pools.cache_clear()
     with threadpool_limits(2, user_api="blas"):
         Curator(records(), plan(method="minimiser")).learn()
     assert seen == {"solve": {1}, "run_exactly": {1}}
@@ -48,10 +48,10 @@ def test_a_solve_and_noisy_steps_are_limited(monkeypatch) -> None:
 @pytest.mark.parametrize(("written", "most"), [("max 100000", 4), ("150000 100000", 2), ("20000 100000", 1)])
 def test_a_control_group_says_how_many_processors_are_paid_for(written, most, tmp_path, monkeypatch) -> None:
     (tmp_path / "cpu.max").write_text(written + "\n")
-    monkeypatch.setattr(threads, "CGROUPS", tmp_path)
-    monkeypatch.setattr(threads.os, "sched_getaffinity", lambda _: set(range(4)), raising=False)
-    threads.allowed.cache_clear()
+    monkeypatch.setattr(execution, "CGROUPS", tmp_path)
+    monkeypatch.setattr(execution.os, "sched_getaffinity", lambda _: set(range(4)), raising=False)
+    execution.allowed.cache_clear()
     try:
-        assert threads.allowed() == most
+        assert execution.allowed() == most
     finally:
-        threads.allowed.cache_clear()
+        execution.allowed.cache_clear()

@@ -20,7 +20,7 @@ import pytest
 from noisygd_delete_engines import on_spark
 from pyspark.sql import SparkSession
 
-from noisygd_delete.engine.objective_float64 import PreciseObjective
+from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.store.sources import source_at
 from noisygd_delete.store.sources.opening import opened

@@ -16,7 +16,7 @@ from noisygd_delete_engines.questions import Answer, GradientSum, PartitionQuest
 from noisygd_delete_engines.table import ClusterRecords
 
 from noisygd_delete import Budget, Curator, Execution, Records, learn, losses, make_plan
-from noisygd_delete.engine.objective_float64 import PreciseObjective
+from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.methods import Minimiser
 from noisygd_delete.store.sources import source_at
 from noisygd_delete.store.sources.reading import records_of

@@ -16,9 +16,9 @@ from noisygd_delete import Curator
 from noisygd_delete.evidence import erasure_certificate
 from noisygd_delete.evidence.erasure import erasure_in
 from noisygd_delete.store import Store, verify
+from noisygd_delete.store.entry import position_covers
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
-from noisygd_delete.store.position import covers
 from noisygd_delete.store.sources import source_at
 from noisygd_delete.store.sources.reading import records_of
 
@@ -89,7 +89,7 @@ def test_a_driver_killed_in_a_pass_leaves_a_request_that_the_next_command_ends(
         assert (again.ledger.releases, again.pending_edits) == (2, 0)
         noted = again.ledger.position("r")
         covering = again.ledger.covering(noted)
-        assert covers(again.ledger.entry(covering).position, again.ledger.entry(noted).position)
+        assert position_covers(again.ledger.entry(covering).position, again.ledger.entry(noted).position)
         made = paper_of(again.ledger)["action"]
         assert (made["release"], made["status"]) == (2, "published")
         ours = again.accountant.last

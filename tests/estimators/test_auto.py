@@ -11,7 +11,7 @@ pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 
 from noisygd_delete import Budget, NoisyGDClassifier, NoisyGDRegressor
 from noisygd_delete.errors import BudgetExceeded, InvalidParameter, NothingPromised, NothingWorthHaving, NotLearned
-from noisygd_delete.privacy.total import Total
+from noisygd_delete.privacy.budget import Total
 
 
 @pytest.fixture(scope="module")

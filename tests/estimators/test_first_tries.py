@@ -30,9 +30,9 @@ from sklearn.preprocessing import (
 from noisygd_delete import Budget, NoisyGDClassifier, NoisyGDRegressor, RecordWisePipeline, errors, losses
 from noisygd_delete.errors import InvalidParameter, InvalidRecords, PrivatePreprocessing, ValuesClipped
 from noisygd_delete.estimators import rows as of_raw
-from noisygd_delete.estimators.scaling import RowScaling
+from noisygd_delete.estimators.rows import RowScaling
 from noisygd_delete.planner.usual import usual_slots
-from noisygd_delete.privacy.shown import table_html
+from noisygd_delete.privacy.sentences import table_html
 
 WIDE = Budget(order=2, dp=100.0, deletion=10.0)
 COMMON = {"budget": WIDE, "method": "sharp", "regularization": 1e-2, "random_state": 0}

@@ -11,8 +11,8 @@ import pytest
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.evidence.claims import KEYS, Claim, sentence
 from noisygd_delete.privacy.sentences import catalogue, languages
-from noisygd_delete.register.terms import Reasons
-from noisygd_delete.store.position import COUNTED_BY
+from noisygd_delete.register.case import Reasons
+from noisygd_delete.store.entry import COUNTED_BY
 
 from ..bank import PROBLEMS, plan_by
 

@@ -17,11 +17,10 @@ from noisygd_delete.bounds import shifted_interpolation, theorem_5_1
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.evidence import claims, erasure_certificate, new_key, signing, verify_certificate
 from noisygd_delete.evidence.claims import Claim, sentence
-from noisygd_delete.evidence.envelope import enveloped, opened
 from noisygd_delete.evidence.facts import Erasure
 from noisygd_delete.evidence.notices import Notices
-from noisygd_delete.evidence.signing import read_private, sign, signed_by
-from noisygd_delete.methods import minimiser, perturbed_noise, perturbed_run
+from noisygd_delete.evidence.signing import enveloped, opened, read_private, sign, signed_by
+from noisygd_delete.methods import minimiser, perturbed
 from noisygd_delete.privacy.guarantee import Guarantee
 from noisygd_delete.records import EditCounts, bounded
 
@@ -60,7 +59,7 @@ def other_forecast(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def other_share_of_output_noise(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(perturbed_noise, "_OUTPUT_SHARE", 0.005)
+    monkeypatch.setattr(perturbed, "_OUTPUT_SHARE", 0.005)
 
 
 def other_share_of_tolerance(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,7 +101,7 @@ def test_a_tighter_bound_breaks_no_paper_and_a_looser_one_those_that_rest_on_it(
 
 
 def test_a_looser_curve_of_the_default_method_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = perturbed_run.PerturbedRun.curve
+    right = perturbed.PerturbedRun.curve
 
     def looser(self: Any, worlds: Any) -> Any:
         curve = right(self, worlds)
@@ -110,17 +109,17 @@ def test_a_looser_curve_of_the_default_method_is_named(monkeypatch: pytest.Monke
             curve, rate=curve.rate * 1.1, gdp_squared=None if curve.gdp_squared is None else curve.gdp_squared * 1.1
         )
 
-    monkeypatch.setattr(perturbed_run.PerturbedRun, "curve", looser)
+    monkeypatch.setattr(perturbed.PerturbedRun, "curve", looser)
     broken = {path.stem for path in SAMPLES if not holds(path)}
     assert {"perturbed-4", "interleaved-4", "mixed-4"} <= broken
     assert not broken & {"sharp-4", "theorem-4", "composition-4"}
 
 
 def test_a_condition_that_is_found_to_be_needed_breaks_the_papers_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = perturbed_run.PerturbedRun.conditions
-    monkeypatch.setattr(perturbed_run.PerturbedRun, "conditions", lambda self: (*right(self), ("samples-unseen", {})))
+    right = perturbed.PerturbedRun.conditions
+    monkeypatch.setattr(perturbed.PerturbedRun, "conditions", lambda self: (*right(self), ("samples-unseen", {})))
     assert {path.stem for path in SAMPLES if not holds(path)} == {"perturbed-4", "interleaved-4", "mixed-4"}
-    monkeypatch.setattr(perturbed_run.PerturbedRun, "conditions", lambda self: right(self)[:2])
+    monkeypatch.setattr(perturbed.PerturbedRun, "conditions", lambda self: right(self)[:2])
     assert all(map(holds, SAMPLES))  # one that is needed no more stands there and does no harm
 
 
@@ -241,8 +240,7 @@ def test_the_subject_of_an_envelope_is_bound_to_its_certificate(key: Path) -> No
     good = enveloped(paper, key)
     inside = json.loads(base64.b64decode(good["payload"]))
     inside["subject"][0]["digest"]["sha256"] = "4" * 64
-    from noisygd_delete.evidence.canonical import canonical
-    from noisygd_delete.evidence.envelope import PAYLOAD, encoded
+    from noisygd_delete.evidence.signing import PAYLOAD, canonical, encoded
 
     body = canonical(inside)
     signature = base64.b64encode(read_private(key).sign(encoded(PAYLOAD, body))).decode()

@@ -35,7 +35,7 @@ from noisygd_delete.methods.plan import Plan
 from noisygd_delete.papers.requests import line_of, notices_of, practice_of, register_lines
 from noisygd_delete.records import Records
 from noisygd_delete.store import Store, onward, tie, verify
-from noisygd_delete.store.aside import read_key
+from noisygd_delete.store.journal import read_key
 from noisygd_delete.store.ledger import Ledger
 from noisygd_delete.store.together import Together
 

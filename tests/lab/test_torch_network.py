@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Budget, Curator, Records, make_plan
-from noisygd_delete.engine.clipped import ClippedObjective
+from noisygd_delete.engine.objective import ClippedObjective
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter
 
 torch = pytest.importorskip("torch", reason="torch networks need torch")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Records, losses
-from noisygd_delete.engine.clipped import ClippedObjective
+from noisygd_delete.engine.objective import ClippedObjective
 from noisygd_delete.methods.sampled_steps import SampledSteps
 
 opacus = pytest.importorskip("opacus", reason="the comparison needs opacus")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from noisygd_delete import losses
-from noisygd_delete.engine.clipped import ClippedObjective
+from noisygd_delete.engine.objective import ClippedObjective
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter
 from noisygd_delete.losses.staged import HEAD, NETWORK, Staged
 from noisygd_delete.records import Records

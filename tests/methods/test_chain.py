@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from noisygd_delete import Accountant, Budget, Curator, Records, learn, losses, make_plan, methods
 from noisygd_delete.accountant import Event
 from noisygd_delete.curator import learning
-from noisygd_delete.engine.objective_float64 import PreciseObjective
+from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.methods.reading import mechanism_from_dict, plan_from_dict
 from noisygd_delete.planner import advise, advised_plan, explain

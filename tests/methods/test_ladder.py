@@ -19,7 +19,7 @@ from noisygd_delete.methods.ladder import KEPT
 from noisygd_delete.methods.reading import mechanism_from_dict, plan_from_dict
 from noisygd_delete.planner import explain
 from noisygd_delete.privacy.guarantee import NON_ADAPTIVE
-from noisygd_delete.privacy.shown import shown
+from noisygd_delete.privacy.sentences import shown
 from noisygd_delete.store import Store
 from tests.cli.planned import main
 

@@ -14,9 +14,9 @@ from noisygd_delete.accountant import Event, Presence, ancestor_guarantee, stage
 from noisygd_delete.bounds import moments as bounds
 from noisygd_delete.curator.learning import train
 from noisygd_delete.engine import Execution
-from noisygd_delete.engine.clipped import ClippedObjective
 from noisygd_delete.engine.moments import least_squares, moments, noisy
 from noisygd_delete.engine.noise import ResearchNoise, poisson
+from noisygd_delete.engine.objective import ClippedObjective
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter
 from noisygd_delete.methods import Ladder, Stage
 from noisygd_delete.methods.moments import GRID, MomentsRun

@@ -25,8 +25,7 @@ from noisygd_delete import (
 from noisygd_delete.accountant import Event
 from noisygd_delete.bounds import shifted_interpolation
 from noisygd_delete.cli import main
-from noisygd_delete.engine.objective import Objective
-from noisygd_delete.engine.objective_float64 import PreciseObjective
+from noisygd_delete.engine.objective import Objective, PreciseObjective
 from noisygd_delete.engine.solver import solve
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter, NoisyGDDeleteError
 from noisygd_delete.methods.minimiser import forecast_excess_risk

@@ -19,7 +19,7 @@ from noisygd_delete.evidence import erasure_certificate, verify_certificate
 from noisygd_delete.evidence.erasure import erasure_in
 from noisygd_delete.methods import Minimiser
 from noisygd_delete.methods.reading import mechanism_from_dict, plan_from_dict
-from noisygd_delete.privacy.worlds import Worlds
+from noisygd_delete.privacy.guarantee import Worlds
 
 from ..store.conftest import SCHEMA
 from ..store.conftest import plan as store_plan

@@ -16,14 +16,13 @@ from noisygd_delete import Accountant, Budget, Curator, Plan, Records, learn, lo
 from noisygd_delete.accountant import Event
 from noisygd_delete.accountant.filter import PrivacyFilter
 from noisygd_delete.curator import learning
-from noisygd_delete.engine.objective_float64 import PreciseObjective
+from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.errors import AssumptionViolated, BudgetExceeded, InvalidParameter, PlanInfeasible
 from noisygd_delete.losses import CATALOGUE
-from noisygd_delete.methods.procedure import Prior, Procedure
+from noisygd_delete.methods.problem import Prior, Procedure
 from noisygd_delete.methods.reading import mechanism_from_dict, plan_from_dict
 from noisygd_delete.planner import explain
-from noisygd_delete.privacy.curve import FORMS
-from noisygd_delete.privacy.guarantee import Guarantee
+from noisygd_delete.privacy.guarantee import FORMS, Guarantee
 
 ADULT = {"records": 26_000, "features": 108, "regularization": 1e-3}
 BUDGET = Budget(order=10, dp=1.0, deletion=0.1)

@@ -11,7 +11,7 @@ from scipy import optimize
 
 from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.methods.perturbed_noise import longest_from_zero
+from noisygd_delete.methods.perturbed import longest_from_zero
 from noisygd_delete.methods.plan import Plan
 
 LABELS = {"binary": (-1.0, 1.0), "class": (0, 1, 2), "target": (-1.0, 0.25, 7.0), "none": (0.0,)}

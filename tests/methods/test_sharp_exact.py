@@ -18,11 +18,10 @@ from noisygd_delete.bounds import exact_steps
 from noisygd_delete.curator import descent
 from noisygd_delete.curator.learning import train
 from noisygd_delete.engine import check_records
-from noisygd_delete.engine import exact_steps as engine
+from noisygd_delete.engine import noisygd as engine
 from noisygd_delete.engine.noise import ResearchNoise
-from noisygd_delete.engine.objective_float64 import PreciseObjective
-from noisygd_delete.engine.sums import RowsElsewhere
-from noisygd_delete.engine.sums_held import HeldSums
+from noisygd_delete.engine.objective import PreciseObjective
+from noisygd_delete.engine.sums import HeldSums, RowsElsewhere
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter, PlanInfeasible
 from noisygd_delete.evidence import erasure_certificate, verify_certificate
 from noisygd_delete.evidence.erasure import erasure_in

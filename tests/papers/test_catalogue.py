@@ -17,7 +17,7 @@ from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.papers.catalogue import ORIGINAL, Figure, Language, language, languages, said
 from noisygd_delete.privacy.budget import in_numbers
 from noisygd_delete.register import Grounds, Rights
-from noisygd_delete.register.terms import Channels, Reasons
+from noisygd_delete.register.case import Channels, Reasons
 
 CODES = languages()
 OTHERS = [code for code in CODES if code != ORIGINAL]

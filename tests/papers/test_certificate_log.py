@@ -13,8 +13,8 @@ import pytest
 
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.evidence import certificate_log, new_key, sign
-from noisygd_delete.evidence.canonical import canonical
 from noisygd_delete.evidence.certificate_log import BEGINS, checked, entered, leaf_of, path_to_root, root, root_by
+from noisygd_delete.evidence.signing import canonical
 from noisygd_delete.records import bounded
 
 from ..oracles import merkle

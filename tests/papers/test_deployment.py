@@ -18,7 +18,7 @@ from noisygd_delete.cli import main
 from noisygd_delete.evidence.erasure import ledger_of
 from noisygd_delete.papers.requests import register_lines
 from noisygd_delete.papers.sheets import as_yaml, assessment, fields, model_card
-from noisygd_delete.privacy.shown import right_of_hundred
+from noisygd_delete.privacy.sentences import right_of_hundred
 from noisygd_delete.register import Case, Practice
 from noisygd_delete.store import Store
 from tests.store.conftest import SCHEMA, name, plan, records

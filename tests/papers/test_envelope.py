@@ -18,7 +18,7 @@ from noisygd_delete.accountant import Event
 from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.evidence import Erasure, erasure_certificate, new_key, sign, verify_certificate
-from noisygd_delete.evidence.envelope import PAYLOAD, enveloped, opened, statement
+from noisygd_delete.evidence.signing import PAYLOAD, enveloped, opened, statement
 from noisygd_delete.evidence.stamp import checked, stamped
 from noisygd_delete.records import EditCounts
 

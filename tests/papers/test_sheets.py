@@ -23,7 +23,7 @@ from noisygd_delete.papers.catalogue import ORIGINAL, labels, languages
 from noisygd_delete.papers.paper import audit_name
 from noisygd_delete.papers.requests import practice_of, register_lines
 from noisygd_delete.papers.sheets import assessment, model_card
-from noisygd_delete.privacy.total import Total
+from noisygd_delete.privacy.budget import Total
 from noisygd_delete.records import NO_EDITS
 from noisygd_delete.register import Case, Practice
 from noisygd_delete.store import Store, onward

@@ -13,7 +13,7 @@ from noisygd_delete import Budget, Curator, NoisyGDClassifier, losses, make_plan
 from noisygd_delete.errors import InvalidParameter, NothingPromised
 from noisygd_delete.methods.reading import plan_from_dict
 from noisygd_delete.planner import compare_plans
-from noisygd_delete.planner.ridge import expected_cost, guessed_norm
+from noisygd_delete.planner.usual import expected_cost, guessed_norm
 from noisygd_delete.records import Records
 
 ADULT = {"records": 26_000, "features": 108}

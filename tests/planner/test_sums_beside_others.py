@@ -13,7 +13,7 @@ from noisygd_delete.engine.noise import noise_source
 from noisygd_delete.features.maps import Additive, RandomFourier
 from noisygd_delete.methods.forecast import guessed_norm
 from noisygd_delete.planner import advise, compare_plans
-from noisygd_delete.planner.ridge import expected_cost
+from noisygd_delete.planner.usual import expected_cost
 
 SIZES = {"records": 4000, "features": 8, "regularization": 1e-4}
 BUDGET = Budget.from_gdp(dp=1.0, deletion=0.1)

@@ -12,7 +12,7 @@ from noisygd_delete.cli import main
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter, PlanInfeasible
 from noisygd_delete.methods.plan import Plan
 from noisygd_delete.methods.reading import plan_from_dict
-from noisygd_delete.planner.cheapest import cheapest_plan
+from noisygd_delete.planner.make import cheapest_plan
 
 LOSS = losses.Logistic(radius=1.0)
 SIZES = {"records": 26_000, "features": 108, "regularization": 1e-3, "budget": Budget(order=10, dp=1.0, deletion=0.1)}

@@ -12,7 +12,7 @@ from noisygd_delete.cli.budget_left import left_text
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.methods.reading import plan_from_dict
 from noisygd_delete.planner.usual import capped, together, usual_budget, usual_delta, usual_slots, usual_total
-from noisygd_delete.privacy.total import Total
+from noisygd_delete.privacy.budget import Total
 from tests.oracles import gaussian_dp
 
 LOGISTIC = losses.Logistic(1.0)

@@ -9,7 +9,7 @@ import pytest
 from noisygd_delete import Budget, Guarantee
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.privacy import Worlds
-from noisygd_delete.privacy.shown import rounded_up
+from noisygd_delete.privacy.sentences import rounded_up
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pytest
 
-from noisygd_delete.privacy.shown import right_of_hundred, rounded_up, shown
+from noisygd_delete.privacy.sentences import right_of_hundred, rounded_up, shown
 
 
 def bounds(count: int = 4000):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from noisygd_delete import EditRequest, Records
-from noisygd_delete.engine import windows
+from noisygd_delete.engine import kernel
 from noisygd_delete.errors import InvalidRecords
 
 ROOT = Path(__file__).parents[2]
@@ -63,24 +63,24 @@ def test_bad_values_in_a_map_are_refused(tmp_path: Path) -> None:
 def test_the_limit_is_a_quarter_of_the_machine_s_memory_unless_told_otherwise(tmp_path: Path, monkeypatch) -> None:
     """At its default, on a machine that says it has 64 MiB: never more than 16 MiB are held, by the table's check or by a
     reading of it; and a table that fits is kept."""
-    assert windows.LIMIT is None
+    assert kernel.LIMIT is None
     pages = (64 << 20) // os.sysconf("SC_PAGE_SIZE")
     real = os.sysconf
     monkeypatch.setattr(os, "sysconf", lambda name: pages if name == "SC_PHYS_PAGES" else real(name))
-    windows._quarter_of_memory.cache_clear()
+    kernel._quarter_of_memory.cache_clear()
     try:
         for megabytes, kept in ((15, True), (40, False)):
             rows = mapped(tmp_path / f"{megabytes}", megabytes << 10, 256)
             released: list[int] = []
-            monkeypatch.setattr(windows, "let_go", lambda pages, released=released: released.append(1))
+            monkeypatch.setattr(kernel, "let_go", lambda pages, released=released: released.append(1))
             table = Records(rows, np.zeros(len(rows)))
-            read = sum(part.stop - part.start for part in windows.windows(table.features, 0, len(rows), 1 << 13))
+            read = sum(part.stop - part.start for part in kernel.windows(table.features, 0, len(rows), 1 << 13))
             assert read == len(rows)
             assert bool(released) != kept
             if not kept:
                 assert len(released) >= 40 // 16
     finally:
-        windows._quarter_of_memory.cache_clear()
+        kernel._quarter_of_memory.cache_clear()
 
 
 PROGRAM = """
@@ -89,7 +89,7 @@ from pathlib import Path
 import numpy as np
 from noisygd_delete import Records, losses
 from noisygd_delete.engine import check_records
-from noisygd_delete.engine.objective_float64 import PreciseObjective
+from noisygd_delete.engine.objective import PreciseObjective
 
 def peak():
     return next(int(line.split()[1]) << 10 for line in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in line)
@@ -106,7 +106,7 @@ print(peak() - before)
 @pytest.mark.long
 def test_a_table_larger_than_the_limit_is_read_within_it(tmp_path: Path) -> None:
     """The machine's own quarter: a file without blocks, larger than that by a third, is checked and read."""
-    limit = windows._quarter_of_memory()
+    limit = kernel._quarter_of_memory()
     rows = limit * 4 // 3 // 1024
     (tmp_path / "rows").touch()
     os.truncate(tmp_path / "rows", rows * 1024)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from noisygd_delete import Records
 from noisygd_delete.errors import InvalidRecords
 from noisygd_delete.records import Names, names
-from noisygd_delete.records import cells as all_cells
+from noisygd_delete.records import names as all_cells
 
 TEXTS = st.text(max_size=12) | st.text("aé\0", min_size=15, max_size=60) | st.integers(200, 400).map(lambda n: "x" * n)
 NUMBERS = st.integers(-3, 9) | st.integers() | st.sampled_from([2**64 - 1, 2**64 - 2, 2**64 - 3])

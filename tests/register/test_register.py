@@ -26,7 +26,7 @@ from noisygd_delete.register import (
     informed,
     last_day,
 )
-from noisygd_delete.register.dates import moved_by
+from noisygd_delete.register.case import moved_by
 
 DAYS = some.dates(date(2000, 1, 1), date(2060, 12, 31))
 RECEIVED = "2026-05-04T23:30:00+02:00"

@@ -11,7 +11,7 @@ from noisygd_delete_server.persons import Persons
 
 from noisygd_delete import EditRequest
 from noisygd_delete.errors import StoreCorrupt
-from noisygd_delete.store import Store, table
+from noisygd_delete.store import Store, training_table
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
 
@@ -34,7 +34,7 @@ def test_an_edit_under_way_is_waited_for(tmp_path: Path, opened: Opened) -> None
     desk.turn()
     layout, (file, before) = Layout.at(path), torn(path)
     with pytest.raises(StoreCorrupt, match="does not belong"):  # what a reader met who did not wait
-        table.load(layout, Ledger.read(layout.ledger).plan, with_subjects=True)
+        training_table.load_table(layout, Ledger.read(layout.ledger).plan, with_subjects=True)
     rest = threading.Timer(0.2, file.write_bytes, [before])
     rest.start()
     assert desk.ask(request_id="done", delete=[name(1)]).json()["state"] == "pending"

@@ -31,7 +31,7 @@ class Clock:
         self.now = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
         stamp = lambda: datetime.fromtimestamp(self.now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")  # noqa: E731
         for place in (
-            "noisygd_delete.store.opened.now",
+            "noisygd_delete.store.training_table.now",
             "noisygd_delete.store.transaction.now",
             "noisygd_delete.store.store.now",
         ):

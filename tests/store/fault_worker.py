@@ -281,7 +281,7 @@ def sums_killed(folder: Path, count: int) -> Counter[str]:
 
 def sums_elsewhere_killed(folder: Path, count: int) -> Counter[str]:
     """The rows lie in a DuckDB file. Every noise is the same here, so that what a release carries on is known whoever drew it, and how often."""
-    from noisygd_delete.engine.integer_moments import IntegerMoments
+    from noisygd_delete.engine.moments import IntegerMoments
 
     from .sources import test_chains as chains
 
@@ -538,14 +538,15 @@ def half_written_keys(folder: Path, count: int) -> Counter[str]:
 
 def planted(fault: str | None) -> None:
     """A store that is broken on purpose, for the test of these tests."""
-    from noisygd_delete.store import journal, recovery
+    from noisygd_delete.store import journal
+    from noisygd_delete.store import transaction as recovery
     from noisygd_delete.store.ledger import Ledger
 
     if fault == "no journal":
         journal.accept = lambda *_: None  # type: ignore[assignment]
         journal.clear = lambda *_: None  # type: ignore[assignment]
     elif fault == "no sweep":
-        recovery.sweep = lambda *_: None  # type: ignore[assignment]
+        recovery.sweep_leftovers = lambda *_: None  # type: ignore[assignment]
     elif fault == "journal replaced":
         journal.accept_drawn = journal.accept  # what it held is handed back as it is
     elif fault == "no charge":

@@ -10,10 +10,10 @@ import pytest
 from noisygd_delete.accountant import Account
 from noisygd_delete.curator.curator import Curator
 from noisygd_delete.engine import Execution
-from noisygd_delete.engine.group import Group
+from noisygd_delete.engine.execution import Group
 from noisygd_delete.errors import AssumptionViolated, ProcessLost
 from noisygd_delete.store import Store
-from noisygd_delete.store.group import GroupRun, follow, leading
+from noisygd_delete.store.transaction import GroupRun, follow, leading
 
 from .conftest import plan
 

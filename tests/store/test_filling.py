@@ -84,7 +84,7 @@ IDS = {
 def test_the_bytes_are_those_of_the_whole_file(ids: str, block: int, tmp_path: Path, monkeypatch) -> None:
     if len(IDS[ids]) > 100 and block == 7:
         pytest.skip("many blocks of many rows show nothing more")
-    monkeypatch.setattr("noisygd_delete.features.schema.reading.BLOCK_ROWS", block)
+    monkeypatch.setattr("noisygd_delete.features.schema.schema.BLOCK_ROWS", block)
     file = table(tmp_path, IDS[ids])
     whole(tmp_path / "whole", file, SCHEMA)
     Store.create_from(tmp_path / "filled", RecordFile(SCHEMA, file), SCHEMA, plan_for).close()
@@ -96,7 +96,7 @@ def test_the_bytes_are_those_of_the_whole_file(ids: str, block: int, tmp_path: P
 
 def test_so_are_those_of_parquet_and_gzip_of_capped_persons_and_of_a_map(tmp_path: Path, monkeypatch) -> None:
     parquet, pyarrow_csv = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pyarrow.csv")
-    monkeypatch.setattr("noisygd_delete.features.schema.reading.BLOCK_ROWS", 7)
+    monkeypatch.setattr("noisygd_delete.features.schema.schema.BLOCK_ROWS", 7)
     file = table(tmp_path, IDS["short"], owners=lambda k: f"person {k // 4}")
     (tmp_path / "t.csv.gz").write_bytes(gzip.compress(file.read_bytes()))
     parquet.write_table(pyarrow_csv.read_csv(file), tmp_path / "t.parquet")
@@ -121,7 +121,7 @@ def test_so_are_those_of_parquet_and_gzip_of_capped_persons_and_of_a_map(tmp_pat
 
 
 def test_records_that_no_column_names_are_numbered(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr("noisygd_delete.features.schema.reading.BLOCK_ROWS", 7)
+    monkeypatch.setattr("noisygd_delete.features.schema.schema.BLOCK_ROWS", 7)
     file = table(tmp_path, IDS["short"])
     unnamed = Schema.from_dict({key: value for key, value in FIELDS.items() if key not in ("id", "subject")})
     reading = RecordFile(unnamed, file, numbered=True)
@@ -156,7 +156,7 @@ FAULTS = {
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_what_is_refused_is_told_by_its_line_and_leaves_nothing(fault: str, tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr("noisygd_delete.features.schema.reading.BLOCK_ROWS", 7)
+    monkeypatch.setattr("noisygd_delete.features.schema.schema.BLOCK_ROWS", 7)
     spoil, told = FAULTS[fault]
     lines = table(tmp_path, IDS["short"]).read_text().splitlines()
     lines.insert(1, "")  # lines are not rows
@@ -253,7 +253,7 @@ def test_an_erased_id_in_the_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_crash_on_the_way_is_cleared_by_beginning_again(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr("noisygd_delete.features.schema.reading.BLOCK_ROWS", 7)
+    monkeypatch.setattr("noisygd_delete.features.schema.schema.BLOCK_ROWS", 7)
     file, disk = table(tmp_path, IDS["longer and longer"][:20]), CrashAt()
     Store.create_from(tmp_path / "whole", RecordFile(SCHEMA, file), SCHEMA, plan_for, disk=disk).close()
     assert ("rename", "ids.names") in disk.points  # wider cells were needed on the way
@@ -273,10 +273,10 @@ import json, os, resource, sys
 from pathlib import Path
 from noisygd_delete import Records
 from noisygd_delete.cli import main
-from noisygd_delete.features.schema import encoded, files, plain, reading
+from noisygd_delete.features.schema import encoded, files, schema
 from noisygd_delete.store import Store
-reading.BLOCK_ROWS = files.BLOCK_ROWS = 512
-plain._PIECE, encoded._SLAB = 1 << 14, 1 << 20
+schema.BLOCK_ROWS = files.BLOCK_ROWS = 512
+files._PLAIN_PIECE, encoded._SLAB = 1 << 14, 1 << 20
 folder = Path(sys.argv[1])
 
 def held():

@@ -10,13 +10,15 @@ from dataclasses import replace
 import pytest
 
 from noisygd_delete import EditRequest
-from noisygd_delete.accountant import Account, Accountant, Event, events, history, written
+from noisygd_delete.accountant import Account, Accountant, Event, events, history
+from noisygd_delete.accountant import account as written
 from noisygd_delete.curator.stream import Batching, Stream, forecast
 from noisygd_delete.errors import StoreCorrupt
 from noisygd_delete.evidence.erasure import erasure_in, ledger_of, standing
-from noisygd_delete.store import Store, budget, places, seal, status, tie, verify
+from noisygd_delete.store import Store, budget, seal, status, tie, verify
 from noisygd_delete.store import entry as entries
 from noisygd_delete.store import ledger as ledgers
+from noisygd_delete.store import ledger as places
 from noisygd_delete.store.disk import Disk
 from noisygd_delete.store.entry import linked
 from noisygd_delete.store.layout import Layout
@@ -45,7 +47,7 @@ def old_store(path, releases, **chosen):
             body, digest = linked(digest, entry)
             connection.execute("INSERT INTO entries VALUES (?, ?, ?)", (number + 1, body, digest))
             added.append(entry)
-        places.write(connection, places.of(added, made + 2, made))
+        places.write_places(connection, places.places_of(added, made + 2, made))
     connection.close()
     layout.model(made).rename(layout.model(releases))
     seal.write(Disk(), layout.ledger, releases + 1, digest)

@@ -14,13 +14,13 @@ import pytest
 
 from noisygd_delete import EditRequest, Model, Records, Schema, losses
 from noisygd_delete.errors import InvalidParameter, StoreCorrupt, StoreError, StoreLocked
-from noisygd_delete.store import Store, database, journal, models, table, verify
+from noisygd_delete.store import Store, journal, models, training_table, verify
+from noisygd_delete.store import disk as database
 from noisygd_delete.store.disk import Disk, is_blank, read
 from noisygd_delete.store.entry import Entry, now
-from noisygd_delete.store.layout import Layout
+from noisygd_delete.store.layout import Layout, Lock
 from noisygd_delete.store.ledger import Ledger
-from noisygd_delete.store.lock import Lock
-from noisygd_delete.store.recovery import as_json
+from noisygd_delete.store.transaction import as_json
 
 from .conftest import SCHEMA, Crash, CrashAt, name, person, plan, records, row
 
@@ -192,11 +192,15 @@ def test_public_files_are_plain_json() -> None:
 
 def test_sizes_are_those_of_the_plan(tmp_path: Path) -> None:
     layout = Layout(tmp_path)
-    table.write(Disk(), layout, records())
-    sizes = table.sizes(layout, 12, 3, with_subjects=True)
+    training_table.write_table(Disk(), layout, records())
+    sizes = training_table.table_sizes(layout, 12, 3, with_subjects=True)
     assert list(sizes.values()) == [12 * 3 * 4, 12 * 8, 64 + 12 * 24, 64 + 12 * 24]
     assert all(path.stat().st_size == size for path, size in sizes.items())
-    assert list(table.sizes(layout, 13, 3, with_subjects=False)) == [layout.features, layout.labels, layout.ids]
+    assert list(training_table.table_sizes(layout, 13, 3, with_subjects=False)) == [
+        layout.features,
+        layout.labels,
+        layout.ids,
+    ]
 
 
 def test_a_hot_journal_is_rolled_back_and_kept_to_be_overwritten(tmp_path: Path) -> None:
@@ -212,11 +216,11 @@ def test_a_hot_journal_is_rolled_back_and_kept_to_be_overwritten(tmp_path: Path)
             )  # does not fit the cache: pages are written
             os._exit(0)
 
-    database.create(Disk(), file)
+    database.create_database(Disk(), file)
     with database.connect(file) as connection:
         connection.execute("CREATE TABLE names (slot INTEGER PRIMARY KEY, id TEXT)")
         connection.executemany("INSERT INTO names VALUES (?, ?)", [(k, f"somebody-{k}" * 20) for k in range(400)])
-    database.forget(Disk(), file)
+    database.forget_database(Disk(), file)
     if (child := os.fork()) == 0:
         dying()
     os.waitpid(child, 0)
@@ -225,7 +229,7 @@ def test_a_hot_journal_is_rolled_back_and_kept_to_be_overwritten(tmp_path: Path)
     with database.connect(file) as connection:
         assert connection.execute("SELECT COUNT(*) FROM names WHERE id LIKE 'somebody-%'").fetchone()[0] == 400
     assert b"somebody-7" in journal.read_bytes()
-    database.forget(Disk(), file)
+    database.forget_database(Disk(), file)
     assert not any(journal.read_bytes())
 
 

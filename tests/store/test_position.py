@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.store.position import checked, covers
+from noisygd_delete.store.entry import check_position, position_covers
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ from noisygd_delete.store.position import checked, covers
     ],
 )
 def test_a_release_shows_a_deletion_only_if_it_was_committed_before(read: str, changed: str, shown: bool) -> None:
-    assert covers(read, changed) is shown
+    assert position_covers(read, changed) is shown
 
 
 def test_a_snapshot_covers_another_exactly_if_it_sees_all_that_the_other_saw() -> None:
@@ -43,7 +43,7 @@ def test_a_snapshot_covers_another_exactly_if_it_sees_all_that_the_other_saw() -
     pairs = list(product(small, small))
     assert len(pairs) > 500
     for one, other in pairs:
-        seen = covers(text[one], text[other])
+        seen = position_covers(text[one], text[other])
         assert not seen or sees[one] >= sees[other], "never too early"
         if one[1] >= other[1]:
             assert seen == (sees[one] >= sees[other])
@@ -56,4 +56,4 @@ def test_a_snapshot_covers_another_exactly_if_it_sees_all_that_the_other_saw() -
 )  # fmt: skip
 def test_anything_else_is_refused(text) -> None:
     with pytest.raises(InvalidParameter, match="position in a source"):
-        checked(text)
+        check_position(text)

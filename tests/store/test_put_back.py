@@ -214,7 +214,7 @@ def test_a_store_that_is_no_longer_there_is_not_written_to(path: Path, how: str)
 
 
 def test_a_store_that_goes_while_a_release_is_made_gets_no_entry(path: Path, monkeypatch) -> None:
-    from noisygd_delete.store.group import GroupRun
+    from noisygd_delete.store.transaction import GroupRun
 
     lead = GroupRun.lead
 

@@ -14,7 +14,7 @@ from noisygd_delete import EditRequest
 from noisygd_delete.errors import InvalidParameter, InvalidRequest, StoreError, StoreLocked
 from noisygd_delete.store import Store, Tombstones, verify
 from noisygd_delete.store.disk import Disk
-from noisygd_delete.store.lock import Lock
+from noisygd_delete.store.layout import Lock
 from tests.cli.planned import main
 
 from .conftest import Crash, CrashAt, name, person, row

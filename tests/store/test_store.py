@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Accountant, Budget, Curator, EditRequest, Records, Release
-from noisygd_delete.accountant import Account, Event, written
+from noisygd_delete.accountant import Account, Event, account
 from noisygd_delete.errors import (
     AssumptionViolated,
     BudgetExceeded,
@@ -22,7 +22,7 @@ from noisygd_delete.errors import (
     StoreLocked,
 )
 from noisygd_delete.records import EditCounts
-from noisygd_delete.store import Store, absent, budget, status, table, tie, verify
+from noisygd_delete.store import Store, absent, budget, status, tie, training_table, verify
 from noisygd_delete.store.disk import Disk
 from noisygd_delete.store.layout import Layout
 
@@ -109,7 +109,7 @@ def test_the_ledger_holds_public_facts_only(path: Path) -> None:
     for entry in entries:
         if entry["event"] is not None:
             so_far.record(Event.from_dict(entry["event"]))
-        assert entry["account"] == written.to_dict(so_far)
+        assert entry["account"] == account.to_dict(so_far)
     assert set(events[0]) == {"kind", "steps", "edits", "counts", "mechanism"}
     kept = {file.name for file in path.rglob("*") if file.is_file()}
     expected = {
@@ -396,27 +396,29 @@ def test_no_file_keeps_an_erased_name_of_any_length(tmp_path: Path) -> None:
     names = [f"name-{k:05d}-" + "x" * int(rng.integers(1, 150 if k % 50 else 900)) for k in rng.permutation(count)]
     layout = Layout(tmp_path)
     whole = plan(slots=count)
-    table.write(Disk(), layout, Records(np.zeros((count, 3)), np.zeros(count), names, names))
+    training_table.write_table(Disk(), layout, Records(np.zeros((count, 3)), np.zeros(count), names, names))
     tie.attach(Disk(), layout, {path: path.stat().st_size for path in tie.files(layout)})
-    kept = table.load(layout, whole, with_subjects=True)
+    kept = training_table.load_table(layout, whole, with_subjects=True)
     gone = list(rng.permutation(count)[: count - 20])
     for part in np.array_split(gone, 5):
         edits = kept.resolve(EditRequest.delete([names[k] for k in part]))
         for _ in range(2):
-            table.apply(Disk(), layout, edits, "00" * 16)
+            training_table.apply_to_table(Disk(), layout, edits, "00" * 16)
         data = b"".join(file.read_bytes() for file in layout.records.iterdir())
         assert not [k for k in part if names[k][:10].encode() in data]
-        kept = table.load(layout, whole, with_subjects=True)
+        kept = training_table.load_table(layout, whole, with_subjects=True)
         if part[0] == gone[0]:
             new = [f"late-{k:03d}-" + "y" * (990 if k % 3 else 1) for k in range(90)]
             late = kept.resolve(EditRequest.insert(new, np.zeros((90, 3)), np.zeros(90), subjects=["long" * 200] * 90))
             for _ in range(2):
-                table.apply(Disk(), layout, late, "00" * 16)
-            kept = table.load(layout, whole, with_subjects=True)
+                training_table.apply_to_table(Disk(), layout, late, "00" * 16)
+            kept = training_table.load_table(layout, whole, with_subjects=True)
             assert set(new) <= set(kept.ids)
-            table.apply(Disk(), layout, kept.resolve(EditRequest.delete(subjects=["long" * 200])), "00" * 16)
+            training_table.apply_to_table(
+                Disk(), layout, kept.resolve(EditRequest.delete(subjects=["long" * 200])), "00" * 16
+            )
             assert b"late" not in layout.ids.read_bytes() + layout.long.read_bytes()
-            kept = table.load(layout, whole, with_subjects=True)
+            kept = training_table.load_table(layout, whole, with_subjects=True)
     assert kept.ids_by_slot == [None if k in set(gone) else names[k] for k in range(count)]
     assert kept.ids_by_slot == kept.subjects_by_slot
 
@@ -427,8 +429,8 @@ def test_texts_in_place_of_numbers_are_written(tmp_path: Path) -> None:
     table_of.edit(EditRequest.delete([0, 1]))
     table_of.edit(EditRequest.insert(["a", "long" * 90], np.zeros((2, 3)), np.zeros(2)))
     layout = Layout(tmp_path)
-    table.write(Disk(), layout, table_of)
-    assert table.load(layout, plan(slots=2), with_subjects=False).ids_by_slot == ["a", "long" * 90]
+    training_table.write_table(Disk(), layout, table_of)
+    assert training_table.load_table(layout, plan(slots=2), with_subjects=False).ids_by_slot == ["a", "long" * 90]
 
 
 def test_creating_refuses_what_is_not_its_own(tmp_path: Path, path: Path) -> None:

@@ -13,17 +13,17 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Budget, EditRequest, Records, Schema
-from noisygd_delete.accountant.ahead import Ahead
+from noisygd_delete.accountant.accountant import Ahead
 from noisygd_delete.cli import main
 from noisygd_delete.curator import PublishedSums, drawing
 from noisygd_delete.curator.drawing import moments_of
 from noisygd_delete.engine import Execution
-from noisygd_delete.engine.group import Group
-from noisygd_delete.engine.integer_moments import IntegerMoments
+from noisygd_delete.engine.execution import Group
+from noisygd_delete.engine.moments import IntegerMoments
 from noisygd_delete.errors import InvalidParameter, InvalidRequest, NotLearned
 from noisygd_delete.features import maps
-from noisygd_delete.privacy.worlds import Worlds
-from noisygd_delete.store import Store, candidate, status, tie, verify
+from noisygd_delete.privacy.guarantee import Worlds
+from noisygd_delete.store import Store, models, status, tie, verify
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
 from noisygd_delete.store.transaction import Rolling
@@ -247,8 +247,8 @@ def candidate_of(path: Path) -> np.ndarray | None:
     change = journal.in_flight(layout)
     if change is None or not change.drawn:
         return None
-    kept = candidate.kept(layout.candidate, Ledger.read(layout.ledger).plan, change.stamp)
-    if isinstance(kept, candidate.DrawnPatch):
+    kept = models.kept_candidate(layout.candidate, Ledger.read(layout.ledger).plan, change.stamp)
+    if isinstance(kept, models.DrawnPatch):
         return kept.after.sums
     return None if kept is None else kept.model.sums
 
@@ -307,9 +307,9 @@ def test_what_was_drawn_and_cannot_be_read_is_a_cut(path: Path, tmp_path: Path, 
     elif harm == "taken away":
         file.unlink()
     else:
-        kept = candidate.kept(Layout(path).candidate, plan(), candidate_stamp(path))
+        kept = models.kept_candidate(Layout(path).candidate, plan(), candidate_stamp(path))
         with Store.open(tmp_path / "whole") as store:
-            candidate.DrawnRelease("0" * 32, kept.event, kept.model).keep(store._files.disk, Layout(path).candidate)
+            models.DrawnRelease("0" * 32, kept.event, kept.model).keep(store._files.disk, Layout(path).candidate)
     drawn.clear()
     with Store.open(path) as store:
         assert store.recovered.kind == "relearn"
@@ -342,7 +342,7 @@ def later_by_one_of_them(store: Store) -> None:
 
 
 def patch_of(path: Path):
-    return candidate.patch_now(Layout(path), Ledger.read(Layout(path).ledger))
+    return models.patch_now(Layout(path), Ledger.read(Layout(path).ledger))
 
 
 def test_edits_published_later_leave_patches_that_releases_go_on_from(path: Path, drawn) -> None:
@@ -490,13 +490,13 @@ def is_swept(self, disk, path) -> None:
         DRAWN_PATCH_KEEP(self, disk, path)
 
 
-DRAWN_PATCH_KEEP = candidate.DrawnPatch.keep
+DRAWN_PATCH_KEEP = models.DrawnPatch.keep
 
 
 @pytest.mark.parametrize(
     ("owner", "attribute", "fault", "said"),
     [
-        (candidate.DrawnPatch, "keep", is_swept, "no patch"),
+        (models.DrawnPatch, "keep", is_swept, "no patch"),
         (Rolling, "_drawn", lambda self, change, execution: (change, None), "no patch"),
         (IntegerMoments, "noise", silent, "not a patch of the one before"),
     ],
@@ -518,11 +518,11 @@ def test_a_patch_that_is_none_of_the_table_cuts_the_chain(path: Path, tmp_path: 
         elif harm == "taken away":
             file.unlink()
         elif harm == "of another table":
-            candidate.DrawnPatch("0" * 32, after).keep(disk, file)
+            models.DrawnPatch("0" * 32, after).keep(disk, file)
         elif harm == "of no draw":
-            candidate.DrawnPatch(stamp, replace(after, number=2)).keep(disk, file)
+            models.DrawnPatch(stamp, replace(after, number=2)).keep(disk, file)
         else:
-            candidate.DrawnPatch(stamp, replace(after, sums=np.append(after.sums, 1))).keep(disk, file)
+            models.DrawnPatch(stamp, replace(after, sums=np.append(after.sums, 1))).keep(disk, file)
         drawn.clear()
         assert store.foresee(EditRequest.delete([name(4)]))["publication"] == "published"
         release = store.serve(EditRequest.delete([name(4)]))

@@ -10,7 +10,7 @@ import pytest
 
 from noisygd_delete import EditRequest
 from noisygd_delete.curator.stream import Batching, Stream
-from noisygd_delete.engine import assumptions
+from noisygd_delete.engine import sums
 from noisygd_delete.errors import AssumptionViolated, InvalidRequest, StoreError
 from noisygd_delete.store import Store, verify
 from noisygd_delete.store.disk import Disk
@@ -223,9 +223,7 @@ def test_a_stream_s_summary_is_the_same_however_requests_arrive(path: Path, tmp_
 
 def test_rows_that_come_in_one_process_are_checked_again_and_erasures_are_not(tmp_path: Path, monkeypatch) -> None:
     read = []
-    monkeypatch.setattr(
-        assumptions, "longest_rows", lambda *facts, run=assumptions.longest_rows: read.append(1) or run(*facts)
-    )
+    monkeypatch.setattr(sums, "longest_rows", lambda *facts, run=sums.longest_rows: read.append(1) or run(*facts))
     with Store.create(tmp_path / "store", records(), SCHEMA, plan()) as store:
         store.learn()
         read.clear()

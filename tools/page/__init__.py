@@ -23,8 +23,8 @@ from .translation import Translation
 
 ROOTS = (
     ("evidence.verification", "verify_certificate"),
-    ("evidence.envelope", "is_envelope"),
-    ("evidence.envelope", "opened"),
+    ("evidence.signing", "is_envelope"),
+    ("evidence.signing", "opened"),
     ("evidence.signing", "key_id"),
     ("evidence.signing", "read_public"),
     ("papers.paper", "paper"),

@@ -11,10 +11,19 @@ same number of steps, so *when* it happens does not change what it costs; if the
 total is bounded by the plan's `releases=N`, which caps it beforehand.
 """
 
-from .account import Adaptive, NonAdaptive, Publication, Requester, StreamSummary
-from .batching import Batching, Calendar
 from .forecast import StreamForecast, forecast
-from .serving import Curating, Stream, interact
+from .serving import (
+    Adaptive,
+    Batching,
+    Calendar,
+    Curating,
+    NonAdaptive,
+    Publication,
+    Requester,
+    Stream,
+    StreamSummary,
+    interact,
+)
 
 __all__ = [
     "Adaptive",

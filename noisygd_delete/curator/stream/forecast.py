@@ -10,10 +10,10 @@ from ...accountant import Accountant
 from ...errors import InvalidRequest
 from ...methods.plan import Plan
 from ...privacy.guarantee import FIXED_SCHEDULE, NON_ADAPTIVE
-from ...privacy.shown import shown
+from ...privacy.sentences import shown
 from ...records import NO_EDITS, EditCounts, EditRequest, Records
 from ..learning import check_edit
-from .batching import Batching
+from .serving import Batching
 
 
 class Foreseeing(Protocol):

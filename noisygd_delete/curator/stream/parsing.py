@@ -22,7 +22,7 @@ from typing import Any
 from ...errors import InvalidRequest, InvalidSchema
 from ...features.schema import Schema
 from ...features.schema.files import Table
-from ...features.schema.text import Fractions, write_text
+from ...features.schema.values import Fractions, write_text
 from ...records import EditRequest, Id, Insertion, bounded
 
 Numbered = tuple[int, EditRequest | InvalidRequest]

@@ -4,20 +4,250 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection, Container, Sequence
-from typing import Protocol
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 
 from ...accountant import Accountant, Statuses
 from ...engine import Execution
-from ...errors import InvalidRequest, NotLearned
+from ...errors import InvalidParameter, InvalidRequest, NotLearned, count, positive
 from ...methods.plan import Plan
-from ...records import EditRequest, Records
+from ...privacy.guarantee import Guarantee
+from ...records import EditCounts, EditRequest, Records
 from ..curator import Release
 from ..model import Model
-from .account import Publication, Requester, StreamSummary
-from .batching import Batching
+
+# --- account ---
+#
+# What a stream did, release by release, and what it promises.
+#
+# Who asks: the (p, r)-requesters of Definition 2.6. What one is shown is declared beforehand; p follows from it.
+
+
+@dataclass(frozen=True)
+class Publication:
+    """One release of a stream and what it cost. `dp_cumulative` is the budget's course."""
+
+    release: int
+    status: Statuses
+    requests: int
+    edits: int
+    counts: EditCounts
+    steps: int
+    gradient_passes: int
+    seconds: float
+    dp: Guarantee
+    dp_cumulative: Guarantee
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            **{name: value for name, value in vars(self).items() if not isinstance(value, (Guarantee, EditCounts))},
+            "counts": self.counts.to_dict(),
+            "dp": self.dp.to_dict(),
+            "dp_cumulative": self.dp_cumulative.to_dict(),
+        }
+
+
+@dataclass(frozen=True)
+class StreamSummary:
+    """What a stream did, and what it promises.
+
+    served        requests carried out (repeats cost nothing and are counted apart)
+    refused       (position in the stream, reason) of requests that could not be carried out
+    present       what every release together reveals about a record that is still there
+    erased        what the releases from the erasure on, and those the requester saw before, reveal about a record erased
+                  at the costliest release of the stream; None if nothing was erased
+    everything    the same, to an observer of every release
+    adaptivity    p: releases the requester was shown
+    gradient_evaluations  per-record gradients: n times the passes over the table
+    """
+
+    served: int
+    repeated: int
+    refused: tuple[tuple[int, str], ...]
+    publications: tuple[Publication, ...]
+    present: Guarantee
+    erased: Guarantee | None
+    everything: Guarantee | None
+    adaptivity: int
+    gradient_evaluations: int
+    seconds: float
+    accuracy: float | None
+
+    @property
+    def steps(self) -> int:
+        return sum(publication.steps for publication in self.publications)
+
+    @property
+    def withheld(self) -> bool:
+        """Whether the budget refused a publication: the rows are erased, the last model is withdrawn."""
+        return any(publication.status is Statuses.WITHHELD for publication in self.publications)
+
+    @property
+    def gradient_evaluations_per_request(self) -> float:
+        return self.gradient_evaluations / self.served if self.served else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        guarantees = {"present": self.present, "erased": self.erased, "everything": self.everything}
+        return {
+            "served": self.served,
+            "repeated": self.repeated,
+            "refused": [list(entry) for entry in self.refused],
+            "adaptivity": self.adaptivity,
+            "steps": self.steps,
+            "seconds": self.seconds,
+            "gradient_evaluations": self.gradient_evaluations,
+            "gradient_evaluations_per_request": self.gradient_evaluations_per_request,
+            "withheld": self.withheld,
+            "accuracy": self.accuracy,
+            "guarantees": {name: value and value.to_dict() for name, value in guarantees.items()},
+            "publications": [publication.to_dict() for publication in self.publications],
+        }
+
+
+class Requester(Protocol):
+    """𝒬 of Definition 2.6. What it sent before is its own to remember.
+
+    observable  the releases it is shown, numbered from 1 (the learned model); None: every release. Fixed beforehand.
+    """
+
+    @property
+    def observable(self) -> Container[int] | None: ...
+
+    def next(self, seen: Mapping[int, Model]) -> EditRequest | None:
+        """The next request, given the observable releases so far; None ends the stream."""
+
+
+class NonAdaptive:
+    """A list of requests fixed before anything is released: p = 0."""
+
+    observable: Container[int] | None = ()
+
+    def __init__(self, requests: Iterable[EditRequest]) -> None:
+        self._requests = iter(requests)
+
+    def next(self, seen: Mapping[int, Model]) -> EditRequest | None:
+        return next(self._requests, None)
+
+
+class Adaptive:
+    """Requests chosen by a function of the releases it is shown: the given ones, or every one.
+
+    Args:
+        choose: maps {release number: model} to the next request, or to None to stop.
+        observable: release numbers it may see; None: every release.
+    """
+
+    def __init__(
+        self, choose: Callable[[Mapping[int, Model]], EditRequest | None], observable: Container[int] | None = None
+    ) -> None:
+        self.next = choose
+        self.observable = observable
+
+
+# --- batching ---
+#
+# When edited rows are published: what waits together gets one release.
+
+
+YEAR = 365 * 86_400.0  # seconds: what the publications of a budget are spread over, where nobody says
+
+
+@dataclass(frozen=True)
+class Batching:
+    """When edited rows are published: as soon as one of the conditions holds. Both are set by requests; see `Calendar`.
+
+    size      so many edits wait, or more that came together (None: no such condition)
+    deadline  the oldest waiting edit is so many seconds old: a legal time limit (None: no such condition)
+    """
+
+    size: int | None = 1
+    deadline: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.size is None and self.deadline is None:
+            raise InvalidParameter(
+                "are both left out: give one of them, or nothing is ever published", size=None, deadline=None
+            )
+        if self.size is not None:
+            count("size", self.size)
+        if self.deadline is not None:
+            positive("deadline", self.deadline)
+
+    def due(self, waiting: int, since: float, now: float) -> float | None:
+        """Seconds until a release is due; None where nothing makes it so.
+
+        Args:
+            waiting: edits that no release covers. since, now: when the oldest was made, and the time, in seconds of one clock.
+        """
+        if not waiting:
+            return None
+        if self.size is not None and waiting >= self.size:
+            return 0.0
+        return None if self.deadline is None else max(0.0, since + self.deadline - now)
+
+    @classmethod
+    def planned(cls, plan: Plan, *, deadline: float | None = None) -> Batching:
+        """As many edits as the plan's releases were planned for, where it plans more than one; else when the deadline comes, or
+        without one whatever waits, at once."""
+        if plan.releases > 1:
+            return cls(size=plan.problem.batch, deadline=deadline)
+        return cls(size=1 if deadline is None else None, deadline=deadline)
+
+    @classmethod
+    def within_budget(
+        cls, accountant: Accountant, *, edits: int, deadline: float | None = None, period: float | None = None
+    ) -> Batching:
+        """The smallest batches for which the publications that the budget has left last for so many edits.
+
+        Args:
+            period: seconds in which the edits come: no edit then waits longer than one publication's share of it.
+
+        Raises:
+            InvalidParameter: nothing is left to publish.
+        """
+        left = accountant.remaining().publications
+        if left == 0:
+            raise InvalidParameter(
+                "no publication is left in the budget; plan afresh with a larger dp budget, or a larger total if there is one, and relearn"
+            )
+        size = 1 if left is None else math.ceil(count("edits", edits) / left)
+        if period is not None and left is not None:
+            share = positive("period", period) / left
+            deadline = share if deadline is None else min(deadline, share)
+        return cls(size=size, deadline=deadline)
+
+
+@dataclass(frozen=True)
+class Calendar:
+    """Dates of publication that no request has a say in: every `interval` seconds from `start` on. A date on which nothing waits makes
+    no release.
+
+    start  in seconds since 1970: when the first model was published
+    """
+
+    start: float
+    interval: float
+
+    def __post_init__(self) -> None:
+        positive("interval", self.interval)
+
+    def dates(self, until: float) -> int:
+        """How many dates there were up to this time."""
+        return max(0, math.floor((until - self.start) / self.interval))
+
+    def due(self, waiting: int, since: float, now: float) -> float | None:
+        """Seconds until the first date after the oldest waiting edit; as of `Batching.due`."""
+        if not waiting:
+            return None
+        return max(0.0, self.start + (self.dates(since) + 1) * self.interval - now)
+
+    def unused(self, last: float, now: float) -> int:
+        """How many dates between the last release and the newest date there was none for."""
+        return max(0, self.dates(now) - self.dates(last) - 1)
+
 
 _BACKLOG = 500  # edits beyond a full batch that a release waits for, while more keep coming
 

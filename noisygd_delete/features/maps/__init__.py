@@ -7,9 +7,8 @@ A convex method on the rows Φ(x) keeps every one of its guarantees, whatever Φ
 from typing import TYPE_CHECKING
 
 from ...loading import on_first_use
-from .base import PublicMap, normalised
+from .base import PublicMap, check, normalised
 from .catalogue import from_dict
-from .check import check
 
 if TYPE_CHECKING:
     from .additive import Additive, Term

@@ -10,8 +10,7 @@ if TYPE_CHECKING:
     from .draft import Draft, draft_schema
     from .encoded import Encoded
     from .files import Table, read_blocks, read_table
-    from .reading import HeldOut, RecordFile
-    from .schema import Schema
+    from .schema import HeldOut, RecordFile, Schema
 
 __all__ = ["Draft", "Encoded", "HeldOut", "RecordFile", "Schema", "Table", "draft_schema", "read_blocks", "read_table"]
 
@@ -19,7 +18,7 @@ __getattr__ = on_first_use(
     __name__,
     {
         "Encoded": "encoded",
-        **dict.fromkeys(("HeldOut", "RecordFile"), "reading"),
+        **dict.fromkeys(("HeldOut", "RecordFile"), "schema"),
         "Schema": "schema",
         "Draft": "draft",
         "draft_schema": "draft",

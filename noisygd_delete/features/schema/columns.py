@@ -15,10 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import values
-from .arrow import TextColumn
-from .spelling import place_of, spellings
-from .text import Floats
-from .values import NONE, Mask
+from .values import NONE, Floats, Mask, TextColumn, place_of, spellings
 
 if TYPE_CHECKING:
     from .files import Table

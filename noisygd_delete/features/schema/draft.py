@@ -4,17 +4,341 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...errors import InvalidSchema
 from .files import Table
-from .options import JSON_SCHEMA
-from .reading import without_label
-from .recognise import Look, look_at, target
+from .keys import JSON_SCHEMA, MIDDLE
+from .schema import without_label
+from .values import DAY, EMPTY, NONE, number_reader, read_moment
+
+# --- recognise ---
+#
+# What a column of text looks like: id, free text, constant, two values, date, time, number, code, category of a few values or of many.
+#
+# A look at the data, for the draft of a schema alone (`draft`): a person decides. Nothing here is used when rows are made.
+
+
+_MAYBE_EMPTY = (  # no value where all others are numbers or dates
+    *("None", "none", "?", "-", "--", ".", "missing"),
+    *("inf", "-inf", "Inf", "-Inf", "Infinity", "-Infinity"),
+)
+_MOST_WORDS = 3  # such as "unknown", among numbers that are four fifths of the rows
+_TRUTHS = (("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("0", "1"), ("0.0", "1.0"), ("off", "on"))
+_ON_A_SCALE = ("number", "date", "time")  # their missing cells get a column of their own
+_MOST_CATEGORIES = 64
+_ROWS_PER_CATEGORY, _LARGEST_LIST = 200, 256  # a large table may list more
+_MOST_CODES, _ROWS_PER_CODE = 12, 50
+_RARE, _MANY_ROWS = 10, 1000  # a value of fewer rows among so many may point at somebody: it is not listed
+_EDGE = 0.005  # of the rows, that a range leaves out at either end
+_LONG_TAIL = 8
+_LEAST_TO_HASH = 16_000  # rows: in fewer the columns cost more by noise than they tell
+_ROWS_PER_BUCKET, _MOST_BUCKETS = 500, 256
+_DAYS = ("%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%d.%m.%y", "%d/%m/%y", "%m/%d/%y")
+_FORMATS = (None, *(day + hour for day in _DAYS for hour in ("", " %H:%M", " %H:%M:%S")))
+_MARKS = ((".", ""), (".", ","), (",", ""), (",", "."), (",", " "), (".", " "), (".", "'"))
+_TRIED = 400  # texts that a form is first tried on
+_ID = re.compile(r"(?i:(^|[_\s.-])(id|uuid|guid|key|no|nr|number|index|rownames?)$|^unnamed: 0$)|[a-z]I[dD]$")
+_NEARLY = 0.95  # of the rows have a value of their own: under an id's name, or as numbers of so many digits, an id all the same
+_DIGITS_OF_ID = 8
+_NATURAL = (  # ranges that a name alone gives, where they hold what is there
+    (re.compile(r"(?i:(^|[_\s.-])age$|^age([_\s.-]|$))|[a-z]Age$"), (0.0, 120.0)),
+    (re.compile(r"(?i:percent|(^|[_\s.-])pct([_\s.-]|$))"), (0.0, 100.0)),
+)
+_ID_FOR_SURE = re.compile(r"(?i:(^|[_\s.-])(id|uuid|guid)$)|[a-z]I[dD]$")
+_PERSON = re.compile(  # a column called so names people, in as many rows as each has
+    r"(?i:(^|[_\s.-])(patient|customer|client|person|subject|user|member|employee|student|participant|respondent|citizen)"
+    r"([_\s.-]?(no|nr|number|code|key|name))?$)"
+)
+
+Counts = Mapping[str, int]  # rows of each text
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a column looks like.
+
+    seems   number, category, boolean, date, time or hashed, as a schema has them; or why it is left out: empty, constant, id (every row
+            has its own), shared (an id of several rows), text
+    fields  its keys; ranges and lists were read off the data
+    asks    what a person should be asked, besides whether they are public
+    public  why nothing of it is the data's own, where that is so
+    """
+
+    seems: str
+    fields: dict[str, Any] = field(default_factory=dict)
+    asks: tuple[str, ...] = ()
+    public: str = ""
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    """Values in order, each with its rows; how they are written, and whether that is sure."""
+
+    counts: list[tuple[float, int]]
+    decimal: str
+    thousands: str
+    sure: bool
+
+    @property
+    def whole(self) -> bool:
+        return all(value.is_integer() for value, _ in self.counts)
+
+    @property
+    def marks(self) -> dict[str, str]:
+        decimal = {"decimal": self.decimal} if self.decimal != "." else {}
+        return decimal | ({"thousands": self.thousands} if self.thousands else {})
+
+    def in_order(self, texts: Counts) -> list[str]:
+        return sorted(texts, key=number_reader(self.decimal, self.thousands))
+
+
+def look_at(name: str, texts: Sequence[str]) -> Look:
+    """What the column of these texts looks like."""
+    counts, rows = Counter(texts), len(texts)
+    marks = sorted({*(mark for mark in (*EMPTY, *_MAYBE_EMPTY) if mark in counts), *_words(counts, rows)})
+    plain = {text: count for text, count in counts.items() if text and text not in marks}
+    gaps = rows - sum(plain.values())
+    if not plain:
+        return Look("empty")
+    if len(plain) == 1:
+        return _category(counts, rows) if gaps else Look("constant")
+    if len(plain) == 2:
+        return Look("boolean", {"boolean": _pair(plain), "unknown": "column" if gaps else "zero"})
+    numbers = _numbers(plain)
+    moments = _moments(plain, numbers)
+    if moments is None and _is_id(name, plain, numbers, own=len(plain) == rows):
+        return Look("id" if len(plain) == rows else "shared")
+    found = moments or (_category(counts, rows) if numbers is None else _number(name, numbers, plain))
+    if not gaps and found.seems == "number":  # there may be one in the next file
+        return replace(found, fields=found.fields | {"missing": MIDDLE})
+    if not gaps or found.seems not in _ON_A_SCALE:
+        return found
+    missing = {"missing": "column", **({"empty": marks} if marks else {})}
+    return replace(found, fields=found.fields | missing)
+
+
+def target(texts: Sequence[str]) -> Look:
+    """What the label looks like: a number with bounds, or a category of classes."""
+    counts = Counter(texts)
+    numbers = _numbers(counts)
+    if numbers is None:
+        return Look("category", {"classes": sorted(counts)})
+    if not (numbers.whole and len(counts) <= _MOST_CODES):
+        return _range(numbers, curve=False)
+    asks = ("whole numbers: classes? If they are amounts, write bounds = [lo, hi] in place of classes",)
+    return Look("category", {"classes": numbers.in_order(counts)}, asks if len(counts) > 2 else ())
+
+
+def _is_id(name: str, plain: Counts, numbers: _Numbers | None, *, own: bool) -> bool:
+    """Whether the values name records: of each row its `own`, as texts, whole numbers in a row or under an id's name; or shared ones
+    under a name that leaves no doubt."""
+    if len(plain) <= _MOST_CATEGORIES and not (own and _ID.search(name)):
+        return False
+    if numbers is None and own:
+        return True
+    if numbers is not None and not numbers.whole:
+        return False
+    nearly = len(plain) >= _NEARLY * sum(plain.values())
+    named = (_ID if numbers is not None and nearly else _ID_FOR_SURE).search(name)
+    return (
+        bool(named or _PERSON.search(name))
+        or (own and _are_in_a_row(numbers))
+        or (nearly and _have_digits_of_ids(plain))
+    )
+
+
+def _are_in_a_row(numbers: _Numbers | None) -> bool:
+    values = [] if numbers is None else [value for value, _ in numbers.counts]
+    return bool(values) and values[-1] - values[0] == len(values) - 1
+
+
+def _have_digits_of_ids(plain: Counts) -> bool:
+    """Whether all are digits, as many in each and many, like numbers of accounts or telephones."""
+    length = len(next(iter(plain)))
+    return length >= _DIGITS_OF_ID and _all(plain, lambda text: len(text) == length and text.isdecimal())
+
+
+def _pair(plain: Counts) -> list[str]:
+    """The two values, no before yes."""
+    lowered = {text.lower(): text for text in plain}
+    for no, yes in _TRUTHS:
+        if set(lowered) == {no, yes}:
+            return [lowered[no], lowered[yes]]
+    numbers = _numbers(plain)
+    return sorted(plain) if numbers is None else numbers.in_order(plain)
+
+
+def _words(counts: Counts, rows: int) -> list[str]:
+    """Those without a digit, where all others are numbers, many different ones: what was written in the place of one."""
+    words = [text for text in counts if text and not any(map(str.isdecimal, text))]
+    few = len(words) <= _MOST_WORDS and 5 * sum(counts[word] for word in words) <= rows
+    if not few or len(counts) <= _MOST_CODES + len(words) or _rare({word: counts[word] for word in words}, rows):
+        return []
+    return (
+        [] if _numbers({text: count for text, count in counts.items() if text and text not in words}) is None else words
+    )
+
+
+def _all(texts: Counts, holds: Callable[[str], bool]) -> bool:
+    few = list(texts)[:_TRIED]
+    return all(map(holds, few)) and all(map(holds, texts))
+
+
+def _numbers(plain: Counts) -> _Numbers | None:
+    """The texts as numbers, by the first way of writing in which all of them are some."""
+
+    def fits(marks: tuple[str, str]) -> bool:
+        read = number_reader(*marks)
+        return _all(plain, lambda text: math.isfinite(read(text)))
+
+    fitting = list(filter(fits, _MARKS[:1])) or list(filter(fits, _MARKS[1:]))
+    if not fitting:
+        return None
+    read = number_reader(*fitting[0])
+    counts: Counter[float] = Counter()
+    for text, count in plain.items():
+        counts[read(text)] += count
+    few = list(plain)[:_TRIED]
+    sure = len({tuple(number_reader(*marks)(text) for text in few) for marks in fitting}) == 1
+    return _Numbers(sorted(counts.items()), *fitting[0], sure)
+
+
+def _number(name: str, numbers: _Numbers, plain: Counts) -> Look:
+    distinct, rows = len(numbers.counts), sum(plain.values())
+    if not numbers.whole or distinct > _MOST_CODES or rows < _ROWS_PER_CODE * distinct:
+        found = _range(numbers, curve=True)
+        natural = next((ends for form, ends in _NATURAL if form.search(name)), None)
+        if natural is None or not natural[0] <= found.fields["bounds"][0] <= found.fields["bounds"][1] <= natural[1]:
+            return found
+        fields = {name: value for name, value in found.fields.items() if name != "transform"} | {
+            "bounds": list(natural)
+        }
+        return Look("number", fields, found.asks[-1:] if not numbers.sure else (), public="by the column's name")
+    codes = f"{distinct} different whole numbers: codes? If they are amounts or ranks, write bounds = [lo, hi] in place of the list"
+    rare = _rare(plain, rows)
+    listed = numbers.in_order({text: count for text, count in plain.items() if text not in rare})
+    return Look("category", {"categories": listed, "unknown": "column"}, (codes, *_asked_of(rare)))
+
+
+def _range(numbers: _Numbers, *, curve: bool) -> Look:
+    """A round range that holds all but the outermost rows: it singles nobody out, and outliers do not press the others together."""
+    low, middle, high = (_quantile(numbers.counts, share) for share in (_EDGE, 0.5, 1 - _EDGE))
+    if not low < high:
+        low, high = numbers.counts[0][0], numbers.counts[-1][0]
+    if not low < high:
+        high = low + 1
+    lower, upper = _rounded_out(low, high)
+    tail = curve and lower >= 0 and high - middle > _LONG_TAIL * (middle - low)
+    asks = ["a long upper tail: log1p proposed"] if tail else []
+    if not numbers.sure:
+        asks.append(
+            f"is {numbers.decimal!r} the decimal mark and {numbers.thousands!r} the mark of thousands? The cells can be read otherwise"
+        )
+    fields = {"bounds": [lower, upper], **({"transform": "log1p"} if tail else {}), **numbers.marks}
+    return Look("number", fields, tuple(asks))
+
+
+def _quantile(counts: Sequence[tuple[float, int]], share: float) -> float:
+    wanted, seen = share * sum(count for _, count in counts), 0
+    for value, count in counts:
+        seen += count
+        if seen > wanted:
+            return value
+    return counts[-1][0]
+
+
+def _rounded_out(low: float, high: float) -> tuple[float, float]:
+    """Outwards to multiples of 1, 2 or 5 times a power of ten, about a tenth of the width."""
+    tenth = (high - low) / 10
+    if not 1e-300 < tenth < 1e300:
+        return low, high
+    power = 10.0 ** math.floor(math.log10(tenth))
+    step = next(power * factor for factor in (10, 5, 2, 1) if power * factor <= tenth * (1 + 1e-9))
+    lower, upper = (float(f"{ends * step:.12g}") for ends in (math.floor(low / step), math.ceil(high / step)))
+    return (lower, upper) if lower < upper else (low, high)
+
+
+def _moments(plain: Counts, numbers: _Numbers | None) -> Look | None:
+    """Dates or times of day, if all texts are some."""
+
+    def fits(form: str | None) -> bool:
+        return _all(plain, lambda text: read_moment(text, form) != NONE)
+
+    if numbers is not None:
+        days = numbers.marks == {} and _all(plain, lambda text: len(text) == 8 and "1900" <= text[:4] <= "2100")
+        return _dates(plain, ["%Y%m%d"]) if days and fits("%Y%m%d") else None
+    fitting = list(filter(fits, _FORMATS))
+    if fitting:
+        return _dates(plain, fitting)
+    if not _all(plain, lambda text: read_moment(text, clock=True) != NONE):
+        return None
+    hours = sorted(read_moment(text, clock=True) / 3600 for text in plain)
+    first, last = math.floor(hours[0]), math.ceil(hours[-1])
+    ends = [f"{first:02d}:00", f"{last:02d}:00" if first < last < 24 else "23:59"]
+    return Look("time", {"times": ends, "cycles": ["day"]})
+
+
+def _dates(plain: Counts, fitting: Sequence[str | None]) -> Look:
+    """A range of whole months."""
+    form = fitting[0]
+    counts = Counter[float]()
+    for text, count in plain.items():
+        counts[read_moment(text, form)] += count
+    ordered = sorted(counts.items())
+    first, last = (_START + timedelta(seconds=_quantile(ordered, share)) for share in (_EDGE, 1 - _EDGE))
+    after = (last.replace(day=1) + timedelta(days=31)).replace(day=1)
+    ends = [first.date().replace(day=1).isoformat(), after.date().isoformat()]
+    hours = any(at % DAY for at in counts)
+    cycles = [*(["day"] if hours else []), "week", "year"]
+    fields = {"dates": ends, **({} if form is None else {"format": form}), "cycles": cycles}
+    return Look(
+        "date", fields, tuple(f"or is it format = {other!r}? The cells can be read so too" for other in fitting[1:])
+    )
+
+
+def _category(counts: Counts, rows: int) -> Look:
+    most = max(_MOST_CATEGORIES, min(_LARGEST_LIST, rows // _ROWS_PER_CATEGORY))
+    rare = _rare(counts, rows)
+    listed = sorted(set(counts) - set(rare))
+    if not 0 < len(listed) <= most or len(rare) > most:
+        of_many = _is_of_many(counts, rows)
+        if of_many and rows >= _LEAST_TO_HASH:
+            return Look(
+                "hashed", {"hashed": _buckets(rows)}, public="columns by a hash of the value; or give categories"
+            )
+        if not of_many or len(listed) > most:
+            return Look("text", {"different": len(counts)})
+    return Look("category", {"categories": listed, "unknown": "column"}, _asked_of(rare))
+
+
+def _is_of_many(counts: Counts, rows: int) -> bool:
+    """Whether values come back so often that they are categories, such as cities, and no free text: most rows have a value that is not rare."""
+    return 2 * sum(count for count in counts.values() if count >= _RARE) > rows
+
+
+def _buckets(rows: int) -> int:
+    """A public number: a power of two, of five hundred rows or more each."""
+    return int(min(2 ** math.floor(math.log2(rows / _ROWS_PER_BUCKET)), _MOST_BUCKETS))
+
+
+def _rare(counts: Counts, rows: int) -> list[str]:
+    """Values of so few rows among many that they may point at somebody: a draft does not list them."""
+    return [text for text, count in counts.items() if count < _RARE] if rows >= _MANY_ROWS else []
+
+
+def _asked_of(rare: Sequence[str]) -> tuple[str, ...]:
+    return (f"{len(rare)} value(s) with fewer than {_RARE} rows each: left to the column for others",) if rare else ()
+
+
+_START = datetime(1970, 1, 1)
 
 _MOST_CLASSES = 64
 _MOST_NAMED = 10  # columns in a message

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...records import Names
-from .text import Floats
+from .values import Floats
 
 _SLAB = 1 << 26  # bytes: so large a piece of memory goes back to the system when it is let go of
 

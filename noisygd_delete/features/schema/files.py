@@ -11,6 +11,7 @@ import csv
 import gzip
 import io
 import os
+import re
 import zlib
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -25,9 +26,114 @@ from numpy.typing import NDArray
 
 from ...errors import InvalidParameter, InvalidSchema, MissingDependency, UnreadableRows
 from ...records import bounded
-from . import arrow, plain
-from .arrow import TextColumn
-from .text import FloatColumn, Fractions
+from . import values
+from .values import FloatColumn, Fractions, TextColumn
+
+# --- plain ---
+#
+# CSV cut into cells by Arrow, as long as it is plain; the careful reader in `files` takes over at the first piece that is not.
+#
+# Plain: a header in one line; UTF-8; lines that end in \n or \r\n, all with as many cells as the header; quotes only around
+# whole cells of one line, none doubled; cells and lines within the careful reader's limits. So whatever is wrong with a file is found
+# and worded in one place, and what is read here is what would be read there: a test compares the two.
+
+
+DELIMITERS = (",", ";", "\t", "|")
+_PLAIN_PIECE = 1 << 22  # bytes cut at a time
+_NEWLINE, _RETURN = b"\n\r"
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Whole rows of a file. `line` lines stand before the next piece, which begins at `end` (bytes)."""
+
+    columns: dict[str, Any]  # Arrow's arrays of texts
+    lines: NDArray[np.int64]  # each row's
+    blank: int
+    end: int
+    line: int
+
+    def texts(self, rows: slice) -> dict[str, TextColumn]:
+        """The columns of some of the rows."""
+        return {name: TextColumn(column[rows]) for name, column in self.columns.items()}
+
+
+NOTHING = Piece({}, np.zeros(0, np.int64), blank=0, end=0, line=0)
+
+
+def read_header(file: BinaryIO, longest: int) -> str | None:
+    """The first line, without its end, if it is a plain one; None leaves the file to the careful reader."""
+    line = file.readline(longest)
+    if not line.endswith(b"\n") or b'"' in line or b"\0" in line:
+        return None
+    line = line.removeprefix(_BOM).removesuffix(b"\n").removesuffix(b"\r")
+    if b"\r" in line or not line.strip():
+        return None
+    try:
+        return line.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def read_pieces(file: BinaryIO, delimiter: str, names: Sequence[str], longest: int) -> Iterator[Piece | None]:
+    """The rows from here on, in pieces; None, and nothing after it, where the file ceases to be plain.
+
+    Args:
+        file: behind the header.
+        longest: bytes of a line.
+    """
+    done, kept, more = Piece({}, NOTHING.lines, blank=0, end=file.tell(), line=1), b"", True
+    while more:
+        block = file.read(_PLAIN_PIECE)
+        more = bool(block)
+        data = kept + block
+        data += b"\n" * (bool(data) and not more)
+        cut = data.rfind(b"\n") + 1
+        kept = data[cut:]
+        if cut or len(kept) >= longest:
+            piece = None if len(kept) >= longest else _read_rows(data[:cut], delimiter, names, longest, done)
+            yield piece
+            if piece is None:
+                return
+            done = piece
+
+
+def _read_rows(data: bytes, delimiter: str, names: Sequence[str], longest: int, before: Piece) -> Piece | None:
+    import pyarrow
+    from pyarrow import compute
+    from pyarrow import csv as arrow_csv
+
+    letters = np.frombuffer(data, np.uint8)
+    ends = np.flatnonzero(letters == _NEWLINE)
+    lengths = np.diff(ends, prepend=-1) - 1
+    blank = (lengths == 0) | ((lengths == 1) & (letters[ends - 1] == _RETURN))
+    quotes = data.count(b'"')
+    if b"\0" in data or data.count(b"\r") != data.count(b"\r\n") or lengths.max(initial=0) >= longest:
+        return None
+    if data.startswith(_BOM):  # which Arrow would take off
+        return None
+    if (
+        quotes
+        and 2 * len(re.findall(rb'(?<![^%b\n])"[^"\n]*"(?=[%b\r\n])' % ((delimiter.encode(),) * 2), data)) != quotes
+    ):
+        return None
+    try:
+        table = arrow_csv.read_csv(
+            pyarrow.BufferReader(data),
+            arrow_csv.ReadOptions(use_threads=False, block_size=len(data) + 1, column_names=names),
+            arrow_csv.ParseOptions(delimiter=delimiter),
+            arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pyarrow.string())),
+        )
+    except pyarrow.ArrowException:  # ragged, or no UTF-8
+        return None
+    columns = {name: table.column(name).combine_chunks() for name in names}
+    longest_cell = max((compute.max(compute.binary_length(texts)).as_py() or 0) for texts in columns.values())
+    if len(table) != np.count_nonzero(~blank) or longest_cell > csv.field_size_limit():
+        return None
+    lines = before.line + 1 + np.flatnonzero(~blank)
+    return Piece(columns, lines, int(np.count_nonzero(blank)), before.end + len(data), before.line + len(ends))
+
 
 BLOCK_ROWS = 16_384
 _LONGEST_LINE = 1 << 24
@@ -134,19 +240,19 @@ def read_blocks(
 
 def _csv(path: Path, compressed: bool, delimiter: str | None, rows: int, size: int) -> Iterator[Table]:
     """Plain CSV by Arrow, if it is there and the file long enough for its import; what is not plain, cell by cell."""
-    done = plain.NOTHING
+    done = NOTHING
     if compressed:
         _check_expansion(path, size)
     try:
         with cast(BinaryIO, gzip.open(path, "rb")) if compressed else path.open("rb") as raw:
-            first = plain.read_header(raw, _LONGEST_LINE) if size >= _WORTH_ARROW and find_spec("pyarrow") else None
+            first = read_header(raw, _LONGEST_LINE) if size >= _WORTH_ARROW and find_spec("pyarrow") else None
             mark = None if first is None else delimiter or _delimiter(first)
             names: list[str] = []
             with suppress(csv.Error):  # a name beyond its limits: the careful reader says so
                 names = [] if first is None else next(_reader([first], mark or ","), [])
-            if names and mark in plain.DELIMITERS:
+            if names and mark in DELIMITERS:
                 names = _header(str(path), names)
-                for piece in plain.read_pieces(raw, mark, names, _LONGEST_LINE):
+                for piece in read_pieces(raw, mark, names, _LONGEST_LINE):
                     blank = done.blank + (0 if piece is None else piece.blank)
                     if piece is None or blank > _MOST_BLANK:
                         break
@@ -171,7 +277,7 @@ def _reader(lines: Iterable[str], delimiter: str) -> Any:
 
 
 def _cell_by_cell(
-    path: Path, raw: BinaryIO, delimiter: str | None, names: list[str] | None, rows: int, done: plain.Piece
+    path: Path, raw: BinaryIO, delimiter: str | None, names: list[str] | None, rows: int, done: Piece
 ) -> Iterator[Table]:
     """The rest of a file behind what is `done`, with the header first if that is nothing."""
     line, blank, held = done.line, done.blank, 0
@@ -250,7 +356,7 @@ def _delimiter(header: str) -> str:
     def columns(delimiter: str) -> int:
         return max(map(len, csv.reader([header[:_SAMPLE]], delimiter=delimiter)), default=0)
 
-    return max(plain.DELIMITERS, key=columns)
+    return max(DELIMITERS, key=columns)
 
 
 def _header(source: str, names: Sequence[str]) -> list[str]:
@@ -284,14 +390,14 @@ def _parquet(path: Path, rows: int, size: int, wanted: Container[str] | None) ->
         header = _header(str(path), schema.names)
         names = [name for name in header if wanted is None or name in wanted]
         texts = [
-            field.name for field in schema if arrow.is_text(field.type)
+            field.name for field in schema if values.is_text(field.type)
         ]  # numbers of a list, until they are looked at
         with parquet.ParquetFile(path, pre_buffer=False, buffer_size=_PIECE, read_dictionary=texts) as file:
             _check_parquet(path, file.metadata, names, size)
             for batch in file.iter_batches(
                 batch_size=rows, columns=[schema.names[header.index(name)] for name in names]
             ):
-                for piece in arrow.split_batch(batch, _MOST_HELD):
+                for piece in values.split_batch(batch, _MOST_HELD):
                     columns = {name: _column(path, name, piece.column(place)) for place, name in enumerate(names)}
                     # a Parquet file has no lines; the record's number, from 1, stands in
                     yield Table(str(path), columns, range(start, start + piece.num_rows), header)
@@ -321,7 +427,7 @@ def _column(path: Path, name: str, array: Any) -> Sequence[str]:
     import pyarrow
 
     try:
-        return arrow.column(array)
+        return values.arrow_column(array)
     except (UnicodeDecodeError, pyarrow.ArrowException) as error:
         raise InvalidSchema(f"{path}, column {name!r}: bytes that are no UTF-8 text; store text") from error
     except ValueError as error:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..maps.base import sums
 from .columns import Written
-from .text import Floats
+from .values import Floats
 
 if TYPE_CHECKING:
     from ..maps import HashedNgrams

@@ -4,15 +4,201 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
-from datetime import date, datetime, time, timedelta
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from functools import cache, lru_cache
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .arrow import TextColumn
-from .text import FloatColumn, Floats, Fractions, read_number
+# --- text ---
+#
+# What one cell's text is, and which number it writes.
+
+
+Floats = NDArray[np.float64]
+
+
+def write_text(value: object) -> str:
+    """The text that a file of text would have for a typed value.
+
+    Raises:
+        ValueError: it is no single value, or bytes that are no UTF-8.
+    """
+    if value is None or (isinstance(value, (float, Decimal)) and math.isnan(value)):
+        return ""
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return bytes(value).decode("utf-8").strip()
+    if isinstance(value, datetime) and value.utcoffset() is not None:
+        return str(value.astimezone(UTC))  # as databases write it: whose clock it was is not known elsewhere
+    if isinstance(value, (Mapping, Set)) or (isinstance(value, Sequence) and not isinstance(value, str)):
+        raise ValueError("a list or a record in place of one value")
+    return str(value).strip()
+
+
+def read_number(text: str) -> float:
+    """`text` as a float, NaN where it is none: in ASCII's digits, without the underscores that Python's own source may have."""
+    if "_" in text or not text.isascii():
+        return math.nan
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+class Fractions(list[str]):
+    """Texts of fractional numbers, which have no one text: 1.0 is 1 elsewhere, and 1e+22 a digit and 22 zeros. No id is made of them."""
+
+
+class FloatColumn(Sequence[str]):
+    """Fractions that a file keeps as such: their text is made when somebody asks for it, as Python writes them.
+
+    missing  (rows,) True where there is none: the text is ""
+    """
+
+    def __init__(self, values: Floats, missing: NDArray[np.bool_]) -> None:
+        self._values, self.missing = values, missing
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    @overload
+    def __getitem__(self, cell: int) -> str: ...
+    @overload
+    def __getitem__(self, cell: slice) -> list[str]: ...
+    def __getitem__(self, cell: int | slice) -> str | list[str]:
+        if isinstance(cell, slice):
+            return [self[place] for place in range(*cell.indices(len(self)))]
+        return "" if self.missing[cell] else repr(float(self._values[cell]))
+
+    def numbers(self) -> Floats:
+        """The fractions, NaN where one is missing."""
+        return np.where(self.missing, math.nan, self._values)
+
+
+# --- arrow ---
+#
+# A column of an Arrow table as text: what each cell would read as in Python, without making it an object of Python's.
+
+
+# what `str.strip` takes off: Arrow's own idea of white space lacks \x1c to \x1f
+SPACES = (
+    "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029"
+    "\u202f\u205f\u3000"
+)
+# of digits so few that neither an overflow nor an exception can come of them; whatever else is a number is read cell by cell
+_NUMBER = r"\A-?[0-9]{1,40}(\.[0-9]{1,40})?\z"
+
+
+class TextColumn(Sequence[str]):
+    """Texts that Arrow holds, stripped of the space around them. Every answer is the one that the texts themselves would give:
+    `float`, `str.strip`, a dictionary's look-up.
+    """
+
+    def __init__(self, texts: Any) -> None:
+        from pyarrow import compute
+
+        self._texts = compute.utf8_trim(texts, characters=SPACES)
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """(rows,) of each text, in bytes."""
+        from pyarrow import compute
+
+        return np.asarray(compute.binary_length(self._texts), np.int64)
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    @overload
+    def __getitem__(self, cell: int) -> str: ...
+    @overload
+    def __getitem__(self, cell: slice) -> list[str]: ...
+    def __getitem__(self, cell: int | slice) -> str | list[str]:
+        return self._texts[cell].to_pylist() if isinstance(cell, slice) else str(self._texts[int(cell)].as_py())
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts.to_pylist())
+
+    def __eq__(self, other: object) -> bool:
+        return list(self) == list(other) if isinstance(other, Sequence) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]  # compared like a list
+
+    def numbers(self) -> Floats:
+        """`float` of every text, NaN where it is none."""
+        import pyarrow
+        from pyarrow import compute
+
+        plain = compute.match_substring_regex(self._texts, _NUMBER)
+        values = np.array(compute.if_else(plain, self._texts, "0").cast(pyarrow.float64()))
+        for cell in np.flatnonzero(~np.asarray(plain)).tolist():
+            values[cell] = read_number(self[cell])
+        return values
+
+    def positions(self, values: Sequence[str]) -> NDArray[np.intp]:
+        """The place of every text in the list, or the list's length."""
+        import pyarrow
+        from pyarrow import compute
+
+        found = compute.index_in(self._texts, value_set=pyarrow.array(values, self._texts.type))
+        return np.asarray(found.fill_null(len(values)), np.intp)
+
+
+def is_text(kind: Any) -> bool:
+    """Whether a column of this type holds texts, or bytes that may be some."""
+    from pyarrow import types
+
+    return any(of(kind) for of in (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary))
+
+
+def split_batch(batch: Any, most: int) -> Sequence[Any]:
+    """The batch in pieces whose texts take about `most` bytes at most, told before any is written out: texts may come as numbers of a list."""
+    from pyarrow import compute, types
+
+    size = 0
+    for array in batch.columns:
+        if types.is_dictionary(array.type):
+            lengths = compute.binary_length(array.dictionary)
+            size += compute.sum(lengths.take(array.indices)).as_py() or 0
+    pieces = min(-(-size // most) or 1, max(1, batch.num_rows))
+    rows = -(-batch.num_rows // pieces)
+    return [batch.slice(start, rows) for start in range(0, batch.num_rows, rows or 1)]
+
+
+def arrow_column(array: Any) -> Sequence[str]:
+    """The texts of a column's cells, stripped; "" where a value is missing.
+
+    Texts and whole numbers are taken from Arrow's own buffers, fractions stay numbers until somebody asks for their text, and anything
+    else (dates, decimals) goes cell by cell.
+
+    Raises:
+        pyarrow.ArrowException: text that is none. ValueError: cells of more than one value.
+    """
+    import pyarrow
+    from pyarrow import types
+
+    if types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    kind = array.type
+    if types.is_binary(kind) or types.is_large_binary(kind):
+        array, kind = array.cast(pyarrow.large_string()), pyarrow.large_string()  # UTF-8, or an exception
+    if types.is_float64(kind) or types.is_float32(kind):
+        missing = np.asarray(array.is_null(nan_is_null=True))
+        return FloatColumn(np.asarray(array.fill_null(0.0), np.float64), missing)
+    if types.is_boolean(kind):
+        array = pyarrow.array(["False", "True"]).take(array.cast(pyarrow.int8()))
+    elif not (types.is_string(kind) or types.is_large_string(kind) or types.is_integer(kind)):
+        if types.is_nested(kind):
+            raise ValueError("a list or a record in place of one value")
+        texts = list(map(write_text, array.to_pylist()))
+        return Fractions(texts) if types.is_floating(kind) or (types.is_decimal(kind) and kind.scale > 0) else texts
+    texts = array.cast(pyarrow.large_string()).fill_null("")
+    texts.validate(full=True)
+    return TextColumn(texts)
+
 
 Mask = NDArray[np.bool_]
 Seconds = NDArray[np.int64]
@@ -127,3 +313,57 @@ def phase(at: Seconds, cycle: str) -> Floats:
     years = at.astype("M8[s]").astype("M8[Y]")
     begins, ends = (part.astype("M8[s]").astype(np.int64) for part in (years, years + 1))
     return np.asarray((at - begins) / (ends - begins))
+
+
+# --- spelling ---
+#
+# How else a listed value may be written: typed values have no one text, and a model must not depend on which one a program chose.
+#
+# Of a pair such as no and yes, each may be written as any word of a truth value (a database writes t, Python True, MySQL 1); of a list with
+# numbers, 3 may be written 3.0 or 3.00. Texts that are listed as they stand always mean themselves. The rule is one regular expression for
+# each value, so that every consumer of a model applies the same one: tables here, `reader` and the graph elsewhere.
+
+
+_NO, _YES = ("false", "f", "no", "n", "off"), ("true", "t", "yes", "y", "on")
+_TRUTH = ((*_NO, "0"), (*_YES, "1"))
+_SPELLED = re.compile(r"(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?")
+_MOST = 1000  # values of a list whose numbers are compared as such
+
+
+@lru_cache(maxsize=256)
+def spellings(listed: tuple[str, ...]) -> tuple[str, ...]:
+    """One regular expression (of Python and of RE2) for each value of a list, which the whole stripped text of a cell must match; nothing
+    where every value has one spelling."""
+    numbers = [_number(value) if len(listed) <= _MOST else None for value in listed]
+    others = [[] if number is None or numbers.count(number) > 1 else [number] for number in numbers]
+    for place, (words, digit) in zip(_pair(listed), ((_NO, "0"), (_YES, "1")), strict=False):
+        others[place] += [rf"(?i:{'|'.join(words)})", rf"{digit}(?:\.0*)?"]
+    if not any(others):
+        return ()
+    return tuple("|".join([re.escape(value), *more]) for value, more in zip(listed, others, strict=True))
+
+
+def place_of(text: str, listed: tuple[str, ...]) -> int:
+    """The place of the value that a text writes, which is not listed as it stands; the list's length, if there is none."""
+    for place, spelling in enumerate(spellings(listed)):
+        if text and re.fullmatch(spelling, text):
+            return place
+    return len(listed)
+
+
+def _pair(listed: Sequence[str]) -> tuple[int, ...]:
+    """The places of the two values of which one says no and the other yes, where a list has no third one."""
+    values = {value.lower(): place for place, value in enumerate(listed) if value}
+    found = [[place for value, place in values.items() if value in words] for words in _TRUTH]
+    if len(values) != 2 or [len(places) for places in found] != [1, 1]:
+        return ()
+    return found[0][0], found[1][0]
+
+
+def _number(value: str) -> str | None:
+    """The expression of a number's spellings with more or fewer zeros at its end."""
+    parts = _SPELLED.fullmatch(value)
+    if parts is None:
+        return None
+    sign, whole, fraction = parts[1], parts[2], (parts[3] or "").rstrip("0")
+    return rf"{sign}{whole}\.{fraction}0*" if fraction else rf"{sign}{whole}(?:\.0*)?"

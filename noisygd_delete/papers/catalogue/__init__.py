@@ -15,7 +15,7 @@ from importlib.resources import files
 from typing import Any
 
 from ...errors import choice
-from ...privacy.shown import shown
+from ...privacy.sentences import shown
 
 ORIGINAL = "en"
 

@@ -1675,46 +1675,6 @@ return null;
 });
 return {NoisyGDDeleteError, InvalidParameter, AssumptionViolated, NotLearned, written, real, positive, LEAST_SCALE, MOST_SCALE, scale, non_negative, probability, renyi_order, count, choice, bound, Word, StrEnum};
 })();
-$.modules["privacy.shown"] = (() => {
-let DIGITS, rounded_up, shown, brief, right_of_hundred, _exponent;
-const math = $.libraries["math"];
-const re = $.libraries["re"];
-const ROUND_CEILING = $.libraries["decimal"]["ROUND_CEILING"];
-const Context = $.libraries["decimal"]["Context"];
-const Decimal = $.libraries["decimal"]["Decimal"];
-const Fraction = $.libraries["fractions"]["Fraction"];
-DIGITS = 4n;
-rounded_up = $.fn("rounded_up", ["bound", "digits"], {"digits": DIGITS}, function (bound, digits) {
-if (!$.t($.libraries["math"].isfinite([bound]))) {
-return bound;
-}
-return $.b.float([$.cm(Context([], {"prec": digits, "rounding": ROUND_CEILING}), "plus", [Decimal([$.b.repr([$.b.float([bound])])])])]);
-});
-shown = $.fn("shown", ["bound", "*", "percent"], {"percent": false}, function (bound, percent) {
-let tenths;
-if (($.t($.is(bound, null)) || $.t($.eq(bound, $.libraries["math"].inf)))) {
-return "\u221e";
-}
-if ($.t(percent)) {
-tenths = $.cm($.mul(Decimal([$.b.repr([$.b.float([bound])])]), 100n), "quantize", [Decimal(["0.1"])], {"rounding": ROUND_CEILING});
-return ("" + $.formatted($.b.min([tenths, Decimal(["100.0"])]), "", "") + " %");
-}
-return _exponent([("" + $.formatted(rounded_up([bound]), "", ("" + "." + $.formatted(DIGITS, "", "") + "g")))]);
-});
-brief = $.fn("brief", ["number", "digits"], {"digits": 6n}, function (number, digits) {
-if ($.t($.is(number, null))) {
-return "\u2013";
-}
-return _exponent([("" + $.formatted(number, "", ("" + "." + $.formatted(digits, "", "") + "g")))]);
-});
-right_of_hundred = $.fn("right_of_hundred", ["advantage"], {}, function (advantage) {
-return $.b.min([100n, $.add(50n, $.libraries["math"].ceil([$.mul(50n, Fraction([$.b.repr([$.b.float([advantage])])]))]))]);
-});
-_exponent = $.fn("_exponent", ["text"], {}, function (text) {
-return $.libraries["re"].sub(["e([+-])0*", $.fn("<lambda>", ["sign"], {}, (sign) => ($.t($.eq($.gi(sign, 1n), "-")) ? "e-" : "e")), text]);
-});
-return {DIGITS, rounded_up, shown, brief, right_of_hundred, _exponent, Decimal, ROUND_CEILING, Fraction, Context};
-})();
 $.modules["version"] = (() => {
 let __version__;
 __version__ = "0.3.0.dev0";
@@ -1770,21 +1730,6 @@ return minimiser_dp_gdp([], {"sensitivity": 0.0, "step_size": step_size, "strong
 });
 return {largest_step_size, _log_contraction, _one_minus_power, gdp_limit, gdp, noise_variance, minimiser_dp_gdp, noise_inflation, minimiser_deletion_gdp};
 })();
-$.modules["bounds.noise_shape"] = (() => {
-let block_variances, column_variances;
-const math = $.libraries["math"];
-block_variances = $.fn("block_variances", ["*", "categories", "constant"], {"constant": true}, function (categories, constant) {
-let roots;
-roots = [...(function* ($first) { for (const $v1 of $.each($first)) { let k; k = $v1; yield $.libraries["math"].sqrt([k]); } })($.tuple([...$.each(categories), ...$.each(($.t(constant) ? $.tuple([1n]) : $.tuple([])))]))];
-return $.b.tuple([(function* ($first) { for (const $v2 of $.each($first)) { let root; root = $v2; yield $.div($.libraries["math"].fsum([roots]), $.mul($.b.len([roots]), root)); } })(roots)]);
-});
-column_variances = $.fn("column_variances", ["*", "blocks"], {}, function (blocks) {
-let hot;
-hot = $.b.iter([block_variances([], {"categories": [...(function* ($first) { for (const $v3 of $.each($first)) { let k; k = $v3; if (!$.t(k)) continue; yield k; } })(blocks)], "constant": false})]);
-return $.b.tuple([(function* ($first) { for (const $v4 of $.each($first)) { let k; k = $v4; for (const $v5 of $.each(($.t(k) ? $.mul($.tuple([$.b.next([hot])]), k) : $.tuple([1.0])))) { let v; v = $v5; yield v; }} })(blocks)]);
-});
-return {block_variances, column_variances};
-})();
 $.modules["loading"] = (() => {
 let T, Catalogue;
 const on_first_use = $.libraries["loading"]["on_first_use"];
@@ -1813,65 +1758,6 @@ return $.b.len([$.ga(self, "_names")]);
 });
 });
 return {T, Catalogue, Mapping, TypeVar};
-})();
-$.modules["bounds.rounding"] = (() => {
-let UNIT, MARGIN, LEAST_LOG, exp_up, log_down, sum_up, least, best_order;
-const math = $.libraries["math"];
-const sys = $.libraries["sys"];
-UNIT = $.pow(2.0, $.neg(53n));
-MARGIN = 1e-12;
-LEAST_LOG = $.neg($.ga($.libraries["sys"].float_info, "max"));
-exp_up = $.fn("exp_up", ["logarithm"], {}, function (logarithm) {
-if ($.t($.eq(logarithm, $.neg($.libraries["math"].inf)))) {
-return 0.0;
-}
-return ($.t($.lt(logarithm, 0n)) ? $.libraries["math"].nextafter([$.libraries["math"].exp([$.b.min([logarithm, 0.0])]), $.libraries["math"].inf]) : 1.0);
-});
-log_down = $.fn("log_down", ["value"], {}, function (value) {
-let logarithm;
-logarithm = $.libraries["math"].log([value]);
-return $.sub(logarithm, $.mul($.mul(2n, UNIT), $.b.abs([logarithm])));
-});
-sum_up = $.fn("sum_up", ["*terms"], {}, function (terms) {
-return $.add($.libraries["math"].fsum([terms]), $.mul($.mul(16n, UNIT), $.libraries["math"].fsum([$.b.map([$.b.abs, terms])])));
-});
-least = $.fn("least", ["objective", "left", "right", "rounds"], {}, function (objective, left, right, rounds) {
-let _, best, high, inner, low, outer, ratio;
-ratio = $.div($.sub($.libraries["math"].sqrt([5n]), 1n), 2n);
-{const $v1 = [$.sub(right, $.mul(ratio, $.sub(right, left))), $.add(left, $.mul(ratio, $.sub(right, left)))];inner = $v1[0];outer = $v1[1];}
-{const $v2 = [objective([inner]), objective([outer])];low = $v2[0];high = $v2[1];}
-best = $.b.min([low, high]);
-for (const $v3 of $.each($.b.range([rounds]))) {
-_ = $v3;
-if ($.t($.le(low, high))) {
-{const $v5 = [outer, inner, low];right = $v5[0];outer = $v5[1];high = $v5[2];}
-inner = $.sub(right, $.mul(ratio, $.sub(right, left)));
-low = objective([inner]);
-} else {
-{const $v4 = [inner, outer, high];left = $v4[0];inner = $v4[1];low = $v4[2];}
-outer = $.add(left, $.mul(ratio, $.sub(right, left)));
-high = objective([outer]);
-}
-best = $.b.min([best, low, high]);
-}
-return best;
-});
-best_order = $.fn("best_order", ["objective", "low", "high", "points", "rounds"], {"low": 1e-09, "high": 1000000000000000.0, "points": 128n, "rounds": 36n}, function (objective, low, high, points, rounds) {
-let at, best, grid, tried, values;
-tried = $.dict([]);
-at = $.fn("at", ["point"], {}, function (point) {
-let order;
-order = $.add(1n, $.libraries["math"].exp([point]));
-$.si(tried, order, objective([order]));
-return $.gi(tried, order);
-});
-grid = [...(function* ($first) { for (const $v6 of $.each($first)) { let i; i = $v6; yield $.add($.libraries["math"].log([low]), $.div($.mul(i, $.sub($.libraries["math"].log([high]), $.libraries["math"].log([low]))), points)); } })($.b.range([$.add(points, 1n)]))];
-values = [...(function* ($first) { for (const $v7 of $.each($first)) { let point; point = $v7; yield at([point]); } })(grid)];
-best = $.b.min([$.b.range([$.b.len([grid])])], {"key": $.ga(values, "__getitem__")});
-least([at, $.gi(grid, $.b.max([0n, $.sub(best, 1n)])), $.gi(grid, $.b.min([$.sub($.b.len([grid]), 1n), $.add(best, 1n)])), rounds]);
-return $.b.min([tried], {"key": $.ga(tried, "__getitem__")});
-});
-return {UNIT, MARGIN, LEAST_LOG, exp_up, log_down, sum_up, least, best_order};
 })();
 $.modules["bounds.theorem_5_1"] = (() => {
 let step_size, noise_variance, init_variance, full_rate, dp_rate, deletion_rate, composition_rate;
@@ -1902,120 +1788,6 @@ composition_rate = $.fn("composition_rate", ["*", "sensitivity", "noise_variance
 return $.div($.mul($.mul($.pow(sensitivity, 2n), step_size), steps), $.mul($.mul(4n, noise_variance), $.pow(records, 2n)));
 });
 return {step_size, noise_variance, init_variance, full_rate, dp_rate, deletion_rate, composition_rate};
-})();
-$.modules["bounds.theorem_5_2"] = (() => {
-let log_barrier_printed, log_barrier, _exp, largest_step_size, step_size, discretisation_rate, forgetting_rate, renyi_to_gibbs_printed, rate_to_gibbs, prior_to_gibbs, gibbs_move;
-const math = $.libraries["math"];
-log_barrier_printed = $.fn("log_barrier_printed", ["*", "range", "noise_variance"], {}, function (range, noise_variance) {
-return $.div($.mul(2n, range), noise_variance);
-});
-log_barrier = $.fn("log_barrier", ["*", "range", "noise_variance"], {}, function (range, noise_variance) {
-return $.div(range, noise_variance);
-});
-_exp = $.fn("_exp", ["exponent"], {}, function (exponent) {
-return ($.t($.lt(exponent, 709n)) ? $.libraries["math"].exp([exponent]) : $.libraries["math"].inf);
-});
-largest_step_size = $.fn("largest_step_size", ["*", "log_barrier", "order", "regularization", "smoothness"], {}, function (log_barrier, order, regularization, smoothness) {
-return $.mul($.div(regularization, $.mul($.mul(64n, $.pow(order, 2n)), $.pow($.add(smoothness, regularization), 2n))), $.libraries["math"].exp([$.neg(log_barrier)]));
-});
-step_size = $.fn("step_size", ["*", "log_barrier", "order", "deletion", "dimension", "regularization", "smoothness"], {}, function (log_barrier, order, deletion, dimension, regularization, smoothness) {
-let limit;
-limit = largest_step_size([], {"log_barrier": log_barrier, "order": order, "regularization": regularization, "smoothness": smoothness});
-return $.b.min([limit, $.div($.mul($.mul(limit, order), deletion), dimension)]);
-});
-discretisation_rate = $.fn("discretisation_rate", ["*", "log_barrier", "dimension", "regularization", "smoothness", "step_size"], {}, function (log_barrier, dimension, regularization, smoothness, step_size) {
-let scale;
-if ($.t($.eq(step_size, 0n))) {
-return 0.0;
-}
-scale = $.div($.mul($.mul(32n, dimension), $.pow($.add(smoothness, regularization), 2n)), regularization);
-return $.mul(scale, _exp([$.add($.libraries["math"].log([step_size]), log_barrier)]));
-});
-forgetting_rate = $.fn("forgetting_rate", ["*", "log_barrier", "regularization", "step_size"], {}, function (log_barrier, regularization, step_size) {
-return $.mul($.div($.mul(regularization, step_size), 2n), $.libraries["math"].exp([$.neg(log_barrier)]));
-});
-renyi_to_gibbs_printed = $.fn("renyi_to_gibbs_printed", ["*", "start", "discretisation_rate", "forgetting_rate", "order", "steps"], {}, function (start, discretisation_rate, forgetting_rate, order, steps) {
-return $.add($.mul($.mul(order, $.libraries["math"].exp([$.mul($.neg(forgetting_rate), steps)])), start), $.mul(order, discretisation_rate));
-});
-rate_to_gibbs = $.fn("rate_to_gibbs", ["*", "start_rate", "discretisation_rate", "forgetting_rate", "steps"], {}, function (start_rate, discretisation_rate, forgetting_rate, steps) {
-let kept;
-kept = $.libraries["math"].exp([$.mul($.neg(forgetting_rate), steps)]);
-return $.sub($.mul(kept, start_rate), $.mul($.libraries["math"].expm1([$.mul($.neg(forgetting_rate), steps)]), discretisation_rate));
-});
-prior_to_gibbs = $.fn("prior_to_gibbs", ["*", "range", "noise_variance"], {}, function (range, noise_variance) {
-let oscillation;
-oscillation = $.div(range, noise_variance);
-return $.tuple([oscillation, $.div($.pow(oscillation, 2n), 8n)]);
-});
-gibbs_move = $.fn("gibbs_move", ["*", "range", "noise_variance", "batch", "records", "deletions_only"], {"deletions_only": false}, function (range, noise_variance, batch, records, deletions_only) {
-return $.div($.mul($.mul(($.t(deletions_only) ? 1n : 2n), batch), range), $.mul(records, noise_variance));
-});
-return {log_barrier_printed, log_barrier, _exp, largest_step_size, step_size, discretisation_rate, forgetting_rate, renyi_to_gibbs_printed, rate_to_gibbs, prior_to_gibbs, gibbs_move};
-})();
-$.modules["bounds.search"] = (() => {
-let first_safe, least_safe, first_whole, least_whole, last_whole;
-const math = $.libraries["math"];
-first_safe = $.fn("first_safe", ["safe", "low", "high", "digits"], {"digits": 1e-15}, function (safe, low, high, digits) {
-let _, middle;
-for (const $v1 of $.each($.b.range([200n]))) {
-_ = $v1;
-middle = (($.t($.lt(0n, low)) && $.t($.lt(4n, $.div(high, low)))) ? $.mul($.libraries["math"].sqrt([low]), $.libraries["math"].sqrt([high])) : $.add(low, $.div($.sub(high, low), 2n)));
-if (!$.t((($v2, $v3, $v4) => $.lt($v2, $v3) && $.lt($v3, $v4))(low, middle, high))) {
-break;
-}
-if ($.t(safe([middle]))) {
-high = middle;
-} else {
-low = middle;
-}
-if ($.t($.le($.sub(high, low), $.mul(digits, high)))) {
-break;
-}
-}
-return high;
-});
-least_safe = $.fn("least_safe", ["safe", "*", "guess", "factor", "below", "most", "digits"], {"factor": 2.0, "below": null, "most": $.libraries["math"].inf, "digits": 1e-15}, function (safe, guess, factor, below, most, digits) {
-let high, low, lower;
-{const $v5 = [below, $.b.min([guess, most])];low = $v5[0];high = $v5[1];}
-while (!$.t(safe([high]))) {
-if (!$.t($.lt(high, most))) {
-return $.libraries["math"].inf;
-}
-{const $v6 = [high, $.b.min([$.mul(factor, high), most])];low = $v6[0];high = $v6[1];}
-}
-while ($.t($.is(low, null))) {
-lower = $.div(high, factor);
-{const $v7 = $.unpack((($.t($.lt(0n, lower)) && $.t(safe([lower]))) ? $.tuple([null, lower]) : $.tuple([lower, high])), 2, -1);low = $v7[0];high = $v7[1];}
-}
-return first_safe([safe, low, high, digits]);
-});
-first_whole = $.fn("first_whole", ["safe", "low", "high", "digits"], {"digits": 0.0}, function (safe, low, high, digits) {
-let middle;
-while ($.t($.lt($.b.max([1n, $.mul(digits, high)]), $.sub(high, low)))) {
-middle = $.floordiv($.add(low, high), 2n);
-{const $v8 = $.unpack(($.t(safe([middle])) ? $.tuple([low, middle]) : $.tuple([middle, high])), 2, -1);low = $v8[0];high = $v8[1];}
-}
-return high;
-});
-least_whole = $.fn("least_whole", ["safe", "*", "guess", "below", "most", "digits"], {"guess": 1n, "below": 0n, "most": $.libraries["math"].inf, "digits": 0.0}, function (safe, guess, below, most, digits) {
-let high, low;
-{const $v9 = [below, guess];low = $v9[0];high = $v9[1];}
-while ($.t($.le(high, most))) {
-if ($.t(safe([high]))) {
-return first_whole([safe, low, high, digits]);
-}
-{const $v10 = [high, $.mul(2n, high)];low = $v10[0];high = $v10[1];}
-}
-return null;
-});
-last_whole = $.fn("last_whole", ["fits", "sure"], {"sure": null}, function (fits, sure) {
-let begun, beyond;
-begun = ($.t($.is(sure, null)) ? 0n : last_whole([sure]));
-beyond = least_whole([$.fn("<lambda>", ["number"], {}, (number) => !$.t(fits([number])))], {"guess": $.add(begun, 1n), "below": begun});
-if (!$.t(!$.is(beyond, null))) throw $.raised($.b.AssertionError);
-return $.sub(beyond, 1n);
-});
-return {first_safe, least_safe, first_whole, least_whole, last_whole};
 })();
 $.modules["bounds.markov_sums"] = (() => {
 let CARRY_BITS, _UP, _SUM_UP, _APART, SMOOTHING_SQUARED, sensitivity, rounding, charge, gaussian_factor, reserves, equaliser, worst_charges;
@@ -2201,65 +1973,67 @@ return ($.t(same) ? null : $.either($.cm(path, "rstrip", ["."]), () => "value"))
 });
 return {REFUSALS, LAST_DIGITS, _LARGEST, _LONGEST, Check, Verification, brief, at_least, difference, NoisyGDDeleteError, Mapping, asdict};
 })();
-$.modules["evidence.canonical"] = (() => {
-let MOST_VALUES, canonical, _values, _as_doubles;
-const rfc8785 = $.libraries["rfc8785"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-MOST_VALUES = 1000000n;
-canonical = $.fn("canonical", ["document"], {}, function (document) {
-let error, said;
-if ($.t($.lt(MOST_VALUES, _values([document])))) {
-throw $.raised(InvalidParameter([("" + "a document of more than " + $.formatted(MOST_VALUES, "", "") + " values is not signed; give one with fewer releases")]));
+$.modules["privacy.sentences"] = (() => {
+let DIGITS, rounded_up, shown, brief, right_of_hundred, _exponent, CATALOGUE, fill;
+const catalogue = $.libraries["privacy.sentences"]["catalogue"];
+const math = $.libraries["math"];
+const re = $.libraries["re"];
+const ROUND_CEILING = $.libraries["decimal"]["ROUND_CEILING"];
+const Context = $.libraries["decimal"]["Context"];
+const Decimal = $.libraries["decimal"]["Decimal"];
+const Fraction = $.libraries["fractions"]["Fraction"];
+DIGITS = 4n;
+rounded_up = $.fn("rounded_up", ["bound", "digits"], {"digits": DIGITS}, function (bound, digits) {
+if (!$.t($.libraries["math"].isfinite([bound]))) {
+return bound;
 }
-try {
-try {
-return $.libraries["rfc8785"].dumps([document]);
-} catch ($error) { const $caught = $.thrown($error);
-if ($.caught($caught, $.libraries["rfc8785"].IntegerDomainError)) {
-return $.libraries["rfc8785"].dumps([_as_doubles([document])]);
-} else throw $caught;
-}
-} catch ($error) { const $caught = $.thrown($error);
-if ($.caught($caught, $.tuple([$.b.ValueError, $.b.OverflowError, $.b.RecursionError]))) {error = $caught;
-said = $.either($.slice($.b.str([error]), null, 200n, null), () => $.ga($.b.type([error]), "__name__"));
-throw $.raised(InvalidParameter([("" + "no canonical JSON (RFC 8785): " + $.formatted(said, "", ""))]));
-} else throw $caught;
-}
-return null;
+return $.b.float([$.cm(Context([], {"prec": digits, "rounding": ROUND_CEILING}), "plus", [Decimal([$.b.repr([$.b.float([bound])])])])]);
 });
-_values = $.fn("_values", ["document"], {}, function (document) {
-let found, left, value;
-{const $v1 = [0n, [document]];found = $v1[0];left = $v1[1];}
-while (($.t(left) && $.t($.le(found, MOST_VALUES)))) {
-value = $.cm(left, "pop", []);
-found = $.iadd(found, 1n);
-if ($.t($.b.isinstance([value, $.b.dict]))) {
-$.cm(left, "extend", [$.cm(value, "values", [])]);
-} else {
-if ($.t($.b.isinstance([value, $.tuple([$.b.list, $.b.tuple])]))) {
-$.cm(left, "extend", [value]);
+shown = $.fn("shown", ["bound", "*", "percent"], {"percent": false}, function (bound, percent) {
+let tenths;
+if (($.t($.is(bound, null)) || $.t($.eq(bound, $.libraries["math"].inf)))) {
+return "\u221e";
 }
+if ($.t(percent)) {
+tenths = $.cm($.mul(Decimal([$.b.repr([$.b.float([bound])])]), 100n), "quantize", [Decimal(["0.1"])], {"rounding": ROUND_CEILING});
+return ("" + $.formatted($.b.min([tenths, Decimal(["100.0"])]), "", "") + " %");
 }
-}
-return found;
+return _exponent([("" + $.formatted(rounded_up([bound]), "", ("" + "." + $.formatted(DIGITS, "", "") + "g")))]);
 });
-_as_doubles = $.fn("_as_doubles", ["value"], {}, function (value) {
-if ($.t($.b.isinstance([value, $.b.dict]))) {
-return $.dict((function* ($first) { for (const $v2 of $.each($first)) { let inner, name; {const $v3 = $.unpack($v2, 2, -1);name = $v3[0];inner = $v3[1];} yield [name, _as_doubles([inner])]; } })($.cm(value, "items", [])));
+brief = $.fn("brief", ["number", "digits"], {"digits": 6n}, function (number, digits) {
+if ($.t($.is(number, null))) {
+return "\u2013";
 }
-if ($.t($.b.isinstance([value, $.tuple([$.b.list, $.b.tuple])]))) {
-return [...(function* ($first) { for (const $v4 of $.each($first)) { let inner; inner = $v4; yield _as_doubles([inner]); } })(value)];
-}
-if (($.t($.b.isinstance([value, $.b.int])) && !$.t($.b.isinstance([value, $.b.bool])) && $.t($.le($.pow(2n, 53n), $.b.abs([value]))) && $.t($.eq($.b.float([value]), value)))) {
-return $.b.float([value]);
-}
-return value;
+return _exponent([("" + $.formatted(number, "", ("" + "." + $.formatted(digits, "", "") + "g")))]);
 });
-return {MOST_VALUES, canonical, _values, _as_doubles, InvalidParameter};
+right_of_hundred = $.fn("right_of_hundred", ["advantage"], {}, function (advantage) {
+return $.b.min([100n, $.add(50n, $.libraries["math"].ceil([$.mul(50n, Fraction([$.b.repr([$.b.float([advantage])])]))]))]);
+});
+_exponent = $.fn("_exponent", ["text"], {}, function (text) {
+return $.libraries["re"].sub(["e([+-])0*", $.fn("<lambda>", ["sign"], {}, (sign) => ($.t($.eq($.gi(sign, 1n), "-")) ? "e-" : "e")), text]);
+});
+CATALOGUE = "4";
+fill = $.fn("fill", ["entry", "values", "filled"], {}, function (entry, values, filled) {
+let first, name, part, parts, rest, text, value;
+while (!$.t($.b.isinstance([entry, $.b.str]))) {
+value = $.gi(values, $.gi(entry, "by"));
+entry = $.gi(entry, ($.t($.b.isinstance([value, $.b.str])) ? value : ($.t($.eq(value, 1n)) ? "one" : "many")));
+}
+{const $v1 = $.unpack($.cm(entry, "split", ["{"]), 2, 1);first = $v1[0];parts = $v1[1];}
+text = first;
+for (const $v2 of $.each(parts)) {
+part = $v2;
+{const $v3 = $.unpack($.cm(part, "split", ["}"]), 2, -1);name = $v3[0];rest = $v3[1];}
+text = $.iadd(text, $.add($.gi(filled, name), rest));
+}
+return text;
+});
+return {DIGITS, rounded_up, shown, brief, right_of_hundred, _exponent, CATALOGUE, fill, Decimal, ROUND_CEILING, Fraction, Context};
 })();
-$.modules["register.dates"] = (() => {
-let MOST_HOLIDAYS, _ONE_DAY, _SATURDAY, moment, day, days, last_day, moved_by, local_day, in_json;
+$.modules["register.case"] = (() => {
+let MOST_HOLIDAYS, _ONE_DAY, _SATURDAY, moment, day, days, last_day, moved_by, local_day, in_json, Reasons;
 const Mapping = $.libraries["collections.abc"]["Mapping"];
+const replace = $.libraries["dataclasses"]["replace"];
 const UTC = $.libraries["datetime"]["UTC"];
 const date = $.libraries["datetime"]["date"];
 const datetime = $.libraries["datetime"]["datetime"];
@@ -2358,38 +2132,11 @@ return $.cm(value, "isoformat", []);
 }
 return ($.t($.b.isinstance([value, Word])) ? $.b.str([value]) : value);
 });
-return {MOST_HOLIDAYS, _ONE_DAY, _SATURDAY, moment, day, days, last_day, moved_by, local_day, in_json, Word, date, Mapping, datetime, UTC, InvalidParameter, monthrange, count, timedelta};
-})();
-$.modules["register.terms"] = (() => {
-let Reasons;
-const Word = $.modules["errors"]["Word"];
 Reasons = $.cls("Reasons", [Word], ($ns) => {
 $ns.COMPLEXITY = "complexity";
 $ns.NUMBER = "number of requests";
 });
-return {Reasons, Word};
-})();
-$.modules["privacy.worlds"] = (() => {
-let Worlds, ADJACENCIES, DELETION_NOTIONS;
-const Word = $.modules["errors"]["Word"];
-Worlds = $.cls("Worlds", [Word], ($ns) => {
-$ns.REPLACE = "replace";
-$ns.ZERO_OUT = "zero-out";
-$ns.DEFINITION_4_1 = "definition-4.1";
-$ns.PAIRWISE = "pairwise";
-$ns.about = $.property($.fn("about", ["self"], {}, function (self) {
-return ($.t($.has(ADJACENCIES, self)) ? "dp" : "deletion");
-}));
-$ns.between_records = $.property($.fn("between_records", ["self"], {}, function (self) {
-return $.has($.tuple([$.ga(Worlds, "REPLACE"), $.ga(Worlds, "PAIRWISE")]), self);
-}));
-$ns.sensitivity = $.fn("sensitivity", ["self", "lipschitz", "rows"], {"rows": 1n}, function (self, lipschitz, rows) {
-return $.mul($.mul(($.t($.ga(self, "between_records")) ? 2n : 1n), lipschitz), rows);
-});
-});
-ADJACENCIES = $.tuple([$.ga(Worlds, "REPLACE"), $.ga(Worlds, "ZERO_OUT")]);
-DELETION_NOTIONS = $.tuple([$.ga(Worlds, "DEFINITION_4_1"), $.ga(Worlds, "PAIRWISE")]);
-return {Worlds, ADJACENCIES, DELETION_NOTIONS, Word};
+return {MOST_HOLIDAYS, _ONE_DAY, _SATURDAY, moment, day, days, last_day, moved_by, local_day, in_json, Reasons, Word, date, Mapping, datetime, UTC, InvalidParameter, monthrange, count, timedelta};
 })();
 $.modules["records.counts"] = (() => {
 let KINDS, EditCounts, NO_EDITS;
@@ -2520,6 +2267,127 @@ return $.dict([["name", $.ga(self, "name")], ...$.pairs(asdict([self]))]);
 }), [["radius", () => ["is", $.b.float]]], {frozen: true});
 return {MOST_CLASSES, ONE_DIRECTION, SEVERAL_DIRECTIONS, LossConstants, Loss, Any, ClassVar, ABC, scale, abstractmethod, asdict};
 })();
+$.modules["bounds.theorem_5_2"] = (() => {
+let log_barrier_printed, log_barrier, _exp, largest_step_size, step_size, discretisation_rate, forgetting_rate, renyi_to_gibbs_printed, rate_to_gibbs, prior_to_gibbs, gibbs_move, FORMS, Gibbs;
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const Any = $.libraries["typing"]["Any"];
+const choice = $.modules["errors"]["choice"];
+const count = $.modules["errors"]["count"];
+const non_negative = $.modules["errors"]["non_negative"];
+const positive = $.modules["errors"]["positive"];
+const renyi_order = $.modules["errors"]["renyi_order"];
+log_barrier_printed = $.fn("log_barrier_printed", ["*", "range", "noise_variance"], {}, function (range, noise_variance) {
+return $.div($.mul(2n, range), noise_variance);
+});
+log_barrier = $.fn("log_barrier", ["*", "range", "noise_variance"], {}, function (range, noise_variance) {
+return $.div(range, noise_variance);
+});
+_exp = $.fn("_exp", ["exponent"], {}, function (exponent) {
+return ($.t($.lt(exponent, 709n)) ? $.libraries["math"].exp([exponent]) : $.libraries["math"].inf);
+});
+largest_step_size = $.fn("largest_step_size", ["*", "log_barrier", "order", "regularization", "smoothness"], {}, function (log_barrier, order, regularization, smoothness) {
+return $.mul($.div(regularization, $.mul($.mul(64n, $.pow(order, 2n)), $.pow($.add(smoothness, regularization), 2n))), $.libraries["math"].exp([$.neg(log_barrier)]));
+});
+step_size = $.fn("step_size", ["*", "log_barrier", "order", "deletion", "dimension", "regularization", "smoothness"], {}, function (log_barrier, order, deletion, dimension, regularization, smoothness) {
+let limit;
+limit = largest_step_size([], {"log_barrier": log_barrier, "order": order, "regularization": regularization, "smoothness": smoothness});
+return $.b.min([limit, $.div($.mul($.mul(limit, order), deletion), dimension)]);
+});
+discretisation_rate = $.fn("discretisation_rate", ["*", "log_barrier", "dimension", "regularization", "smoothness", "step_size"], {}, function (log_barrier, dimension, regularization, smoothness, step_size) {
+let scale;
+if ($.t($.eq(step_size, 0n))) {
+return 0.0;
+}
+scale = $.div($.mul($.mul(32n, dimension), $.pow($.add(smoothness, regularization), 2n)), regularization);
+return $.mul(scale, _exp([$.add($.libraries["math"].log([step_size]), log_barrier)]));
+});
+forgetting_rate = $.fn("forgetting_rate", ["*", "log_barrier", "regularization", "step_size"], {}, function (log_barrier, regularization, step_size) {
+return $.mul($.div($.mul(regularization, step_size), 2n), $.libraries["math"].exp([$.neg(log_barrier)]));
+});
+renyi_to_gibbs_printed = $.fn("renyi_to_gibbs_printed", ["*", "start", "discretisation_rate", "forgetting_rate", "order", "steps"], {}, function (start, discretisation_rate, forgetting_rate, order, steps) {
+return $.add($.mul($.mul(order, $.libraries["math"].exp([$.mul($.neg(forgetting_rate), steps)])), start), $.mul(order, discretisation_rate));
+});
+rate_to_gibbs = $.fn("rate_to_gibbs", ["*", "start_rate", "discretisation_rate", "forgetting_rate", "steps"], {}, function (start_rate, discretisation_rate, forgetting_rate, steps) {
+let kept;
+kept = $.libraries["math"].exp([$.mul($.neg(forgetting_rate), steps)]);
+return $.sub($.mul(kept, start_rate), $.mul($.libraries["math"].expm1([$.mul($.neg(forgetting_rate), steps)]), discretisation_rate));
+});
+prior_to_gibbs = $.fn("prior_to_gibbs", ["*", "range", "noise_variance"], {}, function (range, noise_variance) {
+let oscillation;
+oscillation = $.div(range, noise_variance);
+return $.tuple([oscillation, $.div($.pow(oscillation, 2n), 8n)]);
+});
+gibbs_move = $.fn("gibbs_move", ["*", "range", "noise_variance", "batch", "records", "deletions_only"], {"deletions_only": false}, function (range, noise_variance, batch, records, deletions_only) {
+return $.div($.mul($.mul(($.t(deletions_only) ? 1n : 2n), batch), range), $.mul(records, noise_variance));
+});
+FORMS = $.tuple(["printed", "sharper"]);
+Gibbs = $.dataclass($.cls("Gibbs", [], ($ns) => {
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let name;
+renyi_order(["order", $.ga(self, "order")]);
+for (const $v1 of $.each($.tuple(["range", "regularization"]))) {
+name = $v1;
+positive([name, $.b.getattr([self, name])]);
+}
+non_negative(["smoothness", $.ga(self, "smoothness")]);
+count(["dimension", $.ga(self, "dimension")]);
+choice(["form", $.ga(self, "form"), FORMS]);
+return null;
+});
+$ns.closeness = $.fn("closeness", ["self", "*", "step_size", "noise_variance", "records", "runs"], {}, function (self, step_size, noise_variance, records, runs) {
+let chain, cost, edits, learn_steps, requests, steps;
+chain = $.dict([["step_size", step_size], ["noise_variance", noise_variance], ["records", records]]);
+{const $v2 = $.unpack(runs, 2, 1);{const $v3 = $.unpack($v2[0], 2, -1);learn_steps = $v3[0];edits = $v3[1];}requests = $v2[1];}
+cost = $.cm(self, "closer", [], {...$.named(chain), "before": null, "steps": learn_steps, "edits": edits});
+for (const $v4 of $.each(requests)) {
+{const $v5 = $.unpack($v4, 2, -1);steps = $v5[0];edits = $v5[1];}
+cost = $.cm(self, "closer", [], {...$.named(chain), "before": cost, "steps": steps, "edits": edits});
+}
+return cost;
+});
+$ns.closer = $.fn("closer", ["self", "*", "step_size", "noise_variance", "records", "before", "steps", "edits"], {}, function (self, step_size, noise_variance, records, before, steps, edits) {
+let run;
+run = $.cm(self, "_run", [step_size, noise_variance, records]);
+return ($.t($.is(before, null)) ? run([$.cm(self, "_prior", [noise_variance]), steps, 0n]) : run([before, steps, edits]));
+});
+$ns.worst_closeness = $.fn("worst_closeness", ["self", "*", "step_size", "noise_variance", "records", "learn_steps", "delete_steps", "batch"], {}, function (self, step_size, noise_variance, records, learn_steps, delete_steps, batch) {
+let first, offset, run, slope;
+run = $.cm(self, "_run", [step_size, noise_variance, records]);
+first = run([run([$.cm(self, "_prior", [noise_variance]), learn_steps, 0n]), delete_steps, batch]);
+offset = run([0.0, delete_steps, batch]);
+slope = $.sub(run([1.0, delete_steps, batch]), offset);
+return ($.t($.lt(slope, 1n)) ? $.b.max([first, $.div(offset, $.sub(1n, slope))]) : $.libraries["math"].inf);
+});
+$ns._prior = $.fn("_prior", ["self", "noise_variance"], {}, function (self, noise_variance) {
+let everywhere, rate;
+{const $v6 = $.unpack(prior_to_gibbs([], {"range": $.ga(self, "range"), "noise_variance": noise_variance}), 2, -1);everywhere = $v6[0];rate = $v6[1];}
+return ($.t($.eq($.ga(self, "form"), "sharper")) ? $.mul($.ga(self, "order"), $.b.min([everywhere, rate])) : everywhere);
+});
+$ns._run = $.fn("_run", ["self", "step_size", "noise_variance", "records"], {}, function (self, step_size, noise_variance, records) {
+let after, barrier, chain, limit, scale, sizes;
+scale = $.dict([["range", $.ga(self, "range")], ["noise_variance", noise_variance]]);
+barrier = ($.t($.eq($.ga(self, "form"), "sharper")) ? log_barrier : log_barrier_printed);
+sizes = $.dict([["log_barrier", barrier([], {...$.named(scale)})], ["regularization", $.ga(self, "regularization")]]);
+limit = largest_step_size([], {"order": $.ga(self, "order"), "smoothness": $.ga(self, "smoothness"), ...$.named(sizes)});
+if (!$.t($.le(step_size, $.mul(limit, $.add(1n, 1e-12))))) {
+return $.fn("<lambda>", ["*_"], {}, (_) => $.libraries["math"].inf);
+}
+chain = $.dict([["discretisation_rate", discretisation_rate([], {"dimension": $.ga(self, "dimension"), "smoothness": $.ga(self, "smoothness"), "step_size": step_size, ...$.named(sizes)})], ["forgetting_rate", forgetting_rate([], {"step_size": step_size, ...$.named(sizes)})]]);
+after = $.fn("after", ["cost", "steps", "edits"], {}, function (cost, steps, edits) {
+let move, rate;
+move = gibbs_move([], {"batch": edits, "records": records, ...$.named(scale)});
+if ($.t($.eq($.ga(self, "form"), "sharper"))) {
+rate = $.add($.div(cost, $.ga(self, "order")), move);
+return $.mul($.ga(self, "order"), rate_to_gibbs([], {"start_rate": rate, "steps": steps, ...$.named(chain)}));
+}
+return renyi_to_gibbs_printed([], {"start": $.add(cost, move), "order": $.ga(self, "order"), "steps": steps, ...$.named(chain)});
+});
+return after;
+});
+}), [["order", () => ["is", $.b.float]], ["range", () => ["is", $.b.float]], ["smoothness", () => ["is", $.b.float]], ["regularization", () => ["is", $.b.float]], ["dimension", () => ["is", $.b.int]], ["form", () => ["is", $.b.str]]], {frozen: true});
+return {log_barrier_printed, log_barrier, _exp, largest_step_size, step_size, discretisation_rate, forgetting_rate, renyi_to_gibbs_printed, rate_to_gibbs, prior_to_gibbs, gibbs_move, FORMS, Gibbs, choice, count, non_negative, positive, renyi_order, Any};
+})();
 $.modules["bounds.solver_steps"] = (() => {
 let PER_FEATURE, MOST_CELLS, _QUICK, _SIDE, _SOLVED, _DECOMPOSED, _LEAST_SHARE, _MOST_SHARE, _COUNTED, sample_rows, growth, condition, proven_steps;
 const math = $.libraries["math"];
@@ -2571,20 +2439,10 @@ return $.b.next([(function* ($first) { for (const $v4 of $.each($first)) { let _
 });
 return {PER_FEATURE, MOST_CELLS, _QUICK, _SIDE, _SOLVED, _DECOMPOSED, _LEAST_SHARE, _MOST_SHARE, _COUNTED, sample_rows, growth, condition, proven_steps, InvalidParameter};
 })();
-$.modules["methods.forecast"] = (() => {
-let forecast_excess_risk;
-const math = $.libraries["math"];
-forecast_excess_risk = $.fn("forecast_excess_risk", ["problem", "*", "step_size", "noise_variance", "steps"], {"steps": $.libraries["math"].inf}, function (problem, step_size, noise_variance, steps) {
-let mean_curvature, settled, u;
-mean_curvature = $.add($.ga(problem, "strong_convexity"), $.div($.ga($.ga(problem, "loss"), "curvature_trace"), $.ga(problem, "dimension")));
-u = $.b.min([$.mul(step_size, mean_curvature), 1.0]);
-settled = (($.t($.eq(u, 1n)) || $.t($.eq(steps, $.libraries["math"].inf))) ? 1.0 : $.neg($.libraries["math"].expm1([$.mul($.mul(2n, steps), $.libraries["math"].log1p([$.neg(u)]))])));
-return $.div($.mul($.div($.mul($.ga(problem, "dimension"), noise_variance), 2n), settled), $.sub(1n, $.div(u, 2n)));
-});
-return {forecast_excess_risk};
-})();
 $.modules["bounds.arithmetic"] = (() => {
-let DTYPES, BLOCK, SPAN, CHUNK, GRID_BITS, MOST_PROCESSES, MOST_PARTITIONS, NORM_TOLERANCE, _SLOPE_TOLERANCE, _UNIT_ROUNDOFF, sensitivity_slack, gradient_error, _in_a_tree;
+let DTYPES, BLOCK, SPAN, CHUNK, GRID_BITS, MOST_PROCESSES, MOST_PARTITIONS, NORM_TOLERANCE, _SLOPE_TOLERANCE, _UNIT_ROUNDOFF, sensitivity_slack, gradient_error, _in_a_tree, UNIT, MARGIN, LEAST_LOG, exp_up, log_down, sum_up, least, best_order, first_safe, least_safe, first_whole, least_whole, last_whole;
+const math = $.libraries["math"];
+const sys = $.libraries["sys"];
 const choice = $.modules["errors"]["choice"];
 DTYPES = $.tuple(["float32", "float64"]);
 BLOCK = 256n;
@@ -2614,68 +2472,132 @@ return $.mul($.mul(2n, $.gi(_UNIT_ROUNDOFF, "float64")), $.add($.add(curved, sum
 _in_a_tree = $.fn("_in_a_tree", ["parts"], {}, function (parts) {
 return $.cm($.sub(parts, 1n), "bit_length", []);
 });
-return {DTYPES, BLOCK, SPAN, CHUNK, GRID_BITS, MOST_PROCESSES, MOST_PARTITIONS, NORM_TOLERANCE, _SLOPE_TOLERANCE, _UNIT_ROUNDOFF, sensitivity_slack, gradient_error, _in_a_tree, choice};
+UNIT = $.pow(2.0, $.neg(53n));
+MARGIN = 1e-12;
+LEAST_LOG = $.neg($.ga($.libraries["sys"].float_info, "max"));
+exp_up = $.fn("exp_up", ["logarithm"], {}, function (logarithm) {
+if ($.t($.eq(logarithm, $.neg($.libraries["math"].inf)))) {
+return 0.0;
+}
+return ($.t($.lt(logarithm, 0n)) ? $.libraries["math"].nextafter([$.libraries["math"].exp([$.b.min([logarithm, 0.0])]), $.libraries["math"].inf]) : 1.0);
+});
+log_down = $.fn("log_down", ["value"], {}, function (value) {
+let logarithm;
+logarithm = $.libraries["math"].log([value]);
+return $.sub(logarithm, $.mul($.mul(2n, UNIT), $.b.abs([logarithm])));
+});
+sum_up = $.fn("sum_up", ["*terms"], {}, function (terms) {
+return $.add($.libraries["math"].fsum([terms]), $.mul($.mul(16n, UNIT), $.libraries["math"].fsum([$.b.map([$.b.abs, terms])])));
+});
+least = $.fn("least", ["objective", "left", "right", "rounds"], {}, function (objective, left, right, rounds) {
+let _, best, high, inner, low, outer, ratio;
+ratio = $.div($.sub($.libraries["math"].sqrt([5n]), 1n), 2n);
+{const $v1 = [$.sub(right, $.mul(ratio, $.sub(right, left))), $.add(left, $.mul(ratio, $.sub(right, left)))];inner = $v1[0];outer = $v1[1];}
+{const $v2 = [objective([inner]), objective([outer])];low = $v2[0];high = $v2[1];}
+best = $.b.min([low, high]);
+for (const $v3 of $.each($.b.range([rounds]))) {
+_ = $v3;
+if ($.t($.le(low, high))) {
+{const $v5 = [outer, inner, low];right = $v5[0];outer = $v5[1];high = $v5[2];}
+inner = $.sub(right, $.mul(ratio, $.sub(right, left)));
+low = objective([inner]);
+} else {
+{const $v4 = [inner, outer, high];left = $v4[0];inner = $v4[1];low = $v4[2];}
+outer = $.add(left, $.mul(ratio, $.sub(right, left)));
+high = objective([outer]);
+}
+best = $.b.min([best, low, high]);
+}
+return best;
+});
+best_order = $.fn("best_order", ["objective", "low", "high", "points", "rounds"], {"low": 1e-09, "high": 1000000000000000.0, "points": 128n, "rounds": 36n}, function (objective, low, high, points, rounds) {
+let at, best, grid, tried, values;
+tried = $.dict([]);
+at = $.fn("at", ["point"], {}, function (point) {
+let order;
+order = $.add(1n, $.libraries["math"].exp([point]));
+$.si(tried, order, objective([order]));
+return $.gi(tried, order);
+});
+grid = [...(function* ($first) { for (const $v6 of $.each($first)) { let i; i = $v6; yield $.add($.libraries["math"].log([low]), $.div($.mul(i, $.sub($.libraries["math"].log([high]), $.libraries["math"].log([low]))), points)); } })($.b.range([$.add(points, 1n)]))];
+values = [...(function* ($first) { for (const $v7 of $.each($first)) { let point; point = $v7; yield at([point]); } })(grid)];
+best = $.b.min([$.b.range([$.b.len([grid])])], {"key": $.ga(values, "__getitem__")});
+least([at, $.gi(grid, $.b.max([0n, $.sub(best, 1n)])), $.gi(grid, $.b.min([$.sub($.b.len([grid]), 1n), $.add(best, 1n)])), rounds]);
+return $.b.min([tried], {"key": $.ga(tried, "__getitem__")});
+});
+first_safe = $.fn("first_safe", ["safe", "low", "high", "digits"], {"digits": 1e-15}, function (safe, low, high, digits) {
+let _, middle;
+for (const $v8 of $.each($.b.range([200n]))) {
+_ = $v8;
+middle = (($.t($.lt(0n, low)) && $.t($.lt(4n, $.div(high, low)))) ? $.mul($.libraries["math"].sqrt([low]), $.libraries["math"].sqrt([high])) : $.add(low, $.div($.sub(high, low), 2n)));
+if (!$.t((($v9, $v10, $v11) => $.lt($v9, $v10) && $.lt($v10, $v11))(low, middle, high))) {
+break;
+}
+if ($.t(safe([middle]))) {
+high = middle;
+} else {
+low = middle;
+}
+if ($.t($.le($.sub(high, low), $.mul(digits, high)))) {
+break;
+}
+}
+return high;
+});
+least_safe = $.fn("least_safe", ["safe", "*", "guess", "factor", "below", "most", "digits"], {"factor": 2.0, "below": null, "most": $.libraries["math"].inf, "digits": 1e-15}, function (safe, guess, factor, below, most, digits) {
+let high, low, lower;
+{const $v12 = [below, $.b.min([guess, most])];low = $v12[0];high = $v12[1];}
+while (!$.t(safe([high]))) {
+if (!$.t($.lt(high, most))) {
+return $.libraries["math"].inf;
+}
+{const $v13 = [high, $.b.min([$.mul(factor, high), most])];low = $v13[0];high = $v13[1];}
+}
+while ($.t($.is(low, null))) {
+lower = $.div(high, factor);
+{const $v14 = $.unpack((($.t($.lt(0n, lower)) && $.t(safe([lower]))) ? $.tuple([null, lower]) : $.tuple([lower, high])), 2, -1);low = $v14[0];high = $v14[1];}
+}
+return first_safe([safe, low, high, digits]);
+});
+first_whole = $.fn("first_whole", ["safe", "low", "high", "digits"], {"digits": 0.0}, function (safe, low, high, digits) {
+let middle;
+while ($.t($.lt($.b.max([1n, $.mul(digits, high)]), $.sub(high, low)))) {
+middle = $.floordiv($.add(low, high), 2n);
+{const $v15 = $.unpack(($.t(safe([middle])) ? $.tuple([low, middle]) : $.tuple([middle, high])), 2, -1);low = $v15[0];high = $v15[1];}
+}
+return high;
+});
+least_whole = $.fn("least_whole", ["safe", "*", "guess", "below", "most", "digits"], {"guess": 1n, "below": 0n, "most": $.libraries["math"].inf, "digits": 0.0}, function (safe, guess, below, most, digits) {
+let high, low;
+{const $v16 = [below, guess];low = $v16[0];high = $v16[1];}
+while ($.t($.le(high, most))) {
+if ($.t(safe([high]))) {
+return first_whole([safe, low, high, digits]);
+}
+{const $v17 = [high, $.mul(2n, high)];low = $v17[0];high = $v17[1];}
+}
+return null;
+});
+last_whole = $.fn("last_whole", ["fits", "sure"], {"sure": null}, function (fits, sure) {
+let begun, beyond;
+begun = ($.t($.is(sure, null)) ? 0n : last_whole([sure]));
+beyond = least_whole([$.fn("<lambda>", ["number"], {}, (number) => !$.t(fits([number])))], {"guess": $.add(begun, 1n), "below": begun});
+if (!$.t(!$.is(beyond, null))) throw $.raised($.b.AssertionError);
+return $.sub(beyond, 1n);
+});
+return {DTYPES, BLOCK, SPAN, CHUNK, GRID_BITS, MOST_PROCESSES, MOST_PARTITIONS, NORM_TOLERANCE, _SLOPE_TOLERANCE, _UNIT_ROUNDOFF, sensitivity_slack, gradient_error, _in_a_tree, UNIT, MARGIN, LEAST_LOG, exp_up, log_down, sum_up, least, best_order, first_safe, least_safe, first_whole, least_whole, last_whole, choice};
 })();
-$.modules["store.position"] = (() => {
-let COUNTED_BY, _LONGEST, _NUMBER, _FORMS, _Snapshot, checked, covers;
-const re = $.libraries["re"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const datetime = $.libraries["datetime"]["datetime"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-COUNTED_BY = $.tuple(["trigger", "versions", "file"]);
-_LONGEST = 10000n;
-_NUMBER = "(0|[1-9]\\d{0,19})";
-_FORMS = $.dict([["transaction", $.libraries["re"].compile([_NUMBER])], ["snapshot", $.libraries["re"].compile([("" + $.formatted(_NUMBER, "", "") + ":" + $.formatted(_NUMBER, "", "") + ":(" + $.formatted(_NUMBER, "", "") + "(," + $.formatted(_NUMBER, "", "") + ")*)?")])], ["version", $.libraries["re"].compile([_NUMBER])], ["time", $.libraries["re"].compile(["\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{6})?\\+00:00"])]]);
-_Snapshot = $.dataclass($.cls("_Snapshot", [], ($ns) => {
-$ns.of = $.classmethod($.fn("of", ["cls", "text"], {}, function (cls, text) {
-let end, first, under_way;
-{const $v1 = $.unpack($.cm(text, "split", [":"]), 3, -1);first = $v1[0];end = $v1[1];under_way = $v1[2];}
-return cls([$.b.int([first]), $.b.int([end]), $.b.frozenset([$.b.map([$.b.int, $.b.filter([null, $.cm(under_way, "split", [","])])])])]);
-}));
-$ns.sees = $.fn("sees", ["self", "transaction"], {}, function (self, transaction) {
-return $.either($.lt(transaction, $.ga(self, "first")), () => $.both($.lt(transaction, $.ga(self, "end")), () => !$.has($.ga(self, "open"), transaction)));
+$.modules["methods.forecast"] = (() => {
+let forecast_excess_risk;
+const math = $.libraries["math"];
+forecast_excess_risk = $.fn("forecast_excess_risk", ["problem", "*", "step_size", "noise_variance", "steps"], {"steps": $.libraries["math"].inf}, function (problem, step_size, noise_variance, steps) {
+let mean_curvature, settled, u;
+mean_curvature = $.add($.ga(problem, "strong_convexity"), $.div($.ga($.ga(problem, "loss"), "curvature_trace"), $.ga(problem, "dimension")));
+u = $.b.min([$.mul(step_size, mean_curvature), 1.0]);
+settled = (($.t($.eq(u, 1n)) || $.t($.eq(steps, $.libraries["math"].inf))) ? 1.0 : $.neg($.libraries["math"].expm1([$.mul($.mul(2n, steps), $.libraries["math"].log1p([$.neg(u)]))])));
+return $.div($.mul($.div($.mul($.ga(problem, "dimension"), noise_variance), 2n), settled), $.sub(1n, $.div(u, 2n)));
 });
-$ns.sees_all_of = $.fn("sees_all_of", ["self", "other"], {}, function (self, other) {
-let unseen;
-unseen = [...(function* ($first) { for (const $v2 of $.each($first)) { let number; number = $v2; if (!($.t($.lt(number, $.ga(other, "end"))) && $.t($.cm(other, "sees", [number])))) continue; yield number; } })($.ga(self, "open"))];
-return $.both($.le($.ga(other, "end"), $.ga(self, "end")), () => !$.t(unseen));
-});
-}), [["first", () => ["is", $.b.int]], ["end", () => ["is", $.b.int]], ["open", () => ["parts", $.b.frozenset, ["is", $.b.int]]]], {frozen: true});
-checked = $.fn("checked", ["text"], {}, function (text) {
-let _, kind, rest;
-{const $v3 = $.unpack((($.t($.b.isinstance([text, $.b.str])) && $.t($.le($.b.len([text]), _LONGEST))) ? $.cm(text, "partition", [":"]) : $.tuple(["", "", ""])), 3, -1);kind = $v3[0];_ = $v3[1];rest = $v3[2];}
-if (($.t(!$.has(_FORMS, kind)) || !$.t($.cm($.gi(_FORMS, kind), "fullmatch", [rest])))) {
-throw $.raised(InvalidParameter(["a position in a source is written as transaction:734, snapshot:734:740:735, version:12 or time:2026-11-22T05:45:00+00:00"]));
-}
-if ($.t($.eq(kind, "time"))) {
-try {
-$.cm(datetime, "fromisoformat", [rest]);
-} catch ($error) { const $caught = $.thrown($error);
-if ($.caught($caught, $.b.ValueError)) {
-throw $.raised(InvalidParameter(["a position in a source names a time that does not exist"]));
-} else throw $caught;
-}
-}
-return text;
-});
-covers = $.fn("covers", ["read", "changed"], {}, function (read, changed) {
-let _, kind, made, other, seen;
-{const $v4 = [$.cm(checked([read]), "partition", [":"]), $.cm(checked([changed]), "partition", [":"])];{const $v5 = $.unpack($v4[0], 3, -1);kind = $v5[0];_ = $v5[1];seen = $v5[2];}{const $v6 = $.unpack($v4[1], 3, -1);other = $v6[0];_ = $v6[1];made = $v6[2];}}
-if ($.t($.eq(kind, "snapshot"))) {
-if ($.t($.eq(other, "transaction"))) {
-return $.cm($.cm(_Snapshot, "of", [seen]), "sees", [$.b.int([made])]);
-}
-return $.both($.eq(other, "snapshot"), () => $.cm($.cm(_Snapshot, "of", [seen]), "sees_all_of", [$.cm(_Snapshot, "of", [made])]));
-}
-if (($.t(!$.eq(kind, other)) || $.t($.eq(kind, "transaction")))) {
-return false;
-}
-if ($.t($.eq(kind, "version"))) {
-return $.le($.b.int([made]), $.b.int([seen]));
-}
-return $.le($.cm(datetime, "fromisoformat", [made]), $.cm(datetime, "fromisoformat", [seen]));
-});
-return {COUNTED_BY, _LONGEST, _NUMBER, _FORMS, _Snapshot, checked, covers, datetime, InvalidParameter};
+return {forecast_excess_risk};
 })();
 $.modules["store.sources.verdicts"] = (() => {
 let Verdicts;
@@ -2686,42 +2608,6 @@ $ns.RESIDUAL = "RESIDUAL";
 $ns.NOT_COVERED = "NOT COVERED";
 });
 return {Verdicts, Word};
-})();
-$.modules["privacy.sentences"] = (() => {
-let CATALOGUE, fill;
-const catalogue = $.libraries["privacy.sentences"]["catalogue"];
-CATALOGUE = "4";
-fill = $.fn("fill", ["entry", "values", "filled"], {}, function (entry, values, filled) {
-let first, name, part, parts, rest, text, value;
-while (!$.t($.b.isinstance([entry, $.b.str]))) {
-value = $.gi(values, $.gi(entry, "by"));
-entry = $.gi(entry, ($.t($.b.isinstance([value, $.b.str])) ? value : ($.t($.eq(value, 1n)) ? "one" : "many")));
-}
-{const $v1 = $.unpack($.cm(entry, "split", ["{"]), 2, 1);first = $v1[0];parts = $v1[1];}
-text = first;
-for (const $v2 of $.each(parts)) {
-part = $v2;
-{const $v3 = $.unpack($.cm(part, "split", ["}"]), 2, -1);name = $v3[0];rest = $v3[1];}
-text = $.iadd(text, $.add($.gi(filled, name), rest));
-}
-return text;
-});
-return {CATALOGUE, fill};
-})();
-$.modules["papers.catalogue"] = (() => {
-let figure;
-const labels = $.libraries["papers.catalogue"]["labels"];
-const shown = $.modules["privacy.shown"]["shown"];
-figure = $.fn("figure", ["value"], {}, function (value) {
-if ($.t($.is(value, null))) {
-return "\u2013";
-}
-if ($.t($.b.isinstance([value, $.b.float]))) {
-return shown([value]);
-}
-return ($.t($.b.isinstance([value, $.b.int])) ? $.cm(("" + $.formatted(value, "", ("" + ","))), "replace", [",", " "]) : $.b.str([value]));
-});
-return {figure, shown};
 })();
 $.modules["losses"] = (() => {
 let __getattr__, _KINDS, CATALOGUE, from_dict;
@@ -2777,575 +2663,15 @@ return null;
 });
 return {__getattr__, _KINDS, CATALOGUE, from_dict, InvalidParameter, Mapping, Catalogue, on_first_use};
 })();
-$.modules["bounds.objective_perturbation_gdp"] = (() => {
-let LARGEST_KAPPA, SMOOTHING, _LOG2, flow_constant, gdp, spread, deletion_spread, inexact_rate, inexact_gdp, _square, output_noise;
-const math = $.libraries["math"];
-const UNIT = $.modules["bounds.rounding"]["UNIT"];
-LARGEST_KAPPA = 0.25;
-SMOOTHING = 12.0;
-_LOG2 = $.libraries["math"].log([2n]);
-flow_constant = $.fn("flow_constant", ["*", "kappa"], {}, function (kappa) {
-let square;
-if (!$.t((($v1, $v2, $v3) => $.le($v1, $v2) && $.le($v2, $v3))(0n, kappa, LARGEST_KAPPA))) {
-return $.libraries["math"].inf;
-}
-square = $.mul($.mul(_LOG2, kappa), kappa);
-return $.add($.add(1n, $.div($.mul(2n, square), $.add(1n, $.libraries["math"].sqrt([$.sub(1n, $.mul(8n, square))])))), $.mul(4n, UNIT));
-});
-gdp = $.fn("gdp", ["*", "lipschitz", "noise", "ratio", "rows", "worlds", "blocks"], {"rows": 1n, "worlds": 1n, "blocks": 1n}, function (lipschitz, noise, ratio, rows, worlds, blocks) {
-let kappa, shift;
-if (!$.t($.lt(0n, noise))) {
-return $.libraries["math"].inf;
-}
-shift = $.div(lipschitz, noise);
-kappa = ($.t(ratio) ? $.mul($.div(ratio, shift), $.add(1n, $.mul(4n, UNIT))) : 0.0);
-return $.mul($.mul($.mul($.mul($.mul(rows, worlds), $.libraries["math"].sqrt([blocks])), shift), flow_constant([], {"kappa": kappa})), $.add(1n, $.mul(8n, UNIT)));
-});
-spread = $.fn("spread", ["*", "gradient_tolerance", "strong_convexity", "grid", "dimension"], {}, function (gradient_tolerance, strong_convexity, grid, dimension) {
-return $.mul($.add($.div($.mul(2n, gradient_tolerance), strong_convexity), $.mul(grid, $.libraries["math"].sqrt([dimension]))), $.add(1n, $.mul(8n, UNIT)));
-});
-deletion_spread = $.fn("deletion_spread", ["*", "gradient_tolerance", "strong_convexity", "grid", "dimension"], {}, function (gradient_tolerance, strong_convexity, grid, dimension) {
-return $.mul($.add($.div(gradient_tolerance, strong_convexity), $.mul(grid, $.libraries["math"].sqrt([dimension]))), $.add(1n, $.mul(8n, UNIT)));
-});
-inexact_rate = $.fn("inexact_rate", ["*", "spread", "output_noise"], {}, function (spread, output_noise) {
-return $.div(_square([spread, output_noise]), 2n);
-});
-inexact_gdp = $.fn("inexact_gdp", ["*", "spread", "output_noise", "grid"], {}, function (spread, output_noise, grid) {
-let left;
-left = $.sub($.pow(output_noise, 2n), $.pow($.mul(SMOOTHING, grid), 2n));
-if (!$.t($.lt(0n, left))) {
-return ($.t(spread) ? $.libraries["math"].inf : 0.0);
-}
-return $.libraries["math"].sqrt([_square([spread, $.libraries["math"].sqrt([left])])]);
-});
-_square = $.fn("_square", ["spread", "deviation"], {}, function (spread, deviation) {
-if (!$.t($.lt(0n, deviation))) {
-return ($.t(spread) ? $.libraries["math"].inf : 0.0);
-}
-return $.mul($.pow($.div(spread, deviation), 2n), $.add(1n, $.mul(16n, UNIT)));
-});
-output_noise = $.fn("output_noise", ["*", "share", "noise", "records", "dimension", "hessian_trace"], {}, function (share, noise, records, dimension, hessian_trace) {
-return $.div($.mul($.div($.mul($.libraries["math"].sqrt([share]), noise), records), dimension), hessian_trace);
-});
-return {LARGEST_KAPPA, SMOOTHING, _LOG2, flow_constant, gdp, spread, deletion_spread, inexact_rate, inexact_gdp, _square, output_noise, UNIT};
-})();
-$.modules["bounds.objective_perturbation"] = (() => {
-let curvature_ratio, highest_order, _minus_log_one_plus, _with, _without, _valid, zero_out_hessian, replace_hessian, several_zero_out_hessian, several_replace_hessian, weakly_convex_zero_out_hessian, weakly_convex_replace_hessian;
-const math = $.libraries["math"];
-const UNIT = $.modules["bounds.rounding"]["UNIT"];
-const sum_up = $.modules["bounds.rounding"]["sum_up"];
-curvature_ratio = $.fn("curvature_ratio", ["*", "smoothness", "strong_convexity", "records", "weak_convexity"], {"weak_convexity": 0.0}, function (smoothness, strong_convexity, records, weak_convexity) {
-return $.mul($.div(smoothness, $.add($.mul(records, strong_convexity), weak_convexity)), $.add(1n, $.mul(4n, UNIT)));
-});
-highest_order = $.fn("highest_order", ["*", "ratio", "rows", "below"], {"rows": 1n, "below": 0.0}, function (ratio, rows, below) {
-let curvature;
-curvature = $.mul(rows, $.add(ratio, below));
-return ($.t(curvature) ? $.mul($.div($.add(1n, $.mul(rows, ratio)), curvature), $.sub(1n, $.mul(4n, UNIT))) : $.libraries["math"].inf);
-});
-_minus_log_one_plus = $.fn("_minus_log_one_plus", ["*terms"], {}, function (terms) {
-return $.neg($.libraries["math"].log1p([$.sub($.libraries["math"].fsum([terms]), $.mul($.mul(8n, UNIT), $.libraries["math"].fsum([$.b.map([$.b.abs, terms])])))]));
-});
-_with = $.fn("_with", ["order", "r"], {}, function (order, r) {
-return sum_up([$.mul(order, $.libraries["math"].log1p([r])), _minus_log_one_plus([$.mul(order, r)])]);
-});
-_without = $.fn("_without", ["order", "r"], {}, function (order, r) {
-return sum_up([$.mul($.neg($.sub(order, 1n)), $.libraries["math"].log1p([r])), _minus_log_one_plus([$.mul($.neg($.sub(order, 1n)), r)])]);
-});
-_valid = $.fn("_valid", ["order", "ratio", "below"], {"below": 0.0}, function (order, ratio, below) {
-return $.both($.lt(1n, order), () => $.both($.le(0n, ratio), () => $.both($.le(0n, below), () => $.lt($.add($.mul(order, below), $.mul($.sub(order, 1n), ratio)), $.sub(1n, 1e-12)))));
-});
-zero_out_hessian = $.fn("zero_out_hessian", ["*", "order", "ratio", "rows"], {"rows": 1n}, function (order, ratio, rows) {
-let r;
-r = $.mul(rows, ratio);
-return ($.t(_valid([order, r])) ? $.div(_without([order, r]), $.sub(order, 1n)) : $.libraries["math"].inf);
-});
-replace_hessian = $.fn("replace_hessian", ["*", "order", "ratio", "rows"], {"rows": 1n}, function (order, ratio, rows) {
-let r;
-r = $.mul(rows, ratio);
-if (!$.t(_valid([order, r]))) {
-return $.libraries["math"].inf;
-}
-if (($.t($.lt(1n, rows)) && $.t($.lt(1n, $.mul($.mul(order, r), r))))) {
-return sum_up([$.div($.mul($.mul(order, r), r), 2n), $.div(_without([order, r]), $.sub(order, 1n))]);
-}
-return $.mul($.div(_minus_log_one_plus([$.div($.mul($.mul($.mul($.neg(order), $.sub(order, 1n)), r), r), $.add(1n, r))]), $.sub(order, 1n)), $.add(1n, 1e-12));
-});
-several_zero_out_hessian = $.fn("several_zero_out_hessian", ["*", "order", "ratio", "rows"], {"rows": 1n}, function (order, ratio, rows) {
-let r;
-r = $.mul(rows, ratio);
-if (!$.t(_valid([order, r]))) {
-return $.libraries["math"].inf;
-}
-return $.b.max([$.div(_without([order, r]), $.sub(order, 1n)), $.mul($.div($.mul($.mul(order, r), r), 2n), $.add(1n, $.mul(4n, UNIT)))]);
-});
-several_replace_hessian = $.fn("several_replace_hessian", ["*", "order", "ratio", "rows"], {"rows": 1n}, function (order, ratio, rows) {
-let single;
-single = several_zero_out_hessian([], {"order": order, "ratio": ratio, "rows": rows});
-return ($.t($.lt(single, $.libraries["math"].inf)) ? sum_up([$.div($.mul(order, $.pow($.mul(rows, ratio), 2n)), 2n), single]) : $.libraries["math"].inf);
-});
-weakly_convex_zero_out_hessian = $.fn("weakly_convex_zero_out_hessian", ["*", "order", "ratio", "below"], {}, function (order, ratio, below) {
-if (!$.t(_valid([order, ratio, below]))) {
-return $.libraries["math"].inf;
-}
-return $.div($.b.max([(function* ($first) { for (const $v1 of $.each($first)) { let h; h = $v1; for (const $v2 of $.each($.tuple([ratio, $.neg(below)]))) { let r; r = $v2; yield h([order, r]); }} })($.tuple([_with, _without]))]), $.sub(order, 1n));
-});
-weakly_convex_replace_hessian = $.fn("weakly_convex_replace_hessian", ["*", "order", "ratio", "below"], {}, function (order, ratio, below) {
-let opposite, q, rest;
-if (!$.t(_valid([order, ratio, below]))) {
-return $.libraries["math"].inf;
-}
-{const $v3 = [order, $.sub(order, 1n)];q = $v3[0];rest = $v3[1];}
-opposite = $.fn("opposite", ["second", "first"], {}, function (second, first) {
-return sum_up([$.mul(q, $.libraries["math"].log1p([second])), $.mul($.neg(rest), $.libraries["math"].log1p([first])), _minus_log_one_plus([$.mul(q, second), $.mul($.neg(rest), first)])]);
-});
-return $.mul($.div($.b.max([$.add(_with([q, ratio]), _without([q, ratio])), $.add(_with([q, $.neg(below)]), _without([q, $.neg(below)])), opposite([ratio, $.neg(below)]), opposite([$.neg(below), ratio])]), rest), $.add(1n, $.mul(4n, UNIT)));
-});
-return {curvature_ratio, highest_order, _minus_log_one_plus, _with, _without, _valid, zero_out_hessian, replace_hessian, several_zero_out_hessian, several_replace_hessian, weakly_convex_zero_out_hessian, weakly_convex_replace_hessian, UNIT, sum_up};
-})();
-$.modules["bounds.block_passes"] = (() => {
-let _STEEPER, _SECOND_ORDER, step_sizes, largest_step_size, fuller, carried, rounding;
-const UNIT = $.modules["bounds.rounding"]["UNIT"];
-_STEEPER = $.mul(64n, UNIT);
-_SECOND_ORDER = 1.01;
-step_sizes = $.fn("step_sizes", ["*", "first", "last", "passes", "blocks", "strong_convexity"], {}, function (first, last, passes, blocks, strong_convexity) {
-let ratio;
-ratio = $.div(last, first);
-return $.b.tuple([(function* ($first) { for (const $v1 of $.each($first)) { let number; number = $v1; yield $.div($.mul(first, $.pow(ratio, $.div(number, $.b.max([$.sub(passes, 1n), 1n])))), $.mul(strong_convexity, blocks)); } })($.b.range([passes]))]);
-});
-largest_step_size = $.fn("largest_step_size", ["*", "strong_convexity", "curvature", "blocks", "records"], {}, function (strong_convexity, curvature, blocks, records) {
-return $.mul($.div(2n, $.add($.mul(2n, strong_convexity), $.mul(fuller([], {"blocks": blocks, "records": records}), curvature))), $.sub(1n, $.mul(4n, UNIT)));
-});
-fuller = $.fn("fuller", ["*", "blocks", "records"], {}, function (blocks, records) {
-return $.mul($.add(1n, $.div(blocks, records)), $.add(1n, $.mul(4n, UNIT)));
-});
-carried = $.fn("carried", ["*", "step_sizes", "strong_convexity", "blocks"], {}, function (step_sizes, strong_convexity, blocks) {
-let apart, end, farthest, number, place, rate, step_size;
-farthest = 0.0;
-for (const $v2 of $.each($.tuple([0n, $.sub(blocks, 1n)]))) {
-end = $v2;
-apart = 0.0;
-for (const $v3 of $.each($.b.enumerate([step_sizes]))) {
-{const $v4 = $.unpack($v3, 2, -1);number = $v4[0];step_size = $v4[1];}
-rate = $.mul(step_size, strong_convexity);
-place = ($.t($.eq($.mod(number, 2n), 0n)) ? end : $.sub($.sub(blocks, 1n), end));
-apart = $.add($.mul(apart, $.pow($.sub(1n, rate), blocks)), $.mul($.mul(rate, blocks), $.pow($.sub(1n, rate), $.sub($.sub(blocks, 1n), place))));
-}
-farthest = $.b.max([farthest, apart]);
-}
-return $.mul(farthest, $.add($.add(1n, 1e-09), $.mul($.mul(_STEEPER, blocks), $.b.len([step_sizes]))));
-});
-rounding = $.fn("rounding", ["*", "step_sizes", "strong_convexity", "gradient_error", "lipschitz", "regularization", "weights_norm"], {}, function (step_sizes, strong_convexity, gradient_error, lipschitz, regularization, weights_norm) {
-let least, moved, steepest;
-steepest = $.add(lipschitz, $.mul(regularization, weights_norm));
-least = $.mul($.mul($.b.min([step_sizes]), strong_convexity), $.sub(1n, _STEEPER));
-moved = $.div($.add(gradient_error, $.mul($.mul(3n, UNIT), steepest)), strong_convexity);
-return $.mul(_SECOND_ORDER, $.add(moved, $.div($.mul($.mul(2n, UNIT), weights_norm), least)));
-});
-return {_STEEPER, _SECOND_ORDER, step_sizes, largest_step_size, fuller, carried, rounding, UNIT};
-})();
-$.modules["bounds.gibbs"] = (() => {
-let FORMS, Gibbs;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const Any = $.libraries["typing"]["Any"];
-const choice = $.modules["errors"]["choice"];
-const count = $.modules["errors"]["count"];
-const non_negative = $.modules["errors"]["non_negative"];
-const positive = $.modules["errors"]["positive"];
-const renyi_order = $.modules["errors"]["renyi_order"];
-const theorem_5_2 = $.modules["bounds.theorem_5_2"];
-FORMS = $.tuple(["printed", "sharper"]);
-Gibbs = $.dataclass($.cls("Gibbs", [], ($ns) => {
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let name;
-renyi_order(["order", $.ga(self, "order")]);
-for (const $v1 of $.each($.tuple(["range", "regularization"]))) {
-name = $v1;
-positive([name, $.b.getattr([self, name])]);
-}
-non_negative(["smoothness", $.ga(self, "smoothness")]);
-count(["dimension", $.ga(self, "dimension")]);
-choice(["form", $.ga(self, "form"), FORMS]);
-return null;
-});
-$ns.closeness = $.fn("closeness", ["self", "*", "step_size", "noise_variance", "records", "runs"], {}, function (self, step_size, noise_variance, records, runs) {
-let chain, cost, edits, learn_steps, requests, steps;
-chain = $.dict([["step_size", step_size], ["noise_variance", noise_variance], ["records", records]]);
-{const $v2 = $.unpack(runs, 2, 1);{const $v3 = $.unpack($v2[0], 2, -1);learn_steps = $v3[0];edits = $v3[1];}requests = $v2[1];}
-cost = $.cm(self, "closer", [], {...$.named(chain), "before": null, "steps": learn_steps, "edits": edits});
-for (const $v4 of $.each(requests)) {
-{const $v5 = $.unpack($v4, 2, -1);steps = $v5[0];edits = $v5[1];}
-cost = $.cm(self, "closer", [], {...$.named(chain), "before": cost, "steps": steps, "edits": edits});
-}
-return cost;
-});
-$ns.closer = $.fn("closer", ["self", "*", "step_size", "noise_variance", "records", "before", "steps", "edits"], {}, function (self, step_size, noise_variance, records, before, steps, edits) {
-let run;
-run = $.cm(self, "_run", [step_size, noise_variance, records]);
-return ($.t($.is(before, null)) ? run([$.cm(self, "_prior", [noise_variance]), steps, 0n]) : run([before, steps, edits]));
-});
-$ns.worst_closeness = $.fn("worst_closeness", ["self", "*", "step_size", "noise_variance", "records", "learn_steps", "delete_steps", "batch"], {}, function (self, step_size, noise_variance, records, learn_steps, delete_steps, batch) {
-let first, offset, run, slope;
-run = $.cm(self, "_run", [step_size, noise_variance, records]);
-first = run([run([$.cm(self, "_prior", [noise_variance]), learn_steps, 0n]), delete_steps, batch]);
-offset = run([0.0, delete_steps, batch]);
-slope = $.sub(run([1.0, delete_steps, batch]), offset);
-return ($.t($.lt(slope, 1n)) ? $.b.max([first, $.div(offset, $.sub(1n, slope))]) : $.libraries["math"].inf);
-});
-$ns._prior = $.fn("_prior", ["self", "noise_variance"], {}, function (self, noise_variance) {
-let everywhere, rate;
-{const $v6 = $.unpack($.modules["bounds.theorem_5_2"].prior_to_gibbs([], {"range": $.ga(self, "range"), "noise_variance": noise_variance}), 2, -1);everywhere = $v6[0];rate = $v6[1];}
-return ($.t($.eq($.ga(self, "form"), "sharper")) ? $.mul($.ga(self, "order"), $.b.min([everywhere, rate])) : everywhere);
-});
-$ns._run = $.fn("_run", ["self", "step_size", "noise_variance", "records"], {}, function (self, step_size, noise_variance, records) {
-let after, barrier, chain, limit, scale, sizes;
-scale = $.dict([["range", $.ga(self, "range")], ["noise_variance", noise_variance]]);
-barrier = ($.t($.eq($.ga(self, "form"), "sharper")) ? $.modules["bounds.theorem_5_2"].log_barrier : $.modules["bounds.theorem_5_2"].log_barrier_printed);
-sizes = $.dict([["log_barrier", barrier([], {...$.named(scale)})], ["regularization", $.ga(self, "regularization")]]);
-limit = $.modules["bounds.theorem_5_2"].largest_step_size([], {"order": $.ga(self, "order"), "smoothness": $.ga(self, "smoothness"), ...$.named(sizes)});
-if (!$.t($.le(step_size, $.mul(limit, $.add(1n, 1e-12))))) {
-return $.fn("<lambda>", ["*_"], {}, (_) => $.libraries["math"].inf);
-}
-chain = $.dict([["discretisation_rate", $.modules["bounds.theorem_5_2"].discretisation_rate([], {"dimension": $.ga(self, "dimension"), "smoothness": $.ga(self, "smoothness"), "step_size": step_size, ...$.named(sizes)})], ["forgetting_rate", $.modules["bounds.theorem_5_2"].forgetting_rate([], {"step_size": step_size, ...$.named(sizes)})]]);
-after = $.fn("after", ["cost", "steps", "edits"], {}, function (cost, steps, edits) {
-let move, rate;
-move = $.modules["bounds.theorem_5_2"].gibbs_move([], {"batch": edits, "records": records, ...$.named(scale)});
-if ($.t($.eq($.ga(self, "form"), "sharper"))) {
-rate = $.add($.div(cost, $.ga(self, "order")), move);
-return $.mul($.ga(self, "order"), $.modules["bounds.theorem_5_2"].rate_to_gibbs([], {"start_rate": rate, "steps": steps, ...$.named(chain)}));
-}
-return $.modules["bounds.theorem_5_2"].renyi_to_gibbs_printed([], {"start": $.add(cost, move), "order": $.ga(self, "order"), "steps": steps, ...$.named(chain)});
-});
-return after;
-});
-}), [["order", () => ["is", $.b.float]], ["range", () => ["is", $.b.float]], ["smoothness", () => ["is", $.b.float]], ["regularization", () => ["is", $.b.float]], ["dimension", () => ["is", $.b.int]], ["form", () => ["is", $.b.str]]], {frozen: true});
-return {FORMS, Gibbs, choice, count, non_negative, positive, renyi_order, Any};
-})();
-$.modules["bounds.membership"] = (() => {
-let gdp_advantage, renyi_advantage, rate_advantage;
-const math = $.libraries["math"];
-const MARGIN = $.modules["bounds.rounding"]["MARGIN"];
-const UNIT = $.modules["bounds.rounding"]["UNIT"];
-const best_order = $.modules["bounds.rounding"]["best_order"];
-const least_safe = $.modules["bounds.search"]["least_safe"];
-gdp_advantage = $.fn("gdp_advantage", ["*", "mu"], {}, function (mu) {
-return $.b.min([1.0, $.mul($.libraries["math"].erf([$.div(mu, $.libraries["math"].sqrt([8n]))]), $.add(1n, MARGIN))]);
-});
-renyi_advantage = $.fn("renyi_advantage", ["*", "order", "renyi"], {}, function (order, renyi) {
-let beyond, least, limit, rest;
-if ($.t($.eq(renyi, 0n))) {
-return 0.0;
-}
-rest = $.sub(order, 1n);
-limit = $.mul($.mul(rest, renyi), $.add(1n, MARGIN));
-beyond = $.fn("beyond", ["s"], {}, function (s) {
-if ($.t($.lt($.mul(order, s), 1n))) {
-return $.lt(limit, $.libraries["math"].log1p([$.div($.mul($.mul(2n, $.libraries["math"].sinh([$.div($.mul(order, s), 2n)])), $.libraries["math"].sinh([$.div($.mul(rest, s), 2n)])), $.libraries["math"].cosh([$.div(s, 2n)]))]));
-}
-return $.lt($.add(limit, $.mul($.mul($.mul(4n, UNIT), order), s)), $.sub($.add($.mul(rest, s), $.libraries["math"].log1p([$.libraries["math"].exp([$.mul($.neg($.sub($.mul(2n, order), 1n)), s)])])), $.libraries["math"].log1p([$.libraries["math"].exp([$.neg(s)])])));
-});
-least = least_safe([beyond], {"guess": 1e-150, "factor": 8n, "below": 1e-151, "most": 1000.0});
-return $.b.min([1.0, $.mul($.libraries["math"].tanh([$.div(least, 2n)]), $.add(1n, MARGIN))]);
-});
-rate_advantage = $.fn("rate_advantage", ["*", "rate"], {}, function (rate) {
-let at;
-at = $.fn("at", ["order"], {}, function (order) {
-return renyi_advantage([], {"order": order, "renyi": $.mul(order, rate)});
-});
-return ($.t($.lt(0n, rate)) ? at([best_order([at], {"high": 1000000000.0, "points": 36n, "rounds": 16n})]) : 0.0);
-});
-return {gdp_advantage, renyi_advantage, rate_advantage, best_order, MARGIN, least_safe, UNIT};
-})();
-$.modules["bounds.renyi"] = (() => {
-let renyi_epsilon, renyi_log_delta, renyi_epsilon_optimal, renyi_log_delta_optimal, _SECOND_EVENT, _log_mass, _pair_epsilon, _log_r, _least_share, rate_epsilon, rate_log_delta, rate_for, zero_out_renyi, replace_renyi;
-const math = $.libraries["math"];
-const LEAST_LOG = $.modules["bounds.rounding"]["LEAST_LOG"];
-const MARGIN = $.modules["bounds.rounding"]["MARGIN"];
-const UNIT = $.modules["bounds.rounding"]["UNIT"];
-const best_order = $.modules["bounds.rounding"]["best_order"];
-const least = $.modules["bounds.rounding"]["least"];
-const log_down = $.modules["bounds.rounding"]["log_down"];
-const sum_up = $.modules["bounds.rounding"]["sum_up"];
-const log_sum = $.modules["bounds.tails"]["log_sum"];
-const gammaln = $.libraries["scipy.special"]["gammaln"];
-const logsumexp = $.libraries["scipy.special"]["logsumexp"];
-renyi_epsilon = $.fn("renyi_epsilon", ["*", "order", "renyi", "delta"], {}, function (order, renyi, delta) {
-let rest;
-if ($.t($.eq(renyi, $.libraries["math"].inf))) {
-return $.libraries["math"].inf;
-}
-rest = $.sub(order, 1n);
-return $.b.max([0.0, sum_up([renyi, $.libraries["math"].log1p([$.div($.neg(1n), order)]), $.div($.neg($.libraries["math"].log([delta])), rest), $.div($.neg($.libraries["math"].log([order])), rest)])]);
-});
-renyi_log_delta = $.fn("renyi_log_delta", ["*", "order", "renyi", "epsilon"], {}, function (order, renyi, epsilon) {
-let rest, value;
-if ($.t($.eq(renyi, $.libraries["math"].inf))) {
-return 0.0;
-}
-rest = $.sub(order, 1n);
-value = sum_up([$.mul(rest, renyi), $.mul($.neg(rest), epsilon), $.mul(rest, $.libraries["math"].log1p([$.div($.neg(1n), order)])), $.neg($.libraries["math"].log([order]))]);
-return $.b.max([LEAST_LOG, $.b.min([0.0, value])]);
-});
-renyi_epsilon_optimal = $.fn("renyi_epsilon_optimal", ["*", "order", "renyi", "delta"], {}, function (order, renyi, delta) {
-let at, goal, plain, rest;
-plain = renyi_epsilon([], {"order": order, "renyi": renyi, "delta": delta});
-rest = $.sub(order, 1n);
-if ($.t($.le(1n, $.mul(delta, order)))) {
-plain = $.b.min([plain, $.b.max([0.0, sum_up([renyi, $.libraries["math"].log1p([$.neg(delta)])])])]);
-}
-if (($.t($.eq(plain, 0n)) || !$.t($.lt($.mul(rest, renyi), _SECOND_EVENT)))) {
-return plain;
-}
-goal = $.add($.libraries["math"].log([order]), log_down([delta]));
-at = $.fn("at", ["x"], {}, function (x) {
-let log_r;
-log_r = $.div(log_sum([$.mul(rest, $.libraries["math"].log([x])), $.sub(_log_mass([order, renyi, x]), goal)]), rest);
-return _pair_epsilon([order, $.add(log_r, $.mul(MARGIN, $.add(1n, $.b.abs([log_r])))), x]);
-});
-return $.b.max([0.0, $.b.min([plain, _least_share([at])])]);
-});
-renyi_log_delta_optimal = $.fn("renyi_log_delta_optimal", ["*", "order", "renyi", "epsilon"], {}, function (order, renyi, epsilon) {
-let at, certain, plain, rest;
-plain = renyi_log_delta([], {"order": order, "renyi": renyi, "epsilon": epsilon});
-rest = $.sub(order, 1n);
-certain = $.neg($.libraries["math"].expm1([$.b.min([0.0, $.sub(epsilon, renyi)])]));
-if ($.t($.le(1n, $.mul(certain, order)))) {
-plain = $.b.min([plain, $.add($.mul($.libraries["math"].log([certain]), $.sub(1n, MARGIN)), $.mul(8n, UNIT))]);
-}
-if (!$.t($.lt($.mul(rest, renyi), _SECOND_EVENT))) {
-return plain;
-}
-at = $.fn("at", ["x"], {}, function (x) {
-let gap, low;
-low = _log_r([order, epsilon, x]);
-gap = $.neg($.libraries["math"].expm1([$.mul(rest, $.sub($.libraries["math"].log([x]), low))]));
-if (!$.t($.lt(0n, gap))) {
-return 0.0;
-}
-return $.add(sum_up([_log_mass([order, renyi, x]), $.neg($.libraries["math"].log([order])), $.mul($.neg(rest), low), $.neg($.libraries["math"].log([gap]))]), $.div(MARGIN, gap));
-});
-return $.b.max([LEAST_LOG, $.b.min([plain, _least_share([at])])]);
-});
-_SECOND_EVENT = 30.0;
-_log_mass = $.fn("_log_mass", ["order", "renyi", "x"], {}, function (order, renyi, x) {
-let mass, rest, second;
-rest = $.sub(order, 1n);
-second = $.add($.mul(order, $.pow(x, rest)), $.mul(rest, $.pow(x, order)));
-mass = $.add($.libraries["math"].expm1([$.mul(rest, renyi)]), $.add($.sub(1n, $.mul(order, $.pow(x, rest))), $.mul(rest, $.pow(x, order))));
-return $.libraries["math"].log([$.add($.b.max([0.0, mass]), $.mul($.mul(32n, UNIT), $.add($.libraries["math"].exp([$.mul(rest, renyi)]), second)))]);
-});
-_pair_epsilon = $.fn("_pair_epsilon", ["order", "log_r", "x"], {}, function (order, log_r, x) {
-let denominator, numerator, ratio, rest;
-{const $v1 = [$.sub(order, 1n), $.sub($.libraries["math"].log([x]), log_r)];rest = $v1[0];ratio = $v1[1];}
-{const $v2 = [$.neg($.libraries["math"].expm1([$.mul(order, ratio)])), $.neg($.libraries["math"].expm1([$.mul(rest, ratio)]))];numerator = $v2[0];denominator = $v2[1];}
-if (!$.t($.lt(0n, denominator))) {
-return $.libraries["math"].inf;
-}
-return $.add(sum_up([$.libraries["math"].log1p([$.div($.neg(1n), order)]), log_r, $.libraries["math"].log([numerator]), $.neg($.libraries["math"].log([denominator]))]), MARGIN);
-});
-_log_r = $.fn("_log_r", ["order", "epsilon", "x"], {}, function (order, epsilon, x) {
-let _, above, least_r, log_r, lowered, raised, ratio, rest, slope, step;
-{const $v3 = [$.sub(order, 1n), $.libraries["math"].log([x])];rest = $v3[0];least_r = $v3[1];}
-log_r = $.add(epsilon, $.libraries["math"].log([$.div(order, rest)]));
-for (const $v4 of $.each($.b.range([40n]))) {
-_ = $v4;
-ratio = $.sub(least_r, log_r);
-above = $.sub(_pair_epsilon([order, log_r, x]), epsilon);
-if (!$.t((($v5, $v6, $v7) => $.lt($v5, $v6) && $.lt($v6, $v7))(0n, above, $.libraries["math"].inf))) {
-break;
-}
-{const $v8 = [$.neg($.libraries["math"].expm1([$.mul(order, ratio)])), $.neg($.libraries["math"].expm1([$.mul(rest, ratio)]))];raised = $v8[0];lowered = $v8[1];}
-slope = $.sub($.add(1n, $.div($.mul(order, $.libraries["math"].exp([$.mul(order, ratio)])), raised)), $.div($.mul(rest, $.libraries["math"].exp([$.mul(rest, ratio)])), lowered));
-step = $.div(above, $.b.max([0.5, $.b.min([1.0, slope])]));
-if ($.t($.le(step, $.mul($.mul(4n, UNIT), $.b.abs([log_r]))))) {
-break;
-}
-log_r = $.isub(log_r, step);
-}
-step = $.b.max([$.mul(UNIT, $.b.abs([log_r])), $.pow(UNIT, 2n)]);
-while (($.t($.lt(least_r, log_r)) && $.t($.lt(epsilon, _pair_epsilon([order, log_r, x]))))) {
-{const $v9 = [$.sub(log_r, step), $.mul(2n, step)];log_r = $v9[0];step = $v9[1];}
-}
-return $.b.max([log_r, least_r]);
-});
-_least_share = $.fn("_least_share", ["objective"], {}, function (objective) {
-let best, grid, values;
-grid = $.tuple([0.001, 0.05, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 0.99, 0.9999]);
-values = [...(function* ($first) { for (const $v10 of $.each($first)) { let x; x = $v10; yield objective([x]); } })(grid)];
-best = $.b.min([$.b.range([1n, $.sub($.b.len([grid]), 1n)])], {"key": $.ga(values, "__getitem__")});
-return $.b.min([...$.each(values), least([objective, $.gi(grid, $.sub(best, 1n)), $.gi(grid, $.add(best, 1n)), 20n])]);
-});
-rate_epsilon = $.fn("rate_epsilon", ["*", "rate", "delta", "way"], {"way": renyi_epsilon_optimal}, function (rate, delta, way) {
-let at, centre, order;
-if (($.t($.eq(rate, 0n)) || $.t($.le(1n, delta)))) {
-return 0.0;
-}
-if (($.t($.le(delta, 0n)) || $.t($.eq(rate, $.libraries["math"].inf)))) {
-return $.libraries["math"].inf;
-}
-at = $.fn("at", ["order"], {}, function (order) {
-return way([], {"order": order, "renyi": $.mul(order, rate), "delta": delta});
-});
-if ($.t(!$.is(way, renyi_epsilon_optimal))) {
-return at([best_order([at])]);
-}
-order = best_order([$.fn("<lambda>", ["order"], {}, (order) => renyi_epsilon([], {"order": order, "renyi": $.mul(order, rate), "delta": delta}))]);
-centre = $.libraries["math"].log([$.sub(order, 1n)]);
-return $.b.min([at([order]), least([$.fn("<lambda>", ["point"], {}, (point) => at([$.add(1n, $.libraries["math"].exp([point]))])), $.sub(centre, 3n), $.add(centre, 1n), 20n])]);
-});
-rate_log_delta = $.fn("rate_log_delta", ["*", "rate", "epsilon"], {}, function (rate, epsilon) {
-let centre, optimal, order, plain;
-if ($.t($.eq(rate, 0n))) {
-return $.neg($.libraries["math"].inf);
-}
-if ($.t($.eq(rate, $.libraries["math"].inf))) {
-return 0.0;
-}
-plain = $.fn("plain", ["order"], {}, function (order) {
-return renyi_log_delta([], {"order": order, "renyi": $.mul(order, rate), "epsilon": epsilon});
-});
-optimal = $.fn("optimal", ["point"], {}, function (point) {
-let order;
-order = $.add(1n, $.libraries["math"].exp([point]));
-return renyi_log_delta_optimal([], {"order": order, "renyi": $.mul(order, rate), "epsilon": epsilon});
-});
-order = best_order([plain]);
-centre = $.libraries["math"].log([$.sub(order, 1n)]);
-return $.b.min([plain([order]), least([optimal, $.sub(centre, 3n), $.add(centre, 1n), 20n])]);
-});
-rate_for = $.fn("rate_for", ["*", "epsilon", "delta"], {}, function (epsilon, delta) {
-let negative, order, rate;
-negative = $.fn("negative", ["order"], {}, function (order) {
-let rest, terms;
-rest = $.sub(order, 1n);
-terms = $.tuple([$.neg(epsilon), $.libraries["math"].log1p([$.div($.neg(1n), order)]), $.div($.neg($.libraries["math"].log([delta])), rest), $.div($.neg($.libraries["math"].log([order])), rest)]);
-return $.div(sum_up([...$.each(terms)]), order);
-});
-order = best_order([negative]);
-rate = $.mul($.neg(negative([order])), $.sub(1n, 1e-13));
-while (($.t($.lt(0n, rate)) && $.t($.lt(epsilon, renyi_epsilon([], {"order": order, "renyi": $.mul(order, rate), "delta": delta}))))) {
-rate = $.imul(rate, $.sub(1n, 1e-12));
-}
-return $.tuple([rate, order]);
-});
-zero_out_renyi = $.fn("zero_out_renyi", ["*", "order", "sampling_rate", "noise_multiplier", "steps"], {}, function (order, sampling_rate, noise_multiplier, steps) {
-let choose, growth, k, terms;
-k = $.libraries["numpy"].arange([$.add(order, 1n)]);
-growth = $.div($.sub($.mul(k, k), k), $.mul(2n, $.pow(noise_multiplier, 2n)));
-if ($.t($.eq(sampling_rate, 1n))) {
-return $.b.float([$.mul($.div($.mul(steps, $.gi(growth, $.neg(1n))), $.sub(order, 1n)), $.add(1n, MARGIN))]);
-}
-choose = $.sub($.sub(gammaln([$.add(order, 1n)]), gammaln([$.add(k, 1n)])), gammaln([$.add($.sub(order, k), 1n)]));
-terms = $.add($.add($.add(choose, $.mul($.sub(order, k), $.libraries["numpy"].log1p([$.neg(sampling_rate)]))), $.mul(k, $.libraries["numpy"].log([sampling_rate]))), growth);
-return $.b.max([0.0, $.div($.mul(steps, $.add($.mul($.b.float([logsumexp([terms])]), $.add(1n, MARGIN)), $.mul(1e-13, order))), $.sub(order, 1n))]);
-});
-replace_renyi = $.fn("replace_renyi", ["*", "order", "sampling_rate", "noise_multiplier", "steps"], {}, function (order, sampling_rate, noise_multiplier, steps) {
-let away, sampling, towards;
-sampling = $.dict([["sampling_rate", sampling_rate], ["noise_multiplier", noise_multiplier], ["steps", steps]]);
-towards = zero_out_renyi([], {"order": $.mul(2n, order), ...$.named(sampling)});
-away = zero_out_renyi([], {"order": $.sub($.mul(2n, order), 1n), ...$.named(sampling)});
-return $.add($.mul($.div($.sub(order, 0.5), $.sub(order, 1n)), towards), away);
-});
-return {renyi_epsilon, renyi_log_delta, renyi_epsilon_optimal, renyi_log_delta_optimal, _SECOND_EVENT, _log_mass, _pair_epsilon, _log_r, _least_share, rate_epsilon, rate_log_delta, rate_for, zero_out_renyi, replace_renyi, MARGIN, log_sum, log_down, sum_up, least, UNIT, logsumexp, gammaln, best_order, LEAST_LOG};
-})();
-$.modules["bounds.gaussian"] = (() => {
-let _HALF, _GAUSS, _SQRT2, _SQRT_HALF_PI, _LOG_SQRT_2PI, _mills, _mills_slope, gdp_log_delta, gdp_epsilon, gdp_for;
-const math = $.libraries["math"];
-const LEAST_LOG = $.modules["bounds.rounding"]["LEAST_LOG"];
-const MARGIN = $.modules["bounds.rounding"]["MARGIN"];
-const UNIT = $.modules["bounds.rounding"]["UNIT"];
-const log_down = $.modules["bounds.rounding"]["log_down"];
-const least_safe = $.modules["bounds.search"]["least_safe"];
-const erfcx = $.modules["bounds.tails"]["erfcx"];
-const upper_tail = $.modules["bounds.tails"]["upper_tail"];
-_HALF = $.tuple([$.tuple([0.09501250983763744, 0.1894506104550685]), $.tuple([0.2816035507792589, 0.1826034150449236]), $.tuple([0.45801677765722737, 0.1691565193950025]), $.tuple([0.6178762444026438, 0.1495959888165767]), $.tuple([0.755404408355003, 0.1246289712555339]), $.tuple([0.8656312023878318, 0.09515851168249279]), $.tuple([0.9445750230732326, 0.06225352393864789]), $.tuple([0.9894009349916499, 0.02715245941175409])]);
-_GAUSS = $.b.tuple([(function* ($first) { for (const $v1 of $.each($first)) { let node, weight; {const $v2 = $.unpack($v1, 2, -1);node = $v2[0];weight = $v2[1];} for (const $v3 of $.each($.tuple([$.neg(1n), 1n]))) { let sign; sign = $v3; yield $.tuple([$.mul(sign, node), weight]); }} })(_HALF)]);
-{const $v4 = [$.libraries["math"].sqrt([2n]), $.libraries["math"].sqrt([$.div($.libraries["math"].pi, 2n)])];_SQRT2 = $v4[0];_SQRT_HALF_PI = $v4[1];}
-_LOG_SQRT_2PI = $.div($.libraries["math"].log([$.mul(2n, $.libraries["math"].pi)]), 2n);
-_mills = $.fn("_mills", ["t"], {}, function (t) {
-return $.mul(_SQRT_HALF_PI, erfcx([$.div(t, _SQRT2)]));
-});
-_mills_slope = $.fn("_mills_slope", ["t"], {}, function (t) {
-let tail, term;
-if ($.t($.lt(t, 3n))) {
-return $.sub(1n, $.mul(t, _mills([t])));
-}
-tail = 0.0;
-for (const $v5 of $.each($.b.range([60n, 0n, $.neg(1n)]))) {
-term = $v5;
-tail = $.div(term, $.add(t, tail));
-}
-return $.div(tail, $.add(t, tail));
-});
-gdp_log_delta = $.fn("gdp_log_delta", ["*", "mu", "epsilon"], {}, function (mu, epsilon) {
-let a, b, delta, density, exponent, far, log_drop, mean, slack, value, wobble;
-if ($.t($.eq(mu, 0n))) {
-return $.neg($.libraries["math"].inf);
-}
-if ($.t($.eq(mu, $.libraries["math"].inf))) {
-return 0.0;
-}
-far = $.div(epsilon, mu);
-{const $v6 = [$.sub(far, $.div(mu, 2n)), $.add(far, $.div(mu, 2n))];a = $v6[0];b = $v6[1];}
-if ($.t($.lt(1e+150, a))) {
-return LEAST_LOG;
-}
-wobble = $.mul($.mul(4n, UNIT), b);
-if ($.t($.lt(a, $.neg(1n)))) {
-density = $.libraries["math"].exp([$.sub($.div($.mul($.neg(a), a), 2n), _LOG_SQRT_2PI)]);
-delta = $.sub(upper_tail([a]), $.mul(density, _mills([b])));
-return $.b.min([0.0, $.add($.add($.libraries["math"].log([delta]), $.mul(density, wobble)), $.mul(64n, UNIT))]);
-}
-if ($.t($.lt(1000000.0, a))) {
-log_drop = $.b.min([$.sub($.libraries["math"].log([mu]), $.mul(2n, $.libraries["math"].log([a]))), $.neg($.libraries["math"].log([a]))]);
-} else {
-if ($.t($.lt(mu, 0.5))) {
-mean = $.libraries["math"].fsum([(function* ($first) { for (const $v7 of $.each($first)) { let node, weight; {const $v8 = $.unpack($v7, 2, -1);node = $v8[0];weight = $v8[1];} yield $.mul(weight, _mills_slope([$.add(far, $.mul($.div(mu, 2n), node))])); } })(_GAUSS)]);
-log_drop = $.add($.libraries["math"].log([$.div(mu, 2n)]), $.libraries["math"].log([mean]));
-} else {
-log_drop = $.libraries["math"].log([$.sub($.mul(_mills([a]), $.add(1n, $.mul(32n, UNIT))), _mills([b]))]);
-}
-}
-exponent = $.div($.mul(a, a), 2n);
-slack = $.add($.add(MARGIN, $.mul($.mul(4n, UNIT), exponent)), $.mul($.add($.b.abs([a]), 2n), wobble));
-value = $.add($.sub($.sub(log_drop, exponent), _LOG_SQRT_2PI), slack);
-return $.b.max([LEAST_LOG, $.b.min([0.0, value])]);
-});
-gdp_epsilon = $.fn("gdp_epsilon", ["*", "mu", "delta"], {}, function (mu, delta) {
-let chernoff, log_delta, safe;
-if (($.t($.eq(mu, 0n)) || $.t($.le(1n, delta)))) {
-return 0.0;
-}
-if (($.t($.le(delta, 0n)) || $.t($.lt(1e+150, mu)))) {
-return $.libraries["math"].inf;
-}
-log_delta = log_down([delta]);
-safe = $.fn("safe", ["epsilon"], {}, function (epsilon) {
-return $.le(gdp_log_delta([], {"mu": mu, "epsilon": epsilon}), log_delta);
-});
-if ($.t(safe([0.0]))) {
-return 0.0;
-}
-chernoff = $.add($.add($.div($.mul(mu, mu), 2n), $.mul(mu, $.libraries["math"].sqrt([$.mul(2n, $.neg(log_delta))]))), mu);
-return least_safe([safe], {"guess": chernoff, "factor": 16n});
-});
-gdp_for = $.fn("gdp_for", ["*", "epsilon", "delta"], {}, function (epsilon, delta) {
-let log_delta, safe;
-log_delta = log_down([delta]);
-safe = $.fn("safe", ["inverse"], {}, function (inverse) {
-return $.le(gdp_log_delta([], {"mu": $.div(1n, inverse), "epsilon": epsilon}), log_delta);
-});
-return $.libraries["math"].nextafter([$.div(1n, least_safe([safe], {"guess": 1.0, "factor": 4n})), 0.0]);
-});
-return {_HALF, _GAUSS, _SQRT2, _SQRT_HALF_PI, _LOG_SQRT_2PI, _mills, _mills_slope, gdp_log_delta, gdp_epsilon, gdp_for, least_safe, log_down, LEAST_LOG, UNIT, MARGIN, upper_tail, erfcx};
-})();
 $.modules["evidence.signing"] = (() => {
-let Scheme, _OF_SMALL_ORDER, SIGNED, key_id, encrypted, read_private, read_public, sign, signed_by, decoded;
+let MOST_VALUES, canonical, _values, _as_doubles, Scheme, _OF_SMALL_ORDER, SIGNED, key_id, encrypted, read_private, read_public, sign, signed_by, decoded, PAYLOAD, STATEMENT, PREDICATE, statement, encoded, is_envelope, opened;
 const base64 = $.libraries["base64"];
 const hashlib = $.libraries["hashlib"];
 const Callable = $.libraries["collections.abc"]["Callable"];
+const Mapping = $.libraries["collections.abc"]["Mapping"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const Any = $.libraries["typing"]["Any"];
+const rfc8785 = $.libraries["rfc8785"];
 const InvalidSignature = $.libraries["cryptography.exceptions"]["InvalidSignature"];
 const UnsupportedAlgorithm = $.libraries["cryptography.exceptions"]["UnsupportedAlgorithm"];
 const Ed25519PrivateKey = $.libraries["cryptography.hazmat.primitives.asymmetric.ed25519"]["Ed25519PrivateKey"];
@@ -3356,11 +2682,61 @@ const load_pem_private_key = $.libraries["cryptography.hazmat.primitives.seriali
 const load_pem_public_key = $.libraries["cryptography.hazmat.primitives.serialization"]["load_pem_public_key"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const bounded = $.libraries["records.bounded"];
-const canonical = $.modules["evidence.canonical"]["canonical"];
+const Check = $.modules["evidence.checks"]["Check"];
+MOST_VALUES = 1000000n;
+canonical = $.fn("canonical", ["document"], {}, function (document) {
+let error, said;
+if ($.t($.lt(MOST_VALUES, _values([document])))) {
+throw $.raised(InvalidParameter([("" + "a document of more than " + $.formatted(MOST_VALUES, "", "") + " values is not signed; give one with fewer releases")]));
+}
+try {
+try {
+return $.libraries["rfc8785"].dumps([document]);
+} catch ($error) { const $caught = $.thrown($error);
+if ($.caught($caught, $.libraries["rfc8785"].IntegerDomainError)) {
+return $.libraries["rfc8785"].dumps([_as_doubles([document])]);
+} else throw $caught;
+}
+} catch ($error) { const $caught = $.thrown($error);
+if ($.caught($caught, $.tuple([$.b.ValueError, $.b.OverflowError, $.b.RecursionError]))) {error = $caught;
+said = $.either($.slice($.b.str([error]), null, 200n, null), () => $.ga($.b.type([error]), "__name__"));
+throw $.raised(InvalidParameter([("" + "no canonical JSON (RFC 8785): " + $.formatted(said, "", ""))]));
+} else throw $caught;
+}
+return null;
+});
+_values = $.fn("_values", ["document"], {}, function (document) {
+let found, left, value;
+{const $v1 = [0n, [document]];found = $v1[0];left = $v1[1];}
+while (($.t(left) && $.t($.le(found, MOST_VALUES)))) {
+value = $.cm(left, "pop", []);
+found = $.iadd(found, 1n);
+if ($.t($.b.isinstance([value, $.b.dict]))) {
+$.cm(left, "extend", [$.cm(value, "values", [])]);
+} else {
+if ($.t($.b.isinstance([value, $.tuple([$.b.list, $.b.tuple])]))) {
+$.cm(left, "extend", [value]);
+}
+}
+}
+return found;
+});
+_as_doubles = $.fn("_as_doubles", ["value"], {}, function (value) {
+if ($.t($.b.isinstance([value, $.b.dict]))) {
+return $.dict((function* ($first) { for (const $v2 of $.each($first)) { let inner, name; {const $v3 = $.unpack($v2, 2, -1);name = $v3[0];inner = $v3[1];} yield [name, _as_doubles([inner])]; } })($.cm(value, "items", [])));
+}
+if ($.t($.b.isinstance([value, $.tuple([$.b.list, $.b.tuple])]))) {
+return [...(function* ($first) { for (const $v4 of $.each($first)) { let inner; inner = $v4; yield _as_doubles([inner]); } })(value)];
+}
+if (($.t($.b.isinstance([value, $.b.int])) && !$.t($.b.isinstance([value, $.b.bool])) && $.t($.le($.pow(2n, 53n), $.b.abs([value]))) && $.t($.eq($.b.float([value]), value)))) {
+return $.b.float([value]);
+}
+return value;
+});
 Scheme = $.dataclass($.cls("Scheme", [], ($ns) => {
 
 }), [["algorithm", () => ["is", $.b.str]], ["written", () => ["parts", Callable, ["is", [Any]], ["is", $.b.bytes]]]], {frozen: true});
-_OF_SMALL_ORDER = $.tuple([...$.each((function* ($first) { for (const $v1 of $.each($first)) { let sign; sign = $v1; yield $.add($.mul("00", 31n), sign); } })($.tuple(["00", "80"]))), ...$.each((function* ($first) { for (const $v2 of $.each($first)) { let sign; sign = $v2; yield $.add($.add("01", $.mul("00", 30n)), sign); } })($.tuple(["00", "80"]))), ...$.each((function* ($first) { for (const $v3 of $.each($first)) { let sign; sign = $v3; yield $.add("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc", sign); } })($.tuple(["05", "85"]))), ...$.each((function* ($first) { for (const $v4 of $.each($first)) { let sign; sign = $v4; yield $.add("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03", sign); } })($.tuple(["7a", "fa"]))), ...$.each((function* ($first) { for (const $v5 of $.each($first)) { let low; low = $v5; for (const $v6 of $.each($.tuple(["7f", "ff"]))) { let sign; sign = $v6; yield $.add($.add(low, $.mul("ff", 30n)), sign); }} })($.tuple(["ec", "ed", "ee"])))]);
+_OF_SMALL_ORDER = $.tuple([...$.each((function* ($first) { for (const $v5 of $.each($first)) { let sign; sign = $v5; yield $.add($.mul("00", 31n), sign); } })($.tuple(["00", "80"]))), ...$.each((function* ($first) { for (const $v6 of $.each($first)) { let sign; sign = $v6; yield $.add($.add("01", $.mul("00", 30n)), sign); } })($.tuple(["00", "80"]))), ...$.each((function* ($first) { for (const $v7 of $.each($first)) { let sign; sign = $v7; yield $.add("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc", sign); } })($.tuple(["05", "85"]))), ...$.each((function* ($first) { for (const $v8 of $.each($first)) { let sign; sign = $v8; yield $.add("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03", sign); } })($.tuple(["7a", "fa"]))), ...$.each((function* ($first) { for (const $v9 of $.each($first)) { let low; low = $v9; for (const $v10 of $.each($.tuple(["7f", "ff"]))) { let sign; sign = $v10; yield $.add($.add(low, $.mul("ff", 30n)), sign); }} })($.tuple(["ec", "ed", "ee"])))]);
 SIGNED = Scheme(["Ed25519 over canonical JSON (RFC 8785)", canonical]);
 key_id = $.fn("key_id", ["key"], {}, function (key) {
 return $.slice($.cm($.libraries["hashlib"].sha256([$.cm(key, "public_bytes", [$.ga(Encoding, "Raw"), $.ga(PublicFormat, "Raw")])]), "hexdigest", []), null, 16n, null);
@@ -3407,14 +2783,14 @@ return key;
 sign = $.fn("sign", ["document", "key", "*", "password"], {"password": null}, function (document, key, password) {
 let block, private$, raw, unsigned;
 private$ = read_private([key], {"password": password});
-unsigned = $.dict((function* ($first) { for (const $v7 of $.each($first)) { let block, name; {const $v8 = $.unpack($v7, 2, -1);name = $v8[0];block = $v8[1];} if (!$.t(!$.eq(name, "signature"))) continue; yield [name, block]; } })($.cm(document, "items", [])));
+unsigned = $.dict((function* ($first) { for (const $v11 of $.each($first)) { let block, name; {const $v12 = $.unpack($v11, 2, -1);name = $v12[0];block = $v12[1];} if (!$.t(!$.eq(name, "signature"))) continue; yield [name, block]; } })($.cm(document, "items", [])));
 raw = $.cm($.cm(private$, "public_key", []), "public_bytes", [$.ga(Encoding, "Raw"), $.ga(PublicFormat, "Raw")]);
 block = $.dict([["algorithm", $.ga(SIGNED, "algorithm")], ["key_id", key_id([$.cm(private$, "public_key", [])])], ["public_key", $.cm($.libraries["base64"].b64encode([raw]), "decode", [])], ["value", $.cm($.libraries["base64"].b64encode([$.cm(private$, "sign", [$.cm(SIGNED, "written", [unsigned])])]), "decode", [])]]);
 return $.dict([...$.pairs(unsigned), ["signature", block]]);
 });
 signed_by = $.fn("signed_by", ["document", "scheme"], {"scheme": SIGNED}, function (document, scheme) {
 let block, key, raw, unsigned;
-unsigned = $.dict((function* ($first) { for (const $v9 of $.each($first)) { let block, name; {const $v10 = $.unpack($v9, 2, -1);name = $v10[0];block = $v10[1];} if (!$.t(!$.eq(name, "signature"))) continue; yield [name, block]; } })($.cm(document, "items", [])));
+unsigned = $.dict((function* ($first) { for (const $v13 of $.each($first)) { let block, name; {const $v14 = $.unpack($v13, 2, -1);name = $v14[0];block = $v14[1];} if (!$.t(!$.eq(name, "signature"))) continue; yield [name, block]; } })($.cm(document, "items", [])));
 try {
 block = $.gi(document, "signature");
 raw = decoded([$.gi(block, "public_key")]);
@@ -3441,7 +2817,148 @@ throw $.raised($.b.ValueError(["not base64 as it is written"]));
 }
 return raw;
 });
-return {Scheme, _OF_SMALL_ORDER, SIGNED, key_id, encrypted, read_private, read_public, sign, signed_by, decoded, PublicFormat, Encoding, InvalidParameter, Ed25519PublicKey, UnsupportedAlgorithm, load_pem_public_key, InvalidSignature, canonical, Any, Callable, Ed25519PrivateKey, load_pem_private_key};
+PAYLOAD = "application/vnd.in-toto+json";
+STATEMENT = "https://in-toto.io/Statement/v1";
+PREDICATE = "urn:noisygd-delete:erasure-certificate:";
+statement = $.fn("statement", ["certificate"], {}, function (certificate) {
+let action, evidence, kind, subject;
+{const $v15 = [$.gi(certificate, "action"), $.gi(certificate, "evidence")];action = $v15[0];evidence = $v15[1];}
+if ($.t(!$.is($.gi(action, "model_after_sha256"), null))) {
+subject = $.dict([["name", ("" + "model-" + $.formatted($.gi(action, "release"), "", "") + ".safetensors")], ["digest", $.dict([["sha256", $.gi(action, "model_after_sha256")]])]]);
+} else {
+if ($.t(!$.is($.gi(evidence, "ledger_sha256"), null))) {
+subject = $.dict([["name", ("" + "ledger-" + $.formatted($.gi(evidence, "ledger_entries"), "", ""))], ["digest", $.dict([["sha256", $.gi(evidence, "ledger_sha256")]])]]);
+} else {
+throw $.raised(InvalidParameter(["an attestation is about a model or a ledger, and this certificate names neither; issue it from a store"]));
+}
+}
+kind = $.add(PREDICATE, $.gi($.cm($.b.str([$.gi(certificate, "format")]), "rpartition", ["/"]), 2n));
+return $.dict([["_type", STATEMENT], ["subject", [subject]], ["predicateType", kind], ["predicate", $.b.dict([certificate])]]);
+});
+encoded = $.fn("encoded", ["kind", "body"], {}, function (kind, body) {
+return $.mod(new Uint8Array([68, 83, 83, 69, 118, 49, 32, 37, 100, 32, 37, 98, 32, 37, 100, 32, 37, 98]), $.tuple([$.b.len([$.cm(kind, "encode", [])]), $.cm(kind, "encode", []), $.b.len([body]), body]));
+});
+is_envelope = $.fn("is_envelope", ["document"], {}, function (document) {
+return $.both($.b.isinstance([document, Mapping]), () => $.has(document, "payloadType"));
+});
+opened = $.fn("opened", ["envelope", "*", "public_key"], {"public_key": null}, function (envelope, public_key) {
+let body, certificate, error, expected, inside, signature, signer;
+certificate = null;
+try {
+if (($.t(!$.eq($.b.set([envelope]), $.set(["payload", "payloadType", "signatures"]))) || $.t(!$.eq($.gi(envelope, "payloadType"), PAYLOAD)))) {
+throw $.raised(InvalidParameter([("" + "not an envelope of " + $.formatted(PAYLOAD, "", ""))]));
+}
+body = decoded([$.gi(envelope, "payload")]);
+inside = $.libraries["records.bounded"].parsed([$.cm(body, "decode", [])]);
+certificate = $.gi(inside, "predicate");
+if (($.t(!$.eq(canonical([inside]), body)) || $.t(!$.eq(canonical([statement([certificate])]), body)))) {
+throw $.raised(InvalidParameter(["its statement is not the one that this certificate gives"]));
+}
+signer = signed_by([$.b.dict([certificate])]);
+if ($.t($.is(signer, null))) {
+throw $.raised(InvalidParameter(["the certificate inside is unsigned, or was altered"]));
+}
+expected = ($.t($.is(public_key, null)) ? signer : read_public([public_key]));
+{const $v16 = $.unpack($.gi(envelope, "signatures"), 1, -1);signature = $v16[0];}
+if (($.t(!$.eq($.b.set([signature]), $.set(["keyid", "sig"]))) || $.t(!$.eq($.gi(signature, "keyid"), key_id([expected]))))) {
+throw $.raised(InvalidParameter(["it was signed by another key"]));
+}
+$.cm(expected, "verify", [decoded([$.gi(signature, "sig")]), encoded([PAYLOAD, body])]);
+} catch ($error) { const $caught = $.thrown($error);
+if ($.caught($caught, InvalidSignature)) {
+return $.tuple([certificate, Check(["envelope", false, "altered after signing"])]);
+} else if ($.caught($caught, $.tuple([InvalidParameter, $.b.ValueError, $.b.TypeError, $.b.KeyError, $.b.AttributeError, $.b.RecursionError]))) {error = $caught;
+return $.tuple([certificate, Check(["envelope", false, $.either($.slice($.b.str([error]), null, 200n, null), () => $.ga($.b.type([error]), "__name__"))])]);
+} else throw $caught;
+}
+return $.tuple([certificate, Check(["envelope", true, ("" + "an in-toto statement, signed by key " + $.formatted(key_id([expected]), "", ""))])]);
+});
+return {MOST_VALUES, canonical, _values, _as_doubles, Scheme, _OF_SMALL_ORDER, SIGNED, key_id, encrypted, read_private, read_public, sign, signed_by, decoded, PAYLOAD, STATEMENT, PREDICATE, statement, encoded, is_envelope, opened, Mapping, Check, InvalidParameter, InvalidSignature, Any, PublicFormat, Encoding, Ed25519PublicKey, UnsupportedAlgorithm, load_pem_public_key, Callable, Ed25519PrivateKey, load_pem_private_key};
+})();
+$.modules["papers.catalogue"] = (() => {
+let figure;
+const labels = $.libraries["papers.catalogue"]["labels"];
+const shown = $.modules["privacy.sentences"]["shown"];
+figure = $.fn("figure", ["value"], {}, function (value) {
+if ($.t($.is(value, null))) {
+return "\u2013";
+}
+if ($.t($.b.isinstance([value, $.b.float]))) {
+return shown([value]);
+}
+return ($.t($.b.isinstance([value, $.b.int])) ? $.cm(("" + $.formatted(value, "", ("" + ","))), "replace", [",", " "]) : $.b.str([value]));
+});
+return {figure, shown};
+})();
+$.modules["evidence.claims"] = (() => {
+let Claimable, Claim, _FIGURE, _LEDGER, _HISTORY, KEYS, sentence, conditions_in_words, _written, of_history;
+const Mapping = $.libraries["collections.abc"]["Mapping"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const Any = $.libraries["typing"]["Any"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const CATALOGUE = $.modules["privacy.sentences"]["CATALOGUE"];
+const brief = $.modules["privacy.sentences"]["brief"];
+const catalogue = $.libraries["privacy.sentences"]["catalogue"];
+const fill = $.modules["privacy.sentences"]["fill"];
+const shown = $.modules["privacy.sentences"]["shown"];
+const day = $.modules["register.case"]["day"];
+Claimable = $.dataclass($.cls("Claimable", [], ($ns) => {
+$ns.needs = "the request";
+$ns.row = "";
+}), [["role", () => ["is", $.b.str]], ["values", () => ["parts", Mapping, ["is", $.b.str], ["is", $.b.str]]], ["needs", () => ["is", $.b.str]], ["row", () => ["is", $.b.str]]], {frozen: true});
+Claim = $.dataclass($.cls("Claim", [], ($ns) => {
+$ns.conditions = $.tuple([]);
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+return $.dict([["key", $.ga(self, "key")], ["values", $.b.dict([$.ga(self, "values")])], ["conditions", $.b.list([$.ga(self, "conditions")])]]);
+});
+}), [["key", () => ["is", $.b.str]], ["values", () => ["parts", Mapping, ["is", $.b.str], ["is", Any]]], ["conditions", () => ["of", $.b.tuple, ["is", $.b.str]]]], {frozen: true});
+_FIGURE = $.dict([["rows", "count"], ["unit", "word"], ["rows_per_person", "count"], ["question", "word"], ["worlds", "word"], ["of_hundred", "odds"], ["advantage", "bound"], ["epsilon", "bound"], ["delta", "number"], ["order", "number"], ["renyi", "bound"], ["gdp", "bound"]]);
+_LEDGER = "releases, by kind; the row counts of the request and of its persons";
+_HISTORY = "the mechanism of every release";
+KEYS = $.dict([["erased", Claimable(["done", $.dict([["rows", "count"]])])], ["replaced", Claimable(["done", $.dict([["rows", "count"]])])], ["inserted", Claimable(["done", $.dict([["rows", "count"]])])], ["edited", Claimable(["done", $.dict([["day", "day"]])])], ["set-aside", Claimable(["done", $.dict([["rows", "count"], ["day", "day"]]), "the register"])], ["put-back", Claimable(["done", $.dict([["rows", "count"], ["day", "day"]]), "the register"])], ["person-gone", Claimable(["done", $.dict([["rows_per_person", "count"]]), "rows of the same persons that remain: none"])], ["published.fresh", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.warm", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.resumed", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.carried", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.kept", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.on", Claimable(["done", $.dict([["day", "day"]])])], ["withheld", Claimable(["done", $.dict([["rows", "count"]])])], ["pending", Claimable(["done", $.dict([["rows", "count"]])])], ["source.order", Claimable(["done", $.dict([["deleted_at", "text"], ["read_at", "text"]]), "positions in the source"])], ["source.counted", Claimable(["done", $.dict([["by", "word"], ["deleted", "count"], ["replaced", "count"], ["inserted", "count"]]), "the source's own count"])], ["source.uncounted", Claimable(["done", $.dict([]), "the source's own count: none"])], ["deadline", Claimable(["notice", $.dict([["day", "day"]]), "when the request was received"])], ["deadline.holidays", Claimable(["notice", $.dict([["day", "day"]]), "when the request was received; public holidays"])], ["deadline.extended", Claimable(["notice", $.dict([["day", "day"], ["reason", "word"]]), "the extension"])], ["in-time", Claimable(["notice", $.dict([["what", "word"]]), "deadline; days of edit, publication and answer"])], ["late", Claimable(["notice", $.dict([["what", "word"]]), "deadline; days of edit, publication and answer"])], ["erased.later", Claimable(["figure", _FIGURE, _LEDGER, "S.forgotten"])], ["erased.all", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["erased.before", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["replaced.later", Claimable(["figure", _FIGURE, _LEDGER, "S.forgotten"])], ["replaced.all", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["replaced.before", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["present.one", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["present.all", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["requests-blind", Claimable(["condition", $.dict([]), "figures for later models, or of one release"])], ["schedule-calendar", Claimable(["condition", $.dict([]), "the occasion of every release: a date of a calendar"])], ["schedule-fixed", Claimable(["condition", $.dict([]), "figures for several models: nothing says by what their times were chosen"])], ["ranges-public", Claimable(["condition", $.dict([["radius", "number"]]), "columns whose range was read off the data: none"])], ["ranges-from-data", Claimable(["condition", $.dict([["radius", "number"], ["columns", "list"]]), "columns read off the data: these"])], ["ranges-unknown", Claimable(["condition", $.dict([["radius", "number"]]), "columns read off the data: not known"])], ["map-public", Claimable(["condition", $.dict([["digest", "text"]]), "the public map that made the rows"])], ["rows-per-person", Claimable(["condition", $.dict([["rows_per_person", "count"]]), "the plan"])], ["curator-trusted", Claimable(["condition", $.dict([])])], ["gradient-norm", Claimable(["condition", $.dict([["lipschitz", "number"]]), _HISTORY])], ["constants-declared", Claimable(["condition", $.dict([]), _HISTORY])], ["slots-public", Claimable(["condition", $.dict([["records", "count"]]), _HISTORY])], ["gaussian-noise", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["real-arithmetic", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["solver-tolerance", Claimable(["condition", $.dict([["method", "text"], ["tolerance", "number"]]), _HISTORY])], ["time-unseen", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["exact-noise", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["exact-steps", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["rows-in-place", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["row-shape", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["machine-trusted", Claimable(["condition", $.dict([]), _HISTORY])], ["stages-published", Claimable(["condition", $.dict([]), _HISTORY])], ["samples-unseen", Claimable(["condition", $.dict([]), _HISTORY])], ["counts-one-cell", Claimable(["condition", $.dict([]), _HISTORY])], ["moments-own-norm", Claimable(["condition", $.dict([]), _HISTORY])], ["sums-carried", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["sums-all-rows", Claimable(["condition", $.dict([["rows_per_person", "count"]]), _HISTORY])], ["rows-remain", Claimable(["limit", $.dict([["remaining", "count"]]), "rows of the same persons that remain"])], ["rows-may-remain", Claimable(["limit", $.dict([["rows_per_person", "count"]]), "rows of the same persons that remain: not known"])], ["hardly", Claimable(["limit", $.dict([["figure", "word"]]), _HISTORY])], ["delta-large", Claimable(["limit", $.dict([["delta", "number"], ["records", "count"]]), "\u03b4 and the number of slots"])], ["kinds-unrecorded", Claimable(["limit", $.dict([]), _LEDGER])], ["left.base", Claimable(["limit", $.dict([]), _HISTORY])], ["left.extractor", Claimable(["limit", $.dict([]), _HISTORY])], ["left.statistics", Claimable(["limit", $.dict([]), _HISTORY])], ["model-in-use", Claimable(["notice", $.dict([["rows", "count"]])])], ["model-in-use.until", Claimable(["notice", $.dict([["rows", "count"], ["day", "day"]])])], ["model-withdrawn", Claimable(["notice", $.dict([["rows", "count"], ["day", "day"]])])], ["model-withdrawn.kept", Claimable(["notice", $.dict([["rows", "count"], ["day", "day"]])])], ["elsewhere.none", Claimable(["notice", $.dict([["places", "count"], ["kinds", "list"]]), "what the publishers hold"])], ["elsewhere.left", Claimable(["notice", $.dict([["places", "count"], ["kinds", "list"], ["left", "count"]]), "what the publishers hold"])], ["elsewhere.unknown", Claimable(["notice", $.dict([]), "what the publishers hold"])], ["backups", Claimable(["notice", $.dict([["rows", "count"], ["day", "day"]])])], ["not-covered.earlier-models", Claimable(["uncovered", $.dict([])])], ["not-covered.backups", Claimable(["uncovered", $.dict([])])], ["not-covered.storage", Claimable(["uncovered", $.dict([])])], ["not-covered.others", Claimable(["uncovered", $.dict([])])], ["not-covered.other-models", Claimable(["uncovered", $.dict([])])], ["not-covered.inference", Claimable(["uncovered", $.dict([])])], ["not-anonymous", Claimable(["uncovered", $.dict([])])], ["models", Claimable(["notice", $.dict([["models", "text"]]), "the register"])], ["purposes", Claimable(["notice", $.dict([["purposes", "text"]]), "the register"])], ["recipients", Claimable(["notice", $.dict([["recipients", "count"]]), "the register"])], ["recipients.told", Claimable(["notice", $.dict([["recipients", "count"], ["day", "day"]]), "the register"])], ["told", Claimable(["notice", $.dict([["day", "day"]]), "the register"])], ["contact", Claimable(["notice", $.dict([["contact", "text"]]), "the register"])], ["complaint", Claimable(["notice", $.dict([])])], ["complaint.to", Claimable(["notice", $.dict([["authority", "text"]]), "the register"])], ["record-kept", Claimable(["notice", $.dict([])])], ["to-do.budget", Claimable(["duty", $.dict([])])], ["to-do.total", Claimable(["duty", $.dict([])])], ["to-do.publish", Claimable(["duty", $.dict([])])], ["to-do.tell", Claimable(["duty", $.dict([])])], ["to-do.recipients", Claimable(["duty", $.dict([])])], ["to-do.withdraw", Claimable(["duty", $.dict([])])], ["to-do.backups", Claimable(["duty", $.dict([])])]]);
+sentence = $.fn("sentence", ["claim", "language"], {"language": "en"}, function (claim, language) {
+let filled, key, words;
+key = $.cm(KEYS, "get", [$.ga(claim, "key")]);
+if (($.t($.is(key, null)) || $.t(!$.eq($.b.set([$.ga(claim, "values")]), $.b.set([$.ga(key, "values")]))))) {
+throw $.raised(InvalidParameter([("" + $.formatted($.slice($.ga(claim, "key"), null, 60n, null), "r", "") + " with these values is no claim of catalogue " + $.formatted(CATALOGUE, "", ""))]));
+}
+words = catalogue([language]);
+filled = $.dict((function* ($first) { for (const $v1 of $.each($first)) { let name, value; {const $v2 = $.unpack($v1, 2, -1);name = $v2[0];value = $v2[1];} yield [name, _written([value, $.gi($.ga(key, "values"), name), words])]; } })($.cm($.ga(claim, "values"), "items", [])));
+if ($.t($.ga(claim, "conditions"))) {
+$.si(filled, "if", conditions_in_words([claim, language]));
+}
+return fill([$.gi($.gi(words, "claims"), $.ga(claim, "key")), $.ga(claim, "values"), filled]);
+});
+conditions_in_words = $.fn("conditions_in_words", ["claim", "language"], {"language": "en"}, function (claim, language) {
+let words;
+words = catalogue([language]);
+return $.b.str([$.cm($.gi(words, "and"), "join", [(function* ($first) { for (const $v3 of $.each($first)) { let name; name = $v3; yield fill([$.gi($.gi(words, "claims"), name), $.dict([]), $.dict([])]); } })($.ga(claim, "conditions"))])]);
+});
+_written = $.fn("_written", ["value", "unit", "words"], {}, function (value, unit, words) {
+let named, when;
+if ($.t($.eq(unit, "bound"))) {
+return $.cm(shown([value]), "replace", [".", $.gi(words, "decimal")]);
+}
+if ($.t($.eq(unit, "number"))) {
+return $.cm(brief([value, 12n]), "replace", [".", $.gi(words, "decimal")]);
+}
+if ($.t($.eq(unit, "day"))) {
+when = day(["day", value]);
+named = $.dict([["day", $.b.str([$.ga(when, "day")])], ["month", $.gi($.gi(words, "months"), $.sub($.ga(when, "month"), 1n))], ["year", $.b.str([$.ga(when, "year")])]]);
+return fill([$.gi(words, "day"), $.dict([]), named]);
+}
+if ($.t($.eq(unit, "list"))) {
+return $.cm(", ", "join", [value]);
+}
+if ($.t($.eq(unit, "word"))) {
+return $.b.str([$.cm($.gi(words, "words"), "get", [value, value])]);
+}
+return $.b.str([value]);
+});
+of_history = $.fn("of_history", ["key"], {}, function (key) {
+return $.both($.eq($.ga($.gi(KEYS, key), "needs"), _HISTORY), () => $.has($.tuple(["condition", "limit"]), $.ga($.gi(KEYS, key), "role")));
+});
+return {Claimable, Claim, _FIGURE, _LEDGER, _HISTORY, KEYS, sentence, conditions_in_words, _written, of_history, Any, Mapping, fill, catalogue, CATALOGUE, InvalidParameter, day, brief, shown};
 })();
 $.modules["evidence.notices"] = (() => {
 let _LONGEST, TEXTS, text, Notices, _RESTRICTED, _NOTICED, NOTHING_STATED;
@@ -3451,13 +2968,13 @@ const date = $.libraries["datetime"]["date"];
 const datetime = $.libraries["datetime"]["datetime"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const count = $.modules["errors"]["count"];
-const day = $.modules["register.dates"]["day"];
-const days = $.modules["register.dates"]["days"];
-const in_json = $.modules["register.dates"]["in_json"];
-const last_day = $.modules["register.dates"]["last_day"];
-const local_day = $.modules["register.dates"]["local_day"];
-const moved_by = $.modules["register.dates"]["moved_by"];
-const Reasons = $.modules["register.terms"]["Reasons"];
+const Reasons = $.modules["register.case"]["Reasons"];
+const day = $.modules["register.case"]["day"];
+const days = $.modules["register.case"]["days"];
+const in_json = $.modules["register.case"]["in_json"];
+const last_day = $.modules["register.case"]["last_day"];
+const local_day = $.modules["register.case"]["local_day"];
+const moved_by = $.modules["register.case"]["moved_by"];
 _LONGEST = 1000n;
 TEXTS = $.tuple(["purposes", "models", "contact", "authority"]);
 text = $.fn("text", ["name", "value"], {}, function (name, value) {
@@ -3943,522 +3460,293 @@ return Weighted([], {"radius": $.ga(loss, "radius"), "base": loss, "weights": gi
 });
 return {_PRODUCT, Weighted, weigh, ClassVar, Any, Loss, InvalidParameter, scale, AssumptionViolated, replace, LossConstants};
 })();
-$.modules["evidence.claims"] = (() => {
-let Claimable, Claim, _FIGURE, _LEDGER, _HISTORY, KEYS, sentence, conditions_in_words, _written, of_history;
-const Mapping = $.libraries["collections.abc"]["Mapping"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const Any = $.libraries["typing"]["Any"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const CATALOGUE = $.modules["privacy.sentences"]["CATALOGUE"];
-const catalogue = $.libraries["privacy.sentences"]["catalogue"];
-const fill = $.modules["privacy.sentences"]["fill"];
-const brief = $.modules["privacy.shown"]["brief"];
-const shown = $.modules["privacy.shown"]["shown"];
-const day = $.modules["register.dates"]["day"];
-Claimable = $.dataclass($.cls("Claimable", [], ($ns) => {
-$ns.needs = "the request";
-$ns.row = "";
-}), [["role", () => ["is", $.b.str]], ["values", () => ["parts", Mapping, ["is", $.b.str], ["is", $.b.str]]], ["needs", () => ["is", $.b.str]], ["row", () => ["is", $.b.str]]], {frozen: true});
-Claim = $.dataclass($.cls("Claim", [], ($ns) => {
-$ns.conditions = $.tuple([]);
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-return $.dict([["key", $.ga(self, "key")], ["values", $.b.dict([$.ga(self, "values")])], ["conditions", $.b.list([$.ga(self, "conditions")])]]);
-});
-}), [["key", () => ["is", $.b.str]], ["values", () => ["parts", Mapping, ["is", $.b.str], ["is", Any]]], ["conditions", () => ["of", $.b.tuple, ["is", $.b.str]]]], {frozen: true});
-_FIGURE = $.dict([["rows", "count"], ["unit", "word"], ["rows_per_person", "count"], ["question", "word"], ["worlds", "word"], ["of_hundred", "odds"], ["advantage", "bound"], ["epsilon", "bound"], ["delta", "number"], ["order", "number"], ["renyi", "bound"], ["gdp", "bound"]]);
-_LEDGER = "releases, by kind; the row counts of the request and of its persons";
-_HISTORY = "the mechanism of every release";
-KEYS = $.dict([["erased", Claimable(["done", $.dict([["rows", "count"]])])], ["replaced", Claimable(["done", $.dict([["rows", "count"]])])], ["inserted", Claimable(["done", $.dict([["rows", "count"]])])], ["edited", Claimable(["done", $.dict([["day", "day"]])])], ["set-aside", Claimable(["done", $.dict([["rows", "count"], ["day", "day"]]), "the register"])], ["put-back", Claimable(["done", $.dict([["rows", "count"], ["day", "day"]]), "the register"])], ["person-gone", Claimable(["done", $.dict([["rows_per_person", "count"]]), "rows of the same persons that remain: none"])], ["published.fresh", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.warm", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.resumed", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.carried", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.kept", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.on", Claimable(["done", $.dict([["day", "day"]])])], ["withheld", Claimable(["done", $.dict([["rows", "count"]])])], ["pending", Claimable(["done", $.dict([["rows", "count"]])])], ["source.order", Claimable(["done", $.dict([["deleted_at", "text"], ["read_at", "text"]]), "positions in the source"])], ["source.counted", Claimable(["done", $.dict([["by", "word"], ["deleted", "count"], ["replaced", "count"], ["inserted", "count"]]), "the source's own count"])], ["source.uncounted", Claimable(["done", $.dict([]), "the source's own count: none"])], ["deadline", Claimable(["notice", $.dict([["day", "day"]]), "when the request was received"])], ["deadline.holidays", Claimable(["notice", $.dict([["day", "day"]]), "when the request was received; public holidays"])], ["deadline.extended", Claimable(["notice", $.dict([["day", "day"], ["reason", "word"]]), "the extension"])], ["in-time", Claimable(["notice", $.dict([["what", "word"]]), "deadline; days of edit, publication and answer"])], ["late", Claimable(["notice", $.dict([["what", "word"]]), "deadline; days of edit, publication and answer"])], ["erased.later", Claimable(["figure", _FIGURE, _LEDGER, "S.forgotten"])], ["erased.all", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["erased.before", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["replaced.later", Claimable(["figure", _FIGURE, _LEDGER, "S.forgotten"])], ["replaced.all", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["replaced.before", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["present.one", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["present.all", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["requests-blind", Claimable(["condition", $.dict([]), "figures for later models, or of one release"])], ["schedule-calendar", Claimable(["condition", $.dict([]), "the occasion of every release: a date of a calendar"])], ["schedule-fixed", Claimable(["condition", $.dict([]), "figures for several models: nothing says by what their times were chosen"])], ["ranges-public", Claimable(["condition", $.dict([["radius", "number"]]), "columns whose range was read off the data: none"])], ["ranges-from-data", Claimable(["condition", $.dict([["radius", "number"], ["columns", "list"]]), "columns read off the data: these"])], ["ranges-unknown", Claimable(["condition", $.dict([["radius", "number"]]), "columns read off the data: not known"])], ["map-public", Claimable(["condition", $.dict([["digest", "text"]]), "the public map that made the rows"])], ["rows-per-person", Claimable(["condition", $.dict([["rows_per_person", "count"]]), "the plan"])], ["curator-trusted", Claimable(["condition", $.dict([])])], ["gradient-norm", Claimable(["condition", $.dict([["lipschitz", "number"]]), _HISTORY])], ["constants-declared", Claimable(["condition", $.dict([]), _HISTORY])], ["slots-public", Claimable(["condition", $.dict([["records", "count"]]), _HISTORY])], ["gaussian-noise", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["real-arithmetic", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["solver-tolerance", Claimable(["condition", $.dict([["method", "text"], ["tolerance", "number"]]), _HISTORY])], ["time-unseen", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["exact-noise", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["exact-steps", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["rows-in-place", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["row-shape", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["machine-trusted", Claimable(["condition", $.dict([]), _HISTORY])], ["stages-published", Claimable(["condition", $.dict([]), _HISTORY])], ["samples-unseen", Claimable(["condition", $.dict([]), _HISTORY])], ["counts-one-cell", Claimable(["condition", $.dict([]), _HISTORY])], ["moments-own-norm", Claimable(["condition", $.dict([]), _HISTORY])], ["sums-carried", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["sums-all-rows", Claimable(["condition", $.dict([["rows_per_person", "count"]]), _HISTORY])], ["rows-remain", Claimable(["limit", $.dict([["remaining", "count"]]), "rows of the same persons that remain"])], ["rows-may-remain", Claimable(["limit", $.dict([["rows_per_person", "count"]]), "rows of the same persons that remain: not known"])], ["hardly", Claimable(["limit", $.dict([["figure", "word"]]), _HISTORY])], ["delta-large", Claimable(["limit", $.dict([["delta", "number"], ["records", "count"]]), "\u03b4 and the number of slots"])], ["kinds-unrecorded", Claimable(["limit", $.dict([]), _LEDGER])], ["left.base", Claimable(["limit", $.dict([]), _HISTORY])], ["left.extractor", Claimable(["limit", $.dict([]), _HISTORY])], ["left.statistics", Claimable(["limit", $.dict([]), _HISTORY])], ["model-in-use", Claimable(["notice", $.dict([["rows", "count"]])])], ["model-in-use.until", Claimable(["notice", $.dict([["rows", "count"], ["day", "day"]])])], ["model-withdrawn", Claimable(["notice", $.dict([["rows", "count"], ["day", "day"]])])], ["model-withdrawn.kept", Claimable(["notice", $.dict([["rows", "count"], ["day", "day"]])])], ["elsewhere.none", Claimable(["notice", $.dict([["places", "count"], ["kinds", "list"]]), "what the publishers hold"])], ["elsewhere.left", Claimable(["notice", $.dict([["places", "count"], ["kinds", "list"], ["left", "count"]]), "what the publishers hold"])], ["elsewhere.unknown", Claimable(["notice", $.dict([]), "what the publishers hold"])], ["backups", Claimable(["notice", $.dict([["rows", "count"], ["day", "day"]])])], ["not-covered.earlier-models", Claimable(["uncovered", $.dict([])])], ["not-covered.backups", Claimable(["uncovered", $.dict([])])], ["not-covered.storage", Claimable(["uncovered", $.dict([])])], ["not-covered.others", Claimable(["uncovered", $.dict([])])], ["not-covered.other-models", Claimable(["uncovered", $.dict([])])], ["not-covered.inference", Claimable(["uncovered", $.dict([])])], ["not-anonymous", Claimable(["uncovered", $.dict([])])], ["models", Claimable(["notice", $.dict([["models", "text"]]), "the register"])], ["purposes", Claimable(["notice", $.dict([["purposes", "text"]]), "the register"])], ["recipients", Claimable(["notice", $.dict([["recipients", "count"]]), "the register"])], ["recipients.told", Claimable(["notice", $.dict([["recipients", "count"], ["day", "day"]]), "the register"])], ["told", Claimable(["notice", $.dict([["day", "day"]]), "the register"])], ["contact", Claimable(["notice", $.dict([["contact", "text"]]), "the register"])], ["complaint", Claimable(["notice", $.dict([])])], ["complaint.to", Claimable(["notice", $.dict([["authority", "text"]]), "the register"])], ["record-kept", Claimable(["notice", $.dict([])])], ["to-do.budget", Claimable(["duty", $.dict([])])], ["to-do.total", Claimable(["duty", $.dict([])])], ["to-do.publish", Claimable(["duty", $.dict([])])], ["to-do.tell", Claimable(["duty", $.dict([])])], ["to-do.recipients", Claimable(["duty", $.dict([])])], ["to-do.withdraw", Claimable(["duty", $.dict([])])], ["to-do.backups", Claimable(["duty", $.dict([])])]]);
-sentence = $.fn("sentence", ["claim", "language"], {"language": "en"}, function (claim, language) {
-let filled, key, words;
-key = $.cm(KEYS, "get", [$.ga(claim, "key")]);
-if (($.t($.is(key, null)) || $.t(!$.eq($.b.set([$.ga(claim, "values")]), $.b.set([$.ga(key, "values")]))))) {
-throw $.raised(InvalidParameter([("" + $.formatted($.slice($.ga(claim, "key"), null, 60n, null), "r", "") + " with these values is no claim of catalogue " + $.formatted(CATALOGUE, "", ""))]));
-}
-words = catalogue([language]);
-filled = $.dict((function* ($first) { for (const $v1 of $.each($first)) { let name, value; {const $v2 = $.unpack($v1, 2, -1);name = $v2[0];value = $v2[1];} yield [name, _written([value, $.gi($.ga(key, "values"), name), words])]; } })($.cm($.ga(claim, "values"), "items", [])));
-if ($.t($.ga(claim, "conditions"))) {
-$.si(filled, "if", conditions_in_words([claim, language]));
-}
-return fill([$.gi($.gi(words, "claims"), $.ga(claim, "key")), $.ga(claim, "values"), filled]);
-});
-conditions_in_words = $.fn("conditions_in_words", ["claim", "language"], {"language": "en"}, function (claim, language) {
-let words;
-words = catalogue([language]);
-return $.b.str([$.cm($.gi(words, "and"), "join", [(function* ($first) { for (const $v3 of $.each($first)) { let name; name = $v3; yield fill([$.gi($.gi(words, "claims"), name), $.dict([]), $.dict([])]); } })($.ga(claim, "conditions"))])]);
-});
-_written = $.fn("_written", ["value", "unit", "words"], {}, function (value, unit, words) {
-let named, when;
-if ($.t($.eq(unit, "bound"))) {
-return $.cm(shown([value]), "replace", [".", $.gi(words, "decimal")]);
-}
-if ($.t($.eq(unit, "number"))) {
-return $.cm(brief([value, 12n]), "replace", [".", $.gi(words, "decimal")]);
-}
-if ($.t($.eq(unit, "day"))) {
-when = day(["day", value]);
-named = $.dict([["day", $.b.str([$.ga(when, "day")])], ["month", $.gi($.gi(words, "months"), $.sub($.ga(when, "month"), 1n))], ["year", $.b.str([$.ga(when, "year")])]]);
-return fill([$.gi(words, "day"), $.dict([]), named]);
-}
-if ($.t($.eq(unit, "list"))) {
-return $.cm(", ", "join", [value]);
-}
-if ($.t($.eq(unit, "word"))) {
-return $.b.str([$.cm($.gi(words, "words"), "get", [value, value])]);
-}
-return $.b.str([value]);
-});
-of_history = $.fn("of_history", ["key"], {}, function (key) {
-return $.both($.eq($.ga($.gi(KEYS, key), "needs"), _HISTORY), () => $.has($.tuple(["condition", "limit"]), $.ga($.gi(KEYS, key), "role")));
-});
-return {Claimable, Claim, _FIGURE, _LEDGER, _HISTORY, KEYS, sentence, conditions_in_words, _written, of_history, Any, Mapping, fill, catalogue, CATALOGUE, InvalidParameter, day, brief, shown};
-})();
-$.modules["bounds.moments"] = (() => {
-let moments_sensitivity, coordinates, moments_gdp;
+$.modules["bounds.objective_perturbation"] = (() => {
+let curvature_ratio, highest_order, _minus_log_one_plus, _with, _without, _valid, zero_out_hessian, replace_hessian, several_zero_out_hessian, several_replace_hessian, weakly_convex_zero_out_hessian, weakly_convex_replace_hessian, LARGEST_KAPPA, SMOOTHING, _LOG2, flow_constant, gdp, spread, deletion_spread, inexact_rate, inexact_gdp, _square, output_noise, block_variances, column_variances;
 const math = $.libraries["math"];
-const inexact_gdp = $.modules["bounds.objective_perturbation_gdp"]["inexact_gdp"];
-const UNIT = $.modules["bounds.rounding"]["UNIT"];
-moments_sensitivity = $.fn("moments_sensitivity", ["*", "between_records", "rows"], {"rows": 1n}, function (between_records, rows) {
-return $.mul($.mul(rows, ($.t(between_records) ? 2.0 : $.libraries["math"].sqrt([1.5]))), $.add(1n, $.mul(4n, UNIT)));
+const UNIT = $.modules["bounds.arithmetic"]["UNIT"];
+const sum_up = $.modules["bounds.arithmetic"]["sum_up"];
+curvature_ratio = $.fn("curvature_ratio", ["*", "smoothness", "strong_convexity", "records", "weak_convexity"], {"weak_convexity": 0.0}, function (smoothness, strong_convexity, records, weak_convexity) {
+return $.mul($.div(smoothness, $.add($.mul(records, strong_convexity), weak_convexity)), $.add(1n, $.mul(4n, UNIT)));
 });
-coordinates = $.fn("coordinates", ["*", "outputs", "features"], {}, function (outputs, features) {
-return $.add($.mul(outputs, features), $.floordiv($.mul(features, $.add(features, 1n)), 2n));
+highest_order = $.fn("highest_order", ["*", "ratio", "rows", "below"], {"rows": 1n, "below": 0.0}, function (ratio, rows, below) {
+let curvature;
+curvature = $.mul(rows, $.add(ratio, below));
+return ($.t(curvature) ? $.mul($.div($.add(1n, $.mul(rows, ratio)), curvature), $.sub(1n, $.mul(4n, UNIT))) : $.libraries["math"].inf);
 });
-moments_gdp = $.fn("moments_gdp", ["*", "sensitivity", "deviation", "coordinates", "grid"], {}, function (sensitivity, deviation, coordinates, grid) {
-let spread;
-spread = $.mul($.add($.div(sensitivity, deviation), $.mul(grid, $.libraries["math"].sqrt([coordinates]))), $.add(1n, $.mul(8n, UNIT)));
-return inexact_gdp([], {"spread": spread, "output_noise": 1.0, "grid": grid});
+_minus_log_one_plus = $.fn("_minus_log_one_plus", ["*terms"], {}, function (terms) {
+return $.neg($.libraries["math"].log1p([$.sub($.libraries["math"].fsum([terms]), $.mul($.mul(8n, UNIT), $.libraries["math"].fsum([$.b.map([$.b.abs, terms])])))]));
 });
-return {moments_sensitivity, coordinates, moments_gdp, inexact_gdp, UNIT};
-})();
-$.modules["bounds.exact_steps"] = (() => {
-let MOST_BITS, LEAST_BITS, _HEADROOM, _OUTSIDE, _SECOND_ORDER, _STEEPER, _UNUSUAL, radius, grid_bits, gap, gdp;
-const math = $.libraries["math"];
-const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
-const SMOOTHING = $.modules["bounds.objective_perturbation_gdp"]["SMOOTHING"];
-const UNIT = $.modules["bounds.rounding"]["UNIT"];
-{const $v1 = [24n, 12n];MOST_BITS = $v1[0];LEAST_BITS = $v1[1];}
-_HEADROOM = 51n;
-_OUTSIDE = 1.001;
-_SECOND_ORDER = 1.01;
-_STEEPER = $.mul(16n, UNIT);
-_UNUSUAL = 37.0;
-radius = $.fn("radius", ["*", "lipschitz", "regularization", "gap_at_zero", "dimension", "noise", "step_size", "strong_convexity"], {}, function (lipschitz, regularization, gap_at_zero, dimension, noise, step_size, strong_convexity) {
-let contraction, far, spread;
-far = $.b.min([$.div(lipschitz, regularization), $.libraries["math"].sqrt([$.div($.mul(2n, gap_at_zero), regularization)])]);
-contraction = $.sub(1n, $.mul(step_size, strong_convexity));
-spread = $.div($.mul($.add($.libraries["math"].sqrt([dimension]), _UNUSUAL), noise), $.libraries["math"].sqrt([$.sub(1n, $.pow(contraction, 2n))]));
-return $.libraries["math"].ldexp([1.0, $.gi($.libraries["math"].frexp([$.add(far, spread)]), 1n)]);
+_with = $.fn("_with", ["order", "r"], {}, function (order, r) {
+return sum_up([$.mul(order, $.libraries["math"].log1p([r])), _minus_log_one_plus([$.mul(order, r)])]);
 });
-grid_bits = $.fn("grid_bits", ["*", "radius", "lipschitz", "regularization", "step_size", "noise"], {}, function (radius, lipschitz, regularization, step_size, noise) {
-let reach;
-reach = $.add($.mul(_OUTSIDE, radius), $.mul(step_size, $.add(lipschitz, $.mul(regularization, radius))));
-return $.b.min([MOST_BITS, $.sub(_HEADROOM, $.gi($.libraries["math"].frexp([$.div(reach, noise)]), 1n))]);
+_without = $.fn("_without", ["order", "r"], {}, function (order, r) {
+return sum_up([$.mul($.neg($.sub(order, 1n)), $.libraries["math"].log1p([r])), _minus_log_one_plus([$.mul($.neg($.sub(order, 1n)), r)])]);
 });
-gap = $.fn("gap", ["*", "gradient_error", "step_size", "strong_convexity", "lipschitz", "regularization", "radius", "dimension", "grid"], {}, function (gradient_error, step_size, strong_convexity, lipschitz, regularization, radius, dimension, grid) {
-let centre, contraction, outside, point, root, steepest;
-{const $v2 = [$.mul(_OUTSIDE, radius), $.libraries["math"].sqrt([dimension])];outside = $v2[0];root = $v2[1];}
-steepest = $.add(lipschitz, $.mul(regularization, outside));
-centre = $.add($.mul(_SECOND_ORDER, $.add($.mul(step_size, gradient_error), $.mul(UNIT, $.add($.mul($.mul(3n, step_size), steepest), $.mul(2n, outside))))), $.div($.mul(grid, root), 2n));
-point = $.mul($.mul($.mul(_SECOND_ORDER, $.add(dimension, 9n)), UNIT), outside);
-contraction = $.add($.sub(1n, $.mul(step_size, strong_convexity)), _STEEPER);
-return $.mul($.add($.mul(2n, $.add(centre, $.mul(contraction, point))), $.mul(grid, root)), $.add(1n, 1e-09));
+_valid = $.fn("_valid", ["order", "ratio", "below"], {"below": 0.0}, function (order, ratio, below) {
+return $.both($.lt(1n, order), () => $.both($.le(0n, ratio), () => $.both($.le(0n, below), () => $.lt($.add($.mul(order, below), $.mul($.sub(order, 1n), ratio)), $.sub(1n, 1e-12)))));
 });
-gdp = $.fn("gdp", ["*", "sensitivity", "step_size", "strong_convexity", "noise", "grid", "records", "gap", "steps_with_record", "steps_without_record", "in_place", "apart"], {"steps_without_record": 0n, "in_place": true, "apart": 0.0}, function (sensitivity, step_size, strong_convexity, noise, grid, records, gap, steps_with_record, steps_without_record, in_place, apart) {
-let chain, real, rounded, slower, started, variance;
-if (($.t($.eq(steps_with_record, 0n)) && !$.t(apart) && ($.t(in_place) || !$.t(steps_without_record)))) {
-return 0.0;
-}
-{const $v3 = [$.sub($.pow(noise, 2n), $.pow($.mul(SMOOTHING, grid), 2n)), $.sub(strong_convexity, $.div(_STEEPER, step_size))];variance = $v3[0];slower = $v3[1];}
-if (!($.t($.lt(0n, variance)) && $.t($.lt(0n, slower)))) {
+zero_out_hessian = $.fn("zero_out_hessian", ["*", "order", "ratio", "rows"], {"rows": 1n}, function (order, ratio, rows) {
+let r;
+r = $.mul(rows, ratio);
+return ($.t(_valid([order, r])) ? $.div(_without([order, r]), $.sub(order, 1n)) : $.libraries["math"].inf);
+});
+replace_hessian = $.fn("replace_hessian", ["*", "order", "ratio", "rows"], {"rows": 1n}, function (order, ratio, rows) {
+let r;
+r = $.mul(rows, ratio);
+if (!$.t(_valid([order, r]))) {
 return $.libraries["math"].inf;
 }
-chain = $.dict([["step_size", step_size], ["strong_convexity", slower], ["noise_variance", $.div(variance, $.mul(2n, step_size))], ["records", records]]);
-real = $.modules["bounds.shifted_interpolation"].gdp([], {"sensitivity": sensitivity, "steps_with_record": steps_with_record, "steps_without_record": steps_without_record, ...$.named(chain)});
-rounded = $.modules["bounds.shifted_interpolation"].gdp([], {"sensitivity": $.div($.mul(gap, records), step_size), "steps_with_record": (($.t(in_place) || $.t(apart)) ? $.add(steps_with_record, steps_without_record) : $.libraries["math"].inf), ...$.named(chain)});
-started = 0.0;
-if ($.t(apart)) {
-started = $.modules["bounds.shifted_interpolation"].minimiser_deletion_gdp([], {"steps": $.add(steps_with_record, steps_without_record), "gradient_tolerance": $.div($.mul(apart, slower), 2n), ...$.named(chain)});
+if (($.t($.lt(1n, rows)) && $.t($.lt(1n, $.mul($.mul(order, r), r))))) {
+return sum_up([$.div($.mul($.mul(order, r), r), 2n), $.div(_without([order, r]), $.sub(order, 1n))]);
 }
-return $.mul($.add($.add(real, rounded), started), $.add(1n, 1e-09));
+return $.mul($.div(_minus_log_one_plus([$.div($.mul($.mul($.mul($.neg(order), $.sub(order, 1n)), r), r), $.add(1n, r))]), $.sub(order, 1n)), $.add(1n, 1e-12));
 });
-return {MOST_BITS, LEAST_BITS, _HEADROOM, _OUTSIDE, _SECOND_ORDER, _STEEPER, _UNUSUAL, radius, grid_bits, gap, gdp, SMOOTHING, UNIT};
+several_zero_out_hessian = $.fn("several_zero_out_hessian", ["*", "order", "ratio", "rows"], {"rows": 1n}, function (order, ratio, rows) {
+let r;
+r = $.mul(rows, ratio);
+if (!$.t(_valid([order, r]))) {
+return $.libraries["math"].inf;
+}
+return $.b.max([$.div(_without([order, r]), $.sub(order, 1n)), $.mul($.div($.mul($.mul(order, r), r), 2n), $.add(1n, $.mul(4n, UNIT)))]);
+});
+several_replace_hessian = $.fn("several_replace_hessian", ["*", "order", "ratio", "rows"], {"rows": 1n}, function (order, ratio, rows) {
+let single;
+single = several_zero_out_hessian([], {"order": order, "ratio": ratio, "rows": rows});
+return ($.t($.lt(single, $.libraries["math"].inf)) ? sum_up([$.div($.mul(order, $.pow($.mul(rows, ratio), 2n)), 2n), single]) : $.libraries["math"].inf);
+});
+weakly_convex_zero_out_hessian = $.fn("weakly_convex_zero_out_hessian", ["*", "order", "ratio", "below"], {}, function (order, ratio, below) {
+if (!$.t(_valid([order, ratio, below]))) {
+return $.libraries["math"].inf;
+}
+return $.div($.b.max([(function* ($first) { for (const $v1 of $.each($first)) { let h; h = $v1; for (const $v2 of $.each($.tuple([ratio, $.neg(below)]))) { let r; r = $v2; yield h([order, r]); }} })($.tuple([_with, _without]))]), $.sub(order, 1n));
+});
+weakly_convex_replace_hessian = $.fn("weakly_convex_replace_hessian", ["*", "order", "ratio", "below"], {}, function (order, ratio, below) {
+let opposite, q, rest;
+if (!$.t(_valid([order, ratio, below]))) {
+return $.libraries["math"].inf;
+}
+{const $v3 = [order, $.sub(order, 1n)];q = $v3[0];rest = $v3[1];}
+opposite = $.fn("opposite", ["second", "first"], {}, function (second, first) {
+return sum_up([$.mul(q, $.libraries["math"].log1p([second])), $.mul($.neg(rest), $.libraries["math"].log1p([first])), _minus_log_one_plus([$.mul(q, second), $.mul($.neg(rest), first)])]);
+});
+return $.mul($.div($.b.max([$.add(_with([q, ratio]), _without([q, ratio])), $.add(_with([q, $.neg(below)]), _without([q, $.neg(below)])), opposite([ratio, $.neg(below)]), opposite([$.neg(below), ratio])]), rest), $.add(1n, $.mul(4n, UNIT)));
+});
+LARGEST_KAPPA = 0.25;
+SMOOTHING = 12.0;
+_LOG2 = $.libraries["math"].log([2n]);
+flow_constant = $.fn("flow_constant", ["*", "kappa"], {}, function (kappa) {
+let square;
+if (!$.t((($v4, $v5, $v6) => $.le($v4, $v5) && $.le($v5, $v6))(0n, kappa, LARGEST_KAPPA))) {
+return $.libraries["math"].inf;
+}
+square = $.mul($.mul(_LOG2, kappa), kappa);
+return $.add($.add(1n, $.div($.mul(2n, square), $.add(1n, $.libraries["math"].sqrt([$.sub(1n, $.mul(8n, square))])))), $.mul(4n, UNIT));
+});
+gdp = $.fn("gdp", ["*", "lipschitz", "noise", "ratio", "rows", "worlds", "blocks"], {"rows": 1n, "worlds": 1n, "blocks": 1n}, function (lipschitz, noise, ratio, rows, worlds, blocks) {
+let kappa, shift;
+if (!$.t($.lt(0n, noise))) {
+return $.libraries["math"].inf;
+}
+shift = $.div(lipschitz, noise);
+kappa = ($.t(ratio) ? $.mul($.div(ratio, shift), $.add(1n, $.mul(4n, UNIT))) : 0.0);
+return $.mul($.mul($.mul($.mul($.mul(rows, worlds), $.libraries["math"].sqrt([blocks])), shift), flow_constant([], {"kappa": kappa})), $.add(1n, $.mul(8n, UNIT)));
+});
+spread = $.fn("spread", ["*", "gradient_tolerance", "strong_convexity", "grid", "dimension"], {}, function (gradient_tolerance, strong_convexity, grid, dimension) {
+return $.mul($.add($.div($.mul(2n, gradient_tolerance), strong_convexity), $.mul(grid, $.libraries["math"].sqrt([dimension]))), $.add(1n, $.mul(8n, UNIT)));
+});
+deletion_spread = $.fn("deletion_spread", ["*", "gradient_tolerance", "strong_convexity", "grid", "dimension"], {}, function (gradient_tolerance, strong_convexity, grid, dimension) {
+return $.mul($.add($.div(gradient_tolerance, strong_convexity), $.mul(grid, $.libraries["math"].sqrt([dimension]))), $.add(1n, $.mul(8n, UNIT)));
+});
+inexact_rate = $.fn("inexact_rate", ["*", "spread", "output_noise"], {}, function (spread, output_noise) {
+return $.div(_square([spread, output_noise]), 2n);
+});
+inexact_gdp = $.fn("inexact_gdp", ["*", "spread", "output_noise", "grid"], {}, function (spread, output_noise, grid) {
+let left;
+left = $.sub($.pow(output_noise, 2n), $.pow($.mul(SMOOTHING, grid), 2n));
+if (!$.t($.lt(0n, left))) {
+return ($.t(spread) ? $.libraries["math"].inf : 0.0);
+}
+return $.libraries["math"].sqrt([_square([spread, $.libraries["math"].sqrt([left])])]);
+});
+_square = $.fn("_square", ["spread", "deviation"], {}, function (spread, deviation) {
+if (!$.t($.lt(0n, deviation))) {
+return ($.t(spread) ? $.libraries["math"].inf : 0.0);
+}
+return $.mul($.pow($.div(spread, deviation), 2n), $.add(1n, $.mul(16n, UNIT)));
+});
+output_noise = $.fn("output_noise", ["*", "share", "noise", "records", "dimension", "hessian_trace"], {}, function (share, noise, records, dimension, hessian_trace) {
+return $.div($.mul($.div($.mul($.libraries["math"].sqrt([share]), noise), records), dimension), hessian_trace);
+});
+block_variances = $.fn("block_variances", ["*", "categories", "constant"], {"constant": true}, function (categories, constant) {
+let roots;
+roots = [...(function* ($first) { for (const $v7 of $.each($first)) { let k; k = $v7; yield $.libraries["math"].sqrt([k]); } })($.tuple([...$.each(categories), ...$.each(($.t(constant) ? $.tuple([1n]) : $.tuple([])))]))];
+return $.b.tuple([(function* ($first) { for (const $v8 of $.each($first)) { let root; root = $v8; yield $.div($.libraries["math"].fsum([roots]), $.mul($.b.len([roots]), root)); } })(roots)]);
+});
+column_variances = $.fn("column_variances", ["*", "blocks"], {}, function (blocks) {
+let hot;
+hot = $.b.iter([block_variances([], {"categories": [...(function* ($first) { for (const $v9 of $.each($first)) { let k; k = $v9; if (!$.t(k)) continue; yield k; } })(blocks)], "constant": false})]);
+return $.b.tuple([(function* ($first) { for (const $v10 of $.each($first)) { let k; k = $v10; for (const $v11 of $.each(($.t(k) ? $.mul($.tuple([$.b.next([hot])]), k) : $.tuple([1.0])))) { let v; v = $v11; yield v; }} })(blocks)]);
+});
+return {curvature_ratio, highest_order, _minus_log_one_plus, _with, _without, _valid, zero_out_hessian, replace_hessian, several_zero_out_hessian, several_replace_hessian, weakly_convex_zero_out_hessian, weakly_convex_replace_hessian, LARGEST_KAPPA, SMOOTHING, _LOG2, flow_constant, gdp, spread, deletion_spread, inexact_rate, inexact_gdp, _square, output_noise, block_variances, column_variances, UNIT, sum_up};
 })();
-$.modules["privacy.curve"] = (() => {
-let ONE_DIRECTION, SEVERAL_DIRECTIONS, WEAKLY_CONVEX, _COSTS, FORMS, MOST, Curve, fewer;
+$.modules["bounds.gaussian"] = (() => {
+let _HALF, _GAUSS, _SQRT2, _SQRT_HALF_PI, _LOG_SQRT_2PI, _mills, _mills_slope, gdp_log_delta, gdp_epsilon, gdp_for, gdp_advantage, renyi_advantage, rate_advantage;
 const math = $.libraries["math"];
-const Callable = $.libraries["collections.abc"]["Callable"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const replace = $.libraries["dataclasses"]["replace"];
-const bounds = $.modules["bounds.objective_perturbation"];
-const UNIT = $.modules["bounds.rounding"]["UNIT"];
-const sum_up = $.modules["bounds.rounding"]["sum_up"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const bound = $.modules["errors"]["bound"];
-const choice = $.modules["errors"]["choice"];
-const count = $.modules["errors"]["count"];
-const non_negative = $.modules["errors"]["non_negative"];
-ONE_DIRECTION = "one direction";
-SEVERAL_DIRECTIONS = "several directions";
-WEAKLY_CONVEX = "weakly convex";
-_COSTS = $.dict([[$.tuple([ONE_DIRECTION, false]), $.modules["bounds.objective_perturbation"].zero_out_hessian], [$.tuple([ONE_DIRECTION, true]), $.modules["bounds.objective_perturbation"].replace_hessian], [$.tuple([SEVERAL_DIRECTIONS, false]), $.modules["bounds.objective_perturbation"].several_zero_out_hessian], [$.tuple([SEVERAL_DIRECTIONS, true]), $.modules["bounds.objective_perturbation"].several_replace_hessian], [$.tuple([WEAKLY_CONVEX, false]), $.modules["bounds.objective_perturbation"].weakly_convex_zero_out_hessian], [$.tuple([WEAKLY_CONVEX, true]), $.modules["bounds.objective_perturbation"].weakly_convex_replace_hessian]]);
-FORMS = $.b.tuple([$.cm($.b.dict, "fromkeys", [(function* ($first) { for (const $v1 of $.each($first)) { let _, form; {const $v2 = $.unpack($v1, 2, -1);form = $v2[0];_ = $v2[1];} yield form; } })(_COSTS)])]);
-MOST = 64n;
-Curve = $.dataclass($.cls("Curve", [], ($ns) => {
-$ns.below = 0.0;
-$ns.rows = 1n;
-$ns.blocks = 1n;
-$ns.gdp_squared = null;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let weakly;
-bound(["rate", $.ga(self, "rate")]);
-choice(["form", $.ga(self, "form"), FORMS]);
-non_negative(["ratio", $.ga(self, "ratio")]);
-non_negative(["below", $.ga(self, "below")]);
-count(["rows", $.ga(self, "rows")]);
-count(["blocks", $.ga(self, "blocks")]);
-if ($.t(!$.is($.ga(self, "gdp_squared"), null))) {
-bound(["gdp_squared", $.ga(self, "gdp_squared")]);
-}
-weakly = $.eq($.ga(self, "form"), WEAKLY_CONVEX);
-if ((($.t($.lt(0n, $.ga(self, "below"))) && !$.t(weakly)) || ($.t(weakly) && $.t($.lt(1n, $.ga(self, "rows")))))) {
-throw $.raised(InvalidParameter([("" + "a curve of form " + $.formatted($.ga(self, "form"), "r", "") + " has no below=" + $.formatted($.ga(self, "below"), "", ("" + "g")) + " with rows=" + $.formatted($.ga(self, "rows"), "", "") + ": negative curvature is covered for one row of a weakly convex loss")]));
-}
-return null;
+const LEAST_LOG = $.modules["bounds.arithmetic"]["LEAST_LOG"];
+const MARGIN = $.modules["bounds.arithmetic"]["MARGIN"];
+const UNIT = $.modules["bounds.arithmetic"]["UNIT"];
+const best_order = $.modules["bounds.arithmetic"]["best_order"];
+const least_safe = $.modules["bounds.arithmetic"]["least_safe"];
+const log_down = $.modules["bounds.arithmetic"]["log_down"];
+const erfcx = $.modules["bounds.tails"]["erfcx"];
+const upper_tail = $.modules["bounds.tails"]["upper_tail"];
+_HALF = $.tuple([$.tuple([0.09501250983763744, 0.1894506104550685]), $.tuple([0.2816035507792589, 0.1826034150449236]), $.tuple([0.45801677765722737, 0.1691565193950025]), $.tuple([0.6178762444026438, 0.1495959888165767]), $.tuple([0.755404408355003, 0.1246289712555339]), $.tuple([0.8656312023878318, 0.09515851168249279]), $.tuple([0.9445750230732326, 0.06225352393864789]), $.tuple([0.9894009349916499, 0.02715245941175409])]);
+_GAUSS = $.b.tuple([(function* ($first) { for (const $v1 of $.each($first)) { let node, weight; {const $v2 = $.unpack($v1, 2, -1);node = $v2[0];weight = $v2[1];} for (const $v3 of $.each($.tuple([$.neg(1n), 1n]))) { let sign; sign = $v3; yield $.tuple([$.mul(sign, node), weight]); }} })(_HALF)]);
+{const $v4 = [$.libraries["math"].sqrt([2n]), $.libraries["math"].sqrt([$.div($.libraries["math"].pi, 2n)])];_SQRT2 = $v4[0];_SQRT_HALF_PI = $v4[1];}
+_LOG_SQRT_2PI = $.div($.libraries["math"].log([$.mul(2n, $.libraries["math"].pi)]), 2n);
+_mills = $.fn("_mills", ["t"], {}, function (t) {
+return $.mul(_SQRT_HALF_PI, erfcx([$.div(t, _SQRT2)]));
 });
-$ns.highest_order = $.property($.fn("highest_order", ["self"], {}, function (self) {
-return $.modules["bounds.objective_perturbation"].highest_order([], {"ratio": $.ga(self, "ratio"), "rows": $.ga(self, "rows"), "below": $.ga(self, "below")});
-}));
-$ns.hessian = $.fn("hessian", ["self", "order"], {}, function (self, order) {
-let cost, facts;
-facts = ($.t($.eq($.ga(self, "form"), WEAKLY_CONVEX)) ? $.dict([["below", $.ga(self, "below")]]) : $.dict([["rows", $.ga(self, "rows")]]));
-cost = $.gi(_COSTS, $.tuple([$.ga(self, "form"), $.ga(self, "between_records")]))([], {"order": order, "ratio": $.ga(self, "ratio"), ...$.named(facts)});
-return $.mul($.mul($.ga(self, "blocks"), cost), $.add(1n, $.mul(4n, UNIT)));
-});
-$ns.renyi = $.fn("renyi", ["self", "order"], {}, function (self, order) {
-let hessian, tilted;
-hessian = $.cm(self, "hessian", [order]);
-tilted = ($.t($.eq(hessian, $.libraries["math"].inf)) ? $.libraries["math"].inf : sum_up([$.mul(order, $.ga(self, "rate")), hessian]));
-return ($.t($.is($.ga(self, "gdp_squared"), null)) ? tilted : $.b.min([tilted, $.mul($.div($.mul(order, $.ga(self, "gdp_squared")), 2n), $.add(1n, $.mul(4n, UNIT)))]));
-});
-}), [["rate", () => ["is", $.b.float]], ["form", () => ["is", $.b.str]], ["between_records", () => ["is", $.b.bool]], ["ratio", () => ["is", $.b.float]], ["below", () => ["is", $.b.float]], ["rows", () => ["is", $.b.int]], ["blocks", () => ["is", $.b.int]], ["gdp_squared", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true, kw_only: true});
-fewer = $.fn("fewer", ["curves"], {}, function (curves) {
-let alike, curve, kinds, known, mean, merged, number, squares, times, whole;
-if ($.t($.le($.b.len([curves]), MOST))) {
-return curves;
+_mills_slope = $.fn("_mills_slope", ["t"], {}, function (t) {
+let tail, term;
+if ($.t($.lt(t, 3n))) {
+return $.sub(1n, $.mul(t, _mills([t])));
 }
-kinds = $.dict([]);
-for (const $v3 of $.each($.cm(curves, "items", []))) {
-{const $v4 = $.unpack($v3, 2, -1);curve = $v4[0];times = $v4[1];}
-$.cm($.cm(kinds, "setdefault", [$.tuple([$.ga(curve, "form"), $.ga(curve, "between_records"), $.ga(curve, "rows"), $.ga(curve, "blocks")]), []]), "append", [$.tuple([curve, times])]);
+tail = 0.0;
+for (const $v5 of $.each($.b.range([60n, 0n, $.neg(1n)]))) {
+term = $v5;
+tail = $.div(term, $.add(t, tail));
 }
-merged = $.dict([]);
-for (const $v5 of $.each($.cm(kinds, "values", []))) {
-alike = $v5;
-number = $.libraries["math"].fsum([(function* ($first) { for (const $v6 of $.each($first)) { let _, times; {const $v7 = $.unpack($v6, 2, -1);_ = $v7[0];times = $v7[1];} yield times; } })(alike)]);
-squares = [...(function* ($first) { for (const $v8 of $.each($first)) { let curve, times; {const $v9 = $.unpack($v8, 2, -1);curve = $v9[0];times = $v9[1];} yield ($.t($.is($.ga(curve, "gdp_squared"), null)) ? null : $.mul(times, $.ga(curve, "gdp_squared"))); } })(alike)];
-known = [...(function* ($first) { for (const $v10 of $.each($first)) { let square; square = $v10; if (!$.t(!$.is(square, null))) continue; yield square; } })(squares)];
-mean = ($.t($.eq($.b.len([known]), $.b.len([squares]))) ? $.mul($.div($.libraries["math"].fsum([known]), number), $.add(1n, $.mul(8n, UNIT))) : null);
-whole = replace([$.gi($.gi(alike, 0n), 0n)], {"rate": $.mul($.div($.libraries["math"].fsum([(function* ($first) { for (const $v11 of $.each($first)) { let curve, times; {const $v12 = $.unpack($v11, 2, -1);curve = $v12[0];times = $v12[1];} yield $.mul(times, $.ga(curve, "rate")); } })(alike)]), number), $.add(1n, $.mul(8n, UNIT))), "ratio": $.b.max([(function* ($first) { for (const $v13 of $.each($first)) { let _, curve; {const $v14 = $.unpack($v13, 2, -1);curve = $v14[0];_ = $v14[1];} yield $.ga(curve, "ratio"); } })(alike)]), "below": $.b.max([(function* ($first) { for (const $v15 of $.each($first)) { let _, curve; {const $v16 = $.unpack($v15, 2, -1);curve = $v16[0];_ = $v16[1];} yield $.ga(curve, "below"); } })(alike)]), "gdp_squared": mean});
-$.si(merged, whole, number);
-}
-return merged;
+return $.div(tail, $.add(t, tail));
 });
-return {ONE_DIRECTION, SEVERAL_DIRECTIONS, WEAKLY_CONVEX, _COSTS, FORMS, MOST, Curve, fewer, Callable, InvalidParameter, bound, count, non_negative, choice, UNIT, sum_up, replace};
-})();
-$.modules["bounds.order_curve"] = (() => {
-let _LEAST, _MOST, _sound, _best, curve_epsilon, curve_log_delta;
-const math = $.libraries["math"];
-const renyi_epsilon = $.modules["bounds.renyi"]["renyi_epsilon"];
-const renyi_epsilon_optimal = $.modules["bounds.renyi"]["renyi_epsilon_optimal"];
-const renyi_log_delta = $.modules["bounds.renyi"]["renyi_log_delta"];
-const renyi_log_delta_optimal = $.modules["bounds.renyi"]["renyi_log_delta_optimal"];
-const best_order = $.modules["bounds.rounding"]["best_order"];
-const least = $.modules["bounds.rounding"]["least"];
-{const $v1 = [0.001, 1000000000.0];_LEAST = $v1[0];_MOST = $v1[1];}
-_sound = $.fn("_sound", ["renyi"], {}, function (renyi) {
+gdp_log_delta = $.fn("gdp_log_delta", ["*", "mu", "epsilon"], {}, function (mu, epsilon) {
+let a, b, delta, density, exponent, far, log_drop, mean, slack, value, wobble;
+if ($.t($.eq(mu, 0n))) {
+return $.neg($.libraries["math"].inf);
+}
+if ($.t($.eq(mu, $.libraries["math"].inf))) {
+return 0.0;
+}
+far = $.div(epsilon, mu);
+{const $v6 = [$.sub(far, $.div(mu, 2n)), $.add(far, $.div(mu, 2n))];a = $v6[0];b = $v6[1];}
+if ($.t($.lt(1e+150, a))) {
+return LEAST_LOG;
+}
+wobble = $.mul($.mul(4n, UNIT), b);
+if ($.t($.lt(a, $.neg(1n)))) {
+density = $.libraries["math"].exp([$.sub($.div($.mul($.neg(a), a), 2n), _LOG_SQRT_2PI)]);
+delta = $.sub(upper_tail([a]), $.mul(density, _mills([b])));
+return $.b.min([0.0, $.add($.add($.libraries["math"].log([delta]), $.mul(density, wobble)), $.mul(64n, UNIT))]);
+}
+if ($.t($.lt(1000000.0, a))) {
+log_drop = $.b.min([$.sub($.libraries["math"].log([mu]), $.mul(2n, $.libraries["math"].log([a]))), $.neg($.libraries["math"].log([a]))]);
+} else {
+if ($.t($.lt(mu, 0.5))) {
+mean = $.libraries["math"].fsum([(function* ($first) { for (const $v7 of $.each($first)) { let node, weight; {const $v8 = $.unpack($v7, 2, -1);node = $v8[0];weight = $v8[1];} yield $.mul(weight, _mills_slope([$.add(far, $.mul($.div(mu, 2n), node))])); } })(_GAUSS)]);
+log_drop = $.add($.libraries["math"].log([$.div(mu, 2n)]), $.libraries["math"].log([mean]));
+} else {
+log_drop = $.libraries["math"].log([$.sub($.mul(_mills([a]), $.add(1n, $.mul(32n, UNIT))), _mills([b]))]);
+}
+}
+exponent = $.div($.mul(a, a), 2n);
+slack = $.add($.add(MARGIN, $.mul($.mul(4n, UNIT), exponent)), $.mul($.add($.b.abs([a]), 2n), wobble));
+value = $.add($.sub($.sub(log_drop, exponent), _LOG_SQRT_2PI), slack);
+return $.b.max([LEAST_LOG, $.b.min([0.0, value])]);
+});
+gdp_epsilon = $.fn("gdp_epsilon", ["*", "mu", "delta"], {}, function (mu, delta) {
+let chernoff, log_delta, safe;
+if (($.t($.eq(mu, 0n)) || $.t($.le(1n, delta)))) {
+return 0.0;
+}
+if (($.t($.le(delta, 0n)) || $.t($.lt(1e+150, mu)))) {
+return $.libraries["math"].inf;
+}
+log_delta = log_down([delta]);
+safe = $.fn("safe", ["epsilon"], {}, function (epsilon) {
+return $.le(gdp_log_delta([], {"mu": mu, "epsilon": epsilon}), log_delta);
+});
+if ($.t(safe([0.0]))) {
+return 0.0;
+}
+chernoff = $.add($.add($.div($.mul(mu, mu), 2n), $.mul(mu, $.libraries["math"].sqrt([$.mul(2n, $.neg(log_delta))]))), mu);
+return least_safe([safe], {"guess": chernoff, "factor": 16n});
+});
+gdp_for = $.fn("gdp_for", ["*", "epsilon", "delta"], {}, function (epsilon, delta) {
+let log_delta, safe;
+log_delta = log_down([delta]);
+safe = $.fn("safe", ["inverse"], {}, function (inverse) {
+return $.le(gdp_log_delta([], {"mu": $.div(1n, inverse), "epsilon": epsilon}), log_delta);
+});
+return $.libraries["math"].nextafter([$.div(1n, least_safe([safe], {"guess": 1.0, "factor": 4n})), 0.0]);
+});
+gdp_advantage = $.fn("gdp_advantage", ["*", "mu"], {}, function (mu) {
+return $.b.min([1.0, $.mul($.libraries["math"].erf([$.div(mu, $.libraries["math"].sqrt([8n]))]), $.add(1n, MARGIN))]);
+});
+renyi_advantage = $.fn("renyi_advantage", ["*", "order", "renyi"], {}, function (order, renyi) {
+let beyond, least, limit, rest;
+if ($.t($.eq(renyi, 0n))) {
+return 0.0;
+}
+rest = $.sub(order, 1n);
+limit = $.mul($.mul(rest, renyi), $.add(1n, MARGIN));
+beyond = $.fn("beyond", ["s"], {}, function (s) {
+if ($.t($.lt($.mul(order, s), 1n))) {
+return $.lt(limit, $.libraries["math"].log1p([$.div($.mul($.mul(2n, $.libraries["math"].sinh([$.div($.mul(order, s), 2n)])), $.libraries["math"].sinh([$.div($.mul(rest, s), 2n)])), $.libraries["math"].cosh([$.div(s, 2n)]))]));
+}
+return $.lt($.add(limit, $.mul($.mul($.mul(4n, UNIT), order), s)), $.sub($.add($.mul(rest, s), $.libraries["math"].log1p([$.libraries["math"].exp([$.mul($.neg($.sub($.mul(2n, order), 1n)), s)])])), $.libraries["math"].log1p([$.libraries["math"].exp([$.neg(s)])])));
+});
+least = least_safe([beyond], {"guess": 1e-150, "factor": 8n, "below": 1e-151, "most": 1000.0});
+return $.b.min([1.0, $.mul($.libraries["math"].tanh([$.div(least, 2n)]), $.add(1n, MARGIN))]);
+});
+rate_advantage = $.fn("rate_advantage", ["*", "rate"], {}, function (rate) {
 let at;
 at = $.fn("at", ["order"], {}, function (order) {
-let cost;
-cost = renyi([order]);
-return ($.t($.lt(cost, $.libraries["math"].inf)) ? cost : $.libraries["math"].inf);
+return renyi_advantage([], {"order": order, "renyi": $.mul(order, rate)});
 });
-return at;
+return ($.t($.lt(0n, rate)) ? at([best_order([at], {"high": 1000000000.0, "points": 36n, "rounds": 16n})]) : 0.0);
 });
-_best = $.fn("_best", ["objective", "highest_order", "rounds"], {"rounds": 36n}, function (objective, highest_order, rounds) {
-let high;
-high = $.b.min([_MOST, $.mul($.b.max([$.sub(highest_order, 1n), 1e-12]), $.sub(1n, 1e-09))]);
-return $.tuple([best_order([objective], {"low": $.b.min([_LEAST, $.div(high, 1000.0)]), "high": high, "rounds": rounds}), $.libraries["math"].log([high])]);
-});
-curve_epsilon = $.fn("curve_epsilon", ["*", "renyi", "highest_order", "delta"], {}, function (renyi, highest_order, delta) {
-let centre, most, optimal, order, plain;
-if ($.t($.le(1n, delta))) {
-return 0.0;
-}
-if ($.t($.le(delta, 0n))) {
-return $.libraries["math"].inf;
-}
-renyi = _sound([renyi]);
-{const $v2 = $.unpack(_best([$.fn("<lambda>", ["q"], {}, (q) => renyi_epsilon([], {"order": q, "renyi": renyi([q]), "delta": delta})), highest_order]), 2, -1);order = $v2[0];most = $v2[1];}
-if ($.t($.eq(renyi([order]), $.libraries["math"].inf))) {
-return $.libraries["math"].inf;
-}
-optimal = $.fn("optimal", ["point"], {}, function (point) {
-let q;
-q = $.add(1n, $.libraries["math"].exp([$.b.min([point, most])]));
-return ($.t($.lt(renyi([q]), $.libraries["math"].inf)) ? renyi_epsilon_optimal([], {"order": q, "renyi": renyi([q]), "delta": delta}) : $.libraries["math"].inf);
-});
-centre = $.libraries["math"].log([$.sub(order, 1n)]);
-plain = renyi_epsilon([], {"order": order, "renyi": renyi([order]), "delta": delta});
-return $.b.min([plain, optimal([centre]), least([optimal, $.sub(centre, 2n), $.add(centre, 0.5), 20n])]);
-});
-curve_log_delta = $.fn("curve_log_delta", ["*", "renyi", "highest_order", "epsilon"], {}, function (renyi, highest_order, epsilon) {
-let centre, most, optimal, order, plain;
-renyi = _sound([renyi]);
-{const $v3 = $.unpack(_best([$.fn("<lambda>", ["q"], {}, (q) => renyi_log_delta([], {"order": q, "renyi": renyi([q]), "epsilon": epsilon})), highest_order]), 2, -1);order = $v3[0];most = $v3[1];}
-if ($.t($.eq(renyi([order]), $.libraries["math"].inf))) {
-return 0.0;
-}
-optimal = $.fn("optimal", ["point"], {}, function (point) {
-let q;
-q = $.add(1n, $.libraries["math"].exp([$.b.min([point, most])]));
-return ($.t($.lt(renyi([q]), $.libraries["math"].inf)) ? renyi_log_delta_optimal([], {"order": q, "renyi": renyi([q]), "epsilon": epsilon}) : 0.0);
-});
-centre = $.libraries["math"].log([$.sub(order, 1n)]);
-plain = renyi_log_delta([], {"order": order, "renyi": renyi([order]), "epsilon": epsilon});
-return $.b.min([plain, optimal([centre]), least([optimal, $.sub(centre, 2n), $.add(centre, 0.5), 20n])]);
-});
-return {_LEAST, _MOST, _sound, _best, curve_epsilon, curve_log_delta, least, renyi_epsilon, renyi_epsilon_optimal, best_order, renyi_log_delta, renyi_log_delta_optimal};
+return {_HALF, _GAUSS, _SQRT2, _SQRT_HALF_PI, _LOG_SQRT_2PI, _mills, _mills_slope, gdp_log_delta, gdp_epsilon, gdp_for, gdp_advantage, renyi_advantage, rate_advantage, least_safe, log_down, LEAST_LOG, UNIT, MARGIN, upper_tail, erfcx, best_order};
 })();
-$.modules["bounds.conversion"] = (() => {
-const gdp_epsilon = $.modules["bounds.gaussian"]["gdp_epsilon"];
-const gdp_for = $.modules["bounds.gaussian"]["gdp_for"];
-const gdp_log_delta = $.modules["bounds.gaussian"]["gdp_log_delta"];
-const gdp_advantage = $.modules["bounds.membership"]["gdp_advantage"];
-const rate_advantage = $.modules["bounds.membership"]["rate_advantage"];
-const rate_epsilon = $.modules["bounds.renyi"]["rate_epsilon"];
-const rate_for = $.modules["bounds.renyi"]["rate_for"];
-const rate_log_delta = $.modules["bounds.renyi"]["rate_log_delta"];
-const renyi_epsilon_optimal = $.modules["bounds.renyi"]["renyi_epsilon_optimal"];
-const renyi_log_delta_optimal = $.modules["bounds.renyi"]["renyi_log_delta_optimal"];
-const exp_up = $.modules["bounds.rounding"]["exp_up"];
-return {renyi_epsilon_optimal, gdp_epsilon, gdp_for, rate_epsilon, exp_up, rate_advantage, gdp_advantage, rate_log_delta, renyi_log_delta_optimal, gdp_log_delta, rate_for};
-})();
-$.modules["evidence.envelope"] = (() => {
-let PAYLOAD, STATEMENT, PREDICATE, statement, encoded, is_envelope, opened;
-const Mapping = $.libraries["collections.abc"]["Mapping"];
-const Any = $.libraries["typing"]["Any"];
-const InvalidSignature = $.libraries["cryptography.exceptions"]["InvalidSignature"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const bounded = $.libraries["records.bounded"];
-const canonical = $.modules["evidence.canonical"]["canonical"];
-const Check = $.modules["evidence.checks"]["Check"];
-const decoded = $.modules["evidence.signing"]["decoded"];
-const key_id = $.modules["evidence.signing"]["key_id"];
-const read_public = $.modules["evidence.signing"]["read_public"];
-const signed_by = $.modules["evidence.signing"]["signed_by"];
-PAYLOAD = "application/vnd.in-toto+json";
-STATEMENT = "https://in-toto.io/Statement/v1";
-PREDICATE = "urn:noisygd-delete:erasure-certificate:";
-statement = $.fn("statement", ["certificate"], {}, function (certificate) {
-let action, evidence, kind, subject;
-{const $v1 = [$.gi(certificate, "action"), $.gi(certificate, "evidence")];action = $v1[0];evidence = $v1[1];}
-if ($.t(!$.is($.gi(action, "model_after_sha256"), null))) {
-subject = $.dict([["name", ("" + "model-" + $.formatted($.gi(action, "release"), "", "") + ".safetensors")], ["digest", $.dict([["sha256", $.gi(action, "model_after_sha256")]])]]);
-} else {
-if ($.t(!$.is($.gi(evidence, "ledger_sha256"), null))) {
-subject = $.dict([["name", ("" + "ledger-" + $.formatted($.gi(evidence, "ledger_entries"), "", ""))], ["digest", $.dict([["sha256", $.gi(evidence, "ledger_sha256")]])]]);
-} else {
-throw $.raised(InvalidParameter(["an attestation is about a model or a ledger, and this certificate names neither; issue it from a store"]));
+$.modules["bounds.block_passes"] = (() => {
+let _STEEPER, _SECOND_ORDER, step_sizes, largest_step_size, fuller, carried, rounding;
+const UNIT = $.modules["bounds.arithmetic"]["UNIT"];
+_STEEPER = $.mul(64n, UNIT);
+_SECOND_ORDER = 1.01;
+step_sizes = $.fn("step_sizes", ["*", "first", "last", "passes", "blocks", "strong_convexity"], {}, function (first, last, passes, blocks, strong_convexity) {
+let ratio;
+ratio = $.div(last, first);
+return $.b.tuple([(function* ($first) { for (const $v1 of $.each($first)) { let number; number = $v1; yield $.div($.mul(first, $.pow(ratio, $.div(number, $.b.max([$.sub(passes, 1n), 1n])))), $.mul(strong_convexity, blocks)); } })($.b.range([passes]))]);
+});
+largest_step_size = $.fn("largest_step_size", ["*", "strong_convexity", "curvature", "blocks", "records"], {}, function (strong_convexity, curvature, blocks, records) {
+return $.mul($.div(2n, $.add($.mul(2n, strong_convexity), $.mul(fuller([], {"blocks": blocks, "records": records}), curvature))), $.sub(1n, $.mul(4n, UNIT)));
+});
+fuller = $.fn("fuller", ["*", "blocks", "records"], {}, function (blocks, records) {
+return $.mul($.add(1n, $.div(blocks, records)), $.add(1n, $.mul(4n, UNIT)));
+});
+carried = $.fn("carried", ["*", "step_sizes", "strong_convexity", "blocks"], {}, function (step_sizes, strong_convexity, blocks) {
+let apart, end, farthest, number, place, rate, step_size;
+farthest = 0.0;
+for (const $v2 of $.each($.tuple([0n, $.sub(blocks, 1n)]))) {
+end = $v2;
+apart = 0.0;
+for (const $v3 of $.each($.b.enumerate([step_sizes]))) {
+{const $v4 = $.unpack($v3, 2, -1);number = $v4[0];step_size = $v4[1];}
+rate = $.mul(step_size, strong_convexity);
+place = ($.t($.eq($.mod(number, 2n), 0n)) ? end : $.sub($.sub(blocks, 1n), end));
+apart = $.add($.mul(apart, $.pow($.sub(1n, rate), blocks)), $.mul($.mul(rate, blocks), $.pow($.sub(1n, rate), $.sub($.sub(blocks, 1n), place))));
 }
+farthest = $.b.max([farthest, apart]);
 }
-kind = $.add(PREDICATE, $.gi($.cm($.b.str([$.gi(certificate, "format")]), "rpartition", ["/"]), 2n));
-return $.dict([["_type", STATEMENT], ["subject", [subject]], ["predicateType", kind], ["predicate", $.b.dict([certificate])]]);
+return $.mul(farthest, $.add($.add(1n, 1e-09), $.mul($.mul(_STEEPER, blocks), $.b.len([step_sizes]))));
 });
-encoded = $.fn("encoded", ["kind", "body"], {}, function (kind, body) {
-return $.mod(new Uint8Array([68, 83, 83, 69, 118, 49, 32, 37, 100, 32, 37, 98, 32, 37, 100, 32, 37, 98]), $.tuple([$.b.len([$.cm(kind, "encode", [])]), $.cm(kind, "encode", []), $.b.len([body]), body]));
+rounding = $.fn("rounding", ["*", "step_sizes", "strong_convexity", "gradient_error", "lipschitz", "regularization", "weights_norm"], {}, function (step_sizes, strong_convexity, gradient_error, lipschitz, regularization, weights_norm) {
+let least, moved, steepest;
+steepest = $.add(lipschitz, $.mul(regularization, weights_norm));
+least = $.mul($.mul($.b.min([step_sizes]), strong_convexity), $.sub(1n, _STEEPER));
+moved = $.div($.add(gradient_error, $.mul($.mul(3n, UNIT), steepest)), strong_convexity);
+return $.mul(_SECOND_ORDER, $.add(moved, $.div($.mul($.mul(2n, UNIT), weights_norm), least)));
 });
-is_envelope = $.fn("is_envelope", ["document"], {}, function (document) {
-return $.both($.b.isinstance([document, Mapping]), () => $.has(document, "payloadType"));
-});
-opened = $.fn("opened", ["envelope", "*", "public_key"], {"public_key": null}, function (envelope, public_key) {
-let body, certificate, error, expected, inside, signature, signer;
-certificate = null;
-try {
-if (($.t(!$.eq($.b.set([envelope]), $.set(["payload", "payloadType", "signatures"]))) || $.t(!$.eq($.gi(envelope, "payloadType"), PAYLOAD)))) {
-throw $.raised(InvalidParameter([("" + "not an envelope of " + $.formatted(PAYLOAD, "", ""))]));
-}
-body = decoded([$.gi(envelope, "payload")]);
-inside = $.libraries["records.bounded"].parsed([$.cm(body, "decode", [])]);
-certificate = $.gi(inside, "predicate");
-if (($.t(!$.eq(canonical([inside]), body)) || $.t(!$.eq(canonical([statement([certificate])]), body)))) {
-throw $.raised(InvalidParameter(["its statement is not the one that this certificate gives"]));
-}
-signer = signed_by([$.b.dict([certificate])]);
-if ($.t($.is(signer, null))) {
-throw $.raised(InvalidParameter(["the certificate inside is unsigned, or was altered"]));
-}
-expected = ($.t($.is(public_key, null)) ? signer : read_public([public_key]));
-{const $v2 = $.unpack($.gi(envelope, "signatures"), 1, -1);signature = $v2[0];}
-if (($.t(!$.eq($.b.set([signature]), $.set(["keyid", "sig"]))) || $.t(!$.eq($.gi(signature, "keyid"), key_id([expected]))))) {
-throw $.raised(InvalidParameter(["it was signed by another key"]));
-}
-$.cm(expected, "verify", [decoded([$.gi(signature, "sig")]), encoded([PAYLOAD, body])]);
-} catch ($error) { const $caught = $.thrown($error);
-if ($.caught($caught, InvalidSignature)) {
-return $.tuple([certificate, Check(["envelope", false, "altered after signing"])]);
-} else if ($.caught($caught, $.tuple([InvalidParameter, $.b.ValueError, $.b.TypeError, $.b.KeyError, $.b.AttributeError, $.b.RecursionError]))) {error = $caught;
-return $.tuple([certificate, Check(["envelope", false, $.either($.slice($.b.str([error]), null, 200n, null), () => $.ga($.b.type([error]), "__name__"))])]);
-} else throw $caught;
-}
-return $.tuple([certificate, Check(["envelope", true, ("" + "an in-toto statement, signed by key " + $.formatted(key_id([expected]), "", ""))])]);
-});
-return {PAYLOAD, STATEMENT, PREDICATE, statement, encoded, is_envelope, opened, Mapping, key_id, Check, InvalidParameter, InvalidSignature, decoded, read_public, signed_by, canonical, Any};
-})();
-$.modules["losses.multilayer_perceptron"] = (() => {
-let MOST_HIDDEN, MultilayerPerceptron;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const count = $.modules["errors"]["count"];
-const scale = $.modules["errors"]["scale"];
-const MOST_CLASSES = $.modules["losses.base"]["MOST_CLASSES"];
-const Loss = $.modules["losses.base"]["Loss"];
-const LossConstants = $.modules["losses.base"]["LossConstants"];
-const Logistic = $.modules["losses.logistic"]["Logistic"];
-const Softmax = $.modules["losses.softmax"]["Softmax"];
-MOST_HIDDEN = 100000n;
-MultilayerPerceptron = $.dataclass($.cls("MultilayerPerceptron", [Loss], ($ns) => {
-$ns.classes = 2n;
-$ns.hidden = 64n;
-$ns.clip = 1.0;
-$ns.curvature = 1.0;
-$ns.name = "multilayer-perceptron";
-$ns.label_kind = "";
-$ns.clips_each = true;
-$ns.twice_differentiable = false;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let name;
-$.sup(MultilayerPerceptron, self, "__post_init__")([]);
-$.cm($.b.object, "__setattr__", [self, "classes", count(["classes", $.ga(self, "classes")], {"minimum": 2n, "maximum": MOST_CLASSES})]);
-$.cm($.b.object, "__setattr__", [self, "hidden", count(["hidden", $.ga(self, "hidden")], {"maximum": MOST_HIDDEN})]);
-for (const $v1 of $.each($.tuple(["clip", "curvature"]))) {
-name = $v1;
-$.cm($.b.object, "__setattr__", [self, name, scale([name, $.b.getattr([self, name])])]);
-}
-$.cm($.b.object, "__setattr__", [self, "label_kind", $.ga($.ga(self, "top"), "label_kind")]);
-return null;
-});
-$ns.top = $.property($.fn("top", ["self"], {}, function (self) {
-return ($.t($.eq($.ga(self, "classes"), 2n)) ? Logistic([$.ga(self, "radius")]) : Softmax([$.ga(self, "radius"), $.ga(self, "classes")]));
-}));
-$ns.outputs = $.property($.fn("outputs", ["self"], {}, function (self) {
-return $.ga($.ga(self, "top"), "outputs");
-}));
-$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
-return LossConstants([], {"lipschitz": $.ga(self, "clip"), "smoothness": $.ga(self, "curvature"), "weak_convexity": $.libraries["math"].inf, "proven": true});
-}));
-$ns.init_variance = $.property($.fn("init_variance", ["self"], {}, function (self) {
-return $.div(0.8, $.libraries["math"].sqrt([$.ga(self, "hidden")]));
-}));
-$ns.dimension = $.fn("dimension", ["self", "features"], {}, function (self, features) {
-return $.mul($.ga(self, "hidden"), $.add(features, $.ga(self, "outputs")));
-});
-$ns.shape = $.fn("shape", ["self", "features"], {}, function (self, features) {
-return $.tuple([1n, $.cm(self, "dimension", [features])]);
-});
-$ns._layers = $.fn("_layers", ["self", "weights"], {}, function (self, weights) {
-let flat, inner;
-flat = $.cm($.libraries["numpy"].asarray([weights]), "reshape", [$.neg(1n)]);
-inner = $.sub($.gi($.ga(flat, "shape"), 0n), $.mul($.ga(self, "hidden"), $.ga(self, "outputs")));
-return $.tuple([$.cm($.slice(flat, null, inner, null), "reshape", [$.ga(self, "hidden"), $.neg(1n)]), $.cm($.slice(flat, inner, null, null), "reshape", [$.ga(self, "outputs"), $.ga(self, "hidden")])]);
-});
-$ns.width = $.fn("width", ["self", "features"], {}, function (self, features) {
-return $.ga(self, "hidden");
-});
-$ns.representation = $.fn("representation", ["self", "weights", "features"], {}, function (self, weights, features) {
-let _, inner;
-{const $v2 = $.unpack($.cm(self, "_layers", [weights]), 2, -1);inner = $v2[0];_ = $v2[1];}
-return $.libraries["numpy"].tanh([$.matmul($.libraries["numpy"].asarray([features, $.libraries["numpy"].float64]), $.ga(inner, "T"))]);
-});
-}), [["classes", () => ["is", $.b.int]], ["hidden", () => ["is", $.b.int]], ["clip", () => ["is", $.b.float]], ["curvature", () => ["is", $.b.float]]], {frozen: true});
-return {MOST_HIDDEN, MultilayerPerceptron, ClassVar, Loss, scale, count, MOST_CLASSES, LossConstants, Softmax, Logistic};
-})();
-$.modules["losses.staged"] = (() => {
-let NETWORK, HEAD, STAGE_KINDS, Staged;
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const Any = $.libraries["typing"]["Any"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const choice = $.modules["errors"]["choice"];
-const Loss = $.modules["losses.base"]["Loss"];
-const Logistic = $.modules["losses.logistic"]["Logistic"];
-const Softmax = $.modules["losses.softmax"]["Softmax"];
-{const $v1 = ["network", "head"];NETWORK = $v1[0];HEAD = $v1[1];}
-STAGE_KINDS = $.tuple([NETWORK, HEAD]);
-Staged = $.dataclass($.cls("Staged", [Loss], ($ns) => {
-$ns.network = null;
-$ns.kinds = $.tuple([NETWORK]);
-$ns.name = "staged";
-$ns.label_kind = "";
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let kind;
-$.sup(Staged, self, "__post_init__")([]);
-for (const $v2 of $.each($.ga(self, "kinds"))) {
-kind = $v2;
-choice(["stage", kind, STAGE_KINDS]);
-}
-if ((!$.t($.ga(self, "kinds")) || $.t(!$.eq($.gi($.ga(self, "kinds"), 0n), NETWORK)))) {
-throw $.raised(InvalidParameter([("" + "must begin with " + $.formatted(NETWORK, "r", "") + "; a head reads what a network computes")], {"stages": $.ga(self, "kinds")}));
-}
-if (($.t($.has($.ga(self, "kinds"), HEAD)) && !$.t($.b.hasattr([$.ga(self, "network"), "representation"])))) {
-throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga($.ga(self, "network"), "name"), "", "") + " loss has no hidden layer that a head could read; take losses.MultilayerPerceptron, or stages of kind 'network' alone")]));
-}
-$.cm($.b.object, "__setattr__", [self, "label_kind", $.ga($.ga(self, "network"), "label_kind")]);
-return null;
-});
-$ns.last = $.property($.fn("last", ["self"], {}, function (self) {
-return $.cm(self, "loss_of", [$.sub($.b.len([$.ga(self, "kinds")]), 1n)]);
-}));
-$ns.outputs = $.property($.fn("outputs", ["self"], {}, function (self) {
-return $.ga($.ga(self, "last"), "outputs");
-}));
-$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
-return $.ga($.ga(self, "last"), "constants");
-}));
-$ns.loss_of = $.fn("loss_of", ["self", "stage"], {}, function (self, stage) {
-let network;
-network = $.ga(self, "network");
-if ($.t($.eq($.gi($.ga(self, "kinds"), stage), NETWORK))) {
-return network;
-}
-return ($.t($.eq($.ga(self, "label_kind"), "binary")) ? Logistic([$.ga(self, "radius")]) : Softmax([$.ga(self, "radius"), $.ga(network, "outputs")]));
-});
-$ns.features_of = $.fn("features_of", ["self", "stage", "features"], {}, function (self, stage, features) {
-return $.add(features, ($.t($.eq($.gi($.ga(self, "kinds"), stage), NETWORK)) ? 0n : $.b.int([$.cm($.ga(self, "network"), "width", [features])])));
-});
-$ns.shapes = $.fn("shapes", ["self", "features"], {}, function (self, features) {
-return [...(function* ($first) { for (const $v3 of $.each($first)) { let j; j = $v3; yield $.cm($.cm(self, "loss_of", [j]), "shape", [$.cm(self, "features_of", [j, features])]); } })($.b.range([$.b.len([$.ga(self, "kinds")])]))];
-});
-$ns.dimension = $.fn("dimension", ["self", "features"], {}, function (self, features) {
-return $.b.sum([(function* ($first) { for (const $v4 of $.each($first)) { let columns, outputs; {const $v5 = $.unpack($v4, 2, -1);outputs = $v5[0];columns = $v5[1];} yield $.mul(outputs, columns); } })($.cm(self, "shapes", [features]))]);
-});
-$ns.shape = $.fn("shape", ["self", "features"], {}, function (self, features) {
-return $.tuple([1n, $.cm(self, "dimension", [features])]);
-});
-$ns.parts = $.fn("parts", ["self", "weights", "features"], {}, function (self, weights, features) {
-let cut, ends, shapes;
-shapes = $.cm(self, "shapes", [features]);
-ends = $.slice($.libraries["numpy"].cumsum([[...(function* ($first) { for (const $v6 of $.each($first)) { let columns, outputs; {const $v7 = $.unpack($v6, 2, -1);outputs = $v7[0];columns = $v7[1];} yield $.mul(outputs, columns); } })(shapes)]]), null, $.neg(1n), null);
-cut = $.libraries["numpy"].split([$.cm($.libraries["numpy"].asarray([weights]), "reshape", [$.neg(1n)]), ends]);
-return [...(function* ($first) { for (const $v8 of $.each($first)) { let part, shape; {const $v9 = $.unpack($v8, 2, -1);part = $v9[0];shape = $v9[1];} yield $.cm(part, "reshape", [shape]); } })($.b.zip([cut, shapes], {"strict": true}))];
-});
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-return $.dict([["name", $.ga(self, "name")], ["network", $.cm($.ga(self, "network"), "to_dict", [])], ["kinds", $.b.list([$.ga(self, "kinds")])]]);
-});
-}), [["network", () => ["is", Any]], ["kinds", () => ["of", $.b.tuple, ["is", $.b.str]]]], {frozen: true});
-return {NETWORK, HEAD, STAGE_KINDS, Staged, ClassVar, Any, Loss, AssumptionViolated, InvalidParameter, choice, Softmax, Logistic};
+return {_STEEPER, _SECOND_ORDER, step_sizes, largest_step_size, fuller, carried, rounding, UNIT};
 })();
 $.modules["papers.paper"] = (() => {
 let QUESTIONS, ABOUT, COMMANDS, paper, _block, _lines, _claimed, _former, _head, _said, _request, _tables, _evidence, audit_name, _foot, _moment, _number, _filled;
@@ -4632,28 +3920,647 @@ return fill([label, $.dict([]), values]);
 });
 return {QUESTIONS, ABOUT, COMMANDS, paper, _block, _lines, _claimed, _former, _head, _said, _request, _tables, _evidence, audit_name, _foot, _moment, _number, _filled, labels, Claim, sentence, KEYS, Any, Mapping, fill, figure};
 })();
-$.modules["privacy.guarantee"] = (() => {
-let LEAST_DELTA, NON_ADAPTIVE, FIXED_SCHEDULE, stated_delta, Guarantee;
+$.modules["store.entry"] = (() => {
+let COUNTED_BY, _LONGEST, _NUMBER, _FORMS, _Snapshot, check_position, position_covers;
+const re = $.libraries["re"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const datetime = $.libraries["datetime"]["datetime"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+COUNTED_BY = $.tuple(["trigger", "versions", "file"]);
+_LONGEST = 10000n;
+_NUMBER = "(0|[1-9]\\d{0,19})";
+_FORMS = $.dict([["transaction", $.libraries["re"].compile([_NUMBER])], ["snapshot", $.libraries["re"].compile([("" + $.formatted(_NUMBER, "", "") + ":" + $.formatted(_NUMBER, "", "") + ":(" + $.formatted(_NUMBER, "", "") + "(," + $.formatted(_NUMBER, "", "") + ")*)?")])], ["version", $.libraries["re"].compile([_NUMBER])], ["time", $.libraries["re"].compile(["\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{6})?\\+00:00"])]]);
+_Snapshot = $.dataclass($.cls("_Snapshot", [], ($ns) => {
+$ns.of = $.classmethod($.fn("of", ["cls", "text"], {}, function (cls, text) {
+let end, first, under_way;
+{const $v1 = $.unpack($.cm(text, "split", [":"]), 3, -1);first = $v1[0];end = $v1[1];under_way = $v1[2];}
+return cls([$.b.int([first]), $.b.int([end]), $.b.frozenset([$.b.map([$.b.int, $.b.filter([null, $.cm(under_way, "split", [","])])])])]);
+}));
+$ns.sees = $.fn("sees", ["self", "transaction"], {}, function (self, transaction) {
+return $.either($.lt(transaction, $.ga(self, "first")), () => $.both($.lt(transaction, $.ga(self, "end")), () => !$.has($.ga(self, "open"), transaction)));
+});
+$ns.sees_all_of = $.fn("sees_all_of", ["self", "other"], {}, function (self, other) {
+let unseen;
+unseen = [...(function* ($first) { for (const $v2 of $.each($first)) { let number; number = $v2; if (!($.t($.lt(number, $.ga(other, "end"))) && $.t($.cm(other, "sees", [number])))) continue; yield number; } })($.ga(self, "open"))];
+return $.both($.le($.ga(other, "end"), $.ga(self, "end")), () => !$.t(unseen));
+});
+}), [["first", () => ["is", $.b.int]], ["end", () => ["is", $.b.int]], ["open", () => ["parts", $.b.frozenset, ["is", $.b.int]]]], {frozen: true});
+check_position = $.fn("check_position", ["text"], {}, function (text) {
+let _, kind, rest;
+{const $v3 = $.unpack((($.t($.b.isinstance([text, $.b.str])) && $.t($.le($.b.len([text]), _LONGEST))) ? $.cm(text, "partition", [":"]) : $.tuple(["", "", ""])), 3, -1);kind = $v3[0];_ = $v3[1];rest = $v3[2];}
+if (($.t(!$.has(_FORMS, kind)) || !$.t($.cm($.gi(_FORMS, kind), "fullmatch", [rest])))) {
+throw $.raised(InvalidParameter(["a position in a source is written as transaction:734, snapshot:734:740:735, version:12 or time:2026-11-22T05:45:00+00:00"]));
+}
+if ($.t($.eq(kind, "time"))) {
+try {
+$.cm(datetime, "fromisoformat", [rest]);
+} catch ($error) { const $caught = $.thrown($error);
+if ($.caught($caught, $.b.ValueError)) {
+throw $.raised(InvalidParameter(["a position in a source names a time that does not exist"]));
+} else throw $caught;
+}
+}
+return text;
+});
+position_covers = $.fn("position_covers", ["read", "changed"], {}, function (read, changed) {
+let _, kind, made, other, seen;
+{const $v4 = [$.cm(check_position([read]), "partition", [":"]), $.cm(check_position([changed]), "partition", [":"])];{const $v5 = $.unpack($v4[0], 3, -1);kind = $v5[0];_ = $v5[1];seen = $v5[2];}{const $v6 = $.unpack($v4[1], 3, -1);other = $v6[0];_ = $v6[1];made = $v6[2];}}
+if ($.t($.eq(kind, "snapshot"))) {
+if ($.t($.eq(other, "transaction"))) {
+return $.cm($.cm(_Snapshot, "of", [seen]), "sees", [$.b.int([made])]);
+}
+return $.both($.eq(other, "snapshot"), () => $.cm($.cm(_Snapshot, "of", [seen]), "sees_all_of", [$.cm(_Snapshot, "of", [made])]));
+}
+if (($.t(!$.eq(kind, other)) || $.t($.eq(kind, "transaction")))) {
+return false;
+}
+if ($.t($.eq(kind, "version"))) {
+return $.le($.b.int([made]), $.b.int([seen]));
+}
+return $.le($.cm(datetime, "fromisoformat", [made]), $.cm(datetime, "fromisoformat", [seen]));
+});
+return {COUNTED_BY, _LONGEST, _NUMBER, _FORMS, _Snapshot, check_position, position_covers, datetime, InvalidParameter};
+})();
+$.modules["losses.multilayer_perceptron"] = (() => {
+let MOST_HIDDEN, MultilayerPerceptron;
 const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const count = $.modules["errors"]["count"];
+const scale = $.modules["errors"]["scale"];
+const MOST_CLASSES = $.modules["losses.base"]["MOST_CLASSES"];
+const Loss = $.modules["losses.base"]["Loss"];
+const LossConstants = $.modules["losses.base"]["LossConstants"];
+const Logistic = $.modules["losses.logistic"]["Logistic"];
+const Softmax = $.modules["losses.softmax"]["Softmax"];
+MOST_HIDDEN = 100000n;
+MultilayerPerceptron = $.dataclass($.cls("MultilayerPerceptron", [Loss], ($ns) => {
+$ns.classes = 2n;
+$ns.hidden = 64n;
+$ns.clip = 1.0;
+$ns.curvature = 1.0;
+$ns.name = "multilayer-perceptron";
+$ns.label_kind = "";
+$ns.clips_each = true;
+$ns.twice_differentiable = false;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let name;
+$.sup(MultilayerPerceptron, self, "__post_init__")([]);
+$.cm($.b.object, "__setattr__", [self, "classes", count(["classes", $.ga(self, "classes")], {"minimum": 2n, "maximum": MOST_CLASSES})]);
+$.cm($.b.object, "__setattr__", [self, "hidden", count(["hidden", $.ga(self, "hidden")], {"maximum": MOST_HIDDEN})]);
+for (const $v1 of $.each($.tuple(["clip", "curvature"]))) {
+name = $v1;
+$.cm($.b.object, "__setattr__", [self, name, scale([name, $.b.getattr([self, name])])]);
+}
+$.cm($.b.object, "__setattr__", [self, "label_kind", $.ga($.ga(self, "top"), "label_kind")]);
+return null;
+});
+$ns.top = $.property($.fn("top", ["self"], {}, function (self) {
+return ($.t($.eq($.ga(self, "classes"), 2n)) ? Logistic([$.ga(self, "radius")]) : Softmax([$.ga(self, "radius"), $.ga(self, "classes")]));
+}));
+$ns.outputs = $.property($.fn("outputs", ["self"], {}, function (self) {
+return $.ga($.ga(self, "top"), "outputs");
+}));
+$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
+return LossConstants([], {"lipschitz": $.ga(self, "clip"), "smoothness": $.ga(self, "curvature"), "weak_convexity": $.libraries["math"].inf, "proven": true});
+}));
+$ns.init_variance = $.property($.fn("init_variance", ["self"], {}, function (self) {
+return $.div(0.8, $.libraries["math"].sqrt([$.ga(self, "hidden")]));
+}));
+$ns.dimension = $.fn("dimension", ["self", "features"], {}, function (self, features) {
+return $.mul($.ga(self, "hidden"), $.add(features, $.ga(self, "outputs")));
+});
+$ns.shape = $.fn("shape", ["self", "features"], {}, function (self, features) {
+return $.tuple([1n, $.cm(self, "dimension", [features])]);
+});
+$ns._layers = $.fn("_layers", ["self", "weights"], {}, function (self, weights) {
+let flat, inner;
+flat = $.cm($.libraries["numpy"].asarray([weights]), "reshape", [$.neg(1n)]);
+inner = $.sub($.gi($.ga(flat, "shape"), 0n), $.mul($.ga(self, "hidden"), $.ga(self, "outputs")));
+return $.tuple([$.cm($.slice(flat, null, inner, null), "reshape", [$.ga(self, "hidden"), $.neg(1n)]), $.cm($.slice(flat, inner, null, null), "reshape", [$.ga(self, "outputs"), $.ga(self, "hidden")])]);
+});
+$ns.width = $.fn("width", ["self", "features"], {}, function (self, features) {
+return $.ga(self, "hidden");
+});
+$ns.representation = $.fn("representation", ["self", "weights", "features"], {}, function (self, weights, features) {
+let _, inner;
+{const $v2 = $.unpack($.cm(self, "_layers", [weights]), 2, -1);inner = $v2[0];_ = $v2[1];}
+return $.libraries["numpy"].tanh([$.matmul($.libraries["numpy"].asarray([features, $.libraries["numpy"].float64]), $.ga(inner, "T"))]);
+});
+}), [["classes", () => ["is", $.b.int]], ["hidden", () => ["is", $.b.int]], ["clip", () => ["is", $.b.float]], ["curvature", () => ["is", $.b.float]]], {frozen: true});
+return {MOST_HIDDEN, MultilayerPerceptron, ClassVar, Loss, scale, count, MOST_CLASSES, LossConstants, Softmax, Logistic};
+})();
+$.modules["losses.staged"] = (() => {
+let NETWORK, HEAD, STAGE_KINDS, Staged;
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const Any = $.libraries["typing"]["Any"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const choice = $.modules["errors"]["choice"];
+const Loss = $.modules["losses.base"]["Loss"];
+const Logistic = $.modules["losses.logistic"]["Logistic"];
+const Softmax = $.modules["losses.softmax"]["Softmax"];
+{const $v1 = ["network", "head"];NETWORK = $v1[0];HEAD = $v1[1];}
+STAGE_KINDS = $.tuple([NETWORK, HEAD]);
+Staged = $.dataclass($.cls("Staged", [Loss], ($ns) => {
+$ns.network = null;
+$ns.kinds = $.tuple([NETWORK]);
+$ns.name = "staged";
+$ns.label_kind = "";
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let kind;
+$.sup(Staged, self, "__post_init__")([]);
+for (const $v2 of $.each($.ga(self, "kinds"))) {
+kind = $v2;
+choice(["stage", kind, STAGE_KINDS]);
+}
+if ((!$.t($.ga(self, "kinds")) || $.t(!$.eq($.gi($.ga(self, "kinds"), 0n), NETWORK)))) {
+throw $.raised(InvalidParameter([("" + "must begin with " + $.formatted(NETWORK, "r", "") + "; a head reads what a network computes")], {"stages": $.ga(self, "kinds")}));
+}
+if (($.t($.has($.ga(self, "kinds"), HEAD)) && !$.t($.b.hasattr([$.ga(self, "network"), "representation"])))) {
+throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga($.ga(self, "network"), "name"), "", "") + " loss has no hidden layer that a head could read; take losses.MultilayerPerceptron, or stages of kind 'network' alone")]));
+}
+$.cm($.b.object, "__setattr__", [self, "label_kind", $.ga($.ga(self, "network"), "label_kind")]);
+return null;
+});
+$ns.last = $.property($.fn("last", ["self"], {}, function (self) {
+return $.cm(self, "loss_of", [$.sub($.b.len([$.ga(self, "kinds")]), 1n)]);
+}));
+$ns.outputs = $.property($.fn("outputs", ["self"], {}, function (self) {
+return $.ga($.ga(self, "last"), "outputs");
+}));
+$ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
+return $.ga($.ga(self, "last"), "constants");
+}));
+$ns.loss_of = $.fn("loss_of", ["self", "stage"], {}, function (self, stage) {
+let network;
+network = $.ga(self, "network");
+if ($.t($.eq($.gi($.ga(self, "kinds"), stage), NETWORK))) {
+return network;
+}
+return ($.t($.eq($.ga(self, "label_kind"), "binary")) ? Logistic([$.ga(self, "radius")]) : Softmax([$.ga(self, "radius"), $.ga(network, "outputs")]));
+});
+$ns.features_of = $.fn("features_of", ["self", "stage", "features"], {}, function (self, stage, features) {
+return $.add(features, ($.t($.eq($.gi($.ga(self, "kinds"), stage), NETWORK)) ? 0n : $.b.int([$.cm($.ga(self, "network"), "width", [features])])));
+});
+$ns.shapes = $.fn("shapes", ["self", "features"], {}, function (self, features) {
+return [...(function* ($first) { for (const $v3 of $.each($first)) { let j; j = $v3; yield $.cm($.cm(self, "loss_of", [j]), "shape", [$.cm(self, "features_of", [j, features])]); } })($.b.range([$.b.len([$.ga(self, "kinds")])]))];
+});
+$ns.dimension = $.fn("dimension", ["self", "features"], {}, function (self, features) {
+return $.b.sum([(function* ($first) { for (const $v4 of $.each($first)) { let columns, outputs; {const $v5 = $.unpack($v4, 2, -1);outputs = $v5[0];columns = $v5[1];} yield $.mul(outputs, columns); } })($.cm(self, "shapes", [features]))]);
+});
+$ns.shape = $.fn("shape", ["self", "features"], {}, function (self, features) {
+return $.tuple([1n, $.cm(self, "dimension", [features])]);
+});
+$ns.parts = $.fn("parts", ["self", "weights", "features"], {}, function (self, weights, features) {
+let cut, ends, shapes;
+shapes = $.cm(self, "shapes", [features]);
+ends = $.slice($.libraries["numpy"].cumsum([[...(function* ($first) { for (const $v6 of $.each($first)) { let columns, outputs; {const $v7 = $.unpack($v6, 2, -1);outputs = $v7[0];columns = $v7[1];} yield $.mul(outputs, columns); } })(shapes)]]), null, $.neg(1n), null);
+cut = $.libraries["numpy"].split([$.cm($.libraries["numpy"].asarray([weights]), "reshape", [$.neg(1n)]), ends]);
+return [...(function* ($first) { for (const $v8 of $.each($first)) { let part, shape; {const $v9 = $.unpack($v8, 2, -1);part = $v9[0];shape = $v9[1];} yield $.cm(part, "reshape", [shape]); } })($.b.zip([cut, shapes], {"strict": true}))];
+});
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+return $.dict([["name", $.ga(self, "name")], ["network", $.cm($.ga(self, "network"), "to_dict", [])], ["kinds", $.b.list([$.ga(self, "kinds")])]]);
+});
+}), [["network", () => ["is", Any]], ["kinds", () => ["of", $.b.tuple, ["is", $.b.str]]]], {frozen: true});
+return {NETWORK, HEAD, STAGE_KINDS, Staged, ClassVar, Any, Loss, AssumptionViolated, InvalidParameter, choice, Softmax, Logistic};
+})();
+$.modules["bounds.moments"] = (() => {
+let moments_sensitivity, coordinates, moments_gdp;
+const math = $.libraries["math"];
+const UNIT = $.modules["bounds.arithmetic"]["UNIT"];
+const inexact_gdp = $.modules["bounds.objective_perturbation"]["inexact_gdp"];
+moments_sensitivity = $.fn("moments_sensitivity", ["*", "between_records", "rows"], {"rows": 1n}, function (between_records, rows) {
+return $.mul($.mul(rows, ($.t(between_records) ? 2.0 : $.libraries["math"].sqrt([1.5]))), $.add(1n, $.mul(4n, UNIT)));
+});
+coordinates = $.fn("coordinates", ["*", "outputs", "features"], {}, function (outputs, features) {
+return $.add($.mul(outputs, features), $.floordiv($.mul(features, $.add(features, 1n)), 2n));
+});
+moments_gdp = $.fn("moments_gdp", ["*", "sensitivity", "deviation", "coordinates", "grid"], {}, function (sensitivity, deviation, coordinates, grid) {
+let spread;
+spread = $.mul($.add($.div(sensitivity, deviation), $.mul(grid, $.libraries["math"].sqrt([coordinates]))), $.add(1n, $.mul(8n, UNIT)));
+return inexact_gdp([], {"spread": spread, "output_noise": 1.0, "grid": grid});
+});
+return {moments_sensitivity, coordinates, moments_gdp, inexact_gdp, UNIT};
+})();
+$.modules["bounds.exact_steps"] = (() => {
+let MOST_BITS, LEAST_BITS, _HEADROOM, _OUTSIDE, _SECOND_ORDER, _STEEPER, _UNUSUAL, radius, grid_bits, gap, gdp;
+const math = $.libraries["math"];
+const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
+const UNIT = $.modules["bounds.arithmetic"]["UNIT"];
+const SMOOTHING = $.modules["bounds.objective_perturbation"]["SMOOTHING"];
+{const $v1 = [24n, 12n];MOST_BITS = $v1[0];LEAST_BITS = $v1[1];}
+_HEADROOM = 51n;
+_OUTSIDE = 1.001;
+_SECOND_ORDER = 1.01;
+_STEEPER = $.mul(16n, UNIT);
+_UNUSUAL = 37.0;
+radius = $.fn("radius", ["*", "lipschitz", "regularization", "gap_at_zero", "dimension", "noise", "step_size", "strong_convexity"], {}, function (lipschitz, regularization, gap_at_zero, dimension, noise, step_size, strong_convexity) {
+let contraction, far, spread;
+far = $.b.min([$.div(lipschitz, regularization), $.libraries["math"].sqrt([$.div($.mul(2n, gap_at_zero), regularization)])]);
+contraction = $.sub(1n, $.mul(step_size, strong_convexity));
+spread = $.div($.mul($.add($.libraries["math"].sqrt([dimension]), _UNUSUAL), noise), $.libraries["math"].sqrt([$.sub(1n, $.pow(contraction, 2n))]));
+return $.libraries["math"].ldexp([1.0, $.gi($.libraries["math"].frexp([$.add(far, spread)]), 1n)]);
+});
+grid_bits = $.fn("grid_bits", ["*", "radius", "lipschitz", "regularization", "step_size", "noise"], {}, function (radius, lipschitz, regularization, step_size, noise) {
+let reach;
+reach = $.add($.mul(_OUTSIDE, radius), $.mul(step_size, $.add(lipschitz, $.mul(regularization, radius))));
+return $.b.min([MOST_BITS, $.sub(_HEADROOM, $.gi($.libraries["math"].frexp([$.div(reach, noise)]), 1n))]);
+});
+gap = $.fn("gap", ["*", "gradient_error", "step_size", "strong_convexity", "lipschitz", "regularization", "radius", "dimension", "grid"], {}, function (gradient_error, step_size, strong_convexity, lipschitz, regularization, radius, dimension, grid) {
+let centre, contraction, outside, point, root, steepest;
+{const $v2 = [$.mul(_OUTSIDE, radius), $.libraries["math"].sqrt([dimension])];outside = $v2[0];root = $v2[1];}
+steepest = $.add(lipschitz, $.mul(regularization, outside));
+centre = $.add($.mul(_SECOND_ORDER, $.add($.mul(step_size, gradient_error), $.mul(UNIT, $.add($.mul($.mul(3n, step_size), steepest), $.mul(2n, outside))))), $.div($.mul(grid, root), 2n));
+point = $.mul($.mul($.mul(_SECOND_ORDER, $.add(dimension, 9n)), UNIT), outside);
+contraction = $.add($.sub(1n, $.mul(step_size, strong_convexity)), _STEEPER);
+return $.mul($.add($.mul(2n, $.add(centre, $.mul(contraction, point))), $.mul(grid, root)), $.add(1n, 1e-09));
+});
+gdp = $.fn("gdp", ["*", "sensitivity", "step_size", "strong_convexity", "noise", "grid", "records", "gap", "steps_with_record", "steps_without_record", "in_place", "apart"], {"steps_without_record": 0n, "in_place": true, "apart": 0.0}, function (sensitivity, step_size, strong_convexity, noise, grid, records, gap, steps_with_record, steps_without_record, in_place, apart) {
+let chain, real, rounded, slower, started, variance;
+if (($.t($.eq(steps_with_record, 0n)) && !$.t(apart) && ($.t(in_place) || !$.t(steps_without_record)))) {
+return 0.0;
+}
+{const $v3 = [$.sub($.pow(noise, 2n), $.pow($.mul(SMOOTHING, grid), 2n)), $.sub(strong_convexity, $.div(_STEEPER, step_size))];variance = $v3[0];slower = $v3[1];}
+if (!($.t($.lt(0n, variance)) && $.t($.lt(0n, slower)))) {
+return $.libraries["math"].inf;
+}
+chain = $.dict([["step_size", step_size], ["strong_convexity", slower], ["noise_variance", $.div(variance, $.mul(2n, step_size))], ["records", records]]);
+real = $.modules["bounds.shifted_interpolation"].gdp([], {"sensitivity": sensitivity, "steps_with_record": steps_with_record, "steps_without_record": steps_without_record, ...$.named(chain)});
+rounded = $.modules["bounds.shifted_interpolation"].gdp([], {"sensitivity": $.div($.mul(gap, records), step_size), "steps_with_record": (($.t(in_place) || $.t(apart)) ? $.add(steps_with_record, steps_without_record) : $.libraries["math"].inf), ...$.named(chain)});
+started = 0.0;
+if ($.t(apart)) {
+started = $.modules["bounds.shifted_interpolation"].minimiser_deletion_gdp([], {"steps": $.add(steps_with_record, steps_without_record), "gradient_tolerance": $.div($.mul(apart, slower), 2n), ...$.named(chain)});
+}
+return $.mul($.add($.add(real, rounded), started), $.add(1n, 1e-09));
+});
+return {MOST_BITS, LEAST_BITS, _HEADROOM, _OUTSIDE, _SECOND_ORDER, _STEEPER, _UNUSUAL, radius, grid_bits, gap, gdp, SMOOTHING, UNIT};
+})();
+$.modules["bounds.renyi"] = (() => {
+let renyi_epsilon, renyi_log_delta, renyi_epsilon_optimal, renyi_log_delta_optimal, _SECOND_EVENT, _log_mass, _pair_epsilon, _log_r, _least_share, rate_epsilon, rate_log_delta, rate_for, zero_out_renyi, replace_renyi, _LEAST, _MOST, _sound, _best, curve_epsilon, curve_log_delta;
+const math = $.libraries["math"];
+const LEAST_LOG = $.modules["bounds.arithmetic"]["LEAST_LOG"];
+const MARGIN = $.modules["bounds.arithmetic"]["MARGIN"];
+const UNIT = $.modules["bounds.arithmetic"]["UNIT"];
+const best_order = $.modules["bounds.arithmetic"]["best_order"];
+const least = $.modules["bounds.arithmetic"]["least"];
+const log_down = $.modules["bounds.arithmetic"]["log_down"];
+const sum_up = $.modules["bounds.arithmetic"]["sum_up"];
+const log_sum = $.modules["bounds.tails"]["log_sum"];
+const gammaln = $.libraries["scipy.special"]["gammaln"];
+const logsumexp = $.libraries["scipy.special"]["logsumexp"];
+renyi_epsilon = $.fn("renyi_epsilon", ["*", "order", "renyi", "delta"], {}, function (order, renyi, delta) {
+let rest;
+if ($.t($.eq(renyi, $.libraries["math"].inf))) {
+return $.libraries["math"].inf;
+}
+rest = $.sub(order, 1n);
+return $.b.max([0.0, sum_up([renyi, $.libraries["math"].log1p([$.div($.neg(1n), order)]), $.div($.neg($.libraries["math"].log([delta])), rest), $.div($.neg($.libraries["math"].log([order])), rest)])]);
+});
+renyi_log_delta = $.fn("renyi_log_delta", ["*", "order", "renyi", "epsilon"], {}, function (order, renyi, epsilon) {
+let rest, value;
+if ($.t($.eq(renyi, $.libraries["math"].inf))) {
+return 0.0;
+}
+rest = $.sub(order, 1n);
+value = sum_up([$.mul(rest, renyi), $.mul($.neg(rest), epsilon), $.mul(rest, $.libraries["math"].log1p([$.div($.neg(1n), order)])), $.neg($.libraries["math"].log([order]))]);
+return $.b.max([LEAST_LOG, $.b.min([0.0, value])]);
+});
+renyi_epsilon_optimal = $.fn("renyi_epsilon_optimal", ["*", "order", "renyi", "delta"], {}, function (order, renyi, delta) {
+let at, goal, plain, rest;
+plain = renyi_epsilon([], {"order": order, "renyi": renyi, "delta": delta});
+rest = $.sub(order, 1n);
+if ($.t($.le(1n, $.mul(delta, order)))) {
+plain = $.b.min([plain, $.b.max([0.0, sum_up([renyi, $.libraries["math"].log1p([$.neg(delta)])])])]);
+}
+if (($.t($.eq(plain, 0n)) || !$.t($.lt($.mul(rest, renyi), _SECOND_EVENT)))) {
+return plain;
+}
+goal = $.add($.libraries["math"].log([order]), log_down([delta]));
+at = $.fn("at", ["x"], {}, function (x) {
+let log_r;
+log_r = $.div(log_sum([$.mul(rest, $.libraries["math"].log([x])), $.sub(_log_mass([order, renyi, x]), goal)]), rest);
+return _pair_epsilon([order, $.add(log_r, $.mul(MARGIN, $.add(1n, $.b.abs([log_r])))), x]);
+});
+return $.b.max([0.0, $.b.min([plain, _least_share([at])])]);
+});
+renyi_log_delta_optimal = $.fn("renyi_log_delta_optimal", ["*", "order", "renyi", "epsilon"], {}, function (order, renyi, epsilon) {
+let at, certain, plain, rest;
+plain = renyi_log_delta([], {"order": order, "renyi": renyi, "epsilon": epsilon});
+rest = $.sub(order, 1n);
+certain = $.neg($.libraries["math"].expm1([$.b.min([0.0, $.sub(epsilon, renyi)])]));
+if ($.t($.le(1n, $.mul(certain, order)))) {
+plain = $.b.min([plain, $.add($.mul($.libraries["math"].log([certain]), $.sub(1n, MARGIN)), $.mul(8n, UNIT))]);
+}
+if (!$.t($.lt($.mul(rest, renyi), _SECOND_EVENT))) {
+return plain;
+}
+at = $.fn("at", ["x"], {}, function (x) {
+let gap, low;
+low = _log_r([order, epsilon, x]);
+gap = $.neg($.libraries["math"].expm1([$.mul(rest, $.sub($.libraries["math"].log([x]), low))]));
+if (!$.t($.lt(0n, gap))) {
+return 0.0;
+}
+return $.add(sum_up([_log_mass([order, renyi, x]), $.neg($.libraries["math"].log([order])), $.mul($.neg(rest), low), $.neg($.libraries["math"].log([gap]))]), $.div(MARGIN, gap));
+});
+return $.b.max([LEAST_LOG, $.b.min([plain, _least_share([at])])]);
+});
+_SECOND_EVENT = 30.0;
+_log_mass = $.fn("_log_mass", ["order", "renyi", "x"], {}, function (order, renyi, x) {
+let mass, rest, second;
+rest = $.sub(order, 1n);
+second = $.add($.mul(order, $.pow(x, rest)), $.mul(rest, $.pow(x, order)));
+mass = $.add($.libraries["math"].expm1([$.mul(rest, renyi)]), $.add($.sub(1n, $.mul(order, $.pow(x, rest))), $.mul(rest, $.pow(x, order))));
+return $.libraries["math"].log([$.add($.b.max([0.0, mass]), $.mul($.mul(32n, UNIT), $.add($.libraries["math"].exp([$.mul(rest, renyi)]), second)))]);
+});
+_pair_epsilon = $.fn("_pair_epsilon", ["order", "log_r", "x"], {}, function (order, log_r, x) {
+let denominator, numerator, ratio, rest;
+{const $v1 = [$.sub(order, 1n), $.sub($.libraries["math"].log([x]), log_r)];rest = $v1[0];ratio = $v1[1];}
+{const $v2 = [$.neg($.libraries["math"].expm1([$.mul(order, ratio)])), $.neg($.libraries["math"].expm1([$.mul(rest, ratio)]))];numerator = $v2[0];denominator = $v2[1];}
+if (!$.t($.lt(0n, denominator))) {
+return $.libraries["math"].inf;
+}
+return $.add(sum_up([$.libraries["math"].log1p([$.div($.neg(1n), order)]), log_r, $.libraries["math"].log([numerator]), $.neg($.libraries["math"].log([denominator]))]), MARGIN);
+});
+_log_r = $.fn("_log_r", ["order", "epsilon", "x"], {}, function (order, epsilon, x) {
+let _, above, least_r, log_r, lowered, raised, ratio, rest, slope, step;
+{const $v3 = [$.sub(order, 1n), $.libraries["math"].log([x])];rest = $v3[0];least_r = $v3[1];}
+log_r = $.add(epsilon, $.libraries["math"].log([$.div(order, rest)]));
+for (const $v4 of $.each($.b.range([40n]))) {
+_ = $v4;
+ratio = $.sub(least_r, log_r);
+above = $.sub(_pair_epsilon([order, log_r, x]), epsilon);
+if (!$.t((($v5, $v6, $v7) => $.lt($v5, $v6) && $.lt($v6, $v7))(0n, above, $.libraries["math"].inf))) {
+break;
+}
+{const $v8 = [$.neg($.libraries["math"].expm1([$.mul(order, ratio)])), $.neg($.libraries["math"].expm1([$.mul(rest, ratio)]))];raised = $v8[0];lowered = $v8[1];}
+slope = $.sub($.add(1n, $.div($.mul(order, $.libraries["math"].exp([$.mul(order, ratio)])), raised)), $.div($.mul(rest, $.libraries["math"].exp([$.mul(rest, ratio)])), lowered));
+step = $.div(above, $.b.max([0.5, $.b.min([1.0, slope])]));
+if ($.t($.le(step, $.mul($.mul(4n, UNIT), $.b.abs([log_r]))))) {
+break;
+}
+log_r = $.isub(log_r, step);
+}
+step = $.b.max([$.mul(UNIT, $.b.abs([log_r])), $.pow(UNIT, 2n)]);
+while (($.t($.lt(least_r, log_r)) && $.t($.lt(epsilon, _pair_epsilon([order, log_r, x]))))) {
+{const $v9 = [$.sub(log_r, step), $.mul(2n, step)];log_r = $v9[0];step = $v9[1];}
+}
+return $.b.max([log_r, least_r]);
+});
+_least_share = $.fn("_least_share", ["objective"], {}, function (objective) {
+let best, grid, values;
+grid = $.tuple([0.001, 0.05, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 0.99, 0.9999]);
+values = [...(function* ($first) { for (const $v10 of $.each($first)) { let x; x = $v10; yield objective([x]); } })(grid)];
+best = $.b.min([$.b.range([1n, $.sub($.b.len([grid]), 1n)])], {"key": $.ga(values, "__getitem__")});
+return $.b.min([...$.each(values), least([objective, $.gi(grid, $.sub(best, 1n)), $.gi(grid, $.add(best, 1n)), 20n])]);
+});
+rate_epsilon = $.fn("rate_epsilon", ["*", "rate", "delta", "way"], {"way": renyi_epsilon_optimal}, function (rate, delta, way) {
+let at, centre, order;
+if (($.t($.eq(rate, 0n)) || $.t($.le(1n, delta)))) {
+return 0.0;
+}
+if (($.t($.le(delta, 0n)) || $.t($.eq(rate, $.libraries["math"].inf)))) {
+return $.libraries["math"].inf;
+}
+at = $.fn("at", ["order"], {}, function (order) {
+return way([], {"order": order, "renyi": $.mul(order, rate), "delta": delta});
+});
+if ($.t(!$.is(way, renyi_epsilon_optimal))) {
+return at([best_order([at])]);
+}
+order = best_order([$.fn("<lambda>", ["order"], {}, (order) => renyi_epsilon([], {"order": order, "renyi": $.mul(order, rate), "delta": delta}))]);
+centre = $.libraries["math"].log([$.sub(order, 1n)]);
+return $.b.min([at([order]), least([$.fn("<lambda>", ["point"], {}, (point) => at([$.add(1n, $.libraries["math"].exp([point]))])), $.sub(centre, 3n), $.add(centre, 1n), 20n])]);
+});
+rate_log_delta = $.fn("rate_log_delta", ["*", "rate", "epsilon"], {}, function (rate, epsilon) {
+let centre, optimal, order, plain;
+if ($.t($.eq(rate, 0n))) {
+return $.neg($.libraries["math"].inf);
+}
+if ($.t($.eq(rate, $.libraries["math"].inf))) {
+return 0.0;
+}
+plain = $.fn("plain", ["order"], {}, function (order) {
+return renyi_log_delta([], {"order": order, "renyi": $.mul(order, rate), "epsilon": epsilon});
+});
+optimal = $.fn("optimal", ["point"], {}, function (point) {
+let order;
+order = $.add(1n, $.libraries["math"].exp([point]));
+return renyi_log_delta_optimal([], {"order": order, "renyi": $.mul(order, rate), "epsilon": epsilon});
+});
+order = best_order([plain]);
+centre = $.libraries["math"].log([$.sub(order, 1n)]);
+return $.b.min([plain([order]), least([optimal, $.sub(centre, 3n), $.add(centre, 1n), 20n])]);
+});
+rate_for = $.fn("rate_for", ["*", "epsilon", "delta"], {}, function (epsilon, delta) {
+let negative, order, rate;
+negative = $.fn("negative", ["order"], {}, function (order) {
+let rest, terms;
+rest = $.sub(order, 1n);
+terms = $.tuple([$.neg(epsilon), $.libraries["math"].log1p([$.div($.neg(1n), order)]), $.div($.neg($.libraries["math"].log([delta])), rest), $.div($.neg($.libraries["math"].log([order])), rest)]);
+return $.div(sum_up([...$.each(terms)]), order);
+});
+order = best_order([negative]);
+rate = $.mul($.neg(negative([order])), $.sub(1n, 1e-13));
+while (($.t($.lt(0n, rate)) && $.t($.lt(epsilon, renyi_epsilon([], {"order": order, "renyi": $.mul(order, rate), "delta": delta}))))) {
+rate = $.imul(rate, $.sub(1n, 1e-12));
+}
+return $.tuple([rate, order]);
+});
+zero_out_renyi = $.fn("zero_out_renyi", ["*", "order", "sampling_rate", "noise_multiplier", "steps"], {}, function (order, sampling_rate, noise_multiplier, steps) {
+let choose, growth, k, terms;
+k = $.libraries["numpy"].arange([$.add(order, 1n)]);
+growth = $.div($.sub($.mul(k, k), k), $.mul(2n, $.pow(noise_multiplier, 2n)));
+if ($.t($.eq(sampling_rate, 1n))) {
+return $.b.float([$.mul($.div($.mul(steps, $.gi(growth, $.neg(1n))), $.sub(order, 1n)), $.add(1n, MARGIN))]);
+}
+choose = $.sub($.sub(gammaln([$.add(order, 1n)]), gammaln([$.add(k, 1n)])), gammaln([$.add($.sub(order, k), 1n)]));
+terms = $.add($.add($.add(choose, $.mul($.sub(order, k), $.libraries["numpy"].log1p([$.neg(sampling_rate)]))), $.mul(k, $.libraries["numpy"].log([sampling_rate]))), growth);
+return $.b.max([0.0, $.div($.mul(steps, $.add($.mul($.b.float([logsumexp([terms])]), $.add(1n, MARGIN)), $.mul(1e-13, order))), $.sub(order, 1n))]);
+});
+replace_renyi = $.fn("replace_renyi", ["*", "order", "sampling_rate", "noise_multiplier", "steps"], {}, function (order, sampling_rate, noise_multiplier, steps) {
+let away, sampling, towards;
+sampling = $.dict([["sampling_rate", sampling_rate], ["noise_multiplier", noise_multiplier], ["steps", steps]]);
+towards = zero_out_renyi([], {"order": $.mul(2n, order), ...$.named(sampling)});
+away = zero_out_renyi([], {"order": $.sub($.mul(2n, order), 1n), ...$.named(sampling)});
+return $.add($.mul($.div($.sub(order, 0.5), $.sub(order, 1n)), towards), away);
+});
+{const $v11 = [0.001, 1000000000.0];_LEAST = $v11[0];_MOST = $v11[1];}
+_sound = $.fn("_sound", ["renyi"], {}, function (renyi) {
+let at;
+at = $.fn("at", ["order"], {}, function (order) {
+let cost;
+cost = renyi([order]);
+return ($.t($.lt(cost, $.libraries["math"].inf)) ? cost : $.libraries["math"].inf);
+});
+return at;
+});
+_best = $.fn("_best", ["objective", "highest_order", "rounds"], {"rounds": 36n}, function (objective, highest_order, rounds) {
+let high;
+high = $.b.min([_MOST, $.mul($.b.max([$.sub(highest_order, 1n), 1e-12]), $.sub(1n, 1e-09))]);
+return $.tuple([best_order([objective], {"low": $.b.min([_LEAST, $.div(high, 1000.0)]), "high": high, "rounds": rounds}), $.libraries["math"].log([high])]);
+});
+curve_epsilon = $.fn("curve_epsilon", ["*", "renyi", "highest_order", "delta"], {}, function (renyi, highest_order, delta) {
+let centre, most, optimal, order, plain;
+if ($.t($.le(1n, delta))) {
+return 0.0;
+}
+if ($.t($.le(delta, 0n))) {
+return $.libraries["math"].inf;
+}
+renyi = _sound([renyi]);
+{const $v12 = $.unpack(_best([$.fn("<lambda>", ["q"], {}, (q) => renyi_epsilon([], {"order": q, "renyi": renyi([q]), "delta": delta})), highest_order]), 2, -1);order = $v12[0];most = $v12[1];}
+if ($.t($.eq(renyi([order]), $.libraries["math"].inf))) {
+return $.libraries["math"].inf;
+}
+optimal = $.fn("optimal", ["point"], {}, function (point) {
+let q;
+q = $.add(1n, $.libraries["math"].exp([$.b.min([point, most])]));
+return ($.t($.lt(renyi([q]), $.libraries["math"].inf)) ? renyi_epsilon_optimal([], {"order": q, "renyi": renyi([q]), "delta": delta}) : $.libraries["math"].inf);
+});
+centre = $.libraries["math"].log([$.sub(order, 1n)]);
+plain = renyi_epsilon([], {"order": order, "renyi": renyi([order]), "delta": delta});
+return $.b.min([plain, optimal([centre]), least([optimal, $.sub(centre, 2n), $.add(centre, 0.5), 20n])]);
+});
+curve_log_delta = $.fn("curve_log_delta", ["*", "renyi", "highest_order", "epsilon"], {}, function (renyi, highest_order, epsilon) {
+let centre, most, optimal, order, plain;
+renyi = _sound([renyi]);
+{const $v13 = $.unpack(_best([$.fn("<lambda>", ["q"], {}, (q) => renyi_log_delta([], {"order": q, "renyi": renyi([q]), "epsilon": epsilon})), highest_order]), 2, -1);order = $v13[0];most = $v13[1];}
+if ($.t($.eq(renyi([order]), $.libraries["math"].inf))) {
+return 0.0;
+}
+optimal = $.fn("optimal", ["point"], {}, function (point) {
+let q;
+q = $.add(1n, $.libraries["math"].exp([$.b.min([point, most])]));
+return ($.t($.lt(renyi([q]), $.libraries["math"].inf)) ? renyi_log_delta_optimal([], {"order": q, "renyi": renyi([q]), "epsilon": epsilon}) : 0.0);
+});
+centre = $.libraries["math"].log([$.sub(order, 1n)]);
+plain = renyi_log_delta([], {"order": order, "renyi": renyi([order]), "epsilon": epsilon});
+return $.b.min([plain, optimal([centre]), least([optimal, $.sub(centre, 2n), $.add(centre, 0.5), 20n])]);
+});
+return {renyi_epsilon, renyi_log_delta, renyi_epsilon_optimal, renyi_log_delta_optimal, _SECOND_EVENT, _log_mass, _pair_epsilon, _log_r, _least_share, rate_epsilon, rate_log_delta, rate_for, zero_out_renyi, replace_renyi, _LEAST, _MOST, _sound, _best, curve_epsilon, curve_log_delta, MARGIN, log_sum, log_down, sum_up, least, UNIT, logsumexp, gammaln, best_order, LEAST_LOG};
+})();
+$.modules["bounds.conversion"] = (() => {
+const exp_up = $.modules["bounds.arithmetic"]["exp_up"];
+const gdp_advantage = $.modules["bounds.gaussian"]["gdp_advantage"];
+const gdp_epsilon = $.modules["bounds.gaussian"]["gdp_epsilon"];
+const gdp_for = $.modules["bounds.gaussian"]["gdp_for"];
+const gdp_log_delta = $.modules["bounds.gaussian"]["gdp_log_delta"];
+const rate_advantage = $.modules["bounds.gaussian"]["rate_advantage"];
+const rate_epsilon = $.modules["bounds.renyi"]["rate_epsilon"];
+const rate_for = $.modules["bounds.renyi"]["rate_for"];
+const rate_log_delta = $.modules["bounds.renyi"]["rate_log_delta"];
+const renyi_epsilon_optimal = $.modules["bounds.renyi"]["renyi_epsilon_optimal"];
+const renyi_log_delta_optimal = $.modules["bounds.renyi"]["renyi_log_delta_optimal"];
+return {renyi_epsilon_optimal, gdp_epsilon, gdp_for, rate_epsilon, exp_up, rate_advantage, gdp_advantage, rate_log_delta, renyi_log_delta_optimal, gdp_log_delta, rate_for};
+})();
+$.modules["privacy.guarantee"] = (() => {
+let ONE_DIRECTION, SEVERAL_DIRECTIONS, WEAKLY_CONVEX, _COSTS, FORMS, MOST, Curve, fewer, Worlds, ADJACENCIES, DELETION_NOTIONS, LEAST_DELTA, NON_ADAPTIVE, FIXED_SCHEDULE, stated_delta, Guarantee;
+const math = $.libraries["math"];
+const Callable = $.libraries["collections.abc"]["Callable"];
 const asdict = $.libraries["dataclasses"]["asdict"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const replace = $.libraries["dataclasses"]["replace"];
 const conversion = $.modules["bounds.conversion"];
-const curve_epsilon = $.modules["bounds.order_curve"]["curve_epsilon"];
-const curve_log_delta = $.modules["bounds.order_curve"]["curve_log_delta"];
+const bounds = $.modules["bounds.objective_perturbation"];
+const UNIT = $.modules["bounds.arithmetic"]["UNIT"];
+const sum_up = $.modules["bounds.arithmetic"]["sum_up"];
+const curve_epsilon = $.modules["bounds.renyi"]["curve_epsilon"];
+const curve_log_delta = $.modules["bounds.renyi"]["curve_log_delta"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const Word = $.modules["errors"]["Word"];
 const bound = $.modules["errors"]["bound"];
 const choice = $.modules["errors"]["choice"];
 const count = $.modules["errors"]["count"];
 const non_negative = $.modules["errors"]["non_negative"];
 const probability = $.modules["errors"]["probability"];
 const renyi_order = $.modules["errors"]["renyi_order"];
-const Curve = $.modules["privacy.curve"]["Curve"];
-const fewer = $.modules["privacy.curve"]["fewer"];
-const shown = $.modules["privacy.shown"]["shown"];
-const ADJACENCIES = $.modules["privacy.worlds"]["ADJACENCIES"];
-const DELETION_NOTIONS = $.modules["privacy.worlds"]["DELETION_NOTIONS"];
-const Worlds = $.modules["privacy.worlds"]["Worlds"];
+const shown = $.modules["privacy.sentences"]["shown"];
+ONE_DIRECTION = "one direction";
+SEVERAL_DIRECTIONS = "several directions";
+WEAKLY_CONVEX = "weakly convex";
+_COSTS = $.dict([[$.tuple([ONE_DIRECTION, false]), $.modules["bounds.objective_perturbation"].zero_out_hessian], [$.tuple([ONE_DIRECTION, true]), $.modules["bounds.objective_perturbation"].replace_hessian], [$.tuple([SEVERAL_DIRECTIONS, false]), $.modules["bounds.objective_perturbation"].several_zero_out_hessian], [$.tuple([SEVERAL_DIRECTIONS, true]), $.modules["bounds.objective_perturbation"].several_replace_hessian], [$.tuple([WEAKLY_CONVEX, false]), $.modules["bounds.objective_perturbation"].weakly_convex_zero_out_hessian], [$.tuple([WEAKLY_CONVEX, true]), $.modules["bounds.objective_perturbation"].weakly_convex_replace_hessian]]);
+FORMS = $.b.tuple([$.cm($.b.dict, "fromkeys", [(function* ($first) { for (const $v1 of $.each($first)) { let _, form; {const $v2 = $.unpack($v1, 2, -1);form = $v2[0];_ = $v2[1];} yield form; } })(_COSTS)])]);
+MOST = 64n;
+Curve = $.dataclass($.cls("Curve", [], ($ns) => {
+$ns.below = 0.0;
+$ns.rows = 1n;
+$ns.blocks = 1n;
+$ns.gdp_squared = null;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let weakly;
+bound(["rate", $.ga(self, "rate")]);
+choice(["form", $.ga(self, "form"), FORMS]);
+non_negative(["ratio", $.ga(self, "ratio")]);
+non_negative(["below", $.ga(self, "below")]);
+count(["rows", $.ga(self, "rows")]);
+count(["blocks", $.ga(self, "blocks")]);
+if ($.t(!$.is($.ga(self, "gdp_squared"), null))) {
+bound(["gdp_squared", $.ga(self, "gdp_squared")]);
+}
+weakly = $.eq($.ga(self, "form"), WEAKLY_CONVEX);
+if ((($.t($.lt(0n, $.ga(self, "below"))) && !$.t(weakly)) || ($.t(weakly) && $.t($.lt(1n, $.ga(self, "rows")))))) {
+throw $.raised(InvalidParameter([("" + "a curve of form " + $.formatted($.ga(self, "form"), "r", "") + " has no below=" + $.formatted($.ga(self, "below"), "", ("" + "g")) + " with rows=" + $.formatted($.ga(self, "rows"), "", "") + ": negative curvature is covered for one row of a weakly convex loss")]));
+}
+return null;
+});
+$ns.highest_order = $.property($.fn("highest_order", ["self"], {}, function (self) {
+return $.modules["bounds.objective_perturbation"].highest_order([], {"ratio": $.ga(self, "ratio"), "rows": $.ga(self, "rows"), "below": $.ga(self, "below")});
+}));
+$ns.hessian = $.fn("hessian", ["self", "order"], {}, function (self, order) {
+let cost, facts;
+facts = ($.t($.eq($.ga(self, "form"), WEAKLY_CONVEX)) ? $.dict([["below", $.ga(self, "below")]]) : $.dict([["rows", $.ga(self, "rows")]]));
+cost = $.gi(_COSTS, $.tuple([$.ga(self, "form"), $.ga(self, "between_records")]))([], {"order": order, "ratio": $.ga(self, "ratio"), ...$.named(facts)});
+return $.mul($.mul($.ga(self, "blocks"), cost), $.add(1n, $.mul(4n, UNIT)));
+});
+$ns.renyi = $.fn("renyi", ["self", "order"], {}, function (self, order) {
+let hessian, tilted;
+hessian = $.cm(self, "hessian", [order]);
+tilted = ($.t($.eq(hessian, $.libraries["math"].inf)) ? $.libraries["math"].inf : sum_up([$.mul(order, $.ga(self, "rate")), hessian]));
+return ($.t($.is($.ga(self, "gdp_squared"), null)) ? tilted : $.b.min([tilted, $.mul($.div($.mul(order, $.ga(self, "gdp_squared")), 2n), $.add(1n, $.mul(4n, UNIT)))]));
+});
+}), [["rate", () => ["is", $.b.float]], ["form", () => ["is", $.b.str]], ["between_records", () => ["is", $.b.bool]], ["ratio", () => ["is", $.b.float]], ["below", () => ["is", $.b.float]], ["rows", () => ["is", $.b.int]], ["blocks", () => ["is", $.b.int]], ["gdp_squared", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true, kw_only: true});
+fewer = $.fn("fewer", ["curves"], {}, function (curves) {
+let alike, curve, kinds, known, mean, merged, number, squares, times, whole;
+if ($.t($.le($.b.len([curves]), MOST))) {
+return curves;
+}
+kinds = $.dict([]);
+for (const $v3 of $.each($.cm(curves, "items", []))) {
+{const $v4 = $.unpack($v3, 2, -1);curve = $v4[0];times = $v4[1];}
+$.cm($.cm(kinds, "setdefault", [$.tuple([$.ga(curve, "form"), $.ga(curve, "between_records"), $.ga(curve, "rows"), $.ga(curve, "blocks")]), []]), "append", [$.tuple([curve, times])]);
+}
+merged = $.dict([]);
+for (const $v5 of $.each($.cm(kinds, "values", []))) {
+alike = $v5;
+number = $.libraries["math"].fsum([(function* ($first) { for (const $v6 of $.each($first)) { let _, times; {const $v7 = $.unpack($v6, 2, -1);_ = $v7[0];times = $v7[1];} yield times; } })(alike)]);
+squares = [...(function* ($first) { for (const $v8 of $.each($first)) { let curve, times; {const $v9 = $.unpack($v8, 2, -1);curve = $v9[0];times = $v9[1];} yield ($.t($.is($.ga(curve, "gdp_squared"), null)) ? null : $.mul(times, $.ga(curve, "gdp_squared"))); } })(alike)];
+known = [...(function* ($first) { for (const $v10 of $.each($first)) { let square; square = $v10; if (!$.t(!$.is(square, null))) continue; yield square; } })(squares)];
+mean = ($.t($.eq($.b.len([known]), $.b.len([squares]))) ? $.mul($.div($.libraries["math"].fsum([known]), number), $.add(1n, $.mul(8n, UNIT))) : null);
+whole = replace([$.gi($.gi(alike, 0n), 0n)], {"rate": $.mul($.div($.libraries["math"].fsum([(function* ($first) { for (const $v11 of $.each($first)) { let curve, times; {const $v12 = $.unpack($v11, 2, -1);curve = $v12[0];times = $v12[1];} yield $.mul(times, $.ga(curve, "rate")); } })(alike)]), number), $.add(1n, $.mul(8n, UNIT))), "ratio": $.b.max([(function* ($first) { for (const $v13 of $.each($first)) { let _, curve; {const $v14 = $.unpack($v13, 2, -1);curve = $v14[0];_ = $v14[1];} yield $.ga(curve, "ratio"); } })(alike)]), "below": $.b.max([(function* ($first) { for (const $v15 of $.each($first)) { let _, curve; {const $v16 = $.unpack($v15, 2, -1);curve = $v16[0];_ = $v16[1];} yield $.ga(curve, "below"); } })(alike)]), "gdp_squared": mean});
+$.si(merged, whole, number);
+}
+return merged;
+});
+Worlds = $.cls("Worlds", [Word], ($ns) => {
+$ns.REPLACE = "replace";
+$ns.ZERO_OUT = "zero-out";
+$ns.DEFINITION_4_1 = "definition-4.1";
+$ns.PAIRWISE = "pairwise";
+$ns.about = $.property($.fn("about", ["self"], {}, function (self) {
+return ($.t($.has(ADJACENCIES, self)) ? "dp" : "deletion");
+}));
+$ns.between_records = $.property($.fn("between_records", ["self"], {}, function (self) {
+return $.has($.tuple([$.ga(Worlds, "REPLACE"), $.ga(Worlds, "PAIRWISE")]), self);
+}));
+$ns.sensitivity = $.fn("sensitivity", ["self", "lipschitz", "rows"], {"rows": 1n}, function (self, lipschitz, rows) {
+return $.mul($.mul(($.t($.ga(self, "between_records")) ? 2n : 1n), lipschitz), rows);
+});
+});
+ADJACENCIES = $.tuple([$.ga(Worlds, "REPLACE"), $.ga(Worlds, "ZERO_OUT")]);
+DELETION_NOTIONS = $.tuple([$.ga(Worlds, "DEFINITION_4_1"), $.ga(Worlds, "PAIRWISE")]);
 LEAST_DELTA = $.pow(2.0, $.neg(256n));
 NON_ADAPTIVE = "requests did not depend on earlier models";
 FIXED_SCHEDULE = "nothing that was seen decided when a model was published";
@@ -4684,13 +4591,13 @@ bound(["gdp_squared", $.ga(self, "gdp_squared")]);
 bound(["rate", $.ga(self, "rate")]);
 count(["rows", $.ga(self, "rows")]);
 non_negative(["slack", $.ga(self, "slack")]);
-for (const $v1 of $.each($.ga(self, "points"))) {
-{const $v2 = $.unpack($v1, 2, -1);order = $v2[0];cost = $v2[1];}
+for (const $v17 of $.each($.ga(self, "points"))) {
+{const $v18 = $.unpack($v17, 2, -1);order = $v18[0];cost = $v18[1];}
 renyi_order(["points order", order]);
 bound([("" + "points \u03b5 at order " + $.formatted(order, "", "")), cost]);
 }
-for (const $v3 of $.each($.ga(self, "curves"))) {
-{const $v4 = $.unpack($v3, 2, -1);_ = $v4[0];times = $v4[1];}
+for (const $v19 of $.each($.ga(self, "curves"))) {
+{const $v20 = $.unpack($v19, 2, -1);_ = $v20[0];times = $v20[1];}
 bound(["times", times]);
 }
 return null;
@@ -4698,35 +4605,35 @@ return null;
 $ns.renyi = $.fn("renyi", ["self", "order"], {}, function (self, order) {
 let curved, q;
 q = renyi_order(["order", order]);
-curved = $.libraries["math"].fsum([(function* ($first) { for (const $v5 of $.each($first)) { let curve, times; {const $v6 = $.unpack($v5, 2, -1);curve = $v6[0];times = $v6[1];} yield $.mul(times, $.cm(curve, "renyi", [q])); } })($.ga(self, "curves"))]);
+curved = $.libraries["math"].fsum([(function* ($first) { for (const $v21 of $.each($first)) { let curve, times; {const $v22 = $.unpack($v21, 2, -1);curve = $v22[0];times = $v22[1];} yield $.mul(times, $.cm(curve, "renyi", [q])); } })($.ga(self, "curves"))]);
 return bound(["renyi", $.add($.add($.add($.div($.mul(q, $.ga(self, "gdp_squared")), 2n), $.mul(q, $.ga(self, "rate"))), $.cm(self, "listed", [q])), curved)]);
 });
 $ns.highest_order = $.property($.fn("highest_order", ["self"], {}, function (self) {
 let open_ended;
-open_ended = (function* ($first) { for (const $v7 of $.each($first)) { let _, curve; {const $v8 = $.unpack($v7, 2, -1);curve = $v8[0];_ = $v8[1];} if (!$.t($.is($.ga(curve, "gdp_squared"), null))) continue; yield $.ga(curve, "highest_order"); } })($.ga(self, "curves"));
+open_ended = (function* ($first) { for (const $v23 of $.each($first)) { let _, curve; {const $v24 = $.unpack($v23, 2, -1);curve = $v24[0];_ = $v24[1];} if (!$.t($.is($.ga(curve, "gdp_squared"), null))) continue; yield $.ga(curve, "highest_order"); } })($.ga(self, "curves"));
 return $.b.min([open_ended], {"default": $.libraries["math"].inf});
 }));
 $ns.listed = $.fn("listed", ["self", "order"], {}, function (self, order) {
 if (!$.t($.ga(self, "points"))) {
 return 0.0;
 }
-return $.b.min([(function* ($first) { for (const $v9 of $.each($first)) { let cost, listed; {const $v10 = $.unpack($v9, 2, -1);listed = $v10[0];cost = $v10[1];} if (!$.t($.le(order, listed))) continue; yield cost; } })($.ga(self, "points"))], {"default": $.libraries["math"].inf});
+return $.b.min([(function* ($first) { for (const $v25 of $.each($first)) { let cost, listed; {const $v26 = $.unpack($v25, 2, -1);listed = $v26[0];cost = $v26[1];} if (!$.t($.le(order, listed))) continue; yield cost; } })($.ga(self, "points"))], {"default": $.libraries["math"].inf});
 });
 $ns.gdp = $.property($.fn("gdp", ["self"], {}, function (self) {
-if (($.t($.ga(self, "rate")) || $.t($.ga(self, "points")) || $.t($.b.any([(function* ($first) { for (const $v11 of $.each($first)) { let _, curve; {const $v12 = $.unpack($v11, 2, -1);curve = $v12[0];_ = $v12[1];} yield $.is($.ga(curve, "gdp_squared"), null); } })($.ga(self, "curves"))])))) {
+if (($.t($.ga(self, "rate")) || $.t($.ga(self, "points")) || $.t($.b.any([(function* ($first) { for (const $v27 of $.each($first)) { let _, curve; {const $v28 = $.unpack($v27, 2, -1);curve = $v28[0];_ = $v28[1];} yield $.is($.ga(curve, "gdp_squared"), null); } })($.ga(self, "curves"))])))) {
 return null;
 }
 if (!$.t($.ga(self, "curves"))) {
 return $.libraries["math"].sqrt([$.ga(self, "gdp_squared")]);
 }
-return $.libraries["math"].sqrt([$.libraries["math"].fsum([[$.ga(self, "gdp_squared"), ...$.each((function* ($first) { for (const $v13 of $.each($first)) { let curve, times; {const $v14 = $.unpack($v13, 2, -1);curve = $v14[0];times = $v14[1];} yield $.mul(times, $.either($.ga(curve, "gdp_squared"), () => 0n)); } })($.ga(self, "curves")))]])]);
+return $.libraries["math"].sqrt([$.libraries["math"].fsum([[$.ga(self, "gdp_squared"), ...$.each((function* ($first) { for (const $v29 of $.each($first)) { let curve, times; {const $v30 = $.unpack($v29, 2, -1);curve = $v30[0];times = $v30[1];} yield $.mul(times, $.either($.ga(curve, "gdp_squared"), () => 0n)); } })($.ga(self, "curves")))]])]);
 }));
 $ns.epsilon = $.fn("epsilon", ["self", "delta"], {}, function (self, delta) {
 let exact;
 delta = probability(["delta", delta]);
 exact = ($.t($.is($.ga(self, "gdp"), null)) ? $.libraries["math"].inf : $.modules["bounds.conversion"].gdp_epsilon([], {"mu": $.ga(self, "gdp"), "delta": delta}));
 if ($.t($.ga(self, "points"))) {
-return $.b.min([(function* ($first) { for (const $v15 of $.each($first)) { let q; q = $v15; yield $.modules["bounds.conversion"].renyi_epsilon_optimal([], {"order": q, "renyi": $.cm(self, "renyi", [q]), "delta": delta}); } })($.cm(self, "_orders", []))]);
+return $.b.min([(function* ($first) { for (const $v31 of $.each($first)) { let q; q = $v31; yield $.modules["bounds.conversion"].renyi_epsilon_optimal([], {"order": q, "renyi": $.cm(self, "renyi", [q]), "delta": delta}); } })($.cm(self, "_orders", []))]);
 }
 if ($.t($.ga(self, "curves"))) {
 return $.b.min([exact, curve_epsilon([], {"renyi": $.ga(self, "renyi"), "highest_order": $.ga(self, "highest_order"), "delta": delta})]);
@@ -4741,7 +4648,7 @@ let exact;
 epsilon = non_negative(["epsilon", epsilon]);
 exact = ($.t($.is($.ga(self, "gdp"), null)) ? 0.0 : $.modules["bounds.conversion"].gdp_log_delta([], {"mu": $.ga(self, "gdp"), "epsilon": epsilon}));
 if ($.t($.ga(self, "points"))) {
-return $.b.min([(function* ($first) { for (const $v16 of $.each($first)) { let q; q = $v16; yield $.modules["bounds.conversion"].renyi_log_delta_optimal([], {"order": q, "renyi": $.cm(self, "renyi", [q]), "epsilon": epsilon}); } })($.cm(self, "_orders", []))]);
+return $.b.min([(function* ($first) { for (const $v32 of $.each($first)) { let q; q = $v32; yield $.modules["bounds.conversion"].renyi_log_delta_optimal([], {"order": q, "renyi": $.cm(self, "renyi", [q]), "epsilon": epsilon}); } })($.cm(self, "_orders", []))]);
 }
 if ($.t($.ga(self, "curves"))) {
 return $.b.min([exact, curve_log_delta([], {"renyi": $.ga(self, "renyi"), "highest_order": $.ga(self, "highest_order"), "epsilon": epsilon})]);
@@ -4749,10 +4656,10 @@ return $.b.min([exact, curve_log_delta([], {"renyi": $.ga(self, "renyi"), "highe
 return ($.t(!$.is($.ga(self, "gdp"), null)) ? exact : $.modules["bounds.conversion"].rate_log_delta([], {"rate": $.ga(self, "total_rate"), "epsilon": epsilon}));
 });
 $ns.total_rate = $.property($.fn("total_rate", ["self"], {}, function (self) {
-return $.add($.add($.div($.ga(self, "gdp_squared"), 2n), $.ga(self, "rate")), $.libraries["math"].fsum([(function* ($first) { for (const $v17 of $.each($first)) { let curve, times; {const $v18 = $.unpack($v17, 2, -1);curve = $v18[0];times = $v18[1];} yield $.mul(times, $.ga(curve, "rate")); } })($.ga(self, "curves"))]));
+return $.add($.add($.div($.ga(self, "gdp_squared"), 2n), $.ga(self, "rate")), $.libraries["math"].fsum([(function* ($first) { for (const $v33 of $.each($first)) { let curve, times; {const $v34 = $.unpack($v33, 2, -1);curve = $v34[0];times = $v34[1];} yield $.mul(times, $.ga(curve, "rate")); } })($.ga(self, "curves"))]));
 }));
 $ns._orders = $.fn("_orders", ["self"], {}, function (self) {
-return [...(function* ($first) { for (const $v19 of $.each($first)) { let _, order; {const $v20 = $.unpack($v19, 2, -1);order = $v20[0];_ = $v20[1];} yield order; } })($.ga(self, "points"))];
+return [...(function* ($first) { for (const $v35 of $.each($first)) { let _, order; {const $v36 = $.unpack($v35, 2, -1);order = $v36[0];_ = $v36[1];} yield order; } })($.ga(self, "points"))];
 });
 $ns.advantage = $.property($.fn("advantage", ["self"], {}, function (self) {
 if ($.t(!$.is($.ga(self, "gdp"), null))) {
@@ -4783,43 +4690,43 @@ return $.both(!$.is($.ga(other, "gdp"), null), () => $.le($.pow($.ga(other, "gdp
 }
 if (!$.t($.ga(self, "points"))) {
 own = $.b.dict([$.ga(self, "curves")]);
-fewer = $.b.all([(function* ($first) { for (const $v21 of $.each($first)) { let curve, times; {const $v22 = $.unpack($v21, 2, -1);curve = $v22[0];times = $v22[1];} yield $.le(times, $.mul($.cm(own, "get", [curve, 0.0]), room)); } })($.ga(other, "curves"))]);
+fewer = $.b.all([(function* ($first) { for (const $v37 of $.each($first)) { let curve, times; {const $v38 = $.unpack($v37, 2, -1);curve = $v38[0];times = $v38[1];} yield $.le(times, $.mul($.cm(own, "get", [curve, 0.0]), room)); } })($.ga(other, "curves"))]);
 rest = $.le($.add($.div($.ga(other, "gdp_squared"), 2n), $.ga(other, "rate")), $.mul($.add($.div($.ga(self, "gdp_squared"), 2n), $.ga(self, "rate")), room));
 return $.both(!$.t($.ga(other, "points")), () => $.both(fewer, () => rest));
 }
-return $.b.all([(function* ($first) { for (const $v23 of $.each($first)) { let order; order = $v23; yield $.le($.cm(other, "renyi", [order]), $.mul($.cm(self, "renyi", [order]), room)); } })($.cm(self, "_orders", []))]);
+return $.b.all([(function* ($first) { for (const $v39 of $.each($first)) { let order; order = $v39; yield $.le($.cm(other, "renyi", [order]), $.mul($.cm(self, "renyi", [order]), room)); } })($.cm(self, "_orders", []))]);
 });
 $ns.composed = $.staticmethod($.fn("composed", ["parts"], {}, function (parts) {
 let _, curve, curves, first, guarantees, listed, number, orders, part, times;
-listed = [...(function* ($first) { for (const $v24 of $.each($first)) { let part, times; {const $v25 = $.unpack($v24, 2, -1);part = $v25[0];times = $v25[1];} yield $.tuple([part, count(["times", times])]); } })(parts)];
+listed = [...(function* ($first) { for (const $v40 of $.each($first)) { let part, times; {const $v41 = $.unpack($v40, 2, -1);part = $v41[0];times = $v41[1];} yield $.tuple([part, count(["times", times])]); } })(parts)];
 if (!$.t(listed)) {
 throw $.raised(InvalidParameter(["nothing to compose; give at least one guarantee"]));
 }
 first = $.gi($.gi(listed, 0n), 0n);
-for (const $v26 of $.each(listed)) {
-{const $v27 = $.unpack($v26, 2, -1);part = $v27[0];_ = $v27[1];}
+for (const $v42 of $.each(listed)) {
+{const $v43 = $.unpack($v42, 2, -1);part = $v43[0];_ = $v43[1];}
 if ($.t(!$.eq($.tuple([$.ga(part, "about"), $.ga(part, "adjacency")]), $.tuple([$.ga(first, "about"), $.ga(first, "adjacency")])))) {
 throw $.raised(InvalidParameter([("" + "cannot compose a guarantee about " + $.formatted($.ga(first, "about"), "", "") + "/" + $.formatted($.ga(first, "adjacency"), "", "") + " with one about " + $.formatted($.ga(part, "about"), "", "") + "/" + $.formatted($.ga(part, "adjacency"), "", ""))]));
 }
 }
-orders = $.b.sorted([$.set((function* ($first) { for (const $v28 of $.each($first)) { let _, part; {const $v29 = $.unpack($v28, 2, -1);part = $v29[0];_ = $v29[1];} for (const $v30 of $.each($.ga(part, "points"))) { let _, order; {const $v31 = $.unpack($v30, 2, -1);order = $v31[0];_ = $v31[1];} yield order; }} })(listed))]);
-guarantees = [...(function* ($first) { for (const $v32 of $.each($first)) { let _, part; {const $v33 = $.unpack($v32, 2, -1);part = $v33[0];_ = $v33[1];} yield part; } })(listed)];
+orders = $.b.sorted([$.set((function* ($first) { for (const $v44 of $.each($first)) { let _, part; {const $v45 = $.unpack($v44, 2, -1);part = $v45[0];_ = $v45[1];} for (const $v46 of $.each($.ga(part, "points"))) { let _, order; {const $v47 = $.unpack($v46, 2, -1);order = $v47[0];_ = $v47[1];} yield order; }} })(listed))]);
+guarantees = [...(function* ($first) { for (const $v48 of $.each($first)) { let _, part; {const $v49 = $.unpack($v48, 2, -1);part = $v49[0];_ = $v49[1];} yield part; } })(listed)];
 curves = $.dict([]);
-for (const $v34 of $.each(listed)) {
-{const $v35 = $.unpack($v34, 2, -1);part = $v35[0];times = $v35[1];}
-for (const $v36 of $.each($.ga(part, "curves"))) {
-{const $v37 = $.unpack($v36, 2, -1);curve = $v37[0];number = $v37[1];}
+for (const $v50 of $.each(listed)) {
+{const $v51 = $.unpack($v50, 2, -1);part = $v51[0];times = $v51[1];}
+for (const $v52 of $.each($.ga(part, "curves"))) {
+{const $v53 = $.unpack($v52, 2, -1);curve = $v53[0];number = $v53[1];}
 $.si(curves, curve, $.add($.cm(curves, "get", [curve, 0.0]), $.mul(number, times)));
 }
 }
-return replace([first], {"gdp_squared": $.libraries["math"].fsum([(function* ($first) { for (const $v38 of $.each($first)) { let part, times; {const $v39 = $.unpack($v38, 2, -1);part = $v39[0];times = $v39[1];} yield $.mul($.ga(part, "gdp_squared"), times); } })(listed)]), "rate": $.libraries["math"].fsum([(function* ($first) { for (const $v40 of $.each($first)) { let part, times; {const $v41 = $.unpack($v40, 2, -1);part = $v41[0];times = $v41[1];} yield $.mul($.ga(part, "rate"), times); } })(listed)]), "points": $.b.tuple([(function* ($first) { for (const $v42 of $.each($first)) { let q; q = $v42; yield $.tuple([q, $.libraries["math"].fsum([(function* ($first) { for (const $v43 of $.each($first)) { let part, times; {const $v44 = $.unpack($v43, 2, -1);part = $v44[0];times = $v44[1];} yield $.mul($.cm(part, "listed", [q]), times); } })(listed)])]); } })(orders)]), "curves": $.b.tuple([$.cm(fewer([curves]), "items", [])]), "rows": $.b.min([(function* ($first) { for (const $v45 of $.each($first)) { let part; part = $v45; yield $.ga(part, "rows"); } })(guarantees)]), "source": $.cm(" + ", "join", [$.cm($.b.dict, "fromkeys", [(function* ($first) { for (const $v46 of $.each($first)) { let part; part = $v46; for (const $v47 of $.each($.cm($.ga(part, "source"), "split", [" + "]))) { let source; source = $v47; if (!$.t(source)) continue; yield source; }} })(guarantees)])]), "assumptions": $.b.tuple([$.cm($.b.dict, "fromkeys", [(function* ($first) { for (const $v48 of $.each($first)) { let part; part = $v48; for (const $v49 of $.each($.ga(part, "assumptions"))) { let text; text = $v49; yield text; }} })(guarantees)])]), "proven": $.b.all([(function* ($first) { for (const $v50 of $.each($first)) { let part; part = $v50; yield $.ga(part, "proven"); } })(guarantees)]), "slack": $.b.max([(function* ($first) { for (const $v51 of $.each($first)) { let part; part = $v51; yield $.ga(part, "slack"); } })(guarantees)])});
+return replace([first], {"gdp_squared": $.libraries["math"].fsum([(function* ($first) { for (const $v54 of $.each($first)) { let part, times; {const $v55 = $.unpack($v54, 2, -1);part = $v55[0];times = $v55[1];} yield $.mul($.ga(part, "gdp_squared"), times); } })(listed)]), "rate": $.libraries["math"].fsum([(function* ($first) { for (const $v56 of $.each($first)) { let part, times; {const $v57 = $.unpack($v56, 2, -1);part = $v57[0];times = $v57[1];} yield $.mul($.ga(part, "rate"), times); } })(listed)]), "points": $.b.tuple([(function* ($first) { for (const $v58 of $.each($first)) { let q; q = $v58; yield $.tuple([q, $.libraries["math"].fsum([(function* ($first) { for (const $v59 of $.each($first)) { let part, times; {const $v60 = $.unpack($v59, 2, -1);part = $v60[0];times = $v60[1];} yield $.mul($.cm(part, "listed", [q]), times); } })(listed)])]); } })(orders)]), "curves": $.b.tuple([$.cm(fewer([curves]), "items", [])]), "rows": $.b.min([(function* ($first) { for (const $v61 of $.each($first)) { let part; part = $v61; yield $.ga(part, "rows"); } })(guarantees)]), "source": $.cm(" + ", "join", [$.cm($.b.dict, "fromkeys", [(function* ($first) { for (const $v62 of $.each($first)) { let part; part = $v62; for (const $v63 of $.each($.cm($.ga(part, "source"), "split", [" + "]))) { let source; source = $v63; if (!$.t(source)) continue; yield source; }} })(guarantees)])]), "assumptions": $.b.tuple([$.cm($.b.dict, "fromkeys", [(function* ($first) { for (const $v64 of $.each($first)) { let part; part = $v64; for (const $v65 of $.each($.ga(part, "assumptions"))) { let text; text = $v65; yield text; }} })(guarantees)])]), "proven": $.b.all([(function* ($first) { for (const $v66 of $.each($first)) { let part; part = $v66; yield $.ga(part, "proven"); } })(guarantees)]), "slack": $.b.max([(function* ($first) { for (const $v67 of $.each($first)) { let part; part = $v67; yield $.ga(part, "slack"); } })(guarantees)])});
 }));
 $ns.non_adaptive = $.property($.fn("non_adaptive", ["self"], {}, function (self) {
-return $.b.any([(function* ($first) { for (const $v52 of $.each($first)) { let text; text = $v52; yield $.has(text, NON_ADAPTIVE); } })($.ga(self, "assumptions"))]);
+return $.b.any([(function* ($first) { for (const $v68 of $.each($first)) { let text; text = $v68; yield $.has(text, NON_ADAPTIVE); } })($.ga(self, "assumptions"))]);
 }));
 $ns.assuming = $.fn("assuming", ["self", "condition"], {}, function (self, condition) {
 let others;
-others = (function* ($first) { for (const $v53 of $.each($first)) { let text; text = $v53; if (!$.t(!$.eq(text, condition))) continue; yield text; } })($.ga(self, "assumptions"));
+others = (function* ($first) { for (const $v69 of $.each($first)) { let text; text = $v69; if (!$.t(!$.eq(text, condition))) continue; yield text; } })($.ga(self, "assumptions"));
 return replace([self], {"assumptions": $.tuple([condition, ...$.each(others)])});
 });
 $ns.__add__ = $.fn("__add__", ["self", "other"], {}, function (self, other) {
@@ -4828,7 +4735,7 @@ return $.cm(Guarantee, "composed", [[$.tuple([self, 1n]), $.tuple([other, 1n])]]
 $ns.with_slack = $.fn("with_slack", ["self"], {}, function (self) {
 let growth;
 growth = $.pow($.add(1n, $.ga(self, "slack")), 2n);
-return replace([self], {"gdp_squared": $.mul($.ga(self, "gdp_squared"), growth), "rate": $.mul($.ga(self, "rate"), growth), "points": $.b.tuple([(function* ($first) { for (const $v54 of $.each($first)) { let cost, order; {const $v55 = $.unpack($v54, 2, -1);order = $v55[0];cost = $v55[1];} yield $.tuple([order, $.mul(cost, growth)]); } })($.ga(self, "points"))]), "curves": $.b.tuple([(function* ($first) { for (const $v56 of $.each($first)) { let curve, times; {const $v57 = $.unpack($v56, 2, -1);curve = $v57[0];times = $v57[1];} yield $.tuple([curve, $.mul(times, growth)]); } })($.ga(self, "curves"))]), "slack": 0.0});
+return replace([self], {"gdp_squared": $.mul($.ga(self, "gdp_squared"), growth), "rate": $.mul($.ga(self, "rate"), growth), "points": $.b.tuple([(function* ($first) { for (const $v70 of $.each($first)) { let cost, order; {const $v71 = $.unpack($v70, 2, -1);order = $v71[0];cost = $v71[1];} yield $.tuple([order, $.mul(cost, growth)]); } })($.ga(self, "points"))]), "curves": $.b.tuple([(function* ($first) { for (const $v72 of $.each($first)) { let curve, times; {const $v73 = $.unpack($v72, 2, -1);curve = $v73[0];times = $v73[1];} yield $.tuple([curve, $.mul(times, growth)]); } })($.ga(self, "curves"))]), "slack": 0.0});
 });
 $ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
 return $.dict([...$.pairs(asdict([self])), ["adjacency", $.b.str([$.ga(self, "adjacency")])]]);
@@ -4836,7 +4743,7 @@ return $.dict([...$.pairs(asdict([self])), ["adjacency", $.b.str([$.ga(self, "ad
 $ns.from_dict = $.classmethod($.fn("from_dict", ["cls", "fields"], {}, function (cls, fields) {
 let error;
 try {
-return cls([], {...$.named($.dict([...$.pairs(fields), ["points", $.b.tuple([(function* ($first) { for (const $v58 of $.each($first)) { let cost, order; {const $v59 = $.unpack($v58, 2, -1);order = $v59[0];cost = $v59[1];} yield $.tuple([$.b.float([order]), $.b.float([cost])]); } })($.cm(fields, "get", ["points", $.tuple([])]))])], ["curves", $.b.tuple([(function* ($first) { for (const $v60 of $.each($first)) { let curve, times; {const $v61 = $.unpack($v60, 2, -1);curve = $v61[0];times = $v61[1];} yield $.tuple([Curve([], {...$.named(curve)}), $.b.float([times])]); } })($.cm(fields, "get", ["curves", $.tuple([])]))])], ["assumptions", $.b.tuple([$.cm(fields, "get", ["assumptions", $.tuple([])])])]]))});
+return cls([], {...$.named($.dict([...$.pairs(fields), ["points", $.b.tuple([(function* ($first) { for (const $v74 of $.each($first)) { let cost, order; {const $v75 = $.unpack($v74, 2, -1);order = $v75[0];cost = $v75[1];} yield $.tuple([$.b.float([order]), $.b.float([cost])]); } })($.cm(fields, "get", ["points", $.tuple([])]))])], ["curves", $.b.tuple([(function* ($first) { for (const $v76 of $.each($first)) { let curve, times; {const $v77 = $.unpack($v76, 2, -1);curve = $v77[0];times = $v77[1];} yield $.tuple([Curve([], {...$.named(curve)}), $.b.float([times])]); } })($.cm(fields, "get", ["curves", $.tuple([])]))])], ["assumptions", $.b.tuple([$.cm(fields, "get", ["assumptions", $.tuple([])])])]]))});
 } catch ($error) { const $caught = $.thrown($error);
 if ($.caught($caught, $.b.TypeError)) {error = $caught;
 throw $.raised(InvalidParameter([("" + "not a guarantee: " + $.formatted(error, "", ""))]));
@@ -4845,10 +4752,10 @@ throw $.raised(InvalidParameter([("" + "not a guarantee: " + $.formatted(error, 
 return null;
 }));
 }), [["about", () => ["is", $.b.str]], ["adjacency", () => ["is", Worlds]], ["gdp_squared", () => ["is", $.b.float]], ["rate", () => ["is", $.b.float]], ["points", () => ["of", $.b.tuple, ["parts", $.b.tuple, ["is", $.b.float], ["is", $.b.float]]]], ["curves", () => ["of", $.b.tuple, ["parts", $.b.tuple, ["is", Curve], ["is", $.b.float]]]], ["rows", () => ["is", $.b.int]], ["source", () => ["is", $.b.str]], ["assumptions", () => ["of", $.b.tuple, ["is", $.b.str]]], ["proven", () => ["is", $.b.bool]], ["slack", () => ["is", $.b.float]]], {frozen: true});
-return {LEAST_DELTA, NON_ADAPTIVE, FIXED_SCHEDULE, stated_delta, Guarantee, InvalidParameter, probability, Curve, Worlds, bound, renyi_order, non_negative, count, DELETION_NOTIONS, ADJACENCIES, choice, curve_epsilon, shown, fewer, replace, asdict, curve_log_delta};
+return {ONE_DIRECTION, SEVERAL_DIRECTIONS, WEAKLY_CONVEX, _COSTS, FORMS, MOST, Curve, fewer, Worlds, ADJACENCIES, DELETION_NOTIONS, LEAST_DELTA, NON_ADAPTIVE, FIXED_SCHEDULE, stated_delta, Guarantee, InvalidParameter, probability, Word, Callable, bound, renyi_order, non_negative, count, choice, curve_epsilon, shown, replace, asdict, UNIT, sum_up, curve_log_delta};
 })();
 $.modules["privacy.budget"] = (() => {
-let _gdp_for, Measures, Budget, in_numbers;
+let _gdp_for, Measures, Budget, in_numbers, Total;
 const math = $.libraries["math"];
 const asdict = $.libraries["dataclasses"]["asdict"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
@@ -4859,7 +4766,7 @@ const Word = $.modules["errors"]["Word"];
 const positive = $.modules["errors"]["positive"];
 const renyi_order = $.modules["errors"]["renyi_order"];
 const stated_delta = $.modules["privacy.guarantee"]["stated_delta"];
-const brief = $.modules["privacy.shown"]["brief"];
+const brief = $.modules["privacy.sentences"]["brief"];
 _gdp_for = $.lru_cache($.fn("_gdp_for", ["epsilon", "delta"], {}, function (epsilon, delta) {
 return $.modules["bounds.conversion"].gdp_for([], {"epsilon": epsilon, "delta": delta});
 }));
@@ -4981,7 +4888,62 @@ return $.tuple(["\u03bc_dp={n} and \u03bc_dd={n2} Gaussian DP", $.dict([["n", $.
 text = "(\u03b5={n}, \u03b4={n2}) for present records and (\u03b5={n3}, \u03b4={n4}) for erased ones";
 return $.tuple([text, $.dict([["n", $.ga(budget, "dp")], ["n2", $.ga(budget, "dp_delta")], ["n3", $.ga(budget, "deletion")], ["n4", $.ga(budget, "deletion_delta")]])]);
 });
-return {_gdp_for, Measures, Budget, in_numbers, Word, InvalidParameter, stated_delta, renyi_order, positive, asdict, lru_cache, brief};
+Total = $.dataclass($.cls("Total", [], ($ns) => {
+$ns.delta = 1e-06;
+$ns.gdp = false;
+$ns.order = null;
+$ns.late = false;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.cm($.b.object, "__setattr__", [self, "epsilon", positive(["total epsilon", $.ga(self, "epsilon")])]);
+$.cm($.b.object, "__setattr__", [self, "delta", stated_delta(["total delta", $.ga(self, "delta")])]);
+if ($.t(!$.is($.ga(self, "order"), null))) {
+$.cm($.b.object, "__setattr__", [self, "order", renyi_order(["total order", $.ga(self, "order")])]);
+}
+if (($.t($.ga(self, "gdp")) && $.t(!$.is($.ga(self, "order"), null)))) {
+throw $.raised(InvalidParameter([("" + "total order=" + $.formatted($.ga(self, "order"), "", ("" + "g")) + " beside gdp=True: what is spent is summed in one measure")]));
+}
+return null;
+});
+$ns.of = $.classmethod($.fn("of", ["cls", "given"], {}, function (cls, given) {
+if (($.t($.is(given, null)) || $.t($.b.isinstance([given, cls])))) {
+return given;
+}
+if ((!$.t($.b.isinstance([given, $.tuple([$.b.tuple, $.b.list])])) || $.t(!$.eq($.b.len([given]), 2n)))) {
+throw $.raised(InvalidParameter(["must be (\u03b5, \u03b4) of all publications together, for example (8.0, 1e-6)"], {"total": given}));
+}
+return cls([...$.each(given)]);
+}));
+$ns.measure = $.property($.fn("measure", ["self"], {}, function (self) {
+if ($.t(!$.is($.ga(self, "order"), null))) {
+return ("" + "as R\u00e9nyi divergence at order " + $.formatted(brief([$.ga(self, "order"), 4n]), "", ""));
+}
+return ($.t($.ga(self, "gdp")) ? "as \u03bc\u00b2 of Gaussian DP" : null);
+}));
+$ns.affords = $.fn("affords", ["self", "spent"], {}, function (self, spent) {
+return $.le($.cm(self, "spent", [spent]), $.mul($.ga(self, "epsilon"), $.add(1n, 1e-12)));
+});
+$ns.spent = $.fn("spent", ["self", "guarantee"], {}, function (self, guarantee) {
+let cost;
+guarantee = $.cm(guarantee, "with_slack", []);
+if ($.t($.ga(self, "gdp"))) {
+return ($.t($.is($.ga(guarantee, "gdp"), null)) ? $.libraries["math"].inf : $.modules["bounds.conversion"].gdp_epsilon([], {"mu": $.ga(guarantee, "gdp"), "delta": $.ga(self, "delta")}));
+}
+if ($.t(!$.is($.ga(self, "order"), null))) {
+cost = $.cm(guarantee, "renyi", [$.ga(self, "order")]);
+return $.modules["bounds.conversion"].renyi_epsilon_optimal([], {"order": $.ga(self, "order"), "renyi": cost, "delta": $.ga(self, "delta")});
+}
+return $.cm(guarantee, "epsilon", [$.ga(self, "delta")]);
+});
+$ns.describe = $.fn("describe", ["self"], {}, function (self) {
+return ("" + "(\u03b5=" + $.formatted(brief([$.ga(self, "epsilon")]), "", "") + ", \u03b4=" + $.formatted(brief([$.ga(self, "delta")]), "", "") + ")");
+});
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+let unsaid;
+unsaid = $.dict([["gdp", false], ["order", null], ["late", false]]);
+return $.dict((function* ($first) { for (const $v7 of $.each($first)) { let name, value; {const $v8 = $.unpack($v7, 2, -1);name = $v8[0];value = $v8[1];} if (!($.t(!$.has(unsaid, name)) || $.t(!$.eq(value, $.gi(unsaid, name))))) continue; yield [name, value]; } })($.cm(asdict([self]), "items", [])));
+});
+}), [["epsilon", () => ["is", $.b.float]], ["delta", () => ["is", $.b.float]], ["gdp", () => ["is", $.b.bool]], ["order", () => ["or", ["is", $.b.float], ["none"]]], ["late", () => ["is", $.b.bool]]], {frozen: true});
+return {_gdp_for, Measures, Budget, in_numbers, Total, Word, InvalidParameter, stated_delta, renyi_order, positive, asdict, brief, lru_cache};
 })();
 $.modules["methods.base"] = (() => {
 let PROOFS, Mechanism, NoisySteps, _told, bounded_gradients, Method;
@@ -4997,9 +4959,9 @@ const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const count = $.modules["errors"]["count"];
 const non_negative = $.modules["errors"]["non_negative"];
 const positive = $.modules["errors"]["positive"];
+const DELETION_NOTIONS = $.modules["privacy.guarantee"]["DELETION_NOTIONS"];
 const Guarantee = $.modules["privacy.guarantee"]["Guarantee"];
-const DELETION_NOTIONS = $.modules["privacy.worlds"]["DELETION_NOTIONS"];
-const Worlds = $.modules["privacy.worlds"]["Worlds"];
+const Worlds = $.modules["privacy.guarantee"]["Worlds"];
 PROOFS = $.tuple(["by-hand", "computer-checked"]);
 Mechanism = $.dataclass($.cls("Mechanism", [], ($ns) => {
 $ns.fresh = false;
@@ -5156,284 +5118,19 @@ return $.dict([["name", $.ga(self, "name")], ...$.pairs(_told([self]))]);
 }), [], {frozen: true});
 return {PROOFS, Mechanism, NoisySteps, _told, bounded_gradients, Method, ClassVar, ABC, Worlds, DELETION_NOTIONS, field, non_negative, count, abstractmethod, InvalidParameter, positive, asdict, Guarantee};
 })();
-$.modules["privacy.total"] = (() => {
-let Total;
-const math = $.libraries["math"];
-const asdict = $.libraries["dataclasses"]["asdict"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const conversion = $.modules["bounds.conversion"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const positive = $.modules["errors"]["positive"];
-const renyi_order = $.modules["errors"]["renyi_order"];
-const stated_delta = $.modules["privacy.guarantee"]["stated_delta"];
-const brief = $.modules["privacy.shown"]["brief"];
-Total = $.dataclass($.cls("Total", [], ($ns) => {
-$ns.delta = 1e-06;
-$ns.gdp = false;
-$ns.order = null;
-$ns.late = false;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.cm($.b.object, "__setattr__", [self, "epsilon", positive(["total epsilon", $.ga(self, "epsilon")])]);
-$.cm($.b.object, "__setattr__", [self, "delta", stated_delta(["total delta", $.ga(self, "delta")])]);
-if ($.t(!$.is($.ga(self, "order"), null))) {
-$.cm($.b.object, "__setattr__", [self, "order", renyi_order(["total order", $.ga(self, "order")])]);
-}
-if (($.t($.ga(self, "gdp")) && $.t(!$.is($.ga(self, "order"), null)))) {
-throw $.raised(InvalidParameter([("" + "total order=" + $.formatted($.ga(self, "order"), "", ("" + "g")) + " beside gdp=True: what is spent is summed in one measure")]));
-}
-return null;
-});
-$ns.of = $.classmethod($.fn("of", ["cls", "given"], {}, function (cls, given) {
-if (($.t($.is(given, null)) || $.t($.b.isinstance([given, cls])))) {
-return given;
-}
-if ((!$.t($.b.isinstance([given, $.tuple([$.b.tuple, $.b.list])])) || $.t(!$.eq($.b.len([given]), 2n)))) {
-throw $.raised(InvalidParameter(["must be (\u03b5, \u03b4) of all publications together, for example (8.0, 1e-6)"], {"total": given}));
-}
-return cls([...$.each(given)]);
-}));
-$ns.measure = $.property($.fn("measure", ["self"], {}, function (self) {
-if ($.t(!$.is($.ga(self, "order"), null))) {
-return ("" + "as R\u00e9nyi divergence at order " + $.formatted(brief([$.ga(self, "order"), 4n]), "", ""));
-}
-return ($.t($.ga(self, "gdp")) ? "as \u03bc\u00b2 of Gaussian DP" : null);
-}));
-$ns.affords = $.fn("affords", ["self", "spent"], {}, function (self, spent) {
-return $.le($.cm(self, "spent", [spent]), $.mul($.ga(self, "epsilon"), $.add(1n, 1e-12)));
-});
-$ns.spent = $.fn("spent", ["self", "guarantee"], {}, function (self, guarantee) {
-let cost;
-guarantee = $.cm(guarantee, "with_slack", []);
-if ($.t($.ga(self, "gdp"))) {
-return ($.t($.is($.ga(guarantee, "gdp"), null)) ? $.libraries["math"].inf : $.modules["bounds.conversion"].gdp_epsilon([], {"mu": $.ga(guarantee, "gdp"), "delta": $.ga(self, "delta")}));
-}
-if ($.t(!$.is($.ga(self, "order"), null))) {
-cost = $.cm(guarantee, "renyi", [$.ga(self, "order")]);
-return $.modules["bounds.conversion"].renyi_epsilon_optimal([], {"order": $.ga(self, "order"), "renyi": cost, "delta": $.ga(self, "delta")});
-}
-return $.cm(guarantee, "epsilon", [$.ga(self, "delta")]);
-});
-$ns.describe = $.fn("describe", ["self"], {}, function (self) {
-return ("" + "(\u03b5=" + $.formatted(brief([$.ga(self, "epsilon")]), "", "") + ", \u03b4=" + $.formatted(brief([$.ga(self, "delta")]), "", "") + ")");
-});
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-let unsaid;
-unsaid = $.dict([["gdp", false], ["order", null], ["late", false]]);
-return $.dict((function* ($first) { for (const $v1 of $.each($first)) { let name, value; {const $v2 = $.unpack($v1, 2, -1);name = $v2[0];value = $v2[1];} if (!($.t(!$.has(unsaid, name)) || $.t(!$.eq(value, $.gi(unsaid, name))))) continue; yield [name, value]; } })($.cm(asdict([self]), "items", [])));
-});
-}), [["epsilon", () => ["is", $.b.float]], ["delta", () => ["is", $.b.float]], ["gdp", () => ["is", $.b.bool]], ["order", () => ["or", ["is", $.b.float], ["none"]]], ["late", () => ["is", $.b.bool]]], {frozen: true});
-return {Total, InvalidParameter, renyi_order, stated_delta, positive, asdict, brief};
-})();
-$.modules["methods"] = (() => {
-let __getattr__, _METHODS, _STAGE_METHODS, _FORMER_METHODS, _MECHANISMS, METHODS, STAGE_METHODS, FORMER_METHODS, MECHANISMS;
-const Mapping = $.libraries["collections.abc"]["Mapping"];
-const Catalogue = $.modules["loading"]["Catalogue"];
-const on_first_use = $.libraries["loading"]["on_first_use"];
-__getattr__ = on_first_use(["methods", $.dict([...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Mechanism", "Method", "NoisySteps"]), "base"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Composition", "CompositionRun"]), "composition"])), ["CountedRecords", "counted"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Interleaved", "InterleavedRun"]), "interleaved"])), ["Ladder", "ladder"], ["LadderRun", "ladder"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Minimiser", "MinimiserRun"]), "minimiser"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["NearGibbs", "NearGibbsRun"]), "near_gibbs"])), ["Perturbed", "perturbed"], ["PerturbedRun", "perturbed_run"], ["Plan", "plan"], ["Problem", "problem"], ["Procedure", "procedure"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Moments", "MomentsRun"]), "moments"])), ["SampledGaussian", "sampled_steps"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["SampledStage", "SampledSteps"]), "sampled_steps"])), ["Stage", "stages"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["MarkovSums", "MarkovSumsRun"]), "sums"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Sharp", "SharpRun"]), "sharp"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["SharpExact", "SharpExactRun"]), "sharp"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Theorem", "TheoremRun"]), "theorem"]))])]);
-_METHODS = $.dict([["theorem", "Theorem"], ["sharp", "Sharp"], ["minimiser", "Minimiser"], ["perturbed", "Perturbed"], ["interleaved", "Interleaved"], ["sums", "MarkovSums"], ["composition", "Composition"], ["ladder", "Ladder"], ["near-gibbs", "NearGibbs"]]);
-_STAGE_METHODS = $.dict([["moments", "Moments"], ["sampled-steps", "SampledStage"]]);
-_FORMER_METHODS = $.dict([["sharp-exact", "SharpExact"]]);
-_MECHANISMS = $.dict([...$.pairs($.dict((function* ($first) { for (const $v1 of $.each($first)) { let method, name; {const $v2 = $.unpack($v1, 2, -1);name = $v2[0];method = $v2[1];} yield [name, ("" + $.formatted(method, "", "") + "Run")]; } })($.cm($.dict([...$.pairs(_METHODS), ...$.pairs(_FORMER_METHODS)]), "items", [])))), ["moments", "MomentsRun"], ["sampled-steps", "SampledSteps"], ["sampled-gaussian", "SampledGaussian"], ["counted-records", "CountedRecords"]]);
-METHODS = Catalogue([_METHODS, $.fn("<lambda>", ["name"], {}, (name) => __getattr__([$.gi(_METHODS, name)]))]);
-STAGE_METHODS = Catalogue([_STAGE_METHODS, $.fn("<lambda>", ["name"], {}, (name) => __getattr__([$.gi(_STAGE_METHODS, name)]))]);
-FORMER_METHODS = Catalogue([_FORMER_METHODS, $.fn("<lambda>", ["name"], {}, (name) => __getattr__([$.gi(_FORMER_METHODS, name)]))]);
-MECHANISMS = Catalogue([_MECHANISMS, $.fn("<lambda>", ["name"], {}, (name) => __getattr__([$.gi(_MECHANISMS, name)]))]);
-return {__getattr__, _METHODS, _STAGE_METHODS, _FORMER_METHODS, _MECHANISMS, METHODS, STAGE_METHODS, FORMER_METHODS, MECHANISMS, Mapping, Catalogue, on_first_use};
-})();
-$.modules["methods.counted"] = (() => {
-let _MOST, CountedRecords;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const GRID_BITS = $.modules["bounds.arithmetic"]["GRID_BITS"];
-const inexact_gdp = $.modules["bounds.objective_perturbation_gdp"]["inexact_gdp"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const count = $.modules["errors"]["count"];
-const positive = $.modules["errors"]["positive"];
-const Mechanism = $.modules["methods.base"]["Mechanism"];
-_MOST = $.pow(2.0, 24n);
-CountedRecords = $.dataclass($.cls("CountedRecords", [Mechanism], ($ns) => {
-$ns.method = "counted-records";
-$ns.source = "counts of the records with an exact discrete Gaussian (Canonne, Kamath & Steinke 2020)";
-$ns.publishes = "statistic";
-$ns.notes = $.tuple(["Counts of the records were published too: a deletion takes nothing back of those that were made before it."]);
-$ns.rows_per_subject = 1n;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(CountedRecords, self, "__post_init__")([]);
-count(["rows_per_subject", $.ga(self, "rows_per_subject")]);
-if (($.t(!$.eq($.gi($.libraries["math"].frexp([positive(["deviation", $.ga(self, "deviation")])]), 0n), 0.5)) || !$.t((($v1, $v2, $v3) => $.le($v1, $v2) && $.le($v2, $v3))(1n, $.ga(self, "deviation"), _MOST)))) {
-throw $.raised(InvalidParameter(["must be a power of two between 1 and 2^24: noise is drawn exactly on a grid that counts lie on"], {"deviation": $.ga(self, "deviation")}));
-}
-return null;
-});
-$ns.left = $.property($.fn("left", ["self"], {}, function (self) {
-return "statistics";
-}));
-$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
-return $.tuple([...$.each($.sup(CountedRecords, self, "conditions")([])), $.tuple(["counts-one-cell", $.dict([])])]);
-});
-$ns.rows = $.property($.fn("rows", ["self"], {}, function (self) {
-return $.ga(self, "rows_per_subject");
-}));
-$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
-return 1n;
-});
-$ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
-if ($.t(!$.eq(steps, 1n))) {
-throw $.raised(InvalidParameter(["must be 1: counts are made at once"], {"steps": steps}));
-}
-return null;
-});
-$ns.apart = $.fn("apart", ["self", "worlds"], {}, function (self, worlds) {
-return $.mul($.ga(self, "rows_per_subject"), ($.t($.ga(worlds, "between_records")) ? $.libraries["math"].sqrt([2n]) : 1.0));
-});
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-let grid, mu;
-grid = $.mul($.ga(self, "deviation"), $.pow(2.0, $.neg(GRID_BITS)));
-mu = inexact_gdp([], {"spread": $.cm(self, "apart", [worlds]), "output_noise": $.ga(self, "deviation"), "grid": grid});
-return $.dict([["gdp_squared", $.mul(steps_with, $.pow(mu, 2n))]]);
-});
-}), [["deviation", () => ["is", $.b.float]], ["rows_per_subject", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
-return {_MOST, CountedRecords, ClassVar, Mechanism, InvalidParameter, positive, count, inexact_gdp, GRID_BITS};
-})();
-$.modules["methods.perturbed_run"] = (() => {
-let ROOM, PerturbedRun;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const flow = $.modules["bounds.objective_perturbation_gdp"];
-const GRID_BITS = $.modules["bounds.arithmetic"]["GRID_BITS"];
-const NORM_TOLERANCE = $.modules["bounds.arithmetic"]["NORM_TOLERANCE"];
-const UNIT = $.modules["bounds.rounding"]["UNIT"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const choice = $.modules["errors"]["choice"];
-const count = $.modules["errors"]["count"];
-const non_negative = $.modules["errors"]["non_negative"];
-const positive = $.modules["errors"]["positive"];
-const FORMS = $.modules["privacy.curve"]["FORMS"];
-const ONE_DIRECTION = $.modules["privacy.curve"]["ONE_DIRECTION"];
-const WEAKLY_CONVEX = $.modules["privacy.curve"]["WEAKLY_CONVEX"];
-const Curve = $.modules["privacy.curve"]["Curve"];
-const Mechanism = $.modules["methods.base"]["Mechanism"];
-const bounded_gradients = $.modules["methods.base"]["bounded_gradients"];
-ROOM = $.add(1n, $.mul(2n, NORM_TOLERANCE));
-PerturbedRun = $.dataclass($.cls("PerturbedRun", [Mechanism], ($ns) => {
-$ns.method = "perturbed";
-$ns.source = "objective perturbation with an exact discrete Gaussian on the output (tilted densities in R\u00e9nyi DP; a flow of densities in Gaussian DP)";
-$ns.fresh = true;
-$ns.weak_convexity = 0.0;
-$ns.blocks = 1n;
-$ns.rows_per_subject = 1n;
-$ns.warm = false;
-$ns.shaped = false;
-$ns.in_place = true;
-$ns.chain = 1n;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let name;
-$.sup(PerturbedRun, self, "__post_init__")([]);
-for (const $v1 of $.each($.tuple(["linear_term", "output_noise", "gradient_tolerance", "strong_convexity", "lipschitz"]))) {
-name = $v1;
-positive([name, $.b.getattr([self, name])]);
-}
-for (const $v2 of $.each($.tuple(["smoothness", "weak_convexity"]))) {
-name = $v2;
-non_negative([name, $.b.getattr([self, name])]);
-}
-for (const $v3 of $.each($.tuple(["dimension", "blocks", "rows_per_subject", "chain"]))) {
-name = $v3;
-count([name, $.b.getattr([self, name])]);
-}
-choice(["form", $.ga(self, "form"), FORMS]);
-if ($.t(!$.eq($.gi($.libraries["math"].frexp([$.ga(self, "output_noise")]), 0n), 0.5))) {
-throw $.raised(InvalidParameter(["must be a power of two: only then is its grid exact on a machine"], {"output_noise": $.ga(self, "output_noise")}));
-}
-if ($.t(!$.eq($.eq($.ga(self, "form"), WEAKLY_CONVEX), $.lt(0n, $.ga(self, "weak_convexity"))))) {
-throw $.raised(InvalidParameter([("" + "and weak_convexity=" + $.formatted($.ga(self, "weak_convexity"), "", ("" + "g")) + " contradict each other")], {"form": $.ga(self, "form")}));
-}
-if (!$.t($.lt(0n, $.ga(self, "_least_curvature")))) {
-throw $.raised(InvalidParameter(["is too near 0 beside the curvature of a row"], {"strong_convexity": $.ga(self, "strong_convexity")}));
-}
-return null;
-});
-$ns.shows_start = $.property($.fn("shows_start", ["self"], {}, function (self) {
-return $.ga(self, "warm");
-}));
-$ns.shows_order = $.property($.fn("shows_order", ["self"], {}, function (self) {
-return !$.t($.ga(self, "in_place"));
-}));
-$ns.rows = $.property($.fn("rows", ["self"], {}, function (self) {
-return $.ga(self, "rows_per_subject");
-}));
-$ns.grid = $.property($.fn("grid", ["self"], {}, function (self) {
-return $.libraries["math"].ldexp([$.ga(self, "output_noise"), $.neg(GRID_BITS)]);
-}));
-$ns._least_curvature = $.property($.fn("_least_curvature", ["self"], {}, function (self) {
-return $.sub($.ga(self, "strong_convexity"), $.mul($.mul($.ga(self, "weak_convexity"), $.sub($.pow(ROOM, 2n), 1n)), 2n));
-}));
-$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
-return 1n;
-});
-$ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
-if ($.t(steps)) {
-throw $.raised(InvalidParameter([("" + "must be 0: a release by " + $.formatted($.ga(self, "method"), "r", "") + " has no noisy steps; its noise is drawn at once")], {"steps": steps}));
-}
-return null;
-});
-$ns.ratios = $.fn("ratios", ["self"], {}, function (self) {
-let below, weak, world;
-world = $.dict([["strong_convexity", $.ga(self, "_least_curvature")], ["records", $.ga(self, "records")]]);
-weak = $.dict([["weak_convexity", $.mul($.ga(self, "weak_convexity"), $.pow(ROOM, 2n))]]);
-below = $.modules["bounds.objective_perturbation"].curvature_ratio([], {"smoothness": $.mul($.ga(self, "weak_convexity"), $.pow(ROOM, 2n)), ...$.named(weak), ...$.named(world)});
-return $.tuple([$.modules["bounds.objective_perturbation"].curvature_ratio([], {"smoothness": $.mul($.ga(self, "smoothness"), $.pow(ROOM, 2n)), ...$.named(weak), ...$.named(world)}), below]);
-});
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-return ($.t(steps_without) ? $.cm(self, "_erased", [worlds]) : $.dict([["curves", $.tuple([$.tuple([$.cm(self, "curve", [worlds]), $.b.float([$.ga(self, "chain")])])])]]));
-});
-$ns.curve = $.fn("curve", ["self", "worlds"], {}, function (self, worlds) {
-let below, delta, exact, inexact, mu, ratio, spread;
-{const $v4 = $.unpack($.cm(self, "ratios", []), 2, -1);ratio = $v4[0];below = $v4[1];}
-delta = $.cm(worlds, "sensitivity", [$.mul($.ga(self, "lipschitz"), ROOM), $.ga(self, "rows")]);
-spread = $.modules["bounds.objective_perturbation_gdp"].spread([], {...$.named($.cm(self, "_ball", []))});
-inexact = $.modules["bounds.objective_perturbation_gdp"].inexact_rate([], {"spread": spread, "output_noise": $.ga(self, "output_noise")});
-mu = $.libraries["math"].inf;
-if ($.t($.eq($.ga(self, "form"), ONE_DIRECTION))) {
-exact = $.modules["bounds.objective_perturbation_gdp"].gdp([], {"lipschitz": $.div($.mul($.ga(self, "lipschitz"), ROOM), $.libraries["math"].sqrt([$.ga(self, "blocks")])), "noise": $.ga(self, "linear_term"), "ratio": ratio, "rows": $.ga(self, "rows"), "worlds": ($.t($.ga(worlds, "between_records")) ? 2n : 1n), "blocks": $.ga(self, "blocks")});
-mu = $.mul($.libraries["math"].hypot([exact, $.cm(self, "_inexact_gdp", [spread])]), $.add(1n, $.mul(4n, UNIT)));
-}
-return Curve([], {"rate": $.mul($.add($.div($.pow(delta, 2n), $.mul(2n, $.pow($.ga(self, "linear_term"), 2n))), inexact), $.add(1n, $.mul(8n, UNIT))), "form": $.ga(self, "form"), "between_records": $.ga(worlds, "between_records"), "ratio": ratio, "below": below, "rows": $.ga(self, "rows"), "blocks": $.ga(self, "blocks"), "gdp_squared": ($.t($.lt(mu, $.libraries["math"].inf)) ? $.pow(mu, 2n) : null)});
-});
-$ns._erased = $.fn("_erased", ["self", "worlds"], {}, function (self, worlds) {
-let apart;
-if ((!$.t($.ga(self, "warm")) && $.t($.ga(self, "in_place")))) {
-return $.dict([]);
-}
-apart = ($.t($.ga(worlds, "between_records")) ? $.modules["bounds.objective_perturbation_gdp"].spread : $.modules["bounds.objective_perturbation_gdp"].deletion_spread);
-return $.dict([["gdp_squared", $.mul($.mul($.ga(self, "chain"), $.pow($.cm(self, "_inexact_gdp", [apart([], {...$.named($.cm(self, "_ball", []))})]), 2n)), $.add(1n, $.mul(4n, UNIT)))]]);
-});
-$ns._ball = $.fn("_ball", ["self"], {}, function (self) {
-return $.dict([["gradient_tolerance", $.ga(self, "gradient_tolerance")], ["strong_convexity", $.ga(self, "_least_curvature")], ["grid", $.ga(self, "grid")], ["dimension", $.ga(self, "dimension")]]);
-});
-$ns._inexact_gdp = $.fn("_inexact_gdp", ["self", "spread"], {}, function (self, spread) {
-return $.modules["bounds.objective_perturbation_gdp"].inexact_gdp([], {"spread": spread, "output_noise": $.ga(self, "output_noise"), "grid": $.ga(self, "grid")});
-});
-$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
-let own;
-own = $.dict([["method", $.ga(self, "method")]]);
-return $.tuple([...$.each(bounded_gradients([$.ga(self, "lipschitz")], {"proven": $.ga(self, "proven")})), ...$.each($.sup(PerturbedRun, self, "conditions")([])), ...$.each(($.t($.ga(self, "shaped")) ? $.tuple([$.tuple(["row-shape", own])]) : $.tuple([]))), ...$.each(($.t($.ga(self, "in_place")) ? $.tuple([$.tuple(["rows-in-place", own])]) : $.tuple([]))), $.tuple(["solver-tolerance", $.dict([...$.pairs(own), ["tolerance", $.ga(self, "gradient_tolerance")]])]), $.tuple(["time-unseen", own]), $.tuple(["exact-noise", own]), $.tuple(["machine-trusted", $.dict([])])]);
-});
-}), [["linear_term", () => ["is", $.b.float]], ["output_noise", () => ["is", $.b.float]], ["gradient_tolerance", () => ["is", $.b.float]], ["strong_convexity", () => ["is", $.b.float]], ["lipschitz", () => ["is", $.b.float]], ["smoothness", () => ["is", $.b.float]], ["form", () => ["is", $.b.str]], ["dimension", () => ["is", $.b.int]], ["weak_convexity", () => ["is", $.b.float]], ["blocks", () => ["is", $.b.int]], ["rows_per_subject", () => ["is", $.b.int]], ["warm", () => ["is", $.b.bool]], ["shaped", () => ["is", $.b.bool]], ["in_place", () => ["is", $.b.bool]], ["chain", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
-return {ROOM, PerturbedRun, ClassVar, Mechanism, InvalidParameter, WEAKLY_CONVEX, FORMS, choice, count, non_negative, positive, bounded_gradients, GRID_BITS, NORM_TOLERANCE, UNIT, Curve, ONE_DIRECTION};
-})();
 $.modules["methods.problem"] = (() => {
-let Problem;
+let Problem, Prior, Published, Solved, Fitted, Carried, Sampling, Exactness, Passed, Start, Procedure, Costliest, Promise, SOLVERS, solver_passes, forecast_passes;
 const math = $.libraries["math"];
 const re = $.libraries["re"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
+const field = $.libraries["dataclasses"]["field"];
 const fields = $.libraries["dataclasses"]["fields"];
 const Any = $.libraries["typing"]["Any"];
 const DTYPES = $.modules["bounds.arithmetic"]["DTYPES"];
 const sensitivity_slack = $.modules["bounds.arithmetic"]["sensitivity_slack"];
-const column_variances = $.modules["bounds.noise_shape"]["column_variances"];
+const column_variances = $.modules["bounds.objective_perturbation"]["column_variances"];
+const proven_steps = $.modules["bounds.solver_steps"]["proven_steps"];
+const sample_rows = $.modules["bounds.solver_steps"]["sample_rows"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const choice = $.modules["errors"]["choice"];
 const count = $.modules["errors"]["count"];
@@ -5441,10 +5138,11 @@ const probability = $.modules["errors"]["probability"];
 const scale = $.modules["errors"]["scale"];
 const Loss = $.modules["losses.base"]["Loss"];
 const Budget = $.modules["privacy.budget"]["Budget"];
-const Total = $.modules["privacy.total"]["Total"];
-const ADJACENCIES = $.modules["privacy.worlds"]["ADJACENCIES"];
-const DELETION_NOTIONS = $.modules["privacy.worlds"]["DELETION_NOTIONS"];
-const Worlds = $.modules["privacy.worlds"]["Worlds"];
+const Total = $.modules["privacy.budget"]["Total"];
+const ADJACENCIES = $.modules["privacy.guarantee"]["ADJACENCIES"];
+const DELETION_NOTIONS = $.modules["privacy.guarantee"]["DELETION_NOTIONS"];
+const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
+const Worlds = $.modules["privacy.guarantee"]["Worlds"];
 const Method = $.modules["methods.base"]["Method"];
 Problem = $.dataclass($.cls("Problem", [], ($ns) => {
 $ns.adjacency = $.ga(Worlds, "REPLACE");
@@ -5552,17 +5250,6 @@ total = ($.t($.is($.ga(self, "total"), null)) ? null : $.cm($.ga(self, "total"),
 return $.dict([...$.pairs(own), ...$.pairs(described), ...$.pairs(worlds), ["total", total]]);
 });
 }), [["loss", () => ["is", Loss]], ["records", () => ["is", $.b.int]], ["features", () => ["is", $.b.int]], ["regularization", () => ["is", $.b.float]], ["budget", () => ["is", Budget]], ["method", () => ["is", Method]], ["adjacency", () => ["is", Worlds]], ["deletion_notion", () => ["is", Worlds]], ["releases", () => ["is", $.b.int]], ["batch", () => ["is", $.b.int]], ["rows_per_subject", () => ["is", $.b.int]], ["utility", () => ["is", $.b.bool]], ["utility_tolerance", () => ["is", $.b.float]], ["dtype", () => ["is", $.b.str]], ["slack_in_budget", () => ["is", $.b.bool]], ["asked_regularization", () => ["or", ["is", $.b.float], ["none"]]], ["one_hot_blocks", () => ["or", ["of", $.b.tuple, ["is", $.b.int]], ["none"]]], ["model_norm", () => ["or", ["is", $.b.float], ["none"]]], ["feature_map", () => ["or", ["is", $.b.str], ["none"]]], ["total", () => ["or", ["is", Total], ["none"]]]], {frozen: true});
-return {Problem, Total, Worlds, Method, Budget, Loss, InvalidParameter, scale, count, Any, DTYPES, choice, probability, DELETION_NOTIONS, ADJACENCIES, sensitivity_slack, fields, column_variances};
-})();
-$.modules["methods.procedure"] = (() => {
-let Prior, Published, Solved, Fitted, Carried, Sampling, Exactness, Passed, Start, Procedure, Costliest, Promise, SOLVERS, solver_passes, forecast_passes;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const field = $.libraries["dataclasses"]["field"];
-const proven_steps = $.modules["bounds.solver_steps"]["proven_steps"];
-const sample_rows = $.modules["bounds.solver_steps"]["sample_rows"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
 Prior = $.dataclass($.cls("Prior", [], ($ns) => {
 
 }), [["variance", () => ["is", $.b.float]]], {frozen: true});
@@ -5636,53 +5323,93 @@ forecast_passes = $.fn("forecast_passes", ["problem"], {}, function (problem) {
 let _, kappa, narrow, outputs;
 kappa = $.div($.ga(problem, "objective_smoothness"), $.ga(problem, "strong_convexity"));
 outputs = $.ga($.ga(problem, "loss"), "outputs");
-{const $v1 = $.unpack(sample_rows([], {"records": $.ga(problem, "records"), "features": $.ga(problem, "features"), "outputs": outputs, "condition_number": kappa}), 2, -1);_ = $v1[0];narrow = $v1[1];}
+{const $v12 = $.unpack(sample_rows([], {"records": $.ga(problem, "records"), "features": $.ga(problem, "features"), "outputs": outputs, "condition_number": kappa}), 2, -1);_ = $v12[0];narrow = $v12[1];}
 if (($.t(narrow) && $.t($.eq(outputs, 1n)))) {
 return $.add(1n, $.libraries["math"].ceil([$.mul(2n, $.libraries["math"].pow([kappa, 0.25]))]));
 }
 return $.libraries["math"].ceil([$.mul(4n, $.libraries["math"].pow([kappa, 0.27]))]);
 });
-return {Prior, Published, Solved, Fitted, Carried, Sampling, Exactness, Passed, Start, Procedure, Costliest, Promise, SOLVERS, solver_passes, forecast_passes, field, NON_ADAPTIVE, proven_steps, sample_rows, InvalidParameter};
+return {Problem, Prior, Published, Solved, Fitted, Carried, Sampling, Exactness, Passed, Start, Procedure, Costliest, Promise, SOLVERS, solver_passes, forecast_passes, Total, Worlds, Method, Budget, Loss, field, NON_ADAPTIVE, proven_steps, sample_rows, InvalidParameter, scale, count, Any, DTYPES, choice, probability, DELETION_NOTIONS, ADJACENCIES, sensitivity_slack, fields, column_variances};
 })();
-$.modules["methods.perturbed_noise"] = (() => {
-let _UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, _usual_pull;
+$.modules["methods"] = (() => {
+let __getattr__, _METHODS, _STAGE_METHODS, _FORMER_METHODS, _MECHANISMS, METHODS, STAGE_METHODS, FORMER_METHODS, MECHANISMS;
+const Mapping = $.libraries["collections.abc"]["Mapping"];
+const Catalogue = $.modules["loading"]["Catalogue"];
+const on_first_use = $.libraries["loading"]["on_first_use"];
+__getattr__ = on_first_use(["methods", $.dict([...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Mechanism", "Method", "NoisySteps"]), "base"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Composition", "CompositionRun"]), "composition"])), ["CountedRecords", "counted"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Interleaved", "InterleavedRun"]), "interleaved"])), ["Ladder", "ladder"], ["LadderRun", "ladder"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Minimiser", "MinimiserRun"]), "minimiser"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["NearGibbs", "NearGibbsRun"]), "near_gibbs"])), ["Perturbed", "perturbed"], ["PerturbedRun", "perturbed"], ["Plan", "plan"], ["Problem", "problem"], ["Procedure", "problem"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Moments", "MomentsRun"]), "moments"])), ["SampledGaussian", "sampled_steps"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["SampledStage", "SampledSteps"]), "sampled_steps"])), ["Stage", "ladder"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["MarkovSums", "MarkovSumsRun"]), "sums"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Sharp", "SharpRun"]), "sharp"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["SharpExact", "SharpExactRun"]), "sharp"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Theorem", "TheoremRun"]), "theorem"]))])]);
+_METHODS = $.dict([["theorem", "Theorem"], ["sharp", "Sharp"], ["minimiser", "Minimiser"], ["perturbed", "Perturbed"], ["interleaved", "Interleaved"], ["sums", "MarkovSums"], ["composition", "Composition"], ["ladder", "Ladder"], ["near-gibbs", "NearGibbs"]]);
+_STAGE_METHODS = $.dict([["moments", "Moments"], ["sampled-steps", "SampledStage"]]);
+_FORMER_METHODS = $.dict([["sharp-exact", "SharpExact"]]);
+_MECHANISMS = $.dict([...$.pairs($.dict((function* ($first) { for (const $v1 of $.each($first)) { let method, name; {const $v2 = $.unpack($v1, 2, -1);name = $v2[0];method = $v2[1];} yield [name, ("" + $.formatted(method, "", "") + "Run")]; } })($.cm($.dict([...$.pairs(_METHODS), ...$.pairs(_FORMER_METHODS)]), "items", [])))), ["moments", "MomentsRun"], ["sampled-steps", "SampledSteps"], ["sampled-gaussian", "SampledGaussian"], ["counted-records", "CountedRecords"]]);
+METHODS = Catalogue([_METHODS, $.fn("<lambda>", ["name"], {}, (name) => __getattr__([$.gi(_METHODS, name)]))]);
+STAGE_METHODS = Catalogue([_STAGE_METHODS, $.fn("<lambda>", ["name"], {}, (name) => __getattr__([$.gi(_STAGE_METHODS, name)]))]);
+FORMER_METHODS = Catalogue([_FORMER_METHODS, $.fn("<lambda>", ["name"], {}, (name) => __getattr__([$.gi(_FORMER_METHODS, name)]))]);
+MECHANISMS = Catalogue([_MECHANISMS, $.fn("<lambda>", ["name"], {}, (name) => __getattr__([$.gi(_MECHANISMS, name)]))]);
+return {__getattr__, _METHODS, _STAGE_METHODS, _FORMER_METHODS, _MECHANISMS, METHODS, STAGE_METHODS, FORMER_METHODS, MECHANISMS, Mapping, Catalogue, on_first_use};
+})();
+$.modules["methods.counted"] = (() => {
+let _MOST, CountedRecords;
 const math = $.libraries["math"];
-const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
-const WEAKLY_CONVEX = $.modules["privacy.curve"]["WEAKLY_CONVEX"];
-_UNUSUAL = 9.0;
-form_of = $.fn("form_of", ["problem"], {}, function (problem) {
-return ($.t($.ga($.ga($.ga(problem, "loss"), "constants"), "convex")) ? $.ga($.ga(problem, "loss"), "curving") : WEAKLY_CONVEX);
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const GRID_BITS = $.modules["bounds.arithmetic"]["GRID_BITS"];
+const inexact_gdp = $.modules["bounds.objective_perturbation"]["inexact_gdp"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const count = $.modules["errors"]["count"];
+const positive = $.modules["errors"]["positive"];
+const Mechanism = $.modules["methods.base"]["Mechanism"];
+_MOST = $.pow(2.0, 24n);
+CountedRecords = $.dataclass($.cls("CountedRecords", [Mechanism], ($ns) => {
+$ns.method = "counted-records";
+$ns.source = "counts of the records with an exact discrete Gaussian (Canonne, Kamath & Steinke 2020)";
+$ns.publishes = "statistic";
+$ns.notes = $.tuple(["Counts of the records were published too: a deletion takes nothing back of those that were made before it."]);
+$ns.rows_per_subject = 1n;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.sup(CountedRecords, self, "__post_init__")([]);
+count(["rows_per_subject", $.ga(self, "rows_per_subject")]);
+if (($.t(!$.eq($.gi($.libraries["math"].frexp([positive(["deviation", $.ga(self, "deviation")])]), 0n), 0.5)) || !$.t((($v1, $v2, $v3) => $.le($v1, $v2) && $.le($v2, $v3))(1n, $.ga(self, "deviation"), _MOST)))) {
+throw $.raised(InvalidParameter(["must be a power of two between 1 and 2^24: noise is drawn exactly on a grid that counts lie on"], {"deviation": $.ga(self, "deviation")}));
+}
+return null;
 });
-row_facts = $.fn("row_facts", ["problem"], {}, function (problem) {
-let constants;
-constants = $.ga($.ga(problem, "loss"), "constants");
-return $.dict([["records", $.ga(problem, "records")], ["strong_convexity", $.ga(problem, "strong_convexity")], ["lipschitz", $.ga(constants, "lipschitz")], ["smoothness", $.ga(constants, "smoothness")], ["weak_convexity", $.ga(constants, "weak_convexity")], ["form", form_of([problem])], ["blocks", $.ga($.ga(problem, "loss"), "blocks")], ["dimension", $.ga(problem, "dimension")], ["rows_per_subject", $.ga(problem, "rows_per_subject")], ["proven", $.ga(constants, "proven")], ["shaped", !$.is($.ga(problem, "noise_shape"), null)]]);
+$ns.left = $.property($.fn("left", ["self"], {}, function (self) {
+return "statistics";
+}));
+$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
+return $.tuple([...$.each($.sup(CountedRecords, self, "conditions")([])), $.tuple(["counts-one-cell", $.dict([])])]);
 });
-rounding_of_gradient = $.fn("rounding_of_gradient", ["problem", "noise", "chain"], {"chain": 1n}, function (problem, noise, chain) {
-let constants, longest, pull;
-{const $v1 = [$.ga($.ga(problem, "loss"), "constants"), _usual_pull([problem, noise])];constants = $v1[0];pull = $v1[1];}
-longest = $.div($.add($.ga(constants, "lipschitz"), pull), $.ga(problem, "regularization"));
-return $.add($.mul($.pow(2.0, $.neg(40n)), pull), gradient_error([], {"lipschitz": $.ga(constants, "lipschitz"), "curvature": $.ga(constants, "curvature"), "outputs": $.ga($.ga(problem, "loss"), "outputs"), "records": $.ga(problem, "records"), "features": $.ga(problem, "features"), "regularization": $.ga(problem, "regularization"), "weights_norm": $.add($.mul(2n, $.b.min([longest, longest_from_zero([problem, pull])])), $.mul($.mul($.mul(2n, $.sub(chain, 1n)), 2n), longest))}));
+$ns.rows = $.property($.fn("rows", ["self"], {}, function (self) {
+return $.ga(self, "rows_per_subject");
+}));
+$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
+return 1n;
 });
-longest_from_zero = $.fn("longest_from_zero", ["problem", "pull"], {}, function (problem, pull) {
-let gap, regularization;
-{const $v2 = [$.ga($.ga(problem, "loss"), "gap_at_zero"), $.ga(problem, "regularization")];gap = $v2[0];regularization = $v2[1];}
-return $.div($.add(pull, $.libraries["math"].sqrt([$.add($.pow(pull, 2n), $.mul($.mul(2n, regularization), gap))])), regularization);
+$ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
+if ($.t(!$.eq(steps, 1n))) {
+throw $.raised(InvalidParameter(["must be 1: counts are made at once"], {"steps": steps}));
+}
+return null;
 });
-_usual_pull = $.fn("_usual_pull", ["problem", "noise"], {}, function (problem, noise) {
-let widest;
-widest = $.libraries["math"].sqrt([$.b.max([$.either($.ga(problem, "noise_shape"), () => $.tuple([1.0]))])]);
-return $.div($.mul(noise, $.add($.libraries["math"].sqrt([$.ga(problem, "noise_trace")]), $.mul(_UNUSUAL, widest))), $.ga(problem, "records"));
+$ns.apart = $.fn("apart", ["self", "worlds"], {}, function (self, worlds) {
+return $.mul($.ga(self, "rows_per_subject"), ($.t($.ga(worlds, "between_records")) ? $.libraries["math"].sqrt([2n]) : 1.0));
 });
-return {_UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, _usual_pull, gradient_error, WEAKLY_CONVEX};
+$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
+let grid, mu;
+grid = $.mul($.ga(self, "deviation"), $.pow(2.0, $.neg(GRID_BITS)));
+mu = inexact_gdp([], {"spread": $.cm(self, "apart", [worlds]), "output_noise": $.ga(self, "deviation"), "grid": grid});
+return $.dict([["gdp_squared", $.mul(steps_with, $.pow(mu, 2n))]]);
+});
+}), [["deviation", () => ["is", $.b.float]], ["rows_per_subject", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
+return {_MOST, CountedRecords, ClassVar, Mechanism, InvalidParameter, positive, count, inexact_gdp, GRID_BITS};
 })();
 $.modules["methods.words"] = (() => {
 let passes, noise, promise, _slack;
 const FIXED_SCHEDULE = $.modules["privacy.guarantee"]["FIXED_SCHEDULE"];
 const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
-const brief = $.modules["privacy.shown"]["brief"];
-const shown = $.modules["privacy.shown"]["shown"];
-const Carried = $.modules["methods.procedure"]["Carried"];
+const brief = $.modules["privacy.sentences"]["brief"];
+const shown = $.modules["privacy.sentences"]["shown"];
+const Carried = $.modules["methods.problem"]["Carried"];
 passes = $.fn("passes", ["plan"], {}, function (plan) {
 let delete$, learn;
 {const $v2 = $.unpack((function* ($first) { for (const $v1 of $.each($first)) { let name; name = $v1; yield $.b.round([$.div($.gi($.ga(plan, "gradient_evaluations"), name), $.ga(plan, "records"))]); } })($.tuple(["learn", "delete"])), 2, -1);learn = $v2[0];delete$ = $v2[1];}
@@ -5731,7 +5458,7 @@ const positive = $.modules["errors"]["positive"];
 const Method = $.modules["methods.base"]["Method"];
 const NoisySteps = $.modules["methods.base"]["NoisySteps"];
 const bounded_gradients = $.modules["methods.base"]["bounded_gradients"];
-const Exactness = $.modules["methods.procedure"]["Exactness"];
+const Exactness = $.modules["methods.problem"]["Exactness"];
 ROOM = $.add(1n, $.mul(2n, NORM_TOLERANCE));
 NotExact = $.cls("NotExact", [InvalidParameter], ($ns) => {
 
@@ -5885,14 +5612,14 @@ const Any = $.libraries["typing"]["Any"];
 const count = $.modules["errors"]["count"];
 const Loss = $.modules["losses.base"]["Loss"];
 const Mechanism = $.modules["methods.base"]["Mechanism"];
+const Costliest = $.modules["methods.problem"]["Costliest"];
+const Fitted = $.modules["methods.problem"]["Fitted"];
+const Prior = $.modules["methods.problem"]["Prior"];
 const Problem = $.modules["methods.problem"]["Problem"];
-const Costliest = $.modules["methods.procedure"]["Costliest"];
-const Fitted = $.modules["methods.procedure"]["Fitted"];
-const Prior = $.modules["methods.procedure"]["Prior"];
-const Procedure = $.modules["methods.procedure"]["Procedure"];
-const Promise = $.modules["methods.procedure"]["Promise"];
-const Published = $.modules["methods.procedure"]["Published"];
-const Solved = $.modules["methods.procedure"]["Solved"];
+const Procedure = $.modules["methods.problem"]["Procedure"];
+const Promise = $.modules["methods.problem"]["Promise"];
+const Published = $.modules["methods.problem"]["Published"];
+const Solved = $.modules["methods.problem"]["Solved"];
 const promise = $.modules["methods.words"]["promise"];
 const passes = $.modules["methods.words"]["passes"];
 const noise = $.modules["methods.words"]["noise"];
@@ -6070,13 +5797,13 @@ let MOST_PASSES, MOST_BLOCKS, _FIRST, _FALLS, _FEWEST, _USUAL, _FEWEST_ROWS, Pas
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const block_passes = $.modules["bounds.block_passes"];
+const UNIT = $.modules["bounds.arithmetic"]["UNIT"];
 const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
-const UNIT = $.modules["bounds.rounding"]["UNIT"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const count = $.modules["errors"]["count"];
 const positive = $.modules["errors"]["positive"];
 const ROOM = $.modules["methods.exact_steps"]["ROOM"];
-const forecast_passes = $.modules["methods.procedure"]["forecast_passes"];
+const forecast_passes = $.modules["methods.problem"]["forecast_passes"];
 {const $v1 = [10000n, $.shl(1n, 20n)];MOST_PASSES = $v1[0];MOST_BLOCKS = $v1[1];}
 {const $v2 = [1.2, 8.0];_FIRST = $v2[0];_FALLS = $v2[1];}
 _FEWEST = 10n;
@@ -6146,7 +5873,7 @@ const losses = $.modules["losses"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const real = $.modules["errors"]["real"];
 const Budget = $.modules["privacy.budget"]["Budget"];
-const Total = $.modules["privacy.total"]["Total"];
+const Total = $.modules["privacy.budget"]["Total"];
 const FORMER_METHODS = $.modules["methods"]["FORMER_METHODS"];
 const MECHANISMS = $.modules["methods"]["MECHANISMS"];
 const METHODS = $.modules["methods"]["METHODS"];
@@ -6361,8 +6088,8 @@ const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
 const Method = $.modules["methods.base"]["Method"];
 const NoisySteps = $.modules["methods.base"]["NoisySteps"];
 const Plan = $.modules["methods.plan"]["Plan"];
-const Costliest = $.modules["methods.procedure"]["Costliest"];
-const Promise = $.modules["methods.procedure"]["Promise"];
+const Costliest = $.modules["methods.problem"]["Costliest"];
+const Promise = $.modules["methods.problem"]["Promise"];
 FRESH_LEARN = $.tuple(["demand", "automatic"]);
 _CONDITION = ("" + $.formatted(NON_ADAPTIVE, "", "") + " than those since the last fresh learn");
 CompositionRun = $.dataclass($.cls("CompositionRun", [NoisySteps], ($ns) => {
@@ -6425,20 +6152,20 @@ const dataclass = $.libraries["dataclasses"]["dataclass"];
 const Any = $.libraries["typing"]["Any"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const theorem_5_1 = $.modules["bounds.theorem_5_1"];
-const FORMS = $.modules["bounds.gibbs"]["FORMS"];
-const Gibbs = $.modules["bounds.gibbs"]["Gibbs"];
+const FORMS = $.modules["bounds.theorem_5_2"]["FORMS"];
+const Gibbs = $.modules["bounds.theorem_5_2"]["Gibbs"];
 const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const choice = $.modules["errors"]["choice"];
 const positive = $.modules["errors"]["positive"];
 const renyi_order = $.modules["errors"]["renyi_order"];
 const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
-const Worlds = $.modules["privacy.worlds"]["Worlds"];
+const Worlds = $.modules["privacy.guarantee"]["Worlds"];
 const Method = $.modules["methods.base"]["Method"];
 const NoisySteps = $.modules["methods.base"]["NoisySteps"];
 const Plan = $.modules["methods.plan"]["Plan"];
-const Costliest = $.modules["methods.procedure"]["Costliest"];
-const Promise = $.modules["methods.procedure"]["Promise"];
+const Costliest = $.modules["methods.problem"]["Costliest"];
+const Promise = $.modules["methods.problem"]["Promise"];
 _ORDERS = [...(function* ($first) { for (const $v1 of $.each($first)) { let k; k = $v1; yield $.add(1n, $.pow(10n, $.div(k, 4n))); } })($.b.range([$.neg(4n), 9n]))];
 _SOURCES = $.dict([["printed", "Chourasia & Shah 2023, Theorem 5.2 (G.22, G.23)"], ["sharper", "Theorem 5.2's induction with the oscillation of the loss, at every order up to q"]]);
 NearGibbsRun = $.dataclass($.cls("NearGibbsRun", [NoisySteps], ($ns) => {
@@ -6534,27 +6261,166 @@ return null;
 return {_ORDERS, _SOURCES, NearGibbsRun, NearGibbs, Worlds, ClassVar, Method, Gibbs, NoisySteps, renyi_order, positive, FORMS, choice, AssumptionViolated, Promise, Plan, Costliest, InvalidParameter, NON_ADAPTIVE, Any};
 })();
 $.modules["methods.perturbed"] = (() => {
-let Perturbed, check_covered;
+let ROOM, PerturbedRun, _UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, _usual_pull, Perturbed, check_covered;
+const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const Any = $.libraries["typing"]["Any"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const losses = $.modules["losses"];
+const flow = $.modules["bounds.objective_perturbation"];
+const GRID_BITS = $.modules["bounds.arithmetic"]["GRID_BITS"];
+const NORM_TOLERANCE = $.modules["bounds.arithmetic"]["NORM_TOLERANCE"];
+const UNIT = $.modules["bounds.arithmetic"]["UNIT"];
+const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
 const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const choice = $.modules["errors"]["choice"];
 const count = $.modules["errors"]["count"];
+const non_negative = $.modules["errors"]["non_negative"];
+const positive = $.modules["errors"]["positive"];
 const Measures = $.modules["privacy.budget"]["Measures"];
-const ONE_DIRECTION = $.modules["privacy.curve"]["ONE_DIRECTION"];
-const procedure = $.modules["methods.procedure"];
+const FORMS = $.modules["privacy.guarantee"]["FORMS"];
+const ONE_DIRECTION = $.modules["privacy.guarantee"]["ONE_DIRECTION"];
+const WEAKLY_CONVEX = $.modules["privacy.guarantee"]["WEAKLY_CONVEX"];
+const Curve = $.modules["privacy.guarantee"]["Curve"];
 const PROOFS = $.modules["methods.base"]["PROOFS"];
+const Mechanism = $.modules["methods.base"]["Mechanism"];
 const Method = $.modules["methods.base"]["Method"];
-const form_of = $.modules["methods.perturbed_noise"]["form_of"];
-const rounding_of_gradient = $.modules["methods.perturbed_noise"]["rounding_of_gradient"];
-const row_facts = $.modules["methods.perturbed_noise"]["row_facts"];
-const PerturbedRun = $.modules["methods.perturbed_run"]["PerturbedRun"];
+const bounded_gradients = $.modules["methods.base"]["bounded_gradients"];
 const MOST_STAGES = $.modules["methods.plan"]["MOST_STAGES"];
 const Plan = $.modules["methods.plan"]["Plan"];
-const SOLVERS = $.modules["methods.procedure"]["SOLVERS"];
+const SOLVERS = $.modules["methods.problem"]["SOLVERS"];
+ROOM = $.add(1n, $.mul(2n, NORM_TOLERANCE));
+PerturbedRun = $.dataclass($.cls("PerturbedRun", [Mechanism], ($ns) => {
+$ns.method = "perturbed";
+$ns.source = "objective perturbation with an exact discrete Gaussian on the output (tilted densities in R\u00e9nyi DP; a flow of densities in Gaussian DP)";
+$ns.fresh = true;
+$ns.weak_convexity = 0.0;
+$ns.blocks = 1n;
+$ns.rows_per_subject = 1n;
+$ns.warm = false;
+$ns.shaped = false;
+$ns.in_place = true;
+$ns.chain = 1n;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let name;
+$.sup(PerturbedRun, self, "__post_init__")([]);
+for (const $v1 of $.each($.tuple(["linear_term", "output_noise", "gradient_tolerance", "strong_convexity", "lipschitz"]))) {
+name = $v1;
+positive([name, $.b.getattr([self, name])]);
+}
+for (const $v2 of $.each($.tuple(["smoothness", "weak_convexity"]))) {
+name = $v2;
+non_negative([name, $.b.getattr([self, name])]);
+}
+for (const $v3 of $.each($.tuple(["dimension", "blocks", "rows_per_subject", "chain"]))) {
+name = $v3;
+count([name, $.b.getattr([self, name])]);
+}
+choice(["form", $.ga(self, "form"), FORMS]);
+if ($.t(!$.eq($.gi($.libraries["math"].frexp([$.ga(self, "output_noise")]), 0n), 0.5))) {
+throw $.raised(InvalidParameter(["must be a power of two: only then is its grid exact on a machine"], {"output_noise": $.ga(self, "output_noise")}));
+}
+if ($.t(!$.eq($.eq($.ga(self, "form"), WEAKLY_CONVEX), $.lt(0n, $.ga(self, "weak_convexity"))))) {
+throw $.raised(InvalidParameter([("" + "and weak_convexity=" + $.formatted($.ga(self, "weak_convexity"), "", ("" + "g")) + " contradict each other")], {"form": $.ga(self, "form")}));
+}
+if (!$.t($.lt(0n, $.ga(self, "_least_curvature")))) {
+throw $.raised(InvalidParameter(["is too near 0 beside the curvature of a row"], {"strong_convexity": $.ga(self, "strong_convexity")}));
+}
+return null;
+});
+$ns.shows_start = $.property($.fn("shows_start", ["self"], {}, function (self) {
+return $.ga(self, "warm");
+}));
+$ns.shows_order = $.property($.fn("shows_order", ["self"], {}, function (self) {
+return !$.t($.ga(self, "in_place"));
+}));
+$ns.rows = $.property($.fn("rows", ["self"], {}, function (self) {
+return $.ga(self, "rows_per_subject");
+}));
+$ns.grid = $.property($.fn("grid", ["self"], {}, function (self) {
+return $.libraries["math"].ldexp([$.ga(self, "output_noise"), $.neg(GRID_BITS)]);
+}));
+$ns._least_curvature = $.property($.fn("_least_curvature", ["self"], {}, function (self) {
+return $.sub($.ga(self, "strong_convexity"), $.mul($.mul($.ga(self, "weak_convexity"), $.sub($.pow(ROOM, 2n), 1n)), 2n));
+}));
+$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
+return 1n;
+});
+$ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
+if ($.t(steps)) {
+throw $.raised(InvalidParameter([("" + "must be 0: a release by " + $.formatted($.ga(self, "method"), "r", "") + " has no noisy steps; its noise is drawn at once")], {"steps": steps}));
+}
+return null;
+});
+$ns.ratios = $.fn("ratios", ["self"], {}, function (self) {
+let below, weak, world;
+world = $.dict([["strong_convexity", $.ga(self, "_least_curvature")], ["records", $.ga(self, "records")]]);
+weak = $.dict([["weak_convexity", $.mul($.ga(self, "weak_convexity"), $.pow(ROOM, 2n))]]);
+below = $.modules["bounds.objective_perturbation"].curvature_ratio([], {"smoothness": $.mul($.ga(self, "weak_convexity"), $.pow(ROOM, 2n)), ...$.named(weak), ...$.named(world)});
+return $.tuple([$.modules["bounds.objective_perturbation"].curvature_ratio([], {"smoothness": $.mul($.ga(self, "smoothness"), $.pow(ROOM, 2n)), ...$.named(weak), ...$.named(world)}), below]);
+});
+$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
+return ($.t(steps_without) ? $.cm(self, "_erased", [worlds]) : $.dict([["curves", $.tuple([$.tuple([$.cm(self, "curve", [worlds]), $.b.float([$.ga(self, "chain")])])])]]));
+});
+$ns.curve = $.fn("curve", ["self", "worlds"], {}, function (self, worlds) {
+let below, delta, exact, inexact, mu, ratio, spread;
+{const $v4 = $.unpack($.cm(self, "ratios", []), 2, -1);ratio = $v4[0];below = $v4[1];}
+delta = $.cm(worlds, "sensitivity", [$.mul($.ga(self, "lipschitz"), ROOM), $.ga(self, "rows")]);
+spread = $.modules["bounds.objective_perturbation"].spread([], {...$.named($.cm(self, "_ball", []))});
+inexact = $.modules["bounds.objective_perturbation"].inexact_rate([], {"spread": spread, "output_noise": $.ga(self, "output_noise")});
+mu = $.libraries["math"].inf;
+if ($.t($.eq($.ga(self, "form"), ONE_DIRECTION))) {
+exact = $.modules["bounds.objective_perturbation"].gdp([], {"lipschitz": $.div($.mul($.ga(self, "lipschitz"), ROOM), $.libraries["math"].sqrt([$.ga(self, "blocks")])), "noise": $.ga(self, "linear_term"), "ratio": ratio, "rows": $.ga(self, "rows"), "worlds": ($.t($.ga(worlds, "between_records")) ? 2n : 1n), "blocks": $.ga(self, "blocks")});
+mu = $.mul($.libraries["math"].hypot([exact, $.cm(self, "_inexact_gdp", [spread])]), $.add(1n, $.mul(4n, UNIT)));
+}
+return Curve([], {"rate": $.mul($.add($.div($.pow(delta, 2n), $.mul(2n, $.pow($.ga(self, "linear_term"), 2n))), inexact), $.add(1n, $.mul(8n, UNIT))), "form": $.ga(self, "form"), "between_records": $.ga(worlds, "between_records"), "ratio": ratio, "below": below, "rows": $.ga(self, "rows"), "blocks": $.ga(self, "blocks"), "gdp_squared": ($.t($.lt(mu, $.libraries["math"].inf)) ? $.pow(mu, 2n) : null)});
+});
+$ns._erased = $.fn("_erased", ["self", "worlds"], {}, function (self, worlds) {
+let apart;
+if ((!$.t($.ga(self, "warm")) && $.t($.ga(self, "in_place")))) {
+return $.dict([]);
+}
+apart = ($.t($.ga(worlds, "between_records")) ? $.modules["bounds.objective_perturbation"].spread : $.modules["bounds.objective_perturbation"].deletion_spread);
+return $.dict([["gdp_squared", $.mul($.mul($.ga(self, "chain"), $.pow($.cm(self, "_inexact_gdp", [apart([], {...$.named($.cm(self, "_ball", []))})]), 2n)), $.add(1n, $.mul(4n, UNIT)))]]);
+});
+$ns._ball = $.fn("_ball", ["self"], {}, function (self) {
+return $.dict([["gradient_tolerance", $.ga(self, "gradient_tolerance")], ["strong_convexity", $.ga(self, "_least_curvature")], ["grid", $.ga(self, "grid")], ["dimension", $.ga(self, "dimension")]]);
+});
+$ns._inexact_gdp = $.fn("_inexact_gdp", ["self", "spread"], {}, function (self, spread) {
+return $.modules["bounds.objective_perturbation"].inexact_gdp([], {"spread": spread, "output_noise": $.ga(self, "output_noise"), "grid": $.ga(self, "grid")});
+});
+$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
+let own;
+own = $.dict([["method", $.ga(self, "method")]]);
+return $.tuple([...$.each(bounded_gradients([$.ga(self, "lipschitz")], {"proven": $.ga(self, "proven")})), ...$.each($.sup(PerturbedRun, self, "conditions")([])), ...$.each(($.t($.ga(self, "shaped")) ? $.tuple([$.tuple(["row-shape", own])]) : $.tuple([]))), ...$.each(($.t($.ga(self, "in_place")) ? $.tuple([$.tuple(["rows-in-place", own])]) : $.tuple([]))), $.tuple(["solver-tolerance", $.dict([...$.pairs(own), ["tolerance", $.ga(self, "gradient_tolerance")]])]), $.tuple(["time-unseen", own]), $.tuple(["exact-noise", own]), $.tuple(["machine-trusted", $.dict([])])]);
+});
+}), [["linear_term", () => ["is", $.b.float]], ["output_noise", () => ["is", $.b.float]], ["gradient_tolerance", () => ["is", $.b.float]], ["strong_convexity", () => ["is", $.b.float]], ["lipschitz", () => ["is", $.b.float]], ["smoothness", () => ["is", $.b.float]], ["form", () => ["is", $.b.str]], ["dimension", () => ["is", $.b.int]], ["weak_convexity", () => ["is", $.b.float]], ["blocks", () => ["is", $.b.int]], ["rows_per_subject", () => ["is", $.b.int]], ["warm", () => ["is", $.b.bool]], ["shaped", () => ["is", $.b.bool]], ["in_place", () => ["is", $.b.bool]], ["chain", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
+_UNUSUAL = 9.0;
+form_of = $.fn("form_of", ["problem"], {}, function (problem) {
+return ($.t($.ga($.ga($.ga(problem, "loss"), "constants"), "convex")) ? $.ga($.ga(problem, "loss"), "curving") : WEAKLY_CONVEX);
+});
+row_facts = $.fn("row_facts", ["problem"], {}, function (problem) {
+let constants;
+constants = $.ga($.ga(problem, "loss"), "constants");
+return $.dict([["records", $.ga(problem, "records")], ["strong_convexity", $.ga(problem, "strong_convexity")], ["lipschitz", $.ga(constants, "lipschitz")], ["smoothness", $.ga(constants, "smoothness")], ["weak_convexity", $.ga(constants, "weak_convexity")], ["form", form_of([problem])], ["blocks", $.ga($.ga(problem, "loss"), "blocks")], ["dimension", $.ga(problem, "dimension")], ["rows_per_subject", $.ga(problem, "rows_per_subject")], ["proven", $.ga(constants, "proven")], ["shaped", !$.is($.ga(problem, "noise_shape"), null)]]);
+});
+rounding_of_gradient = $.fn("rounding_of_gradient", ["problem", "noise", "chain"], {"chain": 1n}, function (problem, noise, chain) {
+let constants, longest, pull;
+{const $v5 = [$.ga($.ga(problem, "loss"), "constants"), _usual_pull([problem, noise])];constants = $v5[0];pull = $v5[1];}
+longest = $.div($.add($.ga(constants, "lipschitz"), pull), $.ga(problem, "regularization"));
+return $.add($.mul($.pow(2.0, $.neg(40n)), pull), gradient_error([], {"lipschitz": $.ga(constants, "lipschitz"), "curvature": $.ga(constants, "curvature"), "outputs": $.ga($.ga(problem, "loss"), "outputs"), "records": $.ga(problem, "records"), "features": $.ga(problem, "features"), "regularization": $.ga(problem, "regularization"), "weights_norm": $.add($.mul(2n, $.b.min([longest, longest_from_zero([problem, pull])])), $.mul($.mul($.mul(2n, $.sub(chain, 1n)), 2n), longest))}));
+});
+longest_from_zero = $.fn("longest_from_zero", ["problem", "pull"], {}, function (problem, pull) {
+let gap, regularization;
+{const $v6 = [$.ga($.ga(problem, "loss"), "gap_at_zero"), $.ga(problem, "regularization")];gap = $v6[0];regularization = $v6[1];}
+return $.div($.add(pull, $.libraries["math"].sqrt([$.add($.pow(pull, 2n), $.mul($.mul(2n, regularization), gap))])), regularization);
+});
+_usual_pull = $.fn("_usual_pull", ["problem", "noise"], {}, function (problem, noise) {
+let widest;
+widest = $.libraries["math"].sqrt([$.b.max([$.either($.ga(problem, "noise_shape"), () => $.tuple([1.0]))])]);
+return $.div($.mul(noise, $.add($.libraries["math"].sqrt([$.ga(problem, "noise_trace")]), $.mul(_UNUSUAL, widest))), $.ga(problem, "records"));
+});
 Perturbed = $.dataclass($.cls("Perturbed", [Method], ($ns) => {
 $ns.name = "perturbed";
 $ns.summary = "objective perturbation: minimise under a random linear term; few passes, exact on a machine";
@@ -6570,7 +6436,7 @@ return null;
 });
 $ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
 let start;
-start = $.modules["methods.procedure"].Solved([$.ga(numbers, "gradient_tolerance"), $.ga(self, "solver"), $.ga(self, "chain")]);
+start = $.modules["methods.problem"].Solved([$.ga(numbers, "gradient_tolerance"), $.ga(self, "solver"), $.ga(self, "chain")]);
 return $.cm(Plan, "of", [problem, $.cm(self, "run", [problem, numbers]), numbers], {"learning": start, "serving": start});
 });
 $ns.run = $.fn("run", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
@@ -6592,7 +6458,7 @@ return null;
 }), [["solver", () => ["is", $.b.str]], ["in_place", () => ["is", $.b.bool]], ["chain", () => ["is", $.b.int]]], {frozen: true});
 check_covered = $.fn("check_covered", ["problem"], {}, function (problem) {
 let constants, loss;
-{const $v1 = [$.ga(problem, "loss"), $.ga($.ga(problem, "loss"), "constants")];loss = $v1[0];constants = $v1[1];}
+{const $v7 = [$.ga(problem, "loss"), $.ga($.ga(problem, "loss"), "constants")];loss = $v7[0];constants = $v7[1];}
 if (!$.t($.ga(loss, "curving"))) {
 throw $.raised(AssumptionViolated([("" + "is proven for losses of one or of several known directions per row (logistic, softmax, one-vs-rest, pseudo-Huber, linear, clipped, sigmoid), not for " + $.formatted($.ga(loss, "name"), "", "") + "; use method 'sharp' or 'composition'")], {"method": "perturbed"}));
 }
@@ -6607,7 +6473,7 @@ throw $.raised(InvalidParameter([("" + "a Gaussian-DP budget needs a convex loss
 }
 return null;
 });
-return {Perturbed, check_covered, ClassVar, PROOFS, Method, MOST_STAGES, count, SOLVERS, choice, Plan, InvalidParameter, rounding_of_gradient, ONE_DIRECTION, form_of, Measures, AssumptionViolated, row_facts, PerturbedRun, Any};
+return {ROOM, PerturbedRun, _UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, _usual_pull, Perturbed, check_covered, ClassVar, PROOFS, Method, Mechanism, MOST_STAGES, count, SOLVERS, choice, Plan, InvalidParameter, WEAKLY_CONVEX, FORMS, non_negative, positive, bounded_gradients, gradient_error, ONE_DIRECTION, Measures, AssumptionViolated, Any, GRID_BITS, NORM_TOLERANCE, UNIT, Curve};
 })();
 $.modules["methods.moments"] = (() => {
 let GRID, MOST_COORDINATES, MomentsRun, Moments;
@@ -6619,7 +6485,6 @@ const GRID_BITS = $.modules["bounds.arithmetic"]["GRID_BITS"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const count = $.modules["errors"]["count"];
 const positive = $.modules["errors"]["positive"];
-const procedure = $.modules["methods.procedure"];
 const Mechanism = $.modules["methods.base"]["Mechanism"];
 const Method = $.modules["methods.base"]["Method"];
 const Plan = $.modules["methods.plan"]["Plan"];
@@ -6670,7 +6535,7 @@ let fitted, noise, ridge, run;
 run = MomentsRun([], {"records": $.ga(problem, "records"), "proven": $.ga($.ga($.ga(problem, "loss"), "constants"), "proven"), "slack": $.ga(problem, "slack"), "deviation": $.ga(self, "deviation"), "coordinates": $.modules["bounds.moments"].coordinates([], {"outputs": $.ga($.ga(problem, "loss"), "outputs"), "features": $.ga(problem, "features")}), "rows_per_subject": $.ga(problem, "rows_per_subject")});
 noise = $.mul($.mul(2n, $.ga(self, "deviation")), $.libraries["math"].sqrt([$.ga(problem, "features")]));
 ridge = $.add($.div($.mul($.ga(problem, "records"), $.ga(problem, "regularization")), $.pow($.ga($.ga(problem, "loss"), "radius"), 2n)), noise);
-fitted = $.modules["methods.procedure"].Fitted([$.ga(self, "deviation"), ridge]);
+fitted = $.modules["methods.problem"].Fitted([$.ga(self, "deviation"), ridge]);
 return $.cm(Plan, "of", [problem, run, numbers], {"learning": fitted, "serving": fitted});
 });
 }), [["deviation", () => ["is", $.b.float]]], {frozen: true});
@@ -6689,7 +6554,7 @@ const positive = $.modules["errors"]["positive"];
 const Mechanism = $.modules["methods.base"]["Mechanism"];
 const Method = $.modules["methods.base"]["Method"];
 const Plan = $.modules["methods.plan"]["Plan"];
-const Sampling = $.modules["methods.procedure"]["Sampling"];
+const Sampling = $.modules["methods.problem"]["Sampling"];
 ORDERS = $.tuple([...$.each($.b.range([2n, 33n])), 48n, 64n, 128n, 256n, 512n]);
 SampledGaussian = $.dataclass($.cls("SampledGaussian", [Mechanism], ($ns) => {
 $ns.method = "sampled-gaussian";
@@ -6794,8 +6659,7 @@ const positive = $.modules["errors"]["positive"];
 const Logistic = $.modules["losses.logistic"]["Logistic"];
 const Softmax = $.modules["losses.softmax"]["Softmax"];
 const Squared = $.modules["losses.squared"]["Squared"];
-const Worlds = $.modules["privacy.worlds"]["Worlds"];
-const procedure = $.modules["methods.procedure"];
+const Worlds = $.modules["privacy.guarantee"]["Worlds"];
 const Mechanism = $.modules["methods.base"]["Mechanism"];
 const Method = $.modules["methods.base"]["Method"];
 const Plan = $.modules["methods.plan"]["Plan"];
@@ -6943,8 +6807,8 @@ $ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (se
 let bits, carried, promise, run, weight;
 {const $v8 = $.unpack(grid_of([$.ga(problem, "loss")]), 2, -1);bits = $v8[0];weight = $v8[1];}
 run = MarkovSumsRun([], {...$.named($.cm(self, "_facts", [problem])), "variance": $.mul($.ga(numbers, "noise_variance"), $.pow(4.0, bits))});
-carried = $.modules["methods.procedure"].Carried([], {"draws": $.ga(run, "draws"), "variance": $.ga(run, "variance"), "bits": bits, "label_bits": label_bits([$.ga(problem, "loss")]), "norm_squared": $.ga(run, "norm_squared"), "label_weight": weight, "ridge": $.mul($.ga(problem, "records"), $.ga(problem, "regularization")), "ridge_share": $.ga(self, "_ridge_share"), "map": $.ga(self, "map")});
-promise = $.modules["methods.procedure"].Promise([], {"deletion": $.modules["methods.procedure"].Costliest([0n])});
+carried = $.modules["methods.problem"].Carried([], {"draws": $.ga(run, "draws"), "variance": $.ga(run, "variance"), "bits": bits, "label_bits": label_bits([$.ga(problem, "loss")]), "norm_squared": $.ga(run, "norm_squared"), "label_weight": weight, "ridge": $.mul($.ga(problem, "records"), $.ga(problem, "regularization")), "ridge_share": $.ga(self, "_ridge_share"), "map": $.ga(self, "map")});
+promise = $.modules["methods.problem"].Promise([], {"deletion": $.modules["methods.problem"].Costliest([0n])});
 return $.cm(Plan, "of", [problem, run, numbers], {"learning": carried, "serving": carried, "promise": promise});
 });
 $ns._ridge_share = $.property($.fn("_ridge_share", ["self"], {}, function (self) {
@@ -6960,14 +6824,18 @@ return null;
 return {BITS, LABEL_BITS, MOST_FEATURES, MOST_RELEASES, LABEL_RATIO, RIDGE_SHARE, _CODED_SHARE, _EXACT, SOURCE, MarkovSumsRun, _charges, grid_of, label_bits, norm_squared, check_exact, MarkovSums, check_loss, ClassVar, Method, Mechanism, Any, InvalidParameter, Plan, Worlds, positive, count, Squared, Softmax, Logistic, lru_cache};
 })();
 $.modules["accountant.events"] = (() => {
-let EventKinds, Statuses, Event, _READ, _MOST_READ;
+let EventKinds, Statuses, Event, _READ, _MOST_READ, Stretch, stretches, publish, costs, orders, alone, erasures, compose, answer, _list_releases, cost, within, affordable;
 const json = $.libraries["json"];
+const Counter = $.libraries["collections"]["Counter"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
+const replace = $.libraries["dataclasses"]["replace"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const Word = $.modules["errors"]["Word"];
 const count = $.modules["errors"]["count"];
 const Mechanism = $.modules["methods.base"]["Mechanism"];
 const mechanism_from_dict = $.modules["methods.reading"]["mechanism_from_dict"];
+const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
+const Guarantee = $.modules["privacy.guarantee"]["Guarantee"];
 const NO_EDITS = $.modules["records"]["NO_EDITS"];
 const EditCounts = $.modules["records"]["EditCounts"];
 EventKinds = $.cls("EventKinds", [Word], ($ns) => {
@@ -7052,454 +6920,6 @@ return null;
 }), [["kind", () => ["is", EventKinds]], ["steps", () => ["is", $.b.int]], ["edits", () => ["is", $.b.int]], ["mechanism", () => ["is", Mechanism]], ["counts", () => ["is", EditCounts]]], {frozen: true});
 _READ = $.dict([]);
 _MOST_READ = 4096n;
-return {EventKinds, Statuses, Event, _READ, _MOST_READ, Word, EditCounts, NO_EDITS, Mechanism, InvalidParameter, count, mechanism_from_dict};
-})();
-$.modules["methods.sharp"] = (() => {
-let SharpRun, Sharp, _FACTS, SharpExactRun, SharpExact;
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const fields = $.libraries["dataclasses"]["fields"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
-const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const positive = $.modules["errors"]["positive"];
-const ExactSteps = $.modules["methods.exact_steps"]["ExactSteps"];
-const GridMethod = $.modules["methods.exact_steps"]["GridMethod"];
-const GridRun = $.modules["methods.exact_steps"]["GridRun"];
-const Plan = $.modules["methods.plan"]["Plan"];
-SharpRun = $.dataclass($.cls("SharpRun", [GridRun], ($ns) => {
-$ns.method = "sharp";
-$ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD";
-$ns.largest_step_size = $.property($.fn("largest_step_size", ["self"], {}, function (self) {
-return $.modules["bounds.shifted_interpolation"].largest_step_size([], {"strong_convexity": $.ga(self, "strong_convexity"), "objective_smoothness": $.ga(self, "_steepest")});
-}));
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-let mu;
-if ($.t(!$.is($.ga(self, "exact"), null))) {
-mu = $.cm($.ga(self, "exact"), "gdp", [self, worlds], {"steps_with": steps_with, "steps_without": steps_without});
-return $.dict([["gdp_squared", $.pow(mu, 2n)]]);
-}
-mu = $.modules["bounds.shifted_interpolation"].gdp([], {...$.named($.cm(self, "_chain", [])), "sensitivity": $.cm(self, "sensitivity", [worlds]), "strong_convexity": $.ga(self, "strong_convexity"), "steps_with_record": steps_with, "steps_without_record": steps_without});
-return $.dict([["gdp_squared", $.pow(mu, 2n)]]);
-});
-}), [], {frozen: true, kw_only: true});
-Sharp = $.dataclass($.cls("Sharp", [GridMethod], ($ns) => {
-$ns.name = "sharp";
-$ns.summary = "the tight bound of the same algorithm (\u03bb > \u03b2\u208b, else Theorem 5.2 sharpened)";
-$ns.step_size = null;
-$ns.noise_variance = null;
-$ns.excess_risk_target = null;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let name;
-$.sup(Sharp, self, "__post_init__")([]);
-for (const $v1 of $.each($.tuple(["step_size", "excess_risk_target"]))) {
-name = $v1;
-if ($.t(!$.is($.b.getattr([self, name]), null))) {
-positive([name, $.b.getattr([self, name])]);
-}
-}
-if ($.t(!$.has($.tuple([null, "cheapest"]), $.ga(self, "noise_variance")))) {
-positive(["noise_variance", $.ga(self, "noise_variance")]);
-}
-return null;
-});
-$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
-$.sup(Sharp, self, "check_plan")([plan]);
-if (!$.t($.lt(0n, $.ga($.ga(plan, "problem"), "strong_convexity")))) {
-throw $.raised(AssumptionViolated([("" + "\u03bb=" + $.formatted($.ga(plan, "regularization"), "", ("" + "g")) + " must exceed \u03b2\u208b=" + $.formatted($.ga($.ga($.ga(plan, "loss"), "constants"), "weak_convexity"), "", ("" + "g")) + ": only then does a step contract")]));
-}
-return null;
-});
-$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
-let run;
-run = SharpRun([], {...$.named($.cm(self, "run_facts", [problem, numbers]))});
-return $.cm(Plan, "of", [problem, run, numbers], {"exactness": $.ga(run, "exactness")});
-});
-}), [["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["or", ["is", $.b.float], ["is", $.b.str]], ["none"]]], ["excess_risk_target", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-_FACTS = $.b.tuple([(function* ($first) { for (const $v2 of $.each($first)) { let fact; fact = $v2; yield $.ga(fact, "name"); } })(fields([ExactSteps]))]);
-SharpExactRun = $.dataclass($.cls("SharpExactRun", [SharpRun], ($ns) => {
-$ns.method = "sharp-exact";
-$ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD whose every step is an exact discrete Gaussian, roundings charged";
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(SharpExactRun, self, "__post_init__")([]);
-if (($.t($.is($.ga(self, "exact"), null)) || $.t(!$.eq($.ga(self, "dimension"), $.ga($.ga(self, "exact"), "dimension"))))) {
-throw $.raised(InvalidParameter(["must be outputs \u00d7 features"], {"dimension": $.ga(self, "dimension")}));
-}
-return null;
-});
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-let steps, told;
-told = $.sup(SharpExactRun, self, "to_dict")([]);
-steps = $.cm(told, "pop", ["exact"]);
-return $.dict([...$.pairs(told), ...$.pairs($.dict((function* ($first) { for (const $v3 of $.each($first)) { let name, value; {const $v4 = $.unpack($v3, 2, -1);name = $v4[0];value = $v4[1];} if (!$.t(!$.eq($.tuple([name, value]), $.tuple(["in_place", true])))) continue; yield [name, value]; } })($.cm(steps, "items", []))))]);
-});
-$ns.in_parts = $.staticmethod($.fn("in_parts", ["facts"], {}, function (facts) {
-let own;
-own = $.dict((function* ($first) { for (const $v5 of $.each($first)) { let name, value; {const $v6 = $.unpack($v5, 2, -1);name = $v6[0];value = $v6[1];} if (!$.t(!$.has(_FACTS, name))) continue; yield [name, value]; } })($.cm(facts, "items", [])));
-return $.dict([...$.pairs(own), ["exact", $.dict((function* ($first) { for (const $v7 of $.each($first)) { let name; name = $v7; if (!$.t($.has(facts, name))) continue; yield [name, $.gi(facts, name)]; } })(_FACTS))]]);
-}));
-}), [["dimension", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
-SharpExact = $.dataclass($.cls("SharpExact", [Sharp], ($ns) => {
-$ns.name = "sharp-exact";
-$ns.compared = false;
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-return $.dict((function* ($first) { for (const $v8 of $.each($first)) { let name, value; {const $v9 = $.unpack($v8, 2, -1);name = $v9[0];value = $v9[1];} if (!$.t(!$.eq(name, "exact"))) continue; yield [name, value]; } })($.cm($.sup(SharpExact, self, "to_dict")([]), "items", [])));
-});
-$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
-let run;
-run = SharpExactRun([], {...$.named($.cm(self, "run_facts", [problem, numbers])), "dimension": $.ga(problem, "dimension")});
-return $.cm(Plan, "of", [problem, run, numbers], {"exactness": $.ga(run, "exactness")});
-});
-}), [], {frozen: true});
-return {SharpRun, Sharp, _FACTS, SharpExactRun, SharpExact, ClassVar, GridMethod, GridRun, positive, AssumptionViolated, Plan, InvalidParameter, ExactSteps, fields};
-})();
-$.modules["methods.theorem"] = (() => {
-let TheoremRun, Theorem, _check_covered;
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const theorem_5_1 = $.modules["bounds.theorem_5_1"];
-const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
-const positive = $.modules["errors"]["positive"];
-const Worlds = $.modules["privacy.worlds"]["Worlds"];
-const GridMethod = $.modules["methods.exact_steps"]["GridMethod"];
-const GridRun = $.modules["methods.exact_steps"]["GridRun"];
-const Plan = $.modules["methods.plan"]["Plan"];
-TheoremRun = $.dataclass($.cls("TheoremRun", [GridRun], ($ns) => {
-$ns.method = "theorem";
-$ns.source = "Chourasia & Shah 2023, Theorem 5.1 (G.9, G.15)";
-$ns.largest_step_size = $.property($.fn("largest_step_size", ["self"], {}, function (self) {
-return $.div(1n, $.ga(self, "_steepest"));
-}));
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-let mu, printed;
-printed = $.modules["bounds.theorem_5_1"].deletion_rate([], {...$.named($.cm(self, "_chain", [])), "sensitivity": $.cm(self, "sensitivity", [worlds]), "regularization": $.ga(self, "strong_convexity"), "steps_with_record": steps_with, "steps_without_record": steps_without});
-if ($.t($.is($.ga(self, "exact"), null))) {
-return $.dict([["rate", printed]]);
-}
-mu = $.cm($.ga(self, "exact"), "gdp", [self, worlds], {"steps_with": steps_with, "steps_without": steps_without});
-return $.dict([["rate", $.b.max([printed, $.div($.pow(mu, 2n), 2n)])]]);
-});
-}), [], {frozen: true, kw_only: true});
-Theorem = $.dataclass($.cls("Theorem", [GridMethod], ($ns) => {
-$ns.name = "theorem";
-$ns.summary = "Theorem 5.1 as printed (5.2 for a non-convex loss)";
-$ns.notions = $.tuple([$.ga(Worlds, "DEFINITION_4_1")]);
-$ns.step_size = null;
-$ns.noise_variance = null;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(Theorem, self, "__post_init__")([]);
-if ($.t(!$.is($.ga(self, "step_size"), null))) {
-positive(["step_size", $.ga(self, "step_size")]);
-}
-if ($.t(!$.has($.tuple([null, "cheapest"]), $.ga(self, "noise_variance")))) {
-positive(["noise_variance", $.ga(self, "noise_variance")]);
-}
-return null;
-});
-$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
-let widest;
-$.sup(Theorem, self, "check_plan")([plan]);
-_check_covered([$.ga(plan, "problem")]);
-widest = $.modules["bounds.theorem_5_1"].init_variance([], {"noise_variance": $.ga(plan, "noise_variance"), "regularization": $.ga(plan, "regularization"), "step_size": $.ga(plan, "step_size")});
-if (!($.t($.lt($.ga(plan, "step_size"), $.div(1n, $.ga($.ga(plan, "problem"), "objective_smoothness")))) && $.t($.le($.ga(plan, "init_variance"), $.mul(widest, $.add(1n, 1e-09)))))) {
-throw $.raised(AssumptionViolated([("" + "must be below 1/(\u03bb+\u03b2), and init_variance=" + $.formatted($.ga(plan, "init_variance"), "", ("" + "g")) + " at most " + $.formatted(widest, "", ("" + "g")) + ", for Theorem 5.1")], {"step_size": $.ga(plan, "step_size")}));
-}
-return null;
-});
-$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
-let run;
-run = TheoremRun([], {...$.named($.cm(self, "run_facts", [problem, numbers]))});
-return $.cm(Plan, "of", [problem, run, numbers], {"exactness": $.ga(run, "exactness")});
-});
-}), [["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["or", ["is", $.b.float], ["is", $.b.str]], ["none"]]]], {frozen: true});
-_check_covered = $.fn("_check_covered", ["problem"], {}, function (problem) {
-if (!($.t($.ga($.ga($.ga(problem, "loss"), "constants"), "convex")) && $.t($.ga($.ga(problem, "loss"), "twice_differentiable")))) {
-throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss is not twice differentiable and convex, which Theorem 5.1 assumes; method 'sharp' needs less and is tighter")]));
-}
-return null;
-});
-return {TheoremRun, Theorem, _check_covered, Worlds, ClassVar, GridMethod, GridRun, positive, AssumptionViolated, Plan};
-})();
-$.modules["evidence.facts"] = (() => {
-let MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _columns, in_order, digest, number, version, audited, MOST_PLACES, MOST_PUBLISHERS, UNKNOWN, listed, in_order_of_the_source, looked_for, put_besides, made_by;
-const re = $.libraries["re"];
-const Mapping = $.libraries["collections.abc"]["Mapping"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const pairwise = $.libraries["itertools"]["pairwise"];
-const Any = $.libraries["typing"]["Any"];
-const UUID = $.libraries["uuid"]["UUID"];
-const Statuses = $.modules["accountant.events"]["Statuses"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const choice = $.modules["errors"]["choice"];
-const count = $.modules["errors"]["count"];
-const real = $.modules["errors"]["real"];
-const day = $.modules["register.dates"]["day"];
-const last_day = $.modules["register.dates"]["last_day"];
-const local_day = $.modules["register.dates"]["local_day"];
-const moment = $.modules["register.dates"]["moment"];
-const position = $.modules["store.position"];
-const Verdicts = $.modules["store.sources.verdicts"]["Verdicts"];
-const NOTHING_STATED = $.modules["evidence.notices"]["NOTHING_STATED"];
-const Notices = $.modules["evidence.notices"]["Notices"];
-const text = $.modules["evidence.notices"]["text"];
-{const $v1 = [100n, 10000n];MOST_AUDITS = $v1[0];MOST_COLUMNS = $v1[1];}
-Erasure = $.dataclass($.cls("Erasure", [], ($ns) => {
-$ns.status = $.ga(Statuses, "PUBLISHED");
-$ns.replaced = 0n;
-$ns.inserted = 0n;
-$ns.remaining = null;
-$ns.request_id = null;
-$ns.received = null;
-$ns.edited = null;
-$ns.served = null;
-$ns.model_before = null;
-$ns.model_after = null;
-$ns.checked = null;
-$ns.audit = $.tuple([]);
-$ns.controller = null;
-$ns.ledger_entries = null;
-$ns.ledger_sha256 = null;
-$ns.notices = NOTHING_STATED;
-$ns.deleted_at = null;
-$ns.read_at = null;
-$ns.counted = null;
-$ns.residue = $.tuple([]);
-$ns.publishers = $.tuple([]);
-$ns.from_data = null;
-$ns.by_calendar = false;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let name, start;
-count(["rows", $.ga(self, "rows")]);
-count(["inserted", $.ga(self, "inserted")], {"minimum": 0n});
-if (!$.t($.le(count(["replaced", $.ga(self, "replaced")], {"minimum": 0n}), $.ga(self, "rows")))) {
-throw $.raised(InvalidParameter([("" + "rows cannot be among rows=" + $.formatted($.ga(self, "rows"), "", "") + " erased")], {"replaced": $.ga(self, "replaced")}));
-}
-if ($.t(!$.is($.ga(self, "remaining"), null))) {
-count(["remaining", $.ga(self, "remaining")], {"minimum": 0n});
-}
-$.cm($.b.object, "__setattr__", [self, "status", Statuses([$.ga(self, "status")])]);
-if ($.t(!$.eq($.is($.ga(self, "release"), null), !$.is($.ga(self, "status"), $.ga(Statuses, "PUBLISHED"))))) {
-throw $.raised(InvalidParameter(["contradict each other"], {"status": $.b.str([$.ga(self, "status")]), "release": $.ga(self, "release")}));
-}
-if ($.t(!$.is($.ga(self, "release"), null))) {
-count(["release", $.ga(self, "release")]);
-}
-if (($.t(!$.is($.ga(self, "status"), $.ga(Statuses, "PUBLISHED"))) && !($.t($.is($.ga(self, "model_after"), null)) && $.t($.is($.ga(self, "served"), null))))) {
-throw $.raised(InvalidParameter([("" + "served and model_after say that a model was published, status=" + $.formatted($.b.str([$.ga(self, "status")]), "r", "") + " does not")]));
-}
-for (const $v2 of $.each($.tuple(["request_id", "checked", "controller"]))) {
-name = $v2;
-text([name, $.b.getattr([self, name])]);
-}
-for (const $v3 of $.each($.tuple(["model_before", "model_after", "ledger_sha256"]))) {
-name = $v3;
-digest([name, $.b.getattr([self, name])]);
-}
-if ($.t(!$.eq($.is($.ga(self, "ledger_entries"), null), $.is($.ga(self, "ledger_sha256"), null)))) {
-throw $.raised(InvalidParameter(["ledger_entries and ledger_sha256 describe the same state: give both or neither"]));
-}
-if ($.t(!$.is($.ga(self, "ledger_entries"), null))) {
-count(["ledger_entries", $.ga(self, "ledger_entries")]);
-}
-if ($.t(!$.is($.ga(self, "received"), null))) {
-$.cm($.b.object, "__setattr__", [self, "received", moment(["received", $.ga(self, "received")], {"utc": false})]);
-}
-for (const $v4 of $.each($.tuple(["edited", "served"]))) {
-name = $v4;
-$.cm($.b.object, "__setattr__", [self, name, _day_of([name, $.b.getattr([self, name]), $.ga(self, "received")])]);
-}
-start = ($.t($.is($.ga(self, "received"), null)) ? null : $.slice($.ga(self, "received"), null, 10n, null));
-in_order([], {"received": start, "edited": $.ga(self, "edited"), "served": $.ga(self, "served")});
-$.cm($.b.object, "__setattr__", [self, "audit", audited([$.ga(self, "audit")])]);
-$.cm($.ga(self, "notices"), "fit", [$.ga(self, "received")]);
-$.cm($.b.object, "__setattr__", [self, "residue", looked_for([$.ga(self, "residue")])]);
-$.cm($.b.object, "__setattr__", [self, "publishers", put_besides([$.ga(self, "publishers")])]);
-$.cm($.b.object, "__setattr__", [self, "from_data", _columns([$.ga(self, "from_data")])]);
-if (!$.t($.b.isinstance([$.ga(self, "by_calendar"), $.b.bool]))) {
-throw $.raised(InvalidParameter(["must be true or false"], {"by_calendar": $.ga(self, "by_calendar")}));
-}
-in_order_of_the_source([$.ga(self, "deleted_at"), $.ga(self, "read_at"), $.ga(self, "counted")], {"published": !$.is($.ga(self, "release"), null)});
-return null;
-});
-$ns.deleted = $.property($.fn("deleted", ["self"], {}, function (self) {
-return $.sub($.ga(self, "rows"), $.ga(self, "replaced"));
-}));
-$ns.deadline = $.property($.fn("deadline", ["self"], {}, function (self) {
-let extended;
-if ($.t($.is($.ga(self, "received"), null))) {
-return null;
-}
-extended = $.ga($.ga(self, "notices"), "extended_until");
-return $.cm($.either(extended, () => last_day([$.ga(self, "received")], {"holidays": $.ga($.ga(self, "notices"), "holidays")})), "isoformat", []);
-}));
-}), [["rows", () => ["is", $.b.int]], ["release", () => ["or", ["is", $.b.int], ["none"]]], ["status", () => ["is", Statuses]], ["replaced", () => ["is", $.b.int]], ["inserted", () => ["is", $.b.int]], ["remaining", () => ["or", ["is", $.b.int], ["none"]]], ["request_id", () => ["or", ["is", $.b.str], ["none"]]], ["received", () => ["or", ["is", $.b.str], ["none"]]], ["edited", () => ["or", ["is", $.b.str], ["none"]]], ["served", () => ["or", ["is", $.b.str], ["none"]]], ["model_before", () => ["or", ["is", $.b.str], ["none"]]], ["model_after", () => ["or", ["is", $.b.str], ["none"]]], ["checked", () => ["or", ["is", $.b.str], ["none"]]], ["audit", () => ["of", $.b.tuple, ["parts", Mapping, ["is", $.b.str], ["is", Any]]]], ["controller", () => ["or", ["is", $.b.str], ["none"]]], ["ledger_entries", () => ["or", ["is", $.b.int], ["none"]]], ["ledger_sha256", () => ["or", ["is", $.b.str], ["none"]]], ["notices", () => ["is", Notices]], ["deleted_at", () => ["or", ["is", $.b.str], ["none"]]], ["read_at", () => ["or", ["is", $.b.str], ["none"]]], ["counted", () => ["or", ["is", $.b.str], ["none"]]], ["residue", () => ["of", $.b.tuple, ["parts", Mapping, ["is", $.b.str], ["is", Any]]]], ["publishers", () => ["of", $.b.tuple, ["parts", Mapping, ["is", $.b.str], ["is", Any]]]], ["from_data", () => ["or", ["of", $.b.tuple, ["is", $.b.str]], ["none"]]], ["by_calendar", () => ["is", $.b.bool]]], {frozen: true});
-_day_of = $.fn("_day_of", ["name", "when", "received"], {}, function (name, when, received) {
-if ($.t($.is(when, null))) {
-return null;
-}
-if (($.t($.b.isinstance([when, $.b.str])) && $.t($.has(when, "T")))) {
-return $.cm(local_day([moment([name, when]), received]), "isoformat", []);
-}
-return $.cm(day([name, when]), "isoformat", []);
-});
-_columns = $.fn("_columns", ["names"], {}, function (names) {
-let name;
-if ($.t($.is(names, null))) {
-return null;
-}
-if ((!$.t($.b.isinstance([names, $.tuple([$.b.list, $.b.tuple])])) || $.t($.lt(MOST_COLUMNS, $.b.len([names]))))) {
-throw $.raised(InvalidParameter([("" + "from_data must be a list of at most " + $.formatted(MOST_COLUMNS, "", "") + " columns, or left out")]));
-}
-for (const $v5 of $.each(names)) {
-name = $v5;
-if ($.t($.is(name, null))) {
-throw $.raised(InvalidParameter(["a column of from_data needs a name"]));
-}
-text(["column of from_data", name]);
-}
-return $.b.tuple([$.cm($.b.dict, "fromkeys", [names])]);
-});
-in_order = $.fn("in_order", ["**days"], {}, function (days) {
-let after, before, first, known, second;
-known = [...(function* ($first) { for (const $v6 of $.each($first)) { let name, when; {const $v7 = $.unpack($v6, 2, -1);name = $v7[0];when = $v7[1];} if (!$.t(!$.is(when, null))) continue; yield $.tuple([name, when]); } })($.cm(days, "items", []))];
-for (const $v8 of $.each(pairwise([known]))) {
-{const $v9 = $.unpack($v8, 2, -1);{const $v10 = $.unpack($v9[0], 2, -1);before = $v10[0];first = $v10[1];}{const $v11 = $.unpack($v9[1], 2, -1);after = $v11[0];second = $v11[1];}}
-if ($.t($.lt(second, first))) {
-throw $.raised(InvalidParameter(["are in the wrong order: the second lies before the first"], {...$.named($.dict([[before, first], [after, second]]))}));
-}
-}
-return null;
-});
-digest = $.fn("digest", ["name", "value"], {}, function (name, value) {
-if (($.t(!$.is(value, null)) && !($.t($.b.isinstance([value, $.b.str])) && $.t($.libraries["re"].fullmatch(["[0-9a-f]{64}", value]))))) {
-throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + " must be a SHA-256, 64 hexadecimal digits in lower case, or left out")]));
-}
-return null;
-});
-number = $.fn("number", ["certificate_id"], {}, function (certificate_id) {
-try {
-if ($.t($.eq($.b.str([UUID([certificate_id])]), certificate_id))) {
-return $.b.str([certificate_id]);
-}
-} catch ($error) { const $caught = $.thrown($error);
-if ($.caught($caught, $.tuple([$.b.TypeError, $.b.ValueError, $.b.AttributeError]))) {
-
-} else throw $caught;
-}
-throw $.raised(InvalidParameter(["certificate_id must be a UUID, for example 6f1c0f6e-0c0b-4a53-9d5c-0d8c2f0f6c11"]));
-return null;
-});
-version = $.fn("version", ["name"], {}, function (name) {
-if ((!$.t($.b.isinstance([name, $.b.str])) || !$.t($.libraries["re"].fullmatch(["[0-9]{1,5}(\\.[0-9]{1,5}){1,3}([.+-]?[a-z0-9.]{1,30})?", name])))) {
-throw $.raised(InvalidParameter(["version must be that of the software, for example 0.2.0"]));
-}
-return name;
-});
-audited = $.fn("audited", ["results"], {}, function (results) {
-let found, name, result;
-found = listed(["audit", results, MOST_AUDITS, $.tuple(["name", "measured_lower_bound", "claimed_advantage"])]);
-for (const $v12 of $.each(found)) {
-result = $v12;
-for (const $v13 of $.each($.tuple(["measured_lower_bound", "claimed_advantage"]))) {
-name = $v13;
-if (!$.t((($v14, $v15, $v16) => $.le($v14, $v15) && $.le($v15, $v16))(0n, real([name, $.gi(result, name)]), 1n))) {
-throw $.raised(InvalidParameter(["must lie between 0 and 1: it is an advantage over guessing"], {...$.named($.dict([[name, $.gi(result, name)]]))}));
-}
-}
-if ($.t($.lt($.gi(result, "claimed_advantage"), $.gi(result, "measured_lower_bound")))) {
-throw $.raised(InvalidParameter([("" + "the audit " + $.formatted($.gi(result, "name"), "r", "") + " measured more than is certified: nothing may be certified until it is known why")]));
-}
-}
-return found;
-});
-MOST_PLACES = 1000n;
-MOST_PUBLISHERS = 50n;
-UNKNOWN = "unknown";
-listed = $.fn("listed", ["name", "rows", "most", "parts"], {}, function (name, rows, most, parts) {
-let row;
-if ((!$.t($.b.isinstance([rows, $.tuple([$.b.list, $.b.tuple])])) || $.t($.lt(most, $.b.len([rows]))))) {
-throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + " must be a list of at most " + $.formatted(most, "", ""))]));
-}
-for (const $v17 of $.each(rows)) {
-row = $v17;
-if ((!$.t($.b.isinstance([row, Mapping])) || $.t(!$.eq($.b.set([row]), $.b.set([parts]))) || $.t($.is($.gi(row, $.gi(parts, 0n)), null)))) {
-throw $.raised(InvalidParameter([("" + "each part of " + $.formatted(name, "", "") + " has " + $.formatted($.cm(", ", "join", [parts]), "", "") + ", the first of them a name")]));
-}
-text([("" + $.formatted($.gi(parts, 0n), "", "") + " of " + $.formatted(name, "", "")), $.gi(row, $.gi(parts, 0n))]);
-}
-return $.b.tuple([(function* ($first) { for (const $v18 of $.each($first)) { let row; row = $v18; yield $.b.dict([row]); } })(rows)]);
-});
-in_order_of_the_source = $.fn("in_order_of_the_source", ["deleted_at", "read_at", "counted", "*", "published"], {}, function (deleted_at, read_at, counted, published) {
-let place;
-for (const $v19 of $.each($.tuple([deleted_at, read_at]))) {
-place = $v19;
-if ($.t(!$.is(place, null))) {
-$.modules["store.position"].checked([place]);
-}
-}
-if ($.t(!$.eq($.is(read_at, null), $.either($.is(deleted_at, null), () => !$.t(published))))) {
-throw $.raised(InvalidParameter(["where rows lie in a source of their own, a deletion has deleted_at, and the model published since has read_at"]));
-}
-if (($.t(!$.is(counted, null)) && ($.t(choice(["counted", counted, $.modules["store.position"].COUNTED_BY])) && $.t($.is(read_at, null))))) {
-throw $.raised(InvalidParameter(["counted says by what the changes up to read_at were counted: give both or neither"]));
-}
-if (($.t(!$.is(read_at, null)) && $.t(!$.is(deleted_at, null)) && !$.t($.modules["store.position"].covers([read_at, deleted_at])))) {
-throw $.raised(InvalidParameter([("" + "the published model was computed from " + $.formatted(read_at, "", "") + ", which does not show the deletion at " + $.formatted(deleted_at, "", "") + ": it may have been trained with what was erased, so nothing is certified. Publish again")]));
-}
-return null;
-});
-looked_for = $.fn("looked_for", ["places"], {}, function (places) {
-let found, place;
-found = listed(["residue", places, MOST_PLACES, $.tuple(["place", "verdict", "found", "remedy"])]);
-for (const $v20 of $.each(found)) {
-place = $v20;
-text(["remedy", $.gi(place, "remedy")]);
-Verdicts([$.gi(place, "verdict")]);
-if ($.t(!$.eq($.lt(0n, count(["found", $.gi(place, "found")], {"minimum": 0n})), $.eq($.gi(place, "verdict"), $.ga(Verdicts, "RESIDUAL"))))) {
-throw $.raised(InvalidParameter(["a place of a residue report is RESIDUAL where something was found, and only there"]));
-}
-}
-return found;
-});
-put_besides = $.fn("put_besides", ["places"], {}, function (places) {
-let found, name, place;
-found = listed(["publishers", places, MOST_PUBLISHERS, $.tuple(["kind", "release", "oldest"])]);
-for (const $v21 of $.each(found)) {
-place = $v21;
-for (const $v22 of $.each($.tuple(["release", "oldest"]))) {
-name = $v22;
-if ($.t(!$.is($.gi(place, name), null))) {
-count([name, $.gi(place, name)]);
-}
-}
-if (($.t(!$.is($.gi(place, "release"), null)) && ($.t($.is($.gi(place, "oldest"), null)) || $.t($.lt($.gi(place, "release"), $.gi(place, "oldest")))))) {
-throw $.raised(InvalidParameter(["a publisher that holds a release has none that is older than its oldest"]));
-}
-}
-return found;
-});
-made_by = $.fn("made_by", ["releases", "publishers"], {}, function (releases, publishers) {
-let name, place;
-for (const $v23 of $.each(publishers)) {
-place = $v23;
-for (const $v24 of $.each($.tuple(["release", "oldest"]))) {
-name = $v24;
-if (($.t(!$.is($.gi(place, name), null)) && $.t($.lt(releases, $.gi(place, name))))) {
-throw $.raised(InvalidParameter([("" + "a publisher cannot hold release " + $.formatted($.gi(place, name), "", "") + ": " + $.formatted(releases, "", "") + " were made")]));
-}
-}
-}
-return null;
-});
-return {MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _columns, in_order, digest, number, version, audited, MOST_PLACES, MOST_PUBLISHERS, UNKNOWN, listed, in_order_of_the_source, looked_for, put_besides, made_by, InvalidParameter, UUID, pairwise, Any, Mapping, Notices, NOTHING_STATED, Statuses, moment, count, text, last_day, choice, Verdicts, real, day, local_day};
-})();
-$.modules["accountant.intervals"] = (() => {
-let Stretch, stretches, publish, costs, orders, alone, erasures, compose, answer, _list_releases, cost, within, affordable;
-const Counter = $.libraries["collections"]["Counter"];
-const replace = $.libraries["dataclasses"]["replace"];
-const Mechanism = $.modules["methods.base"]["Mechanism"];
-const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
-const Guarantee = $.modules["privacy.guarantee"]["Guarantee"];
 Stretch = $.gi($.b.tuple, $.tuple([Mechanism, $.b.float, $.b.float]));
 stretches = $.fn("stretches", ["events", "*", "present_from", "erased_at", "observed"], {}, function* (events, present_from, erased_at, observed) {
 let carried, chain, drawn, event, extractor, inside, model, number, shown, steps_with, steps_without;
@@ -7707,283 +7127,446 @@ let shared;
 shared = $.either($.eq($.ga(plan, "releases"), 1n), () => within([spent, plan]));
 return $.both(shared, () => $.either($.is($.ga(plan, "total"), null), () => $.cm($.ga(plan, "total"), "affords", [spent])));
 });
-return {Stretch, stretches, publish, costs, orders, alone, erasures, compose, answer, _list_releases, cost, within, affordable, Mechanism, replace, NON_ADAPTIVE, Guarantee, Counter};
+return {EventKinds, Statuses, Event, _READ, _MOST_READ, Stretch, stretches, publish, costs, orders, alone, erasures, compose, answer, _list_releases, cost, within, affordable, Word, EditCounts, NO_EDITS, Mechanism, InvalidParameter, count, mechanism_from_dict, replace, NON_ADAPTIVE, Guarantee, Counter};
 })();
-$.modules["methods.interleaved"] = (() => {
-let _FEWEST_RESUMED, InterleavedRun, Interleaved;
-const math = $.libraries["math"];
+$.modules["methods.sharp"] = (() => {
+let SharpRun, Sharp, _FACTS, SharpExactRun, SharpExact;
 const dataclass = $.libraries["dataclasses"]["dataclass"];
-const replace = $.libraries["dataclasses"]["replace"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const choice = $.modules["errors"]["choice"];
-const count = $.modules["errors"]["count"];
-const GridMethod = $.modules["methods.exact_steps"]["GridMethod"];
-const Perturbed = $.modules["methods.perturbed"]["Perturbed"];
-const PerturbedRun = $.modules["methods.perturbed_run"]["PerturbedRun"];
-const Plan = $.modules["methods.plan"]["Plan"];
-const Costliest = $.modules["methods.procedure"]["Costliest"];
-const Promise = $.modules["methods.procedure"]["Promise"];
-const Solved = $.modules["methods.procedure"]["Solved"];
-const SharpRun = $.modules["methods.sharp"]["SharpRun"];
-_FEWEST_RESUMED = 2n;
-InterleavedRun = $.dataclass($.cls("InterleavedRun", [SharpRun], ($ns) => {
-$ns.method = "interleaved";
-$ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD from the model published before, composed with the objective perturbation that it began from";
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(InterleavedRun, self, "__post_init__")([]);
-if ($.t($.eq($.ga(self, "shows_order"), $.ga($.ga(self, "fresh_release"), "in_place")))) {
-throw $.raised(InvalidParameter(["must say of fresh publications what it says of the steps between them"], {"in_place": !$.t($.ga(self, "shows_order"))}));
-}
-return null;
-});
-$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
-return ($.t(steps) ? $.mul(2n, steps) : 1n);
-});
-$ns.check_start = $.fn("check_start", ["self", "steps", "*", "fresh"], {}, function (self, steps, fresh) {
-if ($.t($.eq(fresh, $.b.bool([steps])))) {
-throw $.raised(InvalidParameter([($.t(fresh) ? "must be 0: a fresh publication by 'interleaved' has no noisy steps" : "must be at least 1 where a publication by 'interleaved' resumes from the model before")], {"steps": steps}));
-}
-return null;
-});
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-let clean, cost, endless, fresh, shown, with_record;
-endless = $.eq(steps_with, $.libraries["math"].inf);
-fresh = $.either(endless, () => $.eq($.mod(steps_with, 2n), 1n));
-{const $v1 = [($.t(endless) ? $.libraries["math"].inf : $.floordiv(steps_with, 2n)), $.floordiv(steps_without, 2n)];with_record = $v1[0];clean = $v1[1];}
-cost = (($.t(with_record) || ($.t(clean) && $.t($.ga(self, "shows_order")))) ? $.sup(InterleavedRun, self, "_cost")([worlds, with_record, clean]) : $.dict([]));
-if ($.t(fresh)) {
-cost = $.dict([...$.pairs($.cm($.ga(self, "fresh_release"), "_cost", [worlds, 1n, 0n])), ...$.pairs(cost)]);
-} else {
-if (($.t($.ga(self, "shows_order")) && $.t($.eq($.mod(steps_without, 2n), 1n)))) {
-shown = $.gi($.cm($.ga(self, "fresh_release"), "_cost", [worlds, 0n, 1n]), "gdp_squared");
-cost = $.dict([["gdp_squared", $.add(shown, $.cm(cost, "get", ["gdp_squared", 0.0]))]]);
-}
-}
-return cost;
-});
-$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
-return $.tuple([...$.each($.sup(InterleavedRun, self, "conditions")([])), ...$.each($.cm($.ga(self, "fresh_release"), "conditions", []))]);
-});
-}), [["fresh_release", () => ["is", PerturbedRun]]], {frozen: true, kw_only: true});
-Interleaved = $.dataclass($.cls("Interleaved", [GridMethod], ($ns) => {
-$ns.name = "interleaved";
-$ns.summary = "many publications: a few by objective perturbation, between them a few noisy steps";
-$ns.for_streams = true;
-$ns.proof = $.ga(Perturbed, "proof");
-$ns.fresh_every = null;
-$ns.resumed_steps = null;
-$ns.solver = "cold";
-$ns.step_size = null;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(Interleaved, self, "__post_init__")([]);
-choice(["solver", $.ga(self, "solver"), $.tuple(["cold", "fixed"])]);
-if ($.t(!$.is($.ga(self, "fresh_every"), null))) {
-count(["fresh_every", $.ga(self, "fresh_every")], {"minimum": $.add(_FEWEST_RESUMED, 1n)});
-}
-if ($.t(!$.is($.ga(self, "resumed_steps"), null))) {
-count(["resumed_steps", $.ga(self, "resumed_steps")]);
-}
-return null;
-});
-$ns._fresh = $.property($.fn("_fresh", ["self"], {}, function (self) {
-return Perturbed([], {"solver": $.ga(self, "solver"), "in_place": $.ga(self, "in_place")});
-}));
-$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
-$.sup(Interleaved, self, "check_plan")([plan]);
-$.cm($.ga(self, "_fresh"), "check_plan", [plan]);
-return null;
-});
-$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
-let fresh, promise, resumed, run, start, steps;
-if ($.t($.is($.ga(self, "fresh_every"), null))) {
-throw $.raised(InvalidParameter(["a plan by method 'interleaved' states how many publications start afresh"], {"fresh_every": null}));
-}
-fresh = $.cm(replace([$.ga(self, "_fresh")], {"solver": "cold"}), "run", [problem, numbers]);
-run = InterleavedRun([], {...$.named($.cm(self, "run_facts", [problem, numbers])), "fresh_release": fresh});
-{const $v2 = [$.ga(numbers, "delete_steps"), $.sub($.ga(self, "fresh_every"), 1n)];steps = $v2[0];resumed = $v2[1];}
-promise = Promise([], {"dp": Costliest([$.add(1n, $.mul($.mul(2n, resumed), steps))]), "deletion": Costliest([$.add(1n, $.mul($.mul(2n, $.sub(resumed, 1n)), steps)), $.mul(2n, steps)]), "relearns": true, "fresh_every": $.ga(self, "fresh_every")});
-start = Solved([$.ga(numbers, "gradient_tolerance"), $.ga(self, "solver")]);
-return $.cm(Plan, "of", [problem, run, numbers], {"learning": start, "promise": promise, "exactness": $.ga(run, "exactness")});
-});
-}), [["fresh_every", () => ["or", ["is", $.b.int], ["none"]]], ["resumed_steps", () => ["or", ["is", $.b.int], ["none"]]], ["solver", () => ["is", $.b.str]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-return {_FEWEST_RESUMED, InterleavedRun, Interleaved, ClassVar, Perturbed, GridMethod, PerturbedRun, SharpRun, count, choice, Plan, Solved, Costliest, Promise, replace, InvalidParameter};
-})();
-$.modules["methods.minimiser"] = (() => {
-let _PASSES, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps;
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const Any = $.libraries["typing"]["Any"];
+const fields = $.libraries["dataclasses"]["fields"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
-const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
-const first_whole = $.modules["bounds.search"]["first_whole"];
 const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const choice = $.modules["errors"]["choice"];
-const count = $.modules["errors"]["count"];
-const non_negative = $.modules["errors"]["non_negative"];
 const positive = $.modules["errors"]["positive"];
-const procedure = $.modules["methods.procedure"];
-const ROOM = $.modules["methods.exact_steps"]["ROOM"];
+const ExactSteps = $.modules["methods.exact_steps"]["ExactSteps"];
 const GridMethod = $.modules["methods.exact_steps"]["GridMethod"];
-const forecast_excess_risk = $.modules["methods.forecast"]["forecast_excess_risk"];
-const MOST_PASSES = $.modules["methods.passes"]["MOST_PASSES"];
-const Passes = $.modules["methods.passes"]["Passes"];
-const passes_for = $.modules["methods.passes"]["passes_for"];
+const GridRun = $.modules["methods.exact_steps"]["GridRun"];
 const Plan = $.modules["methods.plan"]["Plan"];
-const SOLVERS = $.modules["methods.procedure"]["SOLVERS"];
-const forecast_passes = $.modules["methods.procedure"]["forecast_passes"];
-const solver_passes = $.modules["methods.procedure"]["solver_passes"];
-const SharpRun = $.modules["methods.sharp"]["SharpRun"];
-_PASSES = "passes";
-_DIFFUSION_SHARE = $.div(5n, 3n);
-MinimiserRun = $.dataclass($.cls("MinimiserRun", [SharpRun], ($ns) => {
-$ns.method = "minimiser";
-$ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD from the minimiser";
-$ns.fresh = true;
-$ns.gradient_tolerance = 0.0;
-$ns.warm = false;
-$ns.passes = null;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(MinimiserRun, self, "__post_init__")([]);
-non_negative(["gradient_tolerance", $.ga(self, "gradient_tolerance")]);
-if ($.t(!$.is($.ga(self, "passes"), null))) {
-$.cm($.ga(self, "passes"), "check", [self]);
-if (($.t($.ga(self, "warm")) || $.t($.ga(self, "gradient_tolerance")))) {
-throw $.raised(InvalidParameter(["begins at 0 and has no tolerance"], {"passes": $.ga(self, "passes")}));
-}
-}
-return null;
-});
-$ns.shows_start = $.property($.fn("shows_start", ["self"], {}, function (self) {
-return $.ga(self, "warm");
+SharpRun = $.dataclass($.cls("SharpRun", [GridRun], ($ns) => {
+$ns.method = "sharp";
+$ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD";
+$ns.largest_step_size = $.property($.fn("largest_step_size", ["self"], {}, function (self) {
+return $.modules["bounds.shifted_interpolation"].largest_step_size([], {"strong_convexity": $.ga(self, "strong_convexity"), "objective_smoothness": $.ga(self, "_steepest")});
 }));
-$ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
-if (!$.t(steps)) {
-throw $.raised(InvalidParameter(["steps=0: a release from the minimiser without a noisy step is the minimiser itself, which no bound covers"]));
-}
-return null;
-});
 $ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-let mu, steps;
-if (($.t(steps_without) && !($.t($.ga(self, "shows_start")) || $.t($.ga(self, "shows_order"))))) {
-return $.dict([["gdp_squared", 0.0]]);
-}
-steps = $.either(steps_without, () => steps_with);
+let mu;
 if ($.t(!$.is($.ga(self, "exact"), null))) {
-return $.dict([["gdp_squared", $.pow($.cm(self, "_exact_gdp", [$.ga(self, "exact"), worlds, steps], {"erased": $.b.bool([steps_without])}), 2n)]]);
+mu = $.cm($.ga(self, "exact"), "gdp", [self, worlds], {"steps_with": steps_with, "steps_without": steps_without});
+return $.dict([["gdp_squared", $.pow(mu, 2n)]]);
 }
-mu = $.modules["bounds.shifted_interpolation"].minimiser_dp_gdp([], {...$.named($.cm(self, "_chain", [])), "sensitivity": ($.t(steps_without) ? 0.0 : $.cm(self, "sensitivity", [worlds])), "strong_convexity": $.ga(self, "strong_convexity"), "gradient_tolerance": $.ga(self, "gradient_tolerance"), "steps": steps});
+mu = $.modules["bounds.shifted_interpolation"].gdp([], {...$.named($.cm(self, "_chain", [])), "sensitivity": $.cm(self, "sensitivity", [worlds]), "strong_convexity": $.ga(self, "strong_convexity"), "steps_with_record": steps_with, "steps_without_record": steps_without});
 return $.dict([["gdp_squared", $.pow(mu, 2n)]]);
 });
-$ns._exact_gdp = $.fn("_exact_gdp", ["self", "exact", "worlds", "steps", "*", "erased"], {}, function (self, exact, worlds, steps, erased) {
-let m, moved, room, solved;
-{const $v1 = [$.ga(self, "strong_convexity"), $.add(1n, $.pow(2.0, $.neg(40n)))];m = $v1[0];room = $v1[1];}
-solved = $.mul($.div($.mul(2n, $.ga(self, "gradient_tolerance")), m), room);
-if ($.t(!$.is($.ga(self, "passes"), null))) {
-return $.cm(exact, "gdp", [self, worlds], {"steps_with": steps, "apart": $.cm($.ga(self, "passes"), "apart", [self, worlds])});
-}
-if ($.t(erased)) {
-return $.cm(exact, "gdp", [self, worlds], {"steps_with": 0n, "steps_without": steps, "apart": solved});
-}
-moved = $.mul($.div($.mul($.cm(self, "sensitivity", [worlds]), ROOM), $.mul($.ga(self, "records"), m)), room);
-return $.cm(exact, "gdp", [self, worlds], {"steps_with": steps, "apart": $.add(moved, solved)});
-});
-$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
-let own, solved;
-own = $.dict([["method", $.ga(self, "method")]]);
-if ($.t(!$.is($.ga(self, "passes"), null))) {
-return $.sup(MinimiserRun, self, "conditions")([]);
-}
-solved = $.tuple(["solver-tolerance", $.dict([...$.pairs(own), ["tolerance", $.ga(self, "gradient_tolerance")]])]);
-return $.tuple([...$.each($.sup(MinimiserRun, self, "conditions")([])), solved, $.tuple(["time-unseen", own])]);
-});
-}), [["gradient_tolerance", () => ["is", $.b.float]], ["warm", () => ["is", $.b.bool]], ["passes", () => ["or", ["is", Passes], ["none"]]]], {frozen: true, kw_only: true});
-Minimiser = $.dataclass($.cls("Minimiser", [GridMethod], ($ns) => {
-$ns.name = "minimiser";
-$ns.summary = "solve for the minimiser of the current records, then diffuse: nothing but noise to wait for";
-$ns.solver = "warm";
-$ns.diffusion_steps = null;
-$ns.gradient_tolerance = null;
+}), [], {frozen: true, kw_only: true});
+Sharp = $.dataclass($.cls("Sharp", [GridMethod], ($ns) => {
+$ns.name = "sharp";
+$ns.summary = "the tight bound of the same algorithm (\u03bb > \u03b2\u208b, else Theorem 5.2 sharpened)";
 $ns.step_size = null;
 $ns.noise_variance = null;
-$ns.solver_passes = null;
+$ns.excess_risk_target = null;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 let name;
-$.sup(Minimiser, self, "__post_init__")([]);
-choice(["solver", $.ga(self, "solver"), $.tuple([...$.each(SOLVERS), _PASSES])]);
-if (($.t($.eq($.ga(self, "solver"), _PASSES)) && ($.t($.is($.ga(self, "exact"), false)) || !$.t($.ga(self, "in_place"))))) {
-throw $.raised(InvalidParameter(["needs exact steps, and rows that keep their places"], {"solver": $.ga(self, "solver")}));
-}
-if (($.t($.eq($.ga(self, "solver"), _PASSES)) && $.t(!$.is($.ga(self, "gradient_tolerance"), null)))) {
-throw $.raised(InvalidParameter(["has no gradient_tolerance to reach; leave it out"], {"solver": $.ga(self, "solver")}));
-}
-if ($.t(!$.is($.ga(self, "solver_passes"), null))) {
-count(["solver_passes", $.ga(self, "solver_passes")], {"maximum": MOST_PASSES});
-if ($.t(!$.eq($.ga(self, "solver"), _PASSES))) {
-throw $.raised(InvalidParameter(["belongs to solver 'passes'"], {"solver_passes": $.ga(self, "solver_passes")}));
-}
-}
-if ($.t(!$.is($.ga(self, "diffusion_steps"), null))) {
-count(["diffusion_steps", $.ga(self, "diffusion_steps")]);
-}
-for (const $v2 of $.each($.tuple(["gradient_tolerance", "step_size", "noise_variance"]))) {
-name = $v2;
+$.sup(Sharp, self, "__post_init__")([]);
+for (const $v1 of $.each($.tuple(["step_size", "excess_risk_target"]))) {
+name = $v1;
 if ($.t(!$.is($.b.getattr([self, name]), null))) {
 positive([name, $.b.getattr([self, name])]);
 }
 }
+if ($.t(!$.has($.tuple([null, "cheapest"]), $.ga(self, "noise_variance")))) {
+positive(["noise_variance", $.ga(self, "noise_variance")]);
+}
 return null;
 });
 $ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
-let least;
-$.sup(Minimiser, self, "check_plan")([plan]);
-_check_one_minimiser([$.ga(plan, "problem")]);
-if ($.t($.eq($.ga(self, "solver"), _PASSES))) {
-return null;
-}
-least = gradient_error([], {...$.named(_rounding_facts([$.ga(plan, "problem")]))});
-if (!$.t($.le(least, $.ga(plan, "gradient_tolerance")))) {
-throw $.raised(InvalidParameter([("" + "is below " + $.formatted(least, "", ("" + "g")) + ", the rounding of a gradient in float64")], {"gradient_tolerance": $.ga(plan, "gradient_tolerance")}));
+$.sup(Sharp, self, "check_plan")([plan]);
+if (!$.t($.lt(0n, $.ga($.ga(plan, "problem"), "strong_convexity")))) {
+throw $.raised(AssumptionViolated([("" + "\u03bb=" + $.formatted($.ga(plan, "regularization"), "", ("" + "g")) + " must exceed \u03b2\u208b=" + $.formatted($.ga($.ga($.ga(plan, "loss"), "constants"), "weak_convexity"), "", ("" + "g")) + ": only then does a step contract")]));
 }
 return null;
 });
 $ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
-let own, passes, promise, run, start;
-own = $.dict([["gradient_tolerance", $.ga(numbers, "gradient_tolerance")], ["warm", $.eq($.ga(self, "solver"), "warm")]]);
-passes = $.cm(self, "_passes", [problem]);
-run = MinimiserRun([], {...$.named($.cm(self, "run_facts", [problem, numbers])), ...$.named(own), "passes": passes});
-start = $.modules["methods.procedure"].Solved([$.ga(numbers, "gradient_tolerance"), $.ga(self, "solver")]);
-if ($.t(!$.is(passes, null))) {
-start = $.modules["methods.procedure"].Passed([$.ga(passes, "blocks"), $.cm(passes, "step_sizes", [$.ga(problem, "strong_convexity")])]);
-}
-promise = $.modules["methods.procedure"].Promise([], {"dp": $.modules["methods.procedure"].Costliest([$.b.max([$.ga(numbers, "learn_steps"), $.ga(numbers, "delete_steps")])]), "deletion": $.modules["methods.procedure"].Costliest([], {"steps_without": $.ga(numbers, "delete_steps")})});
-return $.cm(Plan, "of", [problem, run, numbers], {"learning": start, "serving": start, "promise": promise, "exactness": $.ga(run, "exactness")});
+let run;
+run = SharpRun([], {...$.named($.cm(self, "run_facts", [problem, numbers]))});
+return $.cm(Plan, "of", [problem, run, numbers], {"exactness": $.ga(run, "exactness")});
 });
-$ns._passes = $.fn("_passes", ["self", "problem"], {}, function (self, problem) {
-return ($.t($.eq($.ga(self, "solver"), _PASSES)) ? passes_for([problem, $.ga(self, "solver_passes")]) : null);
-});
-}), [["solver", () => ["is", $.b.str]], ["diffusion_steps", () => ["or", ["is", $.b.int], ["none"]]], ["gradient_tolerance", () => ["or", ["is", $.b.float], ["none"]]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["is", $.b.float], ["none"]]], ["solver_passes", () => ["or", ["is", $.b.int], ["none"]]]], {frozen: true});
-_check_one_minimiser = $.fn("_check_one_minimiser", ["problem"], {}, function (problem) {
-if (!$.t($.lt(0n, $.ga(problem, "strong_convexity")))) {
-throw $.raised(AssumptionViolated([("" + "\u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " must exceed the weak convexity \u03b2\u208b=" + $.formatted($.ga($.ga($.ga(problem, "loss"), "constants"), "weak_convexity"), "", ("" + "g")) + " of the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss: only then is there one minimiser, close for neighbouring tables")]));
+}), [["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["or", ["is", $.b.float], ["is", $.b.str]], ["none"]]], ["excess_risk_target", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
+_FACTS = $.b.tuple([(function* ($first) { for (const $v2 of $.each($first)) { let fact; fact = $v2; yield $.ga(fact, "name"); } })(fields([ExactSteps]))]);
+SharpExactRun = $.dataclass($.cls("SharpExactRun", [SharpRun], ($ns) => {
+$ns.method = "sharp-exact";
+$ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD whose every step is an exact discrete Gaussian, roundings charged";
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.sup(SharpExactRun, self, "__post_init__")([]);
+if (($.t($.is($.ga(self, "exact"), null)) || $.t(!$.eq($.ga(self, "dimension"), $.ga($.ga(self, "exact"), "dimension"))))) {
+throw $.raised(InvalidParameter(["must be outputs \u00d7 features"], {"dimension": $.ga(self, "dimension")}));
 }
 return null;
 });
-_rounding_facts = $.fn("_rounding_facts", ["problem"], {}, function (problem) {
-return $.dict([["lipschitz", $.ga($.ga($.ga(problem, "loss"), "constants"), "lipschitz")], ["curvature", $.ga($.ga($.ga(problem, "loss"), "constants"), "curvature")], ["outputs", $.ga($.ga(problem, "loss"), "outputs")], ["records", $.ga(problem, "records")], ["features", $.ga(problem, "features")], ["regularization", $.ga(problem, "regularization")], ["weights_norm", $.div($.mul(2n, $.ga($.ga($.ga(problem, "loss"), "constants"), "lipschitz")), $.ga(problem, "regularization"))]]);
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+let steps, told;
+told = $.sup(SharpExactRun, self, "to_dict")([]);
+steps = $.cm(told, "pop", ["exact"]);
+return $.dict([...$.pairs(told), ...$.pairs($.dict((function* ($first) { for (const $v3 of $.each($first)) { let name, value; {const $v4 = $.unpack($v3, 2, -1);name = $v4[0];value = $v4[1];} if (!$.t(!$.eq($.tuple([name, value]), $.tuple(["in_place", true])))) continue; yield [name, value]; } })($.cm(steps, "items", []))))]);
 });
-diffusion_steps = $.fn("diffusion_steps", ["problem", "step_size"], {}, function (problem, step_size) {
-let chain, enough, most, risk;
-chain = $.dict([["step_size", step_size], ["strong_convexity", $.ga(problem, "strong_convexity")]]);
-risk = $.fn("risk", ["steps"], {}, function (steps) {
-return forecast_excess_risk([problem], {"step_size": step_size, "noise_variance": $.modules["bounds.shifted_interpolation"].noise_inflation([], {"steps": steps, ...$.named(chain)}), "steps": steps});
+$ns.in_parts = $.staticmethod($.fn("in_parts", ["facts"], {}, function (facts) {
+let own;
+own = $.dict((function* ($first) { for (const $v5 of $.each($first)) { let name, value; {const $v6 = $.unpack($v5, 2, -1);name = $v6[0];value = $v6[1];} if (!$.t(!$.has(_FACTS, name))) continue; yield [name, value]; } })($.cm(facts, "items", [])));
+return $.dict([...$.pairs(own), ["exact", $.dict((function* ($first) { for (const $v7 of $.each($first)) { let name; name = $v7; if (!$.t($.has(facts, name))) continue; yield [name, $.gi(facts, name)]; } })(_FACTS))]]);
+}));
+}), [["dimension", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
+SharpExact = $.dataclass($.cls("SharpExact", [Sharp], ($ns) => {
+$ns.name = "sharp-exact";
+$ns.compared = false;
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+return $.dict((function* ($first) { for (const $v8 of $.each($first)) { let name, value; {const $v9 = $.unpack($v8, 2, -1);name = $v9[0];value = $v9[1];} if (!$.t(!$.eq(name, "exact"))) continue; yield [name, value]; } })($.cm($.sup(SharpExact, self, "to_dict")([]), "items", [])));
 });
-most = $.b.max([1n, $.b.round([$.mul(_DIFFUSION_SHARE, forecast_passes([problem]))])]);
-enough = $.mul(1.01, risk([most]));
-return first_whole([$.fn("<lambda>", ["steps"], {}, (steps) => $.le(risk([steps]), enough)), 0n, most]);
+$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let run;
+run = SharpExactRun([], {...$.named($.cm(self, "run_facts", [problem, numbers])), "dimension": $.ga(problem, "dimension")});
+return $.cm(Plan, "of", [problem, run, numbers], {"exactness": $.ga(run, "exactness")});
 });
-return {_PASSES, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps, solver_passes, ClassVar, GridMethod, Passes, SharpRun, first_whole, forecast_passes, forecast_excess_risk, positive, count, InvalidParameter, MOST_PASSES, SOLVERS, choice, gradient_error, Plan, Any, non_negative, AssumptionViolated, passes_for, ROOM};
+}), [], {frozen: true});
+return {SharpRun, Sharp, _FACTS, SharpExactRun, SharpExact, ClassVar, GridMethod, GridRun, positive, AssumptionViolated, Plan, InvalidParameter, ExactSteps, fields};
+})();
+$.modules["methods.theorem"] = (() => {
+let TheoremRun, Theorem, _check_covered;
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const theorem_5_1 = $.modules["bounds.theorem_5_1"];
+const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
+const positive = $.modules["errors"]["positive"];
+const Worlds = $.modules["privacy.guarantee"]["Worlds"];
+const GridMethod = $.modules["methods.exact_steps"]["GridMethod"];
+const GridRun = $.modules["methods.exact_steps"]["GridRun"];
+const Plan = $.modules["methods.plan"]["Plan"];
+TheoremRun = $.dataclass($.cls("TheoremRun", [GridRun], ($ns) => {
+$ns.method = "theorem";
+$ns.source = "Chourasia & Shah 2023, Theorem 5.1 (G.9, G.15)";
+$ns.largest_step_size = $.property($.fn("largest_step_size", ["self"], {}, function (self) {
+return $.div(1n, $.ga(self, "_steepest"));
+}));
+$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
+let mu, printed;
+printed = $.modules["bounds.theorem_5_1"].deletion_rate([], {...$.named($.cm(self, "_chain", [])), "sensitivity": $.cm(self, "sensitivity", [worlds]), "regularization": $.ga(self, "strong_convexity"), "steps_with_record": steps_with, "steps_without_record": steps_without});
+if ($.t($.is($.ga(self, "exact"), null))) {
+return $.dict([["rate", printed]]);
+}
+mu = $.cm($.ga(self, "exact"), "gdp", [self, worlds], {"steps_with": steps_with, "steps_without": steps_without});
+return $.dict([["rate", $.b.max([printed, $.div($.pow(mu, 2n), 2n)])]]);
+});
+}), [], {frozen: true, kw_only: true});
+Theorem = $.dataclass($.cls("Theorem", [GridMethod], ($ns) => {
+$ns.name = "theorem";
+$ns.summary = "Theorem 5.1 as printed (5.2 for a non-convex loss)";
+$ns.notions = $.tuple([$.ga(Worlds, "DEFINITION_4_1")]);
+$ns.step_size = null;
+$ns.noise_variance = null;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.sup(Theorem, self, "__post_init__")([]);
+if ($.t(!$.is($.ga(self, "step_size"), null))) {
+positive(["step_size", $.ga(self, "step_size")]);
+}
+if ($.t(!$.has($.tuple([null, "cheapest"]), $.ga(self, "noise_variance")))) {
+positive(["noise_variance", $.ga(self, "noise_variance")]);
+}
+return null;
+});
+$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
+let widest;
+$.sup(Theorem, self, "check_plan")([plan]);
+_check_covered([$.ga(plan, "problem")]);
+widest = $.modules["bounds.theorem_5_1"].init_variance([], {"noise_variance": $.ga(plan, "noise_variance"), "regularization": $.ga(plan, "regularization"), "step_size": $.ga(plan, "step_size")});
+if (!($.t($.lt($.ga(plan, "step_size"), $.div(1n, $.ga($.ga(plan, "problem"), "objective_smoothness")))) && $.t($.le($.ga(plan, "init_variance"), $.mul(widest, $.add(1n, 1e-09)))))) {
+throw $.raised(AssumptionViolated([("" + "must be below 1/(\u03bb+\u03b2), and init_variance=" + $.formatted($.ga(plan, "init_variance"), "", ("" + "g")) + " at most " + $.formatted(widest, "", ("" + "g")) + ", for Theorem 5.1")], {"step_size": $.ga(plan, "step_size")}));
+}
+return null;
+});
+$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let run;
+run = TheoremRun([], {...$.named($.cm(self, "run_facts", [problem, numbers]))});
+return $.cm(Plan, "of", [problem, run, numbers], {"exactness": $.ga(run, "exactness")});
+});
+}), [["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["or", ["is", $.b.float], ["is", $.b.str]], ["none"]]]], {frozen: true});
+_check_covered = $.fn("_check_covered", ["problem"], {}, function (problem) {
+if (!($.t($.ga($.ga($.ga(problem, "loss"), "constants"), "convex")) && $.t($.ga($.ga(problem, "loss"), "twice_differentiable")))) {
+throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss is not twice differentiable and convex, which Theorem 5.1 assumes; method 'sharp' needs less and is tighter")]));
+}
+return null;
+});
+return {TheoremRun, Theorem, _check_covered, Worlds, ClassVar, GridMethod, GridRun, positive, AssumptionViolated, Plan};
+})();
+$.modules["evidence.facts"] = (() => {
+let MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _columns, in_order, digest, number, version, audited, MOST_PLACES, MOST_PUBLISHERS, UNKNOWN, listed, in_order_of_the_source, looked_for, put_besides, made_by;
+const re = $.libraries["re"];
+const Mapping = $.libraries["collections.abc"]["Mapping"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const pairwise = $.libraries["itertools"]["pairwise"];
+const Any = $.libraries["typing"]["Any"];
+const UUID = $.libraries["uuid"]["UUID"];
+const Statuses = $.modules["accountant.events"]["Statuses"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const choice = $.modules["errors"]["choice"];
+const count = $.modules["errors"]["count"];
+const real = $.modules["errors"]["real"];
+const day = $.modules["register.case"]["day"];
+const last_day = $.modules["register.case"]["last_day"];
+const local_day = $.modules["register.case"]["local_day"];
+const moment = $.modules["register.case"]["moment"];
+const entry = $.modules["store.entry"];
+const Verdicts = $.modules["store.sources.verdicts"]["Verdicts"];
+const NOTHING_STATED = $.modules["evidence.notices"]["NOTHING_STATED"];
+const Notices = $.modules["evidence.notices"]["Notices"];
+const text = $.modules["evidence.notices"]["text"];
+{const $v1 = [100n, 10000n];MOST_AUDITS = $v1[0];MOST_COLUMNS = $v1[1];}
+Erasure = $.dataclass($.cls("Erasure", [], ($ns) => {
+$ns.status = $.ga(Statuses, "PUBLISHED");
+$ns.replaced = 0n;
+$ns.inserted = 0n;
+$ns.remaining = null;
+$ns.request_id = null;
+$ns.received = null;
+$ns.edited = null;
+$ns.served = null;
+$ns.model_before = null;
+$ns.model_after = null;
+$ns.checked = null;
+$ns.audit = $.tuple([]);
+$ns.controller = null;
+$ns.ledger_entries = null;
+$ns.ledger_sha256 = null;
+$ns.notices = NOTHING_STATED;
+$ns.deleted_at = null;
+$ns.read_at = null;
+$ns.counted = null;
+$ns.residue = $.tuple([]);
+$ns.publishers = $.tuple([]);
+$ns.from_data = null;
+$ns.by_calendar = false;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let name, start;
+count(["rows", $.ga(self, "rows")]);
+count(["inserted", $.ga(self, "inserted")], {"minimum": 0n});
+if (!$.t($.le(count(["replaced", $.ga(self, "replaced")], {"minimum": 0n}), $.ga(self, "rows")))) {
+throw $.raised(InvalidParameter([("" + "rows cannot be among rows=" + $.formatted($.ga(self, "rows"), "", "") + " erased")], {"replaced": $.ga(self, "replaced")}));
+}
+if ($.t(!$.is($.ga(self, "remaining"), null))) {
+count(["remaining", $.ga(self, "remaining")], {"minimum": 0n});
+}
+$.cm($.b.object, "__setattr__", [self, "status", Statuses([$.ga(self, "status")])]);
+if ($.t(!$.eq($.is($.ga(self, "release"), null), !$.is($.ga(self, "status"), $.ga(Statuses, "PUBLISHED"))))) {
+throw $.raised(InvalidParameter(["contradict each other"], {"status": $.b.str([$.ga(self, "status")]), "release": $.ga(self, "release")}));
+}
+if ($.t(!$.is($.ga(self, "release"), null))) {
+count(["release", $.ga(self, "release")]);
+}
+if (($.t(!$.is($.ga(self, "status"), $.ga(Statuses, "PUBLISHED"))) && !($.t($.is($.ga(self, "model_after"), null)) && $.t($.is($.ga(self, "served"), null))))) {
+throw $.raised(InvalidParameter([("" + "served and model_after say that a model was published, status=" + $.formatted($.b.str([$.ga(self, "status")]), "r", "") + " does not")]));
+}
+for (const $v2 of $.each($.tuple(["request_id", "checked", "controller"]))) {
+name = $v2;
+text([name, $.b.getattr([self, name])]);
+}
+for (const $v3 of $.each($.tuple(["model_before", "model_after", "ledger_sha256"]))) {
+name = $v3;
+digest([name, $.b.getattr([self, name])]);
+}
+if ($.t(!$.eq($.is($.ga(self, "ledger_entries"), null), $.is($.ga(self, "ledger_sha256"), null)))) {
+throw $.raised(InvalidParameter(["ledger_entries and ledger_sha256 describe the same state: give both or neither"]));
+}
+if ($.t(!$.is($.ga(self, "ledger_entries"), null))) {
+count(["ledger_entries", $.ga(self, "ledger_entries")]);
+}
+if ($.t(!$.is($.ga(self, "received"), null))) {
+$.cm($.b.object, "__setattr__", [self, "received", moment(["received", $.ga(self, "received")], {"utc": false})]);
+}
+for (const $v4 of $.each($.tuple(["edited", "served"]))) {
+name = $v4;
+$.cm($.b.object, "__setattr__", [self, name, _day_of([name, $.b.getattr([self, name]), $.ga(self, "received")])]);
+}
+start = ($.t($.is($.ga(self, "received"), null)) ? null : $.slice($.ga(self, "received"), null, 10n, null));
+in_order([], {"received": start, "edited": $.ga(self, "edited"), "served": $.ga(self, "served")});
+$.cm($.b.object, "__setattr__", [self, "audit", audited([$.ga(self, "audit")])]);
+$.cm($.ga(self, "notices"), "fit", [$.ga(self, "received")]);
+$.cm($.b.object, "__setattr__", [self, "residue", looked_for([$.ga(self, "residue")])]);
+$.cm($.b.object, "__setattr__", [self, "publishers", put_besides([$.ga(self, "publishers")])]);
+$.cm($.b.object, "__setattr__", [self, "from_data", _columns([$.ga(self, "from_data")])]);
+if (!$.t($.b.isinstance([$.ga(self, "by_calendar"), $.b.bool]))) {
+throw $.raised(InvalidParameter(["must be true or false"], {"by_calendar": $.ga(self, "by_calendar")}));
+}
+in_order_of_the_source([$.ga(self, "deleted_at"), $.ga(self, "read_at"), $.ga(self, "counted")], {"published": !$.is($.ga(self, "release"), null)});
+return null;
+});
+$ns.deleted = $.property($.fn("deleted", ["self"], {}, function (self) {
+return $.sub($.ga(self, "rows"), $.ga(self, "replaced"));
+}));
+$ns.deadline = $.property($.fn("deadline", ["self"], {}, function (self) {
+let extended;
+if ($.t($.is($.ga(self, "received"), null))) {
+return null;
+}
+extended = $.ga($.ga(self, "notices"), "extended_until");
+return $.cm($.either(extended, () => last_day([$.ga(self, "received")], {"holidays": $.ga($.ga(self, "notices"), "holidays")})), "isoformat", []);
+}));
+}), [["rows", () => ["is", $.b.int]], ["release", () => ["or", ["is", $.b.int], ["none"]]], ["status", () => ["is", Statuses]], ["replaced", () => ["is", $.b.int]], ["inserted", () => ["is", $.b.int]], ["remaining", () => ["or", ["is", $.b.int], ["none"]]], ["request_id", () => ["or", ["is", $.b.str], ["none"]]], ["received", () => ["or", ["is", $.b.str], ["none"]]], ["edited", () => ["or", ["is", $.b.str], ["none"]]], ["served", () => ["or", ["is", $.b.str], ["none"]]], ["model_before", () => ["or", ["is", $.b.str], ["none"]]], ["model_after", () => ["or", ["is", $.b.str], ["none"]]], ["checked", () => ["or", ["is", $.b.str], ["none"]]], ["audit", () => ["of", $.b.tuple, ["parts", Mapping, ["is", $.b.str], ["is", Any]]]], ["controller", () => ["or", ["is", $.b.str], ["none"]]], ["ledger_entries", () => ["or", ["is", $.b.int], ["none"]]], ["ledger_sha256", () => ["or", ["is", $.b.str], ["none"]]], ["notices", () => ["is", Notices]], ["deleted_at", () => ["or", ["is", $.b.str], ["none"]]], ["read_at", () => ["or", ["is", $.b.str], ["none"]]], ["counted", () => ["or", ["is", $.b.str], ["none"]]], ["residue", () => ["of", $.b.tuple, ["parts", Mapping, ["is", $.b.str], ["is", Any]]]], ["publishers", () => ["of", $.b.tuple, ["parts", Mapping, ["is", $.b.str], ["is", Any]]]], ["from_data", () => ["or", ["of", $.b.tuple, ["is", $.b.str]], ["none"]]], ["by_calendar", () => ["is", $.b.bool]]], {frozen: true});
+_day_of = $.fn("_day_of", ["name", "when", "received"], {}, function (name, when, received) {
+if ($.t($.is(when, null))) {
+return null;
+}
+if (($.t($.b.isinstance([when, $.b.str])) && $.t($.has(when, "T")))) {
+return $.cm(local_day([moment([name, when]), received]), "isoformat", []);
+}
+return $.cm(day([name, when]), "isoformat", []);
+});
+_columns = $.fn("_columns", ["names"], {}, function (names) {
+let name;
+if ($.t($.is(names, null))) {
+return null;
+}
+if ((!$.t($.b.isinstance([names, $.tuple([$.b.list, $.b.tuple])])) || $.t($.lt(MOST_COLUMNS, $.b.len([names]))))) {
+throw $.raised(InvalidParameter([("" + "from_data must be a list of at most " + $.formatted(MOST_COLUMNS, "", "") + " columns, or left out")]));
+}
+for (const $v5 of $.each(names)) {
+name = $v5;
+if ($.t($.is(name, null))) {
+throw $.raised(InvalidParameter(["a column of from_data needs a name"]));
+}
+text(["column of from_data", name]);
+}
+return $.b.tuple([$.cm($.b.dict, "fromkeys", [names])]);
+});
+in_order = $.fn("in_order", ["**days"], {}, function (days) {
+let after, before, first, known, second;
+known = [...(function* ($first) { for (const $v6 of $.each($first)) { let name, when; {const $v7 = $.unpack($v6, 2, -1);name = $v7[0];when = $v7[1];} if (!$.t(!$.is(when, null))) continue; yield $.tuple([name, when]); } })($.cm(days, "items", []))];
+for (const $v8 of $.each(pairwise([known]))) {
+{const $v9 = $.unpack($v8, 2, -1);{const $v10 = $.unpack($v9[0], 2, -1);before = $v10[0];first = $v10[1];}{const $v11 = $.unpack($v9[1], 2, -1);after = $v11[0];second = $v11[1];}}
+if ($.t($.lt(second, first))) {
+throw $.raised(InvalidParameter(["are in the wrong order: the second lies before the first"], {...$.named($.dict([[before, first], [after, second]]))}));
+}
+}
+return null;
+});
+digest = $.fn("digest", ["name", "value"], {}, function (name, value) {
+if (($.t(!$.is(value, null)) && !($.t($.b.isinstance([value, $.b.str])) && $.t($.libraries["re"].fullmatch(["[0-9a-f]{64}", value]))))) {
+throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + " must be a SHA-256, 64 hexadecimal digits in lower case, or left out")]));
+}
+return null;
+});
+number = $.fn("number", ["certificate_id"], {}, function (certificate_id) {
+try {
+if ($.t($.eq($.b.str([UUID([certificate_id])]), certificate_id))) {
+return $.b.str([certificate_id]);
+}
+} catch ($error) { const $caught = $.thrown($error);
+if ($.caught($caught, $.tuple([$.b.TypeError, $.b.ValueError, $.b.AttributeError]))) {
+
+} else throw $caught;
+}
+throw $.raised(InvalidParameter(["certificate_id must be a UUID, for example 6f1c0f6e-0c0b-4a53-9d5c-0d8c2f0f6c11"]));
+return null;
+});
+version = $.fn("version", ["name"], {}, function (name) {
+if ((!$.t($.b.isinstance([name, $.b.str])) || !$.t($.libraries["re"].fullmatch(["[0-9]{1,5}(\\.[0-9]{1,5}){1,3}([.+-]?[a-z0-9.]{1,30})?", name])))) {
+throw $.raised(InvalidParameter(["version must be that of the software, for example 0.2.0"]));
+}
+return name;
+});
+audited = $.fn("audited", ["results"], {}, function (results) {
+let found, name, result;
+found = listed(["audit", results, MOST_AUDITS, $.tuple(["name", "measured_lower_bound", "claimed_advantage"])]);
+for (const $v12 of $.each(found)) {
+result = $v12;
+for (const $v13 of $.each($.tuple(["measured_lower_bound", "claimed_advantage"]))) {
+name = $v13;
+if (!$.t((($v14, $v15, $v16) => $.le($v14, $v15) && $.le($v15, $v16))(0n, real([name, $.gi(result, name)]), 1n))) {
+throw $.raised(InvalidParameter(["must lie between 0 and 1: it is an advantage over guessing"], {...$.named($.dict([[name, $.gi(result, name)]]))}));
+}
+}
+if ($.t($.lt($.gi(result, "claimed_advantage"), $.gi(result, "measured_lower_bound")))) {
+throw $.raised(InvalidParameter([("" + "the audit " + $.formatted($.gi(result, "name"), "r", "") + " measured more than is certified: nothing may be certified until it is known why")]));
+}
+}
+return found;
+});
+MOST_PLACES = 1000n;
+MOST_PUBLISHERS = 50n;
+UNKNOWN = "unknown";
+listed = $.fn("listed", ["name", "rows", "most", "parts"], {}, function (name, rows, most, parts) {
+let row;
+if ((!$.t($.b.isinstance([rows, $.tuple([$.b.list, $.b.tuple])])) || $.t($.lt(most, $.b.len([rows]))))) {
+throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + " must be a list of at most " + $.formatted(most, "", ""))]));
+}
+for (const $v17 of $.each(rows)) {
+row = $v17;
+if ((!$.t($.b.isinstance([row, Mapping])) || $.t(!$.eq($.b.set([row]), $.b.set([parts]))) || $.t($.is($.gi(row, $.gi(parts, 0n)), null)))) {
+throw $.raised(InvalidParameter([("" + "each part of " + $.formatted(name, "", "") + " has " + $.formatted($.cm(", ", "join", [parts]), "", "") + ", the first of them a name")]));
+}
+text([("" + $.formatted($.gi(parts, 0n), "", "") + " of " + $.formatted(name, "", "")), $.gi(row, $.gi(parts, 0n))]);
+}
+return $.b.tuple([(function* ($first) { for (const $v18 of $.each($first)) { let row; row = $v18; yield $.b.dict([row]); } })(rows)]);
+});
+in_order_of_the_source = $.fn("in_order_of_the_source", ["deleted_at", "read_at", "counted", "*", "published"], {}, function (deleted_at, read_at, counted, published) {
+let place;
+for (const $v19 of $.each($.tuple([deleted_at, read_at]))) {
+place = $v19;
+if ($.t(!$.is(place, null))) {
+$.modules["store.entry"].check_position([place]);
+}
+}
+if ($.t(!$.eq($.is(read_at, null), $.either($.is(deleted_at, null), () => !$.t(published))))) {
+throw $.raised(InvalidParameter(["where rows lie in a source of their own, a deletion has deleted_at, and the model published since has read_at"]));
+}
+if (($.t(!$.is(counted, null)) && ($.t(choice(["counted", counted, $.modules["store.entry"].COUNTED_BY])) && $.t($.is(read_at, null))))) {
+throw $.raised(InvalidParameter(["counted says by what the changes up to read_at were counted: give both or neither"]));
+}
+if (($.t(!$.is(read_at, null)) && $.t(!$.is(deleted_at, null)) && !$.t($.modules["store.entry"].position_covers([read_at, deleted_at])))) {
+throw $.raised(InvalidParameter([("" + "the published model was computed from " + $.formatted(read_at, "", "") + ", which does not show the deletion at " + $.formatted(deleted_at, "", "") + ": it may have been trained with what was erased, so nothing is certified. Publish again")]));
+}
+return null;
+});
+looked_for = $.fn("looked_for", ["places"], {}, function (places) {
+let found, place;
+found = listed(["residue", places, MOST_PLACES, $.tuple(["place", "verdict", "found", "remedy"])]);
+for (const $v20 of $.each(found)) {
+place = $v20;
+text(["remedy", $.gi(place, "remedy")]);
+Verdicts([$.gi(place, "verdict")]);
+if ($.t(!$.eq($.lt(0n, count(["found", $.gi(place, "found")], {"minimum": 0n})), $.eq($.gi(place, "verdict"), $.ga(Verdicts, "RESIDUAL"))))) {
+throw $.raised(InvalidParameter(["a place of a residue report is RESIDUAL where something was found, and only there"]));
+}
+}
+return found;
+});
+put_besides = $.fn("put_besides", ["places"], {}, function (places) {
+let found, name, place;
+found = listed(["publishers", places, MOST_PUBLISHERS, $.tuple(["kind", "release", "oldest"])]);
+for (const $v21 of $.each(found)) {
+place = $v21;
+for (const $v22 of $.each($.tuple(["release", "oldest"]))) {
+name = $v22;
+if ($.t(!$.is($.gi(place, name), null))) {
+count([name, $.gi(place, name)]);
+}
+}
+if (($.t(!$.is($.gi(place, "release"), null)) && ($.t($.is($.gi(place, "oldest"), null)) || $.t($.lt($.gi(place, "release"), $.gi(place, "oldest")))))) {
+throw $.raised(InvalidParameter(["a publisher that holds a release has none that is older than its oldest"]));
+}
+}
+return found;
+});
+made_by = $.fn("made_by", ["releases", "publishers"], {}, function (releases, publishers) {
+let name, place;
+for (const $v23 of $.each(publishers)) {
+place = $v23;
+for (const $v24 of $.each($.tuple(["release", "oldest"]))) {
+name = $v24;
+if (($.t(!$.is($.gi(place, name), null)) && $.t($.lt(releases, $.gi(place, name))))) {
+throw $.raised(InvalidParameter([("" + "a publisher cannot hold release " + $.formatted($.gi(place, name), "", "") + ": " + $.formatted(releases, "", "") + " were made")]));
+}
+}
+}
+return null;
+});
+return {MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _columns, in_order, digest, number, version, audited, MOST_PLACES, MOST_PUBLISHERS, UNKNOWN, listed, in_order_of_the_source, looked_for, put_besides, made_by, InvalidParameter, UUID, pairwise, Any, Mapping, Notices, NOTHING_STATED, Statuses, moment, count, text, last_day, choice, Verdicts, real, day, local_day};
 })();
 $.modules["accountant.account"] = (() => {
 let Erasing, hidden_past, Account, _stretch, CONTRADICTION;
@@ -7997,11 +7580,11 @@ const count = $.modules["errors"]["count"];
 const Mechanism = $.modules["methods.base"]["Mechanism"];
 const Event = $.modules["accountant.events"]["Event"];
 const EventKinds = $.modules["accountant.events"]["EventKinds"];
-const Stretch = $.modules["accountant.intervals"]["Stretch"];
-const answer = $.modules["accountant.intervals"]["answer"];
-const costs = $.modules["accountant.intervals"]["costs"];
-const orders = $.modules["accountant.intervals"]["orders"];
-const publish = $.modules["accountant.intervals"]["publish"];
+const Stretch = $.modules["accountant.events"]["Stretch"];
+const answer = $.modules["accountant.events"]["answer"];
+const costs = $.modules["accountant.events"]["costs"];
+const orders = $.modules["accountant.events"]["orders"];
+const publish = $.modules["accountant.events"]["publish"];
 Erasing = $.dataclass($.cls("Erasing", [], ($ns) => {
 $ns.carried = $.tuple([]);
 $ns.closeness = null;
@@ -8189,66 +7772,280 @@ return $.tuple([$.ga(event, "mechanism"), $.ga(event, "exposure"), 0.0]);
 CONTRADICTION = "runs that share every other fact state different smoothness of the objective";
 return {Erasing, hidden_past, Account, _stretch, CONTRADICTION, Stretch, Counter, field, Mechanism, Event, groupby, InvalidParameter, EventKinds, replace, count, costs, publish, orders, answer};
 })();
-$.modules["methods.stages"] = (() => {
-let MOMENTS, STAGE_KINDS, Stage, of_stage;
+$.modules["methods.interleaved"] = (() => {
+let _FEWEST_RESUMED, InterleavedRun, Interleaved;
+const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const replace = $.libraries["dataclasses"]["replace"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const choice = $.modules["errors"]["choice"];
 const count = $.modules["errors"]["count"];
-const positive = $.modules["errors"]["positive"];
-const HEAD = $.modules["losses.staged"]["HEAD"];
-const NETWORK = $.modules["losses.staged"]["NETWORK"];
-const Budget = $.modules["privacy.budget"]["Budget"];
-const Worlds = $.modules["privacy.worlds"]["Worlds"];
-const moments = $.modules["methods.moments"];
-MOMENTS = "moments";
-STAGE_KINDS = $.tuple([NETWORK, HEAD, MOMENTS]);
-Stage = $.dataclass($.cls("Stage", [], ($ns) => {
-$ns.kind = NETWORK;
-$ns.steps = null;
-$ns.step_size = null;
-$ns.regularization = null;
-$ns.share = 1.0;
-$ns.sampling_rate = null;
+const GridMethod = $.modules["methods.exact_steps"]["GridMethod"];
+const Perturbed = $.modules["methods.perturbed"]["Perturbed"];
+const PerturbedRun = $.modules["methods.perturbed"]["PerturbedRun"];
+const Plan = $.modules["methods.plan"]["Plan"];
+const Costliest = $.modules["methods.problem"]["Costliest"];
+const Promise = $.modules["methods.problem"]["Promise"];
+const Solved = $.modules["methods.problem"]["Solved"];
+const SharpRun = $.modules["methods.sharp"]["SharpRun"];
+_FEWEST_RESUMED = 2n;
+InterleavedRun = $.dataclass($.cls("InterleavedRun", [SharpRun], ($ns) => {
+$ns.method = "interleaved";
+$ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD from the model published before, composed with the objective perturbation that it began from";
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let name;
-choice(["kind of a stage", $.ga(self, "kind"), STAGE_KINDS]);
-if ($.t(!$.is($.ga(self, "steps"), null))) {
-count(["steps of a stage", $.ga(self, "steps")]);
+$.sup(InterleavedRun, self, "__post_init__")([]);
+if ($.t($.eq($.ga(self, "shows_order"), $.ga($.ga(self, "fresh_release"), "in_place")))) {
+throw $.raised(InvalidParameter(["must say of fresh publications what it says of the steps between them"], {"in_place": !$.t($.ga(self, "shows_order"))}));
+}
+return null;
+});
+$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
+return ($.t(steps) ? $.mul(2n, steps) : 1n);
+});
+$ns.check_start = $.fn("check_start", ["self", "steps", "*", "fresh"], {}, function (self, steps, fresh) {
+if ($.t($.eq(fresh, $.b.bool([steps])))) {
+throw $.raised(InvalidParameter([($.t(fresh) ? "must be 0: a fresh publication by 'interleaved' has no noisy steps" : "must be at least 1 where a publication by 'interleaved' resumes from the model before")], {"steps": steps}));
+}
+return null;
+});
+$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
+let clean, cost, endless, fresh, shown, with_record;
+endless = $.eq(steps_with, $.libraries["math"].inf);
+fresh = $.either(endless, () => $.eq($.mod(steps_with, 2n), 1n));
+{const $v1 = [($.t(endless) ? $.libraries["math"].inf : $.floordiv(steps_with, 2n)), $.floordiv(steps_without, 2n)];with_record = $v1[0];clean = $v1[1];}
+cost = (($.t(with_record) || ($.t(clean) && $.t($.ga(self, "shows_order")))) ? $.sup(InterleavedRun, self, "_cost")([worlds, with_record, clean]) : $.dict([]));
+if ($.t(fresh)) {
+cost = $.dict([...$.pairs($.cm($.ga(self, "fresh_release"), "_cost", [worlds, 1n, 0n])), ...$.pairs(cost)]);
 } else {
-if ($.t($.eq($.ga(self, "kind"), NETWORK))) {
-throw $.raised(InvalidParameter(["a network stage needs steps=, the number of noisy steps that it runs"]));
+if (($.t($.ga(self, "shows_order")) && $.t($.eq($.mod(steps_without, 2n), 1n)))) {
+shown = $.gi($.cm($.ga(self, "fresh_release"), "_cost", [worlds, 0n, 1n]), "gdp_squared");
+cost = $.dict([["gdp_squared", $.add(shown, $.cm(cost, "get", ["gdp_squared", 0.0]))]]);
 }
 }
-for (const $v1 of $.each($.tuple(["step_size", "regularization"]))) {
-name = $v1;
-if ($.t(!$.is($.b.getattr([self, name]), null))) {
-positive([name, $.b.getattr([self, name])]);
+return cost;
+});
+$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
+return $.tuple([...$.each($.sup(InterleavedRun, self, "conditions")([])), ...$.each($.cm($.ga(self, "fresh_release"), "conditions", []))]);
+});
+}), [["fresh_release", () => ["is", PerturbedRun]]], {frozen: true, kw_only: true});
+Interleaved = $.dataclass($.cls("Interleaved", [GridMethod], ($ns) => {
+$ns.name = "interleaved";
+$ns.summary = "many publications: a few by objective perturbation, between them a few noisy steps";
+$ns.for_streams = true;
+$ns.proof = $.ga(Perturbed, "proof");
+$ns.fresh_every = null;
+$ns.resumed_steps = null;
+$ns.solver = "cold";
+$ns.step_size = null;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.sup(Interleaved, self, "__post_init__")([]);
+choice(["solver", $.ga(self, "solver"), $.tuple(["cold", "fixed"])]);
+if ($.t(!$.is($.ga(self, "fresh_every"), null))) {
+count(["fresh_every", $.ga(self, "fresh_every")], {"minimum": $.add(_FEWEST_RESUMED, 1n)});
 }
+if ($.t(!$.is($.ga(self, "resumed_steps"), null))) {
+count(["resumed_steps", $.ga(self, "resumed_steps")]);
 }
-positive(["share", $.ga(self, "share")]);
-if (($.t($.eq($.ga(self, "kind"), MOMENTS)) && $.t(!$.eq($.tuple([$.ga(self, "steps"), $.ga(self, "step_size")]), $.tuple([null, null]))))) {
-throw $.raised(InvalidParameter(["moments are made in one pass: leave steps and step_size out"]));
+return null;
+});
+$ns._fresh = $.property($.fn("_fresh", ["self"], {}, function (self) {
+return Perturbed([], {"solver": $.ga(self, "solver"), "in_place": $.ga(self, "in_place")});
+}));
+$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
+$.sup(Interleaved, self, "check_plan")([plan]);
+$.cm($.ga(self, "_fresh"), "check_plan", [plan]);
+return null;
+});
+$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let fresh, promise, resumed, run, start, steps;
+if ($.t($.is($.ga(self, "fresh_every"), null))) {
+throw $.raised(InvalidParameter(["a plan by method 'interleaved' states how many publications start afresh"], {"fresh_every": null}));
 }
-if ($.t(!$.is($.ga(self, "sampling_rate"), null))) {
-if ($.t(!$.eq($.ga(self, "kind"), NETWORK))) {
-throw $.raised(InvalidParameter([("" + "sampling_rate belongs to a network stage, not to one of kind " + $.formatted($.ga(self, "kind"), "r", ""))]));
-}
-if (!$.t($.lt(positive(["sampling_rate", $.ga(self, "sampling_rate")]), 1n))) {
-throw $.raised(InvalidParameter(["must be below 1; leave it out for steps on all rows"], {"sampling_rate": $.ga(self, "sampling_rate")}));
+fresh = $.cm(replace([$.ga(self, "_fresh")], {"solver": "cold"}), "run", [problem, numbers]);
+run = InterleavedRun([], {...$.named($.cm(self, "run_facts", [problem, numbers])), "fresh_release": fresh});
+{const $v2 = [$.ga(numbers, "delete_steps"), $.sub($.ga(self, "fresh_every"), 1n)];steps = $v2[0];resumed = $v2[1];}
+promise = Promise([], {"dp": Costliest([$.add(1n, $.mul($.mul(2n, resumed), steps))]), "deletion": Costliest([$.add(1n, $.mul($.mul(2n, $.sub(resumed, 1n)), steps)), $.mul(2n, steps)]), "relearns": true, "fresh_every": $.ga(self, "fresh_every")});
+start = Solved([$.ga(numbers, "gradient_tolerance"), $.ga(self, "solver")]);
+return $.cm(Plan, "of", [problem, run, numbers], {"learning": start, "promise": promise, "exactness": $.ga(run, "exactness")});
+});
+}), [["fresh_every", () => ["or", ["is", $.b.int], ["none"]]], ["resumed_steps", () => ["or", ["is", $.b.int], ["none"]]], ["solver", () => ["is", $.b.str]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
+return {_FEWEST_RESUMED, InterleavedRun, Interleaved, ClassVar, Perturbed, GridMethod, PerturbedRun, SharpRun, count, choice, Plan, Solved, Costliest, Promise, replace, InvalidParameter};
+})();
+$.modules["methods.minimiser"] = (() => {
+let _PASSES, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps;
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const Any = $.libraries["typing"]["Any"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
+const first_whole = $.modules["bounds.arithmetic"]["first_whole"];
+const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
+const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const choice = $.modules["errors"]["choice"];
+const count = $.modules["errors"]["count"];
+const non_negative = $.modules["errors"]["non_negative"];
+const positive = $.modules["errors"]["positive"];
+const ROOM = $.modules["methods.exact_steps"]["ROOM"];
+const GridMethod = $.modules["methods.exact_steps"]["GridMethod"];
+const forecast_excess_risk = $.modules["methods.forecast"]["forecast_excess_risk"];
+const MOST_PASSES = $.modules["methods.passes"]["MOST_PASSES"];
+const Passes = $.modules["methods.passes"]["Passes"];
+const passes_for = $.modules["methods.passes"]["passes_for"];
+const Plan = $.modules["methods.plan"]["Plan"];
+const SOLVERS = $.modules["methods.problem"]["SOLVERS"];
+const forecast_passes = $.modules["methods.problem"]["forecast_passes"];
+const solver_passes = $.modules["methods.problem"]["solver_passes"];
+const SharpRun = $.modules["methods.sharp"]["SharpRun"];
+_PASSES = "passes";
+_DIFFUSION_SHARE = $.div(5n, 3n);
+MinimiserRun = $.dataclass($.cls("MinimiserRun", [SharpRun], ($ns) => {
+$ns.method = "minimiser";
+$ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD from the minimiser";
+$ns.fresh = true;
+$ns.gradient_tolerance = 0.0;
+$ns.warm = false;
+$ns.passes = null;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.sup(MinimiserRun, self, "__post_init__")([]);
+non_negative(["gradient_tolerance", $.ga(self, "gradient_tolerance")]);
+if ($.t(!$.is($.ga(self, "passes"), null))) {
+$.cm($.ga(self, "passes"), "check", [self]);
+if (($.t($.ga(self, "warm")) || $.t($.ga(self, "gradient_tolerance")))) {
+throw $.raised(InvalidParameter(["begins at 0 and has no tolerance"], {"passes": $.ga(self, "passes")}));
 }
 }
 return null;
 });
-$ns.form = $.property($.fn("form", ["self"], {}, function (self) {
-return ($.t($.eq($.ga(self, "kind"), NETWORK)) ? NETWORK : HEAD);
+$ns.shows_start = $.property($.fn("shows_start", ["self"], {}, function (self) {
+return $.ga(self, "warm");
 }));
-}), [["kind", () => ["is", $.b.str]], ["steps", () => ["or", ["is", $.b.int], ["none"]]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["regularization", () => ["or", ["is", $.b.float], ["none"]]], ["share", () => ["is", $.b.float]], ["sampling_rate", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-of_stage = $.fn("of_stage", ["stage", "number", "problem", "staged", "*", "gdp", "worlds"], {}, function (stage, number, problem, staged, gdp, worlds) {
-return replace([problem], {"loss": $.cm(staged, "loss_of", [number]), "features": $.cm(staged, "features_of", [number, $.ga(problem, "features")]), "regularization": ($.t($.is($.ga(stage, "regularization"), null)) ? $.ga(problem, "regularization") : $.ga(stage, "regularization")), "budget": $.cm(Budget, "from_gdp", [], {"dp": gdp, "deletion": gdp}), "adjacency": ($.t($.ga(worlds, "between_records")) ? $.ga(Worlds, "REPLACE") : $.ga(Worlds, "ZERO_OUT")), "releases": 1n, "utility": false, "slack_in_budget": false, "asked_regularization": null, "model_norm": null, "one_hot_blocks": null, "total": null, "feature_map": null});
+$ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
+if (!$.t(steps)) {
+throw $.raised(InvalidParameter(["steps=0: a release from the minimiser without a noisy step is the minimiser itself, which no bound covers"]));
+}
+return null;
 });
-return {MOMENTS, STAGE_KINDS, Stage, of_stage, NETWORK, InvalidParameter, positive, count, choice, Worlds, Budget, replace, HEAD};
+$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
+let mu, steps;
+if (($.t(steps_without) && !($.t($.ga(self, "shows_start")) || $.t($.ga(self, "shows_order"))))) {
+return $.dict([["gdp_squared", 0.0]]);
+}
+steps = $.either(steps_without, () => steps_with);
+if ($.t(!$.is($.ga(self, "exact"), null))) {
+return $.dict([["gdp_squared", $.pow($.cm(self, "_exact_gdp", [$.ga(self, "exact"), worlds, steps], {"erased": $.b.bool([steps_without])}), 2n)]]);
+}
+mu = $.modules["bounds.shifted_interpolation"].minimiser_dp_gdp([], {...$.named($.cm(self, "_chain", [])), "sensitivity": ($.t(steps_without) ? 0.0 : $.cm(self, "sensitivity", [worlds])), "strong_convexity": $.ga(self, "strong_convexity"), "gradient_tolerance": $.ga(self, "gradient_tolerance"), "steps": steps});
+return $.dict([["gdp_squared", $.pow(mu, 2n)]]);
+});
+$ns._exact_gdp = $.fn("_exact_gdp", ["self", "exact", "worlds", "steps", "*", "erased"], {}, function (self, exact, worlds, steps, erased) {
+let m, moved, room, solved;
+{const $v1 = [$.ga(self, "strong_convexity"), $.add(1n, $.pow(2.0, $.neg(40n)))];m = $v1[0];room = $v1[1];}
+solved = $.mul($.div($.mul(2n, $.ga(self, "gradient_tolerance")), m), room);
+if ($.t(!$.is($.ga(self, "passes"), null))) {
+return $.cm(exact, "gdp", [self, worlds], {"steps_with": steps, "apart": $.cm($.ga(self, "passes"), "apart", [self, worlds])});
+}
+if ($.t(erased)) {
+return $.cm(exact, "gdp", [self, worlds], {"steps_with": 0n, "steps_without": steps, "apart": solved});
+}
+moved = $.mul($.div($.mul($.cm(self, "sensitivity", [worlds]), ROOM), $.mul($.ga(self, "records"), m)), room);
+return $.cm(exact, "gdp", [self, worlds], {"steps_with": steps, "apart": $.add(moved, solved)});
+});
+$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
+let own, solved;
+own = $.dict([["method", $.ga(self, "method")]]);
+if ($.t(!$.is($.ga(self, "passes"), null))) {
+return $.sup(MinimiserRun, self, "conditions")([]);
+}
+solved = $.tuple(["solver-tolerance", $.dict([...$.pairs(own), ["tolerance", $.ga(self, "gradient_tolerance")]])]);
+return $.tuple([...$.each($.sup(MinimiserRun, self, "conditions")([])), solved, $.tuple(["time-unseen", own])]);
+});
+}), [["gradient_tolerance", () => ["is", $.b.float]], ["warm", () => ["is", $.b.bool]], ["passes", () => ["or", ["is", Passes], ["none"]]]], {frozen: true, kw_only: true});
+Minimiser = $.dataclass($.cls("Minimiser", [GridMethod], ($ns) => {
+$ns.name = "minimiser";
+$ns.summary = "solve for the minimiser of the current records, then diffuse: nothing but noise to wait for";
+$ns.solver = "warm";
+$ns.diffusion_steps = null;
+$ns.gradient_tolerance = null;
+$ns.step_size = null;
+$ns.noise_variance = null;
+$ns.solver_passes = null;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let name;
+$.sup(Minimiser, self, "__post_init__")([]);
+choice(["solver", $.ga(self, "solver"), $.tuple([...$.each(SOLVERS), _PASSES])]);
+if (($.t($.eq($.ga(self, "solver"), _PASSES)) && ($.t($.is($.ga(self, "exact"), false)) || !$.t($.ga(self, "in_place"))))) {
+throw $.raised(InvalidParameter(["needs exact steps, and rows that keep their places"], {"solver": $.ga(self, "solver")}));
+}
+if (($.t($.eq($.ga(self, "solver"), _PASSES)) && $.t(!$.is($.ga(self, "gradient_tolerance"), null)))) {
+throw $.raised(InvalidParameter(["has no gradient_tolerance to reach; leave it out"], {"solver": $.ga(self, "solver")}));
+}
+if ($.t(!$.is($.ga(self, "solver_passes"), null))) {
+count(["solver_passes", $.ga(self, "solver_passes")], {"maximum": MOST_PASSES});
+if ($.t(!$.eq($.ga(self, "solver"), _PASSES))) {
+throw $.raised(InvalidParameter(["belongs to solver 'passes'"], {"solver_passes": $.ga(self, "solver_passes")}));
+}
+}
+if ($.t(!$.is($.ga(self, "diffusion_steps"), null))) {
+count(["diffusion_steps", $.ga(self, "diffusion_steps")]);
+}
+for (const $v2 of $.each($.tuple(["gradient_tolerance", "step_size", "noise_variance"]))) {
+name = $v2;
+if ($.t(!$.is($.b.getattr([self, name]), null))) {
+positive([name, $.b.getattr([self, name])]);
+}
+}
+return null;
+});
+$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
+let least;
+$.sup(Minimiser, self, "check_plan")([plan]);
+_check_one_minimiser([$.ga(plan, "problem")]);
+if ($.t($.eq($.ga(self, "solver"), _PASSES))) {
+return null;
+}
+least = gradient_error([], {...$.named(_rounding_facts([$.ga(plan, "problem")]))});
+if (!$.t($.le(least, $.ga(plan, "gradient_tolerance")))) {
+throw $.raised(InvalidParameter([("" + "is below " + $.formatted(least, "", ("" + "g")) + ", the rounding of a gradient in float64")], {"gradient_tolerance": $.ga(plan, "gradient_tolerance")}));
+}
+return null;
+});
+$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let own, passes, promise, run, start;
+own = $.dict([["gradient_tolerance", $.ga(numbers, "gradient_tolerance")], ["warm", $.eq($.ga(self, "solver"), "warm")]]);
+passes = $.cm(self, "_passes", [problem]);
+run = MinimiserRun([], {...$.named($.cm(self, "run_facts", [problem, numbers])), ...$.named(own), "passes": passes});
+start = $.modules["methods.problem"].Solved([$.ga(numbers, "gradient_tolerance"), $.ga(self, "solver")]);
+if ($.t(!$.is(passes, null))) {
+start = $.modules["methods.problem"].Passed([$.ga(passes, "blocks"), $.cm(passes, "step_sizes", [$.ga(problem, "strong_convexity")])]);
+}
+promise = $.modules["methods.problem"].Promise([], {"dp": $.modules["methods.problem"].Costliest([$.b.max([$.ga(numbers, "learn_steps"), $.ga(numbers, "delete_steps")])]), "deletion": $.modules["methods.problem"].Costliest([], {"steps_without": $.ga(numbers, "delete_steps")})});
+return $.cm(Plan, "of", [problem, run, numbers], {"learning": start, "serving": start, "promise": promise, "exactness": $.ga(run, "exactness")});
+});
+$ns._passes = $.fn("_passes", ["self", "problem"], {}, function (self, problem) {
+return ($.t($.eq($.ga(self, "solver"), _PASSES)) ? passes_for([problem, $.ga(self, "solver_passes")]) : null);
+});
+}), [["solver", () => ["is", $.b.str]], ["diffusion_steps", () => ["or", ["is", $.b.int], ["none"]]], ["gradient_tolerance", () => ["or", ["is", $.b.float], ["none"]]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["is", $.b.float], ["none"]]], ["solver_passes", () => ["or", ["is", $.b.int], ["none"]]]], {frozen: true});
+_check_one_minimiser = $.fn("_check_one_minimiser", ["problem"], {}, function (problem) {
+if (!$.t($.lt(0n, $.ga(problem, "strong_convexity")))) {
+throw $.raised(AssumptionViolated([("" + "\u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " must exceed the weak convexity \u03b2\u208b=" + $.formatted($.ga($.ga($.ga(problem, "loss"), "constants"), "weak_convexity"), "", ("" + "g")) + " of the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss: only then is there one minimiser, close for neighbouring tables")]));
+}
+return null;
+});
+_rounding_facts = $.fn("_rounding_facts", ["problem"], {}, function (problem) {
+return $.dict([["lipschitz", $.ga($.ga($.ga(problem, "loss"), "constants"), "lipschitz")], ["curvature", $.ga($.ga($.ga(problem, "loss"), "constants"), "curvature")], ["outputs", $.ga($.ga(problem, "loss"), "outputs")], ["records", $.ga(problem, "records")], ["features", $.ga(problem, "features")], ["regularization", $.ga(problem, "regularization")], ["weights_norm", $.div($.mul(2n, $.ga($.ga($.ga(problem, "loss"), "constants"), "lipschitz")), $.ga(problem, "regularization"))]]);
+});
+diffusion_steps = $.fn("diffusion_steps", ["problem", "step_size"], {}, function (problem, step_size) {
+let chain, enough, most, risk;
+chain = $.dict([["step_size", step_size], ["strong_convexity", $.ga(problem, "strong_convexity")]]);
+risk = $.fn("risk", ["steps"], {}, function (steps) {
+return forecast_excess_risk([problem], {"step_size": step_size, "noise_variance": $.modules["bounds.shifted_interpolation"].noise_inflation([], {"steps": steps, ...$.named(chain)}), "steps": steps});
+});
+most = $.b.max([1n, $.b.round([$.mul(_DIFFUSION_SHARE, forecast_passes([problem]))])]);
+enough = $.mul(1.01, risk([most]));
+return first_whole([$.fn("<lambda>", ["steps"], {}, (steps) => $.le(risk([steps]), enough)), 0n, most]);
+});
+return {_PASSES, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps, solver_passes, ClassVar, GridMethod, Passes, SharpRun, first_whole, forecast_passes, forecast_excess_risk, positive, count, InvalidParameter, MOST_PASSES, SOLVERS, choice, gradient_error, Plan, Any, non_negative, AssumptionViolated, passes_for, ROOM};
 })();
 $.modules["accountant.history"] = (() => {
 let History;
@@ -8259,9 +8056,9 @@ const count = $.modules["errors"]["count"];
 const Account = $.modules["accountant.account"]["Account"];
 const hidden_past = $.modules["accountant.account"]["hidden_past"];
 const Event = $.modules["accountant.events"]["Event"];
-const alone = $.modules["accountant.intervals"]["alone"];
-const erasures = $.modules["accountant.intervals"]["erasures"];
-const stretches = $.modules["accountant.intervals"]["stretches"];
+const alone = $.modules["accountant.events"]["alone"];
+const erasures = $.modules["accountant.events"]["erasures"];
+const stretches = $.modules["accountant.events"]["stretches"];
 History = $.cls("History", [], ($ns) => {
 $ns.__init__ = $.fn("__init__", ["self", "account", "past"], {"account": null, "past": null}, function (self, account, past) {
 $.sa(self, "account", ($.t($.is(account, null)) ? Account([]) : $.cm(account, "copy", [])));
@@ -8413,17 +8210,226 @@ return $.b.sorted([(function* ($first) { for (const $v17 of $.each($first)) { le
 });
 return {History, Event, Account, InvalidParameter, count, NotLearned, stretches, Counter, alone, hidden_past, erasures};
 })();
-$.modules["accountant.ahead"] = (() => {
-let Remaining, Ahead;
+$.modules["methods.ladder"] = (() => {
+let MOMENTS, STAGE_KINDS, Stage, of_stage, Ladder, KEPT, _LEARN, _RERUN, LadderRun;
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
-const last_whole = $.modules["bounds.search"]["last_whole"];
+const replace = $.libraries["dataclasses"]["replace"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const choice = $.modules["errors"]["choice"];
+const count = $.modules["errors"]["count"];
+const positive = $.modules["errors"]["positive"];
+const HEAD = $.modules["losses.staged"]["HEAD"];
+const NETWORK = $.modules["losses.staged"]["NETWORK"];
+const Staged = $.modules["losses.staged"]["Staged"];
+const Budget = $.modules["privacy.budget"]["Budget"];
 const Guarantee = $.modules["privacy.guarantee"]["Guarantee"];
-const Total = $.modules["privacy.total"]["Total"];
+const Worlds = $.modules["privacy.guarantee"]["Worlds"];
+const moments = $.modules["methods.moments"];
+const Mechanism = $.modules["methods.base"]["Mechanism"];
+const Method = $.modules["methods.base"]["Method"];
+const MOST_STAGES = $.modules["methods.plan"]["MOST_STAGES"];
+const Plan = $.modules["methods.plan"]["Plan"];
+const Costliest = $.modules["methods.problem"]["Costliest"];
+const Promise = $.modules["methods.problem"]["Promise"];
+const Sampling = $.modules["methods.problem"]["Sampling"];
+MOMENTS = "moments";
+STAGE_KINDS = $.tuple([NETWORK, HEAD, MOMENTS]);
+Stage = $.dataclass($.cls("Stage", [], ($ns) => {
+$ns.kind = NETWORK;
+$ns.steps = null;
+$ns.step_size = null;
+$ns.regularization = null;
+$ns.share = 1.0;
+$ns.sampling_rate = null;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let name;
+choice(["kind of a stage", $.ga(self, "kind"), STAGE_KINDS]);
+if ($.t(!$.is($.ga(self, "steps"), null))) {
+count(["steps of a stage", $.ga(self, "steps")]);
+} else {
+if ($.t($.eq($.ga(self, "kind"), NETWORK))) {
+throw $.raised(InvalidParameter(["a network stage needs steps=, the number of noisy steps that it runs"]));
+}
+}
+for (const $v1 of $.each($.tuple(["step_size", "regularization"]))) {
+name = $v1;
+if ($.t(!$.is($.b.getattr([self, name]), null))) {
+positive([name, $.b.getattr([self, name])]);
+}
+}
+positive(["share", $.ga(self, "share")]);
+if (($.t($.eq($.ga(self, "kind"), MOMENTS)) && $.t(!$.eq($.tuple([$.ga(self, "steps"), $.ga(self, "step_size")]), $.tuple([null, null]))))) {
+throw $.raised(InvalidParameter(["moments are made in one pass: leave steps and step_size out"]));
+}
+if ($.t(!$.is($.ga(self, "sampling_rate"), null))) {
+if ($.t(!$.eq($.ga(self, "kind"), NETWORK))) {
+throw $.raised(InvalidParameter([("" + "sampling_rate belongs to a network stage, not to one of kind " + $.formatted($.ga(self, "kind"), "r", ""))]));
+}
+if (!$.t($.lt(positive(["sampling_rate", $.ga(self, "sampling_rate")]), 1n))) {
+throw $.raised(InvalidParameter(["must be below 1; leave it out for steps on all rows"], {"sampling_rate": $.ga(self, "sampling_rate")}));
+}
+}
+return null;
+});
+$ns.form = $.property($.fn("form", ["self"], {}, function (self) {
+return ($.t($.eq($.ga(self, "kind"), NETWORK)) ? NETWORK : HEAD);
+}));
+}), [["kind", () => ["is", $.b.str]], ["steps", () => ["or", ["is", $.b.int], ["none"]]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["regularization", () => ["or", ["is", $.b.float], ["none"]]], ["share", () => ["is", $.b.float]], ["sampling_rate", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
+of_stage = $.fn("of_stage", ["stage", "number", "problem", "staged", "*", "gdp", "worlds"], {}, function (stage, number, problem, staged, gdp, worlds) {
+return replace([problem], {"loss": $.cm(staged, "loss_of", [number]), "features": $.cm(staged, "features_of", [number, $.ga(problem, "features")]), "regularization": ($.t($.is($.ga(stage, "regularization"), null)) ? $.ga(problem, "regularization") : $.ga(stage, "regularization")), "budget": $.cm(Budget, "from_gdp", [], {"dp": gdp, "deletion": gdp}), "adjacency": ($.t($.ga(worlds, "between_records")) ? $.ga(Worlds, "REPLACE") : $.ga(Worlds, "ZERO_OUT")), "releases": 1n, "utility": false, "slack_in_budget": false, "asked_regularization": null, "model_norm": null, "one_hot_blocks": null, "total": null, "feature_map": null});
+});
+Ladder = $.dataclass($.cls("Ladder", [Method], ($ns) => {
+$ns.name = "ladder";
+$ns.summary = "networks: a published base at \u03b5_dd, later stages run again at every deletion, no horizon";
+$ns.compared = false;
+$ns.stages = $.tuple([Stage([NETWORK, 60n]), Stage([NETWORK, 20n])]);
+$ns.level = 0n;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.cm($.b.object, "__setattr__", [self, "stages", $.b.tuple([$.ga(self, "stages")])]);
+if (!$.t($.b.all([(function* ($first) { for (const $v2 of $.each($first)) { let stage; stage = $v2; yield $.b.isinstance([stage, Stage]); } })($.ga(self, "stages"))]))) {
+throw $.raised(InvalidParameter(["stages must be methods.Stage objects, for example Stage('network', 60), Stage('head')"]));
+}
+if (!$.t((($v3, $v4, $v5) => $.le($v3, $v4) && $.le($v4, $v5))(2n, $.b.len([$.ga(self, "stages")]), MOST_STAGES))) {
+throw $.raised(InvalidParameter([("" + $.formatted($.b.len([$.ga(self, "stages")]), "", "") + " stage(s), where 2 to " + $.formatted(MOST_STAGES, "", "") + " can be: a base and at least one stage that a deletion runs again; the one-stage case is method 'composition'")]));
+}
+if (!$.t((($v6, $v7, $v8) => $.le($v6, $v7) && $.le($v7, $v8))($.neg(1n), $.ga(self, "level"), $.sub($.b.len([$.ga(self, "stages")]), 2n)))) {
+throw $.raised(InvalidParameter([("" + "must lie between -1 (a deletion runs every stage again) and " + $.formatted($.sub($.b.len([$.ga(self, "stages")]), 2n), "", "") + " (it runs the last one again)")], {"level": $.ga(self, "level")}));
+}
+return null;
+});
+$ns._staged = $.fn("_staged", ["self", "problem"], {}, function (self, problem) {
+return Staged([], {"radius": $.ga($.ga(problem, "loss"), "radius"), "network": $.ga(problem, "loss"), "kinds": $.b.tuple([(function* ($first) { for (const $v9 of $.each($first)) { let stage; stage = $v9; yield $.ga(stage, "form"); } })($.ga(self, "stages"))])});
+});
+$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let kept, later, number, promise, rerun, run, stages;
+{const $v10 = [$.ga(numbers, "stages"), $.add($.ga(self, "level"), 1n)];stages = $v10[0];number = $v10[1];}
+{const $v11 = [$.slice(stages, null, number, null), $.slice(stages, number, null, null)];kept = $v11[0];later = $v11[1];}
+if ($.t(!$.eq($.b.len([stages]), $.b.len([$.ga(self, "stages")])))) {
+throw $.raised(InvalidParameter([("" + "a ladder of " + $.formatted($.b.len([$.ga(self, "stages")]), "", "") + " stages that keeps " + $.formatted(number, "", "") + " has a plan for each")]));
+}
+rerun = $.b.sum([(function* ($first) { for (const $v12 of $.each($first)) { let stage; stage = $v12; yield $.ga(stage, "learn_steps"); } })(later)]);
+numbers = replace([$.ga($.gi(stages, 0n), "numbers")], {"learn_steps": $.add($.b.sum([(function* ($first) { for (const $v13 of $.each($first)) { let stage; stage = $v13; yield $.ga(stage, "learn_steps"); } })(kept)]), rerun), "delete_steps_for_deletion": rerun, "learn_solver_passes": $.b.sum([(function* ($first) { for (const $v14 of $.each($first)) { let stage; stage = $v14; yield $.ga(stage, "learn_solver_passes"); } })(stages)]), "delete_solver_passes": $.b.sum([(function* ($first) { for (const $v15 of $.each($first)) { let stage; stage = $v15; yield $.ga(stage, "learn_solver_passes"); } })(later)]), "horizon": null, "stages": stages, "kept": number});
+run = LadderRun([], {"records": $.ga(problem, "records"), "proven": $.ga($.ga($.ga(problem, "loss"), "constants"), "proven"), "slack": $.ga(problem, "slack"), "kept": $.b.tuple([(function* ($first) { for (const $v16 of $.each($first)) { let stage; stage = $v16; yield $.ga(stage, "mechanism"); } })(kept)]), "later": $.b.tuple([(function* ($first) { for (const $v17 of $.each($first)) { let stage; stage = $v17; yield $.ga(stage, "mechanism"); } })(later)]), "kept_steps": $.b.tuple([(function* ($first) { for (const $v18 of $.each($first)) { let stage; stage = $v18; yield $.ga(stage, "learn_steps"); } })(kept)]), "later_steps": $.b.tuple([(function* ($first) { for (const $v19 of $.each($first)) { let stage; stage = $v19; yield $.ga(stage, "learn_steps"); } })(later)])});
+promise = Promise([], {"deletion": Costliest([], {"steps_without": $.cm(run, "exposure", [rerun])}), "counted_on": $.ga(self, "_sampling")});
+return $.cm(Plan, "of", [problem, run, numbers], {"promise": promise, "staged": $.cm(self, "_staged", [problem])});
+});
+$ns._sampling = $.property($.fn("_sampling", ["self"], {}, function (self) {
+let steps;
+steps = (function* ($first) { for (const $v20 of $.each($first)) { let stage; stage = $v20; yield $.tuple([$.ga(stage, "sampling_rate"), $.ga(stage, "steps")]); } })($.ga(self, "stages"));
+return $.b.next([(function* ($first) { for (const $v21 of $.each($first)) { let draws, rate; {const $v22 = $.unpack($v21, 2, -1);rate = $v22[0];draws = $v22[1];} if (!($.t(!$.is(rate, null)) && $.t(!$.is(draws, null)))) continue; yield Sampling([rate, draws]); } })(steps), null]);
+}));
+$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
+let asked, due, name, number, problem, stage, staged;
+$.sup(Ladder, self, "check_plan")([plan]);
+{const $v23 = [$.cm(self, "_staged", [$.ga(plan, "problem")]), $.ga(plan, "problem")];staged = $v23[0];problem = $v23[1];}
+for (const $v24 of $.each($.b.enumerate([$.b.zip([$.ga(self, "stages"), $.ga(plan, "stages")], {"strict": true})]))) {
+{const $v25 = $.unpack($v24, 2, -1);number = $v25[0];{const $v26 = $.unpack($v25[1], 2, -1);asked = $v26[0];stage = $v26[1];}}
+due = of_stage([asked, number, problem, staged], {"gdp": 1.0, "worlds": $.ga(problem, "adjacency")});
+for (const $v27 of $.each($.tuple(["loss", "features", "records", "regularization", "rows_per_subject", "dtype"]))) {
+name = $v27;
+if ($.t(!$.eq($.b.getattr([$.ga(stage, "problem"), name]), $.b.getattr([due, name])))) {
+throw $.raised(InvalidParameter([("" + "stage " + $.formatted(number, "", "") + " of the ladder has another " + $.formatted(name, "", "") + " than the problem")]));
+}
+}
+$.cm($.ga(stage, "method"), "check_plan", [stage]);
+}
+return null;
+});
+}), [["stages", () => ["of", $.b.tuple, ["is", Stage]]], ["level", () => ["is", $.b.int]]], {frozen: true});
+KEPT = "the base's \u03b5_dd is not reduced by deletions: what the kept stages showed of an erased record stays until a fresh learn";
+{const $v28 = [3n, 2n];_LEARN = $v28[0];_RERUN = $v28[1];}
+LadderRun = $.dataclass($.cls("LadderRun", [Mechanism], ($ns) => {
+$ns.method = "ladder";
+$ns.source = "sum over the runs of stages that an observed model rests on, each Gaussian DP for every value of its inputs";
+$ns.notes = $.tuple([("" + "Of the stages that a ladder keeps between requests: " + $.formatted(KEPT, "", "") + ".")]);
+$ns.nested = $.tuple(["kept", "later"]);
+$ns.kept = $.tuple([]);
+$ns.later = $.tuple([]);
+$ns.kept_steps = $.tuple([]);
+$ns.later_steps = $.tuple([]);
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let stage, steps;
+$.sup(LadderRun, self, "__post_init__")([]);
+if (!$.t($.ga(self, "later"))) {
+throw $.raised(InvalidParameter(["a ladder needs a stage that a deletion runs again; give later stages, or take 'composition'"]));
+}
+if (($.t(!$.eq($.b.len([$.ga(self, "kept")]), $.b.len([$.ga(self, "kept_steps")]))) || $.t(!$.eq($.b.len([$.ga(self, "later")]), $.b.len([$.ga(self, "later_steps")]))))) {
+throw $.raised(InvalidParameter(["every stage of a ladder states its steps: as many numbers as stages"]));
+}
+for (const $v29 of $.each($.tuple([...$.each($.b.zip([$.ga(self, "kept"), $.ga(self, "kept_steps")], {"strict": true})), ...$.each($.b.zip([$.ga(self, "later"), $.ga(self, "later_steps")], {"strict": true}))]))) {
+{const $v30 = $.unpack($v29, 2, -1);stage = $v30[0];steps = $v30[1];}
+$.cm(stage, "check_steps", [count(["steps of a stage", steps])]);
+if (($.t($.ga(stage, "nested")) || $.t(!$.eq($.ga(stage, "publishes"), "model")) || $.t($.ga(stage, "shows_start")) || $.t(!$.eq($.ga(stage, "records"), $.ga(self, "records"))))) {
+throw $.raised(InvalidParameter([("" + "a run by " + $.formatted($.ga(stage, "method"), "r", "") + " on " + $.formatted($.ga(stage, "records"), "", "") + " slots is no stage of this ladder of " + $.formatted($.ga(self, "records"), "", "") + ": a stage starts at a kept stage or at a public point, never where the last published model was")]));
+}
+}
+return null;
+});
+$ns.left = $.property($.fn("left", ["self"], {}, function (self) {
+return ($.t($.ga(self, "kept")) ? "base" : "");
+}));
+$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
+let inner;
+inner = (function* ($first) { for (const $v31 of $.each($first)) { let stage; stage = $v31; for (const $v32 of $.each($.cm(stage, "conditions", []))) { let condition; condition = $v32; yield condition; }} })($.tuple([...$.each($.ga(self, "kept")), ...$.each($.ga(self, "later"))]));
+return $.tuple([$.tuple(["stages-published", $.dict([])]), ...$.each(inner)]);
+});
+$ns.rows = $.property($.fn("rows", ["self"], {}, function (self) {
+return $.b.min([(function* ($first) { for (const $v33 of $.each($first)) { let stage; stage = $v33; yield $.ga(stage, "rows"); } })($.tuple([...$.each($.ga(self, "kept")), ...$.each($.ga(self, "later"))]))]);
+}));
+$ns.learn_steps = $.property($.fn("learn_steps", ["self"], {}, function (self) {
+return $.add($.b.sum([$.ga(self, "kept_steps")]), $.b.sum([$.ga(self, "later_steps")]));
+}));
+$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
+return ($.t($.eq(steps, $.ga(self, "learn_steps"))) ? _LEARN : _RERUN);
+});
+$ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
+if ($.t(!$.has($.tuple([$.ga(self, "learn_steps"), $.b.sum([$.ga(self, "later_steps")])]), steps))) {
+throw $.raised(InvalidParameter([("" + "is not what this ladder runs: " + $.formatted($.ga(self, "learn_steps"), "", "") + " steps to learn and " + $.formatted($.b.sum([$.ga(self, "later_steps")]), "", "") + " for a request")], {"steps": steps}));
+}
+return null;
+});
+$ns.interval = $.fn("interval", ["self", "about", "worlds", "*", "steps_with", "steps_without"], {"steps_without": 0n}, function (self, about, worlds, steps_with, steps_without) {
+let learned, parts, seen, told, total;
+learned = $.either($.eq(steps_with, $.libraries["math"].inf), () => $.eq($.mod(steps_with, 2n), 1n));
+seen = [...$.each(($.t(learned) ? $.b.zip([$.ga(self, "kept"), $.ga(self, "kept_steps")], {"strict": true}) : $.tuple([])))];
+if (($.t(steps_with) && !$.t(steps_without))) {
+seen = $.iadd(seen, $.b.zip([$.ga(self, "later"), $.ga(self, "later_steps")], {"strict": true}));
+}
+parts = [...(function* ($first) { for (const $v34 of $.each($first)) { let stage, steps; {const $v35 = $.unpack($v34, 2, -1);stage = $v35[0];steps = $v35[1];} yield $.cm(stage, "interval", [about, worlds], {"steps_with": $.cm(stage, "exposure", [steps])}); } })(seen)];
+total = $.cm(Guarantee, "composed", [[$.tuple([$.cm(self, "guarantee", [about, Worlds([worlds])]), 1n]), ...$.each((function* ($first) { for (const $v36 of $.each($first)) { let part; part = $v36; yield $.tuple([part, 1n]); } })(parts))]]);
+told = $.both($.ga(self, "kept"), () => $.eq(about, "deletion"));
+return ($.t(told) ? replace([total], {"assumptions": $.tuple([...$.each($.ga(total, "assumptions")), KEPT])}) : total);
+});
+$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
+throw $.raised($.b.NotImplementedError);
+return null;
+});
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+return $.dict([["method", $.ga(self, "method")], ["records", $.ga(self, "records")], ["proven", $.ga(self, "proven")], ["slack", $.ga(self, "slack")], ["kept", [...(function* ($first) { for (const $v37 of $.each($first)) { let stage; stage = $v37; yield $.cm(stage, "to_dict", []); } })($.ga(self, "kept"))]], ["later", [...(function* ($first) { for (const $v38 of $.each($first)) { let stage; stage = $v38; yield $.cm(stage, "to_dict", []); } })($.ga(self, "later"))]], ["kept_steps", $.b.list([$.ga(self, "kept_steps")])], ["later_steps", $.b.list([$.ga(self, "later_steps")])]]);
+});
+}), [["kept", () => ["of", $.b.tuple, ["is", Mechanism]]], ["later", () => ["of", $.b.tuple, ["is", Mechanism]]], ["kept_steps", () => ["of", $.b.tuple, ["is", $.b.int]]], ["later_steps", () => ["of", $.b.tuple, ["is", $.b.int]]]], {frozen: true, kw_only: true});
+return {MOMENTS, STAGE_KINDS, Stage, of_stage, Ladder, KEPT, _LEARN, _RERUN, LadderRun, NETWORK, ClassVar, Method, Mechanism, InvalidParameter, MOST_STAGES, Plan, Costliest, Promise, replace, count, positive, choice, Worlds, Budget, HEAD, Staged, Sampling, Guarantee};
+})();
+$.modules["accountant.accountant"] = (() => {
+let Remaining, Ahead, Accountant, _least;
+const math = $.libraries["math"];
+const Counter = $.libraries["collections"]["Counter"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const groupby = $.libraries["itertools"]["groupby"];
+const last_whole = $.modules["bounds.arithmetic"]["last_whole"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const count = $.modules["errors"]["count"];
+const Total = $.modules["privacy.budget"]["Total"];
+const Guarantee = $.modules["privacy.guarantee"]["Guarantee"];
 const EditCounts = $.modules["records"]["EditCounts"];
+const CONTRADICTION = $.modules["accountant.account"]["CONTRADICTION"];
 const Event = $.modules["accountant.events"]["Event"];
 const EventKinds = $.modules["accountant.events"]["EventKinds"];
-const affordable = $.modules["accountant.intervals"]["affordable"];
+const affordable = $.modules["accountant.events"]["affordable"];
+const answer = $.modules["accountant.events"]["answer"];
+const History = $.modules["accountant.history"]["History"];
 Remaining = $.dataclass($.cls("Remaining", [], ($ns) => {
 $ns.capped = false;
 $ns.total = null;
@@ -8559,179 +8565,14 @@ after = $.ga(learned, "_after");
 return $.add(first, last_whole([$.fn("<lambda>", ["number"], {}, (number) => within([after([number])])), $.fn("<lambda>", ["number"], {}, (number) => within([$.ga(after([number]), "by_gdp")]))]));
 });
 });
-return {Remaining, Ahead, Total, Guarantee, last_whole, affordable, Event, EditCounts, EventKinds};
-})();
-$.modules["methods.ladder"] = (() => {
-let Ladder, KEPT, _LEARN, _RERUN, LadderRun;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const replace = $.libraries["dataclasses"]["replace"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const count = $.modules["errors"]["count"];
-const NETWORK = $.modules["losses.staged"]["NETWORK"];
-const Staged = $.modules["losses.staged"]["Staged"];
-const Guarantee = $.modules["privacy.guarantee"]["Guarantee"];
-const Worlds = $.modules["privacy.worlds"]["Worlds"];
-const Mechanism = $.modules["methods.base"]["Mechanism"];
-const Method = $.modules["methods.base"]["Method"];
-const MOST_STAGES = $.modules["methods.plan"]["MOST_STAGES"];
-const Plan = $.modules["methods.plan"]["Plan"];
-const Costliest = $.modules["methods.procedure"]["Costliest"];
-const Promise = $.modules["methods.procedure"]["Promise"];
-const Sampling = $.modules["methods.procedure"]["Sampling"];
-const Stage = $.modules["methods.stages"]["Stage"];
-const of_stage = $.modules["methods.stages"]["of_stage"];
-Ladder = $.dataclass($.cls("Ladder", [Method], ($ns) => {
-$ns.name = "ladder";
-$ns.summary = "networks: a published base at \u03b5_dd, later stages run again at every deletion, no horizon";
-$ns.compared = false;
-$ns.stages = $.tuple([Stage([NETWORK, 60n]), Stage([NETWORK, 20n])]);
-$ns.level = 0n;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.cm($.b.object, "__setattr__", [self, "stages", $.b.tuple([$.ga(self, "stages")])]);
-if (!$.t($.b.all([(function* ($first) { for (const $v1 of $.each($first)) { let stage; stage = $v1; yield $.b.isinstance([stage, Stage]); } })($.ga(self, "stages"))]))) {
-throw $.raised(InvalidParameter(["stages must be methods.Stage objects, for example Stage('network', 60), Stage('head')"]));
-}
-if (!$.t((($v2, $v3, $v4) => $.le($v2, $v3) && $.le($v3, $v4))(2n, $.b.len([$.ga(self, "stages")]), MOST_STAGES))) {
-throw $.raised(InvalidParameter([("" + $.formatted($.b.len([$.ga(self, "stages")]), "", "") + " stage(s), where 2 to " + $.formatted(MOST_STAGES, "", "") + " can be: a base and at least one stage that a deletion runs again; the one-stage case is method 'composition'")]));
-}
-if (!$.t((($v5, $v6, $v7) => $.le($v5, $v6) && $.le($v6, $v7))($.neg(1n), $.ga(self, "level"), $.sub($.b.len([$.ga(self, "stages")]), 2n)))) {
-throw $.raised(InvalidParameter([("" + "must lie between -1 (a deletion runs every stage again) and " + $.formatted($.sub($.b.len([$.ga(self, "stages")]), 2n), "", "") + " (it runs the last one again)")], {"level": $.ga(self, "level")}));
-}
-return null;
-});
-$ns._staged = $.fn("_staged", ["self", "problem"], {}, function (self, problem) {
-return Staged([], {"radius": $.ga($.ga(problem, "loss"), "radius"), "network": $.ga(problem, "loss"), "kinds": $.b.tuple([(function* ($first) { for (const $v8 of $.each($first)) { let stage; stage = $v8; yield $.ga(stage, "form"); } })($.ga(self, "stages"))])});
-});
-$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
-let kept, later, number, promise, rerun, run, stages;
-{const $v9 = [$.ga(numbers, "stages"), $.add($.ga(self, "level"), 1n)];stages = $v9[0];number = $v9[1];}
-{const $v10 = [$.slice(stages, null, number, null), $.slice(stages, number, null, null)];kept = $v10[0];later = $v10[1];}
-if ($.t(!$.eq($.b.len([stages]), $.b.len([$.ga(self, "stages")])))) {
-throw $.raised(InvalidParameter([("" + "a ladder of " + $.formatted($.b.len([$.ga(self, "stages")]), "", "") + " stages that keeps " + $.formatted(number, "", "") + " has a plan for each")]));
-}
-rerun = $.b.sum([(function* ($first) { for (const $v11 of $.each($first)) { let stage; stage = $v11; yield $.ga(stage, "learn_steps"); } })(later)]);
-numbers = replace([$.ga($.gi(stages, 0n), "numbers")], {"learn_steps": $.add($.b.sum([(function* ($first) { for (const $v12 of $.each($first)) { let stage; stage = $v12; yield $.ga(stage, "learn_steps"); } })(kept)]), rerun), "delete_steps_for_deletion": rerun, "learn_solver_passes": $.b.sum([(function* ($first) { for (const $v13 of $.each($first)) { let stage; stage = $v13; yield $.ga(stage, "learn_solver_passes"); } })(stages)]), "delete_solver_passes": $.b.sum([(function* ($first) { for (const $v14 of $.each($first)) { let stage; stage = $v14; yield $.ga(stage, "learn_solver_passes"); } })(later)]), "horizon": null, "stages": stages, "kept": number});
-run = LadderRun([], {"records": $.ga(problem, "records"), "proven": $.ga($.ga($.ga(problem, "loss"), "constants"), "proven"), "slack": $.ga(problem, "slack"), "kept": $.b.tuple([(function* ($first) { for (const $v15 of $.each($first)) { let stage; stage = $v15; yield $.ga(stage, "mechanism"); } })(kept)]), "later": $.b.tuple([(function* ($first) { for (const $v16 of $.each($first)) { let stage; stage = $v16; yield $.ga(stage, "mechanism"); } })(later)]), "kept_steps": $.b.tuple([(function* ($first) { for (const $v17 of $.each($first)) { let stage; stage = $v17; yield $.ga(stage, "learn_steps"); } })(kept)]), "later_steps": $.b.tuple([(function* ($first) { for (const $v18 of $.each($first)) { let stage; stage = $v18; yield $.ga(stage, "learn_steps"); } })(later)])});
-promise = Promise([], {"deletion": Costliest([], {"steps_without": $.cm(run, "exposure", [rerun])}), "counted_on": $.ga(self, "_sampling")});
-return $.cm(Plan, "of", [problem, run, numbers], {"promise": promise, "staged": $.cm(self, "_staged", [problem])});
-});
-$ns._sampling = $.property($.fn("_sampling", ["self"], {}, function (self) {
-let steps;
-steps = (function* ($first) { for (const $v19 of $.each($first)) { let stage; stage = $v19; yield $.tuple([$.ga(stage, "sampling_rate"), $.ga(stage, "steps")]); } })($.ga(self, "stages"));
-return $.b.next([(function* ($first) { for (const $v20 of $.each($first)) { let draws, rate; {const $v21 = $.unpack($v20, 2, -1);rate = $v21[0];draws = $v21[1];} if (!($.t(!$.is(rate, null)) && $.t(!$.is(draws, null)))) continue; yield Sampling([rate, draws]); } })(steps), null]);
-}));
-$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
-let asked, due, name, number, problem, stage, staged;
-$.sup(Ladder, self, "check_plan")([plan]);
-{const $v22 = [$.cm(self, "_staged", [$.ga(plan, "problem")]), $.ga(plan, "problem")];staged = $v22[0];problem = $v22[1];}
-for (const $v23 of $.each($.b.enumerate([$.b.zip([$.ga(self, "stages"), $.ga(plan, "stages")], {"strict": true})]))) {
-{const $v24 = $.unpack($v23, 2, -1);number = $v24[0];{const $v25 = $.unpack($v24[1], 2, -1);asked = $v25[0];stage = $v25[1];}}
-due = of_stage([asked, number, problem, staged], {"gdp": 1.0, "worlds": $.ga(problem, "adjacency")});
-for (const $v26 of $.each($.tuple(["loss", "features", "records", "regularization", "rows_per_subject", "dtype"]))) {
-name = $v26;
-if ($.t(!$.eq($.b.getattr([$.ga(stage, "problem"), name]), $.b.getattr([due, name])))) {
-throw $.raised(InvalidParameter([("" + "stage " + $.formatted(number, "", "") + " of the ladder has another " + $.formatted(name, "", "") + " than the problem")]));
-}
-}
-$.cm($.ga(stage, "method"), "check_plan", [stage]);
-}
-return null;
-});
-}), [["stages", () => ["of", $.b.tuple, ["is", Stage]]], ["level", () => ["is", $.b.int]]], {frozen: true});
-KEPT = "the base's \u03b5_dd is not reduced by deletions: what the kept stages showed of an erased record stays until a fresh learn";
-{const $v27 = [3n, 2n];_LEARN = $v27[0];_RERUN = $v27[1];}
-LadderRun = $.dataclass($.cls("LadderRun", [Mechanism], ($ns) => {
-$ns.method = "ladder";
-$ns.source = "sum over the runs of stages that an observed model rests on, each Gaussian DP for every value of its inputs";
-$ns.notes = $.tuple([("" + "Of the stages that a ladder keeps between requests: " + $.formatted(KEPT, "", "") + ".")]);
-$ns.nested = $.tuple(["kept", "later"]);
-$ns.kept = $.tuple([]);
-$ns.later = $.tuple([]);
-$ns.kept_steps = $.tuple([]);
-$ns.later_steps = $.tuple([]);
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let stage, steps;
-$.sup(LadderRun, self, "__post_init__")([]);
-if (!$.t($.ga(self, "later"))) {
-throw $.raised(InvalidParameter(["a ladder needs a stage that a deletion runs again; give later stages, or take 'composition'"]));
-}
-if (($.t(!$.eq($.b.len([$.ga(self, "kept")]), $.b.len([$.ga(self, "kept_steps")]))) || $.t(!$.eq($.b.len([$.ga(self, "later")]), $.b.len([$.ga(self, "later_steps")]))))) {
-throw $.raised(InvalidParameter(["every stage of a ladder states its steps: as many numbers as stages"]));
-}
-for (const $v28 of $.each($.tuple([...$.each($.b.zip([$.ga(self, "kept"), $.ga(self, "kept_steps")], {"strict": true})), ...$.each($.b.zip([$.ga(self, "later"), $.ga(self, "later_steps")], {"strict": true}))]))) {
-{const $v29 = $.unpack($v28, 2, -1);stage = $v29[0];steps = $v29[1];}
-$.cm(stage, "check_steps", [count(["steps of a stage", steps])]);
-if (($.t($.ga(stage, "nested")) || $.t(!$.eq($.ga(stage, "publishes"), "model")) || $.t($.ga(stage, "shows_start")) || $.t(!$.eq($.ga(stage, "records"), $.ga(self, "records"))))) {
-throw $.raised(InvalidParameter([("" + "a run by " + $.formatted($.ga(stage, "method"), "r", "") + " on " + $.formatted($.ga(stage, "records"), "", "") + " slots is no stage of this ladder of " + $.formatted($.ga(self, "records"), "", "") + ": a stage starts at a kept stage or at a public point, never where the last published model was")]));
-}
-}
-return null;
-});
-$ns.left = $.property($.fn("left", ["self"], {}, function (self) {
-return ($.t($.ga(self, "kept")) ? "base" : "");
-}));
-$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
-let inner;
-inner = (function* ($first) { for (const $v30 of $.each($first)) { let stage; stage = $v30; for (const $v31 of $.each($.cm(stage, "conditions", []))) { let condition; condition = $v31; yield condition; }} })($.tuple([...$.each($.ga(self, "kept")), ...$.each($.ga(self, "later"))]));
-return $.tuple([$.tuple(["stages-published", $.dict([])]), ...$.each(inner)]);
-});
-$ns.rows = $.property($.fn("rows", ["self"], {}, function (self) {
-return $.b.min([(function* ($first) { for (const $v32 of $.each($first)) { let stage; stage = $v32; yield $.ga(stage, "rows"); } })($.tuple([...$.each($.ga(self, "kept")), ...$.each($.ga(self, "later"))]))]);
-}));
-$ns.learn_steps = $.property($.fn("learn_steps", ["self"], {}, function (self) {
-return $.add($.b.sum([$.ga(self, "kept_steps")]), $.b.sum([$.ga(self, "later_steps")]));
-}));
-$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
-return ($.t($.eq(steps, $.ga(self, "learn_steps"))) ? _LEARN : _RERUN);
-});
-$ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
-if ($.t(!$.has($.tuple([$.ga(self, "learn_steps"), $.b.sum([$.ga(self, "later_steps")])]), steps))) {
-throw $.raised(InvalidParameter([("" + "is not what this ladder runs: " + $.formatted($.ga(self, "learn_steps"), "", "") + " steps to learn and " + $.formatted($.b.sum([$.ga(self, "later_steps")]), "", "") + " for a request")], {"steps": steps}));
-}
-return null;
-});
-$ns.interval = $.fn("interval", ["self", "about", "worlds", "*", "steps_with", "steps_without"], {"steps_without": 0n}, function (self, about, worlds, steps_with, steps_without) {
-let learned, parts, seen, told, total;
-learned = $.either($.eq(steps_with, $.libraries["math"].inf), () => $.eq($.mod(steps_with, 2n), 1n));
-seen = [...$.each(($.t(learned) ? $.b.zip([$.ga(self, "kept"), $.ga(self, "kept_steps")], {"strict": true}) : $.tuple([])))];
-if (($.t(steps_with) && !$.t(steps_without))) {
-seen = $.iadd(seen, $.b.zip([$.ga(self, "later"), $.ga(self, "later_steps")], {"strict": true}));
-}
-parts = [...(function* ($first) { for (const $v33 of $.each($first)) { let stage, steps; {const $v34 = $.unpack($v33, 2, -1);stage = $v34[0];steps = $v34[1];} yield $.cm(stage, "interval", [about, worlds], {"steps_with": $.cm(stage, "exposure", [steps])}); } })(seen)];
-total = $.cm(Guarantee, "composed", [[$.tuple([$.cm(self, "guarantee", [about, Worlds([worlds])]), 1n]), ...$.each((function* ($first) { for (const $v35 of $.each($first)) { let part; part = $v35; yield $.tuple([part, 1n]); } })(parts))]]);
-told = $.both($.ga(self, "kept"), () => $.eq(about, "deletion"));
-return ($.t(told) ? replace([total], {"assumptions": $.tuple([...$.each($.ga(total, "assumptions")), KEPT])}) : total);
-});
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-throw $.raised($.b.NotImplementedError);
-return null;
-});
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-return $.dict([["method", $.ga(self, "method")], ["records", $.ga(self, "records")], ["proven", $.ga(self, "proven")], ["slack", $.ga(self, "slack")], ["kept", [...(function* ($first) { for (const $v36 of $.each($first)) { let stage; stage = $v36; yield $.cm(stage, "to_dict", []); } })($.ga(self, "kept"))]], ["later", [...(function* ($first) { for (const $v37 of $.each($first)) { let stage; stage = $v37; yield $.cm(stage, "to_dict", []); } })($.ga(self, "later"))]], ["kept_steps", $.b.list([$.ga(self, "kept_steps")])], ["later_steps", $.b.list([$.ga(self, "later_steps")])]]);
-});
-}), [["kept", () => ["of", $.b.tuple, ["is", Mechanism]]], ["later", () => ["of", $.b.tuple, ["is", Mechanism]]], ["kept_steps", () => ["of", $.b.tuple, ["is", $.b.int]]], ["later_steps", () => ["of", $.b.tuple, ["is", $.b.int]]]], {frozen: true, kw_only: true});
-return {Ladder, KEPT, _LEARN, _RERUN, LadderRun, Stage, NETWORK, ClassVar, Method, Mechanism, InvalidParameter, MOST_STAGES, Plan, Costliest, Promise, replace, of_stage, count, Staged, Sampling, Worlds, Guarantee};
-})();
-$.modules["accountant.accountant"] = (() => {
-let Accountant, _least;
-const Counter = $.libraries["collections"]["Counter"];
-const groupby = $.libraries["itertools"]["groupby"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const count = $.modules["errors"]["count"];
-const CONTRADICTION = $.modules["accountant.account"]["CONTRADICTION"];
-const Ahead = $.modules["accountant.ahead"]["Ahead"];
-const History = $.modules["accountant.history"]["History"];
-const answer = $.modules["accountant.intervals"]["answer"];
 Accountant = $.cls("Accountant", [], ($ns) => {
 $ns.__init__ = $.fn("__init__", ["self", "plan", "events"], {"plan": null, "events": $.tuple([])}, function (self, plan, events) {
 let _, equal, event, others;
 $.sa(self, "plan", plan);
 $.sa(self, "_history", History([]));
-for (const $v1 of $.each(groupby([events], {"key": $.b.id}))) {
-{const $v2 = $.unpack($v1, 2, -1);_ = $v2[0];equal = $v2[1];}
-{const $v3 = $.unpack(equal, 2, 1);event = $v3[0];others = $v3[1];}
+for (const $v8 of $.each(groupby([events], {"key": $.b.id}))) {
+{const $v9 = $.unpack($v8, 2, -1);_ = $v9[0];equal = $v9[1];}
+{const $v10 = $.unpack(equal, 2, 1);event = $v10[0];others = $v10[1];}
 $.cm(self, "record", [event, $.add(1n, $.b.len([others]))]);
 }
 return null;
@@ -8770,8 +8611,8 @@ $ns.what_if = $.fn("what_if", ["self", "*events"], {}, function (self, events) {
 let event, other;
 other = $.b.type([self])([$.ga(self, "plan")]);
 $.sa(other, "_history", $.cm($.ga(self, "_history"), "copy", []));
-for (const $v4 of $.each(events)) {
-event = $v4;
+for (const $v11 of $.each(events)) {
+event = $v11;
 $.cm(other, "record", [event]);
 }
 return other;
@@ -8780,8 +8621,8 @@ $ns.under = $.fn("under", ["self", "plan"], {}, function (self, plan) {
 let mechanism, other;
 other = $.cm(self, "what_if", []);
 $.sa(other, "plan", plan);
-for (const $v5 of $.each($.ga($.ga($.ga(self, "_history"), "account"), "mechanisms"))) {
-mechanism = $v5;
+for (const $v12 of $.each($.ga($.ga($.ga(self, "_history"), "account"), "mechanisms"))) {
+mechanism = $v12;
 $.cm(other, "_agree", [mechanism]);
 }
 return other;
@@ -8827,13 +8668,13 @@ return $.cm(self, "_answer", ["dp", $.cm(self, "_world", ["dp", adjacency]), par
 });
 $ns.dp_cumulative = $.fn("dp_cumulative", ["self", "observed", "*", "present_from", "adjacency"], {"observed": null, "present_from": 1n, "adjacency": null}, function (self, observed, present_from, adjacency) {
 let seen, start;
-{const $v6 = [$.cm($.ga(self, "_history"), "number", ["present_from", present_from]), $.cm(self, "seen", [observed])];start = $v6[0];seen = $v6[1];}
+{const $v13 = [$.cm($.ga(self, "_history"), "number", ["present_from", present_from]), $.cm(self, "seen", [observed])];start = $v13[0];seen = $v13[1];}
 return $.cm(self, "_answer", ["dp", $.cm(self, "_world", ["dp", adjacency]), $.cm($.ga(self, "_history"), "parts", [start, null, seen]), seen]);
 });
 $ns.deletion = $.fn("deletion", ["self", "present_from", "erased_at", "observed", "*", "notion"], {"present_from": 1n, "erased_at": null, "observed": null, "notion": null}, function (self, present_from, erased_at, observed, notion) {
 let composed, erased, seen, start, world;
 world = $.cm(self, "_world", ["deletion", notion]);
-{const $v7 = $.unpack($.cm($.ga(self, "_history"), "lifetime", [present_from, erased_at]), 2, -1);start = $v7[0];erased = $v7[1];}
+{const $v14 = $.unpack($.cm($.ga(self, "_history"), "lifetime", [present_from, erased_at]), 2, -1);start = $v14[0];erased = $v14[1];}
 seen = $.cm(self, "seen", [observed]);
 composed = $.cm(self, "_answer", ["deletion", world, $.cm($.ga(self, "_history"), "parts", [start, erased, seen]), seen]);
 return _least([composed, world, $.cm($.ga(self, "_history"), "hidden_past", [erased, seen])]);
@@ -8847,7 +8688,7 @@ return composed;
 order = $.gi($.gi($.ga(hidden, "points"), 0n), 0n);
 return $.b.min([composed, hidden], {"key": $.fn("<lambda>", ["guarantee"], {}, (guarantee) => $.cm(guarantee, "renyi", [order]))});
 });
-return {Accountant, _least, groupby, History, Counter, count, CONTRADICTION, InvalidParameter, Ahead, answer};
+return {Remaining, Ahead, Accountant, _least, groupby, History, Counter, count, CONTRADICTION, InvalidParameter, answer, Total, Guarantee, last_whole, affordable, Event, EditCounts, EventKinds};
 })();
 $.modules["accountant.tallies"] = (() => {
 let MOST_TALLIES, MOST_RELEASES, MOST_IN_ORDER, _NAMES, Tally, Tallied;
@@ -8947,8 +8788,8 @@ const Mapping = $.libraries["collections.abc"]["Mapping"];
 const Any = $.libraries["typing"]["Any"];
 const Statuses = $.modules["accountant.events"]["Statuses"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const right_of_hundred = $.modules["privacy.shown"]["right_of_hundred"];
-const Worlds = $.modules["privacy.worlds"]["Worlds"];
+const Worlds = $.modules["privacy.guarantee"]["Worlds"];
+const right_of_hundred = $.modules["privacy.sentences"]["right_of_hundred"];
 const KEYS = $.modules["evidence.claims"]["KEYS"];
 const Claim = $.modules["evidence.claims"]["Claim"];
 const UNKNOWN = $.modules["evidence.facts"]["UNKNOWN"];
@@ -9242,9 +9083,9 @@ const count = $.modules["errors"]["count"];
 const plan_from_dict = $.modules["methods.reading"]["plan_from_dict"];
 const stated_delta = $.modules["privacy.guarantee"]["stated_delta"];
 const CATALOGUE = $.modules["privacy.sentences"]["CATALOGUE"];
-const in_json = $.modules["register.dates"]["in_json"];
-const local_day = $.modules["register.dates"]["local_day"];
-const moment = $.modules["register.dates"]["moment"];
+const in_json = $.modules["register.case"]["in_json"];
+const local_day = $.modules["register.case"]["local_day"];
+const moment = $.modules["register.case"]["moment"];
 const __version__ = $.modules["version"]["__version__"];
 const Erasure = $.modules["evidence.facts"]["Erasure"];
 const in_order = $.modules["evidence.facts"]["in_order"];
@@ -9308,11 +9149,11 @@ $.modules["evidence.verification"] = (() => {
 let SAME, MOST_CLAIMS, SCHEMES, verify_certificate, read_claims, _facts, over_budget, _claims, claims_fault, _short, _known, _typed, covers, _holds, _named, _format, _signature, _model;
 const math = $.libraries["math"];
 const Mapping = $.libraries["collections.abc"]["Mapping"];
-const within = $.modules["accountant.intervals"]["within"];
+const within = $.modules["accountant.events"]["within"];
 const NoisyGDDeleteError = $.modules["errors"]["NoisyGDDeleteError"];
-const right_of_hundred = $.modules["privacy.shown"]["right_of_hundred"];
+const right_of_hundred = $.modules["privacy.sentences"]["right_of_hundred"];
 const bounded = $.libraries["records.bounded"];
-const day = $.modules["register.dates"]["day"];
+const day = $.modules["register.case"]["day"];
 const former_formats = $.libraries["evidence.former_formats"];
 const BLOCKS = $.modules["evidence.certificate"]["BLOCKS"];
 const FORMAT = $.modules["evidence.certificate"]["FORMAT"];
@@ -9568,7 +9409,7 @@ return {SAME, MOST_CLAIMS, SCHEMES, verify_certificate, read_claims, _facts, ove
 // One certificate, checked by the translated verifier. Signatures are the browser's to check, and it answers later.
 
 $.check = async (text, publicKey = null) => {
-  const {verify_certificate} = $.modules["evidence.verification"], {is_envelope, opened} = $.modules["evidence.envelope"];
+  const {verify_certificate} = $.modules["evidence.verification"], {is_envelope, opened} = $.modules["evidence.signing"];
   for (;;) {
     try {
       let document = $.parsed(text), checks = [];

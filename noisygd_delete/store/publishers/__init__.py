@@ -10,13 +10,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .artefact import Artefact
+    from .artefact import Artefact, Ground, Publisher
     from .opening import publisher_at
-    from .publisher import Ground, Publisher
 
 __all__ = ["Artefact", "Ground", "Publisher", "publisher_at"]
 
-_HOMES = {"Artefact": "artefact", "Ground": "publisher", "Publisher": "publisher", "publisher_at": "opening"}
+_HOMES = {"Artefact": "artefact", "Ground": "artefact", "Publisher": "artefact", "publisher_at": "opening"}
 
 
 def __getattr__(name: str) -> Any:

@@ -20,8 +20,7 @@ from typing import Any
 
 from ...errors import PublisherError
 from .address import RELEASE
-from .artefact import FACTS, FILES, Artefact
-from .publisher import Ground
+from .artefact import FACTS, FILES, Artefact, Ground
 
 MARK, CURRENT, TEMPORARY = ".noisygd-delete", "current", ".tmp"
 COMPILED = "__pycache__"

@@ -16,8 +16,7 @@ from typing import Any
 
 from ...errors import InvalidParameter, MissingDependency, PublisherError
 from .address import RELEASE
-from .artefact import FACTS, Artefact
-from .publisher import Ground
+from .artefact import FACTS, Artefact, Ground
 
 MARK, CURRENT = "noisygd-delete.json", "current.json"
 _LONGEST = 1 << 16  # bytes of an object that is read

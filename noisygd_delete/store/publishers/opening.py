@@ -6,8 +6,8 @@ from pathlib import Path
 
 from ...errors import PublisherError
 from .address import ALIAS, FOLDER, MLFLOW, UNKNOWN
+from .artefact import Ground, Publisher
 from .folder import Folder
-from .publisher import Ground, Publisher
 
 
 def publisher_at(

@@ -20,9 +20,8 @@ from urllib.parse import unquote, urlparse
 
 from ...errors import MissingDependency, PublisherError
 from .address import ARTEFACTS, SQLITE
-from .artefact import Artefact
+from .artefact import Artefact, Ground
 from .folder import erase_whole
-from .publisher import Ground
 
 _STORE, _RELEASE = "noisygd-delete.store", "noisygd-delete.release"
 _LOGGED = "noisygd-delete.logged-model"  # a database looks up MLflow's own link between the two elsewhere

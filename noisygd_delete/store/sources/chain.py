@@ -19,18 +19,17 @@ from ...curator.drawing import moments_of, patched
 from ...curator.learning import check_fit
 from ...curator.model import Continuation, Model
 from ...engine import Execution
-from ...engine.assumptions import check_labels
 from ...engine.count_tables import CodedMoments, CountTables
-from ...engine.integer_moments import IntegerMoments, Integers
-from ...engine.sums import RowsElsewhere, Sums, exact_sums
+from ...engine.moments import IntegerMoments, Integers
+from ...engine.sums import RowsElsewhere, Sums, check_labels, exact_sums
 from ...errors import InvalidParameter
 from ...features.schema import Encoded, Schema, Table
 from ...losses.base import Loss
 from ...methods.plan import Plan
-from ...methods.procedure import Carried
+from ...methods.problem import Carried
 from ...records import EditCounts, LeftOut
-from ..candidate import DrawnPatch, kept
-from ..opened import OpenedStore
+from ..models import DrawnPatch, kept_candidate
+from ..training_table import OpenedStore
 from .reading import check_room, columns_of, encoded_blocks
 from .source import NOTHING_DONE, Done, ReleaseChain, Source
 
@@ -152,7 +151,7 @@ class KeptChain:
         ledger, path = self._files.ledger, self._files.layout.patch
         if ledger.head.model is None or not ledger.plan.mechanism.continues:
             return None
-        found = kept(path, ledger.plan)
+        found = kept_candidate(path, ledger.plan)
         return found if isinstance(found, DrawnPatch) and self._is_of_now(found) else None
 
     def _is_of_now(self, found: DrawnPatch) -> bool:
@@ -189,7 +188,7 @@ class KeptChain:
     def catch_up(self, *, deleted: bool) -> None:
         """What was drawn takes the place of what was kept before: the patch of a deletion that was committed, or the last release."""
         layout, disk = self._files.layout, self._files.disk
-        found = kept(layout.candidate, self._files.ledger.plan)
+        found = kept_candidate(layout.candidate, self._files.ledger.plan)
         if isinstance(found, DrawnPatch) and self._is_of_now(found) and deleted == bool(found.after.patches):
             found.keep(disk, layout.patch)
         elif not deleted and self._kept is None:

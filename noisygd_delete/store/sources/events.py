@@ -14,7 +14,7 @@ from typing import Any
 
 from ...errors import InvalidRequest, count
 from ...records import bounded
-from ..position import checked
+from ..entry import check_position
 
 _MOST = 1_000_000  # events of one file
 
@@ -68,7 +68,9 @@ def _told(event: dict[str, Any]) -> Erased:
     if not isinstance(event["request_id"], str) or not isinstance(ids, list):
         raise TypeError
     rows = count("erased", event["erased"])
-    return Erased(event["request_id"], rows, None if position is None else checked(position), tuple(map(str, ids)))
+    return Erased(
+        event["request_id"], rows, None if position is None else check_position(position), tuple(map(str, ids))
+    )
 
 
 def _of(source: dict[str, Any], table: str | None) -> bool:

@@ -71,7 +71,7 @@ def listed(address: str) -> tuple[FileFacts, ...]:
 
 
 def position() -> str:
-    """Now, as `store.position` writes it: a folder counts nothing but the time."""
+    """Now, as `store.entry` writes it: a folder counts nothing but the time."""
     return f"time:{datetime.now(UTC).isoformat(timespec='microseconds')}"
 
 

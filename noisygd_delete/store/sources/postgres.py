@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...errors import CountBroken, InvalidParameter, InvalidRequest, SourceError
 from ...records import EditCounts
-from ..position import seen_too
+from ..entry import seen_too
 from . import session, trigger
 from .by_sql import SqlSource
 from .session import as_written, ask, ask_one, connected, library, of_rows, said

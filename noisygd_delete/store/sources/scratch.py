@@ -22,9 +22,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from numpy.typing import NDArray
 
-from ...engine.assumptions import check_labels, check_norms, longest_rows
-from ...engine.sums import RowsElsewhere, Sums
-from ...engine.sums_held import HeldSums
+from ...engine.sums import HeldSums, RowsElsewhere, Sums, check_labels, check_norms, longest_rows
 from ...errors import SourceError
 from ...features.schema import Encoded
 from ...losses.base import Loss

@@ -1,6 +1,6 @@
 """What a store asks of the place where its rows lie.
 
-A source counts its own history: a `position` (see `store.position`) says up to where a snapshot was read, or at which point a
+A source counts its own history: a `position` (see `store.entry`) says up to where a snapshot was read, or at which point a
 deletion was committed, so that "the release read the rows after the deletion" can be checked by anybody from the two texts.
 
 Which rows a release reads. With m = `rows_per_subject`: all rows of a subject that has at most m of them in the table or the query, and
@@ -31,7 +31,7 @@ from ...engine.count_tables import CountTables
 from ...errors import InvalidParameter, InvalidRequest, SourceError, count
 from ...features.schema import Schema, Table
 from ...features.schema.files import BLOCK_ROWS
-from ...features.schema.text import write_text
+from ...features.schema.values import write_text
 from ...records import NONE_LEFT_OUT, EditCounts, LeftOut
 
 _LONGEST_CELL = 1 << 20  # characters

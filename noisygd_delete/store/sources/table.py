@@ -13,8 +13,10 @@ rows that stay where they are. They are there for one release, and let go of aft
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from ...accountant import Event, EventKinds
@@ -22,24 +24,98 @@ from ...curator.curator import Release
 from ...curator.learning import check_fit
 from ...curator.model import Continuation, Model
 from ...engine import CurrentRecords, Execution, rows_here
-from ...errors import CountBroken, InvalidParameter, InvalidRequest, SourceError, StoreError
+from ...errors import CountBroken, InvalidParameter, InvalidRequest, SourceError, StoreError, count
 from ...features.schema import Encoded, Schema
 from ...methods import ways_elsewhere
 from ...methods.plan import Plan
-from ...records import EditCounts, EditRequest, Records
-from .. import answers, table
+from ...records import EditCounts, EditRequest, Records, bounded, check_token
 from .. import journal as stored_journal
-from ..disk import explained
-from ..entry import Entry, EntryKinds
-from ..opened import OpenedStore
-from ..position import checked, covers
-from ..training_table import NOTHING_CHANGED, TrainingTable
-from . import journal
+from .. import models, training_table
+from ..disk import Disk, explained, read
+from ..entry import Entry, EntryKinds, check_position, position_covers
+from ..journal import held, sealed, unsealed
+from ..layout import Layout
+from ..training_table import NOTHING_CHANGED, OpenedStore, TrainingTable
 from .chain import KeptChain, SummedRows, summed
 from .opening import source_from
 from .reading import Held, columns_of, held_in, rows_of
 from .scratch import ScratchRecords
 from .source import Done, Source, came_back
+
+# --- journal ---
+#
+# A deletion in flight: durable before the source commits, and known there by its mark. It names nobody.
+
+
+_FORMAT = "deletion/1"
+_LONGEST = 1 << 16  # bytes
+_LONGEST_MARK = 100
+
+
+@dataclass(frozen=True)
+class Deletion:
+    """What is about to be committed in the source.
+
+    base     ledger entries when it was begun; a longer ledger has noted it
+    mark     by which the source knows the transaction
+    rows     that it deletes
+    publish  whether a release follows at once
+    """
+
+    base: int
+    mark: str
+    rows: int
+    publish: bool
+    request_id: str | None
+
+    def __post_init__(self) -> None:
+        count("base", self.base)
+        count("rows", self.rows)
+        check_token(self.request_id)
+        if (
+            not isinstance(self.mark, str)
+            or not 0 < len(self.mark) <= _LONGEST_MARK
+            or not isinstance(self.publish, bool)
+        ):
+            raise InvalidParameter("not a deletion")
+
+    @property
+    def counts(self) -> EditCounts:
+        return EditCounts(deleted=self.rows)
+
+    @property
+    def parts(self) -> tuple[()]:
+        return ()
+
+    @property
+    def requests(self) -> tuple[tuple[str | None, EditCounts, None]]:
+        return ((self.request_id, self.counts, None),)
+
+    def to_bytes(self) -> bytes:
+        return sealed(json.dumps({"format": _FORMAT, **asdict(self)}).encode())
+
+
+def begin_deletion(disk: Disk, layout: Layout, deletion: Deletion) -> None:
+    """Put it into the journal: from here on it is known whether it happened, whatever happens to this process."""
+    disk.replace(layout.request, deletion.to_bytes())
+    disk.reached("commit", layout.request)
+
+
+def begun_deletion(layout: Layout) -> Deletion | None:
+    """The deletion that was begun and not finished.
+
+    Raises:
+        StoreCorrupt: the journal is not one that `begin` wrote.
+    """
+
+    def parse() -> Deletion:
+        fields = bounded.parsed(unsealed(read(layout.request, _LONGEST)).decode())
+        if fields.pop("format") != _FORMAT:
+            raise ValueError("another format")
+        return Deletion(**fields)
+
+    return held(layout, parse)
+
 
 _NOTHING_PUBLISHED = "nothing was published"
 
@@ -73,7 +149,7 @@ def _check_chain(source: Source, plan: Plan) -> None:
         )
 
 
-class TableInSource(TrainingTable[journal.Deletion]):
+class TableInSource(TrainingTable[Deletion]):
     """Rows in a `Source`, read there for every release."""
 
     source: Source
@@ -118,8 +194,12 @@ class TableInSource(TrainingTable[journal.Deletion]):
         if encoded.ids is not None and self.source.table is not None:
             return self.source.held(list(map(str, encoded.ids)), [])
         with self.snapshot(self._files.ledger.plan) as (records, *_):
-            parts = records.parts() if isinstance(records, ScratchRecords) else table.parts(rows_here(records))
-            return table.equal_rows(parts, encoded)
+            parts = (
+                records.parts()
+                if isinstance(records, ScratchRecords)
+                else training_table.table_parts(rows_here(records))
+            )
+            return training_table.equal_rows(parts, encoded)
 
     def suited(self, plan: Plan) -> Plan:
         plan.method.check_any_order(plan.problem, ways_elsewhere(plan.problem))
@@ -148,7 +228,7 @@ class TableInSource(TrainingTable[journal.Deletion]):
         ids, subjects = self._named(request)
         as_many = edited.deleted >= max(len(ids), len(subjects))  # a name can stand in several rows
         if not as_many or self.source.held(ids, subjects):
-            raise InvalidRequest(answers.OTHER_REQUEST)
+            raise InvalidRequest(models.OTHER_REQUEST)
 
     def _named(self, request: EditRequest) -> tuple[list[str], list[str]]:
         """Ids and persons whose rows a request deletes; it may do nothing else."""
@@ -158,31 +238,31 @@ class TableInSource(TrainingTable[journal.Deletion]):
             )
         return list(map(str, request.deletions)), list(map(str, request.subjects))
 
-    def begin(self, request: EditRequest, *, publish: bool, note: Callable[[], None]) -> journal.Deletion:
+    def begin(self, request: EditRequest, *, publish: bool, note: Callable[[], None]) -> Deletion:
         """The deletion, committed in the source. `SourceError`: it did not answer; the next call goes on if it was committed."""
-        files, begun = self._files, list[journal.Deletion]()
+        files, begun = self._files, list[Deletion]()
         ids, subjects = self._named(request)
 
         def accept(mark: str, gone: Sequence[str]) -> None:
             if files.tombstones is not None:
                 files.tombstones.add(gone, files.disk)
-            begun.append(journal.Deletion(files.ledger.length, mark, len(gone), publish, request.request_id))
+            begun.append(Deletion(files.ledger.length, mark, len(gone), publish, request.request_id))
             with explained(files.layout.root, NOTHING_CHANGED):
                 note()
-                journal.begin(files.disk, files.layout, begun[0])
+                begin_deletion(files.disk, files.layout, begun[0])
 
         chain = KeptChain(files) if files.ledger.plan.mechanism.continues and files.ledger.releases else None
         self._committed = self.source.delete(ids, subjects, accept, self._done(), chain)
         self._gone.append((ids, subjects))
         return begun[0]
 
-    def begun(self) -> journal.Deletion | None:
-        deletion = journal.begun(self._files.layout)
+    def begun(self) -> Deletion | None:
+        deletion = begun_deletion(self._files.layout)
         if deletion is not None:
             stored_journal.require_base(deletion.base, None, self._files.ledger)
         return deletion
 
-    def is_unfinished(self, change: journal.Deletion) -> bool:
+    def is_unfinished(self, change: Deletion) -> bool:
         ledger = self._files.ledger
         if ledger.length == change.base:
             self._committed = self.source.committed(change.mark)
@@ -195,13 +275,13 @@ class TableInSource(TrainingTable[journal.Deletion]):
         """Whether this entry publishes what was edited before it, or says that it cannot be."""
         return self._made(place) or self._files.ledger.entry(place).kind is EntryKinds.WITHHELD
 
-    def carry_out(self, change: journal.Deletion) -> tuple[list[Entry], Release]:
+    def carry_out(self, change: Deletion) -> tuple[list[Entry], Release]:
         """The ledger says at once that the rows were deleted: their position is earlier than the snapshot's."""
         if self._committed is not None:
             self._chain.catch_up(deleted=True)
             self._note(change.counts, self._committed, change.request_id, self.source.trace(change.mark))
             self._committed = None
-        return [], answers.pending(self._files.ledger, self._files.pending, change.request_id)
+        return [], models.pending_answer(self._files.ledger, self._files.pending, change.request_id)
 
     def has_counted(self, position: str | None) -> bool:
         if self.source.counts_by != "trigger" or position is None:
@@ -210,7 +290,7 @@ class TableInSource(TrainingTable[journal.Deletion]):
         for release in range(ledger.model_release, 0, -1):  # back to the first one that has read the rows after it
             place = ledger.made(release)
             if place is not None and (read := ledger.entry(place).position) is not None:
-                if not covers(read, checked(position)):
+                if not position_covers(read, check_position(position)):
                     break
                 first = release, ledger.entry(place).counted
         return first is not None and (first[0] == 1 or first[1] is not None)  # the first model never held the row
@@ -221,8 +301,8 @@ class TableInSource(TrainingTable[journal.Deletion]):
         still = self.source.held(ids, [], names=True) if ids and self.source.table else 0
         if still:
             raise came_back(self.source.address, still)
-        at = self.source.position() if position is None else checked(position)
-        if position is not None and not covers(self.source.position(), at):
+        at = self.source.position() if position is None else check_position(position)
+        if position is not None and not position_covers(self.source.position(), at):
             raise InvalidRequest(
                 f"{self.source.address} has not reached {at}: nothing was committed there; nothing was changed"
             )
@@ -237,7 +317,7 @@ class TableInSource(TrainingTable[journal.Deletion]):
 
     def _note(self, counts: EditCounts, position: str, request_id: str | None, mark: str | None = None) -> None:
         """The entry that rows were deleted in the source, at this position: a later release will cover them."""
-        answer = answers.pending(self._files.ledger, self._files.pending + counts, request_id)
+        answer = models.pending_answer(self._files.ledger, self._files.pending + counts, request_id)
         self._files.enter(self._files.entry_of_edits(answer, position=position, mark=mark))
 
     @contextmanager
@@ -286,7 +366,7 @@ class TableInSource(TrainingTable[journal.Deletion]):
             read = rows_of(*facts, plan.records, self._last_read(), memory, self._done())
         with read as (records, position, counted, left_out):
             for earlier in self._reached():
-                if not covers(position, earlier):
+                if not position_covers(position, earlier):
                     raise SourceError(
                         f"{self.source.address}: its rows are as they were before {earlier}, which the ledger says was reached: a copy "
                         "that lags behind, or a backup that was put back. Nothing was published. Wait for the copy, or carry out again "
@@ -348,7 +428,7 @@ class TableInSource(TrainingTable[journal.Deletion]):
         """An entry of its own for the changes that nobody told of; those found before, whose release failed, are among the told."""
         changes = unseen_edits(self._told(), counted)
         if changes.total:
-            answer = answers.pending(self._files.ledger, self._files.pending + changes, None)
+            answer = models.pending_answer(self._files.ledger, self._files.pending + changes, None)
             self._files.enter(self._files.entry_of_edits(answer, **self.facts))
 
     def _told(self) -> EditCounts:
@@ -364,7 +444,7 @@ class TableInSource(TrainingTable[journal.Deletion]):
     def _is_read(self, position: str | None) -> bool:
         """Whether the newest release has read the rows as they were after this position."""
         last = self._last_read()
-        return last is not None and position is not None and covers(last, position)
+        return last is not None and position is not None and position_covers(last, position)
 
     def _last_read(self) -> str | None:
         """The position of the newest release."""

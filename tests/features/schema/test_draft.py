@@ -12,8 +12,8 @@ import pytest
 
 from noisygd_delete.errors import InvalidSchema
 from noisygd_delete.features.schema import Schema, Table, draft_schema, read_table
-from noisygd_delete.features.schema.options import JSON_SCHEMA
-from noisygd_delete.features.schema.recognise import look_at
+from noisygd_delete.features.schema.draft import look_at
+from noisygd_delete.features.schema.keys import JSON_SCHEMA
 
 ROWS = 1200
 RNG = random.Random(19)

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noisygd_delete.bounds.noise_shape import column_variances
+from noisygd_delete.bounds.objective_perturbation import column_variances
 from noisygd_delete.errors import InvalidSchema
 from noisygd_delete.features.schema import Schema, Table, columns
 
@@ -261,7 +261,7 @@ def test_rows_without_a_label_are_named_by_their_lines(label: dict) -> None:
 
 
 def test_of_each_person_the_first_rows_are_kept_and_the_rest_counted(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr("noisygd_delete.features.schema.reading.BLOCK_ROWS", 3)  # the count goes on from block to block
+    monkeypatch.setattr("noisygd_delete.features.schema.schema.BLOCK_ROWS", 3)  # the count goes on from block to block
     rows = [(f"r{k}", "abacabaa"[k], f"{k}") for k in range(8)]
     (tmp_path / "a.csv").write_text("id,person,x,y\n" + "".join(f"{i},{p},{x},no\n" for i, p, x in rows))
     fields = {"label": LABEL, "columns": {"x": {"bounds": [0, 10]}}, "id": "id", "subject": "person"}

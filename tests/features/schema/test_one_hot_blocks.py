@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Records, errors, losses
-from noisygd_delete.bounds.noise_shape import column_variances
+from noisygd_delete.bounds.objective_perturbation import column_variances
 from noisygd_delete.engine import check_records
 from noisygd_delete.features.schema import Schema
 

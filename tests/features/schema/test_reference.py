@@ -9,8 +9,9 @@ import tomllib
 import pytest
 
 from noisygd_delete.errors import InvalidSchema
-from noisygd_delete.features.schema import Schema, options
-from noisygd_delete.features.schema.options import JSON_SCHEMA, KINDS, LABEL, TOP
+from noisygd_delete.features.schema import Schema
+from noisygd_delete.features.schema import keys as options
+from noisygd_delete.features.schema.keys import JSON_SCHEMA, KINDS, LABEL, TOP
 from tests.conftest import ROOT
 from tests.features.schema.reference import PAGE, TABLES, page
 

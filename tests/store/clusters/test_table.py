@@ -11,7 +11,7 @@ from noisygd_delete_engines.table import ClusterRecords
 
 from noisygd_delete import Records, losses
 from noisygd_delete.engine import check_records
-from noisygd_delete.engine.objective_float64 import PreciseObjective
+from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.errors import AssumptionViolated, InvalidRecords, SourceError
 
 from .in_process import InProcess, cut, in_partitions

@@ -16,8 +16,7 @@ import pytest
 from noisygd_delete import Model, Schema, losses
 from noisygd_delete.errors import InvalidSchema
 from noisygd_delete.features.schema.files import Table, read_table
-from noisygd_delete.features.schema.spelling import spellings
-from noisygd_delete.features.schema.text import write_text
+from noisygd_delete.features.schema.values import spellings, write_text
 from noisygd_delete.store.disk import Disk
 from noisygd_delete.store.publishers import reader
 from noisygd_delete.store.publishers.artefact import Artefact

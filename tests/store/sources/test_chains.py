@@ -20,7 +20,7 @@ from noisygd_delete_engines.table import ClusterRecords
 from pyarrow import parquet
 
 from noisygd_delete import Budget, EditRequest, Schema, losses, make_plan
-from noisygd_delete.engine.integer_moments import IntegerMoments
+from noisygd_delete.engine.moments import IntegerMoments
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.evidence import erasure_certificate, verify_certificate
 from noisygd_delete.evidence.erasure import erasure_in

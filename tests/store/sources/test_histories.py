@@ -23,9 +23,9 @@ from noisygd_delete.evidence import deriving, erasure, erasure_certificate
 from noisygd_delete.evidence.erasure import erasure_in, ledger_of
 from noisygd_delete.features.schema import Table
 from noisygd_delete.store import Store, Tombstones, verify
-from noisygd_delete.store.group import GroupRun
 from noisygd_delete.store.sources import by_sql, source_at
 from noisygd_delete.store.sources.table import TableInSource
+from noisygd_delete.store.transaction import GroupRun
 
 from ...oracles import desk, owed
 from .conftest import SCHEMA, plan

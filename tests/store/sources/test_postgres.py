@@ -22,9 +22,10 @@ from noisygd_delete.evidence import erasure_certificate, verify_certificate
 from noisygd_delete.evidence.erasure import erasure_in
 from noisygd_delete.methods import CountedRecords, Minimiser
 from noisygd_delete.store import Store, status, verify
+from noisygd_delete.store.entry import position_covers
 from noisygd_delete.store.layout import Layout
-from noisygd_delete.store.position import covers
-from noisygd_delete.store.sources import Snapshot, journal, postgres, source_at
+from noisygd_delete.store.sources import Snapshot, postgres, source_at
+from noisygd_delete.store.sources import table as journal
 from noisygd_delete.store.sources.postgres import Postgres
 from noisygd_delete.store.sources.reading import records_of
 
@@ -149,7 +150,7 @@ def test_every_kill_leaves_the_deletion_done_or_not_and_never_certified_too_earl
             if gone:
                 covering = opened.ledger.covering(noted)
                 assert covering is not None, "an accepted deletion is published"
-                assert covers(opened.ledger.entry(covering).position, opened.ledger.entry(noted).position)
+                assert position_covers(opened.ledger.entry(covering).position, opened.ledger.entry(noted).position)
                 if victim % 8 == 0:
                     assert paper(opened, f"r{victim}")["action"]["release"] == opened.ledger.releases
             assert opened.pending_edits == 0
@@ -377,11 +378,11 @@ def test_a_deletion_that_is_still_under_way_is_not_covered(store: Store, databas
         application.execute("DELETE FROM people WHERE id = %s", [name(3)])
         (number,) = application.execute("SELECT pg_current_xact_id()::text").fetchone()
         statement(database, "UPDATE people SET a = a WHERE id = %s", name(9))  # a later one, committed before
-        assert not covers(store.source.position(), f"transaction:{number}")
+        assert not position_covers(store.source.position(), f"transaction:{number}")
         with pytest.raises(InvalidRequest, match="has not reached"):
             store.publish(erased=1, request_id="app", position=f"transaction:{number}")
         assert len(records_of(store.source, SCHEMA, SLOTS)[0]) == ROWS
-    assert covers(store.source.position(), f"transaction:{number}")
+    assert position_covers(store.source.position(), f"transaction:{number}")
     store.publish(erased=1, request_id="app", position=f"transaction:{number}")
     assert paper(store, "app")["evidence"]["deleted_at"] == f"transaction:{number}"
     assert len(records_of(store.source, SCHEMA, SLOTS)[0]) == ROWS - 1
@@ -396,7 +397,7 @@ def test_an_interrupted_deletion_waits_for_its_session_to_end(store: Store, data
         ghost.execute("DELETE FROM people WHERE id = %s", [name(3)])
         (number,) = ghost.execute("SELECT pg_current_xact_id()::text").fetchone()
         files = store._files
-        journal.begin(files.disk, files.layout, journal.Deletion(store.ledger.length, number, 1, True, "r"))
+        journal.begin_deletion(files.disk, files.layout, journal.Deletion(store.ledger.length, number, 1, True, "r"))
         store.close()
         with pytest.raises(SourceError, match="still under way"):
             Store.open(store.path)

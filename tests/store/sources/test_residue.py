@@ -22,7 +22,7 @@ from noisygd_delete.evidence import erasure_certificate, verify_certificate
 from noisygd_delete.evidence.erasure import erasure_in
 from noisygd_delete.store import Store
 from noisygd_delete.store.sources import Residue, Verdicts, avro, residue, source_at
-from noisygd_delete.store.sources.residue_iceberg import in_use
+from noisygd_delete.store.sources.residue_files import iceberg_in_use
 
 from .conftest import name, people, statement
 from .test_lake import arrow, deltalake, in_delta, parquet, pyarrow
@@ -180,7 +180,7 @@ def test_an_iceberg_table_keeps_it_in_old_files_and_manifests_until_the_remedies
     places = [place.split(":")[0] for place in residual(residue(["p-0000"], str(after.parent)))]
     assert set(places) <= {"data files of earlier snapshots", "metadata of earlier snapshots"}
     assert places, "a table below a folder is looked at as a table"
-    for kept, folder in zip(in_use(after), ("data", "metadata"), strict=True):
+    for kept, folder in zip(iceberg_in_use(after), ("data", "metadata"), strict=True):
         for file in (after / folder).iterdir():  # orphan files are removed
             if file.name not in kept:
                 file.unlink()

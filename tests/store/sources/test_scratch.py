@@ -14,7 +14,7 @@ import pytest
 
 from noisygd_delete import Records, learn, losses
 from noisygd_delete.engine import Execution
-from noisygd_delete.engine.objective_float64 import PreciseObjective
+from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.errors import AssumptionViolated, InvalidRecords, SourceError
 from noisygd_delete.features.schema import Encoded
 from noisygd_delete.store import Store
@@ -204,7 +204,7 @@ SIZED = """
 import sys
 import numpy as np
 from noisygd_delete import losses
-from noisygd_delete.engine.objective_float64 import PreciseObjective
+from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.records import Records
 from noisygd_delete.features.schema import Encoded
 from noisygd_delete.store.sources.scratch import ScratchRecords

@@ -1,7 +1,7 @@
 // One certificate, checked by the translated verifier. Signatures are the browser's to check, and it answers later.
 
 $.check = async (text, publicKey = null) => {
-  const {verify_certificate} = $.modules["evidence.verification"], {is_envelope, opened} = $.modules["evidence.envelope"];
+  const {verify_certificate} = $.modules["evidence.verification"], {is_envelope, opened} = $.modules["evidence.signing"];
   for (;;) {
     try {
       let document = $.parsed(text), checks = [];
