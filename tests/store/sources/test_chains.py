@@ -29,6 +29,7 @@ from noisygd_delete.store import Store, status, verify
 from noisygd_delete.store.sources import by_sql, postgres, source_at, trigger
 from noisygd_delete.store.sources.chain import KeptChain
 from noisygd_delete.store.sources.lake import DuckdbFile
+from noisygd_delete.store.sources.parquet_files import state_of
 from noisygd_delete.store.sources.reading import records_of
 from tests.oracles import sums_tree
 
@@ -630,7 +631,7 @@ def test_planted_what_was_drawn_for_an_earlier_deletion_is_not_taken_for_a_later
 
     def always(self: Any, *given: Any) -> Any:
         position = right(self, *given)
-        given[-1].leave(self._state(None, ""))
+        given[-1].leave(state_of(self.address, self.address + ".wal"))
         return position
 
     monkeypatch.setattr(DuckdbFile, "delete", always)
