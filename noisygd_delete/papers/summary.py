@@ -256,7 +256,7 @@ def draw(curve: BurnDown, delta: float, words: Language) -> str:
     parts = []
     for tick in _ticks(0.0, most):
         parts.append(line(_LEFT, up(tick), _WIDE - 4, "#e4e8ee" if tick else _GREY))
-        parts.append(text(_LEFT - 5, up(tick) + 3.5, words.numbers(f"{tick:.6g}"), ' text-anchor="end"'))
+        parts.append(text(_LEFT - 5, up(tick) + 3.5, words.numbers(brief(tick)), ' text-anchor="end"'))
     parts += [
         text(across(tick), _FOOT + 14, f"{tick:.0f}", ' text-anchor="middle"') for tick in _ticks(first, last, least=1)
     ]

@@ -34,7 +34,7 @@ def pipeline(**options) -> RecordWisePipeline:
 
 def test_a_map_makes_a_linear_model_see_what_is_not_linear() -> None:
     model = pipeline(slots=301).fit(ROWS, LABELS)
-    assert model.score(ROWS, LABELS) > 0.85
+    assert model.score(ROWS, LABELS) > 0.8  # logistic regression on the two numbers: .70
     inner = model[-1]
     np.testing.assert_array_equal(inner._curator.records.features[:300], MAP.rows(ROWS))
     assert inner.plan_.problem.feature_map == MAP.digest
