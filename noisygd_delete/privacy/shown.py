@@ -1,0 +1,3 @@
+"""`shown` where 0.2.0 had it: its README and pages import it from here."""
+
+from .sentences import shown as shown
