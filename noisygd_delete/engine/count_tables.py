@@ -33,6 +33,10 @@ class CountTables:
     pairs: dict[tuple[int, int, int], Integers]
     labels: dict[tuple[int, int], Integers]
 
+    @property
+    def rows(self) -> int:
+        return sum(int(counts.sum()) for (_, b, c), counts in self.pairs.items() if b == c == 0)
+
     @classmethod
     def added(cls, parts: Iterable[CountTables]) -> CountTables:
         """In any order the same."""

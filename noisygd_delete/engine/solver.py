@@ -58,10 +58,7 @@ _COUPLING = 200  # rows from which Ā is found
 _MOST_CLASSES = 256  # outputs whose Ā is found in full
 _CELLS = 1 << 18  # numbers of sparse rows written out at a time
 _LOST = 2.0**-20  # of the trace
-_COMPARED, _STANDS_OUT = (
-    64,
-    1.5,
-)  # rows of a wide sample whose products are looked at; an eigenvalue over noise's largest
+_COMPARED, _STANDS_OUT = 64, 1.5  # rows of a wide sample that are compared; an eigenvalue over noise's largest
 _ASKED = 256  # rows that say which of two starts is nearer
 _STEP = 2.5e-3  # of the differences, in units of the scores over which a slope changes
 
@@ -176,9 +173,8 @@ class Sample:
         products = _product(few, few.T).astype(np.float64) * self._taken
         own = float(np.trace(products)) / len(products)
         np.fill_diagonal(products, 0.0)
-        noise = float(np.linalg.norm(products)) / math.sqrt(
-            len(products)
-        )  # of the largest eigenvalue, by half (the semicircle law)
+        # of the largest eigenvalue, by half (the semicircle law)
+        noise = float(np.linalg.norm(products)) / math.sqrt(len(products))
         if not own or np.linalg.norm(products, 2) > _STANDS_OUT * 2 * noise:
             return None
         return self._objective.regularization + own / self._objective.slots + noise**2 / (own * len(products))

@@ -180,13 +180,7 @@ Curve = NDArray[np.float64]
 POINTS = 160
 LISTED = 200  # releases that a report lists one by one, the last ones
 _BLUE, _ORANGE, _GREY = "#1f5f8b", "#c2601c", "#5b6575"
-_WIDE, _LEFT, _TOP, _FOOT, _HIGH = (
-    340.0,
-    44.0,
-    26.0,
-    200.0,
-    236.0,
-)  # of the picture: letters of 10 are large enough on a phone
+_WIDE, _LEFT, _TOP, _FOOT, _HIGH = 340.0, 44.0, 26.0, 200.0, 236.0  # letters of 10 are large enough on a phone
 
 
 @dataclass(frozen=True)

@@ -54,9 +54,8 @@ def usual_total(plan: Plan) -> Total | None:
 
 def together(plan: Plan, publications: int = PUBLICATIONS) -> Guarantee:
     """What so many publications like the learn reveal about a record that is in all of them."""
-    steps = plan.mechanism.exposure(
-        plan.learn_steps or plan.delete_steps
-    )  # a learn of no steps reveals nothing, what follows does
+    # a learn of no steps reveals nothing, what follows does
+    steps = plan.mechanism.exposure(plan.learn_steps or plan.delete_steps)
     learned = plan.mechanism.interval("dp", plan.problem.adjacency, steps_with=steps)
     return Guarantee.composed([(learned, publications)])
 

@@ -1,3 +1,5 @@
 """`shown` where 0.2.0 had it: its README and pages import it from here."""
 
-from .sentences import shown as shown
+from .sentences import shown
+
+__all__ = ["shown"]

@@ -17,7 +17,7 @@ from functools import cached_property
 from hashlib import sha256
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..accountant import Account, Accountant, Event
 from ..accountant import account as written
@@ -30,6 +30,9 @@ from . import seal
 from .disk import Disk, changing, connect, create_database, read, transaction
 from .entry import START, Entry, Outline, Row, checked, linked, outlined, parsed
 from .layout import Layout
+
+if TYPE_CHECKING:
+    from ..features.schema import Schema
 
 # --- places ---
 #
@@ -344,8 +347,10 @@ class Ledger:
     def schema(self) -> dict[str, Any]:
         return self._planned[0][1].schema or {}
 
-    def require_readable_schema(self) -> None:
+    def read_schema(self, folder: Path | None = None) -> Schema:
         """For whoever reads or writes rows by it; what a store says of itself does not.
+
+        folder: where the name of a map's file begins.
 
         Raises:
             StoreCorrupt: the store's schema is none that this program reads.
@@ -353,7 +358,7 @@ class Ledger:
         from ..features.schema import Schema  # loaded where it is used
 
         try:
-            Schema.from_dict(self.schema)
+            return Schema.from_dict(self.schema, "schema", folder)
         except MissingDependency:  # of a map that another distribution brings
             raise
         except (NoisyGDDeleteError, ValueError, TypeError, KeyError, AttributeError) as error:

@@ -208,9 +208,9 @@ def patch_now(layout: Layout, ledger: Ledger) -> Continuation | None:
     known = tie.tie_of(layout.ids) if ledger.source is None and layout.patch.exists() else None
     stamp = None if known is None else known.stamp.hex()
     found = kept_candidate(layout.patch, ledger.plan, stamp) if known is not None or ledger.source is not None else None
-    last = ledger.account.since_fresh
-    of_now = isinstance(found, DrawnPatch) and found.after.number == last and found.after.patches
-    return found.after if of_now and isinstance(found, DrawnPatch) else None
+    if not isinstance(found, DrawnPatch) or found.after.number != ledger.account.since_fresh:
+        return None
+    return found.after if found.after.patches else None
 
 
 def destroy_candidate(disk: Disk, layout: Layout) -> None:

@@ -253,7 +253,7 @@ class Store:
             try:
                 ledger = Ledger.read(layout.ledger)
                 if ledger.source is not None or layout.publishers.exists():  # read and published by it
-                    ledger.require_readable_schema()
+                    ledger.read_schema()
                 store = cls._over(OpenedStore(layout, disk, lock, ledger), settled=False)
                 store._files.tombstones = tombstones
                 with store._rolling.changing(execution or Execution()):

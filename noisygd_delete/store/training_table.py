@@ -62,10 +62,7 @@ class OpenedStore:
 
     @property
     def schema(self) -> Schema:
-        from ..features.schema import Schema  # a deletion asks for none
-
-        self.ledger.require_readable_schema()
-        schema = Schema.from_dict(self.ledger.schema, str(self.layout.schema), self.layout.root)
+        schema = self.ledger.read_schema(self.layout.root)
         return replace(schema, named_map=self.ledger.plan.problem.feature_map)
 
     @property

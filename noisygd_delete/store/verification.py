@@ -102,7 +102,7 @@ def _journal(layout: Layout) -> Iterator[str]:
 
 def _ledger(layout: Layout) -> Iterator[str]:
     ledger = Ledger.read(layout.ledger)
-    ledger.require_readable_schema()
+    ledger.read_schema()
     before = places.remembered(layout.judged)
     places.remember(layout.judged, before, ledger.check(before))
     Register(layout).check()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from itertools import combinations
@@ -96,6 +96,14 @@ class SqlSource(Source):
     def _rows_of(self, connection: Any, keys: Sequence[str]) -> str:
         """SQL of the rows that a release reads of these persons (ids, where the source names no persons)."""
         raise NotImplementedError
+
+    def _keys_having(self, connection: Any, column: str, names: Sequence[str]) -> list[str]:
+        """Whom the rows with these names in a column are about."""
+        raise NotImplementedError
+
+    def _keys_of(self, connection: Any, named: Iterable[tuple[str, Sequence[str]]]) -> list[str]:
+        """The same of several columns, each once."""
+        return list(dict.fromkeys(key for one in named for key in self._keys_having(connection, *one)))
 
     def _read_rows(self, connection: Any, columns: Sequence[str], rows: str) -> list[Table]:
         return list(blocks(self.address, columns, self._cells(connection, columns, rows)))

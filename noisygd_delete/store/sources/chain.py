@@ -91,11 +91,7 @@ def summed(
     with source.snapshot(columns_of(schema), since, done, chain) as now:
         counts = now.counted(schema) if isinstance(moments, CodedMoments) else None
         if counts is not None and isinstance(moments, CodedMoments):
-            check_room(
-                source,
-                sum(int(number.sum()) for (_, b, c), number in counts.pairs.items() if b == c == 0),
-                plan.records,
-            )
+            check_room(source, counts.rows, plan.records)
             sums = moments.of_counts(counts)
         else:
             sums = _sums_of(

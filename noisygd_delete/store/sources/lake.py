@@ -136,15 +136,11 @@ class Lake(SqlSource):
         own = f"SELECT * FROM ({self._rows()}) AS everybody WHERE {among}"
         return rows_to_read(own, self._key, self.rows_per_subject)
 
-    def _keys_of(self, connection: duckdb.DuckDBPyConnection, named: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
-        """Whom the rows with these names are about."""
-        found = dict[str, None]()
-        for column, names in named:
-            rows = f"SELECT * FROM {self._table_name}"
-            wanted = list(_as_written(connection, rows, column, names).values())
-            asked = f"SELECT DISTINCT CAST({quoted(self._key)} AS VARCHAR) FROM ({rows}) AS everything WHERE {_among(column)} AND {quoted(self._key)} IS NOT NULL"
-            found |= {key: None for (key,) in connection.execute(asked, [wanted]).fetchall()}
-        return list(found)
+    def _keys_having(self, connection: duckdb.DuckDBPyConnection, column: str, names: Sequence[str]) -> list[str]:
+        rows, key = f"SELECT * FROM {self._table_name}", quoted(self._key)
+        wanted = list(_as_written(connection, rows, column, names).values())
+        asked = f"SELECT DISTINCT CAST({key} AS VARCHAR) FROM ({rows}) AS everything WHERE {_among(column)} AND {key} IS NOT NULL"
+        return [found for (found,) in connection.execute(asked, [wanted]).fetchall()]
 
     def _shown(self, connection: duckdb.DuckDBPyConnection, position: str, done: Done) -> bool:
         return True  # of rows that nobody deletes here
@@ -421,7 +417,7 @@ class DeltaTable(Lake):
             written, gone = self._found(connection, column, names)
             kind = dataset.schema.field(column)
             before = None
-            if chain is not None and self._is_in(connection, f"version:{table.version()}", chain.state):
+            if chain is not None and self._is_in(connection, f"version:{table_read}", chain.state):
                 own = self._rows_of(connection, self._keys_of(connection, named))
                 before = self._read_rows(connection, chain.columns, own)
             if self.query is not None or before is not None:

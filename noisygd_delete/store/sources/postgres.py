@@ -322,18 +322,14 @@ class Postgres(SqlSource):
                 connection.commit()
         return f"transaction:{number}"
 
-    def _keys_of(self, connection: psycopg.Connection[Any], named: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
-        """Whom the rows with these names are about."""
+    def _keys_having(self, connection: psycopg.Connection[Any], column: str, names: Sequence[str]) -> list[str]:
         from psycopg import sql
 
-        found = dict[str, None]()
-        for column, names in named:
-            kind, _ = self._type(connection, column)
-            which = f"{quoted(column)} = ANY($1::text[]::{kind}[]) AND {quoted(self._key)} IS NOT NULL"
-            asked = f"SELECT DISTINCT {quoted(self._key)}::text FROM {self._table_name} WHERE {which}"
-            written = as_written(connection, kind, names)
-            found |= {key: None for (key,) in connection.execute(sql.SQL(asked), [written]).fetchall()}
-        return list(found)
+        key, (kind, _) = quoted(self._key), self._type(connection, column)
+        which = f"{quoted(column)} = ANY($1::text[]::{kind}[]) AND {key} IS NOT NULL"
+        asked = f"SELECT DISTINCT {key}::text FROM {self._table_name} WHERE {which}"
+        written = as_written(connection, kind, names)
+        return [found for (found,) in connection.execute(sql.SQL(asked), [written]).fetchall()]
 
     def _check_there(self, connection: psycopg.Connection[Any], column: str, names: Sequence[str]) -> None:
         there = self._having(connection, column, names)

@@ -161,10 +161,8 @@ class TableInSource(TrainingTable[Deletion]):
         self._files, self.source = files, source_from(described)
         self._facts: dict[str, Any] = {"position": None, "counted": None, "mark": None}
         self._chain = KeptChain(files)
-        self._state: tuple[str | None, bool] = (
-            None,
-            False,
-        )  # of the rows that were summed last, and whether it is the chain's
+        # of the rows that were summed last, and whether it is the chain's
+        self._state: tuple[str | None, bool] = None, False
         self._committed: str | None = None  # where the deletion in the journal was; None: the ledger has noted it
         self._gone: list[
             tuple[Sequence[str], Sequence[str]]
