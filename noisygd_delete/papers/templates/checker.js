@@ -5065,6 +5065,7 @@ return $.dict([["step_size", $.ga(self, "step_size")], ["noise_variance", $.ga(s
 });
 }), [["step_size", () => ["is", $.b.float]], ["noise_variance", () => ["is", $.b.float]], ["strong_convexity", () => ["is", $.b.float]], ["lipschitz", () => ["is", $.b.float]], ["objective_smoothness", () => ["or", ["is", $.b.float], ["none"]]], ["rows_per_subject", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
 DrawnAtOnce = $.dataclass($.cls("DrawnAtOnce", [Mechanism], ($ns) => {
+$ns.steps = 1n;
 $ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
 return 1n;
 });
@@ -5363,7 +5364,6 @@ _MOST = $.pow(2.0, 24n);
 CountedRecords = $.dataclass($.cls("CountedRecords", [DrawnAtOnce], ($ns) => {
 $ns.method = "counted-records";
 $ns.source = "counts of the records with an exact discrete Gaussian (Canonne, Kamath & Steinke 2020)";
-$ns.steps = 1n;
 $ns.notes = $.tuple(["Counts of the records were published too: a deletion takes nothing back of those that were made before it."]);
 $ns.rows_per_subject = 1n;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
