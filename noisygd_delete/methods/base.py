@@ -45,7 +45,7 @@ class Fading(Protocol):
         """`forgets_at` after a learn and any number of requests of at most `batch` edits."""
 
 
-class Carrying(Protocol):
+class NoiseChain(Protocol):
     """A chain of releases, each of which carries on the noise of the one before."""
 
     def staying(self, about: str, worlds: str, *, steps_with: float, steps_without: float = 0) -> Guarantee:
@@ -150,7 +150,7 @@ class Mechanism(ABC):
         return None
 
     @property
-    def carries(self) -> Carrying | None:
+    def carries(self) -> NoiseChain | None:
         """What is known of releases that carry on the noise of the ones before; None where each draws its own."""
         return None
 
