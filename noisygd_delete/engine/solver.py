@@ -324,11 +324,12 @@ PATIENCE = 50  # evaluations in which the gradient must fall by half
 _OVERSHOT = 0.8  # of the derivative at the start of a step: one as large in the other direction is too far
 _NEARLY = 0.1  # of the first gradient: to here the sample's own problem is solved
 _INNER = 30  # evaluations of that
+_AT_HAND = 4  # of them from a published model: its Hessian serves further on
 _SHORTENED = 40  # evaluations of one step
 _NOTHING = 2.0**-23  # of L: what float32 can tell from 0
 
 
-def steer(sample: Sample, gradient: Gradient, start: Vector, lipschitz: float) -> None:
+def steer(sample: Sample, gradient: Gradient, start: Vector, lipschitz: float, *, warm: bool = False) -> None:
     """Minimise the measured objective of which `sample` is one; `gradient` raises when it is content.
 
     Where the inverse of a Hessian is known already, L-BFGS goes on from it: to take another costs more than the passes that it would save.
@@ -355,8 +356,11 @@ def steer(sample: Sample, gradient: Gradient, start: Vector, lipschitz: float) -
         until = max(_NEARLY * float(np.linalg.norm(begun)), _NOTHING * lipschitz)
         near, taken = descend(tilted, start, begun, near_start, until=until, most=_INNER)
 
+        kept = warm and taken <= _AT_HAND
+        asked = count()
+
         def on_the_way(weights: Vector) -> Operator:
-            return at_start if weights is near and taken <= 1 else sample.inverse(weights)
+            return at_start if kept and not next(asked) else sample.inverse(weights)
 
         descend(gradient, start, begun, on_the_way, first=near, pairs=sample.pairs)
     except LinAlgError:  # the loss curves as it said it would not: the caller goes on from what was measured
@@ -604,7 +608,7 @@ def solve(
             sample = sample.pulled(objective) if sample else Sample(objective, objective_smoothness / strong_convexity)
             with suppress(_Spent):
                 begun = start if start is not None and sample.is_nearer(start) else origin
-                steer(sample, measured.quick, begun, objective.loss.constants.lipschitz)
+                steer(sample, measured.quick, begun, objective.loss.constants.lipschitz, warm=begun is start)
                 measured.passes += 1
                 steps = proven(certified_norm(objective, measured.point, objective.gradient(measured.point)))
                 newton(measured, origin := measured.point, passes=min(NEWTON_PASSES, steps))
