@@ -86,8 +86,9 @@ class Sample:
         self._rows, self._labels = objective.strided(rows)
         if not isinstance(self._rows, np.ndarray) and not self.narrow:  # a pass costs what the values of a row cost
             size["filled"] = max(1.0, self._rows.nnz / self._rows.shape[0])
-            step = -(-self._rows.shape[0] // sample_rows(**size)[0])
-            self._rows, self._labels = self._rows[::step], self._labels[::step]
+            if not isinstance(self._rows, NestedPart):
+                step = -(-self._rows.shape[0] // sample_rows(**size)[0])
+                self._rows, self._labels = self._rows[::step], self._labels[::step]
         self._factor = factor_passes(**size)
         self._taken = self._rows.shape[0]
         self._share = self._taken / objective.slots

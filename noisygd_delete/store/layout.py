@@ -48,6 +48,16 @@ MARK = b"This folder is a store of noisygd-delete: it alone writes, replaces and
 LEFTOVERS = (JOURNAL, "-wal", "-shm")  # of a database, beside it
 
 
+class _Inside:
+    """A place in the store, by its name there."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, layout: Layout, kind: type[Layout] | None = None) -> Path:
+        return layout.root / self._name
+
+
 @dataclass(frozen=True)
 class Layout:
     """Paths inside the store at `root`."""
@@ -66,98 +76,30 @@ class Layout:
         except (OSError, RuntimeError, ValueError) as error:  # links in a circle, a zero byte
             raise StoreError(f"{str(path)!r}: not the name of a folder; check the path") from error
 
-    @property
-    def plan(self) -> Path:
-        return self.root / "plan.json"
-
-    @property
-    def schema(self) -> Path:
-        return self.root / "schema.json"
-
-    @property
-    def records(self) -> Path:
-        return self.root / "records"
-
-    @property
-    def features(self) -> Path:
-        return self.records / "features.f32"
-
-    @property
-    def labels(self) -> Path:
-        return self.records / "labels.f64"
-
-    @property
-    def ids(self) -> Path:
-        return self.records / "ids.names"
-
-    @property
-    def subjects(self) -> Path:
-        return self.records / "subjects.names"
-
-    @property
-    def long(self) -> Path:
-        return self.records / "long.names"
-
-    @property
-    def ids_database(self) -> Path:
-        """Where earlier versions kept ids and subjects; the first command that writes turns it into the files above."""
-        return self.records / "ids.sqlite"
-
-    @property
-    def ledger(self) -> Path:
-        return self.root / "ledger.sqlite"
-
-    @property
-    def register(self) -> Path:
-        return self.root / "register.sqlite"
-
-    @property
-    def former_register(self) -> Path:
-        """The register before some of it was forgotten, while it is exchanged for what is left."""
-        return self.register.with_name(self.register.name + FORMER)
-
-    @property
-    def seal(self) -> Path:
-        return self.root / "seal.json"
-
-    @property
-    def judged(self) -> Path:
-        return self.root / "judged.json"
-
-    @property
-    def publishers(self) -> Path:
-        return self.root / "publishers.json"
-
-    @property
-    def journal(self) -> Path:
-        return self.root / "journal"
-
-    @property
-    def request(self) -> Path:
-        return self.journal / "request.json"
-
-    @property
-    def former_request(self) -> Path:
-        """The request before its journal said that a release was drawn for it, while the one is exchanged for the other."""
-        return self.request.with_name(self.request.name + FORMER)
-
-    @property
-    def candidate(self) -> Path:
-        """A release that was drawn before its edits are carried out."""
-        return self.journal / "draw.bin"
-
-    @property
-    def patch(self) -> Path:
-        """What the next release goes on from, where edits wait for it."""
-        return self.root / "patch.bin"
-
-    @property
-    def lock(self) -> Path:
-        return self.root / "lock"
-
-    @property
-    def service(self) -> Path:
-        return self.root / "service"
+    plan = _Inside("plan.json")
+    schema = _Inside("schema.json")
+    records = _Inside("records")
+    features = _Inside("records/features.f32")
+    labels = _Inside("records/labels.f64")
+    ids = _Inside("records/ids.names")
+    subjects = _Inside("records/subjects.names")
+    long = _Inside("records/long.names")
+    # where earlier versions kept ids and subjects, which the first command that writes turns into the files above; and before an edit, while
+    # they exchanged it for the one after it
+    ids_database, former_ids = _Inside("records/ids.sqlite"), _Inside(f"records/ids.sqlite{FORMER}")
+    ledger = _Inside("ledger.sqlite")
+    # before some of it was forgotten, while it is exchanged for what is left
+    register, former_register = _Inside("register.sqlite"), _Inside(f"register.sqlite{FORMER}")
+    seal = _Inside("seal.json")
+    judged = _Inside("judged.json")
+    publishers = _Inside("publishers.json")
+    patch = _Inside("patch.bin")
+    journal = _Inside("journal")
+    # before it said that a release was drawn for it, while the one is exchanged for the other
+    request, former_request = _Inside("journal/request.json"), _Inside(f"journal/request.json{FORMER}")
+    candidate = _Inside("journal/draw.bin")  # a release that was drawn before its edits are carried out
+    lock = _Inside("lock")
+    service = _Inside("service")
 
     def model(self, release: int) -> Path:
         return self.root / f"model-{release}.safetensors"
@@ -220,11 +162,6 @@ class Layout:
             name = name.removesuffix(end)
         files = {*self.made_first(), self.ids_database}
         return path in files | {self.records, self.journal, self.lock} or path.with_name(name) in files
-
-    @property
-    def former_ids(self) -> Path:
-        """The database of ids before an edit, while an earlier version exchanged it for the one after it."""
-        return self.ids_database.with_name(self.ids_database.name + FORMER)
 
     def leftovers(self) -> list[Path]:
         """Journals of databases, over which the store writes zeros after every commit, and what an interrupted change of the ids' format
