@@ -30,7 +30,7 @@ class Statement:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready; an infinite ε is null."""
-        return {**_finite(self.answers), "notes": list(self.notes)}
+        return {**finite(self.answers), "notes": list(self.notes)}
 
     def text(self) -> str:
         return statement_text(self.to_dict())
@@ -169,11 +169,12 @@ def _notes(accountant: Accountant) -> Iterable[str]:
         yield "A publication beyond the budget is withheld; an erasure is carried out on the rows all the same."
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
+    """The same for JSON, which has no infinity: a bound that does not exist is null."""
     if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
+        return {key: finite(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
+        return [finite(item) for item in value]
     return None if isinstance(value, float) and value == float("inf") else value
 
 

@@ -419,7 +419,8 @@ def listed(columns: Sequence[str]) -> str:
 Asked = dict[str, Any]
 Answer = TypeVar("Answer")
 
-_LEFT_OUT = ("releases", "period", "gdp", "order", "delta", "total_delta", "no_total", "ridge", "excess_risk")
+_MEASURE = ("gdp", "order", "delta")  # without it a budget in numbers would be another one
+_LEFT_OUT = ("releases", "period", *_MEASURE, "total_delta", "no_total", "ridge", "excess_risk")
 _OF_CLASSES = ("softmax", "one-vs-rest", "multilayer-perceptron")
 _RIDGES = (1e-3, 1e-2, 0.1, 1.0)
 _PATIENCE = 3.0  # seconds of the processor, whatever runs beside, to look for a way out
@@ -455,7 +456,12 @@ def _near(asked: Asked) -> Iterator[Asked]:
     classes counted; another method, the last that joined first; a larger λ. As long as patience lasts."""
     until = time.process_time() + _PATIENCE
     method = str(asked.get("method") or "").partition(":")[0]
-    fewer = [{name: value for name, value in asked.items() if name != gone} for gone in _LEFT_OUT if gone in asked]
+    kept = _MEASURE if {"dp", "deletion"} & asked.keys() else ()
+    fewer = [
+        {name: value for name, value in asked.items() if name != gone}
+        for gone in _LEFT_OUT
+        if gone in asked and gone not in kept
+    ]
     if asked.get("loss") in _OF_CLASSES:
         fewer.append(asked | {"loss": f"{asked['loss']}:classes=3"})
     others = [other for other in reversed(tuple(METHODS)) if other != method]

@@ -69,8 +69,10 @@ def show(parsed: argparse.Namespace, answer: Mapping[str, Any], text: str) -> No
     if not parsed.json:
         text = fitted(text)
     else:
+        from ..accountant.statement import finite
+
         unicode = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().startswith("utf")
-        text = json.dumps(answer, ensure_ascii=not unicode, indent=2, allow_nan=False)
+        text = json.dumps(finite(dict(answer)), ensure_ascii=not unicode, indent=2, allow_nan=False)
     tell(text)
 
 

@@ -23,9 +23,9 @@ _LOOKED_AT = 2048  # rows that say what may be implied
 _TOGETHER = 1 << 18  # entries of a block
 _DEEPEST = 32  # entries of a chain
 _PAYS = 2  # times fewer entries
-SAMPLED = 8192  # rows whose curvature is looked at, at least
-_SIDE = 512  # of the matrix that is factorised
-_LEAST_CURVED = 0.25  # of λ: a column that is curved less is hardly moved by the others
+SAMPLED = 4096  # rows whose curvature is looked at, at least
+_SIDE = 768  # of the matrix that is factorised
+_LEAST_CURVED = 0.05  # of λ: a column that is curved less is hardly moved by the others
 
 
 class Nested(NamedTuple):

@@ -122,6 +122,19 @@ def test_every_refusal_of_a_store_names_a_plan_that_it_takes(folder, capsys):
     assert told > 5
 
 
+@pytest.mark.parametrize("measure", ["--delta 1e-5", "--order 4", "--gdp"])
+def test_a_budget_in_numbers_keeps_its_measure(measure, capsys):
+    ways = [tried(f"plan --method {name} {SIZES} --dp 2 --deletion 0.2 {measure}", capsys) for name in NAMES]
+    ways += [
+        tried(f"plan --method {name} {SIZES} --dp 0.5 --deletion 0.2 --releases 12 {measure}", capsys)
+        for name in ("ladder", "sums", "theorem")
+    ]
+    more = f"--dp 4 --deletion 0.5 --regularization 0.02 --requests 30 --rows-per-subject 2 {measure}"
+    ways.append(tried(f"plan --method interleaved --records 630 --features 9 {more}", capsys))
+    assert any(ways)
+    assert all(measure.split()[0] in way for way in ways if way)
+
+
 def test_a_refusal_that_nothing_helps_stays_as_it_is():
     def never(_: object) -> None:
         raise InvalidParameter("no")

@@ -145,7 +145,7 @@ class KeptChain:
     @property
     def _kept(self) -> DrawnPatch | None:
         ledger, path = self._files.ledger, self._files.layout.patch
-        if ledger.head.model is None or not ledger.plan.mechanism.continues:
+        if ledger.head.model is None or not ledger.plan.mechanism.carries:
             return None
         found = kept_candidate(path, ledger.plan)
         return found if isinstance(found, DrawnPatch) and self._is_of_now(found) else None
