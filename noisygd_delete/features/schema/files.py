@@ -221,7 +221,7 @@ def read_blocks(
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
         raise InvalidParameter("must be one character, no quote and no line break", delimiter=delimiter)
     try:
-        with bounded.opened(path, error=InvalidSchema) as file:
+        with bounded.open_plain(path, error=InvalidSchema) as file:
             start, size = file.read(4), os.fstat(file.fileno()).st_size
     except OSError as error:
         raise InvalidSchema(f"{path}: cannot be read ({error.strerror}); check the name and the permissions") from error
