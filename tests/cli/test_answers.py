@@ -143,7 +143,7 @@ def test_words_behind_a_double_dash_or_of_another_program_are_not_options(folder
 
 @pytest.mark.parametrize("command", ["budget other --order 200", "budget other --order 200 --explain", "status other"])
 def test_a_bound_that_does_not_exist_is_null_in_json(command, folder, capsys):
-    plan = "--method perturbed --dp 40 --deletion 5 --delta 1e-5 --regularization 0.05"
+    plan = "--method perturbed --dp 1 --deletion 0.2 --delta 1e-5 --regularization 0.2"
     assert main(shlex.split(f"plan {plan} --out many.toml")) == 0
     assert main(shlex.split("init other --data people.csv --schema schema.toml --plan many.toml")) == 0
     assert main(["learn", "other"]) == main(["delete", "other", "identifier-001"]) == 0
