@@ -82,14 +82,6 @@ def _agree_with_package(
     )
     rates = {"discretisation_rate": error, "forgetting_rate": forgetting}
     agree(
-        "renyi_to_gibbs",
-        Convergence.bound(start, barrier, order, regularization, smoothness, step, steps),
-        start=start,
-        order=order,
-        steps=steps,
-        **rates,
-    )
-    agree(
         "renyi_to_gibbs_printed",
         order * math.exp(-forgetting * steps) * start + error * order,
         start=start,
@@ -110,7 +102,6 @@ def _agree_with_package(
         "bounds.theorem_5_2:forgetting_rate",
         "bounds.theorem_5_2:discretisation_rate",
         "bounds.theorem_5_2:renyi_to_gibbs_printed",
-        "bounds.theorem_5_2:renyi_to_gibbs",
     ),
     scope="Every constant from (135) to (145) and the path q(s), symbolically; densities of the chain on a grid "
     "against the Gibbs law, sine losses, q = 1.5 to 3, from ρ and from shifted and narrow starts, K to 2¹², "

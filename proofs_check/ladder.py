@@ -14,6 +14,7 @@ from noisygd_delete.bounds import ladder
 from noisygd_delete.methods import Ladder, Stage
 from noisygd_delete.methods.composition import CompositionRun
 
+from . import closed_forms
 from .framework import ADVERSARIAL, RIGOROUS, Finding, close, require, statement
 
 
@@ -145,7 +146,6 @@ def _account(account: Accountant, start: int, end: int, observed: list[int]) -> 
     claim=SimpleNamespace(deletion=_account),
     fault=("the kept stages taken for forgotten", SimpleNamespace(deletion=_base_forgotten)),
     licenses=(
-        "bounds.ladder:fixed_level_gdp",
         "accountant.ancestors:stage_runs",
         "methods.ladder:Ladder",
         "methods.ladder:LadderRun",
@@ -211,9 +211,9 @@ def _product(claim, effort: int) -> Finding:
             for stage in plan.stages
         ]
         kept, later = costs[: plan.kept], costs[plan.kept :]
-        closed = ladder.fixed_level_gdp(kept=kept, later=later, observed=number)
+        closed = closed_forms.fixed_level_gdp(kept=kept, later=later, observed=number)
         close(claim.deletion(single, 1, number + 1, list(range(1, number + 2))), closed, "one level, all observed")
-        lone = ladder.fixed_level_gdp(kept=kept, later=later, observed=0)
+        lone = closed_forms.fixed_level_gdp(kept=kept, later=later, observed=0)
         require(
             abs(claim.deletion(single, 1, number + 1, [number + 1]) - lone) <= 1e-9, "one level, later models alone"
         )

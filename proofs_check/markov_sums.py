@@ -14,6 +14,7 @@ from noisygd_delete.methods.sums import MarkovSumsRun
 from noisygd_delete.privacy.guarantee import Worlds
 from tests.oracles import sums_tree
 
+from . import closed_forms
 from .framework import ADVERSARIAL, RIGOROUS, Finding, close, require, statement
 
 
@@ -27,7 +28,7 @@ from .framework import ADVERSARIAL, RIGOROUS, Finding, close, require, statement
         "c² in the place of c",
         SimpleNamespace(charge=lambda *, carry, **facts: markov_sums.charge(carry=carry**2, **facts)),
     ),
-    licenses=("bounds.markov_sums:charge", "bounds.markov_sums:seen_charge"),
+    licenses=("bounds.markov_sums:charge",),
     scope="Random trees of up to six draws, c up to 1.2, a row that comes, stays, goes and returns, the covariance of all draws inverted in rational "
     "arithmetic; subsets of chains; the requests fixed. Adaptive requests: a martingale argument on paper (the charge is a cap on every path).",
 )
@@ -53,7 +54,7 @@ def _account(claim, effort: int) -> Finding:
         chain = [(j - 1 if j else None, carry if j else Fraction(0), s) for j, (_, carry, s) in enumerate(draws)]
         seen = [j for j in range(number) if rng.random() < 0.6] or [number - 1]
         close(
-            markov_sums.seen_charge(
+            closed_forms.seen_charge(
                 draws=[(float(c), float(s**2)) for _, c, s in chain], moved=[float(x) for x in there], seen=seen
             ),
             float(sums_tree.divergence(chain, [[Fraction(x)] for x in there], seen)),

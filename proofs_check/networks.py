@@ -14,13 +14,13 @@ import sympy as sp
 
 from noisygd_delete import Budget, losses, make_plan, maps
 from noisygd_delete.accountant import Presence, StageRun, ancestor_guarantee
-from noisygd_delete.bounds import conversion, ladder, shifted_interpolation, waiting
+from noisygd_delete.bounds import conversion, ladder, shifted_interpolation
 from noisygd_delete.bounds.gaussian import gdp_tradeoff
 from noisygd_delete.errors import AssumptionViolated
 from noisygd_delete.methods.composition import CompositionRun
 from noisygd_delete.methods.minimiser import MinimiserRun
 
-from . import densities, gaussian
+from . import closed_forms, densities, gaussian
 from .framework import ADVERSARIAL, RIGOROUS, SYMBOLIC, Finding, close, require, same, statement
 
 Map = Callable[[np.ndarray], np.ndarray]
@@ -87,10 +87,10 @@ _ONE_DRIFT = SimpleNamespace(mu=_mu, modulus=lambda c, limit, drift, other: _mod
     evidence=(RIGOROUS, ADVERSARIAL),
     claim=_ANY,
     fault=("the drift of one world alone", _ONE_DRIFT),
-    licenses=("bounds.shifted_interpolation:gdp", "bounds.waiting:charged_steps"),
+    licenses=("bounds.shifted_interpolation:gdp",),
     scope="One dimension, exact densities, Rényi at three orders and hockey-sticks at three ε: slopes above and below 1, bounded and not, steps "
     "and waves as drifts, other steps in either world, shifts drawn at random and at their best. Linear steps with constant drifts attain "
-    "it. With f(z) = cz + s it gives the package's closed forms, c < 1 and c > 1. Higher dimensions: the proof (companion process, adaptive "
+    "it. With f(z) = cz + s it gives the closed forms, the package's for c < 1. Higher dimensions: the proof (companion process, adaptive "
     "composition of Gaussian shifts, Dong, Roth & Su 2022, Cor. 3.3) does not see the dimension; that is an argument.",
 )
 def _general(claim, effort: int) -> Finding:
@@ -168,7 +168,7 @@ def _some(rng, moduli: Sequence[Callable[[float], float]], start: float) -> list
 
 
 def _closed_forms(claim, rng) -> None:
-    """With f(z) = cz + s while the record is there and cz after it, from 0: the package's μ for c < 1, its charge for c > 1."""
+    """With f(z) = cz + s while the record is there and cz after it, from 0: the package's μ for c < 1, the charge of T3 for c > 1."""
     there, gone = int(rng.integers(1, 20)), int(rng.integers(0, 20))
     eta, m = rng.uniform(0.1, 0.9), rng.uniform(0.1, 1.0)
     c, gap, noise = 1 - eta * m, rng.uniform(0.1, 3.0), rng.uniform(0.5, 2.0)
@@ -185,7 +185,7 @@ def _closed_forms(claim, rng) -> None:
     )
     close(found, mu, f"c = {c}, T = {there}, K = {gone}", 1e-9)
     expansion = 1 + rng.uniform(0.001, 0.3)
-    charged = waiting.charged_steps(expansion=expansion, steps_with=there, steps_without=gone)
+    charged = closed_forms.charged_steps(expansion=expansion, steps_with=there, steps_without=gone)
     wide = [claim.modulus(expansion, math.inf, 0.5, 0.5)] * there + [
         claim.modulus(expansion, math.inf, 0.0, 0.0)
     ] * gone

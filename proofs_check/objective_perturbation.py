@@ -16,6 +16,7 @@ from noisygd_delete.bounds import objective_perturbation as bounds
 from noisygd_delete.bounds import renyi as order_curve
 from noisygd_delete.bounds.objective_perturbation import gdp
 
+from . import closed_forms
 from .framework import ADVERSARIAL, RIGOROUS, SYMBOLIC, Finding, close, require, same, statement
 
 ORDERS = (1.1, 1.5, 2.0, 2.7, 5.0, 12.0)
@@ -313,7 +314,6 @@ def _weakly_convex(claim, effort: int) -> Finding:
     fault=("half the variance of b", lambda *, noise, **rest: bounds.excess_risk(noise=noise / math.sqrt(2), **rest)),
     licenses=(
         "bounds.objective_perturbation:excess_risk",
-        "bounds.objective_perturbation:expected_excess_risk",
         "bounds.objective_perturbation:forecast_ridge",
     ),
     scope="Exact expectations for quadratic objectives of random spectra, output noise included (equality of the first term where all "
@@ -341,7 +341,9 @@ def _excess(claim, effort: int) -> Finding:
         )
         require(truth <= bound * (1 + 1e-12), f"spectrum {spectrum}: {truth} above {bound}")
         closest = min(closest, 1 - truth / bound)
-        second = bounds.expected_excess_risk(noise=noise, records=records, inverse_trace=float((1 / spectrum).sum()))
+        second = closed_forms.expected_excess_risk(
+            noise=noise, records=records, inverse_trace=float((1 / spectrum).sum())
+        )
         close(second + output**2 / 2 * trace, truth, "second order, exact for a quadratic")
     # logistic regression with one weight: minimise log(1 + e^{−θ}) + log(1 + e^{θ/2}) + λθ²/2·2 + bθ, n = 2
     ridge, noise, grid = 0.05, 0.6, np.linspace(-40, 40, 400_001)
@@ -380,7 +382,6 @@ def _shapes(unknown: bool) -> SimpleNamespace:
     licenses=(
         "bounds.objective_perturbation:block_variances",
         "bounds.objective_perturbation:column_variances",
-        "bounds.objective_perturbation:shape_trace",
         "bounds.objective_perturbation:row_divisor",
     ),
     scope="The identity symbolically for three blocks and two numbers; random schemas and rows; with the divisor every row, cold blocks "
@@ -403,7 +404,7 @@ def _shape(claim, effort: int) -> Finding:
         count = int(generator.integers(0, 5))
         squares = [1.0 for _ in variances] + list(generator.uniform(-1, 1, count) ** 2)
         shape = [*variances, *([1.0] * count)]
-        trace_ = objective_perturbation.shape_trace(categories=sizes, numbers=count)
+        trace_ = closed_forms.shape_trace(categories=sizes, numbers=count)
         close(trace_, math.fsum(s * v for s, v in zip((*sizes, 1), variances, strict=True)) + count, "tr Σ")
         require(trace_ <= sum(sizes) + 1 + count + 1e-9, "the shape never needs a larger trace")
         cold = [square if generator.random() < 0.6 else 0.0 for square in squares]
@@ -428,7 +429,7 @@ def _shape(claim, effort: int) -> Finding:
             math.fsum(x * x / v for x, v in zip(row, w, strict=True)) for w in (variances, [1.0] * len(row))
         )
         require(len(variances) == len(row) and abs(shaped_ / norm_ - 1) < 1e-12, f"columns {layout}: {shaped_ / norm_}")
-        trace_ = objective_perturbation.shape_trace(categories=hot, numbers=layout.count(0), constant=False)
+        trace_ = closed_forms.shape_trace(categories=hot, numbers=layout.count(0), constant=False)
         close(math.fsum(variances), trace_, "tr Σ of columns")
     require(objective_perturbation.row_divisor(norm=0.0, shaped_norm=0.0, radius=1.0) == 1.0, "the null row stays")
     return Finding(f"a cold row reaches √(xᵀΣ⁻¹x) = {worst_cold:.2f} before it is divided")

@@ -9,6 +9,7 @@ import numpy as np
 
 from noisygd_delete.bounds import waiting
 
+from . import closed_forms
 from .framework import ADVERSARIAL, RIGOROUS, Finding, require, statement
 
 
@@ -28,7 +29,7 @@ def _optimal(expansion: float, steps_with: int, steps_without: int, last: int) -
     return np.concatenate([np.ones(steps_with - last), scale * tail])
 
 
-_HONEST = SimpleNamespace(charged=waiting.charged_steps, worth=waiting.steps_worth_waiting)
+_HONEST = SimpleNamespace(charged=closed_forms.charged_steps, worth=waiting.steps_worth_waiting)
 _UNCONSTRAINED = SimpleNamespace(  # the tail taken over all T steps, whatever the distance does on the way
     charged=lambda expansion, steps_with, steps_without: float(
         (_optimal(expansion, steps_with, steps_without, steps_with) ** 2).sum()
@@ -44,7 +45,7 @@ _UNCONSTRAINED = SimpleNamespace(  # the tail taken over all T steps, whatever t
     evidence=(RIGOROUS, ADVERSARIAL),
     claim=_HONEST,
     fault=("the constraint that distances stay ≥ 0 forgotten", _UNCONSTRAINED),
-    licenses=("bounds.waiting:charged_steps", "bounds.waiting:steps_worth_waiting"),
+    licenses=("bounds.waiting:steps_worth_waiting",),
     scope="The optimum over shifts: feasible for every (c, T, K) tried, equal to the stated cost, and below every other feasible choice tried "
     "(optimality conditions: a_k c^k falls, and is constant where the distance is > 0). That the best certificate of this kind is "
     "what the class of c-Lipschitz steps allows is not checked; a particular network may forget faster.",

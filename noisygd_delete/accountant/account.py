@@ -15,7 +15,7 @@ from itertools import groupby
 from typing import Any
 
 from ..errors import InvalidParameter, count
-from ..methods.base import Mechanism
+from ..methods.base import Mechanism, contradict
 from ..methods.reading import mechanism_from_dict
 from ..privacy.guarantee import Guarantee
 from ..records import EditCounts
@@ -44,7 +44,7 @@ class Erasing:
     def parts(self) -> tuple[Stretch, ...]:
         """The stretches that separate the worlds with and without the record."""
         own = (self.mechanism, self.since, self.steps)
-        return (*self.carried, *([own] if costs(own) and not self.mechanism.continues else []))
+        return (*self.carried, *([own] if costs(own) and not self.mechanism.carries else []))
 
     @property
     def hidden(self) -> Guarantee | None:
@@ -129,7 +129,7 @@ class Account:
     def check(self, event: Event) -> None:
         """Raise `InvalidParameter` where the release cannot follow."""
         last = self.last
-        if last is not None and event.mechanism is not last.mechanism and event.mechanism.contradicts(last.mechanism):
+        if last is not None and contradict(event.mechanism, last.mechanism):
             raise InvalidParameter(CONTRADICTION)
         if event.kind is EventKinds.STATISTIC and (last is None or last.kind is EventKinds.EXTRACTOR):
             raise InvalidParameter("a statistic is made with the model in force, and there is none: learn first")
@@ -176,7 +176,7 @@ class Account:
             carried = () if event.kind is EventKinds.EXTRACTOR else self.carried
             self.erasing = Erasing(self.releases, mechanism, since, event.exposure, carried, self.closeness)
         publish(self.published, event, drawn)
-        if erases and mechanism.continues and not event.fresh:
+        if erases and mechanism.carries and not event.fresh:
             self.before = self.published.copy()
         self.last = event
 
@@ -232,7 +232,7 @@ class Account:
         counted, though they did not read it."""
         assert self.last is not None
         if (
-            self.last.mechanism.continues and not self.last.fresh
+            self.last.mechanism.carries and not self.last.fresh
         ):  # a chain is charged for a record that left by its last draw
             return self.answer("deletion", world, self.published)
         last = Counter({_stretch(self.last): 1})

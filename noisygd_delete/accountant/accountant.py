@@ -20,7 +20,7 @@ from typing import Any, Self
 
 from ..bounds.arithmetic import last_whole
 from ..errors import InvalidParameter, count
-from ..methods.base import Mechanism
+from ..methods.base import Mechanism, contradict
 from ..methods.plan import Plan
 from ..privacy.budget import Total
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, in_words
@@ -146,7 +146,7 @@ class Ahead:
         An unlearn; where composition's horizon is spent, the fresh learn, if the plan runs it by itself; and a fresh learn where releases
         continue one another and the table was `touched` since the last one, so that what would be carried on is lost.
         """
-        spent, cut = self.horizon_spent, touched and self.plan.mechanism.continues
+        spent, cut = self.horizon_spent, touched and self.plan.mechanism.carries is not None
         if spent and not self.plan.promise.relearns:
             return None
         event = self.planned(EventKinds.RELEARN if spent or cut else EventKinds.UNLEARN, edits)
@@ -184,7 +184,7 @@ class Ahead:
     def cost_of_coming(self, publications: int) -> Guarantee:
         """What the next releases, all observed, reveal about a record that stays; of a chain that they continue, all of it."""
         world = self.plan.problem.adjacency
-        if self.plan.mechanism.continues:
+        if self.plan.mechanism.carries:
             number = self.account.since_fresh + publications if self._goes_on else publications
             return self.plan.mechanism.interval("dp", world, steps_with=number)
         return Guarantee.composed(
@@ -200,7 +200,7 @@ class Ahead:
 
     def _after(self, publications: int) -> Guarantee:
         """Everything, and the next releases."""
-        if not self.plan.mechanism.continues:
+        if not self.plan.mechanism.carries:
             return self._spent() + self.cost_of_coming(publications)
         further = Ahead(self.plan, self.account)
         for event, times in self.coming(publications):
@@ -332,7 +332,7 @@ class Accountant:
 
     def _agree(self, mechanism: Mechanism) -> None:
         planned = mechanism if self.plan is None else self.plan.mechanism
-        if mechanism is not planned and mechanism.contradicts(planned):
+        if contradict(mechanism, planned):
             raise InvalidParameter(CONTRADICTION)
 
     def what_if(self, *events: Event) -> Self:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from ..bounds.ladder import ancestors
 from ..errors import InvalidParameter, count
 from ..methods.base import Mechanism
-from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, Worlds
+from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
 from .events import Event, EventKinds
 
 GROUP_LAWS = ("linear", "none")
@@ -48,7 +48,7 @@ class StageRun:
         for name in ("number", "stage", "table"):
             count(name, getattr(self, name), minimum=0)
         count("attempts", self.attempts)
-        self.mechanism.check_steps(self.steps)
+        self.mechanism.check(self.steps)
         if self.group not in GROUP_LAWS:
             raise InvalidParameter(
                 f"must be one of {', '.join(map(repr, GROUP_LAWS))}: how a run's cost grows with the rows of a person is "
@@ -133,7 +133,7 @@ def _charge(run: StageRun, about: str, worlds: str, rows: tuple[Presence, ...], 
     exposure = mechanism.exposure(run.steps)
     if not number:
         if set(run.soft) <= closure:  # given where it started both worlds run the same
-            return mechanism.guarantee(about, Worlds(worlds))
+            return mechanism.interval(about, worlds, steps_with=0)
         return mechanism.interval(about, worlds, steps_with=1, steps_without=exposure).times(run.attempts)
     cost = mechanism.interval(about, worlds, steps_with=exposure).times(run.attempts)
     if number <= cost.rows:
@@ -152,7 +152,7 @@ def stage_runs(events: Iterable[Event]) -> list[StageRun]:
     current: dict[int, int] = {}  # stage -> its last run, whose output is in the published model
     for number, event in enumerate(events, start=1):
         mechanism, afresh = event.mechanism, event.kind is not EventKinds.UNLEARN
-        if mechanism.continues:
+        if mechanism.carries:
             raise InvalidParameter(
                 f"releases by {mechanism.method!r} continue one another's noise: a chain of them counts as one run (`Mechanism.interval`)"
             )
@@ -166,9 +166,10 @@ def stage_runs(events: Iterable[Event]) -> list[StageRun]:
             continue
         before = {} if afresh else dict(current)
         current = dict(before)
-        for stage, own, steps in mechanism.stages_run(event.steps):
+        inner = mechanism.stages_run(event.steps)
+        for stage, own, steps in inner or ((0, mechanism, event.steps),):
             below = [run for other, run in current.items() if other < stage]
-            resumed = [before[stage]] if stage in before and not mechanism.nested and not event.fresh else []
+            resumed = [before[stage]] if stage in before and not inner and not event.fresh else []
             soft = (before[stage],) if stage in before and event.warm else ()
             run = StageRun(len(runs), stage, own, steps, number, (*below, *resumed), soft=soft, group="linear")
             runs.append(run)

@@ -32,6 +32,12 @@ class EventKinds(Word):
     STATISTIC = "statistic"
 
 
+_PUBLISHED = {
+    EventKinds.EXTRACTOR: "extractor",
+    EventKinds.STATISTIC: "statistics",
+}  # in the place of a model: `Mechanism.left`
+
+
 class Statuses(Word):
     """What became of the model that covers an edit: published; withheld by the budget; or pending, to come with a later release."""
 
@@ -68,12 +74,9 @@ class Event:
         if self.counts.total > self.edits:
             raise InvalidParameter(f"is less than the sum of its kinds: {self.counts.text()}", edits=self.edits)
         object.__setattr__(self, "counts", self.counts.among(self.edits))
-        self.mechanism.check_steps(self.steps)
-        self.mechanism.check_start(self.steps, fresh=self.fresh)
-        if self.counts.inserted:
-            self.mechanism.check_inserted(fresh=self.fresh)
-        published = self.kind if self.kind in (EventKinds.EXTRACTOR, EventKinds.STATISTIC) else "model"
-        if published != self.mechanism.publishes:
+        self.mechanism.check(self.steps, fresh=self.fresh, inserted=bool(self.counts.inserted))
+        left = self.mechanism.left
+        if _PUBLISHED.get(self.kind) != (left if left in _PUBLISHED.values() else None):
             raise InvalidParameter(
                 f"does not go with the facts of method {self.mechanism.method!r}; an extractor is described by a "
                 "SampledGaussian, a statistic by CountedRecords, every other release by the mechanism of its plan",
@@ -189,7 +192,7 @@ def stretches(
                 carried = steps_with if event.warm else 0
                 steps_with = steps_without = 0
             drawn += 1
-            if model.continues:
+            if model.carries:
                 steps_with, steps_without = (drawn, 0) if inside else (steps_with, steps_without + bool(steps_with))
                 shown = shown or (inside and number in observed)
             elif inside:
@@ -201,7 +204,7 @@ def stretches(
             if extractor:
                 yield extractor
                 extractor = None
-            if model is not None and model.continues and event.kind != "extractor":
+            if model is not None and model.carries and event.kind != "extractor":
                 # a statistic made after the record was gone shows a model that lacks it
                 chain = (model, steps_with, steps_without) if shown or (steps_with and not steps_without) else chain
                 shown = chain is not None
@@ -219,7 +222,7 @@ def publish(parts: Counter[Stretch], event: Event, since: int, times: int = 1) -
     """Add a release, or equal ones after each other, to what separates the worlds with and without a record that is in all of them;
     `since`: exposure since the last fresh run before the first of them."""
     mechanism = event.mechanism
-    if mechanism.continues and not event.fresh:
+    if mechanism.carries and not event.fresh:
         before = mechanism, since, 0.0
         left = parts.pop(before, 1) - 1
         if left:
@@ -292,14 +295,14 @@ def erasures(
         else:
             model = event.mechanism
             own = (event.mechanism, before, event.exposure)
-            yield seen, (*extractor, *([own] if costs(own) and not model.continues else []))
+            yield seen, (*extractor, *([own] if costs(own) and not model.carries else []))
             steps = event.exposure + (0 if event.fresh else steps)
         if number in shown:
             seen.update(extractor)
             extractor = ()
             if event.kind != "extractor":
                 seen.update([(model, steps, 0.0)] if steps and model is not None else [])
-                steps = steps if model is not None and model.continues else 0
+                steps = steps if model is not None and model.carries else 0
             if event.kind == "statistic":
                 seen[event.mechanism, event.exposure, 0.0] += 1
 
@@ -317,12 +320,13 @@ def compose(about: str, adjacency: str, parts: Counter[Stretch], last: Event, kn
         if stretch not in known:
             known[stretch] = cost(about, adjacency, stretch)
     priced = [(known[stretch], times) for stretch, times in parts.items()]
-    chains = [stretch for stretch in parts if stretch[0].continues and stretch[1]]
+    chains = [stretch for stretch in parts if stretch[0].carries and stretch[1]]
     if sum(parts[stretch] for stretch in chains) > 1:
         stays = {}
         for stretch in chains:
             mechanism, steps, gone = stretch
-            stays[stretch] = mechanism.staying(about, adjacency, steps_with=steps, steps_without=gone)
+            assert mechanism.carries is not None
+            stays[stretch] = mechanism.carries.staying(about, adjacency, steps_with=steps, steps_without=gone)
         left = max(chains, key=lambda stretch: known[stretch].gdp_squared - stays[stretch].gdp_squared)
         priced = [(stays.get(stretch, known[stretch]), times - (stretch == left)) for stretch, times in parts.items()]
         priced.append((known[left], 1))

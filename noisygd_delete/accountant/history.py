@@ -179,7 +179,7 @@ def adaptive_deletion(
     Theorem 4.3 itself is not used.)
     """
     last = events[-1]
-    if any(event.mechanism.continues for event in events):
+    if any(event.mechanism.carries for event in events):
         models_seen = erased_at - present_from  # who saw one of a chain is taken to have seen all of it
 
     def cost(observed: Collection[int]) -> Guarantee:

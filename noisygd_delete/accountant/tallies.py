@@ -198,7 +198,7 @@ def _cuts(events: Sequence[Event], about: int | None) -> set[int]:
             found |= {position, position + 1}
         elif event.kind is not EventKinds.STATISTIC:
             changed = event.mechanism is not mechanism and event.mechanism != mechanism
-            if changed or (event.mechanism.continues and event.fresh):  # chains are counted by their lengths
+            if changed or (event.mechanism.carries and event.fresh):  # chains are counted by their lengths
                 found.add(position)
             mechanism = event.mechanism
     return found

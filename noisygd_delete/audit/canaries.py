@@ -74,7 +74,7 @@ class Canaries:
         """
         loss, canaries = plan.loss, len(self.coins)
         label = np.array([label_of(loss)])
-        if plan.mechanism.continues:  # the label sum of each canary's column
+        if plan.mechanism.carries:  # the label sum of each canary's column
             return np.asarray(weights[-plan.features * loss.outputs :][:canaries])
         if plan.stages:
             return measure_climb(plan, weights, longest_rows(plan, canaries))

@@ -37,7 +37,7 @@ def publish_twice(plan: Plan, world: World, generator: np.random.Generator) -> t
     """Two releases of the product: learned on the table before, then what serves the request that left the one after: weights, or the sums
     that they are made from, where these are what is published."""
     learned = learn(world.before, plan, generator)
-    if plan.mechanism.continues:  # the second is drawn from the table before
+    if plan.mechanism.carries:  # the second is drawn from the table before
         gone = [name for name in world.before.ids if name not in world.after]
         edits = world.before.resolve(EditRequest.delete(gone)) if gone else None
         last = train_on(

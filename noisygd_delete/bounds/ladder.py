@@ -19,7 +19,7 @@ observed and each is Gaussian in the row.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 
 def ancestors(*, parents: Mapping[int, Iterable[int]], seen: Iterable[int]) -> frozenset[int]:
@@ -37,12 +37,3 @@ def ancestors(*, parents: Mapping[int, Iterable[int]], seen: Iterable[int]) -> f
 def ancestor_gdp(*, parents: Mapping[int, Iterable[int]], charges: Mapping[int, float], seen: Iterable[int]) -> float:
     """μ of an observer of the runs `seen`; `charges` is μ_e of every run for the person, m_e μ_e with m rows of hers, 0 without."""
     return math.sqrt(math.fsum(charges[run] ** 2 for run in ancestors(parents=parents, seen=seen)))
-
-
-def fixed_level_gdp(*, kept: Sequence[float], later: Sequence[float], observed: int) -> float:
-    """One learn, cold starts, one level for every deletion: √(Σ_{j≤l} μ_j² + p Σ_{j>l} μ_j²) for the p releases observed with the record.
-
-    p = 0: a record that was erased, for an observer of every later release (requests that did not depend on earlier models). With
-    levels that vary or a base learned again this form is wrong, and `ancestor_gdp` right.
-    """
-    return math.sqrt(math.fsum(mu**2 for mu in kept) + observed * math.fsum(mu**2 for mu in later))

@@ -135,25 +135,3 @@ def worst_charges(
             present = max(present, joined) if joiners else present
         found.append(max(present, gone) * _SUM_UP)
     return found
-
-
-def seen_charge(*, draws: Sequence[tuple[float, float]], moved: Sequence[float], seen: Sequence[int]) -> float:
-    """Q over the reals for who saw some draws of a chain, requests being functions of what was seen there.
-
-    Args:
-        draws: (c, σ²) of each; the first c is 0.
-        moved: P of each, in one direction.
-        seen: numbers of the draws seen, from 0, rising.
-    """
-    total, last, chain = 0.0, None, 1.0
-    spread = before = 0.0  # V of this draw; V of the last one seen
-    for number, (carry, variance) in enumerate(draws):
-        spread = variance + carry**2 * spread
-        chain *= carry
-        if number not in seen:
-            continue
-        kept = 0.0 if last is None else chain
-        old = 0.0 if last is None else moved[last]
-        total += (moved[number] - kept * old) ** 2 / (spread - kept**2 * before)
-        last, chain, before = number, 1.0, spread
-    return total

@@ -170,11 +170,6 @@ def excess_risk(
     return pull**2 / (2 * strong_convexity) + output_noise**2 * hessian_trace / 2
 
 
-def expected_excess_risk(*, noise: float, records: float, inverse_trace: float) -> float:
-    """(s²/2n²) tr(Σ H⁻¹), to second order in b: what is to be expected, not a bound (an average, cov θ = (s/n)² H⁻¹ΣH⁻¹)."""
-    return noise**2 * inverse_trace / (2 * records**2)
-
-
 def forecast_ridge(
     *, regularization: float, dimension: float, noise: float, records: float, model_norm: float
 ) -> float:
@@ -333,12 +328,6 @@ def column_variances(*, blocks: Sequence[int]) -> tuple[float, ...]:
     """
     hot = iter(block_variances(categories=[k for k in blocks if k], constant=False))
     return tuple(v for k in blocks for v in ((next(hot),) * k if k else (1.0,)))
-
-
-def shape_trace(*, categories: Sequence[float], numbers: float, constant: bool = True) -> float:
-    """tr Σ = S²/N + j: takes the place of d in the excess risk."""
-    roots = [math.sqrt(k) for k in (*categories, *((1,) if constant else ()))]
-    return (math.fsum(roots) ** 2 / len(roots) if roots else 0.0) + numbers
 
 
 def row_divisor(*, norm: float, shaped_norm: float, radius: float) -> float:

@@ -91,33 +91,12 @@ def renyi_to_gibbs_printed(
     return order * math.exp(-forgetting_rate * steps) * start + order * discretisation_rate
 
 
-def renyi_to_gibbs(
-    *,
-    start: float,
-    discretisation_rate: float,
-    forgetting_rate: float,
-    order: float,
-    steps: float,
-    start_rate: float = math.inf,
-) -> float:
-    """G.22 before its last relaxation, with q0 = (q − 1)e^{−c1 ηK} + 1:
-
-    R_q ≤ (q/q0) e^{−c1 ηK} R_{q0}(start ‖ π(D)) + (c2/c1) q (1 − e^{−c1 ηK}).
-
-    `start` bounds the divergence of the start at every order up to q, `start_rate`·q0 bounds it at order q0.
-    """
-    kept = math.exp(-forgetting_rate * steps)
-    low = (order - 1) * kept + 1
-    at_low = start if start_rate == math.inf else min(start, low * start_rate)
-    return order / low * kept * at_low - math.expm1(-forgetting_rate * steps) * order * discretisation_rate
-
-
 def rate_to_gibbs(*, start_rate: float, discretisation_rate: float, forgetting_rate: float, steps: float) -> float:
-    """The same line for a whole family of orders: if R_p(start ‖ π(D)) ≤ p·ρ for 1 < p ≤ q, then after K steps
+    """G.22 before its last relaxation, for a family of orders: if R_p(start ‖ π(D)) ≤ p·ρ for 1 < p ≤ q, then after K steps
 
     R_p ≤ p·ρ′ for 1 < p ≤ q, ρ′ = e^{−c1 ηK} ρ + (c2/c1)(1 − e^{−c1 ηK}).
 
-    Proof: divide the line above by the order; p0 = (p − 1)e^{−c1 ηK} + 1 lies in (1, p], so R_{p0}(start)/p0 ≤ ρ, and a
+    Proof: divide R_q ≤ (q/q0) e^{−c1 ηK} R_{q0}(start) + (c2/c1) q (1 − e^{−c1 ηK}) by the order; p0 = (p − 1)e^{−c1 ηK} + 1 lies in (1, p], so R_{p0}(start)/p0 ≤ ρ, and a
     step size that G.22 allows at q it allows at p. A move of the target adds R_∞ ≤ p·R_∞ at every order (weak triangle
     inequality), so a history of edits and steps is a scalar recursion. Nothing is multiplied by q on the way, and after
     a small edit only the small move has to be forgotten.

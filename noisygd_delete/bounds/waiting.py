@@ -15,37 +15,12 @@ from __future__ import annotations
 
 import math
 
-from .arithmetic import first_whole
-
 WORTH = math.log(2) - 0.5  # of waiting for ever, in units of 1/ln c steps
 
 
 def steps_worth_waiting(*, expansion: float) -> float:
     """(ln 2 − ½)/ln c: the steps of composition that clean steps can save at most, however many; infinite where c ≤ 1."""
     return WORTH / math.log(expansion) if expansion > 1 else math.inf
-
-
-def _reciprocals(log_expansion: float, number: int) -> float:
-    """Σ_{k=1}^{number} c^{−k}."""
-    if log_expansion == 0:
-        return float(number)
-    return -math.expm1(-number * log_expansion) / math.expm1(log_expansion)
-
-
-def charged_steps(*, expansion: float, steps_with: int, steps_without: int) -> float:
-    """μ²τ²/s² of T steps with a record and K after it: between 0 and T, at T where nothing is gained over composition. For c ≥ 1."""
-    rate = math.log(expansion)
-
-    def parts(number: int) -> tuple[float, float]:
-        return _reciprocals(rate, number), _reciprocals(2 * rate, number + steps_without)
-
-    def too_many(number: int) -> bool:
-        drift, room = parts(number)
-        return drift * math.exp(-rate) > room  # the first shift would exceed the first gap
-
-    last = steps_with if not too_many(steps_with) else first_whole(too_many, 0, steps_with) - 1
-    drift, room = parts(last)
-    return steps_with - last + (drift**2 / room if last else 0.0)
 
 
 def barrier_exponent(*, lipschitz: float, weak_convexity: float, regularization: float, noise_variance: float) -> float:

@@ -122,7 +122,7 @@ def warn_of_rows(command: str, store: Store, aside: Aside, times: int) -> None:
     persons = Counter(aside.ids if aside.subjects is None else aside.subjects)
     held = {name: 2 - times if owners is None else len(owners.find([name])) for name in persons}
     rows = max(times * number + held[name] for name, number in persons.items())
-    if store.plan.mechanism.continues and rows > planned:
+    if store.plan.mechanism.carries and rows > planned:
         print(
             f"noisygd-delete {command}: put back, rows count beside those that left, {rows} of a person; figures of this store are of {planned} "
             f"and will not hold for this person. A plan that covers it, before the rows are taken out: --rows-per-subject {rows}, and `relearn`",

@@ -161,7 +161,7 @@ class Curator:
         return curator
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        if self.plan.mechanism.continues:
+        if self.plan.mechanism.carries:
             raise TypeError(
                 "a curator whose noise is carried on is never copied or pickled: two of them show what they share"
             )
@@ -259,7 +259,7 @@ class Curator:
             )
         self._carry_out()
         edits = check_edit(self.records, self.plan, request)
-        if publish and self.plan.mechanism.continues:
+        if publish and self.plan.mechanism.carries:
             self._drawn = edits, self.draw(edits, request.request_id, execution=Execution.of(execution, rng))
             return self._carry_out()
         after = None if publish else self._continuation(self.pending)
@@ -288,7 +288,7 @@ class Curator:
     def _continuation(self, made: EditCounts) -> Continuation | None:
         """The last release, or the patch that covers the edits made since; None where none was made, or none would do: the table was edited
         without one, or the method carries nothing on. Of rows that lie elsewhere, whoever reads them knows it, and gives it as a patch."""
-        if not self.plan.mechanism.continues or self._model is None or _writings(self._held) != self._written:
+        if not self.plan.mechanism.carries or self._model is None or _writings(self._held) != self._written:
             return None
         if made.total or not isinstance(self._held, Records):
             return self._patch

@@ -306,7 +306,7 @@ def resume(
     execution: Execution | None = None,
 ) -> Model:
     """K_Ā steps of Noisy-GD on `records` from a published model: Ā once the request has been applied."""
-    if plan.mechanism.continues:
+    if plan.mechanism.carries:
         raise InvalidParameter(
             "goes on from the table as the release before left it, which is gone: take a Curator or a Store",
             method=plan.method.name,

@@ -138,7 +138,7 @@ def _done(erasure: Erasure, plan: Plan, served: Event | None, left: tuple[str, .
         yield Claim(str(erasure.status), {"rows": erasure.rows})
         return
     origin = "resumed" if not served.fresh else "warm" if served.warm else "fresh"
-    if origin == "resumed" and served.mechanism.continues:
+    if origin == "resumed" and served.mechanism.carries:
         origin = "carried"
     if "base" in left or "extractor" in left:
         origin = "kept"

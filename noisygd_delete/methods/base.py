@@ -45,6 +45,13 @@ class Fading(Protocol):
         """`forgets_at` after a learn and any number of requests of at most `batch` edits."""
 
 
+class NoiseChain(Protocol):
+    """A chain of releases, each of which carries on the noise of the one before."""
+
+    def staying(self, about: str, worlds: str, *, steps_with: float, steps_without: float = 0) -> Guarantee:
+        """`Mechanism.interval` of a record that is still there after all these steps: less, where leaving costs."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Mechanism(ABC):
     """Public facts of one run, and what running it reveals.
@@ -57,10 +64,7 @@ class Mechanism(ABC):
     method: ClassVar[str]  # the name of the method, by which a ledger tells mechanisms apart
     source: ClassVar[str]  # where the bound is proven
     fresh: ClassVar[bool] = False  # whether every release starts anew, not from the model published before
-    publishes: ClassVar[str] = "model"  # "extractor": every later model carries it; "statistic": numbers about records
-    continues: ClassVar[bool] = False  # whether a release carries on the noise of the one before: see `interval`
     notes: ClassVar[tuple[str, ...]] = ()  # what a statement of account must say where such a run took part
-    nested: ClassVar[tuple[str, ...]] = ()  # fields that hold mechanisms of its own: what runs one after the other
 
     records: int
     proven: bool = True
@@ -72,7 +76,8 @@ class Mechanism(ABC):
 
     @property
     def left(self) -> str:
-        """What of the model no erasure takes back: "base", "extractor" or "statistics"; "" where nothing."""
+        """What no erasure takes back: "base", of a model; "extractor" or "statistics", where a run publishes that in the place of a model; ""
+        where nothing."""
         return ""
 
     def conditions(self) -> tuple[Condition, ...]:
@@ -93,7 +98,7 @@ class Mechanism(ABC):
     @property
     def rows(self) -> int:
         """Rows of one data subject that the figures cover together."""
-        return 1
+        return int(getattr(self, "rows_per_subject", 1))
 
     def exposure(self, steps: int) -> int:
         """What a run of so many noisy steps counts as, in the unit in which `interval` counts them.
@@ -103,17 +108,12 @@ class Mechanism(ABC):
         return steps
 
     def stages_run(self, steps: int) -> tuple[tuple[int, Mechanism, int], ...]:
-        """(stage, mechanism, steps) of what a release of so many steps runs, one after the other; most run one thing."""
-        return ((0, self, steps),)
+        """(stage, mechanism, steps) of what a release of so many steps runs, one after the other; empty where it is one run."""
+        return ()
 
-    def check_steps(self, steps: int) -> None:  # noqa: B027 - most cover any number
-        """Raise `InvalidParameter` where a release of so many steps is not one that the bounds cover."""
-
-    def check_inserted(self, *, fresh: bool) -> None:  # noqa: B027 - most cover records that come at any time
-        """Raise `InvalidParameter` where a release that begins in this way may not take in new records."""
-
-    def check_start(self, steps: int, *, fresh: bool) -> None:  # noqa: B027 - most may begin either way
-        """Raise `InvalidParameter` where one of so many steps does not begin in this way: afresh, or at the model published before."""
+    def check(self, steps: int, *, fresh: bool | None = None, inserted: bool = False) -> None:  # noqa: B027 - most cover any
+        """Raise `InvalidParameter` where the bounds cover no release of so many steps, or none that begins afresh or (not `fresh`) at the model
+        published before (None: not said), or that takes in new records."""
 
     def interval(self, about: str, worlds: str, *, steps_with: float, steps_without: float = 0) -> Guarantee:
         """What the model published after `steps_with` steps with the record and `steps_without` steps after its erasure (each
@@ -124,20 +124,16 @@ class Mechanism(ABC):
         `steps_with` may be `math.inf`: the supremum over any history. What the observer did not see of that history, nobody
         who made requests may have seen either: whoever takes the supremum says so (`Guarantee.assuming`).
 
-        Where a release `continues` the one before, all of a chain from its fresh run on count together, as observed: `steps_with` up to the last that
-        holds the record, whenever it came, and `steps_without` after it.
+        Where a release `carries` on the noise of the one before, all of a chain from its fresh run on count together, as observed: `steps_with` up
+        to the last that holds the record, whenever it came, and `steps_without` after it.
         """
         between, costs = Worlds(worlds), steps_with or (steps_without and self.shows_order)
-        return self.guarantee(about, between, **(self._cost(between, steps_with, steps_without) if costs else {}))
-
-    def staying(self, about: str, worlds: str, *, steps_with: float, steps_without: float = 0) -> Guarantee:
-        """`interval` of a record that is still there after all these steps: less where releases `continue` one another, and leaving costs."""
-        return self.interval(about, worlds, steps_with=steps_with, steps_without=steps_without)
+        return self._guarantee(about, between, **(self._cost(between, steps_with, steps_without) if costs else {}))
 
     @abstractmethod
     def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost: ...
 
-    def guarantee(self, about: str, worlds: Worlds, **cost: Any) -> Guarantee:
+    def _guarantee(self, about: str, worlds: Worlds, **cost: Any) -> Guarantee:
         """A guarantee of this run with the parts in `cost`."""
         facts = {
             "rows": self.rows,
@@ -148,25 +144,15 @@ class Mechanism(ABC):
         }
         return Guarantee(about=about, adjacency=worlds, **{**facts, **cost})
 
-    def together(
-        self, about: str, worlds: str, *, learn: int, request: int, releases: int, gone: bool = False
-    ) -> Guarantee:
-        """What a learn of so many steps and the requests after it, `releases` in all and each observed, reveal of a record that is in all of
-        them, and `gone` from the next."""
-        if self.continues:
-            return self.interval(about, worlds, steps_with=releases, steps_without=int(gone))
-        learned = self.interval(about, worlds, steps_with=self.exposure(learn))
-        requested = self.interval(about, worlds, steps_with=self.exposure(request))
-        return Guarantee.composed([(learned, 1), *([(requested, releases - 1)] if releases > 1 else [])])
-
     @property
     def fading(self) -> Fading | None:
         """What is known of models whose past nobody observed; None where that is nothing."""
         return None
 
-    def contradicts(self, other: Mechanism) -> bool:
-        """Whether two runs that count as equal cannot both be described rightly."""
-        return False
+    @property
+    def carries(self) -> NoiseChain | None:
+        """What is known of releases that carry on the noise of the ones before; None where each draws its own."""
+        return None
 
     def to_dict(self) -> dict[str, Any]:
         return {"method": self.method, **_told(self)}
@@ -217,10 +203,6 @@ class NoisySteps(Mechanism):
         return positive("objective_smoothness", self.objective_smoothness)
 
     @property
-    def rows(self) -> int:
-        return self.rows_per_subject
-
-    @property
     def noise_scale(self) -> float:
         """τ = σ√(2η), of one step."""
         return math.sqrt(2 * self.step_size * self.noise_variance)
@@ -228,10 +210,6 @@ class NoisySteps(Mechanism):
     def sensitivity(self, worlds: str) -> float:
         """Δ between the two worlds: 2L for x or x′, L against the null record, times rows per subject."""
         return Worlds(worlds).sensitivity(self.lipschitz, self.rows_per_subject)
-
-    def contradicts(self, other: Mechanism) -> bool:
-        stated = {self.objective_smoothness, getattr(other, "objective_smoothness", None)} - {None}
-        return self == other and len(stated) > 1
 
     def conditions(self) -> tuple[Condition, ...]:
         own = {"method": self.method}
@@ -244,6 +222,30 @@ class NoisySteps(Mechanism):
 
     def _chain(self) -> dict[str, Any]:
         return {"step_size": self.step_size, "noise_variance": self.noise_variance, "records": self.records}
+
+
+@dataclass(frozen=True, kw_only=True)
+class DrawnAtOnce(Mechanism):
+    """A run whose noise is all drawn at once, so that it counts as one step."""
+
+    steps: ClassVar[int] = 1  # that a release says it took
+
+    def exposure(self, steps: int) -> int:
+        return 1
+
+    def check(self, steps: int, *, fresh: bool | None = None, inserted: bool = False) -> None:
+        if steps != self.steps:
+            raise InvalidParameter(
+                f"must be {self.steps}: a release by {self.method!r} draws all its noise at once", steps=steps
+            )
+
+
+def contradict(one: Mechanism, other: Mechanism) -> bool:
+    """Whether two runs that count as equal cannot both be described rightly: each states a fact by which none is told, and another one."""
+    if one is other or one != other:
+        return False
+    pairs = ((getattr(one, fact.name), getattr(other, fact.name)) for fact in fields(one) if not fact.compare)
+    return any(None not in pair and pair[0] != pair[1] for pair in pairs)
 
 
 def _told(facts: Any) -> dict[str, Any]:

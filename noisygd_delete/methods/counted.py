@@ -14,13 +14,13 @@ from ..bounds.arithmetic import GRID_BITS
 from ..bounds.objective_perturbation import inexact_gdp
 from ..errors import InvalidParameter, count, positive
 from ..privacy.guarantee import Worlds
-from .base import Condition, Cost, Mechanism
+from .base import Condition, Cost, DrawnAtOnce
 
 _MOST = 2.0**24  # τ up to which counts are whole steps of the grid
 
 
 @dataclass(frozen=True, kw_only=True)
-class CountedRecords(Mechanism):
+class CountedRecords(DrawnAtOnce):
     """Facts of one table of counts of the records in force, each record in one cell.
 
     deviation         τ, a power of two: parameter of the noise of each count, an exact discrete Gaussian on a grid of τ/2²⁴
@@ -29,7 +29,6 @@ class CountedRecords(Mechanism):
 
     method: ClassVar[str] = "counted-records"
     source: ClassVar[str] = "counts of the records with an exact discrete Gaussian (Canonne, Kamath & Steinke 2020)"
-    publishes: ClassVar[str] = "statistic"
     notes: ClassVar[tuple[str, ...]] = (
         "Counts of the records were published too: a deletion takes nothing back of those that were made before it.",
     )
@@ -52,17 +51,6 @@ class CountedRecords(Mechanism):
 
     def conditions(self) -> tuple[Condition, ...]:
         return (*super().conditions(), ("counts-one-cell", {}))
-
-    @property
-    def rows(self) -> int:
-        return self.rows_per_subject
-
-    def exposure(self, steps: int) -> int:
-        return 1
-
-    def check_steps(self, steps: int) -> None:
-        if steps != 1:
-            raise InvalidParameter("must be 1: counts are made at once", steps=steps)
 
     def apart(self, worlds: Worlds) -> float:
         """How far apart the counts of the two worlds are at most, in the Euclidean norm."""

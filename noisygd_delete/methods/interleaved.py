@@ -67,7 +67,7 @@ class InterleavedRun(SharpRun):
     def exposure(self, steps: int) -> int:
         return 2 * steps if steps else 1
 
-    def check_start(self, steps: int, *, fresh: bool) -> None:
+    def check(self, steps: int, *, fresh: bool | None = None, inserted: bool = False) -> None:
         if fresh == bool(steps):
             raise InvalidParameter(
                 "must be 0: a fresh publication by 'interleaved' has no noisy steps"

@@ -392,7 +392,6 @@ class LadderRun(Mechanism):
         "sum over the runs of stages that an observed model rests on, each Gaussian DP for every value of its inputs"
     )
     notes: ClassVar[tuple[str, ...]] = (f"Of the stages that a ladder keeps between requests: {KEPT}.",)
-    nested: ClassVar[tuple[str, ...]] = ("kept", "later")
 
     kept: tuple[Mechanism, ...] = ()
     later: tuple[Mechanism, ...] = ()
@@ -411,8 +410,8 @@ class LadderRun(Mechanism):
             *zip(self.kept, self.kept_steps, strict=True),
             *zip(self.later, self.later_steps, strict=True),
         ):
-            stage.check_steps(count("steps of a stage", steps))
-            if stage.nested or stage.publishes != "model" or stage.shows_start or stage.records != self.records:
+            stage.check(count("steps of a stage", steps))
+            if stage.stages_run(steps) or stage.left or stage.shows_start or stage.records != self.records:
                 raise InvalidParameter(
                     f"a run by {stage.method!r} on {stage.records} slots is no stage of this ladder of {self.records}: a stage starts at "
                     "a kept stage or at a public point, never where the last published model was"
@@ -437,7 +436,7 @@ class LadderRun(Mechanism):
     def exposure(self, steps: int) -> int:
         return _LEARN if steps == self.learn_steps else _RERUN
 
-    def check_steps(self, steps: int) -> None:
+    def check(self, steps: int, *, fresh: bool | None = None, inserted: bool = False) -> None:
         if steps not in (self.learn_steps, sum(self.later_steps)):
             raise InvalidParameter(
                 f"is not what this ladder runs: {self.learn_steps} steps to learn and {sum(self.later_steps)} for a request",
@@ -459,7 +458,7 @@ class LadderRun(Mechanism):
         if steps_with and not steps_without:
             seen += zip(self.later, self.later_steps, strict=True)
         parts = [stage.interval(about, worlds, steps_with=stage.exposure(steps)) for stage, steps in seen]
-        total = Guarantee.composed([(self.guarantee(about, Worlds(worlds)), 1), *((part, 1) for part in parts)])
+        total = Guarantee.composed([(self._guarantee(about, Worlds(worlds)), 1), *((part, 1) for part in parts)])
         told = self.kept and about == "deletion"
         return replace(total, assumptions=(*total.assumptions, KEPT)) if told else total
 

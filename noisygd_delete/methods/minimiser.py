@@ -62,7 +62,7 @@ class MinimiserRun(SharpRun):
     def shows_start(self) -> bool:
         return self.warm
 
-    def check_steps(self, steps: int) -> None:
+    def check(self, steps: int, *, fresh: bool | None = None, inserted: bool = False) -> None:
         if not steps:
             raise InvalidParameter(
                 "steps=0: a release from the minimiser without a noisy step is the minimiser itself, which no bound covers"

@@ -15,7 +15,7 @@ from ..bounds.arithmetic import GRID_BITS
 from ..errors import InvalidParameter, count, positive
 from ..privacy.guarantee import Worlds
 from . import problem as procedure
-from .base import Condition, Cost, Mechanism, Method
+from .base import Condition, Cost, DrawnAtOnce, Method
 from .plan import Numbers, Plan
 from .problem import Problem
 
@@ -24,7 +24,7 @@ MOST_COORDINATES = 1 << 22  # numbers that get noise one by one
 
 
 @dataclass(frozen=True, kw_only=True)
-class MomentsRun(Mechanism):
+class MomentsRun(DrawnAtOnce):
     """Facts of one table of moments: the sums divided by `deviation`, on a grid, plus an exact discrete Gaussian of parameter 1.
 
     deviation         of the noise of each sum, where a record of the largest norm counts 1
@@ -45,17 +45,6 @@ class MomentsRun(Mechanism):
         positive("deviation", self.deviation)
         count("coordinates", self.coordinates, maximum=MOST_COORDINATES)
         count("rows_per_subject", self.rows_per_subject)
-
-    @property
-    def rows(self) -> int:
-        return self.rows_per_subject
-
-    def exposure(self, steps: int) -> int:
-        return 1
-
-    def check_steps(self, steps: int) -> None:
-        if steps != 1:
-            raise InvalidParameter("must be 1: moments are made in one pass", steps=steps)
 
     def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:
         """Moments made after the record was erased do not read it."""

@@ -66,7 +66,7 @@ class NearGibbsRun(NoisySteps):
     def forgets_at(self, closeness: float) -> Guarantee:
         facts: dict[str, Any] = {"source": _SOURCES[self.gibbs.form], "points": ((self.gibbs.order, closeness),)}
         hidden = "no earlier model was observed"
-        return self.guarantee("deletion", Worlds.DEFINITION_4_1, **facts).assuming(hidden).assuming(NON_ADAPTIVE)
+        return self._guarantee("deletion", Worlds.DEFINITION_4_1, **facts).assuming(hidden).assuming(NON_ADAPTIVE)
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ from ..privacy.budget import Measures
 from ..privacy.guarantee import FORMS, ONE_DIRECTION, WEAKLY_CONVEX, Curve, Guarantee, Worlds
 from ..privacy.sentences import shown
 from . import problem as procedure
-from .base import PROOFS, Condition, Cost, Mechanism, Method, bounded_gradients
+from .base import PROOFS, Condition, Cost, DrawnAtOnce, Method, bounded_gradients
 from .plan import MOST_STAGES, Numbers, Plan
 from .problem import SOLVERS, Problem, forecast_passes
 
@@ -51,7 +51,7 @@ ROOM = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class PerturbedRun(Mechanism):
+class PerturbedRun(DrawnAtOnce):
     """Public facts of one release.
 
     linear_term         s: standard deviation of b per coordinate, in units of the gradient sum
@@ -74,6 +74,7 @@ class PerturbedRun(Mechanism):
         "densities in Gaussian DP)"
     )
     fresh: ClassVar[bool] = True
+    steps: ClassVar[int] = 0
 
     linear_term: float
     output_noise: float
@@ -120,10 +121,6 @@ class PerturbedRun(Mechanism):
         return not self.in_place
 
     @property
-    def rows(self) -> int:
-        return self.rows_per_subject
-
-    @property
     def grid(self) -> float:
         """h = τ/2²⁴."""
         return math.ldexp(self.output_noise, -GRID_BITS)
@@ -132,15 +129,6 @@ class PerturbedRun(Mechanism):
     def _least_curvature(self) -> float:
         """m, for rows as long as they may be."""
         return self.strong_convexity - self.weak_convexity * (ROOM**2 - 1) * 2
-
-    def exposure(self, steps: int) -> int:
-        return 1
-
-    def check_steps(self, steps: int) -> None:
-        if steps:
-            raise InvalidParameter(
-                f"must be 0: a release by {self.method!r} has no noisy steps; its noise is drawn at once", steps=steps
-            )
 
     def ratios(self) -> tuple[float, float]:
         """ρ and ρ₋ of one row."""

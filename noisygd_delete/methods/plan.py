@@ -106,8 +106,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         for procedure, fresh in ((self.learning, True), (self.serving, self.mechanism.fresh)):
-            self.mechanism.check_steps(procedure.counted)  # refuses what no theorem covers: an expanding step, say
-            self.mechanism.check_start(procedure.counted, fresh=fresh)
+            self.mechanism.check(procedure.counted, fresh=fresh)
 
     @classmethod
     def of(
@@ -364,25 +363,26 @@ class Plan:
     @property
     def together(self) -> Guarantee:
         """What N = `releases` observed publications reveal about a record present in all of them."""
-        mechanism, world, every = self.mechanism, self.problem.adjacency, self.promise.fresh_every
-        if every is None:
-            return mechanism.together(
-                "dp", world, learn=self.learn_steps, request=self.delete_steps, releases=self.releases
-            )
-        learned = mechanism.interval("dp", world, steps_with=mechanism.exposure(self.learn_steps))
-        resumed = mechanism.interval("dp", world, steps_with=mechanism.exposure(self.delete_steps))
-        return Guarantee.composed(
-            [(learned, self.fresh_publications), (resumed, self.releases - self.fresh_publications)]
-        )
+        every = self.promise.fresh_every
+        return self._shown("dp", self.releases, 1 if every is None else -(-self.releases // every))
+
+    def _shown(self, about: str, releases: int, learns: int = 1, gone: bool = False) -> Guarantee:
+        """What so many observed releases, of which some are learns and the first is one, reveal of a record that is in all of them, and `gone`
+        from the next."""
+        mechanism, problem = self.mechanism, self.problem
+        worlds = problem.adjacency if about == "dp" else problem.deletion_notion
+        if mechanism.carries:
+            return mechanism.interval(about, worlds, steps_with=releases, steps_without=int(gone))
+        learned = mechanism.interval(about, worlds, steps_with=mechanism.exposure(self.learn_steps))
+        requested = mechanism.interval(about, worlds, steps_with=mechanism.exposure(self.delete_steps))
+        return Guarantee.composed([(learned, learns), *([(requested, releases - learns)] if releases > learns else [])])
 
     def deletion_observed(self, models: int = 1) -> Guarantee:
         """What `models` models, the learn first, have shown of a record that the next release erases; every one observed.
 
         Holds under adaptive requests: given what was observed, both worlds restart from the same point.
         """
-        kinds = {"learn": self.learn_steps, "request": self.delete_steps, "releases": count("models", models)}
-        shown = self.mechanism.together("deletion", self.problem.deletion_notion, gone=True, **kinds)
-        return shown.assuming("every release is observed")
+        return self._shown("deletion", count("models", models), gone=True).assuming("every release is observed")
 
     @property
     def allowed(self) -> Guarantee:

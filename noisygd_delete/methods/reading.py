@@ -90,7 +90,7 @@ def mechanism_from_dict(given: Mapping[str, Any]) -> Mechanism:
     facts = {name: value for name, value in given.items() if name != "method"}
     if given["method"] in FORMER_METHODS:
         facts = kind.in_parts(facts)  # type: ignore[attr-defined]
-    inner = {name: _stages(facts[name], mechanism_from_dict, "method") for name in kind.nested if name in facts}
+    inner = {name: _stages(facts[name], mechanism_from_dict, "method") for name in ("kept", "later") if name in facts}
     return typed(kind, facts, "the facts of a release", **inner)
 
 

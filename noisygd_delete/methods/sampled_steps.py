@@ -37,7 +37,6 @@ class SampledGaussian(Mechanism):
 
     method: ClassVar[str] = "sampled-gaussian"
     source: ClassVar[str] = "Rényi DP of the sampled Gaussian mechanism (Mironov, Talwar & Zhang 2019)"
-    publishes: ClassVar[str] = "extractor"
     notes: ClassVar[tuple[str, ...]] = (
         "A deleted record's part in a published extractor is not taken back by later releases.",
     )
@@ -103,7 +102,6 @@ class SampledSteps(SampledGaussian):
     """
 
     method: ClassVar[str] = "sampled-steps"
-    publishes: ClassVar[str] = "model"
     notes: ClassVar[tuple[str, ...]] = ()
 
     draws: int
@@ -124,7 +122,7 @@ class SampledSteps(SampledGaussian):
     def exposure(self, steps: int) -> int:
         return 1
 
-    def check_steps(self, steps: int) -> None:
+    def check(self, steps: int, *, fresh: bool | None = None, inserted: bool = False) -> None:
         if steps != self.passes:
             raise InvalidParameter(
                 f"must be {self.passes}: {self.draws} samples of a share {self.sampling_rate:g}", steps=steps

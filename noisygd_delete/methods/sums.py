@@ -20,7 +20,7 @@ from ..losses.softmax import Softmax
 from ..losses.squared import Squared
 from ..privacy.guarantee import Guarantee, Worlds
 from . import problem as procedure
-from .base import Condition, Cost, Mechanism, Method
+from .base import Condition, Cost, DrawnAtOnce, Method
 from .forecast import Prospects, guessed_norm
 from .plan import Numbers, Plan
 from .problem import Problem
@@ -42,7 +42,7 @@ SOURCE = "Markov sums: a chain of exact discrete Gaussian releases, the noise of
 
 
 @dataclass(frozen=True, kw_only=True)
-class MarkovSumsRun(Mechanism):
+class MarkovSumsRun(DrawnAtOnce):
     """Facts of a chain of draws, the same for each: where a draw stands in it tells its c and σ².
 
     features, outputs  D and k of the matrix and the label sums, or more: counted rows have fewer directions than features
@@ -56,7 +56,7 @@ class MarkovSumsRun(Mechanism):
 
     method: ClassVar[str] = "sums"
     source: ClassVar[str] = SOURCE
-    continues: ClassVar[bool] = True
+    steps: ClassVar[int] = 0
 
     features: int
     outputs: int
@@ -77,18 +77,12 @@ class MarkovSumsRun(Mechanism):
             raise InvalidParameter("is too little noise for the grid", variance=self.variance)
 
     @property
-    def rows(self) -> int:
-        return self.rows_per_subject
+    def carries(self) -> MarkovSumsRun:
+        return self
 
-    def exposure(self, steps: int) -> int:
-        return 1
-
-    def check_steps(self, steps: int) -> None:
-        if steps:
-            raise InvalidParameter("must be 0: a release by 'sums' has no noisy steps", steps=steps)
-
-    def check_inserted(self, *, fresh: bool) -> None:
-        if not (fresh or self.joiners):
+    def check(self, steps: int, *, fresh: bool | None = None, inserted: bool = False) -> None:
+        super().check(steps)
+        if inserted and not (fresh or self.joiners):
             raise InvalidParameter("must be true: the release took in new records", joiners=False)
 
     @property
@@ -115,7 +109,7 @@ class MarkovSumsRun(Mechanism):
 
     def staying(self, about: str, worlds: str, *, steps_with: float, steps_without: float = 0) -> Guarantee:
         between = Worlds(worlds)
-        return self.guarantee(about, between, **self._cost(between, steps_with, steps_without, leaves=False))
+        return self._guarantee(about, between, **self._cost(between, steps_with, steps_without, leaves=False))
 
     def patched(self, worlds: str, *, draws: int, variance: int) -> Guarantee:
         """Of a record that left by a patch of this variance, for who sees the patch and every one of so many draws before it."""
@@ -127,7 +121,7 @@ class MarkovSumsRun(Mechanism):
         )
         left *= markov_sums.gaussian_factor(variance=variance, label_weight=weight)
         stayed = _charges(self, between.between_records, False)[draws - 1]
-        return self.guarantee("deletion", between, gdp_squared=stayed + left)
+        return self._guarantee("deletion", between, gdp_squared=stayed + left)
 
     def conditions(self) -> tuple[Condition, ...]:
         own = {"method": self.method}

@@ -147,7 +147,7 @@ class Comparison:
 
     def _why(self) -> str:
         """Why the chosen way is, or is not, one whose releases carry noise on."""
-        found = (way for way in self.candidates if way.plan is not None and way.plan.mechanism.continues)
+        found = (way for way in self.candidates if way.plan is not None and way.plan.mechanism.carries)
         carried = next(found, None)
         if carried is None or carried.plan is None:
             return ""

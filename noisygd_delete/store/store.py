@@ -700,7 +700,7 @@ class Store:
         ahead = self.accountant.ahead()
         event = ahead.publication(
             self._files.pending + counts,
-            touched=self.plan.mechanism.continues and self._table.is_cut(self._files.pending),
+            touched=self.plan.mechanism.carries is not None and self._table.is_cut(self._files.pending),
         )
         if event is None or (self.ledger.head.model is None and event.kind == "unlearn"):
             return answer | {"publication": "withheld"}

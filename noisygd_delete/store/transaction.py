@@ -348,7 +348,7 @@ class Rolling:
             failure: NoisyGDDeleteError | None = None
             drawn: DrawnRelease | DrawnPatch | None = None
             publish = change.publish and self.ledger.releases > 0
-            if isinstance(change, journal.InFlight) and self.ledger.plan.mechanism.continues and self.ledger.releases:
+            if isinstance(change, journal.InFlight) and self.ledger.plan.mechanism.carries and self.ledger.releases:
                 try:
                     change, drawn = self._drawn(change, execution)
                 except (StoreError, ProcessLost):

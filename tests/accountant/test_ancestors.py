@@ -20,6 +20,7 @@ from noisygd_delete.methods.composition import CompositionRun
 from noisygd_delete.methods.counted import CountedRecords
 from noisygd_delete.methods.ladder import LadderRun
 from noisygd_delete.methods.minimiser import MinimiserRun
+from proofs_check import closed_forms
 from tests.oracles import stage_chain
 
 
@@ -126,11 +127,11 @@ def test_the_closed_form_holds_for_one_level_and_is_exceeded_when_levels_vary():
                 history.truth[run.number] = replace(truth, rows=sum(one.within(run) for one in history.person))
             observed = sorted(history.published[last - 1])
             truth = math.sqrt(stage_chain.squared_mu(history.truth, observed))
-            closed = ladder.fixed_level_gdp(kept=kept, later=later, observed=0)
+            closed = closed_forms.fixed_level_gdp(kept=kept, later=later, observed=0)
             if not vary:
                 assert truth <= closed * (1 + 1e-8)
                 everything = sorted({run for release in history.published for run in release})
-                whole = ladder.fixed_level_gdp(kept=kept, later=later, observed=last - first)
+                whole = closed_forms.fixed_level_gdp(kept=kept, later=later, observed=last - first)
                 assert math.sqrt(stage_chain.squared_mu(history.truth, everything)) == pytest.approx(whole, rel=1e-6)
             exceeded += vary and truth > closed * 1.05 + 1e-6
     assert exceeded > 30

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from noisygd_delete.bounds import markov_sums
+from proofs_check import closed_forms
 from tests.oracles import sums_tree
 
 TREES = 6000
@@ -123,7 +124,7 @@ def test_who_missed_draws_of_a_chain() -> None:
         seen = sorted(rng.choice(number, int(rng.integers(1, number + 1)), replace=False).tolist())
         exact = float(sums_tree.divergence(chain, [[value] for value in moved], seen))
         facts = [(float(carry), float(deviation**2)) for _, carry, deviation in chain]
-        stated = markov_sums.seen_charge(draws=facts, moved=[float(value) for value in moved], seen=seen)
+        stated = closed_forms.seen_charge(draws=facts, moved=[float(value) for value in moved], seen=seen)
         worst = max(worst, abs(stated - exact) / (exact or 1))
     assert worst <= 1e-12
 

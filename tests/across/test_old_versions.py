@@ -50,7 +50,7 @@ def test_a_plan_of_version_0_1_still_means_what_it_meant(name: str) -> None:
 def test_an_extractor_of_version_0_1_is_one_more_mechanism() -> None:
     (event,) = (Event.from_dict(event) for event in PLANS["extractor"]["events"])
     assert event.mechanism.method == "sampled-gaussian"
-    assert event.mechanism.publishes == "extractor"
+    assert event.mechanism.left == "extractor"
 
 
 @pytest.mark.parametrize("name", [name for name in NEXT_PLANS if "plan" in NEXT_PLANS[name]])

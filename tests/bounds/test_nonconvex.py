@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from noisygd_delete.bounds import theorem_5_1, theorem_5_2
 from noisygd_delete.bounds import theorem_5_2_schedule as schedules
+from proofs_check import closed_forms
 from tests.oracles import theorem_5_2 as oracle
 from tests.oracles.gibbs_grid import Diffusion, Line, Plane
 
@@ -78,7 +79,7 @@ def bounds(truth, *, order, noise_variance, lam, beta, step_size, steps, dimensi
     family = max(truth(p) / p for p in np.linspace(1, order, 9))
     return (
         theorem_5_2.renyi_to_gibbs_printed(start=truth(order), order=order, steps=steps, **wide),
-        theorem_5_2.renyi_to_gibbs(start=truth(low), order=order, steps=steps, **narrow),
+        closed_forms.renyi_to_gibbs(start=truth(low), order=order, steps=steps, **narrow),
         order * theorem_5_2.rate_to_gibbs(start_rate=family, steps=steps, **narrow),
     )
 
@@ -195,7 +196,7 @@ def double_well(lam=0.05):
 def bound_at(chain, start, *, order, lam, time, log_barrier):
     rate = lam / 2 * math.exp(-log_barrier)
     low = (order - 1) * math.exp(-rate * time) + 1
-    return theorem_5_2.renyi_to_gibbs(
+    return closed_forms.renyi_to_gibbs(
         start=chain.renyi(start, low), order=order, steps=time, forgetting_rate=rate, discretisation_rate=0.0
     )
 

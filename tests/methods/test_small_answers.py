@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 
 import pytest
 
 from noisygd_delete import Budget, losses, make_plan, methods
 from noisygd_delete.errors import InvalidParameter, PlanInfeasible
+from noisygd_delete.methods.base import contradict
 from noisygd_delete.methods.reading import mechanism_from_dict, plan_from_dict, problem_from_dict
 from noisygd_delete.methods.sampled_steps import SampledGaussian
 
@@ -74,4 +76,4 @@ def test_noise_below_what_theorem_5_2_asks_for_is_refused_with_the_least() -> No
 def test_an_extractor_forgets_nothing_and_contradicts_nobody() -> None:
     extractor = SampledGaussian(records=100, noise_multiplier=1.0, sampling_rate=0.1)
     assert extractor.fading is None
-    assert not extractor.contradicts(extractor)
+    assert not contradict(extractor, replace(extractor))

@@ -51,7 +51,7 @@ def history(method: str, seed: int, most: int = 40) -> tuple[Plan, list[Event], 
 
 def _drawn(events: list[Event]) -> int:
     """Releases since the last fresh run, that one included."""
-    models = [event.fresh for event in events if event.mechanism.publishes == "model"]
+    models = [event.fresh for event in events if event.kind not in ("extractor", "statistic")]
     return 1 + models[::-1].index(True) if any(models) else 0
 
 

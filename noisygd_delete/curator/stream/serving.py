@@ -337,7 +337,11 @@ class Stream:
         position, self._position = self._position, self._position + 1
         before, started = self.curator.pending_edits, time.perf_counter()
         # a release that carries on the one before is drawn before the rows go
-        at_once = self.curator.plan.mechanism.continues and self.batching.size == 1 and not (before or self._withheld)
+        at_once = (
+            self.curator.plan.mechanism.carries is not None
+            and self.batching.size == 1
+            and not (before or self._withheld)
+        )
         try:
             release = self.curator.serve(request, publish=at_once, execution=self._execution)
         except InvalidRequest as error:

@@ -2664,7 +2664,7 @@ return null;
 return {__getattr__, _KINDS, CATALOGUE, from_dict, InvalidParameter, Mapping, Catalogue, on_first_use};
 })();
 $.modules["evidence.signing"] = (() => {
-let MOST_VALUES, canonical, _values, _as_doubles, Scheme, _OF_SMALL_ORDER, SIGNED, key_id, encrypted, read_private, read_public, sign, signed_by, decoded, PAYLOAD, STATEMENT, PREDICATE, statement, encoded, is_envelope, opened;
+let MOST_VALUES, canonical, _values, _as_doubles, Scheme, _OF_SMALL_ORDER, SIGNED, key_id, encrypted, read_private, read_public, sign, signed_by, decoded, is_envelope;
 const base64 = $.libraries["base64"];
 const hashlib = $.libraries["hashlib"];
 const Callable = $.libraries["collections.abc"]["Callable"];
@@ -2682,7 +2682,6 @@ const load_pem_private_key = $.libraries["cryptography.hazmat.primitives.seriali
 const load_pem_public_key = $.libraries["cryptography.hazmat.primitives.serialization"]["load_pem_public_key"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const bounded = $.libraries["records.bounded"];
-const Check = $.modules["evidence.checks"]["Check"];
 MOST_VALUES = 1000000n;
 canonical = $.fn("canonical", ["document"], {}, function (document) {
 let error, said;
@@ -2817,63 +2816,10 @@ throw $.raised($.b.ValueError(["not base64 as it is written"]));
 }
 return raw;
 });
-PAYLOAD = "application/vnd.in-toto+json";
-STATEMENT = "https://in-toto.io/Statement/v1";
-PREDICATE = "urn:noisygd-delete:erasure-certificate:";
-statement = $.fn("statement", ["certificate"], {}, function (certificate) {
-let action, evidence, kind, subject;
-{const $v15 = [$.gi(certificate, "action"), $.gi(certificate, "evidence")];action = $v15[0];evidence = $v15[1];}
-if ($.t(!$.is($.gi(action, "model_after_sha256"), null))) {
-subject = $.dict([["name", ("" + "model-" + $.formatted($.gi(action, "release"), "", "") + ".safetensors")], ["digest", $.dict([["sha256", $.gi(action, "model_after_sha256")]])]]);
-} else {
-if ($.t(!$.is($.gi(evidence, "ledger_sha256"), null))) {
-subject = $.dict([["name", ("" + "ledger-" + $.formatted($.gi(evidence, "ledger_entries"), "", ""))], ["digest", $.dict([["sha256", $.gi(evidence, "ledger_sha256")]])]]);
-} else {
-throw $.raised(InvalidParameter(["an attestation is about a model or a ledger, and this certificate names neither; issue it from a store"]));
-}
-}
-kind = $.add(PREDICATE, $.gi($.cm($.b.str([$.gi(certificate, "format")]), "rpartition", ["/"]), 2n));
-return $.dict([["_type", STATEMENT], ["subject", [subject]], ["predicateType", kind], ["predicate", $.b.dict([certificate])]]);
-});
-encoded = $.fn("encoded", ["kind", "body"], {}, function (kind, body) {
-return $.mod(new Uint8Array([68, 83, 83, 69, 118, 49, 32, 37, 100, 32, 37, 98, 32, 37, 100, 32, 37, 98]), $.tuple([$.b.len([$.cm(kind, "encode", [])]), $.cm(kind, "encode", []), $.b.len([body]), body]));
-});
 is_envelope = $.fn("is_envelope", ["document"], {}, function (document) {
 return $.both($.b.isinstance([document, Mapping]), () => $.has(document, "payloadType"));
 });
-opened = $.fn("opened", ["envelope", "*", "public_key"], {"public_key": null}, function (envelope, public_key) {
-let body, certificate, error, expected, inside, signature, signer;
-certificate = null;
-try {
-if (($.t(!$.eq($.b.set([envelope]), $.set(["payload", "payloadType", "signatures"]))) || $.t(!$.eq($.gi(envelope, "payloadType"), PAYLOAD)))) {
-throw $.raised(InvalidParameter([("" + "not an envelope of " + $.formatted(PAYLOAD, "", ""))]));
-}
-body = decoded([$.gi(envelope, "payload")]);
-inside = $.libraries["records.bounded"].parsed([$.cm(body, "decode", [])]);
-certificate = $.gi(inside, "predicate");
-if (($.t(!$.eq(canonical([inside]), body)) || $.t(!$.eq(canonical([statement([certificate])]), body)))) {
-throw $.raised(InvalidParameter(["its statement is not the one that this certificate gives"]));
-}
-signer = signed_by([$.b.dict([certificate])]);
-if ($.t($.is(signer, null))) {
-throw $.raised(InvalidParameter(["the certificate inside is unsigned, or was altered"]));
-}
-expected = ($.t($.is(public_key, null)) ? signer : read_public([public_key]));
-{const $v16 = $.unpack($.gi(envelope, "signatures"), 1, -1);signature = $v16[0];}
-if (($.t(!$.eq($.b.set([signature]), $.set(["keyid", "sig"]))) || $.t(!$.eq($.gi(signature, "keyid"), key_id([expected]))))) {
-throw $.raised(InvalidParameter(["it was signed by another key"]));
-}
-$.cm(expected, "verify", [decoded([$.gi(signature, "sig")]), encoded([PAYLOAD, body])]);
-} catch ($error) { const $caught = $.thrown($error);
-if ($.caught($caught, InvalidSignature)) {
-return $.tuple([certificate, Check(["envelope", false, "altered after signing"])]);
-} else if ($.caught($caught, $.tuple([InvalidParameter, $.b.ValueError, $.b.TypeError, $.b.KeyError, $.b.AttributeError, $.b.RecursionError]))) {error = $caught;
-return $.tuple([certificate, Check(["envelope", false, $.either($.slice($.b.str([error]), null, 200n, null), () => $.ga($.b.type([error]), "__name__"))])]);
-} else throw $caught;
-}
-return $.tuple([certificate, Check(["envelope", true, ("" + "an in-toto statement, signed by key " + $.formatted(key_id([expected]), "", ""))])]);
-});
-return {MOST_VALUES, canonical, _values, _as_doubles, Scheme, _OF_SMALL_ORDER, SIGNED, key_id, encrypted, read_private, read_public, sign, signed_by, decoded, PAYLOAD, STATEMENT, PREDICATE, statement, encoded, is_envelope, opened, Mapping, Check, InvalidParameter, InvalidSignature, Any, PublicFormat, Encoding, Ed25519PublicKey, UnsupportedAlgorithm, load_pem_public_key, Callable, Ed25519PrivateKey, load_pem_private_key};
+return {MOST_VALUES, canonical, _values, _as_doubles, Scheme, _OF_SMALL_ORDER, SIGNED, key_id, encrypted, read_private, read_public, sign, signed_by, decoded, is_envelope, Mapping, PublicFormat, Encoding, InvalidParameter, Ed25519PublicKey, UnsupportedAlgorithm, load_pem_public_key, InvalidSignature, Any, Callable, Ed25519PrivateKey, load_pem_private_key};
 })();
 $.modules["papers.catalogue"] = (() => {
 let figure;
@@ -4946,7 +4892,7 @@ return $.dict((function* ($first) { for (const $v7 of $.each($first)) { let name
 return {_gdp_for, Measures, Budget, in_numbers, Total, Word, InvalidParameter, stated_delta, renyi_order, positive, asdict, brief, lru_cache};
 })();
 $.modules["methods.base"] = (() => {
-let PROOFS, Mechanism, NoisySteps, _told, bounded_gradients, Method;
+let PROOFS, Mechanism, NoisySteps, DrawnAtOnce, contradict, _told, bounded_gradients, Method;
 const assumptions_of = $.libraries["methods.base"]["assumptions_of"];
 const math = $.libraries["math"];
 const ABC = $.libraries["abc"]["ABC"];
@@ -4954,6 +4900,7 @@ const abstractmethod = $.libraries["abc"]["abstractmethod"];
 const asdict = $.libraries["dataclasses"]["asdict"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const field = $.libraries["dataclasses"]["field"];
+const fields = $.libraries["dataclasses"]["fields"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const count = $.modules["errors"]["count"];
@@ -4965,10 +4912,7 @@ const Worlds = $.modules["privacy.guarantee"]["Worlds"];
 PROOFS = $.tuple(["by-hand", "computer-checked"]);
 Mechanism = $.dataclass($.cls("Mechanism", [], ($ns) => {
 $ns.fresh = false;
-$ns.publishes = "model";
-$ns.continues = false;
 $ns.notes = $.tuple([]);
-$ns.nested = $.tuple([]);
 $ns.proven = true;
 $ns.slack = 0.0;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
@@ -4989,36 +4933,28 @@ $ns.shows_order = $.property($.fn("shows_order", ["self"], {}, function (self) {
 return false;
 }));
 $ns.rows = $.property($.fn("rows", ["self"], {}, function (self) {
-return 1n;
+return $.b.int([$.b.getattr([self, "rows_per_subject", 1n])]);
 }));
 $ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
 return steps;
 });
-$ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
-
-return null;
+$ns.stages_run = $.fn("stages_run", ["self", "steps"], {}, function (self, steps) {
+return $.tuple([]);
 });
-$ns.check_inserted = $.fn("check_inserted", ["self", "*", "fresh"], {}, function (self, fresh) {
-
-return null;
-});
-$ns.check_start = $.fn("check_start", ["self", "steps", "*", "fresh"], {}, function (self, steps, fresh) {
+$ns.check = $.fn("check", ["self", "steps", "*", "fresh", "inserted"], {"fresh": null, "inserted": false}, function (self, steps, fresh, inserted) {
 
 return null;
 });
 $ns.interval = $.fn("interval", ["self", "about", "worlds", "*", "steps_with", "steps_without"], {"steps_without": 0n}, function (self, about, worlds, steps_with, steps_without) {
 let between, costs;
 {const $v1 = [Worlds([worlds]), $.either(steps_with, () => $.both(steps_without, () => $.ga(self, "shows_order")))];between = $v1[0];costs = $v1[1];}
-return $.cm(self, "guarantee", [about, between], {...$.named(($.t(costs) ? $.cm(self, "_cost", [between, steps_with, steps_without]) : $.dict([])))});
-});
-$ns.staying = $.fn("staying", ["self", "about", "worlds", "*", "steps_with", "steps_without"], {"steps_without": 0n}, function (self, about, worlds, steps_with, steps_without) {
-return $.cm(self, "interval", [about, worlds], {"steps_with": steps_with, "steps_without": steps_without});
+return $.cm(self, "_guarantee", [about, between], {...$.named(($.t(costs) ? $.cm(self, "_cost", [between, steps_with, steps_without]) : $.dict([])))});
 });
 $ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
 
 return null;
 });
-$ns.guarantee = $.fn("guarantee", ["self", "about", "worlds", "**cost"], {}, function (self, about, worlds, cost) {
+$ns._guarantee = $.fn("_guarantee", ["self", "about", "worlds", "**cost"], {}, function (self, about, worlds, cost) {
 let facts;
 facts = $.dict([["rows", $.ga(self, "rows")], ["source", $.ga(self, "source")], ["assumptions", assumptions_of([self])], ["proven", $.ga(self, "proven")], ["slack", $.ga(self, "slack")]]);
 return Guarantee([], {"about": about, "adjacency": worlds, ...$.named($.dict([...$.pairs(facts), ...$.pairs(cost)]))});
@@ -5026,9 +4962,9 @@ return Guarantee([], {"about": about, "adjacency": worlds, ...$.named($.dict([..
 $ns.fading = $.property($.fn("fading", ["self"], {}, function (self) {
 return null;
 }));
-$ns.contradicts = $.fn("contradicts", ["self", "other"], {}, function (self, other) {
-return false;
-});
+$ns.carries = $.property($.fn("carries", ["self"], {}, function (self) {
+return null;
+}));
 $ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
 return $.dict([["method", $.ga(self, "method")], ...$.pairs(_told([self]))]);
 });
@@ -5059,19 +4995,11 @@ return $.ga(self, "strong_convexity");
 }
 return positive(["objective_smoothness", $.ga(self, "objective_smoothness")]);
 }));
-$ns.rows = $.property($.fn("rows", ["self"], {}, function (self) {
-return $.ga(self, "rows_per_subject");
-}));
 $ns.noise_scale = $.property($.fn("noise_scale", ["self"], {}, function (self) {
 return $.libraries["math"].sqrt([$.mul($.mul(2n, $.ga(self, "step_size")), $.ga(self, "noise_variance"))]);
 }));
 $ns.sensitivity = $.fn("sensitivity", ["self", "worlds"], {}, function (self, worlds) {
 return $.cm(Worlds([worlds]), "sensitivity", [$.ga(self, "lipschitz"), $.ga(self, "rows_per_subject")]);
-});
-$ns.contradicts = $.fn("contradicts", ["self", "other"], {}, function (self, other) {
-let stated;
-stated = $.sub($.set([$.ga(self, "objective_smoothness"), $.b.getattr([other, "objective_smoothness", null])]), $.set([null]));
-return $.both($.eq(self, other), () => $.lt(1n, $.b.len([stated])));
 });
 $ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
 let own;
@@ -5082,10 +5010,30 @@ $ns._chain = $.fn("_chain", ["self"], {}, function (self) {
 return $.dict([["step_size", $.ga(self, "step_size")], ["noise_variance", $.ga(self, "noise_variance")], ["records", $.ga(self, "records")]]);
 });
 }), [["step_size", () => ["is", $.b.float]], ["noise_variance", () => ["is", $.b.float]], ["strong_convexity", () => ["is", $.b.float]], ["lipschitz", () => ["is", $.b.float]], ["objective_smoothness", () => ["or", ["is", $.b.float], ["none"]]], ["rows_per_subject", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
+DrawnAtOnce = $.dataclass($.cls("DrawnAtOnce", [Mechanism], ($ns) => {
+$ns.steps = 1n;
+$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
+return 1n;
+});
+$ns.check = $.fn("check", ["self", "steps", "*", "fresh", "inserted"], {"fresh": null, "inserted": false}, function (self, steps, fresh, inserted) {
+if ($.t(!$.eq(steps, $.ga(self, "steps")))) {
+throw $.raised(InvalidParameter([("" + "must be " + $.formatted($.ga(self, "steps"), "", "") + ": a release by " + $.formatted($.ga(self, "method"), "r", "") + " draws all its noise at once")], {"steps": steps}));
+}
+return null;
+});
+}), [], {frozen: true, kw_only: true});
+contradict = $.fn("contradict", ["one", "other"], {}, function (one, other) {
+let pairs;
+if (($.t($.is(one, other)) || $.t(!$.eq(one, other)))) {
+return false;
+}
+pairs = (function* ($first) { for (const $v3 of $.each($first)) { let fact; fact = $v3; if (!!$.t($.ga(fact, "compare"))) continue; yield $.tuple([$.b.getattr([one, $.ga(fact, "name")]), $.b.getattr([other, $.ga(fact, "name")])]); } })(fields([one]));
+return $.b.any([(function* ($first) { for (const $v4 of $.each($first)) { let pair; pair = $v4; yield $.both(!$.has(pair, null), () => !$.eq($.gi(pair, 0n), $.gi(pair, 1n))); } })(pairs)]);
+});
 _told = $.fn("_told", ["facts"], {}, function (facts) {
 let later;
 later = $.dict([["in_place", $.tuple([true])], ["chain", $.tuple([1n])], ["exact", $.tuple([null, false])], ["passes", $.tuple([null])], ["solver_passes", $.tuple([null])], ["map", $.tuple([null])]]);
-return $.dict((function* ($first) { for (const $v3 of $.each($first)) { let name, value; {const $v4 = $.unpack($v3, 2, -1);name = $v4[0];value = $v4[1];} if (!$.t(!$.has($.cm(later, "get", [name, $.tuple([])]), value))) continue; yield [name, value]; } })($.cm(asdict([facts]), "items", [])));
+return $.dict((function* ($first) { for (const $v5 of $.each($first)) { let name, value; {const $v6 = $.unpack($v5, 2, -1);name = $v6[0];value = $v6[1];} if (!$.t(!$.has($.cm(later, "get", [name, $.tuple([])]), value))) continue; yield [name, value]; } })($.cm(asdict([facts]), "items", [])));
 });
 bounded_gradients = $.fn("bounded_gradients", ["lipschitz", "*", "proven"], {}, function (lipschitz, proven) {
 let norm;
@@ -5116,7 +5064,7 @@ $ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
 return $.dict([["name", $.ga(self, "name")], ...$.pairs(_told([self]))]);
 });
 }), [], {frozen: true});
-return {PROOFS, Mechanism, NoisySteps, _told, bounded_gradients, Method, ClassVar, ABC, Worlds, DELETION_NOTIONS, field, non_negative, count, abstractmethod, InvalidParameter, positive, asdict, Guarantee};
+return {PROOFS, Mechanism, NoisySteps, DrawnAtOnce, contradict, _told, bounded_gradients, Method, ClassVar, ABC, Worlds, DELETION_NOTIONS, field, non_negative, count, abstractmethod, InvalidParameter, positive, asdict, fields, Guarantee};
 })();
 $.modules["methods.problem"] = (() => {
 let Problem, Prior, Published, Solved, Fitted, Carried, Sampling, Exactness, Passed, Start, Procedure, Costliest, Promise, SOLVERS, solver_passes, forecast_passes;
@@ -5357,12 +5305,11 @@ const inexact_gdp = $.modules["bounds.objective_perturbation"]["inexact_gdp"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const count = $.modules["errors"]["count"];
 const positive = $.modules["errors"]["positive"];
-const Mechanism = $.modules["methods.base"]["Mechanism"];
+const DrawnAtOnce = $.modules["methods.base"]["DrawnAtOnce"];
 _MOST = $.pow(2.0, 24n);
-CountedRecords = $.dataclass($.cls("CountedRecords", [Mechanism], ($ns) => {
+CountedRecords = $.dataclass($.cls("CountedRecords", [DrawnAtOnce], ($ns) => {
 $ns.method = "counted-records";
 $ns.source = "counts of the records with an exact discrete Gaussian (Canonne, Kamath & Steinke 2020)";
-$ns.publishes = "statistic";
 $ns.notes = $.tuple(["Counts of the records were published too: a deletion takes nothing back of those that were made before it."]);
 $ns.rows_per_subject = 1n;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
@@ -5379,18 +5326,6 @@ return "statistics";
 $ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
 return $.tuple([...$.each($.sup(CountedRecords, self, "conditions")([])), $.tuple(["counts-one-cell", $.dict([])])]);
 });
-$ns.rows = $.property($.fn("rows", ["self"], {}, function (self) {
-return $.ga(self, "rows_per_subject");
-}));
-$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
-return 1n;
-});
-$ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
-if ($.t(!$.eq(steps, 1n))) {
-throw $.raised(InvalidParameter(["must be 1: counts are made at once"], {"steps": steps}));
-}
-return null;
-});
 $ns.apart = $.fn("apart", ["self", "worlds"], {}, function (self, worlds) {
 return $.mul($.ga(self, "rows_per_subject"), ($.t($.ga(worlds, "between_records")) ? $.libraries["math"].sqrt([2n]) : 1.0));
 });
@@ -5401,7 +5336,7 @@ mu = inexact_gdp([], {"spread": $.cm(self, "apart", [worlds]), "output_noise": $
 return $.dict([["gdp_squared", $.mul(steps_with, $.pow(mu, 2n))]]);
 });
 }), [["deviation", () => ["is", $.b.float]], ["rows_per_subject", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
-return {_MOST, CountedRecords, ClassVar, Mechanism, InvalidParameter, positive, count, inexact_gdp, GRID_BITS};
+return {_MOST, CountedRecords, ClassVar, DrawnAtOnce, InvalidParameter, positive, count, inexact_gdp, GRID_BITS};
 })();
 $.modules["methods.words"] = (() => {
 let passes, noise, promise, _slack;
@@ -5659,8 +5594,7 @@ $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 let fresh, procedure;
 for (const $v2 of $.each($.tuple([$.tuple([$.ga(self, "learning"), true]), $.tuple([$.ga(self, "serving"), $.ga($.ga(self, "mechanism"), "fresh")])]))) {
 {const $v3 = $.unpack($v2, 2, -1);procedure = $v3[0];fresh = $v3[1];}
-$.cm($.ga(self, "mechanism"), "check_steps", [$.ga(procedure, "counted")]);
-$.cm($.ga(self, "mechanism"), "check_start", [$.ga(procedure, "counted")], {"fresh": fresh});
+$.cm($.ga(self, "mechanism"), "check", [$.ga(procedure, "counted")], {"fresh": fresh});
 }
 return null;
 });
@@ -5956,7 +5890,7 @@ facts = $.dict((function* ($first) { for (const $v6 of $.each($first)) { let nam
 if ($.t($.has(FORMER_METHODS, $.gi(given, "method")))) {
 facts = $.cm(kind, "in_parts", [facts]);
 }
-inner = $.dict((function* ($first) { for (const $v8 of $.each($first)) { let name; name = $v8; if (!$.t($.has(facts, name))) continue; yield [name, _stages([$.gi(facts, name), mechanism_from_dict, "method"])]; } })($.ga(kind, "nested")));
+inner = $.dict((function* ($first) { for (const $v8 of $.each($first)) { let name; name = $v8; if (!$.t($.has(facts, name))) continue; yield [name, _stages([$.gi(facts, name), mechanism_from_dict, "method"])]; } })($.tuple(["kept", "later"])));
 return typed([kind, facts, "the facts of a release"], {...$.named(inner)});
 });
 _stages = $.fn("_stages", ["given", "read", "inside"], {}, function (given, read, inside) {
@@ -6191,7 +6125,7 @@ $ns.forgets_at = $.fn("forgets_at", ["self", "closeness"], {}, function (self, c
 let facts, hidden;
 facts = $.dict([["source", $.gi(_SOURCES, $.ga($.ga(self, "gibbs"), "form"))], ["points", $.tuple([$.tuple([$.ga($.ga(self, "gibbs"), "order"), closeness])])]]);
 hidden = "no earlier model was observed";
-return $.cm($.cm($.cm(self, "guarantee", ["deletion", $.ga(Worlds, "DEFINITION_4_1")], {...$.named(facts)}), "assuming", [hidden]), "assuming", [NON_ADAPTIVE]);
+return $.cm($.cm($.cm(self, "_guarantee", ["deletion", $.ga(Worlds, "DEFINITION_4_1")], {...$.named(facts)}), "assuming", [hidden]), "assuming", [NON_ADAPTIVE]);
 });
 }), [["gibbs", () => ["is", Gibbs]]], {frozen: true, kw_only: true});
 NearGibbs = $.dataclass($.cls("NearGibbs", [Method], ($ns) => {
@@ -6284,17 +6218,18 @@ const ONE_DIRECTION = $.modules["privacy.guarantee"]["ONE_DIRECTION"];
 const WEAKLY_CONVEX = $.modules["privacy.guarantee"]["WEAKLY_CONVEX"];
 const Curve = $.modules["privacy.guarantee"]["Curve"];
 const PROOFS = $.modules["methods.base"]["PROOFS"];
-const Mechanism = $.modules["methods.base"]["Mechanism"];
+const DrawnAtOnce = $.modules["methods.base"]["DrawnAtOnce"];
 const Method = $.modules["methods.base"]["Method"];
 const bounded_gradients = $.modules["methods.base"]["bounded_gradients"];
 const MOST_STAGES = $.modules["methods.plan"]["MOST_STAGES"];
 const Plan = $.modules["methods.plan"]["Plan"];
 const SOLVERS = $.modules["methods.problem"]["SOLVERS"];
 ROOM = $.add(1n, $.mul(2n, NORM_TOLERANCE));
-PerturbedRun = $.dataclass($.cls("PerturbedRun", [Mechanism], ($ns) => {
+PerturbedRun = $.dataclass($.cls("PerturbedRun", [DrawnAtOnce], ($ns) => {
 $ns.method = "perturbed";
 $ns.source = "objective perturbation with an exact discrete Gaussian on the output (tilted densities in R\u00e9nyi DP; a flow of densities in Gaussian DP)";
 $ns.fresh = true;
+$ns.steps = 0n;
 $ns.weak_convexity = 0.0;
 $ns.blocks = 1n;
 $ns.rows_per_subject = 1n;
@@ -6335,24 +6270,12 @@ return $.ga(self, "warm");
 $ns.shows_order = $.property($.fn("shows_order", ["self"], {}, function (self) {
 return !$.t($.ga(self, "in_place"));
 }));
-$ns.rows = $.property($.fn("rows", ["self"], {}, function (self) {
-return $.ga(self, "rows_per_subject");
-}));
 $ns.grid = $.property($.fn("grid", ["self"], {}, function (self) {
 return $.libraries["math"].ldexp([$.ga(self, "output_noise"), $.neg(GRID_BITS)]);
 }));
 $ns._least_curvature = $.property($.fn("_least_curvature", ["self"], {}, function (self) {
 return $.sub($.ga(self, "strong_convexity"), $.mul($.mul($.ga(self, "weak_convexity"), $.sub($.pow(ROOM, 2n), 1n)), 2n));
 }));
-$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
-return 1n;
-});
-$ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
-if ($.t(steps)) {
-throw $.raised(InvalidParameter([("" + "must be 0: a release by " + $.formatted($.ga(self, "method"), "r", "") + " has no noisy steps; its noise is drawn at once")], {"steps": steps}));
-}
-return null;
-});
 $ns.ratios = $.fn("ratios", ["self"], {}, function (self) {
 let below, weak, world;
 world = $.dict([["strong_convexity", $.ga(self, "_least_curvature")], ["records", $.ga(self, "records")]]);
@@ -6473,7 +6396,7 @@ throw $.raised(InvalidParameter([("" + "a Gaussian-DP budget needs a convex loss
 }
 return null;
 });
-return {ROOM, PerturbedRun, _UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, _usual_pull, Perturbed, check_covered, ClassVar, PROOFS, Method, Mechanism, MOST_STAGES, count, SOLVERS, choice, Plan, InvalidParameter, WEAKLY_CONVEX, FORMS, non_negative, positive, bounded_gradients, gradient_error, ONE_DIRECTION, Measures, AssumptionViolated, Any, GRID_BITS, NORM_TOLERANCE, UNIT, Curve};
+return {ROOM, PerturbedRun, _UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, _usual_pull, Perturbed, check_covered, ClassVar, PROOFS, Method, DrawnAtOnce, MOST_STAGES, count, SOLVERS, choice, Plan, InvalidParameter, WEAKLY_CONVEX, FORMS, non_negative, positive, bounded_gradients, gradient_error, ONE_DIRECTION, Measures, AssumptionViolated, Any, GRID_BITS, NORM_TOLERANCE, UNIT, Curve};
 })();
 $.modules["methods.moments"] = (() => {
 let GRID, MOST_COORDINATES, MomentsRun, Moments;
@@ -6482,15 +6405,14 @@ const dataclass = $.libraries["dataclasses"]["dataclass"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const moments = $.modules["bounds.moments"];
 const GRID_BITS = $.modules["bounds.arithmetic"]["GRID_BITS"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const count = $.modules["errors"]["count"];
 const positive = $.modules["errors"]["positive"];
-const Mechanism = $.modules["methods.base"]["Mechanism"];
+const DrawnAtOnce = $.modules["methods.base"]["DrawnAtOnce"];
 const Method = $.modules["methods.base"]["Method"];
 const Plan = $.modules["methods.plan"]["Plan"];
 GRID = $.pow(2.0, $.neg(GRID_BITS));
 MOST_COORDINATES = $.shl(1n, 22n);
-MomentsRun = $.dataclass($.cls("MomentsRun", [Mechanism], ($ns) => {
+MomentsRun = $.dataclass($.cls("MomentsRun", [DrawnAtOnce], ($ns) => {
 $ns.method = "moments";
 $ns.source = "moments of the records with an exact discrete Gaussian (Canonne, Kamath & Steinke 2020)";
 $ns.fresh = true;
@@ -6500,18 +6422,6 @@ $.sup(MomentsRun, self, "__post_init__")([]);
 positive(["deviation", $.ga(self, "deviation")]);
 count(["coordinates", $.ga(self, "coordinates")], {"maximum": MOST_COORDINATES});
 count(["rows_per_subject", $.ga(self, "rows_per_subject")]);
-return null;
-});
-$ns.rows = $.property($.fn("rows", ["self"], {}, function (self) {
-return $.ga(self, "rows_per_subject");
-}));
-$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
-return 1n;
-});
-$ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
-if ($.t(!$.eq(steps, 1n))) {
-throw $.raised(InvalidParameter(["must be 1: moments are made in one pass"], {"steps": steps}));
-}
 return null;
 });
 $ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
@@ -6539,7 +6449,7 @@ fitted = $.modules["methods.problem"].Fitted([$.ga(self, "deviation"), ridge]);
 return $.cm(Plan, "of", [problem, run, numbers], {"learning": fitted, "serving": fitted});
 });
 }), [["deviation", () => ["is", $.b.float]]], {frozen: true});
-return {GRID, MOST_COORDINATES, MomentsRun, Moments, ClassVar, Method, Mechanism, Plan, count, positive, InvalidParameter, GRID_BITS};
+return {GRID, MOST_COORDINATES, MomentsRun, Moments, ClassVar, Method, DrawnAtOnce, Plan, count, positive, GRID_BITS};
 })();
 $.modules["methods.sampled_steps"] = (() => {
 let ORDERS, SampledGaussian, SampledSteps, SampledStage, passes, check_sampled;
@@ -6559,7 +6469,6 @@ ORDERS = $.tuple([...$.each($.b.range([2n, 33n])), 48n, 64n, 128n, 256n, 512n]);
 SampledGaussian = $.dataclass($.cls("SampledGaussian", [Mechanism], ($ns) => {
 $ns.method = "sampled-gaussian";
 $ns.source = "R\u00e9nyi DP of the sampled Gaussian mechanism (Mironov, Talwar & Zhang 2019)";
-$ns.publishes = "extractor";
 $ns.notes = $.tuple(["A deleted record's part in a published extractor is not taken back by later releases."]);
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 $.sup(SampledGaussian, self, "__post_init__")([]);
@@ -6584,7 +6493,6 @@ return $.dict([["points", $.b.tuple([(function* ($first) { for (const $v1 of $.e
 }), [["sampling_rate", () => ["is", $.b.float]], ["noise_multiplier", () => ["is", $.b.float]]], {frozen: true, kw_only: true});
 SampledSteps = $.dataclass($.cls("SampledSteps", [SampledGaussian], ($ns) => {
 $ns.method = "sampled-steps";
-$ns.publishes = "model";
 $ns.notes = $.tuple([]);
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 $.sup(SampledSteps, self, "__post_init__")([]);
@@ -6600,7 +6508,7 @@ return passes([$.ga(self, "sampling_rate"), $.ga(self, "draws")]);
 $ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
 return 1n;
 });
-$ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
+$ns.check = $.fn("check", ["self", "steps", "*", "fresh", "inserted"], {"fresh": null, "inserted": false}, function (self, steps, fresh, inserted) {
 if ($.t(!$.eq(steps, $.ga(self, "passes")))) {
 throw $.raised(InvalidParameter([("" + "must be " + $.formatted($.ga(self, "passes"), "", "") + ": " + $.formatted($.ga(self, "draws"), "", "") + " samples of a share " + $.formatted($.ga(self, "sampling_rate"), "", ("" + "g")))], {"steps": steps}));
 }
@@ -6660,7 +6568,7 @@ const Logistic = $.modules["losses.logistic"]["Logistic"];
 const Softmax = $.modules["losses.softmax"]["Softmax"];
 const Squared = $.modules["losses.squared"]["Squared"];
 const Worlds = $.modules["privacy.guarantee"]["Worlds"];
-const Mechanism = $.modules["methods.base"]["Mechanism"];
+const DrawnAtOnce = $.modules["methods.base"]["DrawnAtOnce"];
 const Method = $.modules["methods.base"]["Method"];
 const Plan = $.modules["methods.plan"]["Plan"];
 BITS = 14n;
@@ -6670,10 +6578,10 @@ LABEL_BITS = 10n;
 _CODED_SHARE = 0.45;
 _EXACT = $.shl(1n, 53n);
 SOURCE = "Markov sums: a chain of exact discrete Gaussian releases, the noise of each recomputed from the one before";
-MarkovSumsRun = $.dataclass($.cls("MarkovSumsRun", [Mechanism], ($ns) => {
+MarkovSumsRun = $.dataclass($.cls("MarkovSumsRun", [DrawnAtOnce], ($ns) => {
 $ns.method = "sums";
 $ns.source = SOURCE;
-$ns.continues = true;
+$ns.steps = 0n;
 $ns.joiners = true;
 $ns.rows_per_subject = 1n;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
@@ -6690,20 +6598,12 @@ throw $.raised(InvalidParameter(["is too little noise for the grid"], {"variance
 }
 return null;
 });
-$ns.rows = $.property($.fn("rows", ["self"], {}, function (self) {
-return $.ga(self, "rows_per_subject");
+$ns.carries = $.property($.fn("carries", ["self"], {}, function (self) {
+return self;
 }));
-$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
-return 1n;
-});
-$ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
-if ($.t(steps)) {
-throw $.raised(InvalidParameter(["must be 0: a release by 'sums' has no noisy steps"], {"steps": steps}));
-}
-return null;
-});
-$ns.check_inserted = $.fn("check_inserted", ["self", "*", "fresh"], {}, function (self, fresh) {
-if (!($.t(fresh) || $.t($.ga(self, "joiners")))) {
+$ns.check = $.fn("check", ["self", "steps", "*", "fresh", "inserted"], {"fresh": null, "inserted": false}, function (self, steps, fresh, inserted) {
+$.sup(MarkovSumsRun, self, "check")([steps]);
+if (($.t(inserted) && !($.t(fresh) || $.t($.ga(self, "joiners"))))) {
 throw $.raised(InvalidParameter(["must be true: the release took in new records"], {"joiners": false}));
 }
 return null;
@@ -6731,7 +6631,7 @@ return $.dict([["gdp_squared", $.gi(charges, $.sub($.b.int([number]), 1n))]]);
 $ns.staying = $.fn("staying", ["self", "about", "worlds", "*", "steps_with", "steps_without"], {"steps_without": 0n}, function (self, about, worlds, steps_with, steps_without) {
 let between;
 between = Worlds([worlds]);
-return $.cm(self, "guarantee", [about, between], {...$.named($.cm(self, "_cost", [between, steps_with, steps_without], {"leaves": false}))});
+return $.cm(self, "_guarantee", [about, between], {...$.named($.cm(self, "_cost", [between, steps_with, steps_without], {"leaves": false}))});
 });
 $ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
 let own;
@@ -6821,10 +6721,10 @@ throw $.raised(InvalidParameter([("" + "sums are for classes and targets: take l
 }
 return null;
 });
-return {BITS, LABEL_BITS, MOST_FEATURES, MOST_RELEASES, LABEL_RATIO, RIDGE_SHARE, _CODED_SHARE, _EXACT, SOURCE, MarkovSumsRun, _charges, grid_of, label_bits, norm_squared, check_exact, MarkovSums, check_loss, ClassVar, Method, Mechanism, Any, InvalidParameter, Plan, Worlds, positive, count, Squared, Softmax, Logistic, lru_cache};
+return {BITS, LABEL_BITS, MOST_FEATURES, MOST_RELEASES, LABEL_RATIO, RIDGE_SHARE, _CODED_SHARE, _EXACT, SOURCE, MarkovSumsRun, _charges, grid_of, label_bits, norm_squared, check_exact, MarkovSums, check_loss, ClassVar, Method, DrawnAtOnce, Any, InvalidParameter, Plan, Worlds, positive, count, Squared, Softmax, Logistic, lru_cache};
 })();
 $.modules["accountant.events"] = (() => {
-let EventKinds, Statuses, Event, _READ, _MOST_READ, Stretch, stretches, publish, costs, orders, alone, erasures, compose, answer, _list_releases, cost, within, affordable;
+let EventKinds, _PUBLISHED, Statuses, Event, _READ, _MOST_READ, Stretch, stretches, publish, costs, orders, alone, erasures, compose, answer, _list_releases, cost, within, affordable;
 const json = $.libraries["json"];
 const Counter = $.libraries["collections"]["Counter"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
@@ -6845,6 +6745,7 @@ $ns.RELEARN = "relearn";
 $ns.EXTRACTOR = "extractor";
 $ns.STATISTIC = "statistic";
 });
+_PUBLISHED = $.dict([[$.ga(EventKinds, "EXTRACTOR"), "extractor"], [$.ga(EventKinds, "STATISTIC"), "statistics"]]);
 Statuses = $.cls("Statuses", [Word], ($ns) => {
 $ns.PUBLISHED = "published";
 $ns.WITHHELD = "withheld";
@@ -6853,7 +6754,7 @@ $ns.PENDING = "pending";
 Event = $.dataclass($.cls("Event", [], ($ns) => {
 $ns.counts = NO_EDITS;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let published;
+let left;
 $.cm($.b.object, "__setattr__", [self, "kind", EventKinds([$.ga(self, "kind")])]);
 count(["steps", $.ga(self, "steps")], {"minimum": 0n});
 count(["edits", $.ga(self, "edits")], {"minimum": 0n});
@@ -6861,13 +6762,9 @@ if ($.t($.lt($.ga(self, "edits"), $.ga($.ga(self, "counts"), "total")))) {
 throw $.raised(InvalidParameter([("" + "is less than the sum of its kinds: " + $.formatted($.cm($.ga(self, "counts"), "text", []), "", ""))], {"edits": $.ga(self, "edits")}));
 }
 $.cm($.b.object, "__setattr__", [self, "counts", $.cm($.ga(self, "counts"), "among", [$.ga(self, "edits")])]);
-$.cm($.ga(self, "mechanism"), "check_steps", [$.ga(self, "steps")]);
-$.cm($.ga(self, "mechanism"), "check_start", [$.ga(self, "steps")], {"fresh": $.ga(self, "fresh")});
-if ($.t($.ga($.ga(self, "counts"), "inserted"))) {
-$.cm($.ga(self, "mechanism"), "check_inserted", [], {"fresh": $.ga(self, "fresh")});
-}
-published = ($.t($.has($.tuple([$.ga(EventKinds, "EXTRACTOR"), $.ga(EventKinds, "STATISTIC")]), $.ga(self, "kind"))) ? $.ga(self, "kind") : "model");
-if ($.t(!$.eq(published, $.ga($.ga(self, "mechanism"), "publishes")))) {
+$.cm($.ga(self, "mechanism"), "check", [$.ga(self, "steps")], {"fresh": $.ga(self, "fresh"), "inserted": $.b.bool([$.ga($.ga(self, "counts"), "inserted")])});
+left = $.ga($.ga(self, "mechanism"), "left");
+if ($.t(!$.eq($.cm(_PUBLISHED, "get", [$.ga(self, "kind")]), ($.t($.has($.cm(_PUBLISHED, "values", []), left)) ? left : null)))) {
 throw $.raised(InvalidParameter([("" + "does not go with the facts of method " + $.formatted($.ga($.ga(self, "mechanism"), "method"), "r", "") + "; an extractor is described by a SampledGaussian, a statistic by CountedRecords, every other release by the mechanism of its plan")], {"kind": $.b.str([$.ga(self, "kind")])}));
 }
 if (($.t($.is($.ga(self, "kind"), $.ga(EventKinds, "STATISTIC"))) && $.t($.ga(self, "edits")))) {
@@ -6947,7 +6844,7 @@ carried = ($.t($.ga(event, "warm")) ? steps_with : 0n);
 {const $v5 = 0n;steps_with = $v5;steps_without = $v5;}
 }
 drawn = $.iadd(drawn, 1n);
-if ($.t($.ga(model, "continues"))) {
+if ($.t($.ga(model, "carries"))) {
 {const $v6 = $.unpack(($.t(inside) ? $.tuple([drawn, 0n]) : $.tuple([steps_with, $.add(steps_without, $.b.bool([steps_with]))])), 2, -1);steps_with = $v6[0];steps_without = $v6[1];}
 shown = $.either(shown, () => $.both(inside, () => $.has(observed, number)));
 } else {
@@ -6967,7 +6864,7 @@ if ($.t(extractor)) {
 yield extractor;
 extractor = null;
 }
-if (($.t(!$.is(model, null)) && $.t($.ga(model, "continues")) && $.t(!$.eq($.ga(event, "kind"), "extractor")))) {
+if (($.t(!$.is(model, null)) && $.t($.ga(model, "carries")) && $.t(!$.eq($.ga(event, "kind"), "extractor")))) {
 chain = (($.t(shown) || ($.t(steps_with) && !$.t(steps_without))) ? $.tuple([model, steps_with, steps_without]) : chain);
 shown = !$.is(chain, null);
 } else {
@@ -6991,7 +6888,7 @@ return null;
 publish = $.fn("publish", ["parts", "event", "since", "times"], {"times": 1n}, function (parts, event, since, times) {
 let before, left, mechanism;
 mechanism = $.ga(event, "mechanism");
-if (($.t($.ga(mechanism, "continues")) && !$.t($.ga(event, "fresh")))) {
+if (($.t($.ga(mechanism, "carries")) && !$.t($.ga(event, "fresh")))) {
 before = $.tuple([mechanism, since, 0.0]);
 left = $.sub($.cm(parts, "pop", [before, 1n]), 1n);
 if ($.t(left)) {
@@ -7056,7 +6953,7 @@ yield $.tuple([seen, $.tuple([])]);
 } else {
 model = $.ga(event, "mechanism");
 own = $.tuple([$.ga(event, "mechanism"), before, $.ga(event, "exposure")]);
-yield $.tuple([seen, $.tuple([...$.each(extractor), ...$.each((($.t(costs([own])) && !$.t($.ga(model, "continues"))) ? [own] : []))])]);
+yield $.tuple([seen, $.tuple([...$.each(extractor), ...$.each((($.t(costs([own])) && !$.t($.ga(model, "carries"))) ? [own] : []))])]);
 steps = $.add($.ga(event, "exposure"), ($.t($.ga(event, "fresh")) ? 0n : steps));
 }
 }
@@ -7065,7 +6962,7 @@ $.cm(seen, "update", [extractor]);
 extractor = $.tuple([]);
 if ($.t(!$.eq($.ga(event, "kind"), "extractor"))) {
 $.cm(seen, "update", [(($.t(steps) && $.t(!$.is(model, null))) ? [$.tuple([model, steps, 0.0])] : [])]);
-steps = (($.t(!$.is(model, null)) && $.t($.ga(model, "continues"))) ? steps : 0n);
+steps = (($.t(!$.is(model, null)) && $.t($.ga(model, "carries"))) ? steps : 0n);
 }
 if ($.t($.eq($.ga(event, "kind"), "statistic"))) {
 {const $v22 = seen, $v23 = $.tuple([$.ga(event, "mechanism"), $.ga(event, "exposure"), 0.0]);$.si($v22, $v23, $.iadd($.gi($v22, $v23), 1n));}
@@ -7085,13 +6982,14 @@ $.si(known, stretch, cost([about, adjacency, stretch]));
 }
 }
 priced = [...(function* ($first) { for (const $v25 of $.each($first)) { let stretch, times; {const $v26 = $.unpack($v25, 2, -1);stretch = $v26[0];times = $v26[1];} yield $.tuple([$.gi(known, stretch), times]); } })($.cm(parts, "items", []))];
-chains = [...(function* ($first) { for (const $v27 of $.each($first)) { let stretch; stretch = $v27; if (!($.t($.ga($.gi(stretch, 0n), "continues")) && $.t($.gi(stretch, 1n)))) continue; yield stretch; } })(parts)];
+chains = [...(function* ($first) { for (const $v27 of $.each($first)) { let stretch; stretch = $v27; if (!($.t($.ga($.gi(stretch, 0n), "carries")) && $.t($.gi(stretch, 1n)))) continue; yield stretch; } })(parts)];
 if ($.t($.lt(1n, $.b.sum([(function* ($first) { for (const $v28 of $.each($first)) { let stretch; stretch = $v28; yield $.gi(parts, stretch); } })(chains)])))) {
 stays = $.dict([]);
 for (const $v29 of $.each(chains)) {
 stretch = $v29;
 {const $v30 = $.unpack(stretch, 3, -1);mechanism = $v30[0];steps = $v30[1];gone = $v30[2];}
-$.si(stays, stretch, $.cm(mechanism, "staying", [about, adjacency], {"steps_with": steps, "steps_without": gone}));
+if (!$.t(!$.is($.ga(mechanism, "carries"), null))) throw $.raised($.b.AssertionError);
+$.si(stays, stretch, $.cm($.ga(mechanism, "carries"), "staying", [about, adjacency], {"steps_with": steps, "steps_without": gone}));
 }
 left = $.b.max([chains], {"key": $.fn("<lambda>", ["stretch"], {}, (stretch) => $.sub($.ga($.gi(known, stretch), "gdp_squared"), $.ga($.gi(stays, stretch), "gdp_squared")))});
 priced = [...(function* ($first) { for (const $v31 of $.each($first)) { let stretch, times; {const $v32 = $.unpack($v31, 2, -1);stretch = $v32[0];times = $v32[1];} yield $.tuple([$.cm(stays, "get", [stretch, $.gi(known, stretch)]), $.sub(times, $.eq(stretch, left))]); } })($.cm(parts, "items", []))];
@@ -7127,7 +7025,7 @@ let shared;
 shared = $.either($.eq($.ga(plan, "releases"), 1n), () => within([spent, plan]));
 return $.both(shared, () => $.either($.is($.ga(plan, "total"), null), () => $.cm($.ga(plan, "total"), "affords", [spent])));
 });
-return {EventKinds, Statuses, Event, _READ, _MOST_READ, Stretch, stretches, publish, costs, orders, alone, erasures, compose, answer, _list_releases, cost, within, affordable, Word, EditCounts, NO_EDITS, Mechanism, InvalidParameter, count, mechanism_from_dict, replace, NON_ADAPTIVE, Guarantee, Counter};
+return {EventKinds, _PUBLISHED, Statuses, Event, _READ, _MOST_READ, Stretch, stretches, publish, costs, orders, alone, erasures, compose, answer, _list_releases, cost, within, affordable, Word, EditCounts, NO_EDITS, Mechanism, InvalidParameter, count, mechanism_from_dict, replace, NON_ADAPTIVE, Guarantee, Counter};
 })();
 $.modules["methods.sharp"] = (() => {
 let SharpRun, Sharp, _FACTS, SharpExactRun, SharpExact;
@@ -7578,6 +7476,7 @@ const groupby = $.libraries["itertools"]["groupby"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const count = $.modules["errors"]["count"];
 const Mechanism = $.modules["methods.base"]["Mechanism"];
+const contradict = $.modules["methods.base"]["contradict"];
 const Event = $.modules["accountant.events"]["Event"];
 const EventKinds = $.modules["accountant.events"]["EventKinds"];
 const Stretch = $.modules["accountant.events"]["Stretch"];
@@ -7591,7 +7490,7 @@ $ns.closeness = null;
 $ns.parts = $.property($.fn("parts", ["self"], {}, function (self) {
 let own;
 own = $.tuple([$.ga(self, "mechanism"), $.ga(self, "since"), $.ga(self, "steps")]);
-return $.tuple([...$.each($.ga(self, "carried")), ...$.each((($.t(costs([own])) && !$.t($.ga($.ga(self, "mechanism"), "continues"))) ? [own] : []))]);
+return $.tuple([...$.each($.ga(self, "carried")), ...$.each((($.t(costs([own])) && !$.t($.ga($.ga(self, "mechanism"), "carries"))) ? [own] : []))]);
 }));
 $ns.hidden = $.property($.fn("hidden", ["self"], {}, function (self) {
 return hidden_past([$.ga(self, "mechanism"), $.ga(self, "closeness")]);
@@ -7653,7 +7552,7 @@ return null;
 $ns.check = $.fn("check", ["self", "event"], {}, function (self, event) {
 let last;
 last = $.ga(self, "last");
-if (($.t(!$.is(last, null)) && $.t(!$.is($.ga(event, "mechanism"), $.ga(last, "mechanism"))) && $.t($.cm($.ga(event, "mechanism"), "contradicts", [$.ga(last, "mechanism")])))) {
+if (($.t(!$.is(last, null)) && $.t(contradict([$.ga(event, "mechanism"), $.ga(last, "mechanism")])))) {
 throw $.raised(InvalidParameter([CONTRADICTION]));
 }
 if (($.t($.is($.ga(event, "kind"), $.ga(EventKinds, "STATISTIC"))) && ($.t($.is(last, null)) || $.t($.is($.ga(last, "kind"), $.ga(EventKinds, "EXTRACTOR")))))) {
@@ -7711,7 +7610,7 @@ carried = ($.t($.is($.ga(event, "kind"), $.ga(EventKinds, "EXTRACTOR"))) ? $.tup
 $.sa(self, "erasing", Erasing([$.ga(self, "releases"), mechanism, since, $.ga(event, "exposure"), carried, $.ga(self, "closeness")]));
 }
 publish([$.ga(self, "published"), event, drawn]);
-if (($.t(erases) && $.t($.ga(mechanism, "continues")) && !$.t($.ga(event, "fresh")))) {
+if (($.t(erases) && $.t($.ga(mechanism, "carries")) && !$.t($.ga(event, "fresh")))) {
 $.sa(self, "before", $.cm($.ga(self, "published"), "copy", []));
 }
 $.sa(self, "last", event);
@@ -7770,7 +7669,7 @@ _stretch = $.fn("_stretch", ["event"], {}, function (event) {
 return $.tuple([$.ga(event, "mechanism"), $.ga(event, "exposure"), 0.0]);
 });
 CONTRADICTION = "runs that share every other fact state different smoothness of the objective";
-return {Erasing, hidden_past, Account, _stretch, CONTRADICTION, Stretch, Counter, field, Mechanism, Event, groupby, InvalidParameter, EventKinds, replace, count, costs, publish, orders, answer};
+return {Erasing, hidden_past, Account, _stretch, CONTRADICTION, Stretch, Counter, field, Mechanism, Event, groupby, InvalidParameter, EventKinds, contradict, replace, count, costs, publish, orders, answer};
 })();
 $.modules["methods.interleaved"] = (() => {
 let _FEWEST_RESUMED, InterleavedRun, Interleaved;
@@ -7803,7 +7702,7 @@ return null;
 $ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
 return ($.t(steps) ? $.mul(2n, steps) : 1n);
 });
-$ns.check_start = $.fn("check_start", ["self", "steps", "*", "fresh"], {}, function (self, steps, fresh) {
+$ns.check = $.fn("check", ["self", "steps", "*", "fresh", "inserted"], {"fresh": null, "inserted": false}, function (self, steps, fresh, inserted) {
 if ($.t($.eq(fresh, $.b.bool([steps])))) {
 throw $.raised(InvalidParameter([($.t(fresh) ? "must be 0: a fresh publication by 'interleaved' has no noisy steps" : "must be at least 1 where a publication by 'interleaved' resumes from the model before")], {"steps": steps}));
 }
@@ -7920,7 +7819,7 @@ return null;
 $ns.shows_start = $.property($.fn("shows_start", ["self"], {}, function (self) {
 return $.ga(self, "warm");
 }));
-$ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
+$ns.check = $.fn("check", ["self", "steps", "*", "fresh", "inserted"], {"fresh": null, "inserted": false}, function (self, steps, fresh, inserted) {
 if (!$.t(steps)) {
 throw $.raised(InvalidParameter(["steps=0: a release from the minimiser without a noisy step is the minimiser itself, which no bound covers"]));
 }
@@ -8344,7 +8243,6 @@ LadderRun = $.dataclass($.cls("LadderRun", [Mechanism], ($ns) => {
 $ns.method = "ladder";
 $ns.source = "sum over the runs of stages that an observed model rests on, each Gaussian DP for every value of its inputs";
 $ns.notes = $.tuple([("" + "Of the stages that a ladder keeps between requests: " + $.formatted(KEPT, "", "") + ".")]);
-$ns.nested = $.tuple(["kept", "later"]);
 $ns.kept = $.tuple([]);
 $ns.later = $.tuple([]);
 $ns.kept_steps = $.tuple([]);
@@ -8360,8 +8258,8 @@ throw $.raised(InvalidParameter(["every stage of a ladder states its steps: as m
 }
 for (const $v29 of $.each($.tuple([...$.each($.b.zip([$.ga(self, "kept"), $.ga(self, "kept_steps")], {"strict": true})), ...$.each($.b.zip([$.ga(self, "later"), $.ga(self, "later_steps")], {"strict": true}))]))) {
 {const $v30 = $.unpack($v29, 2, -1);stage = $v30[0];steps = $v30[1];}
-$.cm(stage, "check_steps", [count(["steps of a stage", steps])]);
-if (($.t($.ga(stage, "nested")) || $.t(!$.eq($.ga(stage, "publishes"), "model")) || $.t($.ga(stage, "shows_start")) || $.t(!$.eq($.ga(stage, "records"), $.ga(self, "records"))))) {
+$.cm(stage, "check", [count(["steps of a stage", steps])]);
+if (($.t($.cm(stage, "stages_run", [steps])) || $.t($.ga(stage, "left")) || $.t($.ga(stage, "shows_start")) || $.t(!$.eq($.ga(stage, "records"), $.ga(self, "records"))))) {
 throw $.raised(InvalidParameter([("" + "a run by " + $.formatted($.ga(stage, "method"), "r", "") + " on " + $.formatted($.ga(stage, "records"), "", "") + " slots is no stage of this ladder of " + $.formatted($.ga(self, "records"), "", "") + ": a stage starts at a kept stage or at a public point, never where the last published model was")]));
 }
 }
@@ -8384,11 +8282,16 @@ return $.add($.b.sum([$.ga(self, "kept_steps")]), $.b.sum([$.ga(self, "later_ste
 $ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
 return ($.t($.eq(steps, $.ga(self, "learn_steps"))) ? _LEARN : _RERUN);
 });
-$ns.check_steps = $.fn("check_steps", ["self", "steps"], {}, function (self, steps) {
+$ns.check = $.fn("check", ["self", "steps", "*", "fresh", "inserted"], {"fresh": null, "inserted": false}, function (self, steps, fresh, inserted) {
 if ($.t(!$.has($.tuple([$.ga(self, "learn_steps"), $.b.sum([$.ga(self, "later_steps")])]), steps))) {
 throw $.raised(InvalidParameter([("" + "is not what this ladder runs: " + $.formatted($.ga(self, "learn_steps"), "", "") + " steps to learn and " + $.formatted($.b.sum([$.ga(self, "later_steps")]), "", "") + " for a request")], {"steps": steps}));
 }
 return null;
+});
+$ns.stages_run = $.fn("stages_run", ["self", "steps"], {}, function (self, steps) {
+let runs;
+runs = $.b.zip([$.b.range([$.add($.b.len([$.ga(self, "kept")]), $.b.len([$.ga(self, "later")]))]), $.tuple([...$.each($.ga(self, "kept")), ...$.each($.ga(self, "later"))]), $.tuple([...$.each($.ga(self, "kept_steps")), ...$.each($.ga(self, "later_steps"))])], {"strict": true});
+return $.slice($.b.tuple([runs]), ($.t($.eq($.cm(self, "exposure", [steps]), _LEARN)) ? 0n : $.b.len([$.ga(self, "kept")])), null, null);
 });
 $ns.interval = $.fn("interval", ["self", "about", "worlds", "*", "steps_with", "steps_without"], {"steps_without": 0n}, function (self, about, worlds, steps_with, steps_without) {
 let learned, parts, seen, told, total;
@@ -8398,7 +8301,7 @@ if (($.t(steps_with) && !$.t(steps_without))) {
 seen = $.iadd(seen, $.b.zip([$.ga(self, "later"), $.ga(self, "later_steps")], {"strict": true}));
 }
 parts = [...(function* ($first) { for (const $v34 of $.each($first)) { let stage, steps; {const $v35 = $.unpack($v34, 2, -1);stage = $v35[0];steps = $v35[1];} yield $.cm(stage, "interval", [about, worlds], {"steps_with": $.cm(stage, "exposure", [steps])}); } })(seen)];
-total = $.cm(Guarantee, "composed", [[$.tuple([$.cm(self, "guarantee", [about, Worlds([worlds])]), 1n]), ...$.each((function* ($first) { for (const $v36 of $.each($first)) { let part; part = $v36; yield $.tuple([part, 1n]); } })(parts))]]);
+total = $.cm(Guarantee, "composed", [[$.tuple([$.cm(self, "_guarantee", [about, Worlds([worlds])]), 1n]), ...$.each((function* ($first) { for (const $v36 of $.each($first)) { let part; part = $v36; yield $.tuple([part, 1n]); } })(parts))]]);
 told = $.both($.ga(self, "kept"), () => $.eq(about, "deletion"));
 return ($.t(told) ? replace([total], {"assumptions": $.tuple([...$.each($.ga(total, "assumptions")), KEPT])}) : total);
 });
@@ -8421,6 +8324,7 @@ const groupby = $.libraries["itertools"]["groupby"];
 const last_whole = $.modules["bounds.arithmetic"]["last_whole"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const count = $.modules["errors"]["count"];
+const contradict = $.modules["methods.base"]["contradict"];
 const Total = $.modules["privacy.budget"]["Total"];
 const Guarantee = $.modules["privacy.guarantee"]["Guarantee"];
 const EditCounts = $.modules["records"]["EditCounts"];
@@ -8500,7 +8404,7 @@ return [$.tuple([unlearn, $.sub(publications, learns)]), $.tuple([$.cm(self, "pl
 $ns.cost_of_coming = $.fn("cost_of_coming", ["self", "publications"], {}, function (self, publications) {
 let number, world;
 world = $.ga($.ga($.ga(self, "plan"), "problem"), "adjacency");
-if ($.t($.ga($.ga($.ga(self, "plan"), "mechanism"), "continues"))) {
+if ($.t($.ga($.ga($.ga(self, "plan"), "mechanism"), "carries"))) {
 number = ($.t($.ga(self, "_goes_on")) ? $.add($.ga($.ga(self, "account"), "since_fresh"), publications) : publications);
 return $.cm($.ga($.ga(self, "plan"), "mechanism"), "interval", ["dp", world], {"steps_with": number});
 }
@@ -8513,7 +8417,7 @@ return $.both(!$.is(last, null), () => $.eq($.ga(last, "mechanism"), $.ga($.ga(s
 }));
 $ns._after = $.fn("_after", ["self", "publications"], {}, function (self, publications) {
 let event, further, times;
-if (!$.t($.ga($.ga($.ga(self, "plan"), "mechanism"), "continues"))) {
+if (!$.t($.ga($.ga($.ga(self, "plan"), "mechanism"), "carries"))) {
 return $.add($.cm(self, "_spent", []), $.cm(self, "cost_of_coming", [publications]));
 }
 further = Ahead([$.ga(self, "plan"), $.ga(self, "account")]);
@@ -8602,7 +8506,7 @@ return $.ga(self, "releases");
 $ns._agree = $.fn("_agree", ["self", "mechanism"], {}, function (self, mechanism) {
 let planned;
 planned = ($.t($.is($.ga(self, "plan"), null)) ? mechanism : $.ga($.ga(self, "plan"), "mechanism"));
-if (($.t(!$.is(mechanism, planned)) && $.t($.cm(mechanism, "contradicts", [planned])))) {
+if ($.t(contradict([mechanism, planned]))) {
 throw $.raised(InvalidParameter([CONTRADICTION]));
 }
 return null;
@@ -8688,7 +8592,7 @@ return composed;
 order = $.gi($.gi($.ga(hidden, "points"), 0n), 0n);
 return $.b.min([composed, hidden], {"key": $.fn("<lambda>", ["guarantee"], {}, (guarantee) => $.cm(guarantee, "renyi", [order]))});
 });
-return {Remaining, Ahead, Accountant, _least, groupby, History, Counter, count, CONTRADICTION, InvalidParameter, answer, Total, Guarantee, last_whole, affordable, Event, EditCounts, EventKinds};
+return {Remaining, Ahead, Accountant, _least, groupby, History, Counter, count, CONTRADICTION, InvalidParameter, contradict, answer, Total, Guarantee, last_whole, affordable, Event, EditCounts, EventKinds};
 })();
 $.modules["accountant.tallies"] = (() => {
 let MOST_TALLIES, MOST_RELEASES, MOST_IN_ORDER, _NAMES, Tally, Tallied;
@@ -8895,7 +8799,7 @@ yield Claim([$.b.str([$.ga(erasure, "status")]), $.dict([["rows", $.ga(erasure, 
 return null;
 }
 origin = (!$.t($.ga(served, "fresh")) ? "resumed" : ($.t($.ga(served, "warm")) ? "warm" : "fresh"));
-if (($.t($.eq(origin, "resumed")) && $.t($.ga($.ga(served, "mechanism"), "continues")))) {
+if (($.t($.eq(origin, "resumed")) && $.t($.ga($.ga(served, "mechanism"), "carries")))) {
 origin = "carried";
 }
 if (($.t($.has(left, "base")) || $.t($.has(left, "extractor")))) {

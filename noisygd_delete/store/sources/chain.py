@@ -80,7 +80,7 @@ def summed(
         As `reading.records_of`.
     """
     moments, loss = _moments(plan), plan.loss
-    workers = source.opened(schema, plan.records, done)
+    workers = source.open_rows(schema, plan.records, done)
     if workers is not None:
         with workers as (held, position, left_out):
             check_fit(held, plan)
@@ -145,7 +145,7 @@ class KeptChain:
     @property
     def _kept(self) -> DrawnPatch | None:
         ledger, path = self._files.ledger, self._files.layout.patch
-        if ledger.head.model is None or not ledger.plan.mechanism.continues:
+        if ledger.head.model is None or not ledger.plan.mechanism.carries:
             return None
         found = kept_candidate(path, ledger.plan)
         return found if isinstance(found, DrawnPatch) and self._is_of_now(found) else None

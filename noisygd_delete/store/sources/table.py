@@ -132,7 +132,7 @@ def check_over(source: Source, schema: Schema, plan: Plan, memory: int | None = 
             "schema and plan differ in their public map; give make_plan(feature_map=schema.feature_map)"
         )
     source.check()
-    if plan.mechanism.continues:
+    if plan.mechanism.carries:
         _check_chain(source, plan)
         check_fit(summed(source, schema, plan)[0], plan)
         return
@@ -201,7 +201,7 @@ class TableInSource(TrainingTable[Deletion]):
 
     def suited(self, plan: Plan) -> Plan:
         plan.method.check_any_order(plan.problem, ways_elsewhere(plan.problem))
-        if plan.mechanism.continues:
+        if plan.mechanism.carries:
             _check_chain(self.source, plan)
             if not self.source.is_watched():
                 raise InvalidParameter(
@@ -249,7 +249,7 @@ class TableInSource(TrainingTable[Deletion]):
                 note()
                 begin_deletion(files.disk, files.layout, begun[0])
 
-        chain = KeptChain(files) if files.ledger.plan.mechanism.continues and files.ledger.releases else None
+        chain = KeptChain(files) if files.ledger.plan.mechanism.carries and files.ledger.releases else None
         self._committed = self.source.delete(ids, subjects, accept, self._done(), chain)
         self._gone.append((ids, subjects))
         return begun[0]
@@ -322,7 +322,7 @@ class TableInSource(TrainingTable[Deletion]):
     def read(self, plan: Plan, execution: Execution) -> Iterator[CurrentRecords]:
         if execution.group.size > 1:
             raise InvalidParameter(f"{self._elsewhere} its releases are made by one process; run it without torchrun")
-        with self.snapshot(plan, execution.memory, summing=plan.mechanism.continues) as held:
+        with self.snapshot(plan, execution.memory, summing=plan.mechanism.carries is not None) as held:
             records, position, counted, self.left_out = held
             self._state = (records.state, records.unchanged) if isinstance(records, SummedRows) else (None, False)
             counted_by = None if counted is None else self.source.counts_by

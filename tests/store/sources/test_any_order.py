@@ -124,7 +124,7 @@ def test_it_works_or_names_what_does(which: str, place: str, tmp_path: Path, req
             with pytest.raises(Exception, match="--erased N"):
                 store.serve(EditRequest.delete([name(3)], request_id="r"))
             return
-        if place == "PostgreSQL" and plan.mechanism.continues:
+        if place == "PostgreSQL" and plan.mechanism.carries:
             store.watch()
         keys = {claim["key"] for claim in certified(store)["claims"]}
     assert not keys & {"real-arithmetic", "gaussian-noise", "rows-in-place"}
