@@ -30,7 +30,7 @@ from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.features.schema import Encoded
 from noisygd_delete.features.schema.encoded import Gathered
 from noisygd_delete.store.sources import parquet_files as files
-from noisygd_delete.store.sources.opening import opened
+from noisygd_delete.store.sources.opening import open_rows
 
 RESULTS = Path(__file__).parent / "results" / "engines.md"
 D, TURNS, LAMBDA = 8, 5, 1e-3
@@ -129,7 +129,7 @@ class Size:
 
     def engine(self, name: str) -> None:
         began = time.perf_counter()
-        with opened(name, str(self._folder), SCHEMA, self.records.slots) as (held, *_):
+        with open_rows(name, str(self._folder), SCHEMA, self.records.slots) as (held, *_):
             opening = time.perf_counter() - began
             self._pass(name, held)
             _, learning = _timed(lambda: _learn(held))

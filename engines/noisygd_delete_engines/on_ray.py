@@ -44,7 +44,7 @@ class Holder:
 
     def _partition(self, number: int, part: files.FilePart) -> Partition:
         if number not in self._held:
-            batches = files.read(self._encoder.address, part, self._encoder.columns)
+            batches = files.read_part(self._encoder.address, part, self._encoder.columns)
             self._held[number] = Partition.of(number, self._encoder.encoded(batches))
         return self._held[number]
 
@@ -74,11 +74,11 @@ class RayCluster:
 
 
 @contextmanager
-def opened(
+def open_rows(
     address: str, schema: Schema, slots: int | None, pinned: files.Pinned | None = None
 ) -> Iterator[tuple[ClusterRecords, str, LeftOut]]:
     """The rows of Parquet files, held by a Ray cluster while this is open (that of RAY_ADDRESS, or one of this machine), and their
-    position (see `opening.opened`).
+    position (see `opening.open_rows`).
 
     Raises:
         MissingDependency: Ray is not installed. SourceError, InvalidSchema, InvalidRecords: the rows are not there, or do not fit.

@@ -163,13 +163,13 @@ def _encoding(encoder: Encoder) -> Callable[[Iterator[pyarrow.RecordBatch]], Ite
     def encode(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
         import pyarrow
 
-        for kind, content in kept(encoder, batches):
+        for kind, content in pack_partition(encoder, batches):
             yield pyarrow.record_batch({"kind": [kind], "content": pyarrow.array([content], pyarrow.binary())})
 
     return encode
 
 
-def kept(encoder: Encoder, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[tuple[str, bytes]]:
+def pack_partition(encoder: Encoder, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[tuple[str, bytes]]:
     """A partition as pieces: its facts, then its labels, then its rows; or the fault for which it has none."""
     try:
         held = Partition.of(0, encoder.encoded(batches))
@@ -194,7 +194,7 @@ def _answering(asked: Any) -> Callable[[int, Iterator[Any]], Iterator[Answer]]:
 
 
 def _partition(number: int, pieces: Iterable[tuple[str, bytes]]) -> Partition:
-    """What `kept` was given."""
+    """What `pack_partition` was given."""
     from noisygd_delete import errors
 
     facts: dict[str, Any] = {}
@@ -218,7 +218,7 @@ def _partition(number: int, pieces: Iterable[tuple[str, bytes]]) -> Partition:
 
 
 @contextmanager
-def opened(
+def open_rows(
     address: str,
     schema: Schema,
     slots: int | None,
@@ -226,7 +226,7 @@ def opened(
     *,
     selection: Selection | None = None,
 ) -> Iterator[tuple[ClusterRecords, str, LeftOut]]:
-    """The rows of Parquet files, held by Spark while this is open, and their position (see `opening.opened`).
+    """The rows of Parquet files, held by Spark while this is open, and their position (see `opening.open_rows`).
 
     The session that there is, or a new one by the environment's own settings (spark-defaults.conf, MASTER); else this machine's.
 

@@ -134,7 +134,9 @@ def _certificate(parsed: argparse.Namespace) -> int:
         paper = sign(paper, parsed.key, password=password)
     text = file_text(paper)
     answered = None if stamp is None else stamped(text.encode(), parsed.timestamp_server)
-    entry = None if proof is None else certificate_log.entered(parsed.log, paper, parsed.key, password=password)
+    entry = (
+        None if proof is None else certificate_log.enter_certificate(parsed.log, paper, parsed.key, password=password)
+    )
     if out is not None:
         out.write(text)
     if proof is not None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .arguments import store_command
 from .statements import STATEMENTS, add_promises, add_request_options
 from .terminal import show, standard_input
+
+if TYPE_CHECKING:
+    from ..features.schema import Encoded, Schema
 
 
 def register(commands: Any) -> None:
@@ -79,7 +82,7 @@ def insert(parsed: argparse.Namespace) -> int:
     from .release import open_store, serve
 
     with open_store(parsed) as store:
-        new = store.schema.encode_file(parsed.data, parsed.delimiter, readable=True)
+        new = _read(parsed, store.schema, readable=True)
         if new.dropped:
             raise InvalidRequest(
                 f"{new.dropped} rows of {parsed.data} are beyond the first {store.schema.rows_per_subject} of their person, which is all that "
@@ -100,7 +103,22 @@ def correct(parsed: argparse.Namespace) -> int:
 
     with open_store(parsed) as store:
         schema = replace(store.schema, subject_column=None)  # a record stays its person's
-        new = schema.encode_file(parsed.data, parsed.delimiter)
+        new = _read(parsed, schema)
         rows = zip(new.ids or (), new.rows, new.labels, strict=True)
         request = EditRequest.replace({name: (row, label) for name, row, label in rows}, request_id=parsed.request_id)
         return serve(parsed, store, request, Rights.RECTIFICATION, clipped=new.clipped, unknown=new.unknown)
+
+
+def _read(parsed: argparse.Namespace, schema: Schema, *, readable: bool = False) -> Encoded:
+    from ..errors import InvalidSchema
+    from .init import NUMBERED
+
+    try:
+        return schema.encode_file(parsed.data, parsed.delimiter, readable=readable)
+    except InvalidSchema as error:
+        if schema.id_column == NUMBERED and f"no column {NUMBERED!r}" in str(error):
+            error.add_note(
+                f"the rows of this store were numbered: give the file a column {NUMBERED!r} with the number of each row, of a new one a number that no "
+                "row ever had"
+            )
+        raise

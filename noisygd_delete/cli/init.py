@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..store.sources import Source
     from .advised_plan import Chosen
 
-_RECORD = "record"  # the id column of a table that had none
+NUMBERED = "record"  # the id column of a table that had none
 
 
 def register(commands: Any) -> None:
@@ -210,7 +210,7 @@ def _tell(parsed: argparse.Namespace, schema: Schema, found: _Found, *, numbered
     elif schema.rows_per_subject is not None:
         text += f"rows left out, beyond the first {schema.rows_per_subject} of their person: {found.left_out.rows}\n"
     if numbered:
-        text += f"no column names the records: their ids are 1 to {found.rows}, in the order of the file\n"
+        text += f"no column names the records: their ids are 1 to {found.rows}, in the order of the file; new rows name theirs in a column {NUMBERED!r}\n"
     if schema.from_data:
         text += f"WARNING: {_still_from_data(schema)}\n"
     show(parsed, answer, _with_plan(parsed, text, choice))
@@ -324,9 +324,9 @@ def _schema(parsed: argparse.Namespace) -> Schema:
 
 def _numbered(schema: Schema) -> Schema:
     """Of a table that names no record, whose ids are numbers: later files name theirs in a column."""
-    if _RECORD in (*schema.columns, schema.label_column):
-        raise InvalidParameter(f"--id COL is needed: no column names the records, and {_RECORD!r} is another column")
-    return schema.with_columns(id=_RECORD)
+    if NUMBERED in (*schema.columns, schema.label_column):
+        raise InvalidParameter(f"--id COL is needed: no column names the records, and {NUMBERED!r} is another column")
+    return schema.with_columns(id=NUMBERED)
 
 
 def _still_from_data(schema: Schema) -> str:

@@ -45,7 +45,7 @@ def take(parsed: argparse.Namespace, usual: Mapping[str, Any], given: Mapping[st
         InvalidParameter: the file asks for what this command has no use for.
     """
     if given is None:
-        given = {} if parsed.plan is None else read(parsed.plan)
+        given = {} if parsed.plan is None else read_plan(parsed.plan)
     strange = [name for name in given if name not in usual and name not in SIZES]
     if strange:
         raise InvalidParameter(f"{', '.join(strange)}: {parsed.command} has no use for it; leave it out of the plan")
@@ -65,7 +65,7 @@ def take(parsed: argparse.Namespace, usual: Mapping[str, Any], given: Mapping[st
         )
 
 
-def read(file: str) -> dict[str, Any]:
+def read_plan(file: str) -> dict[str, Any]:
     """What the file asks, by the names of the options in Python.
 
     Raises:
@@ -94,7 +94,7 @@ def read(file: str) -> dict[str, Any]:
 
 
 def written(asked: Mapping[str, Any]) -> str:
-    """The file that `read` reads."""
+    """The file that `read_plan` reads."""
     lines = [HEAD]
     for name, value in asked.items():
         text = ",".join(map(str, value)) if isinstance(value, tuple) else value

@@ -50,7 +50,7 @@ def register(commands: Any) -> None:
 
 def stream(parsed: argparse.Namespace) -> int:
     from ..curator.stream import Stream, forecast
-    from ..curator.stream.parsing import numbered, read
+    from ..curator.stream.parsing import numbered, read_requests
     from ..records import bounded
     from .release import open_store
 
@@ -65,7 +65,7 @@ def stream(parsed: argparse.Namespace) -> int:
             lines = bounded.lines(file, error=InvalidRequest) if listening is None else listening.lines()
             told = forecast(
                 store,
-                read(lines, store.schema, table=table),
+                read_requests(lines, store.schema, table=table),
                 batching,
                 repeats=store.repeats,
                 delta=store.plan.budget.shown_delta,

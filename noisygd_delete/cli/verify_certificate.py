@@ -35,9 +35,9 @@ def register(commands: Any) -> None:
 
 
 def _run(parsed: argparse.Namespace) -> int:
-    from ..evidence.certificate_log import checked as in_log
-    from ..evidence.signing import is_envelope, opened
-    from ..evidence.stamp import checked
+    from ..evidence.certificate_log import check_log_proof
+    from ..evidence.signing import is_envelope, open_envelope
+    from ..evidence.stamp import check_stamp
     from ..evidence.verification import verify_certificate
 
     if (parsed.timestamp is None) != (parsed.timestamp_root is None):
@@ -46,13 +46,13 @@ def _run(parsed: argparse.Namespace) -> int:
         raise InvalidParameter("--log needs --log-proof: the proof says which entry of the log is this certificate's")
     document, checks = read_certificate(parsed.file), []
     if is_envelope(document):
-        document, check = opened(document, public_key=parsed.public_key)
+        document, check = open_envelope(document, public_key=parsed.public_key)
         checks.append(check)
     if parsed.timestamp is not None:
         data = bounded.content(parsed.file, bounded.DOCUMENT)
-        checks.append(checked(data, parsed.timestamp, parsed.timestamp_root))
+        checks.append(check_stamp(data, parsed.timestamp, parsed.timestamp_root))
     if parsed.log_proof is not None:
-        checks.append(in_log(document, parsed.log_proof, parsed.log))
+        checks.append(check_log_proof(document, parsed.log_proof, parsed.log))
     answer = verify_certificate(document, public_key=parsed.public_key, model=parsed.model)
     answer = replace(answer, checks=(*checks, *answer.checks))
     show(parsed, answer.to_dict(), answer.text())

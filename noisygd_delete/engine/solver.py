@@ -66,7 +66,7 @@ _STEP = 2.5e-3  # of the differences, in units of the scores over which a slope 
 class Sample:
     """Every so-manyth slot of an objective's table, with the objective of those rows alone.
 
-    `latest` is the inverse of a Hessian that was taken last, `pairs` are those of L-BFGS.
+    `latest` is the inverse of a Hessian that was taken last, which is a scale and no more where the rows are `even`; `pairs` are those of L-BFGS.
     """
 
     def __init__(self, objective: PreciseObjective, condition_number: float) -> None:
@@ -95,6 +95,7 @@ class Sample:
         constants, radius = objective.loss.constants, objective.loss.radius
         self._step = _STEP * (constants.lipschitz * radius / constants.curvature if constants.curvature else 1.0)
         self._moment: tuple[Vector, Vector, float] | None = None
+        self.even = False
 
     def pulled(self, objective: PreciseObjective) -> Sample:
         """The same rows, and what is known of how their objective curves, for one of other linear terms."""
@@ -150,11 +151,12 @@ class Sample:
         bend = np.maximum(self._change(scores, self._labels, np.ones_like(scores)), 0.0)
         if isinstance(self._rows, NestedPart):
             return self._nested(bend.reshape(-1).astype(np.float32, copy=False))
-        rooted = _scale_rows(self._rows, np.sqrt(bend / len(bend)).astype(np.float32, copy=False))
+        roots = np.sqrt(bend / len(bend)).astype(np.float32, copy=False)
+        if not self.narrow and self._share < 1 and (curvature := self._even(roots)):
+            self.passes, self.even = self.passes - self._factor, True
+            return lambda gradient: gradient / curvature
+        rooted = _scale_rows(self._rows, roots)
         unseen = self._unseen(_square(rooted))
-        if not self.narrow and self._share < 1 and (even := self._even(rooted)):
-            self.passes -= self._factor
-            return lambda gradient: gradient / even
         if self.narrow:
             solve = _solver(_product(rooted.T, rooted), unseen)
             return lambda gradient: solve(gradient.T).T
@@ -167,16 +169,17 @@ class Sample:
 
         return woodbury
 
-    def _even(self, rooted: Any) -> float | None:
+    def _even(self, roots: NDArray[np.float32]) -> float | None:
         """The curvature along a row, where the products of some rows with one another are those of noise: then every direction has about as
         much, and a factor of the sample's would cost more than it says. None where one stands out."""
-        few = rooted[:: max(1, self._taken // _COMPARED)]
-        products = _product(few, few.T).astype(np.float64) * self._taken
+        few = slice(None, None, -(-self._taken // _COMPARED))
+        rooted = _scale_rows(self._rows[few], roots[few])
+        products = _product(rooted, rooted.T).astype(np.float64) * self._taken
         own = float(np.trace(products)) / len(products)
         np.fill_diagonal(products, 0.0)
         # of the largest eigenvalue, by half (the semicircle law)
         noise = float(np.linalg.norm(products)) / math.sqrt(len(products))
-        if not own or np.linalg.norm(products, 2) > _STANDS_OUT * 2 * noise:
+        if not own or np.abs(np.linalg.eigvalsh(products)).max() > _STANDS_OUT * 2 * noise:
             return None
         return self._objective.regularization + own / self._objective.slots + noise**2 / (own * len(products))
 
@@ -224,9 +227,9 @@ class Sample:
     def _coupling(self, scores: NDArray[Any], labels: NDArray[Any]) -> tuple[Vector, Vector]:
         """Eigenvectors of Ā as columns, and its eigenvalues: once for every output, all in one call."""
         rows, outputs = scores.shape
-        probes = np.repeat(np.eye(outputs, dtype=scores.dtype), rows, axis=0)
-        change = self._change(np.tile(scores, (outputs, 1)), np.tile(labels, outputs), probes)
-        coupling = change.reshape(outputs, rows, outputs).mean(axis=1)
+        probes = np.repeat(np.eye(outputs, dtype=scores.dtype), rows, axis=1).T  # column by column, as scores are
+        change = self._change(np.tile(scores.T, outputs).T, np.tile(labels, outputs), probes)
+        coupling = change.T.reshape(outputs, outputs, rows).mean(axis=2)
         along, classes = np.linalg.eigh((coupling + coupling.T) / 2)
         return classes, np.maximum(along, 0.0)
 
@@ -324,19 +327,24 @@ PATIENCE = 50  # evaluations in which the gradient must fall by half
 _OVERSHOT = 0.8  # of the derivative at the start of a step: one as large in the other direction is too far
 _NEARLY = 0.1  # of the first gradient: to here the sample's own problem is solved
 _INNER = 30  # evaluations of that
+_AT_HAND = 4  # of them from a published model: its Hessian serves further on
 _SHORTENED = 40  # evaluations of one step
 _NOTHING = 2.0**-23  # of L: what float32 can tell from 0
 
 
-def steer(sample: Sample, gradient: Gradient, start: Vector, lipschitz: float) -> None:
+def steer(sample: Sample, gradient: Gradient, start: Vector, lipschitz: float, *, warm: bool = False) -> None:
     """Minimise the measured objective of which `sample` is one; `gradient` raises when it is content.
 
-    Where the inverse of a Hessian is known already, L-BFGS goes on from it: to take another costs more than the passes that it would save.
+    Where the inverse of a Hessian is known already, or is a scale and no more, L-BFGS goes on from it: to take another costs more than the
+    passes that it would save.
     """
     try:
         begun = gradient(start)
-        if (known := sample.latest) is not None:
-            asked = count()
+        asked = count()
+        if (known := sample.latest) is None:
+            at_start = sample.inverse(start)
+            known = at_start if sample.even else None
+        if known is not None:
 
             def going_on(weights: Vector) -> Operator:
                 return known if next(asked) < _KEPT else sample.inverse(weights)
@@ -344,7 +352,6 @@ def steer(sample: Sample, gradient: Gradient, start: Vector, lipschitz: float) -
             descend(gradient, start, begun, going_on, pairs=sample.pairs)
             return
         tilt = begun - sample.gradient(start)
-        at_start = sample.inverse(start)
 
         def tilted(weights: Vector) -> Vector:
             return sample.gradient(weights) + tilt
@@ -356,7 +363,8 @@ def steer(sample: Sample, gradient: Gradient, start: Vector, lipschitz: float) -
         near, taken = descend(tilted, start, begun, near_start, until=until, most=_INNER)
 
         def on_the_way(weights: Vector) -> Operator:
-            return at_start if weights is near and taken <= 1 else sample.inverse(weights)
+            serves = taken <= (_AT_HAND if warm else 1)
+            return at_start if serves and next(asked) == 0 else sample.inverse(weights)
 
         descend(gradient, start, begun, on_the_way, first=near, pairs=sample.pairs)
     except LinAlgError:  # the loss curves as it said it would not: the caller goes on from what was measured
@@ -604,7 +612,7 @@ def solve(
             sample = sample.pulled(objective) if sample else Sample(objective, objective_smoothness / strong_convexity)
             with suppress(_Spent):
                 begun = start if start is not None and sample.is_nearer(start) else origin
-                steer(sample, measured.quick, begun, objective.loss.constants.lipschitz)
+                steer(sample, measured.quick, begun, objective.loss.constants.lipschitz, warm=begun is start)
                 measured.passes += 1
                 steps = proven(certified_norm(objective, measured.point, objective.gradient(measured.point)))
                 newton(measured, origin := measured.point, passes=min(NEWTON_PASSES, steps))

@@ -88,7 +88,7 @@ def root_by(leaf: bytes, index: int, size: int, path: Sequence[bytes]) -> bytes 
     return found if next(steps, None) is None else None
 
 
-def entered(
+def enter_certificate(
     log: str | Path, certificate: Mapping[str, Any], key: str | Path, *, password: bytes | None = None
 ) -> dict[str, Any]:
     """The certificate as a new leaf of the log in this file, which is made where there is none; returns the signed proof.
@@ -131,7 +131,7 @@ def entered(
     return sign(proof, key, password=password)
 
 
-def checked(certificate: Any, proof: str | Path, log: str | Path | None = None) -> Check:
+def check_log_proof(certificate: Any, proof: str | Path, log: str | Path | None = None) -> Check:
     """Whether a proof in a file shows that this certificate stands in the log of its signer, and, given the log, in this one.
 
     Raises:
@@ -139,14 +139,14 @@ def checked(certificate: Any, proof: str | Path, log: str | Path | None = None) 
     """
     text = bounded.text(proof, bounded.SCHEMA)
     try:
-        return _checked(certificate, bounded.parsed(text), log)
+        return _check_proof(certificate, bounded.parsed(text), log)
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         if isinstance(error, InvalidParameter) and log is not None:
             raise
         return Check("log", False, "not a proof as `certificate --log-proof` writes it")
 
 
-def _checked(certificate: Any, said: Any, log: str | Path | None) -> Check:
+def _check_proof(certificate: Any, said: Any, log: str | Path | None) -> Check:
     if set(said) != _FIELDS or said["format"] != _PROOF_FORMAT:
         return Check("log", False, "not a proof as `certificate --log-proof` writes it")
     signer, issuer = signed_by(said), signed_by(certificate)

@@ -137,7 +137,7 @@ def half_made(path: str | Path) -> bool:
     """Whether a key is there whose public half was never written."""
     if not Path(path).is_file() or Path(f"{path}.pub").exists():
         return False
-    with bounded.opened(path) as file:
+    with bounded.open_plain(path) as file:
         return file.readline(64) in (b"-----BEGIN PRIVATE KEY-----\n", b"-----BEGIN ENCRYPTED PRIVATE KEY-----\n")
 
 
@@ -281,7 +281,7 @@ def is_envelope(document: Any) -> bool:
     return isinstance(document, Mapping) and "payloadType" in document
 
 
-def opened(envelope: Mapping[str, Any], *, public_key: str | Path | None = None) -> tuple[Any, Check]:
+def open_envelope(envelope: Mapping[str, Any], *, public_key: str | Path | None = None) -> tuple[Any, Check]:
     """The certificate in an envelope, and whether the envelope holds. It may come from anywhere.
 
     Args:

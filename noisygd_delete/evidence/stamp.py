@@ -52,7 +52,7 @@ def stamped(data: bytes, server: str) -> bytes:
     return content
 
 
-def checked(data: bytes, stamp: str | Path, root: str | Path) -> Check:
+def check_stamp(data: bytes, stamp: str | Path, root: str | Path) -> Check:
     """Whether a stamp in a file is one of these bytes, by a server that this root certificate (PEM) vouches for."""
     client = _client()
     from cryptography import x509

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -41,14 +42,19 @@ class Advice:
     """What to take, what else there was, and what would have to change where nothing is good enough.
 
     guessing    loss of the model that says nothing, nats per record: what forecasts are to be measured by
-    remedies    where `worth_having` is False, the changes of n, budget or columns, one at a time, at which it would be True
     chained     the chosen way run several times in a row (`Method.chained`), where public numbers say that it fits better so
+    find        what finds the `remedies`, where they are asked for
     """
 
     comparison: Comparison
     guessing: float
-    remedies: tuple[str, ...]
     chained: Candidate | None = None
+    find: Callable[[], tuple[str, ...]] = field(default=tuple, repr=False)
+
+    @cached_property
+    def remedies(self) -> tuple[str, ...]:
+        """Where `worth_having` is False, the changes of n, budget or columns, one at a time, at which it would be True."""
+        return self.find()
 
     @property
     def chosen(self) -> Candidate:
@@ -279,13 +285,13 @@ def advise(
     facts |= {"ridge": "forecast" if regularization is None else "given"}
     found = compare_plans(requests=requests, target=_GOOD * guessing, ways=ways, alike=_ALIKE, **facts)
     found = replace(found, patience=_PATIENCE, hopeless=_HOPELESS * guessing)
-    advice = Advice(found, guessing, ())
+    advice = Advice(found, guessing)
     if advice.worth_having:
         chained = chained_of(advice.plan) if method == AUTO and regularization is None else None
         if chained is None:
             return advice
         return replace(advice, chained=replace(advice.chosen, plan=chained, excess_risk=expected_cost(chained)))
-    return Advice(found, guessing, remedies(advice.plan, facts, _DEAR * guessing, free=regularization is None))
+    return replace(advice, find=partial(remedies, advice.plan, facts, _DEAR * guessing, free=regularization is None))
 
 
 def advised_plan(advice: Advice, total: Total | tuple[float, float] | str | None = AUTO) -> Plan:

@@ -27,7 +27,7 @@ _LONGEST = 1000  # characters of an id, a subject or a request id
 Refusal = type[NoisyGDDeleteError]
 
 
-def opened(path: str | Path, *, error: Refusal = InvalidParameter) -> BinaryIO:
+def open_plain(path: str | Path, *, error: Refusal = InvalidParameter) -> BinaryIO:
     """A plain file, open for reading.
 
     Raises:
@@ -51,7 +51,7 @@ def opened(path: str | Path, *, error: Refusal = InvalidParameter) -> BinaryIO:
 
 def content(path: str | Path, limit: int, *, error: Refusal = InvalidParameter) -> bytes:
     """All bytes of a plain file that has at most `limit` of them."""
-    with opened(path, error=error) as file:
+    with open_plain(path, error=error) as file:
         return taken(file, limit, str(path), error=error)
 
 
@@ -119,7 +119,7 @@ def lines(file: BinaryIO, longest: int = LINE, *, error: Refusal = InvalidParame
 def digest(path: str | Path, *, error: Refusal = InvalidParameter) -> str:
     """SHA-256 of a plain file of any length, in hexadecimal digits."""
     found = hashlib.sha256()
-    with opened(path, error=error) as file:
+    with open_plain(path, error=error) as file:
         while piece := file.read(_CHUNK):
             found.update(piece)
     return found.hexdigest()

@@ -308,7 +308,7 @@ def _digest(before: str, body: str) -> str:
     return hashlib.sha256(f"{before}{body}".encode()).hexdigest()
 
 
-def checked(path: Path, rows: Iterable[Row], first: int, before: str) -> Iterator[Row]:
+def check_links(path: Path, rows: Iterable[Row], first: int, before: str) -> Iterator[Row]:
     """The same rows, numbered from `first` on and each continuing the link before it, the first one `before`.
 
     Raises:

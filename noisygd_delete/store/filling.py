@@ -84,7 +84,7 @@ class _NewTable:
         self.subjects = _NewNames(disk, layout.subjects) if with_subjects else None
 
     def add(self, block: Encoded) -> None:
-        rows, labels = checked(block)
+        rows, labels = check_block(block)
         self.width = rows.shape[1]
         self.disk.append(self.layout.features, np.ascontiguousarray(rows, ROW).tobytes())
         self.disk.append(self.layout.labels, np.ascontiguousarray(labels, LABEL).tobytes())
@@ -177,7 +177,7 @@ class ReadAgain(Checked):
         self.rows_per_subject = 1 if self.owners is None else max(1, self.owners.most_alike)
 
     def _add(self, block: Encoded) -> None:
-        checked(block)
+        check_block(block)
         for kept, given in ((self._ids, block.ids), (self._subjects, block.subjects)):
             if given is not None:
                 kept.append(given)
@@ -198,7 +198,7 @@ class ReadAgain(Checked):
         wrong: InvalidRecords | None = None
         before = 0
         for block in self._reading.blocks():
-            rows, labels = checked(block)
+            rows, labels = check_block(block)
             here = [(norm, before + slot) for norm, slot in longest_rows(rows, range(len(rows)), variances)]
             longest = [max(pair) for pair in zip(longest or here, here, strict=True)]
             try:
@@ -211,7 +211,7 @@ class ReadAgain(Checked):
             raise wrong
 
 
-def checked(block: Encoded) -> tuple[Rows, Labels]:
+def check_block(block: Encoded) -> tuple[Rows, Labels]:
     """Rows and labels as a table has them.
 
     Raises:

@@ -302,7 +302,7 @@ class Aside:
         """The request id that a file was made under; None where there is no file, or it does not say."""
         if not path.is_file():
             return None
-        with bounded.opened(path) as file:
+        with bounded.open_plain(path) as file:
             data = file.read(_LONGEST_HEAD)
         if not data.startswith(_FORMAT):
             return None

@@ -28,7 +28,7 @@ from ..records import EditCounts, bounded
 from ..version import __version__
 from . import seal
 from .disk import Disk, changing, connect, create_database, read, transaction
-from .entry import START, Entry, Outline, Row, checked, linked, outlined, parsed
+from .entry import START, Entry, Outline, Row, check_links, linked, outlined, parsed
 from .layout import Layout
 
 if TYPE_CHECKING:
@@ -213,7 +213,9 @@ class Ledger:
             raise StoreCorrupt(f"{path}: the ledger is empty; restore the store from a backup")
         looked_at = rows if first == 1 else rows[1:]
         before = START if first == 1 else rows[0][2]
-        tail = [parsed(path, number, body) for number, body, _ in checked(path, looked_at, first + (first > 1), before)]
+        tail = [
+            parsed(path, number, body) for number, body, _ in check_links(path, looked_at, first + (first > 1), before)
+        ]
         ledger = cls(path, rows[-1][0], rows[-1][2], tail, None)
         try:
             ledger._known = _sums(tail, Account() if first == 1 else None)
@@ -386,7 +388,7 @@ class Ledger:
             return self._tail[position - first]
         with connect(self.path) as connection:
             rows = _rows(connection, "number = ?", number)
-            ((_, body, _),) = checked(self.path, rows, number, _link(connection, position))
+            ((_, body, _),) = check_links(self.path, rows, number, _link(connection, position))
         return parsed(self.path, number, body)
 
     def position(self, request_id: str | None) -> int | None:
@@ -458,7 +460,7 @@ class Ledger:
             for first in range(1, self.length + 1, _AT_ONCE):
                 last = min(self.length, first + _AT_ONCE - 1)
                 rows = _rows(connection, "number BETWEEN ? AND ?", first, last).fetchall()
-                for row in checked(self.path, rows, first, digest):
+                for row in check_links(self.path, rows, first, digest):
                     digest = row[2]
                     yield row
         if digest != self.digest:
@@ -499,7 +501,7 @@ class Ledger:
         with connect(self.path) as connection:
             before = _link(connection, position)
             rows = _rows(connection, "number > ? AND number <= ?", position, self.length).fetchall()
-        entries = [outlined(self.path, n, body) for n, body, _ in checked(self.path, rows, position + 1, before)]
+        entries = [outlined(self.path, n, body) for n, body, _ in check_links(self.path, rows, position + 1, before)]
         return _events(entries)
 
     def account_after(self, number: int) -> Account | None:

@@ -27,7 +27,7 @@ from .disk import Disk, explained, read
 from .entry import now
 from .layout import Layout
 from .ledger import Ledger
-from .publishers.address import FOLDER, UNKNOWN, checked, name_of
+from .publishers.address import FOLDER, UNKNOWN, check_address, name_of
 
 if TYPE_CHECKING:
     from ..curator.model import Model
@@ -140,7 +140,7 @@ def _read(layout: Layout) -> Listed | None:
     try:
         found = msgspec.convert(bounded.parsed(read(layout.publishers, _LONGEST).decode()), Listed)
         for known in found.publishers:
-            checked(known.address, known.model, known.alias, default="")
+            check_address(known.address, known.model, known.alias, default="")
             known.release  # noqa: B018 -- parses
     except (ValueError, IndexError, msgspec.ValidationError) as error:
         raise StoreCorrupt(
@@ -217,7 +217,7 @@ def add(disk: Disk, layout: Layout, address: str, model: str | None, alias: str 
 
 def _given(layout: Layout, address: str, model: str | None, alias: str | None) -> Destination:
     """A publisher that is not known yet, its names complete."""
-    given = Destination(*checked(address, model, alias, default=layout.root.name))
+    given = Destination(*check_address(address, model, alias, default=layout.root.name))
     place = given.address.removeprefix(FOLDER)
     if place != given.address and Path(place).resolve().is_relative_to(layout.root):
         raise InvalidParameter(f"{address}: lies inside the store, where nothing else may be; name a place outside")
@@ -249,7 +249,7 @@ def dismiss(disk: Disk, layout: Layout, address: str) -> Destination:
     Raises:
         InvalidParameter: there is no such publisher. Whatever the publisher raises: it stays in the list.
     """
-    found, full = listed(layout), checked(address, None, None, default=layout.root.name)[0]
+    found, full = listed(layout), check_address(address, None, None, default=layout.root.name)[0]
     known = [each for each in (found.publishers if found else ()) if each.address == full]
     if found is None or not known:
         raise InvalidParameter(

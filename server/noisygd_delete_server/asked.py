@@ -94,7 +94,7 @@ def contents(asked: Asked) -> dict[str, Any]:
     }
 
 
-def checked(asked: Asked, schemas: Mapping[str, Schema]) -> dict[str, Any]:
+def check_contents(asked: Asked, schemas: Mapping[str, Schema]) -> dict[str, Any]:
     """Its contents, having seen that they make a request by the schema of every store.
 
     Raises:

@@ -121,7 +121,7 @@ def taken_back(path: Path) -> tuple[np.ndarray, dict[int, str]]:
 
 def _rows(path: Path, header: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, re.Match[str] | None]]:
     """(number, parts) of each line that is not empty; None where it is none."""
-    with bounded.opened(path, error=InvalidRequest) as file:
+    with bounded.open_plain(path, error=InvalidRequest) as file:
         lines = bounded.lines(file, _LONGEST, error=InvalidRequest)
         if next(lines, None) != header:
             raise InvalidRequest(f"the first line is not {header}, so it is no deletion list")
@@ -175,7 +175,7 @@ def answered(path: Path) -> Iterator[tuple[str, Outcomes]]:
     Raises:
         InvalidRequest: it is none.
     """
-    with bounded.opened(path, error=InvalidRequest) as file:
+    with bounded.open_plain(path, error=InvalidRequest) as file:
         lines = bounded.lines(file, _LONGEST, error=InvalidRequest)
         if next(lines, None) != _ANSWERS:
             raise InvalidRequest(_NOT_OURS)

@@ -224,7 +224,7 @@ class DropIntake(Watching):
         path = self._folder / (name + ITEMS)
         if bounded.digest(path, error=StoreCorrupt) != seal:
             raise StoreCorrupt(_NOT_OURS.format(path))
-        with bounded.opened(path, error=StoreCorrupt) as file:
+        with bounded.open_plain(path, error=StoreCorrupt) as file:
             lines = (str(line).partition(",")[::2] for line in bounded.lines(file, error=StoreCorrupt))
             while links := dict(islice(lines, BLOCK)):
                 for item in self._gone.among(links):

@@ -111,7 +111,7 @@ class FolderIntake(Watching):
             self._disk.erase(taken)
 
     def _taken(self, path: Path) -> Iterator[dict[str, Any]]:
-        with bounded.opened(path, error=InvalidRequest) as file:
+        with bounded.open_plain(path, error=InvalidRequest) as file:
             for number, line in enumerate(bounded.lines(file, error=InvalidRequest), start=1):
                 if line is None or line.strip():
                     yield {"line": number, **self._answer(line)}

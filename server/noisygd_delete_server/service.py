@@ -27,7 +27,7 @@ from noisygd_delete.store.suppression import Tombstones
 
 from . import tracing
 from .access import TokenFile
-from .asked import Asked, case_of, checked, contents, now_here
+from .asked import Asked, case_of, check_contents, contents, now_here
 from .carrying import Pace
 from .inbox import Inbox, Stages, Waiting, waiting_of
 from .known import Course, Known, schema_of
@@ -157,7 +157,7 @@ class Service:
         Raises:
             Unfit: no store could do it as it is. Conflict: its id was used for something else. Full, TooMany, StoreError: not now.
         """
-        found = checked(asked, self.schemas)
+        found = check_contents(asked, self.schemas)
         fields: dict[str, Any] = {"request_id": token, "asked": found, "received": asked.received or now_here()}
         fields |= {"channel": asked.channel and str(asked.channel), "identity_checked": asked.identity_checked}
         fields |= {} if reply is None else {"reply": dict(reply)}

@@ -71,8 +71,11 @@ def test_records_without_ids_are_numbered(folder: Path, capsys) -> None:
     with Store.open("store") as store:
         assert len(store.records) == 38
         assert "17" not in store.records
-    (folder / "new.csv").write_text("record,size,day,town,y\n41,3,2013-05-05,u,yes\n")
+    (folder / "new.csv").write_text("size,day,town,y\n3,2013-05-05,u,yes\n")
     capsys.readouterr()
+    assert main(["insert", "store", "--data", "new.csv"]) == main(["replace", "store", "--data", "new.csv"]) == 2
+    assert capsys.readouterr().err.count("give the file a column 'record'") == 2
+    (folder / "new.csv").write_text("record,size,day,town,y\n41,3,2013-05-05,u,yes\n")
     assert main(["insert", "store", "--data", "new.csv"]) == 0
     (folder / "new.csv").write_text("size,day,town,y\n3,2013-05-05,u,yes\n")
     capsys.readouterr()

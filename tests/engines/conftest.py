@@ -21,7 +21,7 @@ from noisygd_delete_engines import on_ray, on_spark
 from noisygd_delete_engines.table import ClusterRecords
 
 from noisygd_delete import Budget, Schema, losses, make_plan
-from noisygd_delete.store.sources.opening import opened
+from noisygd_delete.store.sources.opening import open_rows
 
 ROOT = Path(__file__).parents[2]
 N, SLOTS, FILES = 4000, 4200, 4
@@ -123,7 +123,7 @@ def held(engine: str, folder: Path, slots: int = SLOTS) -> Iterator[ClusterRecor
     """The people, held by two workers."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the engines' own, of their own libraries
-        with opened(engine, str(folder), SCHEMA, slots) as (records, *_):
+        with open_rows(engine, str(folder), SCHEMA, slots) as (records, *_):
             yield records
 
 

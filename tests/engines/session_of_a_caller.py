@@ -23,7 +23,7 @@ from pyspark.sql import SparkSession
 from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.store.sources import source_at
-from noisygd_delete.store.sources.opening import opened
+from noisygd_delete.store.sources.opening import open_rows
 from noisygd_delete.store.sources.reading import records_of
 
 from .conftest import SCHEMA, SLOTS, N, name
@@ -64,7 +64,7 @@ def found_in_clear(spark: SparkSession, files: Path, local: Path) -> dict[str, i
         iterates.update(holding([local], [weights.tobytes()]))
         return made
 
-    with pytest.MonkeyPatch.context() as patch, opened("spark", str(files), SCHEMA, SLOTS) as (records, *_):
+    with pytest.MonkeyPatch.context() as patch, open_rows("spark", str(files), SCHEMA, SLOTS) as (records, *_):
         patch.setattr(context, "broadcast", looked_at)
         PreciseObjective(records, LOSS, regularization=0.05).gradient(weights)
         kept = [file for file in local.rglob("rdd_*") if file.is_file()]

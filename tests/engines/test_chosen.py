@@ -11,7 +11,7 @@ from noisygd_delete_engines.questions import EveryStepth
 
 from noisygd_delete.errors import SourceError
 from noisygd_delete.store.sources import source_at
-from noisygd_delete.store.sources.opening import Selection, opened
+from noisygd_delete.store.sources.opening import Selection, open_rows
 from noisygd_delete.store.sources.reading import records_of
 
 from .conftest import SCHEMA, SLOTS, N, Start, columns
@@ -50,7 +50,7 @@ def test_spark_chooses_the_rows_that_one_process_chooses(people: Path, start: St
         memory, _ = records_of(here, PERSONS, SLOTS)
         with here.snapshot(["a"]) as one_process:
             left_out = one_process.left_out
-        with there.opened(PERSONS, SLOTS) as (records, _, of_spark):
+        with there.open_rows(PERSONS, SLOTS) as (records, _, of_spark):
             firsts = tuple(0 for _ in range(records.partitions))
             every = records.ask(EveryStepth(LOSS, firsts, 1))
             assert holding(own, [b"identifier-token", b"person-token"]) == [], "what is brought together is encrypted"
@@ -59,7 +59,7 @@ def test_spark_chooses_the_rows_that_one_process_chooses(people: Path, start: St
         assert of_spark == left_out
         assert 0 < len(rows) < N
     wrong = source_at(str(people), engine="spark", id="id", query="SELECT nothing FROM source")
-    with pytest.raises(SourceError, match="AnalysisException of Spark"), wrong.opened(SCHEMA, SLOTS):
+    with pytest.raises(SourceError, match="AnalysisException of Spark"), wrong.open_rows(SCHEMA, SLOTS):
         pass
     windowed = source_at(
         str(people),
@@ -68,15 +68,18 @@ def test_spark_chooses_the_rows_that_one_process_chooses(people: Path, start: St
         query="SELECT * FROM source QUALIFY row_number() OVER (PARTITION BY person ORDER BY id) = 1",
     )
     for asked in (windowed, replace(windowed, query="SELECT * FROM source ORDER BY id LIMIT 9")):
-        with pytest.raises(SourceError, match="chosen by a window, a limit or a sample"), asked.opened(SCHEMA, SLOTS):
+        with (
+            pytest.raises(SourceError, match="chosen by a window, a limit or a sample"),
+            asked.open_rows(SCHEMA, SLOTS),
+        ):
             pass
     alike = replace(windowed, query="SELECT * FROM source WHERE c IN (SELECT c FROM source WHERE a > 0)")
-    with pytest.raises(SourceError, match="chosen by other rows"), alike.opened(SCHEMA, SLOTS):
+    with pytest.raises(SourceError, match="chosen by other rows"), alike.open_rows(SCHEMA, SLOTS):
         pass
     gone = Selection("id", None, "person", 5, (memory_id(people),))
     with (
         pytest.raises(SourceError, match="1 rows that were deleted"),
-        opened("spark", str(people), SCHEMA, SLOTS, selection=gone),
+        open_rows("spark", str(people), SCHEMA, SLOTS, selection=gone),
     ):
         pass
 

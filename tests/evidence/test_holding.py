@@ -19,7 +19,7 @@ from noisygd_delete.evidence import claims, erasure_certificate, new_key, signin
 from noisygd_delete.evidence.claims import Claim, sentence
 from noisygd_delete.evidence.facts import Erasure
 from noisygd_delete.evidence.notices import Notices
-from noisygd_delete.evidence.signing import enveloped, opened, read_private, sign, signed_by
+from noisygd_delete.evidence.signing import enveloped, open_envelope, read_private, sign, signed_by
 from noisygd_delete.methods import minimiser, perturbed
 from noisygd_delete.privacy.guarantee import Guarantee
 from noisygd_delete.records import EditCounts, bounded
@@ -249,19 +249,19 @@ def test_the_subject_of_an_envelope_is_bound_to_its_certificate(key: Path) -> No
         "payload": base64.b64encode(body).decode(),
         "signatures": [{**good["signatures"][0], "sig": signature}],
     }
-    assert opened(good)[1].passed
-    assert not opened(forged)[1].passed
-    assert "not the one that this certificate gives" in opened(forged)[1].detail
+    assert open_envelope(good)[1].passed
+    assert not open_envelope(forged)[1].passed
+    assert "not the one that this certificate gives" in open_envelope(forged)[1].detail
 
 
 def test_an_envelope_has_one_form(key: Path) -> None:
     good = enveloped(sign(paper_of("sharp", model_after="2" * 64), key), key)
-    assert opened(good)[1].passed
+    assert open_envelope(good)[1].passed
     alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
     sig = good["signatures"][0]["sig"]
     loose = sig[:-3] + alphabet[alphabet.index(sig[-3]) ^ 1] + "=="  # bits that decoding ignores
     assert base64.b64decode(loose) == base64.b64decode(sig)
-    assert not opened({**good, "signatures": [{**good["signatures"][0], "sig": loose}]})[1].passed
+    assert not open_envelope({**good, "signatures": [{**good["signatures"][0], "sig": loose}]})[1].passed
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,15 @@ import pytest
 
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.evidence import certificate_log, new_key, sign
-from noisygd_delete.evidence.certificate_log import BEGINS, checked, entered, leaf_of, path_to_root, root, root_by
+from noisygd_delete.evidence.certificate_log import (
+    BEGINS,
+    check_log_proof,
+    enter_certificate,
+    leaf_of,
+    path_to_root,
+    root,
+    root_by,
+)
 from noisygd_delete.evidence.signing import canonical
 from noisygd_delete.records import bounded
 
@@ -73,12 +81,12 @@ def test_each_paper_has_a_proof_for_its_signer_and_no_other(key: Path, tmp_path:
     papers = [paper(key, number) for number in range(9)]
     for number, each in enumerate(papers):
         proofs.append(tmp_path / f"{number}.json")
-        proofs[-1].write_text(json.dumps(entered(log, each, key)))
+        proofs[-1].write_text(json.dumps(enter_certificate(log, each, key)))
     for each, proof in zip(papers, proofs, strict=True):
-        assert checked(each, proof).passed
-        assert checked(each, proof, log).passed
-    assert not checked(papers[1], proofs[0]).passed
-    assert not checked({**papers[0], "what": "else"}, proofs[0]).passed
+        assert check_log_proof(each, proof).passed
+        assert check_log_proof(each, proof, log).passed
+    assert not check_log_proof(papers[1], proofs[0]).passed
+    assert not check_log_proof({**papers[0], "what": "else"}, proofs[0]).passed
     said = json.loads(proofs[4].read_text())
     other = tmp_path / "other.pem"
     new_key(other)
@@ -99,20 +107,20 @@ def test_each_paper_has_a_proof_for_its_signer_and_no_other(key: Path, tmp_path:
     for number, each in enumerate(forged):
         file = tmp_path / f"forged-{number}.json"
         file.write_text(json.dumps(each))
-        assert not checked(papers[4], file).passed, each
-    assert entered(log, papers[4], key)["size"] == 9  # entered once
+        assert not check_log_proof(papers[4], file).passed, each
+    assert enter_certificate(log, papers[4], key)["size"] == 9  # entered once
 
 
 def test_a_rewritten_log_is_noticed_by_who_kept_a_proof(key: Path, tmp_path: Path) -> None:
     log, proof = tmp_path / "certificates.log", tmp_path / "proof.json"
     papers = [paper(key, number) for number in range(6)]
     for each in papers[:4]:
-        answer = entered(log, each, key)
+        answer = enter_certificate(log, each, key)
     proof.write_text(json.dumps(answer))
     for each in papers[4:]:
-        entered(log, each, key)
+        enter_certificate(log, each, key)
     lines = log.read_bytes().splitlines(keepends=True)
-    assert checked(papers[3], proof, log).passed
+    assert check_log_proof(papers[3], proof, log).passed
     for kept in (
         [*lines[:2], *lines[3:]],
         [*lines[:2], lines[3], lines[2], *lines[4:]],
@@ -121,12 +129,12 @@ def test_a_rewritten_log_is_noticed_by_who_kept_a_proof(key: Path, tmp_path: Pat
     ):
         rewritten = tmp_path / "rewritten.log"
         rewritten.write_bytes(b"".join(kept))
-        assert not checked(papers[3], proof, rewritten).passed
+        assert not check_log_proof(papers[3], proof, rewritten).passed
 
 
 def test_a_log_holds_random_ids_and_digests_and_nothing_else(key: Path, tmp_path: Path) -> None:
     log = tmp_path / "certificates.log"
-    entered(log, paper(key, 1), key)
+    enter_certificate(log, paper(key, 1), key)
     assert log.read_bytes() == BEGINS + canonical(leaf_of(paper(key, 1))) + b"\n"
     assert set(leaf_of(paper(key, 1))) == {"certificate_id", "sha256"}
     assert log.stat().st_mode & 0o777 == 0o600
@@ -134,11 +142,11 @@ def test_a_log_holds_random_ids_and_digests_and_nothing_else(key: Path, tmp_path
 
 def test_a_line_that_a_crash_cut_off_is_taken_away(key: Path, tmp_path: Path) -> None:
     log = tmp_path / "certificates.log"
-    entered(log, paper(key, 1), key)
+    enter_certificate(log, paper(key, 1), key)
     whole = log.read_bytes()
     for cut in (1, 20, len(whole) - len(BEGINS) - 1):
         log.write_bytes(whole + whole[len(BEGINS) : len(BEGINS) + cut])
-        assert entered(log, paper(key, 2), key)["index"] == 1
+        assert enter_certificate(log, paper(key, 2), key)["index"] == 1
         assert log.read_bytes().startswith(whole)
         assert log.read_bytes().count(b"\n") == 3
 
@@ -146,8 +154,8 @@ def test_a_line_that_a_crash_cut_off_is_taken_away(key: Path, tmp_path: Path) ->
 def test_many_processes_enter_at_once(key: Path, tmp_path: Path) -> None:
     log = tmp_path / "certificates.log"
     program = (
-        "import sys\nfrom tests.papers.test_certificate_log import paper, entered\nfrom pathlib import Path\n"
-        "[entered(sys.argv[2], paper(Path(sys.argv[1]), int(sys.argv[3]) * 10 + k), sys.argv[1]) for k in range(10)]"
+        "import sys\nfrom tests.papers.test_certificate_log import paper, enter_certificate\nfrom pathlib import Path\n"
+        "[enter_certificate(sys.argv[2], paper(Path(sys.argv[1]), int(sys.argv[3]) * 10 + k), sys.argv[1]) for k in range(10)]"
     )
     running = [
         subprocess.Popen([sys.executable, "-c", program, str(key), str(log), str(number)]) for number in range(3)
@@ -165,16 +173,18 @@ def test_what_is_no_log_is_left_as_it_is(key: Path, tmp_path: Path, monkeypatch:
         file = tmp_path / f"{number}.log"
         file.write_bytes(content)
         with pytest.raises(InvalidParameter, match=r"log of certificates|earlier output"):
-            entered(file, one, key)
+            enter_certificate(file, one, key)
         assert file.read_bytes() == content
     with pytest.raises(InvalidParameter, match="with its signature"):
-        entered(tmp_path / "new.log", {name: value for name, value in one.items() if name != "signature"}, key)
+        enter_certificate(
+            tmp_path / "new.log", {name: value for name, value in one.items() if name != "signature"}, key
+        )
     monkeypatch.setattr(certificate_log, "MOST_LEAVES", 2)
     log = tmp_path / "full.log"
     for number in (1, 2):
-        entered(log, paper(key, number), key)
+        enter_certificate(log, paper(key, number), key)
     with pytest.raises(InvalidParameter, match="begin another file"):
-        entered(log, paper(key, 3), key)
+        enter_certificate(log, paper(key, 3), key)
     monkeypatch.setattr(bounded, "DOCUMENT", 50)
     with pytest.raises(InvalidParameter, match="longer than 50 bytes"):
-        entered(log, paper(key, 2), key)
+        enter_certificate(log, paper(key, 2), key)

@@ -18,8 +18,8 @@ from noisygd_delete.accountant import Event
 from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.evidence import Erasure, erasure_certificate, new_key, sign, verify_certificate
-from noisygd_delete.evidence.signing import PAYLOAD, enveloped, opened, statement
-from noisygd_delete.evidence.stamp import checked, stamped
+from noisygd_delete.evidence.signing import PAYLOAD, enveloped, open_envelope, statement
+from noisygd_delete.evidence.stamp import check_stamp, stamped
 from noisygd_delete.records import EditCounts
 
 
@@ -62,7 +62,7 @@ def test_an_independent_library_opens_the_envelope_and_finds_the_certificate(pap
     assert inside["_type"] == "https://in-toto.io/Statement/v1"
     assert inside["subject"] == [{"name": "model-2.safetensors", "digest": {"sha256": "2" * 64}}]
     assert verify_certificate(inside["predicate"], public_key=f"{key}.pub").passed
-    again, check = opened(enveloped(paper, key), public_key=f"{key}.pub")
+    again, check = open_envelope(enveloped(paper, key), public_key=f"{key}.pub")
     assert check.passed
     assert again == json.loads(json.dumps(paper))
 
@@ -109,12 +109,12 @@ def test_what_that_library_refuses_is_refused_here(paper: dict, key: Path, tmp_p
     ):
         with pytest.raises(VerificationError):
             judged(wrong, key)
-        assert not opened(wrong, public_key=f"{key}.pub")[1].passed
+        assert not open_envelope(wrong, public_key=f"{key}.pub")[1].passed
     for wrong in (
         {**good, "payloadType": "text/plain"}, {**good, "more": 1}, {**good, "signatures": []}, {**good, "payload": "!"},
         {**good, "signatures": [signature, signature]}, {"payloadType": PAYLOAD}, {**good, "payload": base64.b64encode(b"[1]").decode()},
     ):  # fmt: skip
-        assert not opened(wrong, public_key=f"{key}.pub")[1].passed
+        assert not open_envelope(wrong, public_key=f"{key}.pub")[1].passed
 
 
 def test_there_must_be_something_to_attest(paper: dict, key: Path) -> None:
@@ -214,11 +214,11 @@ def test_a_stamp_that_openssl_accepts_is_accepted_and_of_nothing_else(
     stamp.write_bytes(stamped(data.read_bytes(), server))
     said = openssl("ts", "-verify", "-data", str(data), "-in", str(stamp), "-CAfile", str(root))
     assert b"Verification: OK" in said.stdout + said.stderr
-    assert checked(data.read_bytes(), stamp, root).passed
+    assert check_stamp(data.read_bytes(), stamp, root).passed
     data.write_bytes(b'{"a": 2}')
     said = openssl("ts", "-verify", "-data", str(data), "-in", str(stamp), "-CAfile", str(root))
     assert said.returncode != 0
-    assert not checked(data.read_bytes(), stamp, root).passed
+    assert not check_stamp(data.read_bytes(), stamp, root).passed
     openssl(
         "req",
         "-x509",
@@ -232,7 +232,7 @@ def test_a_stamp_that_openssl_accepts_is_accepted_and_of_nothing_else(
         "-subj",
         "/CN=o",
     )
-    assert not checked(b'{"a": 1}', stamp, tmp_path / "other.pem").passed
+    assert not check_stamp(b'{"a": 1}', stamp, tmp_path / "other.pem").passed
 
 
 def test_a_server_that_misbehaves_is_one_error(authority: tuple[str, Path]) -> None:

@@ -19,7 +19,7 @@ import pytest
 from noisygd_delete import EditRequest
 from noisygd_delete.cli import main
 from noisygd_delete.curator.stream import Batching, NonAdaptive, Stream, forecast, interact
-from noisygd_delete.curator.stream.parsing import from_json, read
+from noisygd_delete.curator.stream.parsing import from_json, read_requests
 from noisygd_delete.errors import InvalidRequest
 from noisygd_delete.records import bounded
 from noisygd_delete.store import Store, status
@@ -237,7 +237,7 @@ def test_a_line_that_cannot_be_read_is_named_and_not_quoted(line, reason) -> Non
 
 
 def test_reading_goes_on_after_a_bad_line() -> None:
-    found = list(read(["{", LINES[0]], SCHEMA))
+    found = list(read_requests(["{", LINES[0]], SCHEMA))
     assert isinstance(found[0], InvalidRequest)
     assert found[1] == EditRequest.delete([name(0)], request_id="token-0")
 

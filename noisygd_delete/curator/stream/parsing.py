@@ -104,7 +104,9 @@ def _replacements(rows: Mapping[str, Any], number: int, schema: Schema) -> Mappi
     ).replacements
 
 
-def read(lines: Iterable[str | None], schema: Schema, *, table: bool = False) -> Iterator[EditRequest | InvalidRequest]:
+def read_requests(
+    lines: Iterable[str | None], schema: Schema, *, table: bool = False
+) -> Iterator[EditRequest | InvalidRequest]:
     """The requests in order; in the place of one that cannot be read, the reason. For the arguments see `numbered`."""
     return (request for _, request in numbered(lines, schema, table=table))
 

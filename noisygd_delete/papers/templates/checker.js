@@ -2664,7 +2664,7 @@ return null;
 return {__getattr__, _KINDS, CATALOGUE, from_dict, InvalidParameter, Mapping, Catalogue, on_first_use};
 })();
 $.modules["evidence.signing"] = (() => {
-let MOST_VALUES, canonical, _values, _as_doubles, Scheme, _OF_SMALL_ORDER, SIGNED, key_id, encrypted, read_private, read_public, sign, signed_by, decoded, PAYLOAD, STATEMENT, PREDICATE, statement, encoded, is_envelope, opened;
+let MOST_VALUES, canonical, _values, _as_doubles, Scheme, _OF_SMALL_ORDER, SIGNED, key_id, encrypted, read_private, read_public, sign, signed_by, decoded, is_envelope;
 const base64 = $.libraries["base64"];
 const hashlib = $.libraries["hashlib"];
 const Callable = $.libraries["collections.abc"]["Callable"];
@@ -2682,7 +2682,6 @@ const load_pem_private_key = $.libraries["cryptography.hazmat.primitives.seriali
 const load_pem_public_key = $.libraries["cryptography.hazmat.primitives.serialization"]["load_pem_public_key"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const bounded = $.libraries["records.bounded"];
-const Check = $.modules["evidence.checks"]["Check"];
 MOST_VALUES = 1000000n;
 canonical = $.fn("canonical", ["document"], {}, function (document) {
 let error, said;
@@ -2817,63 +2816,10 @@ throw $.raised($.b.ValueError(["not base64 as it is written"]));
 }
 return raw;
 });
-PAYLOAD = "application/vnd.in-toto+json";
-STATEMENT = "https://in-toto.io/Statement/v1";
-PREDICATE = "urn:noisygd-delete:erasure-certificate:";
-statement = $.fn("statement", ["certificate"], {}, function (certificate) {
-let action, evidence, kind, subject;
-{const $v15 = [$.gi(certificate, "action"), $.gi(certificate, "evidence")];action = $v15[0];evidence = $v15[1];}
-if ($.t(!$.is($.gi(action, "model_after_sha256"), null))) {
-subject = $.dict([["name", ("" + "model-" + $.formatted($.gi(action, "release"), "", "") + ".safetensors")], ["digest", $.dict([["sha256", $.gi(action, "model_after_sha256")]])]]);
-} else {
-if ($.t(!$.is($.gi(evidence, "ledger_sha256"), null))) {
-subject = $.dict([["name", ("" + "ledger-" + $.formatted($.gi(evidence, "ledger_entries"), "", ""))], ["digest", $.dict([["sha256", $.gi(evidence, "ledger_sha256")]])]]);
-} else {
-throw $.raised(InvalidParameter(["an attestation is about a model or a ledger, and this certificate names neither; issue it from a store"]));
-}
-}
-kind = $.add(PREDICATE, $.gi($.cm($.b.str([$.gi(certificate, "format")]), "rpartition", ["/"]), 2n));
-return $.dict([["_type", STATEMENT], ["subject", [subject]], ["predicateType", kind], ["predicate", $.b.dict([certificate])]]);
-});
-encoded = $.fn("encoded", ["kind", "body"], {}, function (kind, body) {
-return $.mod(new Uint8Array([68, 83, 83, 69, 118, 49, 32, 37, 100, 32, 37, 98, 32, 37, 100, 32, 37, 98]), $.tuple([$.b.len([$.cm(kind, "encode", [])]), $.cm(kind, "encode", []), $.b.len([body]), body]));
-});
 is_envelope = $.fn("is_envelope", ["document"], {}, function (document) {
 return $.both($.b.isinstance([document, Mapping]), () => $.has(document, "payloadType"));
 });
-opened = $.fn("opened", ["envelope", "*", "public_key"], {"public_key": null}, function (envelope, public_key) {
-let body, certificate, error, expected, inside, signature, signer;
-certificate = null;
-try {
-if (($.t(!$.eq($.b.set([envelope]), $.set(["payload", "payloadType", "signatures"]))) || $.t(!$.eq($.gi(envelope, "payloadType"), PAYLOAD)))) {
-throw $.raised(InvalidParameter([("" + "not an envelope of " + $.formatted(PAYLOAD, "", ""))]));
-}
-body = decoded([$.gi(envelope, "payload")]);
-inside = $.libraries["records.bounded"].parsed([$.cm(body, "decode", [])]);
-certificate = $.gi(inside, "predicate");
-if (($.t(!$.eq(canonical([inside]), body)) || $.t(!$.eq(canonical([statement([certificate])]), body)))) {
-throw $.raised(InvalidParameter(["its statement is not the one that this certificate gives"]));
-}
-signer = signed_by([$.b.dict([certificate])]);
-if ($.t($.is(signer, null))) {
-throw $.raised(InvalidParameter(["the certificate inside is unsigned, or was altered"]));
-}
-expected = ($.t($.is(public_key, null)) ? signer : read_public([public_key]));
-{const $v16 = $.unpack($.gi(envelope, "signatures"), 1, -1);signature = $v16[0];}
-if (($.t(!$.eq($.b.set([signature]), $.set(["keyid", "sig"]))) || $.t(!$.eq($.gi(signature, "keyid"), key_id([expected]))))) {
-throw $.raised(InvalidParameter(["it was signed by another key"]));
-}
-$.cm(expected, "verify", [decoded([$.gi(signature, "sig")]), encoded([PAYLOAD, body])]);
-} catch ($error) { const $caught = $.thrown($error);
-if ($.caught($caught, InvalidSignature)) {
-return $.tuple([certificate, Check(["envelope", false, "altered after signing"])]);
-} else if ($.caught($caught, $.tuple([InvalidParameter, $.b.ValueError, $.b.TypeError, $.b.KeyError, $.b.AttributeError, $.b.RecursionError]))) {error = $caught;
-return $.tuple([certificate, Check(["envelope", false, $.either($.slice($.b.str([error]), null, 200n, null), () => $.ga($.b.type([error]), "__name__"))])]);
-} else throw $caught;
-}
-return $.tuple([certificate, Check(["envelope", true, ("" + "an in-toto statement, signed by key " + $.formatted(key_id([expected]), "", ""))])]);
-});
-return {MOST_VALUES, canonical, _values, _as_doubles, Scheme, _OF_SMALL_ORDER, SIGNED, key_id, encrypted, read_private, read_public, sign, signed_by, decoded, PAYLOAD, STATEMENT, PREDICATE, statement, encoded, is_envelope, opened, Mapping, Check, InvalidParameter, InvalidSignature, Any, PublicFormat, Encoding, Ed25519PublicKey, UnsupportedAlgorithm, load_pem_public_key, Callable, Ed25519PrivateKey, load_pem_private_key};
+return {MOST_VALUES, canonical, _values, _as_doubles, Scheme, _OF_SMALL_ORDER, SIGNED, key_id, encrypted, read_private, read_public, sign, signed_by, decoded, is_envelope, Mapping, PublicFormat, Encoding, InvalidParameter, Ed25519PublicKey, UnsupportedAlgorithm, load_pem_public_key, InvalidSignature, Any, Callable, Ed25519PrivateKey, load_pem_private_key};
 })();
 $.modules["papers.catalogue"] = (() => {
 let figure;

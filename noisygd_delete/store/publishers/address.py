@@ -33,7 +33,7 @@ def kind_of(address: str) -> str:
     return address.partition(":")[0]
 
 
-def checked(address: str, model: str | None, alias: str | None, *, default: str) -> Address:
+def check_address(address: str, model: str | None, alias: str | None, *, default: str) -> Address:
     """The address in full, with the model's name and alias where it has them; `default`: the name if none is given.
 
     Raises:

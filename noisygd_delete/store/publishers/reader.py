@@ -104,7 +104,7 @@ class PublishedModel:
 
 
 def _additive(values: Any, map: dict[str, Any]) -> list[Any]:
-    """One block for each column: of a number its dyadic bins, 2, 4, … 2^levels; of a category its 0/1 columns."""
+    """One block for each column: of a number its dyadic bins, 2, 4, … 2^levels, and its own value; of a category its 0/1 columns."""
     blocks, at, every = [], 0, np.arange(len(values))
     for place, width in enumerate(map["columns"]):
         if width:
@@ -125,12 +125,15 @@ def _additive(values: Any, map: dict[str, Any]) -> list[Any]:
             absent = [values[:, at : at + 1]]
             there = there & (values[:, at] <= 0)
             at += 1
+        linear = map.get("linear", 0.0)
         for level in range(1, map["levels"] + 1):
             bins = np.zeros((len(unit), 2**level))
-            bins[every, np.minimum(np.floor(unit * 2**level), 2**level - 1).astype(int)] = there / math.sqrt(
-                map["levels"]
-            )
+            part = np.minimum(np.floor(unit * 2**level), 2**level - 1).astype(int)
+            bins[every, part] = there * math.sqrt((1 - linear) / map["levels"])
             blocks.append(bins)
+        if linear:
+            own = np.column_stack([2 * unit - 1, np.sqrt(1 - (2 * unit - 1) ** 2)])
+            blocks.append(math.sqrt(linear) * there[:, None] * own)
         blocks += absent
     return blocks
 
@@ -185,7 +188,7 @@ def _numbers(cells: list[str], kind: dict[str, Any], name: str) -> list[list[flo
         if absent and missing == "column":
             found.append([0.0, 1.0])
             continue
-        value: Any = missing if absent else _number(text, kind.get("decimal", "."), kind.get("thousands", ""))
+        value: Any = missing if absent else _number(text, kind)
         if not math.isfinite(value):
             raise ValueError(f"column {name!r}: a cell is not a number")
         unit = 2 * (float(curve(min(max(value, lower), upper))) - low) / (high - low) - 1
@@ -193,11 +196,13 @@ def _numbers(cells: list[str], kind: dict[str, Any], name: str) -> list[list[flo
     return found
 
 
-def _number(text: str, decimal: str, thousands: str) -> float:
-    if (decimal, thousands) != (".", "") and not isinstance(text, _Number):
+def _number(text: str, kind: dict[str, Any]) -> float:
+    decimal, thousands, unit = kind.get("decimal", "."), kind.get("thousands", ""), re.escape(kind.get("unit", ""))
+    if (decimal, thousands, unit) != (".", "", "") and not isinstance(text, _Number):
         mark = "[ \u00a0\u202f]" if thousands == " " else re.escape(thousands)
         whole = rf"[1-9]\d{{0,2}}(?:{mark}\d{{3}})+|\d+" if thousands else r"\d+"
-        form = rf"([+-]?)({whole})?(?:{re.escape(decimal)}(\d*))?(e[+-]?\d+)?"
+        before, behind = (f"(?:{mark})?" for mark in (rf"{unit}[ \u00a0\u202f]?", rf"[ \u00a0\u202f]?{unit}"))
+        form = rf"([+-]?){before}({whole})?(?:{re.escape(decimal)}(\d*))?(e[+-]?\d+)?{behind}"
         parts = re.fullmatch(form, text, re.ASCII | re.IGNORECASE)
         if parts is None or not (parts[2] or parts[3]):
             return math.nan

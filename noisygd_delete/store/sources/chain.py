@@ -80,7 +80,7 @@ def summed(
         As `reading.records_of`.
     """
     moments, loss = _moments(plan), plan.loss
-    workers = source.opened(schema, plan.records, done)
+    workers = source.open_rows(schema, plan.records, done)
     if workers is not None:
         with workers as (held, position, left_out):
             check_fit(held, plan)

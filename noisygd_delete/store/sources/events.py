@@ -37,7 +37,7 @@ def erased_in(path: str | Path, table: str | None, id: str) -> list[Erased]:
     """
     own: list[Erased] = []
     gone: dict[str, dict[str, None]] = {}  # of a transaction: the ids of its rows, each once, since events are repeated
-    with bounded.opened(path, error=InvalidRequest) as file:
+    with bounded.open_plain(path, error=InvalidRequest) as file:
         for number, line in enumerate(bounded.lines(file, error=InvalidRequest), start=1):
             if number > _MOST:
                 raise InvalidRequest(f"{path}: over {_MOST} events; give them in several files")

@@ -44,7 +44,7 @@ class Selection:
     gone_subjects: tuple[str, ...] = ()
 
 
-def opened(
+def open_rows(
     engine: str,
     address: str,
     schema: Schema,
@@ -73,7 +73,7 @@ def opened(
             f"workers of {engine} hold tables where it is installed: pip install noisygd-delete-engines"
         ) from error
     how = {"selection": selection} if engine in WITH_SQL else {}
-    held: AbstractContextManager[tuple[CurrentRecords, str, LeftOut]] = workers.opened(
+    held: AbstractContextManager[tuple[CurrentRecords, str, LeftOut]] = workers.open_rows(
         address, schema, slots, pinned, **how
     )
     return held
@@ -100,14 +100,14 @@ class FolderOnEngine(Source):
             raise InvalidParameter("a folder of Parquet files is one table; leave --table out")
         _check_engine(self, self.engine)
 
-    def opened(
+    def open_rows(
         self, schema: Schema, slots: int, done: Done = NOTHING_DONE
     ) -> AbstractContextManager[tuple[CurrentRecords, str, LeftOut]]:
         if done.refuse is not None:
             raise InvalidParameter(
                 f"{self.address}: a list of erased ids is compared with the ids of a table, which workers do not read; leave --tombstones out"
             )
-        return opened(self.engine, self.address, schema, slots, selection=_selection(self))
+        return open_rows(self.engine, self.address, schema, slots, selection=_selection(self))
 
     def check(self) -> None:
         """Ids are not read here."""
@@ -142,14 +142,14 @@ class DeltaOnEngine(DeltaTable):
         super().__post_init__()
         _check_engine(self, self.engine)
 
-    def opened(
+    def open_rows(
         self, schema: Schema, slots: int, done: Done = NOTHING_DONE
     ) -> AbstractContextManager[tuple[CurrentRecords, str, LeftOut]]:
         pinned, selection = self.pinned(columns_of(schema)), _selection(self, done)
         table = replace(self, query=None)  # the engine asks the query, in its own words
         with table._at(number_of(pinned.position)) as connection:
             table._check_done(connection, pinned.position, done)
-        return opened(self.engine, self.address, schema, slots, pinned=pinned, selection=selection)
+        return open_rows(self.engine, self.address, schema, slots, pinned=pinned, selection=selection)
 
     def check(self) -> None:
         table = replace(self, query=None)

@@ -110,7 +110,7 @@ def dealt(address: str, files: tuple[FileFacts, ...], *, pinned: bool = False) -
     return parts
 
 
-def read(address: str, part: FilePart, columns: list[str]) -> Iterator[pyarrow.RecordBatch]:
+def read_part(address: str, part: FilePart, columns: list[str]) -> Iterator[pyarrow.RecordBatch]:
     """These columns of a partition, a block of rows at a time.
 
     Raises:

@@ -51,7 +51,7 @@ def rows_of(
     Raises:
         As `records_of`.
     """
-    held = source.opened(schema, slots, done)
+    held = source.open_rows(schema, slots, done)
     if held is not None:
         with held as (there, position, left_out):
             changes = None if since is None else source.changes(since, position, columns_of(schema))

@@ -178,7 +178,7 @@ class Source(ABC):
         """How many rows of these there are; or of the names among them that have any, each once. A name that the column's type cannot
         hold has none."""
 
-    def opened(
+    def open_rows(
         self, schema: Schema, slots: int, done: Done = NOTHING_DONE
     ) -> AbstractContextManager[tuple[CurrentRecords, str, LeftOut]] | None:
         """The rows where they lie, held by others while this is open, their position and what is left out; None: they are read by

@@ -703,7 +703,7 @@ def test_workers_sum_a_delta_table_by_parts(tmp_path: Path, noises, monkeypatch,
         held = ClusterRecords(Workers(parts), address=address, width=of.features, slots=slots)
         yield held, pinned.position, NONE_LEFT_OUT
 
-    monkeypatch.setattr("noisygd_delete.store.sources.opening.opened", opened)
+    monkeypatch.setattr("noisygd_delete.store.sources.opening.open_rows", opened)
     table, found = InDelta(tmp_path), []
     for engine in (None, "ray"):
         noises.clear()

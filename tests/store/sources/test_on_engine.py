@@ -10,7 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from noisygd_delete_engines.on_spark import SparkCluster, check_settings, kept
+from noisygd_delete_engines.on_spark import SparkCluster, check_settings, pack_partition
 from noisygd_delete_engines.questions import Encoder, Facts
 from noisygd_delete_engines.table import ClusterRecords
 
@@ -108,7 +108,7 @@ def test_partitions_are_cut_by_the_files_alone_and_give_the_rows_of_memory(tmp_p
     assert not any(part.pinned for part in parts)
     assert [part.groups for part in parts] == [(0, 1), (2, 3), (4,), (0,), (0,), (0,)]
     encoder = Encoder.for_rows(SCHEMA, address)
-    encoded = [encoder.encoded(files.read(address, part, encoder.columns)) for part in parts]
+    encoded = [encoder.encoded(files.read_part(address, part, encoder.columns)) for part in parts]
     memory, _ = records_of(source_at(address, id="id"), SCHEMA, SLOTS)
     rows = [bytes(row) for part in encoded for row in part.rows]
     assert len(rows) == ROWS
@@ -124,7 +124,7 @@ def test_faults_of_files_are_told_without_their_words(tmp_path: Path) -> None:
     address = in_parquet(tmp_path)["address"]
     encoder = Encoder.for_rows(SCHEMA, address)
     with pytest.raises(InvalidSchema, match="no column 'absent'"):
-        list(files.read(address, files.dealt(address, files.listed(address))[0], ["absent"]))
+        list(files.read_part(address, files.dealt(address, files.listed(address))[0], ["absent"]))
     (Path(address) / "0.parquet").write_bytes(b"PAR1 and nothing else")
     with pytest.raises(SourceError, match="in one of its files"):
         files.dealt(address, files.listed(address))
@@ -135,7 +135,7 @@ def test_faults_of_files_are_told_without_their_words(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="knows no such file system"):
         files.listed("gopher://there/folder")
     wrong = arrow().set_column(2, "a", [["much"] * ROWS])
-    (fault,) = kept(encoder, wrong.to_batches())
+    (fault,) = pack_partition(encoder, wrong.to_batches())
     assert fault[0] == "fault"
     assert b"InvalidSchema" in fault[1]
     assert b"much" not in fault[1]
@@ -162,7 +162,7 @@ def in_this_process(engine: str, address: str, schema, slots: int, *, pinned=Non
         encoder = Encoder.for_rows(schema, address)
         found = files.listed(address) if pinned is None else pinned.files
         parts = files.dealt(address, found, pinned=pinned is not None)
-        cluster = InProcess([encoder.encoded(files.read(address, part, encoder.columns)) for part in parts])
+        cluster = InProcess([encoder.encoded(files.read_part(address, part, encoder.columns)) for part in parts])
         records = ClusterRecords(cluster, address=address, width=schema.features, slots=slots)
         yield records, files.position() if pinned is None else pinned.position, NONE_LEFT_OUT
 
@@ -171,7 +171,7 @@ def in_this_process(engine: str, address: str, schema, slots: int, *, pinned=Non
 
 @pytest.mark.parametrize("engine", ["ray", "spark"])
 def test_a_store_over_workers_publishes_and_certifies_as_one_without(engine: str, tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(opening, "opened", in_this_process)
+    monkeypatch.setattr(opening, "open_rows", in_this_process)
     address = in_parquet(tmp_path)["address"]
     papers = {}
     for named, chosen in (("without", None), ("with", engine)):
@@ -216,7 +216,7 @@ def blank(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("engine", ["ray", "spark"])
 def test_a_delta_table_is_read_by_workers_at_one_version(engine: str, blank: Path, monkeypatch) -> None:
-    monkeypatch.setattr(opening, "opened", in_this_process)
+    monkeypatch.setattr(opening, "open_rows", in_this_process)
     address = in_delta(blank)["address"]
     source = source_at(address, engine=engine, id="id")
     assert source_from(source.to_dict()) == source
@@ -228,7 +228,7 @@ def test_a_delta_table_is_read_by_workers_at_one_version(engine: str, blank: Pat
         stated = erasure_certificate(erasure, plan=made, events=events)["evidence"]
         assert (stated["deleted_at"], stated["read_at"], stated["counted"]) == ("version:2", "version:2", "versions")
         assert store.accountant.last.counts.deleted == 2, "one of them nobody told of"
-        with source.opened(SCHEMA, SLOTS) as (held, position, _):
+        with source.open_rows(SCHEMA, SLOTS) as (held, position, _):
             assert (held.rows, position) == (ROWS - 2, "version:2")
         assert len(source.files_in_use()) == 1
         assert len(list(Path(address).glob("*.parquet"))) == 3, "those of the deleted rows are still there"
@@ -244,7 +244,7 @@ def test_a_column_that_an_older_file_lacks_is_empty_there(tmp_path: Path) -> Non
     source = source_at(str(tmp_path / "lake"), engine="ray", id="id")
     pinned = source.pinned(["a", "b"])
     parts = files.dealt(source.address, pinned.files, pinned=True)
-    read = [batch for part in parts for batch in files.read(source.address, part, ["b", "a"])]
+    read = [batch for part in parts for batch in files.read_part(source.address, part, ["b", "a"])]
     assert sum(batch.column("b").null_count for batch in read) == 100
     assert sorted(value for batch in read for value in batch.column("a").to_pylist()) == sorted(rows["a"].to_pylist())
     with pytest.raises(InvalidSchema, match="no column 'absent'"):
@@ -293,7 +293,7 @@ def test_cells_of_every_kind_read_as_in_a_file_of_one_process(tmp_path: Path) ->
     parquet.write_table(pyarrow.table(cells), tmp_path / "files/0.parquet")
     encoder = Encoder.for_rows(schema, "people")
     (part,) = files.dealt(str(tmp_path / "files"), files.listed(str(tmp_path / "files")))
-    found = encoder.encoded(files.read(str(tmp_path / "files"), part, encoder.columns))
+    found = encoder.encoded(files.read_part(str(tmp_path / "files"), part, encoder.columns))
     own = schema.encode_file(tmp_path / "files/0.parquet")
     assert found.rows.tobytes() == own.rows.tobytes()
     assert found.labels.tolist() == own.labels.tolist()
