@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from noisygd_delete.bounds import ladder
 from noisygd_delete.bounds.arithmetic import first_whole
 
 
@@ -92,3 +93,18 @@ def shape_trace(*, categories: Sequence[float], numbers: float, constant: bool =
 def expected_excess_risk(*, noise: float, records: float, inverse_trace: float) -> float:
     """(s²/2n²) tr(Σ H⁻¹), to second order in b: what is to be expected, not a bound (an average, cov θ = (s/n)² H⁻¹ΣH⁻¹)."""
     return noise**2 * inverse_trace / (2 * records**2)
+
+
+def forecast_ridge(
+    *, regularization: float, dimension: float, noise: float, records: float, model_norm: float
+) -> float:
+    """λ′ = max(λ, √d s/(nB)): below it the noise alone would carry the model beyond the public guess B of its norm.
+
+    Public numbers only; every theorem here holds with λ′ in the place of λ.
+    """
+    return max(regularization, math.sqrt(dimension) * noise / (records * model_norm))
+
+
+def ancestor_gdp(*, parents: Mapping[int, Iterable[int]], charges: Mapping[int, float], seen: Iterable[int]) -> float:
+    """μ of an observer of the runs `seen`; `charges` is μ_e of every run for the person, m_e μ_e with m rows of hers, 0 without."""
+    return math.sqrt(math.fsum(charges[run] ** 2 for run in ladder.ancestors(parents=parents, seen=seen)))

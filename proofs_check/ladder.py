@@ -53,7 +53,6 @@ def _overwritten_starts_forgotten(runs: list[StageRun], **asked):
     fault=("a start at an overwritten model taken for no input", _overwritten_starts_forgotten),
     licenses=(
         "bounds.ladder:ancestors",
-        "bounds.ladder:ancestor_gdp",
         "accountant.ancestors:ancestor_guarantee",
         "accountant.ancestors:StageRun",
         "accountant.ancestors:Presence",
@@ -113,7 +112,7 @@ def _ancestors(claim, effort: int) -> Finding:
             require(abs(whole - stated) <= 1e-6 * stated + 1e-9, f"all of An observed: {whole}, stated {stated}")
             charges = dict(enumerate(shifts))
             close(
-                ladder.ancestor_gdp(parents=parents, charges=charges, seen=[*seen, *watched]),
+                closed_forms.ancestor_gdp(parents=parents, charges=charges, seen=[*seen, *watched]),
                 stated,
                 "the sum in numbers",
             )

@@ -312,10 +312,7 @@ def _weakly_convex(claim, effort: int) -> Finding:
     evidence=(SYMBOLIC, ADVERSARIAL),
     claim=bounds.excess_risk,
     fault=("half the variance of b", lambda *, noise, **rest: bounds.excess_risk(noise=noise / math.sqrt(2), **rest)),
-    licenses=(
-        "bounds.objective_perturbation:excess_risk",
-        "bounds.objective_perturbation:forecast_ridge",
-    ),
+    licenses=("bounds.objective_perturbation:excess_risk",),
     scope="Exact expectations for quadratic objectives of random spectra, output noise included (equality of the first term where all "
     "curvature is m); logistic regression on a line by quadrature over b. f − f* ≤ ‖∇f‖²/(2m) is strong convexity, cited.",
 )
@@ -358,9 +355,9 @@ def _excess(claim, effort: int) -> Finding:
     require(0.05 * bound < truth <= bound, f"logistic: {truth} against {bound}")
     pulled = claim(dimension=1, noise=noise, strong_convexity=ridge, records=2, gradient_tolerance=0.1)
     close(pulled, (noise / 2 + 0.1) ** 2 / (2 * ridge), "with the solver's tolerance")
-    ridge = bounds.forecast_ridge(regularization=1e-4, dimension=100, noise=80.0, records=1000, model_norm=8.0)
+    ridge = closed_forms.forecast_ridge(regularization=1e-4, dimension=100, noise=80.0, records=1000, model_norm=8.0)
     close(ridge, 0.1, "λ′")
-    kept = bounds.forecast_ridge(regularization=0.2, dimension=100, noise=80.0, records=1000, model_norm=8.0)
+    kept = closed_forms.forecast_ridge(regularization=0.2, dimension=100, noise=80.0, records=1000, model_norm=8.0)
     require(kept == 0.2, "λ′ never falls below λ")
     return Finding(f"closest approach {max(closest, 0):.1e} (equality where all curvature is m)")
 

@@ -10,6 +10,7 @@ from scipy.optimize import minimize
 
 from noisygd_delete.bounds import objective_perturbation
 
+from . import closed_forms
 from .framework import ADVERSARIAL, SYMBOLIC, Finding, close, require, same, statement
 
 
@@ -69,7 +70,7 @@ def _balance_fault(cost, *, regularization, model_norm, most, accuracy=0.01):
     evidence=(SYMBOLIC, ADVERSARIAL),
     claim=objective_perturbation.balanced_ridge,
     fault=("three times that ridge", _balance_fault),
-    licenses=("bounds.objective_perturbation:balanced_ridge", "bounds.objective_perturbation:forecast_ridge"),
+    licenses=("bounds.objective_perturbation:balanced_ridge",),
     scope="The derivative of a/(2λ′) + λ′B²/2 symbolically; random falling costs (powers, steps, infinite below a threshold) against "
     "the least sum on a fine grid, within the stated accuracy; agreement with objective perturbation's closed form √d s/(nB).",
 )
@@ -103,7 +104,7 @@ def _balance(claim, effort: int) -> Finding:
             close(found, best, "√a/B", tolerance=0.011)
     for noise in (1.0, 30.0):
         facts = {"regularization": 1e-4, "model_norm": 8.0}
-        closed = objective_perturbation.forecast_ridge(dimension=108, noise=noise, records=26_000, **facts)
+        closed = closed_forms.forecast_ridge(dimension=108, noise=noise, records=26_000, **facts)
         found = claim(lambda used, s=noise: 108 * s**2 / (2 * used * 26_000**2), most=1e9, **facts)
         close(found, closed, "√d s/(nB)", tolerance=0.011)
     return Finding(f"at most {worst:.3f} times the best ridge's cost")

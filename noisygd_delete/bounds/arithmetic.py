@@ -20,6 +20,7 @@ GRID_BITS = 24  # exact noise of parameter τ lies on a grid of step τ/2²⁴
 MOST_PROCESSES = 128  # of a group: the slack counts an addition for each
 MOST_PARTITIONS = 1 << 16  # of a table that a cluster holds
 NORM_TOLERANCE = 2.0**-20  # rounding a row of norm R to float32 may lengthen it by far less than this
+ROOM = 1 + 2 * NORM_TOLERANCE  # so much longer a row is taken for, its constants rounded; squared for curvatures
 
 _SLOPE_TOLERANCE = 2.0**-21  # a computed ∂ℓ/∂z may exceed its supremum by a few units in the last place of float32
 _UNIT_ROUNDOFF = {"float32": 2.0**-24, "float64": 2.0**-53}

@@ -18,7 +18,6 @@ observed and each is Gaussian in the row.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 
 
@@ -32,8 +31,3 @@ def ancestors(*, parents: Mapping[int, Iterable[int]], seen: Iterable[int]) -> f
             found.add(run)
             open_ += parents[run]
     return frozenset(found)
-
-
-def ancestor_gdp(*, parents: Mapping[int, Iterable[int]], charges: Mapping[int, float], seen: Iterable[int]) -> float:
-    """μ of an observer of the runs `seen`; `charges` is μ_e of every run for the person, m_e μ_e with m rows of hers, 0 without."""
-    return math.sqrt(math.fsum(charges[run] ** 2 for run in ancestors(parents=parents, seen=seen)))

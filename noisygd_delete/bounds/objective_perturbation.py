@@ -170,16 +170,6 @@ def excess_risk(
     return pull**2 / (2 * strong_convexity) + output_noise**2 * hessian_trace / 2
 
 
-def forecast_ridge(
-    *, regularization: float, dimension: float, noise: float, records: float, model_norm: float
-) -> float:
-    """λ′ = max(λ, √d s/(nB)): below it the noise alone would carry the model beyond the public guess B of its norm.
-
-    Public numbers only; every theorem here holds with λ′ in the place of λ.
-    """
-    return max(regularization, math.sqrt(dimension) * noise / (records * model_norm))
-
-
 # --- objective perturbation gdp ---
 #
 # Objective perturbation in Gaussian DP, and what an inexact solve and a machine add to it.
@@ -354,7 +344,7 @@ def row_divisor(*, norm: float, shaped_norm: float, radius: float) -> float:
 #     F(λ′) = λ′B²/2
 #
 # costs at most twice the best one (to the left of it F alone is larger than here, to the right λ′B²/2 is). For noise whose cost is
-# a/(2λ′) it is the best one exactly, λ′ = √a/B: a = d(s/n)² for objective perturbation (`objective_perturbation.forecast_ridge`) and,
+# a/(2λ′) it is the best one exactly, λ′ = √a/B: a = d(s/n)² for objective perturbation and,
 # to first order in the step size, for Noisy-GD, where s is Δ over μ. Nothing but public numbers enters.
 
 

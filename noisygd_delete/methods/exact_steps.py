@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from ..bounds import exact_steps, shifted_interpolation
-from ..bounds.arithmetic import NORM_TOLERANCE, gradient_error
+from ..bounds.arithmetic import ROOM, gradient_error
 from ..errors import AssumptionViolated, InvalidParameter, PlanInfeasible, count, non_negative, positive
 from ..losses.base import Loss
 from ..privacy.guarantee import Worlds
@@ -20,8 +20,6 @@ from .problem import Exactness
 if TYPE_CHECKING:
     from .plan import Numbers, Plan
     from .problem import Problem
-
-ROOM = 1 + 2 * NORM_TOLERANCE  # rows may be R(1 + NORM_TOLERANCE) long; squared for curvatures
 
 
 class NotExact(InvalidParameter):

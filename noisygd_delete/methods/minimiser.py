@@ -8,12 +8,12 @@ from functools import cache
 from typing import Any, ClassVar
 
 from ..bounds import shifted_interpolation
-from ..bounds.arithmetic import first_whole, gradient_error, least_whole
+from ..bounds.arithmetic import ROOM, first_whole, gradient_error, least_whole
 from ..errors import AssumptionViolated, InvalidParameter, choice, count, non_negative, positive
 from ..privacy.guarantee import Guarantee, Worlds
 from . import problem as procedure
 from .base import Condition, Cost
-from .exact_steps import ROOM, ExactSteps, GridMethod
+from .exact_steps import ExactSteps, GridMethod
 from .forecast import Prospects, forecast_excess_risk, steps_deviation
 from .passes import MOST_PASSES, Passes, passes_for
 from .plan import Numbers, Plan

@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass
 
 from ..bounds import block_passes
-from ..bounds.arithmetic import UNIT, gradient_error
+from ..bounds.arithmetic import ROOM, UNIT, gradient_error
 from ..errors import InvalidParameter, count, positive
 from ..privacy.guarantee import Worlds
-from .exact_steps import ROOM, GridRun
+from .exact_steps import GridRun
 from .problem import Problem, forecast_passes
 
 MOST_PASSES, MOST_BLOCKS = 10_000, 1 << 20

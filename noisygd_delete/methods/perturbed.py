@@ -13,11 +13,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from .. import losses
-from ..bounds import objective_perturbation as flow
-from ..bounds import objective_perturbation as tilt
+from ..bounds import objective_perturbation as bounds
 from ..bounds import renyi
-from ..bounds.arithmetic import GRID_BITS, NORM_TOLERANCE, UNIT, gradient_error
-from ..bounds.solver_steps import proven_steps
+from ..bounds.arithmetic import GRID_BITS, ROOM, UNIT, gradient_error
 from ..errors import (
     AssumptionViolated,
     InvalidParameter,
@@ -34,7 +32,7 @@ from ..privacy.sentences import shown
 from . import problem as procedure
 from .base import PROOFS, Condition, Cost, DrawnAtOnce, bounded_gradients
 from .plan import MOST_STAGES, Method, Numbers, Plan
-from .problem import SOLVERS, Problem, forecast_passes
+from .problem import SOLVERS, Problem, solver_passes
 
 if TYPE_CHECKING:
     from .forecast import Prospects
@@ -43,11 +41,6 @@ if TYPE_CHECKING:
 # --- perturbed run ---
 #
 # A release by objective perturbation as the accountant sees it: its public facts, and what they reveal.
-
-
-ROOM = (
-    1 + 2 * NORM_TOLERANCE
-)  # rows may be R(1 + NORM_TOLERANCE) long, and constants are rounded; squared for curvatures
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,8 +127,8 @@ class PerturbedRun(DrawnAtOnce):
         """ρ and ρ₋ of one row."""
         world = {"strong_convexity": self._least_curvature, "records": self.records}
         weak = {"weak_convexity": self.weak_convexity * ROOM**2}
-        below = tilt.curvature_ratio(smoothness=self.weak_convexity * ROOM**2, **weak, **world)
-        return tilt.curvature_ratio(smoothness=self.smoothness * ROOM**2, **weak, **world), below
+        below = bounds.curvature_ratio(smoothness=self.weak_convexity * ROOM**2, **weak, **world)
+        return bounds.curvature_ratio(smoothness=self.smoothness * ROOM**2, **weak, **world), below
 
     def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:
         return self._erased(worlds) if steps_without else {"curves": ((self.curve(worlds), float(self.chain)),)}
@@ -145,11 +138,11 @@ class PerturbedRun(DrawnAtOnce):
         difference of the gradient sums of two worlds nor their Hessians."""
         ratio, below = self.ratios()
         delta = worlds.sensitivity(self.lipschitz * ROOM, self.rows)
-        spread = flow.spread(**self._ball())
-        inexact = flow.inexact_rate(spread=spread, output_noise=self.output_noise)
+        spread = bounds.spread(**self._ball())
+        inexact = bounds.inexact_rate(spread=spread, output_noise=self.output_noise)
         mu = math.inf
         if self.form == ONE_DIRECTION:
-            exact = flow.gdp(
+            exact = bounds.gdp(
                 lipschitz=self.lipschitz * ROOM / math.sqrt(self.blocks),
                 noise=self.linear_term,
                 ratio=ratio,
@@ -174,7 +167,7 @@ class PerturbedRun(DrawnAtOnce):
         exact minimiser; between two records, two."""
         if not self.warm and self.in_place:
             return {}
-        apart = flow.spread if worlds.between_records else flow.deletion_spread
+        apart = bounds.spread if worlds.between_records else bounds.deletion_spread
         return {"gdp_squared": self.chain * self._inexact_gdp(apart(**self._ball())) ** 2 * (1 + 4 * UNIT)}
 
     def _ball(self) -> dict[str, Any]:
@@ -186,7 +179,7 @@ class PerturbedRun(DrawnAtOnce):
         }
 
     def _inexact_gdp(self, spread: float) -> float:
-        return flow.inexact_gdp(spread=spread, output_noise=self.output_noise, grid=self.grid)
+        return bounds.inexact_gdp(spread=spread, output_noise=self.output_noise, grid=self.grid)
 
     def conditions(self) -> tuple[Condition, ...]:
         own = {"method": self.method}
@@ -308,7 +301,7 @@ def least_noise(problem: Problem, inexact_rate: float, chain: int = 1) -> float:
 
 def output_of(problem: Problem, noise: float, inexact_rate: float, chain: int = 1) -> tuple[float, float]:
     """τ and γ: τ a power of two from its share of the excess risk, wider where γ would drown in rounding."""
-    wanted = flow.output_noise(
+    wanted = bounds.output_noise(
         share=_OUTPUT_SHARE,
         noise=noise,
         records=problem.records,
@@ -319,7 +312,7 @@ def output_of(problem: Problem, noise: float, inexact_rate: float, chain: int = 
     least = _ROUNDING_ROOM * rounding_of_gradient(problem, noise, chain)
     for wider in range(_MOST_WIDENING + 1):
         output_noise = math.ldexp(1.0, exponent + wider)
-        tolerance = flow.tolerance_for(
+        tolerance = bounds.tolerance_for(
             rate=inexact_rate,
             output_noise=output_noise,
             strong_convexity=_trial(problem)._least_curvature,
@@ -339,7 +332,7 @@ def rounding_of_gradient(problem: Problem, noise: float, chain: int = 1) -> floa
 
     A stage ends within (L + ‖b‖/n)/λ of the one before, where it begins.
     """
-    constants, pull = problem.loss.constants, _usual_pull(problem, noise)
+    constants, pull = problem.loss.constants, usual_pull(problem, noise)
     longest = (constants.lipschitz + pull) / problem.regularization
     return 2.0**-40 * pull + gradient_error(
         lipschitz=constants.lipschitz,
@@ -361,20 +354,10 @@ def longest_from_zero(problem: Problem, pull: float) -> float:
     return (pull + math.sqrt(pull**2 + 2 * regularization * gap)) / regularization
 
 
-def _usual_pull(problem: Problem, noise: float) -> float:
+def usual_pull(problem: Problem, noise: float) -> float:
     """‖b‖/n, but once in 10¹⁸ draws."""
     widest = math.sqrt(max(problem.noise_shape or (1.0,)))
     return noise * (math.sqrt(problem.noise_trace) + _UNUSUAL * widest) / problem.records
-
-
-def proven_passes(problem: Problem, noise: float, tolerance: float) -> int:
-    steps = proven_steps(
-        distance=(problem.loss.constants.lipschitz + _usual_pull(problem, noise)) / problem.strong_convexity,
-        tolerance=tolerance,
-        strong_convexity=problem.strong_convexity,
-        objective_smoothness=problem.objective_smoothness,
-    )
-    return steps + 1
 
 
 def hessian_trace(problem: Problem) -> float:
@@ -452,10 +435,7 @@ class Perturbed(Method):
 
     def _complete(self, problem: Problem, noise: float, inexact: float) -> Plan:
         output_noise, tolerance = output_of(problem, noise, inexact, self.chain)
-        passes = forecast_passes(problem)
-        if self.solver == "fixed":
-            passes = proven_passes(problem, noise, tolerance)
-        passes *= self.chain
+        passes = self.chain * solver_passes(problem, self.solver, tolerance, pull=usual_pull(problem, noise))
         numbers = Numbers(
             gradient_tolerance=tolerance,
             learn_solver_passes=passes,
@@ -500,8 +480,8 @@ class Perturbed(Method):
         from .forecast import Prospects
 
         facts, convexity = _risk_facts(plan), plan.problem.strong_convexity
-        bound = self.chain * tilt.excess_risk(**facts, gradient_tolerance=plan.gradient_tolerance)
-        forecast = tilt.excess_risk(**{**facts, "noise": facts["noise"] / math.sqrt(self.chain)})
+        bound = self.chain * bounds.excess_risk(**facts, gradient_tolerance=plan.gradient_tolerance)
+        forecast = bounds.excess_risk(**{**facts, "noise": facts["noise"] / math.sqrt(self.chain)})
         widest = math.sqrt(max(plan.noise_shape or (1.0,)))
         stage = plan.linear_term * widest / (plan.records * convexity)
         handed_on = math.fsum((plan.regularization / convexity) ** (2 * stages) for stages in range(self.chain))
@@ -535,7 +515,7 @@ def chained(plan: Plan) -> Plan | None:
             continue
         facts = found.mechanism
         assert isinstance(facts, PerturbedRun)
-        if facts.ratios()[0] * found.linear_term <= flow.LARGEST_KAPPA * loss.constants.lipschitz:
+        if facts.ratios()[0] * found.linear_term <= bounds.LARGEST_KAPPA * loss.constants.lipschitz:
             return found
     return None
 

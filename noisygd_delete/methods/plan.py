@@ -202,30 +202,24 @@ class Plan:
             promise: in which its steps need not be given; None: a figure about an erased record covers any number of steps with it.
             staged: as the field.
         """
-        steps: dict[str, Any] = {
-            "step_size": numbers.step_size,
-            "noise_variance": numbers.noise_variance,
-            "exactness": exactness,
-            "sampling": sampling,
-        }
+        steps = {"step_size": numbers.step_size, "noise_variance": numbers.noise_variance}
         # a linear term is part of what is solved, and its answer wants noise
         noise = {"linear_term": numbers.linear_term, "output_noise": numbers.output_noise}
-        shaped = {"shape": problem.noise_shape if numbers.linear_term else None}
+        shape = problem.noise_shape if numbers.linear_term else None
 
         def run(start: Start, number: int, passes: int) -> Procedure:
-            solved: dict[str, Any] = {**noise, **shaped} if isinstance(start, Solved) else {}
-            return Procedure(start=start, steps=number, solver_passes=passes, **steps, **solved)
+            own: dict[str, Any] = {**steps, **({**noise, "shape": shape} if isinstance(start, Solved) else {})}
+            taken = 0 if isinstance(start, Fitted) else number
+            return Procedure(start, taken, solver_passes=passes, exactness=exactness, sampling=sampling, **own)
 
         begin = Prior(numbers.init_variance) if learning is None else learning
-        resume = Published() if serving is None else serving
-        fitted = isinstance(begin, Fitted)
         if promise is None:
             promise = Promise(deletion=Costliest(steps_without=mechanism.exposure(numbers.delete_steps)))
         return cls(
             problem,
             mechanism,
-            run(begin, 0 if fitted else numbers.learn_steps, numbers.learn_solver_passes),
-            run(resume, 0 if fitted else numbers.delete_steps, numbers.delete_solver_passes),
+            run(begin, numbers.learn_steps, numbers.learn_solver_passes),
+            run(serving or Published(), numbers.delete_steps, numbers.delete_solver_passes),
             replace(
                 promise,
                 deletion_steps=numbers.delete_steps_for_deletion,
@@ -536,27 +530,24 @@ class Plan:
         """In words and numbers: what drives the noise and the steps, and what is promised. `planner.explain` also has rivals."""
         from . import words
 
-        before = words.ridge(self.problem, lambda: self.outlook.forecast), words.clipping(self.loss)
-        said = (words.heading(self.problem), *before, *self.method.words(self), words.rounding(self.serving.exactness))
-        return "\n\n".join(filter(None, (*said, self._waiting(), self.worth(), self._promised())))
+        ridge = words.ridge(self.problem, lambda: self.outlook.forecast)
+        said = words.heading(self.problem), ridge, words.clipping(self.loss), *self.method.words(self)
+        return "\n\n".join(filter(None, (*said, words.rounding(self.serving.exactness), *self._promised())))
 
     def in_short(self) -> str:
         """Loss, sizes, method, budget, cost and promise, in a few lines."""
         from . import words
 
         learn, delete = (round(number / self.records) for number in self.gradient_evaluations.values())
-        said = words.heading(self.problem), words.passes(learn, delete), self._waiting(), self.worth(), self._promised()
+        said = words.heading(self.problem), words.passes(learn, delete), *self._promised()
         return "\n".join(filter(None, said))
 
-    def _waiting(self) -> str:
+    def _promised(self) -> tuple[str, ...]:
         from . import words
 
-        return "" if self.stages else words.waiting(self.problem, self.learning)
-
-    def _promised(self) -> str:
-        from . import words
-
-        return words.promise(self.budget, self.deletion, self.deletion_observed(), self.mechanism.slack)
+        waiting = "" if self.stages else words.waiting(self.problem, self.learning)
+        promise = words.promise(self.budget, self.deletion, self.deletion_observed(), self.mechanism.slack)
+        return waiting, self.worth(), promise
 
     def worth(self) -> str:
         """A warning where the bound on the excess risk does not even show that the model is better than weights of 0, with a λ for

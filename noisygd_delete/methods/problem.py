@@ -380,11 +380,11 @@ class Promise:
 SOLVERS = ("warm", "cold", "fixed")
 
 
-def solver_passes(problem: Problem, solver: str, tolerance: float) -> int:
-    """Gradient passes of one solve: the proven number for solver="fixed", else the forecast."""
+def solver_passes(problem: Problem, solver: str, tolerance: float, pull: float = 0.0) -> int:
+    """Gradient passes of one solve: the proven number for solver="fixed", else the forecast; `pull`: ‖b‖/n of a linear term."""
     if solver == "fixed":
         steps = proven_steps(
-            distance=problem.loss.constants.lipschitz / problem.strong_convexity,
+            distance=(problem.loss.constants.lipschitz + pull) / problem.strong_convexity,
             tolerance=tolerance,
             strong_convexity=problem.strong_convexity,
             objective_smoothness=problem.objective_smoothness,

@@ -9,10 +9,10 @@ from typing import Any
 
 from .. import methods
 from ..bounds import shifted_interpolation
+from ..bounds.arithmetic import ROOM
 from ..errors import AssumptionViolated, InvalidParameter, NoisyGDDeleteError, PlanInfeasible, positive
 from ..losses.base import Loss
 from ..methods import Composition, Ladder, Method, Sharp
-from ..methods.exact_steps import ROOM
 from ..methods.plan import Plan, method_of
 from ..methods.problem import Problem
 from ..methods.sharp import stationary_excess

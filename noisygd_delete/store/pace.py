@@ -6,9 +6,9 @@ from datetime import datetime
 
 from ..accountant import Accountant
 from ..curator.stream.serving import YEAR, Batching, Calendar
-from ..methods.perturbed import proven_passes
+from ..methods.perturbed import usual_pull
 from ..methods.plan import Plan
-from ..methods.problem import Solved, quick_passes
+from ..methods.problem import Solved, quick_passes, solver_passes
 from .ledger import Ledger
 
 _NUMBER, _CALL = 8e-9, 5e-3  # seconds of a pass: for each number of the table, many times a processor's, and besides
@@ -41,6 +41,6 @@ def public_seconds(plan: Plan) -> float:
     start = plan.serving.start
     if not isinstance(start, Solved) or start.solver == "fixed":
         return 0.0
-    proven = proven_passes(plan.problem, plan.linear_term, start.tolerance)
+    proven = solver_passes(plan.problem, "fixed", start.tolerance, pull=usual_pull(plan.problem, plan.linear_term))
     passes = start.chain * (2 * quick_passes(plan.problem) + _BESIDE + proven + 2) + plan.delete_steps
     return passes * (_CALL + _NUMBER * plan.records * plan.features * plan.loss.outputs)

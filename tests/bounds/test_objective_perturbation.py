@@ -260,8 +260,8 @@ def test_excess_risk_covers_a_quadratic_and_is_met_where_curvature_is_least() ->
 
 def test_the_forecast_ridge_keeps_the_ratio_of_curvature_to_shift() -> None:
     args = {"dimension": 100, "records": 1000, "model_norm": 8.0}
-    assert bounds.forecast_ridge(regularization=1e-2, noise=1.0, **args) == 1e-2
-    assert bounds.forecast_ridge(regularization=1e-4, noise=80.0, **args) == pytest.approx(0.1)
+    assert closed_forms.forecast_ridge(regularization=1e-2, noise=1.0, **args) == 1e-2
+    assert closed_forms.forecast_ridge(regularization=1e-4, noise=80.0, **args) == pytest.approx(0.1)
 
 
 def exact_costs(order: float, r: float, below: float) -> dict[str, mpmath.mpf]:

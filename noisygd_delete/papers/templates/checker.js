@@ -2440,7 +2440,7 @@ return $.b.next([(function* ($first) { for (const $v4 of $.each($first)) { let _
 return {PER_FEATURE, MOST_CELLS, _QUICK, _SIDE, _SOLVED, _DECOMPOSED, _LEAST_SHARE, _MOST_SHARE, _COUNTED, sample_rows, growth, condition, proven_steps, InvalidParameter};
 })();
 $.modules["bounds.arithmetic"] = (() => {
-let DTYPES, BLOCK, SPAN, CHUNK, GRID_BITS, MOST_PROCESSES, MOST_PARTITIONS, NORM_TOLERANCE, _SLOPE_TOLERANCE, _UNIT_ROUNDOFF, sensitivity_slack, gradient_error, _in_a_tree, UNIT, MARGIN, LEAST_LOG, exp_up, log_down, sum_up, least, best_order, first_safe, least_safe, first_whole, least_whole, last_whole;
+let DTYPES, BLOCK, SPAN, CHUNK, GRID_BITS, MOST_PROCESSES, MOST_PARTITIONS, NORM_TOLERANCE, ROOM, _SLOPE_TOLERANCE, _UNIT_ROUNDOFF, sensitivity_slack, gradient_error, _in_a_tree, UNIT, MARGIN, LEAST_LOG, exp_up, log_down, sum_up, least, best_order, first_safe, least_safe, first_whole, least_whole, last_whole;
 const math = $.libraries["math"];
 const sys = $.libraries["sys"];
 const choice = $.modules["errors"]["choice"];
@@ -2452,6 +2452,7 @@ GRID_BITS = 24n;
 MOST_PROCESSES = 128n;
 MOST_PARTITIONS = $.shl(1n, 16n);
 NORM_TOLERANCE = $.pow(2.0, $.neg(20n));
+ROOM = $.add(1n, $.mul(2n, NORM_TOLERANCE));
 _SLOPE_TOLERANCE = $.pow(2.0, $.neg(21n));
 _UNIT_ROUNDOFF = $.dict([["float32", $.pow(2.0, $.neg(24n))], ["float64", $.pow(2.0, $.neg(53n))]]);
 sensitivity_slack = $.fn("sensitivity_slack", ["*", "records", "dtype"], {}, function (records, dtype) {
@@ -2585,7 +2586,7 @@ beyond = least_whole([$.fn("<lambda>", ["number"], {}, (number) => !$.t(fits([nu
 if (!$.t(!$.is(beyond, null))) throw $.raised($.b.AssertionError);
 return $.sub(beyond, 1n);
 });
-return {DTYPES, BLOCK, SPAN, CHUNK, GRID_BITS, MOST_PROCESSES, MOST_PARTITIONS, NORM_TOLERANCE, _SLOPE_TOLERANCE, _UNIT_ROUNDOFF, sensitivity_slack, gradient_error, _in_a_tree, UNIT, MARGIN, LEAST_LOG, exp_up, log_down, sum_up, least, best_order, first_safe, least_safe, first_whole, least_whole, last_whole, choice};
+return {DTYPES, BLOCK, SPAN, CHUNK, GRID_BITS, MOST_PROCESSES, MOST_PARTITIONS, NORM_TOLERANCE, ROOM, _SLOPE_TOLERANCE, _UNIT_ROUNDOFF, sensitivity_slack, gradient_error, _in_a_tree, UNIT, MARGIN, LEAST_LOG, exp_up, log_down, sum_up, least, best_order, first_safe, least_safe, first_whole, least_whole, last_whole, choice};
 })();
 $.modules["methods.forecast"] = (() => {
 let forecast_excess_risk;
@@ -5238,10 +5239,10 @@ $ns.fresh_every = null;
 $ns.counted_on = null;
 }), [["dp", () => ["is", Costliest]], ["deletion", () => ["is", Costliest]], ["deletion_steps", () => ["is", $.b.int]], ["utility_steps", () => ["is", $.b.int]], ["horizon", () => ["or", ["is", $.b.int], ["none"]]], ["relearns", () => ["is", $.b.bool]], ["edits", () => ["of", $.b.tuple, ["is", $.b.str]]], ["unbounded", () => ["is", $.b.bool]], ["fresh_every", () => ["or", ["is", $.b.int], ["none"]]], ["counted_on", () => ["or", ["is", Sampling], ["none"]]]], {frozen: true});
 SOLVERS = $.tuple(["warm", "cold", "fixed"]);
-solver_passes = $.fn("solver_passes", ["problem", "solver", "tolerance"], {}, function (problem, solver, tolerance) {
+solver_passes = $.fn("solver_passes", ["problem", "solver", "tolerance", "pull"], {"pull": 0.0}, function (problem, solver, tolerance, pull) {
 let steps;
 if ($.t($.eq(solver, "fixed"))) {
-steps = proven_steps([], {"distance": $.div($.ga($.ga($.ga(problem, "loss"), "constants"), "lipschitz"), $.ga(problem, "strong_convexity")), "tolerance": tolerance, "strong_convexity": $.ga(problem, "strong_convexity"), "objective_smoothness": $.ga(problem, "objective_smoothness")});
+steps = proven_steps([], {"distance": $.div($.add($.ga($.ga($.ga(problem, "loss"), "constants"), "lipschitz"), pull), $.ga(problem, "strong_convexity")), "tolerance": tolerance, "strong_convexity": $.ga(problem, "strong_convexity"), "objective_smoothness": $.ga(problem, "objective_smoothness")});
 return $.add(steps, 1n);
 }
 return forecast_passes([problem]);
@@ -5475,22 +5476,21 @@ $.cm($.ga(self, "mechanism"), "check", [$.ga(procedure, "counted")], {"fresh": f
 return null;
 });
 $ns.of = $.classmethod($.fn("of", ["cls", "problem", "mechanism", "numbers", "*", "learning", "serving", "promise", "exactness", "sampling", "staged"], {"learning": null, "serving": null, "promise": null, "exactness": null, "sampling": null, "staged": null}, function (cls, problem, mechanism, numbers, learning, serving, promise, exactness, sampling, staged) {
-let begin, fitted, noise, resume, run, shaped, steps;
-steps = $.dict([["step_size", $.ga(numbers, "step_size")], ["noise_variance", $.ga(numbers, "noise_variance")], ["exactness", exactness], ["sampling", sampling]]);
+let begin, noise, run, shape, steps;
+steps = $.dict([["step_size", $.ga(numbers, "step_size")], ["noise_variance", $.ga(numbers, "noise_variance")]]);
 noise = $.dict([["linear_term", $.ga(numbers, "linear_term")], ["output_noise", $.ga(numbers, "output_noise")]]);
-shaped = $.dict([["shape", ($.t($.ga(numbers, "linear_term")) ? $.ga(problem, "noise_shape") : null)]]);
+shape = ($.t($.ga(numbers, "linear_term")) ? $.ga(problem, "noise_shape") : null);
 run = $.fn("run", ["start", "number", "passes"], {}, function (start, number, passes) {
-let solved;
-solved = ($.t($.b.isinstance([start, Solved])) ? $.dict([...$.pairs(noise), ...$.pairs(shaped)]) : $.dict([]));
-return Procedure([], {"start": start, "steps": number, "solver_passes": passes, ...$.named(steps), ...$.named(solved)});
+let own, taken;
+own = $.dict([...$.pairs(steps), ...$.pairs(($.t($.b.isinstance([start, Solved])) ? $.dict([...$.pairs(noise), ["shape", shape]]) : $.dict([])))]);
+taken = ($.t($.b.isinstance([start, Fitted])) ? 0n : number);
+return Procedure([start, taken], {"solver_passes": passes, "exactness": exactness, "sampling": sampling, ...$.named(own)});
 });
 begin = ($.t($.is(learning, null)) ? Prior([$.ga(numbers, "init_variance")]) : learning);
-resume = ($.t($.is(serving, null)) ? Published([]) : serving);
-fitted = $.b.isinstance([begin, Fitted]);
 if ($.t($.is(promise, null))) {
 promise = Promise([], {"deletion": Costliest([], {"steps_without": $.cm(mechanism, "exposure", [$.ga(numbers, "delete_steps")])})});
 }
-return cls([problem, mechanism, run([begin, ($.t(fitted) ? 0n : $.ga(numbers, "learn_steps")), $.ga(numbers, "learn_solver_passes")]), run([resume, ($.t(fitted) ? 0n : $.ga(numbers, "delete_steps")), $.ga(numbers, "delete_solver_passes")]), replace([promise], {"deletion_steps": $.ga(numbers, "delete_steps_for_deletion"), "utility_steps": $.ga(numbers, "delete_steps_for_utility"), "horizon": $.ga(numbers, "horizon")}), $.ga(numbers, "stages"), $.ga(numbers, "kept"), staged]);
+return cls([problem, mechanism, run([begin, $.ga(numbers, "learn_steps"), $.ga(numbers, "learn_solver_passes")]), run([$.either(serving, () => Published([])), $.ga(numbers, "delete_steps"), $.ga(numbers, "delete_solver_passes")]), replace([promise], {"deletion_steps": $.ga(numbers, "delete_steps_for_deletion"), "utility_steps": $.ga(numbers, "delete_steps_for_utility"), "horizon": $.ga(numbers, "horizon")}), $.ga(numbers, "stages"), $.ga(numbers, "kept"), staged]);
 }));
 $ns.numbers = $.property($.fn("numbers", ["self"], {}, function (self) {
 return Numbers([], {...$.named($.dict((function* ($first) { for (const $v4 of $.each($first)) { let name; name = $v4; yield [name, $.b.getattr([self, name])]; } })(_NUMBERS)))});
@@ -5601,7 +5601,7 @@ method_of = $.fn("method_of", ["problem"], {}, function (problem) {
 if (!$.t($.b.isinstance([$.ga(problem, "method"), Method]))) throw $.raised($.b.AssertionError);
 return $.ga(problem, "method");
 });
-return {MOST_STAGES, Method, Numbers, Plan, _NUMBERS, method_of, ClassVar, PROOFS, Worlds, DELETION_NOTIONS, ABC, Loss, Promise, Procedure, Mechanism, Problem, count, abstractmethod, InvalidParameter, told, fields, replace, Costliest, Fitted, Published, Prior, Any, noise, Solved};
+return {MOST_STAGES, Method, Numbers, Plan, _NUMBERS, method_of, ClassVar, PROOFS, Worlds, DELETION_NOTIONS, ABC, Loss, Promise, Procedure, Mechanism, Problem, count, abstractmethod, InvalidParameter, told, fields, replace, Published, Costliest, Prior, Fitted, Any, noise, Solved};
 })();
 $.modules["methods"] = (() => {
 let __getattr__, _METHODS, _STAGE_METHODS, _FORMER_METHODS, _MECHANISMS, METHODS, STAGE_METHODS, FORMER_METHODS, MECHANISMS;
@@ -5805,15 +5805,15 @@ return null;
 return {_ORDERS, _SOURCES, NearGibbsRun, NearGibbs, Worlds, ClassVar, Method, Gibbs, NoisySteps, renyi_order, positive, FORMS, choice, AssumptionViolated, Promise, Plan, Costliest, InvalidParameter, NON_ADAPTIVE, Any};
 })();
 $.modules["methods.perturbed"] = (() => {
-let ROOM, PerturbedRun, _UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, _usual_pull, Perturbed, check_covered;
+let PerturbedRun, _UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, usual_pull, Perturbed, check_covered;
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const Any = $.libraries["typing"]["Any"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const losses = $.modules["losses"];
-const flow = $.modules["bounds.objective_perturbation"];
+const bounds = $.modules["bounds.objective_perturbation"];
 const GRID_BITS = $.modules["bounds.arithmetic"]["GRID_BITS"];
-const NORM_TOLERANCE = $.modules["bounds.arithmetic"]["NORM_TOLERANCE"];
+const ROOM = $.modules["bounds.arithmetic"]["ROOM"];
 const UNIT = $.modules["bounds.arithmetic"]["UNIT"];
 const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
 const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
@@ -5834,7 +5834,6 @@ const MOST_STAGES = $.modules["methods.plan"]["MOST_STAGES"];
 const Method = $.modules["methods.plan"]["Method"];
 const Plan = $.modules["methods.plan"]["Plan"];
 const SOLVERS = $.modules["methods.problem"]["SOLVERS"];
-ROOM = $.add(1n, $.mul(2n, NORM_TOLERANCE));
 PerturbedRun = $.dataclass($.cls("PerturbedRun", [DrawnAtOnce], ($ns) => {
 $ns.method = "perturbed";
 $ns.source = "objective perturbation with an exact discrete Gaussian on the output (tilted densities in R\u00e9nyi DP; a flow of densities in Gaussian DP)";
@@ -5940,7 +5939,7 @@ return $.dict([["records", $.ga(problem, "records")], ["strong_convexity", $.ga(
 });
 rounding_of_gradient = $.fn("rounding_of_gradient", ["problem", "noise", "chain"], {"chain": 1n}, function (problem, noise, chain) {
 let constants, longest, pull;
-{const $v5 = [$.ga($.ga(problem, "loss"), "constants"), _usual_pull([problem, noise])];constants = $v5[0];pull = $v5[1];}
+{const $v5 = [$.ga($.ga(problem, "loss"), "constants"), usual_pull([problem, noise])];constants = $v5[0];pull = $v5[1];}
 longest = $.div($.add($.ga(constants, "lipschitz"), pull), $.ga(problem, "regularization"));
 return $.add($.mul($.pow(2.0, $.neg(40n)), pull), gradient_error([], {"lipschitz": $.ga(constants, "lipschitz"), "curvature": $.ga(constants, "curvature"), "outputs": $.ga($.ga(problem, "loss"), "outputs"), "records": $.ga(problem, "records"), "features": $.ga(problem, "features"), "regularization": $.ga(problem, "regularization"), "weights_norm": $.add($.mul(2n, $.b.min([longest, longest_from_zero([problem, pull])])), $.mul($.mul($.mul(2n, $.sub(chain, 1n)), 2n), longest))}));
 });
@@ -5949,7 +5948,7 @@ let gap, regularization;
 {const $v6 = [$.ga($.ga(problem, "loss"), "gap_at_zero"), $.ga(problem, "regularization")];gap = $v6[0];regularization = $v6[1];}
 return $.div($.add(pull, $.libraries["math"].sqrt([$.add($.pow(pull, 2n), $.mul($.mul(2n, regularization), gap))])), regularization);
 });
-_usual_pull = $.fn("_usual_pull", ["problem", "noise"], {}, function (problem, noise) {
+usual_pull = $.fn("usual_pull", ["problem", "noise"], {}, function (problem, noise) {
 let widest;
 widest = $.libraries["math"].sqrt([$.b.max([$.either($.ga(problem, "noise_shape"), () => $.tuple([1.0]))])]);
 return $.div($.mul(noise, $.add($.libraries["math"].sqrt([$.ga(problem, "noise_trace")]), $.mul(_UNUSUAL, widest))), $.ga(problem, "records"));
@@ -6005,7 +6004,7 @@ throw $.raised(InvalidParameter([("" + "a Gaussian-DP budget needs a convex loss
 }
 return null;
 });
-return {ROOM, PerturbedRun, _UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, _usual_pull, Perturbed, check_covered, ClassVar, PROOFS, Method, DrawnAtOnce, MOST_STAGES, count, SOLVERS, choice, Plan, InvalidParameter, WEAKLY_CONVEX, FORMS, non_negative, positive, bounded_gradients, gradient_error, ONE_DIRECTION, Measures, AssumptionViolated, Any, GRID_BITS, NORM_TOLERANCE, UNIT, Curve};
+return {PerturbedRun, _UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, usual_pull, Perturbed, check_covered, ClassVar, PROOFS, Method, DrawnAtOnce, MOST_STAGES, count, SOLVERS, choice, Plan, InvalidParameter, WEAKLY_CONVEX, FORMS, non_negative, positive, bounded_gradients, gradient_error, ONE_DIRECTION, Measures, AssumptionViolated, Any, GRID_BITS, ROOM, UNIT, Curve};
 })();
 $.modules["methods.moments"] = (() => {
 let GRID, MOST_COORDINATES, MomentsRun, Moments;
@@ -6232,12 +6231,12 @@ return null;
 return {BITS, LABEL_BITS, MOST_FEATURES, MOST_RELEASES, LABEL_RATIO, RIDGE_SHARE, _CODED_SHARE, _EXACT, SOURCE, MarkovSumsRun, _charges, grid_of, label_bits, norm_squared, check_exact, MarkovSums, check_loss, ClassVar, Method, DrawnAtOnce, Any, InvalidParameter, Plan, Worlds, positive, count, Squared, Softmax, Logistic, lru_cache};
 })();
 $.modules["methods.exact_steps"] = (() => {
-let ROOM, NotExact, ExactSteps, GridRun, GridMethod, exact_steps_of, check_exact;
+let NotExact, ExactSteps, GridRun, GridMethod, exact_steps_of, check_exact;
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const exact_steps = $.modules["bounds.exact_steps"];
 const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
-const NORM_TOLERANCE = $.modules["bounds.arithmetic"]["NORM_TOLERANCE"];
+const ROOM = $.modules["bounds.arithmetic"]["ROOM"];
 const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
 const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
@@ -6248,7 +6247,6 @@ const NoisySteps = $.modules["methods.base"]["NoisySteps"];
 const bounded_gradients = $.modules["methods.base"]["bounded_gradients"];
 const Method = $.modules["methods.plan"]["Method"];
 const Exactness = $.modules["methods.problem"]["Exactness"];
-ROOM = $.add(1n, $.mul(2n, NORM_TOLERANCE));
 NotExact = $.cls("NotExact", [InvalidParameter], ($ns) => {
 
 });
@@ -6389,7 +6387,7 @@ throw $.raised(AssumptionViolated([("" + "steps exact to the last bit, which row
 }
 return null;
 });
-return {ROOM, NotExact, ExactSteps, GridRun, GridMethod, exact_steps_of, check_exact, Method, NoisySteps, InvalidParameter, bounded_gradients, count, non_negative, positive, AssumptionViolated, NORM_TOLERANCE, Exactness, gradient_error};
+return {NotExact, ExactSteps, GridRun, GridMethod, exact_steps_of, check_exact, Method, NoisySteps, InvalidParameter, bounded_gradients, count, non_negative, positive, ROOM, AssumptionViolated, Exactness, gradient_error};
 })();
 $.modules["methods.reading"] = (() => {
 let _ALWAYS, _OLD_OPTIONS, typed, _check_known, _check_parts, _hints, mechanism_from_dict, _stages, method_from_dict, problem_from_dict, _total, plan_from_dict, _known, _modern_mechanism, _modern_problem;
@@ -6778,12 +6776,12 @@ let MOST_PASSES, MOST_BLOCKS, _FIRST, _FALLS, _FEWEST, _USUAL, _FEWEST_ROWS, Pas
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const block_passes = $.modules["bounds.block_passes"];
+const ROOM = $.modules["bounds.arithmetic"]["ROOM"];
 const UNIT = $.modules["bounds.arithmetic"]["UNIT"];
 const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const count = $.modules["errors"]["count"];
 const positive = $.modules["errors"]["positive"];
-const ROOM = $.modules["methods.exact_steps"]["ROOM"];
 const forecast_passes = $.modules["methods.problem"]["forecast_passes"];
 {const $v1 = [10000n, $.shl(1n, 20n)];MOST_PASSES = $v1[0];MOST_BLOCKS = $v1[1];}
 {const $v2 = [1.2, 8.0];_FIRST = $v2[0];_FALLS = $v2[1];}
@@ -7251,6 +7249,7 @@ const dataclass = $.libraries["dataclasses"]["dataclass"];
 const Any = $.libraries["typing"]["Any"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
+const ROOM = $.modules["bounds.arithmetic"]["ROOM"];
 const first_whole = $.modules["bounds.arithmetic"]["first_whole"];
 const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
 const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
@@ -7259,7 +7258,6 @@ const choice = $.modules["errors"]["choice"];
 const count = $.modules["errors"]["count"];
 const non_negative = $.modules["errors"]["non_negative"];
 const positive = $.modules["errors"]["positive"];
-const ROOM = $.modules["methods.exact_steps"]["ROOM"];
 const GridMethod = $.modules["methods.exact_steps"]["GridMethod"];
 const forecast_excess_risk = $.modules["methods.forecast"]["forecast_excess_risk"];
 const MOST_PASSES = $.modules["methods.passes"]["MOST_PASSES"];
