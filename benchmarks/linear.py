@@ -110,7 +110,7 @@ def measure(
     with drafted(*name, dropped, math.ceil(most / SHARE) + TESTED) as (schema, path):
         schemas = [schema, *(schema.additive(**fields) for fields in MAPS)]
         found, advices = zip(*(scores(each, path, most, splits) for each in schemas), strict=True)
-    default = next((way for way, few in ((2, False), (1, True)) if advices[way].bears_curves(few=few)), 0)
+    default = next((way for way, bins in ((2, "many"), (1, "few")) if advices[way].bears_curves(bins)), 0)
     line = [
         group,
         name[1],
