@@ -79,6 +79,14 @@ def test_order_of_columns_and_kinds_of_cells_do_not_matter(fitted) -> None:
     assert clone(model).steps[0][1].map.digest == model.steps[0][1].map.digest
 
 
+def test_a_unit_in_a_cell_changes_nothing() -> None:
+    rows = for_table({"share": {"bounds": [0, 100], "unit": "%"}}, NoisyGDClassifier()).steps[0][1]
+    typed = rows.transform(pd.DataFrame({"share": [30.0, 5.5]})).toarray()
+    texts = rows.transform(pd.DataFrame({"share": ["30%", "5.5 %"]})).toarray()
+    np.testing.assert_array_equal(texts, typed)
+    assert (typed[0] != typed[1]).any()
+
+
 def test_what_does_not_fit_is_refused(fitted) -> None:
     model, table, labels = fitted
     with pytest.raises(InvalidRecords, match="no column 'sum'"):

@@ -72,6 +72,7 @@ class Numeric:
     empty: tuple[str, ...] = ()
     decimal: str = "."
     thousands: str = ""
+    unit: str = ""
 
     @property
     def width(self) -> int:
@@ -103,7 +104,7 @@ class Numeric:
 
     def _read(self, table: Table, column: str) -> tuple[Floats, Mask]:
         texts = table.column(column, "a number in the schema")
-        found = values.read_numbers(texts, self.decimal, self.thousands)
+        found = values.read_numbers(texts, self.decimal, self.thousands, self.unit)
         absent = values.find_empty(texts, self.empty)
         if self.indicator or self.missing is not None:
             found[absent] = self.lower if self.missing is None else self.missing
@@ -156,8 +157,9 @@ class Numeric:
         return fields | _unusual(empty=list(self.empty)) | self.marks()
 
     def marks(self) -> dict[str, Any]:
-        """Decimal mark and thousands mark, where they are not the usual ones."""
-        return ({"decimal": self.decimal} if self.decimal != "." else {}) | _unusual(thousands=self.thousands)
+        """Decimal mark, thousands mark and unit, where they are not the usual ones."""
+        decimal = "" if self.decimal == "." else self.decimal
+        return _unusual(decimal=decimal, thousands=self.thousands, unit=self.unit)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...errors import InvalidSchema
 from .files import Table
-from .keys import JSON_SCHEMA, MIDDLE
+from .keys import JSON_SCHEMA, MIDDLE, SYMBOLS
 from .schema import without_label
 from .values import DAY, EMPTY, NONE, number_reader, read_moment
 
@@ -85,6 +85,7 @@ class _Numbers:
     counts: list[tuple[float, int]]
     decimal: str
     thousands: str
+    unit: str
     sure: bool
 
     @property
@@ -93,11 +94,11 @@ class _Numbers:
 
     @property
     def marks(self) -> dict[str, str]:
-        decimal = {"decimal": self.decimal} if self.decimal != "." else {}
-        return decimal | ({"thousands": self.thousands} if self.thousands else {})
+        found = {"decimal": self.decimal.strip("."), "thousands": self.thousands, "unit": self.unit}
+        return {name: mark for name, mark in found.items() if mark}
 
     def in_order(self, texts: Counts) -> list[str]:
-        return sorted(texts, key=number_reader(self.decimal, self.thousands))
+        return sorted(texts, key=number_reader(self.decimal, self.thousands, self.unit))
 
 
 def look_at(name: str, texts: Sequence[str]) -> Look:
@@ -131,7 +132,7 @@ def target(texts: Sequence[str]) -> Look:
     numbers = _numbers(counts)
     if numbers is None:
         return Look("category", {"classes": sorted(counts)})
-    if not (numbers.whole and len(counts) <= _MOST_CODES):
+    if not (numbers.whole and len(counts) <= _MOST_CODES) or numbers.unit:
         return _range(numbers, curve=False)
     asks = ("whole numbers: classes? If they are amounts, write bounds = [lo, hi] in place of classes",)
     return Look("category", {"classes": numbers.in_order(counts)}, asks if len(counts) > 2 else ())
@@ -194,34 +195,36 @@ def _all(texts: Counts, holds: Callable[[str], bool]) -> bool:
 
 def _numbers(plain: Counts) -> _Numbers | None:
     """The texts as numbers, by the first way of writing in which all of them are some."""
+    few = list(plain)[:_TRIED]
+    unit = next((mark for mark in SYMBOLS[1:] if any(mark in text for text in few)), "")
 
     def fits(marks: tuple[str, str]) -> bool:
-        read = number_reader(*marks)
+        read = number_reader(*marks, unit)
         return _all(plain, lambda text: math.isfinite(read(text)))
 
     fitting = list(filter(fits, _MARKS[:1])) or list(filter(fits, _MARKS[1:]))
     if not fitting:
         return None
-    read = number_reader(*fitting[0])
+    read = number_reader(*fitting[0], unit)
     counts: Counter[float] = Counter()
     for text, count in plain.items():
         counts[read(text)] += count
-    few = list(plain)[:_TRIED]
-    sure = len({tuple(number_reader(*marks)(text) for text in few) for marks in fitting}) == 1
-    return _Numbers(sorted(counts.items()), *fitting[0], sure)
+    sure = len({tuple(number_reader(*marks, unit)(text) for text in few) for marks in fitting}) == 1
+    return _Numbers(sorted(counts.items()), *fitting[0], unit, sure)
 
 
 def _number(name: str, numbers: _Numbers, plain: Counts) -> Look:
     distinct, rows = len(numbers.counts), sum(plain.values())
-    if not numbers.whole or distinct > _MOST_CODES or rows < _ROWS_PER_CODE * distinct:
+    if not numbers.whole or distinct > _MOST_CODES or rows < _ROWS_PER_CODE * distinct or numbers.unit:
         found = _range(numbers, curve=True)
-        natural = next((ends for form, ends in _NATURAL if form.search(name)), None)
+        called = f"{name} percent" if numbers.unit == "%" else name
+        natural = next((ends for form, ends in _NATURAL if form.search(called)), None)
         if natural is None or not natural[0] <= found.fields["bounds"][0] <= found.fields["bounds"][1] <= natural[1]:
             return found
         fields = {name: value for name, value in found.fields.items() if name != "transform"} | {
             "bounds": list(natural)
         }
-        return Look("number", fields, found.asks[-1:] if not numbers.sure else (), public="by the column's name")
+        return Look("number", fields, found.asks[-1:] if not numbers.sure else (), public="by its name or unit")
     codes = f"{distinct} different whole numbers: codes? If they are amounts or ranks, write bounds = [lo, hi] in place of the list"
     rare = _rare(plain, rows)
     listed = numbers.in_order({text: count for text, count in plain.items() if text not in rare})

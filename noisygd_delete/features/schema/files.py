@@ -13,12 +13,14 @@ import io
 import os
 import re
 import zlib
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
+from shlex import quote
 from typing import Any, BinaryIO, cast
 
 import numpy as np
@@ -314,11 +316,19 @@ def _cell_by_cell(
             if cells:
                 yield _rows(path, names, cells, lines)
     except UnicodeDecodeError as error:
-        raise InvalidSchema(f"{path}, after line {line}: not UTF-8 text; save the file as UTF-8") from error
+        raise InvalidSchema(_not_utf8(path, compressed=isinstance(raw, gzip.GzipFile))) from error
     except csv.Error as error:
         raise InvalidSchema(f"{path}, near line {line + 1}: not CSV ({error}); check quotes and delimiter") from error
     except (EOFError, OSError, zlib.error) as error:
         raise InvalidSchema(f"{path}, after line {line}: the file breaks off or is damaged; copy it again") from error
+
+
+def _not_utf8(path: Path, *, compressed: bool) -> str:
+    with cast(BinaryIO, gzip.open(path, "rb")) if compressed else path.open("rb") as raw:
+        coding = "UTF-16" if raw.read(2) in (BOM_UTF16_LE, BOM_UTF16_BE) else "WINDOWS-1252"
+    unpacked = f"gzip -dc {quote(str(path))} | " if compressed else ""
+    command = f"{unpacked}iconv -f {coding} -t UTF-8{'' if compressed else ' ' + quote(str(path))} > utf-8.csv"
+    return f'{path}: not UTF-8 text, {coding} perhaps; save it as UTF-8 ("CSV UTF-8" in Excel), or: {command}'
 
 
 def _rows(path: Path, names: list[str], cells: list[list[str]], lines: list[int]) -> Table:

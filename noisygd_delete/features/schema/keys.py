@@ -31,6 +31,7 @@ UNKNOWN = ("column", "zero", "refuse")
 CYCLES = ("day", "week", "year")
 DECIMALS = (".", ",")
 THOUSANDS = ("", ".", ",", " ", "'")
+SYMBOLS = ("", "%", "$", "€", "£", "¥")
 UNITS = ("words", "characters")
 ROWS = ("unit", "clip")
 TABLES = ("label", "columns", "map")
@@ -119,12 +120,12 @@ class _Fields:
             raise self.fault(key, f"a list of {'at least ' * (most > least)}{least} different values")
         return tuple(value)
 
-    def marks(self) -> tuple[str, str]:
-        """Decimal mark and thousands mark of a number."""
+    def marks(self) -> tuple[str, str, str]:
+        """Decimal mark, thousands mark and unit of a number."""
         decimal, thousands = self.choice("decimal", DECIMALS), self.choice("thousands", THOUSANDS)
         if decimal == thousands:
             raise self.fault("thousands", "another mark than decimal")
-        return decimal, thousands
+        return decimal, thousands, self.choice("unit", SYMBOLS)
 
 
 def _is_number(value: Any) -> bool:
@@ -183,9 +184,8 @@ def _label_column(label: _Fields) -> str:
 
 def _label(label: _Fields) -> Category | Numeric:
     if "bounds" in label.fields:
-        decimal, thousands = label.marks()
-        return Numeric(*label.bounds(), decimal=decimal, thousands=thousands)
-    for key in ("decimal", "thousands"):
+        return Numeric(*label.bounds(), "none", None, False, (), *label.marks())
+    for key in ("decimal", "thousands", "unit"):
         if key in label.fields:
             raise InvalidSchema(f"{label.where}: {key} does not belong to classes, which are texts; remove it")
     return Category(label.texts("classes", 2), "refuse")
@@ -251,8 +251,7 @@ def _number(column: _Fields) -> Numeric:
     missing = None if indicator or middle else column.number("missing")
     if missing is not None and not lower <= missing <= upper:
         raise column.fault("missing", f'a value within the bounds, "{MIDDLE}" or "column"')
-    decimal, thousands = column.marks()
-    kind = Numeric(lower, upper, transform, missing, indicator, column.texts("empty", 0), decimal, thousands)
+    kind = Numeric(lower, upper, transform, missing, indicator, column.texts("empty", 0), *column.marks())
     if middle:
         kind = replace(kind, missing=min(max(float(kind.raw(np.zeros(1))[0]), lower), upper))
     low, high = kind.curved_bounds()

@@ -232,21 +232,23 @@ def find_empty(texts: Sequence[str], marks: Sequence[str]) -> Mask:
     return np.asarray(~there)
 
 
-def read_numbers(texts: Sequence[str], decimal: str = ".", thousands: str = "") -> Floats:
+def read_numbers(texts: Sequence[str], decimal: str = ".", thousands: str = "", unit: str = "") -> Floats:
     """(rows,) float64, NaN where a text is no number written with these marks; typed numbers have none."""
-    if (decimal, thousands) != (".", "") and not isinstance(texts, (FloatColumn, Fractions)):
-        return np.fromiter(map(number_reader(decimal, thousands), texts), np.float64, len(texts))
+    if (decimal, thousands, unit) != (".", "", "") and not isinstance(texts, (FloatColumn, Fractions)):
+        return np.fromiter(map(number_reader(decimal, thousands, unit), texts), np.float64, len(texts))
     if isinstance(texts, (TextColumn, FloatColumn)):
         return texts.numbers()
     return np.fromiter(map(read_number, texts), np.float64, len(texts))
 
 
 @cache
-def number_reader(decimal: str, thousands: str) -> Callable[[str], float]:
-    """What reads one number with these marks; groups have three digits, or a mark between them is a typing error and no number."""
+def number_reader(decimal: str, thousands: str, unit: str = "") -> Callable[[str], float]:
+    """What reads one number with these marks; groups have three digits, or a mark between them is a typing error and no number. A unit may stand
+    before or behind the number, and changes nothing: 30% is 30."""
     mark = _SPACES if thousands == " " else re.escape(thousands)
     whole = rf"[1-9]\d{{0,2}}(?:{mark}\d{{3}})+|\d+" if thousands else r"\d+"
-    form = re.compile(rf"([+-]?)({whole})?(?:{re.escape(decimal)}(\d*))?(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+    number, own = rf"({whole})?(?:{re.escape(decimal)}(\d*))?(e[+-]?\d+)?", re.escape(unit)
+    form = re.compile(rf"([+-]?)(?:{own}{_SPACES}?)?{number}(?:{_SPACES}?{own})?", re.ASCII | re.IGNORECASE)
 
     def read(text: str) -> float:
         found = form.fullmatch(text)

@@ -188,7 +188,7 @@ def _numbers(cells: list[str], kind: dict[str, Any], name: str) -> list[list[flo
         if absent and missing == "column":
             found.append([0.0, 1.0])
             continue
-        value: Any = missing if absent else _number(text, kind.get("decimal", "."), kind.get("thousands", ""))
+        value: Any = missing if absent else _number(text, kind)
         if not math.isfinite(value):
             raise ValueError(f"column {name!r}: a cell is not a number")
         unit = 2 * (float(curve(min(max(value, lower), upper))) - low) / (high - low) - 1
@@ -196,11 +196,13 @@ def _numbers(cells: list[str], kind: dict[str, Any], name: str) -> list[list[flo
     return found
 
 
-def _number(text: str, decimal: str, thousands: str) -> float:
-    if (decimal, thousands) != (".", "") and not isinstance(text, _Number):
+def _number(text: str, kind: dict[str, Any]) -> float:
+    decimal, thousands, unit = kind.get("decimal", "."), kind.get("thousands", ""), re.escape(kind.get("unit", ""))
+    if (decimal, thousands, unit) != (".", "", "") and not isinstance(text, _Number):
         mark = "[ \u00a0\u202f]" if thousands == " " else re.escape(thousands)
         whole = rf"[1-9]\d{{0,2}}(?:{mark}\d{{3}})+|\d+" if thousands else r"\d+"
-        form = rf"([+-]?)({whole})?(?:{re.escape(decimal)}(\d*))?(e[+-]?\d+)?"
+        before, behind = (f"(?:{mark})?" for mark in (rf"{unit}[ \u00a0\u202f]?", rf"[ \u00a0\u202f]?{unit}"))
+        form = rf"([+-]?){before}({whole})?(?:{re.escape(decimal)}(\d*))?(e[+-]?\d+)?{behind}"
         parts = re.fullmatch(form, text, re.ASCII | re.IGNORECASE)
         if parts is None or not (parts[2] or parts[3]):
             return math.nan

@@ -142,7 +142,7 @@ def check_over(source: Source, schema: Schema, plan: Plan, memory: int | None = 
 def _check_chain(source: Source, plan: Plan) -> None:
     """Raise `InvalidParameter` unless releases by this plan may go on from one another over this source."""
     source.check_chain(ways_elsewhere(plan.problem))
-    if source.subject is not None and "inserted" not in plan.method.takes:
+    if source.subject is not None and "inserted" not in plan.promise.edits:
         raise InvalidParameter(
             f"{source.address}: of a person with more rows than are read, those that are left come in when one goes; plan with joiners=true"
         )

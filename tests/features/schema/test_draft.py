@@ -12,7 +12,7 @@ import pytest
 
 from noisygd_delete.errors import InvalidSchema
 from noisygd_delete.features.schema import Schema, Table, draft_schema, read_table
-from noisygd_delete.features.schema.draft import look_at
+from noisygd_delete.features.schema.draft import look_at, target
 from noisygd_delete.features.schema.keys import JSON_SCHEMA
 
 ROWS = 1200
@@ -71,6 +71,8 @@ LOOKS = {
         "number",
         {"bounds": [0, 1_200_000], "decimal": ",", "thousands": "."},
     ),
+    "growth": (gaps([f"{k % 70 - 30}%" for k in range(ROWS)]), "number", {"bounds": [-30, 40], "unit": "%", "missing": "column"}),
+    "price": ([f"${k * 1000:,}.50" for k in range(1, ROWS + 1)], "number", {"bounds": [0, 1_200_000], "thousands": ",", "unit": "$"}),
     "weight": (gaps(floats(50, 90), "NA"), "number", {"bounds": [50, 90], "missing": "column", "empty": ["NA"]}),
     "rate": (gaps(floats(50, 90), "inf"), "number", {"bounds": [50, 90], "missing": "column", "empty": ["inf"]}),
     "answer": (gaps(floats(50, 90), "not told"), "number", {"bounds": [50, 90], "missing": "column", "empty": ["not told"]}),
@@ -124,6 +126,15 @@ def test_every_range_and_list_is_asked_for() -> None:
     assert "4 different whole numbers: codes?" in text
     answered = Schema.from_dict(tomllib.loads(re.sub(r"^from_data.*$", "", text, flags=re.MULTILINE)))
     assert answered.from_data == ()
+
+
+@pytest.mark.parametrize("cells", [[f"{k % 70}%" for k in range(ROWS)], ["10 %", "20 %", "30"] * (ROWS // 3)])
+def test_percentages_are_numbers_of_a_public_range(cells: list[str]) -> None:
+    look = look_at("share", cells)
+    assert (look.seems, look.fields) == ("number", {"bounds": [0, 100], "unit": "%", "missing": "middle"})
+    assert look.public
+    label = target([f"{k % 5}%" for k in range(ROWS)])
+    assert (label.seems, label.fields["unit"]) == ("number", "%")
 
 
 def test_two_readings_are_a_question() -> None:

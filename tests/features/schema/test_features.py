@@ -5,6 +5,8 @@ from __future__ import annotations
 import builtins
 import gzip
 import math
+import shutil
+import subprocess
 import tempfile
 from fractions import Fraction
 from pathlib import Path
@@ -281,6 +283,18 @@ def test_damaged_bytes_and_absent_files_are_errors(tmp_path: Path) -> None:
             read_table(tmp_path / name)
     with pytest.raises(InvalidParameter, match="one character"):
         read_table(tmp_path / "latin.csv", delimiter=",,")
+
+
+@pytest.mark.skipif(shutil.which("iconv") is None, reason="the command that the message names")
+@pytest.mark.parametrize("coding", ["cp1252", "utf-16"])
+@pytest.mark.parametrize("compressed", [False, True])
+def test_a_file_in_another_coding_says_what_to_run(tmp_path: Path, coding: str, compressed: bool) -> None:
+    text = "town,y\n" + "Évora,1\nFaro,2\n" * 20
+    (tmp_path / "a b.csv").write_bytes(gzip.compress(text.encode(coding)) if compressed else text.encode(coding))
+    with pytest.raises(InvalidSchema, match="CSV UTF-8") as caught:
+        read_table(tmp_path / "a b.csv")
+    subprocess.run(str(caught.value).split("or: ")[1], shell=True, cwd=tmp_path, check=True)
+    assert read_table(tmp_path / "utf-8.csv").columns["town"][:2] == ["Évora", "Faro"]
 
 
 @pytest.mark.parametrize(

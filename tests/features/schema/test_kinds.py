@@ -238,6 +238,9 @@ def test_a_kind_that_cannot_be_is_refused_by_its_key(column: dict, said: str) ->
         ({"bounds": [0, 1], "decimal": ",", "thousands": "."}, "1.50", "not a finite number"),
         ({"bounds": [0, 1], "decimal": ","}, ",", "not a finite number"),
         ({"bounds": [0, 1]}, "NA", "not a finite number"),
+        ({"bounds": [0, 1]}, "1%", "not a finite number"),
+        ({"bounds": [0, 1], "unit": "%"}, "1$", "not a finite number"),
+        ({"bounds": [0, 1], "unit": "%"}, "%", "not a finite number"),
     ],
 )
 def test_a_cell_that_does_not_fit_is_named_by_line_and_column(column: dict, text: str, said: str) -> None:

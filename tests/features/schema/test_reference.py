@@ -53,9 +53,9 @@ VALID = [
         "subject": "s",
         "rows_per_subject": 3,
     },
-    {"label": {"column": "y", "bounds": [0, 1], "decimal": ",", "thousands": ".", "from_data": True}},
+    {"label": {"column": "y", "bounds": [0, 1], "decimal": ",", "thousands": ".", "unit": "€", "from_data": True}},
     {"columns": {"a": {"bounds": [0, 1], "transform": "log1p", "missing": 0.5, "empty": ["NA"], "decimal": ","}}},
-    {"columns": {"a": {"bounds": [0, 1], "missing": "column", "thousands": ",", "from_data": True}}},
+    {"columns": {"a": {"bounds": [0, 1], "missing": "column", "thousands": ",", "unit": "%", "from_data": True}}},
     {"columns": {"a": {"categories": ["u"], "unknown": "refuse"}, "b": {"boolean": ["u", "v"], "unknown": "column"}}},
     {
         "columns": {

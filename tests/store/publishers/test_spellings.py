@@ -30,7 +30,7 @@ COLUMNS = {
     "grade": {"categories": ["1", "2", "3.5"], "unknown": "zero"},
     "sure": {"categories": ["a b", "ß", "10"], "unknown": "refuse"},
     "age": {"bounds": [0, 100]},
-    "euro": {"bounds": [0, 5000], "decimal": ",", "thousands": ".", "missing": "column"},
+    "euro": {"bounds": [0, 5000], "decimal": ",", "thousands": ".", "unit": "€", "missing": "column"},
 }
 MOMENTS = {"since": {"dates": ["2013-01-01", "2014-12-31"], "cycles": ["day", "week"], "missing": "column"}}
 SAYS = {
@@ -95,7 +95,9 @@ def drawn(seed: int = 11) -> tuple[dict[str, list[str]], dict[str, list], dict[s
         gap = chance.random() < 0.1
         plain["euro"].append("" if gap else f"{cents // 100},{cents % 100:02d}")
         odd["euro"].append(
-            chance.choice(["", "  "]) if gap else f" {cents // 100:,}".replace(",", ".") + f",{cents % 100:02d} "
+            chance.choice(["", "  "])
+            if gap
+            else chance.choice([" ", "€", "€ "]) + f"{cents // 100:,}".replace(",", ".") + f",{cents % 100:02d} "
         )
         typed["euro"].append(None if gap else chance.choice([cents / 100, Decimal(cents) / 100]))
         at = datetime(2013, 1, 1, tzinfo=UTC) + timedelta(minutes=chance.randint(-9000, 1_100_000))
@@ -200,7 +202,7 @@ def test_the_graph_predicts_the_same_of_them(tmp_path: Path) -> None:
 def euros(cell: object) -> float:
     if cell is None or (isinstance(cell, str) and not cell.strip()):
         return float("nan")
-    return float(cell.replace(".", "").replace(",", ".")) if isinstance(cell, str) else float(cell)
+    return float(cell.strip(" €").replace(".", "").replace(",", ".")) if isinstance(cell, str) else float(cell)
 
 
 @pytest.mark.parametrize("cell", ["?", "2", "maybe", "tt", "t f", "1.01", "-1", "None"])
