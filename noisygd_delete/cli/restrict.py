@@ -75,7 +75,7 @@ def restrict(parsed: argparse.Namespace) -> int:
     request = with_token(EditRequest.delete(parsed.ids, subjects=parsed.subject, request_id=token))
     with open_store(parsed) as store:
         check_own_rows(store)
-        if "inserted" not in store.plan.method.takes:
+        if "inserted" not in store.plan.promise.edits:
             raise InvalidParameter(
                 "the plan takes no record in, so none could be put back; plan one that does (plan --method sums:joiners=true --out FILE), and "
                 f"relearn {parsed.store} --plan FILE first"

@@ -77,7 +77,7 @@ def check_edit(records: Records, plan: Plan, request: EditRequest, found: Mappin
     `found`: as `Records.resolve` takes it.
     """
     edits = records.resolve(request, found)
-    asked, takes = edits.counts.to_dict(), plan.method.takes
+    asked, takes = edits.counts.to_dict(), plan.promise.edits
     for kind in ("replaced", "inserted"):
         if asked[kind] and kind not in takes:
             raise InvalidRequest(

@@ -58,6 +58,11 @@ class InFlight:
         return self.edits.counts
 
     @property
+    def of_slots(self) -> InFlight:
+        """See `training_table.Change`."""
+        return self
+
+    @property
     def requests(self) -> tuple[tuple[str | None, EditCounts, int | None], ...]:
         """Id and counts of every request in it, and how many rows it leaves of the same persons."""
         named = self.parts or ((self.request_id, self.edits.counts),)
