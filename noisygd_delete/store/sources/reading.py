@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...engine import CurrentRecords
+from ...engine.kernel import quarter_of_memory
 from ...errors import InvalidRecords
 from ...features.schema import Encoded, Schema, Table
 from ...records import EditCounts, LeftOut, Names, Records
 from ...records.records import check_size
-from .scratch import ScratchRecords, usual_memory
+from .scratch import ScratchRecords
 from .source import NOTHING_DONE, Done, Source
 
 Held = tuple[CurrentRecords, str, EditCounts | None, LeftOut]
@@ -57,7 +58,7 @@ def rows_of(
         with held as (there, position, left_out):
             changes = None if since is None else source.changes(since, position, columns_of(schema))
             yield there, position, changes, left_out
-    elif 4 * slots * schema.features <= (usual_memory() if memory is None else memory):
+    elif 4 * slots * schema.features <= (quarter_of_memory() if memory is None else memory):
         yield _in_memory(source, schema, slots, since, done)
     else:
         check_size(slots, 0)
