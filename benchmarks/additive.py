@@ -39,6 +39,7 @@ from noisygd_delete.methods import Perturbed
 from noisygd_delete.records import Records
 
 SPLITS, DELTA, EPSILONS, GRID_AT = 5, 1e-5, (0.5, 1.0, 2.0), 1.0
+DELETIONS = 15  # of which the first two are not counted
 HEADER = ["table", "method", "ε", "accuracy", "AUC", "log loss", "a deletion over boosting's learning"]
 TABLES: dict[
     str, tuple[Callable[[], tuple[Schema, Any]], int, int]
@@ -78,7 +79,7 @@ def budget_of(epsilon: float) -> Budget:
     return Budget.from_epsilon_delta(dp=(epsilon, DELTA), deletion=(0.1 * epsilon, DELTA))
 
 
-def ours(rows: Any, labels: Any, epsilon: float, tested: Any) -> tuple[Answer, float]:
+def learned_by_defaults(rows: Any, labels: Any, epsilon: float) -> NoisyGDClassifier:
     model = NoisyGDClassifier(
         feature_bounds=(-1, 1),
         row_norm=1.0,
@@ -88,9 +89,19 @@ def ours(rows: Any, labels: Any, epsilon: float, tested: Any) -> tuple[Answer, f
         total=None,
     )
     model.fit(rows, labels)
+    return model
+
+
+def deletion(model: Any, record: int) -> float:
     began = time.process_time()
-    model.delete([0])
-    return (model.predict_proba(tested)[:, 1], time.process_time() - began), model.plan_.regularization
+    model.delete([record])
+    return time.process_time() - began
+
+
+def ours(rows: Any, labels: Any, epsilon: float, tested: Any) -> tuple[Answer, float]:
+    model = learned_by_defaults(rows, labels, epsilon)
+    cost = deletion(model, 0)
+    return (model.predict_proba(tested)[:, 1], cost), model.plan_.regularization
 
 
 def ours_as(setting: dict[str, Any], ridge: float, rows: Any, labels: Any, epsilon: float, tested: Any) -> Answer:
@@ -105,9 +116,8 @@ def ours_as(setting: dict[str, Any], ridge: float, rows: Any, labels: Any, epsil
     )
     curator = Curator(Records(rows, 2.0 * labels - 1), plan)
     curator.learn()
-    began = time.process_time()
-    curator.delete([0])
-    return curator.model.probabilities(tested)[:, 1], time.process_time() - began
+    cost = deletion(curator, 0)
+    return curator.model.probabilities(tested)[:, 1], cost
 
 
 def dp_ebm(schema: Schema, table: Any, labels: Any, epsilon: float, tested: Any, **setting: Any) -> Answer:
@@ -128,9 +138,12 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--splits", type=int, default=SPLITS)
     parser.add_argument("--tables", nargs="+", choices=list(TABLES), default=list(TABLES))
     parser.add_argument("--resume", type=Path, metavar="FILE", help="lines that an earlier run printed")
+    parser.add_argument("--cost", action="store_true", help="what a deletion takes alone, into a table of its own")
     parsed = parser.parse_args(arguments)
     splits, commit = parsed.splits, report.commit()
     warnings.simplefilter("ignore")
+    if parsed.cost:
+        return write_cost(parsed.tables, commit)
     printed = [] if parsed.resume is None else [json.loads(line) for line in parsed.resume.read_text().splitlines()]
     known = {(name, seed, method, epsilon): scores for name, seed, method, epsilon, *scores in printed}
     lines = []
@@ -147,6 +160,42 @@ def main(arguments: list[str]) -> None:
     )
     command = f"python -m benchmarks additive --splits {splits}"
     report.write("additive", "Additive models at equal (ε, δ)", command, body, commit)
+
+
+def write_cost(tables: list[str], commit: str) -> None:
+    lines = []
+    for name in tables:
+        given = prepared(TABLES[name][0])
+        order = np.random.default_rng(0).permutation(len(given.labels))
+        split = Split(given, order[: TABLES[name][1]], order[-1:])
+        pair = [learned_by_defaults(rows[split.train], split.learned, 1.0) for rows in (given.columns, given.thin)]
+        spent = [[deletion(model, record) for model in pair] for record in range(DELETIONS)]
+        columns, chain = np.median(spent[2:], axis=0)
+        boosting = np.median([split.boosting()[1] for _ in range(3)])
+        sizes = f"{given.columns.shape[1]}", f"{given.thin.shape[1]:,}"
+        ratios = f"{chain / columns:.1f}", f"{chain / boosting:.2f}"
+        lines.append([name, *sizes, f"{1000 * columns:.0f} ms", f"{1000 * chain:.0f} ms", *ratios])
+        print(lines[-1], flush=True)
+    header = [
+        "table",
+        "columns",
+        "features",
+        "a deletion by columns",
+        "by the chain",
+        "chain over columns",
+        "chain over boosting's learning",
+    ]
+    body = (
+        f"Processor time at ε = 1, one thread, in memory: medians of {DELETIONS - 2} deletions, by columns and by the chain of three in turn, and of learning "
+        f"scikit-learn's boosting three times. Load {os.getloadavg()[1]:.1f} on {os.cpu_count()} processors.\n\n{report.table(header, lines)}"
+    )
+    report.write(
+        "additive_cost",
+        "What a deletion under an additive map takes",
+        "python -m benchmarks additive --cost",
+        body,
+        commit,
+    )
 
 
 class Table(NamedTuple):

@@ -84,7 +84,7 @@ def _published(plan: Plan, way: str, delta: float, steps: list[int]) -> float:
         "methods.sharp:Sharp._exactly",
         "methods.minimiser:Minimiser._over_reals",
         "methods.minimiser:Minimiser._exactly",
-        "methods.amounts:calibrate",
+        "methods.resuming:calibrate",
         "methods.resuming:contraction_risk",
     ),
     scope="Random problems (linear, logistic, and sigmoid with λ > β₋; both adjacencies and notions; 1 to 7 publications; one to three rows per subject) and budgets in μ, Rényi and "
@@ -198,7 +198,7 @@ def _risk(plan: Plan, what: str) -> None:
         "planner.make:make_plan",
         "methods.theorem:Theorem._over_reals",
         "methods.theorem:Theorem._exactly",
-        "methods.amounts:calibrate",
+        "methods.resuming:calibrate",
     ),
     scope="Random problems with linear and logistic loss and Rényi budgets, both adjacencies; printed formulas written out here; Theorem 5.1 itself is 5.1(1) to 5.1(3).",
 )

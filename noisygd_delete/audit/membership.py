@@ -210,7 +210,7 @@ def audit(
     Raises:
         AssumptionViolated: the plan's method does not cover the linear loss (Theorem 5.2 is for bounded ones).
     """
-    if not plan.method.covers_unbounded:
+    if not plan.promise.unbounded:
         raise AssumptionViolated(
             f"method {plan.method.name!r} does not cover the linear loss, the worst case that audit runs: bounded losses only, or (sums) classes"
         )

@@ -44,7 +44,7 @@ from .terminal import MORE
 def method_from(parsed: argparse.Namespace) -> Method:
     """The method the arguments name, with the options of its own that were given."""
     method = methods.of(parsed.method or PAPER_METHOD, **parsed.method_fields)
-    return method.on_map(getattr(parsed, "map_of_rows", None))  # of a schema
+    return methods.on_map(method, getattr(parsed, "map_of_rows", None))  # of a schema
 
 
 def described(parsed: argparse.Namespace, plan: Plan) -> str:

@@ -61,6 +61,4 @@ def room_text(plan: Plan) -> str:
 
 def warning(plan: Plan) -> dict[str, str | None]:
     """What an answer carries where its plan promises nothing worth having; for JSON, None where there is nothing to warn of."""
-    from ..methods.words import worth  # learning alone says it
-
-    return {"warning": worth(plan) or None}
+    return {"warning": plan.worth() or None}

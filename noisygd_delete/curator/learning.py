@@ -77,7 +77,7 @@ def check_edit(records: Records, plan: Plan, request: EditRequest, found: Mappin
     `found`: as `Records.resolve` takes it.
     """
     edits = records.resolve(request, found)
-    asked, takes = edits.counts.to_dict(), plan.method.takes
+    asked, takes = edits.counts.to_dict(), plan.promise.edits
     for kind in ("replaced", "inserted"):
         if asked[kind] and kind not in takes:
             raise InvalidRequest(
@@ -250,14 +250,14 @@ def _solved(
     own: dict[str, Any] = {"group": execution.group, "readings": procedure.solver_passes}
     objective = PreciseObjective(records, plan.loss, regularization=plan.regularization, **own)
     centre = np.zeros(plan.shape)
-    for link in range(begin.chain):
-        if link:
-            centre, start = _released(centre, procedure, noise), None
-        linear = None  # drawn afresh for every stage, gone when it ends
-        if procedure.linear_term:
-            shape = None if procedure.shape is None else np.array(procedure.shape)
-            linear = draw_linear_term(plan.shape, noise, deviation=procedure.linear_term, variances=shape)
-        with limit_threads(numbers_of(records) * plan.loss.outputs):
+    with limit_threads(numbers_of(records) * plan.loss.outputs):
+        for link in range(begin.chain):
+            if link:
+                centre, start = _released(centre, procedure, noise), None
+            linear = None  # drawn afresh for every stage, gone when it ends
+            if procedure.linear_term:
+                shape = None if procedure.shape is None else np.array(procedure.shape)
+                linear = draw_linear_term(plan.shape, noise, deviation=procedure.linear_term, variances=shape)
             solution = solve(
                 objective.pulled(linear, centre),
                 start=start,
@@ -268,7 +268,7 @@ def _solved(
                 fixed=begin.solver == "fixed",
                 quick=quick_passes(plan.problem) if execution.lasts else None,
             )
-        centre, sample, passes = solution.weights, solution.sample, passes + solution.gradient_passes
+            centre, sample, passes = solution.weights, solution.sample, passes + solution.gradient_passes
     return centre, passes
 
 

@@ -30,11 +30,12 @@ _LEAST_CURVED = 0.05  # of λ: a column that is curved less is hardly moved by t
 
 class Nested(NamedTuple):
     """rows: of the entries kept. parents: (width,) what each column implies, −1 for nothing. spread: (width, width) csr_array, 1 where the
-    column is implied by that of the place, or is it."""
+    column is implied by that of the place, or is it; gather: the same turned, kept too, for scipy would make it for every product."""
 
     rows: SparseRows
     parents: NDArray[np.int32]
     spread: Any
+    gather: Any
 
 
 class NestedPart:
@@ -44,7 +45,7 @@ class NestedPart:
 
     def __init__(self, rows: Any, among: Nested, whole: int) -> None:
         """whole: entries of a whole row, about."""
-        self.rows, self.among, self._whole = rows, among, whole
+        self.rows, self._turned, self.among, self._whole = rows, rows.T, among, whole
         self.shape = rows.shape
         self.nnz = whole * rows.shape[0]
 
@@ -52,10 +53,10 @@ class NestedPart:
         return NestedPart(self.rows[part], self.among, self._whole)
 
     def __matmul__(self, other: NDArray[Any]) -> NDArray[Any]:
-        return self.rows @ (self.among.spread.T @ other)  # type: ignore[no-any-return]
+        return self.rows @ (self.among.gather @ other)  # type: ignore[no-any-return]
 
     def __rmatmul__(self, other: NDArray[Any]) -> NDArray[Any]:
-        return (self.among.spread @ (self.rows.T @ other.T)).T  # type: ignore[no-any-return]
+        return (self.among.spread @ (self._turned @ other.T)).T  # type: ignore[no-any-return]
 
 
 def nested(rows: SparseRows) -> Nested | None:
@@ -64,7 +65,7 @@ def nested(rows: SparseRows) -> Nested | None:
     if not 0 < _PAYS * len(kept) <= rows.filled:
         return None
     spread = _spread(parents)
-    return None if spread is None else Nested(rows.chosen(kept), parents, spread)
+    return None if spread is None else Nested(rows.chosen(kept), parents, spread, spread.T.tocsr())
 
 
 def _blocks(entries: int) -> Iterator[slice]:

@@ -327,11 +327,12 @@ PATIENCE = 50  # evaluations in which the gradient must fall by half
 _OVERSHOT = 0.8  # of the derivative at the start of a step: one as large in the other direction is too far
 _NEARLY = 0.1  # of the first gradient: to here the sample's own problem is solved
 _INNER = 30  # evaluations of that
+_AT_HAND = 4  # of them from a published model: its Hessian serves further on
 _SHORTENED = 40  # evaluations of one step
 _NOTHING = 2.0**-23  # of L: what float32 can tell from 0
 
 
-def steer(sample: Sample, gradient: Gradient, start: Vector, lipschitz: float) -> None:
+def steer(sample: Sample, gradient: Gradient, start: Vector, lipschitz: float, *, warm: bool = False) -> None:
     """Minimise the measured objective of which `sample` is one; `gradient` raises when it is content.
 
     Where the inverse of a Hessian is known already, or is a scale and no more, L-BFGS goes on from it: to take another costs more than the
@@ -362,7 +363,8 @@ def steer(sample: Sample, gradient: Gradient, start: Vector, lipschitz: float) -
         near, taken = descend(tilted, start, begun, near_start, until=until, most=_INNER)
 
         def on_the_way(weights: Vector) -> Operator:
-            return at_start if next(asked) == 0 and taken <= 1 else sample.inverse(weights)
+            serves = taken <= (_AT_HAND if warm else 1)
+            return at_start if serves and next(asked) == 0 else sample.inverse(weights)
 
         descend(gradient, start, begun, on_the_way, first=near, pairs=sample.pairs)
     except LinAlgError:  # the loss curves as it said it would not: the caller goes on from what was measured
@@ -610,7 +612,7 @@ def solve(
             sample = sample.pulled(objective) if sample else Sample(objective, objective_smoothness / strong_convexity)
             with suppress(_Spent):
                 begun = start if start is not None and sample.is_nearer(start) else origin
-                steer(sample, measured.quick, begun, objective.loss.constants.lipschitz)
+                steer(sample, measured.quick, begun, objective.loss.constants.lipschitz, warm=begun is start)
                 measured.passes += 1
                 steps = proven(certified_norm(objective, measured.point, objective.gradient(measured.point)))
                 newton(measured, origin := measured.point, passes=min(NEWTON_PASSES, steps))

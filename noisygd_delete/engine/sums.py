@@ -291,22 +291,27 @@ def numbers_of(records: CurrentRecords) -> int:
 
 
 class BothWays:
-    """Some rows, and chunks of them turned: scipy would make that for every product."""
+    """Some rows, and the same turned, each chunk of them with columns of its own, so that one product makes the sums of all chunks."""
 
     def __init__(self, rows: Any, chunk: int) -> None:
-        self.rows, self._turned = rows, [rows[first : first + chunk].T for first in range(0, rows.shape[0], chunk)]
+        from scipy.sparse import csr_array
+
+        taken, width = rows.shape
+        self.rows, self._chunks = rows, -(-taken // chunk)
+        apart = rows.indices
+        if self._chunks > 1:
+            sizes = np.diff(rows.indptr[[*range(0, taken, chunk), taken]])
+            kind = np.int32 if self._chunks * width < 2**31 else np.int64
+            apart = apart + np.repeat(np.arange(self._chunks, dtype=kind) * width, sizes)
+        self._turned = csr_array((rows.data, apart, rows.indptr), shape=(taken, self._chunks * width)).T
 
     def __matmul__(self, other: NDArray[Any]) -> NDArray[Any]:
         return self.rows @ other  # type: ignore[no-any-return]
 
     def sums(self, slopes: NDArray[Any]) -> list[Weights]:
         """Σ g_i ⊗ x_i of each chunk; slopes (outputs, rows)."""
-        found, first = list[Weights](), 0
-        for turned in self._turned:
-            last = first + turned.shape[1]
-            found.append((turned @ slopes[:, first:last].T).T.astype(np.float64, copy=False))
-            first = last
-        return found
+        made = (self._turned @ slopes.T).astype(np.float64, copy=False)
+        return list(made.reshape(self._chunks, -1, len(slopes)).transpose(0, 2, 1))
 
 
 class SparseSums(HeldSums):
@@ -343,7 +348,7 @@ class SparseSums(HeldSums):
         return made
 
     def _of_entries(self, turned: NDArray[Any]) -> NDArray[Any]:
-        return turned if self._nested is None else self._nested.spread.T @ turned
+        return turned if self._nested is None else self._nested.gather @ turned
 
     def _of_features(self, sums: list[Weights]) -> list[Weights]:
         if self._nested is None:

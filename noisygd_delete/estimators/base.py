@@ -21,7 +21,6 @@ from ..losses.base import Loss
 from ..methods import Method
 from ..methods.base import AUTO
 from ..methods.plan import Plan
-from ..methods.words import worth
 from ..planner import advise, advised_plan, make_plan
 from ..planner.advise import Advice
 from ..planner.usual import capped, usual_budget, usual_slots, usual_total
@@ -259,7 +258,7 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
             plan, doubt = advised_plan(self.advice_, self.total), self.advice_.doubt
         else:
             plan = self._named(slots)
-            doubt = worth(plan)
+            doubt = plan.worth()
         plan = plan.of_map(self._feature_map)
         if doubt:
             warnings.warn(doubt, NothingPromised, stacklevel=3)

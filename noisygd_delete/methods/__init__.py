@@ -6,14 +6,15 @@ A method loads on first use: what reads the facts of one kind of release needs n
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter, choice
 from ..loading import Catalogue, on_first_use
 
 if TYPE_CHECKING:
-    from .base import Mechanism, Method, NoisySteps
+    from ..features.maps.base import PublicMap
+    from .base import Mechanism, NoisySteps
     from .composition import Composition
     from .counted import CountedRecords
     from .interleaved import Interleaved
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from .minimiser import Minimiser
     from .near_gibbs import NearGibbs
     from .perturbed import Perturbed
-    from .plan import Plan
+    from .plan import Method, Plan
     from .problem import Problem, Procedure
     from .sampled_steps import SampledGaussian
     from .sharp import Sharp
@@ -58,23 +59,20 @@ __all__ = [
 __getattr__ = on_first_use(
     __name__,
     {
-        **dict.fromkeys(("Mechanism", "Method", "NoisySteps"), "base"),
+        **dict.fromkeys(("Mechanism", "NoisySteps"), "base"),
         **dict.fromkeys(("Composition", "CompositionRun"), "composition"),
         "CountedRecords": "counted",
         **dict.fromkeys(("Interleaved", "InterleavedRun"), "interleaved"),
-        "Ladder": "ladder",
-        "LadderRun": "ladder",
+        **dict.fromkeys(("Ladder", "LadderRun", "SampledStage", "Stage"), "ladder"),
         **dict.fromkeys(("Minimiser", "MinimiserRun"), "minimiser"),
         **dict.fromkeys(("NearGibbs", "NearGibbsRun"), "near_gibbs"),
         "Perturbed": "perturbed",
         "PerturbedRun": "perturbed",
-        "Plan": "plan",
+        **dict.fromkeys(("Method", "Plan"), "plan"),
         "Problem": "problem",
         "Procedure": "problem",
         **dict.fromkeys(("Moments", "MomentsRun"), "moments"),
-        "SampledGaussian": "sampled_steps",
-        **dict.fromkeys(("SampledStage", "SampledSteps"), "sampled_steps"),
-        "Stage": "ladder",
+        **dict.fromkeys(("SampledGaussian", "SampledSteps"), "sampled_steps"),
         **dict.fromkeys(("MarkovSums", "MarkovSumsRun"), "sums"),
         **dict.fromkeys(("Sharp", "SharpRun"), "sharp"),
         **dict.fromkeys(("SharpExact", "SharpExactRun"), "sharp"),
@@ -114,7 +112,7 @@ def of(method: str | Method, **options: Any) -> Method:
     Raises:
         InvalidParameter: there is no such method, or it has no such option.
     """
-    from .base import Method
+    from .plan import Method
 
     if isinstance(method, Method):
         if options:
@@ -134,19 +132,26 @@ def of(method: str | Method, **options: Any) -> Method:
 
 def compared() -> tuple[str, ...]:
     """The methods that are weighed against each other where none is named."""
-    return tuple(name for name, kind in METHODS.items() if kind.compared)
+    return tuple(name for name, kind in METHODS.items() if kind.weighed != "never")
 
 
 def in_any_order() -> tuple[str, ...]:
     """The methods for rows that come in another order in every release, as where they lie elsewhere."""
-    return tuple(name for name, kind in METHODS.items() if kind.any_order)
+    from .plan import Method
+
+    return tuple(name for name, kind in METHODS.items() if kind.check_any_order is not Method.check_any_order)
+
+
+def on_map(method: Method, map: PublicMap | None) -> Method:
+    """The same method for the rows of this public map, of full norm and with a constant, where an option of it takes the map."""
+    used = map is not None and map.coding is not None and "map" in _options(type(method))
+    return replace(method, map=map) if used else method  # type: ignore[call-arg]
 
 
 def ways_elsewhere(problem: Problem) -> str:
     """What to plan with where rows lie elsewhere and come in any order."""
     loss = problem.loss
-    everywhere = tuple(name for name in in_any_order() if name != "sums")
-    named = everywhere if loss.steps_exact else ("perturbed",) if loss.curving else ()
+    named = [name for name, kind in METHODS.items() if kind.suits_elsewhere(loss)]
     if not named:
         return f"no method is proven there for the {loss.name} loss: keep the rows in the store"
     return f"plan with method {' or '.join(map(repr, named))}"

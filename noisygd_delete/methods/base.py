@@ -1,8 +1,7 @@
-"""What every way of learning and deleting answers, and the public facts of one run of it.
+"""The public facts of one run, and what it reveals.
 
-A `Method` holds the options of one way and its proof: it calibrates a `Plan`. A `Mechanism` is what the accountant sees of a
-run: every ledger event carries its own, so a change of plan never changes the meaning of what happened before. Plans and
-accounts answer through the same `Mechanism.interval`, so there is one code path from constants to guarantees.
+A `Mechanism` is what the accountant sees of a run: every ledger event carries its own, so a change of plan never changes the meaning of
+what happened before. Plans and accounts answer through the same `Mechanism.interval`, so there is one code path from constants to guarantees.
 """
 
 from __future__ import annotations
@@ -11,17 +10,11 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass, field, fields
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol
 
 from ..errors import InvalidParameter, count, non_negative, positive
-from ..privacy.guarantee import DELETION_NOTIONS, Guarantee, Worlds
+from ..privacy.guarantee import Guarantee, Worlds
 from ..privacy.sentences import condition
-
-if TYPE_CHECKING:
-    from ..features.maps.base import PublicMap
-    from .forecast import Prospects
-    from .plan import Numbers, Plan
-    from .problem import Problem
 
 Cost = dict[str, Any]  # the parts of a `Guarantee` that a run costs
 Condition = tuple[str, dict[str, Any]]  # a key of `evidence.claims` and its values
@@ -155,7 +148,7 @@ class Mechanism(ABC):
         return None
 
     def to_dict(self) -> dict[str, Any]:
-        return {"method": self.method, **_told(self)}
+        return {"method": self.method, **told(self)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -248,7 +241,7 @@ def contradict(one: Mechanism, other: Mechanism) -> bool:
     return any(None not in pair and pair[0] != pair[1] for pair in pairs)
 
 
-def _told(facts: Any) -> dict[str, Any]:
+def told(facts: Any) -> dict[str, Any]:
     """Its fields, without those that came later where they are as things always were: such facts read as they always did."""
     later = {
         "in_place": (True,),
@@ -271,91 +264,3 @@ def bounded_gradients(lipschitz: float, *, proven: bool) -> tuple[Condition, ...
     """That no record's loss is steeper, as conditions: proven, or declared by the user."""
     norm = ("gradient-norm", {"lipschitz": lipschitz})
     return (norm,) if proven else (norm, ("constants-declared", {}))
-
-
-@dataclass(frozen=True)
-class Method(ABC):
-    """A way of learning and deleting, with its options, validated when it is made."""
-
-    name: ClassVar[str]
-    summary: ClassVar[str]  # one line for tables and help
-    for_streams: ClassVar[bool] = False  # whether it only shares a budget among many publications
-    notions: ClassVar[tuple[Worlds, ...]] = DELETION_NOTIONS  # deletion notions that its proof covers
-    proof: ClassVar[str] = PROOFS[0]  # what its bounds rest on at most
-    compared: ClassVar[bool] = True  # whether it is weighed against the others where none is named
-    own_ridge: ClassVar[bool] = False  # whether it adds to λ by itself what its noise asks for
-    any_order: ClassVar[bool] = False  # whether they hold for rows that come in another order in every release
-
-    @property
-    def covers_unbounded(self) -> bool:
-        """Whether its bounds hold for the linear loss too, the worst case that audits run."""
-        return True
-
-    @property
-    def takes(self) -> tuple[str, ...]:
-        """Kinds of edits that its bounds cover."""
-        return ("deleted", "replaced", "inserted")
-
-    @abstractmethod
-    def plan(self, problem: Problem) -> Plan:
-        """The least noise and the fewest steps within the budget.
-
-        Raises:
-            InvalidParameter, AssumptionViolated: the method does not cover the problem.
-            PlanInfeasible: no machine can run it.
-        """
-
-    @abstractmethod
-    def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
-        """What the numbers mean: the facts of a run, what is run, and what is promised. Numbers of other methods have no place in it."""
-
-    def on_map(self, map: PublicMap | None) -> Method:
-        """The same method for the rows of this public map, of full norm and with a constant, where it makes use of that."""
-        return self
-
-    def in_any_order(self) -> Self:
-        """The same method for rows that come in another order in every release; only where `any_order`."""
-        return self
-
-    def check_any_order(self, problem: Problem, instead: str) -> None:
-        """Raise unless it is proven, with these options and for this loss, for rows that come in any order and change unseen between releases.
-
-        Args:
-            instead: what to do, from `methods.ways_elsewhere`.
-        """
-        if not self.any_order:
-            raise InvalidParameter(
-                f"rests on rows that stay in their places, and these lie elsewhere; {instead}",
-                method=self.name,
-            )
-
-    def check_plan(self, plan: Plan) -> None:
-        """Raise unless the proof covers what the plan runs, wherever its numbers came from: what its mechanism cannot see of it.
-
-        Raises:
-            InvalidParameter, AssumptionViolated: it does not.
-        """
-        if plan.problem.deletion_notion not in self.notions:
-            raise InvalidParameter(
-                f"is not covered by method {self.name!r}", deletion_notion=str(plan.problem.deletion_notion)
-            )
-        if not math.isfinite(plan.loss.constants.lipschitz):
-            raise InvalidParameter(f"the {plan.loss.name} loss has no Lipschitz constant; clip its gradients to L")
-
-    def outlook(self, plan: Plan) -> Prospects:
-        """What its models are worth. Nothing is promised, but where a method proves a bound on the excess risk."""
-        from .forecast import Prospects
-
-        return Prospects.of_steps(plan.problem, plan.step_size, plan.noise_variance)
-
-    def words(self, plan: Plan) -> tuple[str, ...]:
-        """What drives the plan's noise and steps, a paragraph each."""
-        return ()
-
-    def without(self, *options: str) -> Self:
-        """The same method with these options (where it has them) left to the planner."""
-        kept = {option.name: getattr(self, option.name) for option in fields(self) if option.name not in options}
-        return type(self)(**kept)
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"name": self.name, **_told(self)}

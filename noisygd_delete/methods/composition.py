@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 from ..bounds import theorem_5_1, theorem_5_2
 from ..errors import InvalidParameter, choice, count, positive
 from ..privacy.guarantee import NON_ADAPTIVE, Worlds
-from .base import Cost, Method, NoisySteps
-from .plan import Numbers, Plan
+from .base import Cost, NoisySteps
+from .plan import Method, Numbers, Plan
 from .problem import Costliest, Problem, Promise
 
 FRESH_LEARN = ("demand", "automatic")
@@ -53,7 +53,7 @@ class Composition(Method):
 
     name: ClassVar[str] = "composition"
     summary: ClassVar[str] = "non-convex losses: every noisy step costs, a fresh learn forgets"
-    compared: ClassVar[bool] = False
+    weighed: ClassVar[str] = "never"
 
     learn_steps: int | None = None
     delete_steps: int | None = None

@@ -6,13 +6,15 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from ..bounds import exact_steps, shifted_interpolation
 from ..bounds.arithmetic import NORM_TOLERANCE, gradient_error
 from ..errors import AssumptionViolated, InvalidParameter, PlanInfeasible, count, non_negative, positive
+from ..losses.base import Loss
 from ..privacy.guarantee import Worlds
-from .base import Condition, Method, NoisySteps, bounded_gradients
+from .base import Condition, NoisySteps, bounded_gradients
+from .plan import Method
 from .problem import Exactness
 
 if TYPE_CHECKING:
@@ -180,10 +182,6 @@ class GridMethod(Method):
               of a record that is gone is charged
     """
 
-    any_order: ClassVar[bool] = (
-        True  # by exact steps, whose gradient error covers sums in any order, another one at every step
-    )
-
     exact: bool | None = None
     in_place: bool = True
 
@@ -198,8 +196,12 @@ class GridMethod(Method):
     def in_any_order(self) -> Self:
         return replace(self, exact=True, in_place=False)
 
+    @classmethod
+    def suits_elsewhere(cls, loss: Loss) -> bool:
+        """By exact steps, whose gradient error covers sums in any order, another one at every step."""
+        return loss.steps_exact
+
     def check_any_order(self, problem: Problem, instead: str) -> None:
-        super().check_any_order(problem, instead)
         check_exact(problem, instead)
         if self.exact is False:
             raise InvalidParameter(

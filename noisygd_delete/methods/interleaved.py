@@ -105,7 +105,7 @@ class Interleaved(GridMethod):
     name: ClassVar[str] = "interleaved"
     summary: ClassVar[str] = "many publications: a few by objective perturbation, between them a few noisy steps"
 
-    for_streams: ClassVar[bool] = True
+    weighed: ClassVar[str] = "for several publications"
     proof: ClassVar[str] = Perturbed.proof
 
     fresh_every: int | None = None

@@ -8,19 +8,19 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from ..bounds import theorem_5_1
-from ..errors import InvalidParameter, choice, count, positive
+from ..errors import AssumptionViolated, InvalidParameter, choice, count, positive
 from ..losses.staged import HEAD, NETWORK, Staged
 from ..privacy.budget import Budget
 from ..privacy.guarantee import Guarantee, Worlds
 from ..privacy.sentences import shown
 from . import moments
 from .amounts import Amounts
-from .base import Condition, Cost, Mechanism, Method
+from .base import Condition, Cost, Mechanism
 from .composition import Composition
 from .minimiser import Minimiser
-from .plan import MOST_STAGES, Numbers, Plan
+from .plan import MOST_STAGES, Method, Numbers, Plan, method_of
 from .problem import Costliest, Problem, Promise, Sampling
-from .sampled_steps import SampledStage, check_sampled, least_multiplier, passes
+from .sampled_steps import SampledSteps, least_multiplier, passes
 
 # --- stages ---
 #
@@ -76,6 +76,63 @@ class Stage:
     def form(self) -> str:
         """What its weights are: those of a network, or of a linear model on top of one."""
         return NETWORK if self.kind == NETWORK else HEAD
+
+
+@dataclass(frozen=True)
+class SampledStage(Method):
+    """A stage of kind "network" with a sampling rate.
+
+    sampling_rate, draws  p and the number of steps; noise_multiplier: z, as it is charged
+    """
+
+    name: ClassVar[str] = "sampled-steps"
+    summary: ClassVar[str] = "a stage of a ladder: noisy steps on samples of the rows"
+
+    sampling_rate: float
+    draws: int
+    noise_multiplier: float
+
+    def plan(self, problem: Problem) -> Plan:
+        raise InvalidParameter(
+            "steps on samples are a stage of a ladder: method 'ladder' with Stage('network', steps, sampling_rate=) "
+            "plans them"
+        )
+
+    def check_plan(self, plan: Plan) -> None:
+        super().check_plan(plan)
+        check_sampled(plan.problem)
+        lipschitz = plan.loss.constants.lipschitz * (1 + plan.problem.slack)
+        least = plan.step_size * (self.noise_multiplier * lipschitz / (self.sampling_rate * plan.records)) ** 2 / 2
+        if not plan.noise_variance >= least * (1 - 1e-9):
+            raise InvalidParameter(
+                f"is below {least:g}, which noise_multiplier={self.noise_multiplier:g} is",
+                noise_variance=plan.noise_variance,
+            )
+
+    def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
+        run = SampledSteps(
+            records=problem.records,
+            proven=problem.loss.constants.proven,
+            sampling_rate=self.sampling_rate,
+            noise_multiplier=self.noise_multiplier,
+            draws=self.draws,
+        )
+        return Plan.of(problem, run, numbers, sampling=Sampling(self.sampling_rate, self.draws))
+
+
+def check_sampled(problem: Problem) -> None:
+    """Raise where a stage on samples is not covered."""
+    if problem.rows_per_subject > 1:
+        raise AssumptionViolated(
+            "is too many for samples: m rows in samples cost far more than m² times one; leave sampling_rate out, or keep "
+            "one row of each person",
+            rows_per_subject=problem.rows_per_subject,
+        )
+    if not problem.loss.clips_each:
+        raise AssumptionViolated(
+            f"a stage on samples clips every record's gradient, which the {problem.loss.name} loss does not; take "
+            "losses.MultilayerPerceptron or deep.Network, or leave sampling_rate out"
+        )
 
 
 def of_stage(stage: Stage, number: int, problem: Problem, staged: Staged, *, gdp: float, worlds: Worlds) -> Problem:
@@ -137,7 +194,7 @@ def noisy_steps(problem: Problem, step_size: float, noise_variance: float, steps
         learn_steps=steps,
         delete_steps_for_deletion=steps,
     )
-    return problem.method.assemble(problem, numbers)
+    return method_of(problem).assemble(problem, numbers)
 
 
 def on_samples(problem: Problem, draws: int, rate: float, step_size: float, gdp: float, order: float) -> Plan:
@@ -194,7 +251,7 @@ class Ladder(Method):
 
     name: ClassVar[str] = "ladder"
     summary: ClassVar[str] = "networks: a published base at ε_dd, later stages run again at every deletion, no horizon"
-    compared: ClassVar[bool] = False
+    weighed: ClassVar[str] = "never"
 
     stages: tuple[Stage, ...] = (Stage(NETWORK, 60), Stage(NETWORK, 20))
     level: int = 0

@@ -12,13 +12,13 @@ from ..bounds.arithmetic import first_whole, gradient_error, least_whole
 from ..errors import AssumptionViolated, InvalidParameter, choice, count, non_negative, positive
 from ..privacy.guarantee import Guarantee, Worlds
 from . import problem as procedure
-from .amounts import calibrate
 from .base import Condition, Cost
 from .exact_steps import ROOM, ExactSteps, GridMethod
 from .forecast import Prospects, forecast_excess_risk, steps_deviation
 from .passes import MOST_PASSES, Passes, passes_for
 from .plan import Numbers, Plan
 from .problem import SOLVERS, Problem, forecast_passes, solver_passes
+from .resuming import calibrate
 from .sharp import SharpRun, contracting_step_size
 from .words import condition_number
 
@@ -267,7 +267,7 @@ class Minimiser(GridMethod):
         if passes is not None:
             return (
                 f"Solving: every release starts from where {passes.passes} passes over {passes.blocks} public blocks of the slots lead from 0 "
-                f"(κ={condition_number(plan):.4g}). Their number and order are public, nothing is measured, and of a deleted record exactly "
+                f"(κ={condition_number(plan.problem):.4g}). Their number and order are public, nothing is measured, and of a deleted record exactly "
                 "nothing is left. How near that is to the minimiser is a forecast, not a promise."
             )
         kind = {
@@ -285,7 +285,7 @@ class Minimiser(GridMethod):
         )
         return (
             f"Solving: every release starts from the minimiser of the current records, to gradient norm γ={plan.gradient_tolerance:.3g}, "
-            f"{kind}: {expected} {plan.delete_solver_passes} gradient passes (κ={condition_number(plan):.4g}). Nothing has to be "
+            f"{kind}: {expected} {plan.delete_solver_passes} gradient passes (κ={condition_number(plan.problem):.4g}). Nothing has to be "
             f"forgotten after that.{slow}"
         )
 
@@ -389,8 +389,8 @@ def diffused_towards(plan: Plan, target: float) -> Plan:
 
     @cache
     def diffused(steps: int) -> Plan:
-        problem = replace(plan.problem, method=replace(asked, diffusion_steps=steps))
-        return problem.method.plan(problem)
+        method = replace(asked, diffusion_steps=steps)
+        return method.plan(replace(plan.problem, method=method))
 
     few = plan.delete_steps
     enough = least_whole(

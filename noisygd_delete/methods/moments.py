@@ -15,8 +15,8 @@ from ..bounds.arithmetic import GRID_BITS
 from ..errors import InvalidParameter, count, positive
 from ..privacy.guarantee import Worlds
 from . import problem as procedure
-from .base import Condition, Cost, DrawnAtOnce, Method
-from .plan import Numbers, Plan
+from .base import Condition, Cost, DrawnAtOnce
+from .plan import Method, Numbers, Plan
 from .problem import Problem
 
 GRID = 2.0**-GRID_BITS

@@ -19,9 +19,9 @@ from ..bounds.theorem_5_2_schedule import Form, Schedule
 from ..errors import AssumptionViolated, InvalidParameter, PlanInfeasible, choice, positive, renyi_order
 from ..privacy.budget import Budget
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, Worlds
-from .base import Cost, Method, NoisySteps
+from .base import Cost, NoisySteps
 from .forecast import Prospects
-from .plan import Numbers, Plan
+from .plan import Method, Numbers, Plan
 from .problem import Costliest, Problem, Promise
 from .resuming import outlook_of_steps
 
@@ -81,7 +81,7 @@ class NearGibbs(Method):
 
     name: ClassVar[str] = "near-gibbs"
     summary: ClassVar[str] = "Theorem 5.2, as printed or sharpened; rarely runnable"
-    compared: ClassVar[bool] = False
+    weighed: ClassVar[str] = "never"
     notions: ClassVar[tuple[Worlds, ...]] = (Worlds.DEFINITION_4_1,)
 
     form: str = "printed"
@@ -101,10 +101,6 @@ class NearGibbs(Method):
         if step_size is not None:
             raise InvalidParameter("step_size is fixed by Theorem 5.2 and G.22; leave it out")
         return cls(form=form, noise_variance=noise_variance)
-
-    @property
-    def covers_unbounded(self) -> bool:
-        return self.form == "sharper"
 
     def plan(self, problem: Problem) -> Plan:
         """As `Method.plan`.
@@ -216,7 +212,12 @@ class NearGibbs(Method):
         known = Costliest(
             max(numbers.learn_steps, numbers.delete_steps), assuming="the model published before it is known"
         )
-        return Plan.of(problem, NearGibbsRun(**facts, gibbs=gibbs), numbers, promise=Promise(dp=known))
+        return Plan.of(
+            problem,
+            NearGibbsRun(**facts, gibbs=gibbs),
+            numbers,
+            promise=Promise(dp=known, unbounded=self.form == "sharper"),
+        )
 
     def outlook(self, plan: Plan) -> Prospects:
         """(162) at the closeness of the learned model, or of one after requests if that is worse."""

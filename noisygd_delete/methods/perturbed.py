@@ -32,8 +32,8 @@ from ..privacy.budget import Measures
 from ..privacy.guarantee import FORMS, ONE_DIRECTION, WEAKLY_CONVEX, Curve, Guarantee, Worlds
 from ..privacy.sentences import shown
 from . import problem as procedure
-from .base import PROOFS, Condition, Cost, DrawnAtOnce, Method, bounded_gradients
-from .plan import MOST_STAGES, Numbers, Plan
+from .base import PROOFS, Condition, Cost, DrawnAtOnce, bounded_gradients
+from .plan import MOST_STAGES, Method, Numbers, Plan
 from .problem import SOLVERS, Problem, forecast_passes
 
 if TYPE_CHECKING:
@@ -405,7 +405,6 @@ class Perturbed(Method):
         "objective perturbation: minimise under a random linear term; few passes, exact on a machine"
     )
     proof: ClassVar[str] = PROOFS[1]  # the constant m̄ of its Gaussian-DP bound
-    any_order: ClassVar[bool] = True  # every release starts anew, and its solver's bound covers sums in any order
 
     solver: str = "warm"
     in_place: bool = True
@@ -414,6 +413,13 @@ class Perturbed(Method):
     def __post_init__(self) -> None:
         choice("solver", self.solver, SOLVERS)
         count("chain", self.chain, maximum=MOST_STAGES)
+
+    @classmethod
+    def suits_elsewhere(cls, loss: losses.Loss) -> bool:
+        return bool(loss.curving)
+
+    def check_any_order(self, problem: Problem, instead: str) -> None:
+        """Every release starts anew, and its solver's bound covers sums in any order."""
 
     def in_any_order(self) -> Perturbed:
         return replace(self, in_place=False)

@@ -1,19 +1,20 @@
-"""The plan: everything public that learning and deleting need, fixed before any record is seen."""
+"""What every way of learning and deleting answers, and the plan that it makes: everything public, fixed before any record is seen."""
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from ..bounds.conversion import best_order, renyi_epsilon
-from ..errors import count
+from ..errors import InvalidParameter, NoisyGDDeleteError, count
 from ..losses.base import Loss
 from ..privacy.budget import Budget, Measures, Total
-from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, in_words
+from ..privacy.guarantee import DELETION_NOTIONS, NON_ADAPTIVE, Guarantee, Worlds, in_words
 from ..privacy.sentences import brief, table_html
-from .base import Mechanism, Method
+from .base import PROOFS, Mechanism, told
 from .problem import (
     Carried,
     Costliest,
@@ -34,6 +35,79 @@ if TYPE_CHECKING:
     from .forecast import Prospects
 
 MOST_STAGES = 16  # of a ladder
+_LARGER = (3, 10, 30, 100)  # times λ, tried in this order
+
+
+@dataclass(frozen=True)
+class Method(ABC):
+    """A way of learning and deleting, with its options, validated when it is made, and its proof: it calibrates a `Plan`."""
+
+    name: ClassVar[str]
+    summary: ClassVar[str]  # one line for tables and help
+    notions: ClassVar[tuple[Worlds, ...]] = DELETION_NOTIONS  # deletion notions that its proof covers
+    proof: ClassVar[str] = PROOFS[0]  # what its bounds rest on at most
+    weighed: ClassVar[str] = (
+        "always"  # against the others where none is named; "for several publications" alone, or "never"
+    )
+    own_ridge: ClassVar[bool] = False  # whether it adds to λ by itself what its noise asks for
+
+    @abstractmethod
+    def plan(self, problem: Problem) -> Plan:
+        """The least noise and the fewest steps within the budget.
+
+        Raises:
+            InvalidParameter, AssumptionViolated: the method does not cover the problem.
+            PlanInfeasible: no machine can run it.
+        """
+
+    @abstractmethod
+    def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
+        """What the numbers mean: the facts of a run, what is run, and what is promised. Numbers of other methods have no place in it."""
+
+    @classmethod
+    def suits_elsewhere(cls, loss: Loss) -> bool:
+        """Whether one plans with it for this loss where rows lie elsewhere and come in any order."""
+        return False
+
+    def in_any_order(self) -> Self:
+        """The same method for rows that come in another order in every release, where it has one."""
+        return self
+
+    def check_any_order(self, problem: Problem, instead: str) -> None:
+        """Raise unless it is proven, with these options and for this loss, for rows that come in any order and change unseen between releases.
+
+        Args:
+            instead: what to do, from `methods.ways_elsewhere`.
+        """
+        raise InvalidParameter(
+            f"rests on rows that stay in their places, and these lie elsewhere; {instead}", method=self.name
+        )
+
+    def check_plan(self, plan: Plan) -> None:
+        """Raise unless the proof covers what the plan runs, wherever its numbers came from: what its mechanism cannot see of it.
+
+        Raises:
+            InvalidParameter, AssumptionViolated: it does not.
+        """
+        if plan.problem.deletion_notion not in self.notions:
+            raise InvalidParameter(
+                f"is not covered by method {self.name!r}", deletion_notion=str(plan.problem.deletion_notion)
+            )
+        if not math.isfinite(plan.loss.constants.lipschitz):
+            raise InvalidParameter(f"the {plan.loss.name} loss has no Lipschitz constant; clip its gradients to L")
+
+    def outlook(self, plan: Plan) -> Prospects:
+        """What its models are worth. Nothing is promised, but where a method proves a bound on the excess risk."""
+        from .forecast import Prospects
+
+        return Prospects.of_steps(plan.problem, plan.step_size, plan.noise_variance)
+
+    def words(self, plan: Plan) -> tuple[str, ...]:
+        """What drives the plan's noise and steps, a paragraph each."""
+        return ()
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"name": self.name, **told(self)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,11 +247,11 @@ class Plan:
         numbers = {name: changes.pop(name) for name in list(changes) if name in _NUMBERS}
         problem = changes.pop("problem", self.problem)
         changed: Problem = replace(problem, **changes) if changes else problem
-        return changed.method.assemble(changed, replace(self.numbers, **numbers))
+        return method_of(changed).assemble(changed, replace(self.numbers, **numbers))
 
     @property
     def method(self) -> Method:
-        return self.problem.method
+        return method_of(self.problem)
 
     @property
     def step_size(self) -> float:
@@ -460,17 +534,51 @@ class Plan:
 
     def explain(self) -> str:
         """In words and numbers: what drives the noise and the steps, and what is promised. `planner.explain` also has rivals."""
-        from .words import clipping, heading, promise, ridge, rounding, waiting, worth
+        from . import words
 
-        before = (heading(self), ridge(self), clipping(self), *self.method.words(self))
-        after = (rounding(self), waiting(self), worth(self), promise(self))
-        return "\n\n".join(filter(None, (*before, *after)))
+        before = words.ridge(self.problem, lambda: self.outlook.forecast), words.clipping(self.loss)
+        said = (words.heading(self.problem), *before, *self.method.words(self), words.rounding(self.serving.exactness))
+        return "\n\n".join(filter(None, (*said, self._waiting(), self.worth(), self._promised())))
 
     def in_short(self) -> str:
         """Loss, sizes, method, budget, cost and promise, in a few lines."""
-        from .words import heading, passes, promise, waiting, worth
+        from . import words
 
-        return "\n".join(filter(None, (heading(self), passes(self), waiting(self), worth(self), promise(self))))
+        learn, delete = (round(number / self.records) for number in self.gradient_evaluations.values())
+        said = words.heading(self.problem), words.passes(learn, delete), self._waiting(), self.worth(), self._promised()
+        return "\n".join(filter(None, said))
+
+    def _waiting(self) -> str:
+        from . import words
+
+        return "" if self.stages else words.waiting(self.problem, self.learning)
+
+    def _promised(self) -> str:
+        from . import words
+
+        return words.promise(self.budget, self.deletion, self.deletion_observed(), self.mechanism.slack)
+
+    def worth(self) -> str:
+        """A warning where the bound on the excess risk does not even show that the model is better than weights of 0, with a λ for
+        which it does if one is near; "" where the bound shows it, and for a loss that has no labels to guess.
+
+        One sentence for every method and every door: plans, commands, estimators, papers.
+        """
+        from . import words
+
+        larger = () if self.mechanism.fading else (self._larger(factor) for factor in _LARGER)
+        return words.worth(self.loss, self.excess_risk, filter(None, larger))
+
+    def _larger(self, factor: float) -> tuple[float, float] | None:
+        """λ times the factor, and the bound of the plan of the same method for it; None where there is none."""
+        method = without(self.method, "step_size", "noise_variance", "gradient_tolerance", "diffusion_steps")
+        regularization = self.regularization * factor
+        try:
+            return regularization, method.plan(
+                replace(self.problem, method=method, regularization=regularization)
+            ).excess_risk
+        except (NoisyGDDeleteError, ArithmeticError):
+            return None
 
     def summary(self) -> dict[str, Any]:
         """The JSON answer of the command line."""
@@ -524,7 +632,7 @@ class Plan:
             "λ": f"{brief(self.regularization)}",
             "budget": f"{self.budget.describe()}; {scope}",
             "steps": f"{self.learn_steps} to learn, {self.delete_steps} for a request",
-            "noise": noise(self),
+            "noise": noise(self.learning, [stage.learning for stage in self.stages]),
             f"a record still there, one release ({self.problem.adjacency})": in_words(
                 self.dp.assuming(NON_ADAPTIVE), several=False
             ),
@@ -541,3 +649,15 @@ class Plan:
 
 
 _NUMBERS = tuple(field.name for field in fields(Numbers))
+
+
+def method_of(problem: Problem) -> Method:
+    """Its method, which makes a plan of it."""
+    assert isinstance(problem.method, Method)
+    return problem.method
+
+
+def without(method: Method, *options: str) -> Method:
+    """The same method with these options (where it has them) left to the planner."""
+    kept = {option.name: getattr(method, option.name) for option in fields(method) if option.name not in options}
+    return type(method)(**kept)

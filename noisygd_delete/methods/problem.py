@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 from ..bounds import conversion
 from ..bounds.arithmetic import DTYPES as DTYPES  # noqa: PLC0414 - for the command line
@@ -16,7 +16,14 @@ from ..errors import InvalidParameter, choice, count, probability, scale
 from ..losses.base import Loss
 from ..privacy.budget import Budget, Total
 from ..privacy.guarantee import ADJACENCIES, DELETION_NOTIONS, NON_ADAPTIVE, Worlds
-from .base import Method
+
+
+class MethodAsked(Protocol):
+    """What a problem says of its `plan.Method`, which makes a plan of it."""
+
+    name: ClassVar[str]
+
+    def to_dict(self) -> dict[str, Any]: ...
 
 
 @dataclass(frozen=True)
@@ -32,7 +39,7 @@ class Problem:
     features: int
     regularization: float
     budget: Budget
-    method: Method
+    method: MethodAsked
     adjacency: Worlds = Worlds.REPLACE
     deletion_notion: Worlds = Worlds.DEFINITION_4_1
     releases: int = 1
@@ -352,6 +359,8 @@ class Promise:
     utility_steps    K_Ā that keeps the accuracy over any number of requests (0: not asked for)
     horizon          steps since the last fresh learn that composition affords (None: no limit)
     relearns         whether a fresh learn is run where it is due, not asked for
+    edits            kinds of edits that the bounds cover
+    unbounded        whether they hold for the linear loss too, the worst case that audits run
     fresh_every      one publication in so many starts afresh; None: the learn alone
     counted_on       the samples at whose best listed order publications are counted, where no other measure is within reach
     """
@@ -362,6 +371,8 @@ class Promise:
     utility_steps: int = 0
     horizon: int | None = None
     relearns: bool = False
+    edits: tuple[str, ...] = ("deleted", "replaced", "inserted")
+    unbounded: bool = True
     fresh_every: int | None = None
     counted_on: Sampling | None = None
 

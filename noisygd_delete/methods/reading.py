@@ -14,8 +14,8 @@ from .. import losses
 from ..errors import InvalidParameter, real
 from ..privacy.budget import Budget, Total
 from . import FORMER_METHODS, MECHANISMS, METHODS, STAGE_METHODS
-from .base import Mechanism, Method
-from .plan import MOST_STAGES, Numbers, Plan
+from .base import Mechanism
+from .plan import MOST_STAGES, Method, Numbers, Plan, method_of
 from .problem import Problem
 
 T = TypeVar("T")
@@ -158,7 +158,7 @@ def plan_from_dict(given: Mapping[str, Any]) -> Plan:
     inner = {"stages": _stages(given["stages"], plan_from_dict, "problem")} if "stages" in given else {}
     listed = {name: value for name, value in given.items() if name not in ("order", "problem")}
     numbers, problem = typed(Numbers, listed, "a plan", **inner), problem_from_dict(asked)
-    plan = problem.method.assemble(problem, numbers)
+    plan = method_of(problem).assemble(problem, numbers)
     if plan.numbers != numbers:
         raise InvalidParameter(f"not a plan by method {problem.method.name!r}, which has other numbers")
     return plan

@@ -1,12 +1,17 @@
-"""What the ways that resume from the published model share: how good the models stay, and the words for noise and steps."""
+"""What methods of noisy steps share: the least noise within a budget, how good the models stay, and the words for noise and steps."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from ..bounds import shifted_interpolation, utility
+from ..bounds.arithmetic import least_safe
+from ..errors import InvalidParameter
+from ..privacy.guarantee import Guarantee
 from .forecast import Prospects
 from .plan import Plan
+from .problem import Problem
 from .words import condition_number
 
 
@@ -64,7 +69,7 @@ def learning(plan: Plan, steps_per_factor: float) -> str:
     """What drives K_A."""
     return (
         f"Learning: K_A={plan.learn_steps} steps ({plan.gradient_evaluations['learn']} record gradients). The condition number "
-        f"κ={condition_number(plan):.4g} drives it: every factor e in distance to the minimiser costs about "
+        f"κ={condition_number(plan.problem):.4g} drives it: every factor e in distance to the minimiser costs about "
         f"{steps_per_factor:.4g} steps."
     )
 
@@ -91,3 +96,45 @@ def deleting(plan: Plan) -> str:
         f"Deleting: K_Ā={plan.delete_steps} steps per request, {share:.1%} of learning. Two conditions: forgetting ({wanted}) needs "
         f"{plan.delete_steps_for_deletion}; {wanted_utility}. {verdict}."
     )
+
+
+Complete = Callable[[float], Plan]
+
+
+def calibrate(
+    problem: Problem,
+    single: float,
+    asked: float | str | None,
+    complete: Complete,
+    affordable: Callable[[Guarantee], bool],
+    *,
+    closed: bool = True,
+) -> Plan:
+    """The plan with the least σ², starting from `single`, the σ² that one release of any length needs, or (not `closed`) about that.
+
+    `asked` is the caller's σ², if any. `complete` fills in the steps for a given σ². More noise never costs more privacy (each step costs less, and fewer
+    steps are needed), so the search brackets the crossing and returns the last value checked affordable.
+    """
+    if problem.releases == 1 and closed:
+        plan = complete(single)
+        least = single
+    else:
+        least = least_safe(
+            lambda variance: affordable(complete(variance).together),
+            guess=single,
+            below=single / 2,
+            digits=1e-12,
+        )
+        plan = complete(least)
+    if asked is None:
+        return plan
+    if isinstance(asked, str):
+        raise InvalidParameter(
+            "is for Theorem 5.2 (a non-convex loss); leave it out: here more noise saves no steps", noise_variance=asked
+        )
+    if not asked >= least * (1 - 1e-12):
+        raise InvalidParameter(
+            f"is below {least:g}, the least that meets the dp budget; leave it out, raise it, or raise the budget",
+            noise_variance=asked,
+        )
+    return complete(asked)

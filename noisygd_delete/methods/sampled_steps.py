@@ -1,4 +1,4 @@
-"""DP-SGD as a stage of a ladder: noisy steps on Poisson samples of the rows, charged by their Rényi curve.
+"""DP-SGD, as public facts and what they reveal: as a stage of a ladder, noisy steps on Poisson samples of the rows, charged by their Rényi curve.
 
 A step on a share p of the rows costs a p-th of a pass, and less than p times the privacy of a step on all of them: many short steps
 where a full-batch stage affords few. There is no μ: the ladder counts at one Rényi order. Zero-out equals add/remove here because
@@ -18,11 +18,9 @@ from typing import ClassVar
 
 from ..bounds import renyi
 from ..bounds.arithmetic import least_safe
-from ..errors import AssumptionViolated, InvalidParameter, count, positive
+from ..errors import InvalidParameter, count, positive
 from ..privacy.guarantee import Worlds
-from .base import Condition, Cost, Mechanism, Method
-from .plan import Numbers, Plan
-from .problem import Problem, Sampling
+from .base import Condition, Cost, Mechanism
 
 ORDERS = (*range(2, 33), 48, 64, 128, 256, 512)
 
@@ -133,63 +131,6 @@ class SampledSteps(SampledGaussian):
         return {} if steps_without else super()._cost(worlds, self.draws, 0)
 
 
-@dataclass(frozen=True)
-class SampledStage(Method):
-    """A stage of kind "network" with a sampling rate; `Ladder` plans it.
-
-    sampling_rate, draws  p and the number of steps; noise_multiplier: z, as it is charged
-    """
-
-    name: ClassVar[str] = "sampled-steps"
-    summary: ClassVar[str] = "a stage of a ladder: noisy steps on samples of the rows"
-
-    sampling_rate: float
-    draws: int
-    noise_multiplier: float
-
-    def plan(self, problem: Problem) -> Plan:
-        raise InvalidParameter(
-            "steps on samples are a stage of a ladder: method 'ladder' with Stage('network', steps, sampling_rate=) "
-            "plans them"
-        )
-
-    def check_plan(self, plan: Plan) -> None:
-        super().check_plan(plan)
-        check_sampled(plan.problem)
-        lipschitz = plan.loss.constants.lipschitz * (1 + plan.problem.slack)
-        least = plan.step_size * (self.noise_multiplier * lipschitz / (self.sampling_rate * plan.records)) ** 2 / 2
-        if not plan.noise_variance >= least * (1 - 1e-9):
-            raise InvalidParameter(
-                f"is below {least:g}, which noise_multiplier={self.noise_multiplier:g} is",
-                noise_variance=plan.noise_variance,
-            )
-
-    def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
-        run = SampledSteps(
-            records=problem.records,
-            proven=problem.loss.constants.proven,
-            sampling_rate=self.sampling_rate,
-            noise_multiplier=self.noise_multiplier,
-            draws=self.draws,
-        )
-        return Plan.of(problem, run, numbers, sampling=Sampling(self.sampling_rate, self.draws))
-
-
 def passes(sampling_rate: float, draws: int) -> int:
     """Passes over the table that so many samples come to, rounded up."""
     return max(1, math.ceil(sampling_rate * draws * (1 - 1e-12)))
-
-
-def check_sampled(problem: Problem) -> None:
-    """Raise where a stage on samples is not covered."""
-    if problem.rows_per_subject > 1:
-        raise AssumptionViolated(
-            "is too many for samples: m rows in samples cost far more than m² times one; leave sampling_rate out, or keep "
-            "one row of each person",
-            rows_per_subject=problem.rows_per_subject,
-        )
-    if not problem.loss.clips_each:
-        raise AssumptionViolated(
-            f"a stage on samples clips every record's gradient, which the {problem.loss.name} loss does not; take "
-            "losses.MultilayerPerceptron or deep.Network, or leave sampling_rate out"
-        )

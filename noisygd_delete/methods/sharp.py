@@ -10,13 +10,12 @@ from typing import Any, ClassVar
 from ..bounds import shifted_interpolation, theorem_5_1, utility
 from ..errors import AssumptionViolated, InvalidParameter, PlanInfeasible, positive
 from ..privacy.guarantee import Guarantee, Worlds
-from .amounts import calibrate
 from .base import Cost
 from .exact_steps import ExactSteps, GridMethod, GridRun
 from .forecast import Prospects
 from .plan import Numbers, Plan
 from .problem import Problem
-from .resuming import contraction_risk, deleting, learning, minimiser_move, noise, outlook_of_steps
+from .resuming import calibrate, contraction_risk, deleting, learning, minimiser_move, noise, outlook_of_steps
 
 _ATTEMPTS = 60
 
@@ -299,7 +298,7 @@ class SharpExact(Sharp):
     """A stored plan's method; a new plan takes `Sharp`."""
 
     name: ClassVar[str] = "sharp-exact"
-    compared: ClassVar[bool] = False
+    weighed: ClassVar[str] = "never"
 
     def to_dict(self) -> dict[str, Any]:
         return {name: value for name, value in super().to_dict().items() if name != "exact"}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -20,13 +20,13 @@ from ..losses.softmax import Softmax
 from ..losses.squared import Squared
 from ..privacy.guarantee import Guarantee, Worlds
 from . import problem as procedure
-from .base import Condition, Cost, DrawnAtOnce, Method
+from .base import Condition, Cost, DrawnAtOnce
 from .forecast import Prospects, guessed_norm
-from .plan import Numbers, Plan
+from .plan import Method, Numbers, Plan
 from .problem import Problem
 
 if TYPE_CHECKING:
-    from ..features.maps.base import PublicMap
+    pass
 
 BITS = 14  # of the grid, for rows of norm 1: its rounding costs about a percent of the noise at 200 columns
 LABEL_BITS = 10  # of a target's grid
@@ -204,9 +204,8 @@ class MarkovSums(Method):
     summary: ClassVar[str] = (
         "many publications: least squares from sums whose noise is carried on; a row that left leaves nothing"
     )
-    for_streams: ClassVar[bool] = True
+    weighed: ClassVar[str] = "for several publications"
     own_ridge: ClassVar[bool] = True
-    any_order: ClassVar[bool] = True
 
     joiners: bool = True
     map: str | None = None
@@ -218,16 +217,8 @@ class MarkovSums(Method):
         if given is not None and not isinstance(given, str):
             object.__setattr__(self, "map", json.dumps(given.to_dict()))
 
-    def on_map(self, map: PublicMap | None) -> MarkovSums:
-        return self if map is None or map.coding is None else replace(self, map=json.dumps(map.to_dict()))
-
-    @property
-    def covers_unbounded(self) -> bool:
-        return False
-
-    @property
-    def takes(self) -> tuple[str, ...]:
-        return ("deleted", "inserted") if self.joiners else ("deleted",)
+    def check_any_order(self, problem: Problem, instead: str) -> None:
+        """Sums are the same in any order."""
 
     def plan(self, problem: Problem) -> Plan:
         self._check_covered(problem)
@@ -292,7 +283,8 @@ class MarkovSums(Method):
             ridge_share=self._ridge_share,
             map=self.map,
         )
-        promise = procedure.Promise(deletion=procedure.Costliest(0))
+        edits = ("deleted", "inserted") if self.joiners else ("deleted",)
+        promise = procedure.Promise(deletion=procedure.Costliest(0), edits=edits, unbounded=False)
         return Plan.of(problem, run, numbers, learning=carried, serving=carried, promise=promise)
 
     @property

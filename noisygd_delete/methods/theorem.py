@@ -9,13 +9,12 @@ from typing import ClassVar
 from ..bounds import theorem_5_1
 from ..errors import AssumptionViolated, InvalidParameter, positive
 from ..privacy.guarantee import Guarantee, Worlds
-from .amounts import calibrate
 from .base import Cost
 from .exact_steps import GridMethod, GridRun
 from .forecast import Prospects
 from .plan import Numbers, Plan
 from .problem import Problem
-from .resuming import contraction_risk, deleting, learning, noise, outlook_of_steps
+from .resuming import calibrate, contraction_risk, deleting, learning, noise, outlook_of_steps
 
 
 @dataclass(frozen=True, kw_only=True)

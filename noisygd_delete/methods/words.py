@@ -1,66 +1,58 @@
-"""What every plan says of itself, whatever its method: its heading, and its promise to two observers."""
+"""What every plan says of itself, whatever its method: its heading, and its promise to two observers. Words take data, not a plan."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
 
 from ..bounds import waiting as bounds
-from ..errors import NoisyGDDeleteError
-from ..privacy.budget import Total
-from ..privacy.guarantee import FIXED_SCHEDULE, NON_ADAPTIVE
+from ..losses.base import Loss
+from ..privacy.budget import Budget, Total
+from ..privacy.guarantee import FIXED_SCHEDULE, NON_ADAPTIVE, Guarantee
 from ..privacy.sentences import brief, shown
-from .problem import Carried
-
-if TYPE_CHECKING:
-    from .plan import Plan
-
-_LARGER = (3, 10, 30, 100)  # times λ, tried in this order
+from .problem import Carried, Exactness, Problem, Procedure
 
 
-def heading(plan: Plan) -> str:
+def heading(problem: Problem) -> str:
     """Loss, sizes, method and budget."""
-    problem = plan.problem
     return (
-        f"Plan: {plan.loss.name} loss, n={plan.records} slots, d={plan.dimension} weights, λ={brief(plan.regularization)}, "
-        f"method '{plan.method.name}'.\n"
-        f"Budget: {plan.budget.describe()}; adjacency {problem.adjacency}, deletion notion {problem.deletion_notion}, "
+        f"Plan: {problem.loss.name} loss, n={problem.records} slots, d={problem.dimension} weights, λ={brief(problem.regularization)}, "
+        f"method '{problem.method.name}'.\n"
+        f"Budget: {problem.budget.describe()}; adjacency {problem.adjacency}, deletion notion {problem.deletion_notion}, "
         f"{problem.rows_per_subject} row(s) per data subject"
         + (
-            f"; {plan.releases} observed releases together stay within the dp part."
-            if plan.releases > 1
+            f"; {problem.releases} observed releases together stay within the dp part."
+            if problem.releases > 1
             else "; per release."
         )
-        + total(plan)
+        + total(problem.total)
     )
 
 
-def passes(plan: Plan) -> str:
+def passes(learn: int, delete: int) -> str:
     """What a learn and a deletion take."""
-    learn, delete = (round(plan.gradient_evaluations[name] / plan.records) for name in ("learn", "delete"))
     return f"Cost: {learn:,} passes over the table to learn, {delete:,} for a publication that deletes."
 
 
-def noise(plan: Plan) -> str:
+def noise(run: Procedure, stages: Sequence[Procedure]) -> str:
     """The noise in symbols, for a line of text: of a run, or of each stage."""
-    if plan.stages:
-        each = (f"{stage.noise_variance:.4g}" if stage.noise_variance else "–" for stage in plan.stages)
+    if stages:
+        each = (f"{stage.noise_variance:.4g}" if stage.noise_variance else "–" for stage in stages)
         return "σ²=" + ", ".join(each)
-    solved = f"s={plan.linear_term:.6g}, τ={plan.output_noise:.6g}" if plan.linear_term else ""
-    start = plan.learning.start
+    solved = f"s={run.linear_term:.6g}, τ={run.output_noise:.6g}" if run.linear_term else ""
+    start = run.start
     steps = (
-        f"V={start.variance / 16.0**start.bits:.6g}" if isinstance(start, Carried) else f"σ²={plan.noise_variance:.6g}"
+        f"V={start.variance / 16.0**start.bits:.6g}" if isinstance(start, Carried) else f"σ²={run.noise_variance:.6g}"
     )
-    return steps if not solved else f"{solved}; between: {steps}" if plan.noise_variance else solved
+    return steps if not solved else f"{solved}; between: {steps}" if run.noise_variance else solved
 
 
-def total(plan: Plan) -> str:
+def total(cap: Total | None) -> str:
     """The cap on all publications together; "" where none was set beside the budget."""
-    if plan.total is None:
+    if cap is None:
         return ""
     return (
-        f" All publications together stay within {plan.total.describe()} for a record still there{_condition(plan.total)}; when that is "
+        f" All publications together stay within {cap.describe()} for a record still there{_condition(cap)}; when that is "
         "spent, erasure goes on and publication stops."
     )
 
@@ -74,29 +66,29 @@ def _condition(total: Total) -> str:
     return ", if no later plan is chosen because of models seen before"
 
 
-def ridge(plan: Plan) -> str:
-    """What the forecast made of λ, and what that costs; "" where λ was taken as it is."""
-    asked, norm = plan.problem.asked_regularization, plan.problem.model_norm
+def ridge(problem: Problem, forecast: Callable[[], float]) -> str:
+    """What the forecast of the noise's cost made of λ, and what that costs; "" where λ was taken as it is."""
+    asked, norm = problem.asked_regularization, problem.model_norm
     if asked is None or norm is None:
         return ""
     chosen = "chosen from sizes, budget, loss and noise alone, none of it from the data"
-    cost = plan.outlook.forecast
-    if asked == plan.regularization:
+    cost = forecast()
+    if asked == problem.regularization:
         return (
             f"Ridge of the forecast: λ={brief(asked)} stays, {chosen}: the noise costs {brief(cost, 3)} of the loss by forecast, no more than "
             f"the regulariser is worth at weights of norm {brief(norm, 3)}."
         )
     return (
-        f"Ridge of the forecast: λ'={brief(plan.regularization)} in the place of λ={brief(asked)}, {chosen}. It is where the forecast cost of "
+        f"Ridge of the forecast: λ'={brief(problem.regularization)} in the place of λ={brief(asked)}, {chosen}. It is where the forecast cost of "
         f"the noise, {brief(cost, 3)}, falls to what the regulariser is worth at weights of norm {brief(norm, 3)}, a public guess "
-        f"(the norm of the model). In the objective with λ={brief(asked)} it costs at most {brief(plan.problem.ridge_cost, 3)} more if its minimiser has no "
+        f"(the norm of the model). In the objective with λ={brief(asked)} it costs at most {brief(problem.ridge_cost, 3)} more if its minimiser has no "
         "larger norm; every theorem holds with λ' for λ."
     )
 
 
-def clipping(plan: Plan) -> str:
+def clipping(loss: Loss) -> str:
     """What clipped slopes buy and cost; "" where none are."""
-    factor = plan.loss.loss_of_fit
+    factor = loss.loss_of_fit
     if factor == 1:
         return ""
     return (
@@ -106,9 +98,8 @@ def clipping(plan: Plan) -> str:
     )
 
 
-def rounding(plan: Plan) -> str:
+def rounding(exactness: Exactness | None) -> str:
     """That roundings are inside the bounds; "" where they are not."""
-    exactness = plan.serving.exactness
     if exactness is None:
         return ""
     return (
@@ -117,46 +108,46 @@ def rounding(plan: Plan) -> str:
     )
 
 
-def promise(plan: Plan) -> str:
+def promise(budget: Budget, deletion: Guarantee, observed: Guarantee, slack: float) -> str:
     """Both figures of a deletion: for later models alone, with its condition, and for everything observed, without one."""
-    deletion, order, delta = plan.deletion.with_slack(), plan.budget.order, plan.budget.shown_delta
+    deletion, order, delta = deletion.with_slack(), budget.order, budget.shown_delta
     figures = [] if order is None else [f"ε_dd={shown(deletion.renyi(order))} at order {brief(order)}"]
     figures.append(f"(ε={shown(deletion.epsilon(delta))}, δ={shown(delta)})")
     return (
         f"Promise for a deleted record: an observer of the models after its deletion gains at most {deletion.at_most} over "
         f"guessing, if {NON_ADAPTIVE}. If they may have, what was observed while the record was there counts: at most "
-        f"{plan.deletion_observed().at_most} after one observed model, if {FIXED_SCHEDULE}, and each further one adds. Under the first: "
-        f"{'; '.join(figures)}.{_slack(plan)}"
+        f"{observed.at_most} after one observed model, if {FIXED_SCHEDULE}, and each further one adds. Under the first: "
+        f"{'; '.join(figures)}.{_slack(slack)}"
     )
 
 
-def _slack(plan: Plan) -> str:
+def _slack(slack: float) -> str:
     """What the figures include for the arithmetic of the machine; nothing where the bounds are about that arithmetic."""
-    if not plan.mechanism.slack:
+    if not slack:
         return ""
     return (
         " Theorems speak of real numbers; for the rounding of gradient sums the figures include a factor "
-        f"(1+{shown(plan.mechanism.slack)})²."
+        f"(1+{shown(slack)})²."
     )
 
 
-def waiting(plan: Plan) -> str:
+def waiting(problem: Problem, run: Procedure) -> str:
     """What running on could be certified to forget where no step contracts, and what to do instead; "" where steps contract."""
-    problem, constants = plan.problem, plan.loss.constants
-    if constants.convex or problem.strong_convexity > 0 or plan.stages:
+    constants = problem.loss.constants
+    if constants.convex or problem.strong_convexity > 0:
         return ""
     instead = (
         f"What does forget: method 'ladder', which keeps a base and runs its later stages again, with no horizon; or learning afresh, in "
-        f"{plan.learn_solver_passes + plan.learn_steps} passes, which owes an erased record nothing."
+        f"{run.solver_passes + run.counted} passes, which owes an erased record nothing."
     )
     if math.isinf(constants.weak_convexity):
         return f"Waiting: of clipped gradients nothing is known that would carry two runs together, so clean steps forget nothing. {instead}"
-    expansion = 1 + plan.step_size * (constants.weak_convexity - plan.regularization)
+    expansion = 1 + run.step_size * (constants.weak_convexity - problem.regularization)
     exponent = bounds.barrier_exponent(
         lipschitz=constants.lipschitz,
         weak_convexity=constants.weak_convexity,
-        regularization=plan.regularization,
-        noise_variance=plan.noise_variance,
+        regularization=problem.regularization,
+        noise_variance=run.noise_variance,
     )
     worth = bounds.steps_worth_waiting(expansion=expansion)
     return (
@@ -166,43 +157,29 @@ def waiting(plan: Plan) -> str:
     )
 
 
-def condition_number(plan: Plan) -> float:
+def condition_number(problem: Problem) -> float:
     """κ = M/m."""
-    return plan.problem.objective_smoothness / plan.problem.strong_convexity
+    return problem.objective_smoothness / problem.strong_convexity
 
 
-def worth(plan: Plan) -> str:
-    """A warning where the bound on the excess risk does not even show that the model is better than weights of 0, with a λ for
-    which it does if one is near; "" where the bound shows it, and for a loss that has no labels to guess.
-
-    One sentence for every method and every door: plans, commands, estimators, papers.
-    """
-    if plan.loss.label_kind == "none":
+def worth(loss: Loss, excess_risk: float, larger: Iterable[tuple[float, float]]) -> str:
+    """See `Plan.worth`; `larger`: some λ, and the bound on the excess risk with each."""
+    if loss.label_kind == "none":
         return ""
     import numpy as np  # loaded where it is used: plans are read without it
 
-    zero = plan.loss.largest_at_zero(np)
-    if plan.excess_risk < zero:  # L(0) − min L is at most L(0): losses are not negative
+    zero = loss.largest_at_zero(np)
+    if excess_risk < zero:  # L(0) − min L is at most L(0): losses are not negative
         return ""
-    if not math.isfinite(plan.excess_risk):
+    if not math.isfinite(excess_risk):
         bound = "and no bound on the loss holds for this plan, which therefore"
     else:
-        bound = f"so {brief(plan.excess_risk, 3)}"
+        bound = f"so {brief(excess_risk, 3)}"
     text = (
         f"Careful: weights of 0 lose {brief(zero, 3)} at most, {bound} does not promise a model better than guessing (it is "
         "a bound: what happens may be better). More records, fewer columns, a larger dp budget or a larger λ lower it"
     )
-    for factor in _LARGER if math.isfinite(plan.excess_risk) and not plan.mechanism.fading is not None else ():
-        other = _again(plan, factor)
-        if other is not None and other.excess_risk < zero / 2:
-            return f"{text}: λ={brief(other.regularization, 3)} would make it {brief(other.excess_risk, 3)}."
+    for regularization, risk in larger if math.isfinite(excess_risk) else ():
+        if risk < zero / 2:
+            return f"{text}: λ={brief(regularization, 3)} would make it {brief(risk, 3)}."
     return f"{text}."
-
-
-def _again(plan: Plan, factor: float) -> Plan | None:
-    """The plan of the same method for a larger λ; None where there is none."""
-    method = plan.method.without("step_size", "noise_variance", "gradient_tolerance", "diffusion_steps")
-    try:
-        return method.plan(replace(plan.problem, method=method, regularization=plan.regularization * factor))
-    except (NoisyGDDeleteError, ArithmeticError):
-        return None

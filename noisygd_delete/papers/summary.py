@@ -91,7 +91,7 @@ def store_report(
         title=words.say("Deletion report") if title is None else title,
         version=__version__,
         plan=plan.to_dict(),
-        loss=plan.loss.to_dict(),
+        loss=plan.loss,
         delete_steps=plan.delete_steps,
         claims={key: sentence(claim, code) for key, claim in claims.items()},
         terms={key: terms(claim, code) for key, claim in claims.items()},

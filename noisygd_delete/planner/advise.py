@@ -347,7 +347,7 @@ def remedies(plan: Plan, facts: Mapping[str, Any], target: float, *, free: bool)
     """
     given = {name: value for name, value in facts.items() if name not in ("regularization", "one_hot_blocks", "map")}
     given |= {
-        "method": methods.of(plan.method.name).on_map(facts.get("map")),
+        "method": methods.on_map(methods.of(plan.method.name), facts.get("map")),
         "releases": plan.releases,
         "batch": plan.problem.batch,
     }

@@ -123,7 +123,7 @@ class Comparison:
             served = "each request" if self.requests is None else f"{candidate.publications} of {self.requests}"
             lines.append(
                 f"{candidate.method:<12}{candidate.learn_passes:>9}{candidate.delete_passes:>9}"
-                f"{candidate.excess_risk:>13.3g}{served:>14}  {noise(candidate.plan)}{mark}"
+                f"{candidate.excess_risk:>13.3g}{served:>14}  {noise(candidate.plan.learning, [stage.learning for stage in candidate.plan.stages])}{mark}"
             )
         verdict = f"target {self.target:g}: {self._met()}"
         lines.append(f"passes over the table; forecast excess risk in nats per record; {verdict}")
@@ -219,13 +219,13 @@ def compare_plans(
     names = [
         name
         for name in dict.fromkeys(compared() if ways is None else ways)
-        if many or not METHODS[choice("ways", name, tuple(METHODS))].for_streams
+        if many or METHODS[choice("ways", name, tuple(METHODS))].weighed != "for several publications"
     ]
     if not names:
         raise InvalidParameter(
             "none of these methods plans a single release: give the deletion requests that the budget has to last for"
         )
-    found = tuple(_candidate(methods.of(name).on_map(map), target, requests, arguments) for name in names)
+    found = tuple(_candidate(methods.on_map(methods.of(name), map), target, requests, arguments) for name in names)
     if all(candidate.plan is None for candidate in found):
         make_plan(**arguments, method=names[min(1, len(names) - 1)])  # raises what is wrong: the second asks for least
         raise PlanInfeasible("no method has a plan: " + "; ".join(f"{one.method}: {one.reason}" for one in found))

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ..errors import NoisyGDDeleteError
 from ..methods import Composition, Ladder, Method, Sharp, Theorem
-from ..methods.plan import Plan
+from ..methods.plan import Plan, without
 from .make import plan_for
 
 _CHOSEN = (  # options that do not make another method of it
@@ -37,7 +37,7 @@ def _rivals(plan: Plan) -> str:
         covered = notion if notion in method.notions else method.notions[0]
         try:
             rival = plan_for(replace(plan.problem, method=method, deletion_notion=covered))
-            if rival.method.without(*_CHOSEN) == plan.method.without(*_CHOSEN):
+            if without(rival.method, *_CHOSEN) == without(plan.method, *_CHOSEN):
                 continue
         except NoisyGDDeleteError as error:
             lines.append(f"'{method.name}' ({method.summary}) does not apply: {str(error).split('; at ')[0]}")

@@ -13,7 +13,7 @@ from ..errors import AssumptionViolated, InvalidParameter, NoisyGDDeleteError, P
 from ..losses.base import Loss
 from ..methods import Composition, Ladder, Method, Sharp
 from ..methods.exact_steps import ROOM
-from ..methods.plan import Plan
+from ..methods.plan import Plan, method_of
 from ..methods.problem import Problem
 from ..methods.sharp import stationary_excess
 from ..privacy.budget import Budget, Total
@@ -110,7 +110,7 @@ def make_plan(
 def plan_for(problem: Problem) -> Plan:
     """The plan by the method that the problem names; raises as `make_plan`."""
     try:
-        return _runnable(problem.method.plan(problem))
+        return _runnable(method_of(problem).plan(problem))
     except ArithmeticError as error:
         raise InvalidParameter(
             f"no plan in floating-point numbers for λ={problem.regularization:g}, n={problem.records:g}, "

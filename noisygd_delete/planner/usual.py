@@ -16,7 +16,7 @@ from ..bounds.objective_perturbation import balanced_ridge
 from ..errors import InvalidParameter, NoisyGDDeleteError, choice, count
 from ..methods.base import RIDGES
 from ..methods.forecast import guessed_norm, parts
-from ..methods.plan import Plan
+from ..methods.plan import Plan, method_of
 from ..methods.problem import Problem
 from ..privacy.budget import Budget, Total
 from ..privacy.guarantee import Guarantee
@@ -116,7 +116,7 @@ def with_ridge(problem: Problem, plan: Callable[[Problem], Plan], ridge: str) ->
             )
         return problem
     asked = problem.regularization if asked is None else asked
-    if problem.method.own_ridge:
+    if method_of(problem).own_ridge:
         return replace(problem, regularization=asked, asked_regularization=None, model_norm=None)
     problem = replace(problem, regularization=asked, asked_regularization=None)
     norm = guessed_norm(problem) if problem.model_norm is None else problem.model_norm

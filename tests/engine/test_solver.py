@@ -111,7 +111,7 @@ def test_the_tolerance_is_met(name, loss, regularization, far) -> None:
     assert solution.gradient_passes >= 1
 
 
-def gives_up(sample, function, start, lipschitz):
+def gives_up(sample, function, start, lipschitz, warm):
     function(np.random.default_rng(0).standard_normal(start.shape) * 10)
 
 
@@ -380,6 +380,18 @@ def test_float32_that_is_wrong_costs_passes_and_nothing_else(size, monkeypatch) 
     monkeypatch.setattr(PreciseObjective, "gradient", noisy)
     solution = solve(objective, start=None, tolerance=1e-6, strong_convexity=1e-4, objective_smoothness=0.2501)
     assert np.linalg.norm(measured(objective, solution.weights)) <= 1e-6
+
+
+def test_a_model_that_is_near_keeps_the_hessian_of_its_sample(monkeypatch) -> None:
+    """From a published model whose sample's own problem takes a few steps no second one is taken; from 0 one is."""
+    objective, taken = several_sizes(losses.Logistic(1.0), 4000, 20), []
+    inverse = solver.Sample.inverse
+    monkeypatch.setattr(solver.Sample, "inverse", lambda *given: taken.append(given) or inverse(*given))
+    facts = {"tolerance": 1e-7, "strong_convexity": 1e-4, "objective_smoothness": 0.2501}
+    near = solve(objective, start=None, **facts).weights
+    far, near = len(taken), near + 0.01
+    assert np.linalg.norm(objective.gradient(solve(objective, start=near, **facts).weights)) <= 1e-7
+    assert len(taken) - far == 1 < far
 
 
 def test_the_first_step_leads_to_the_minimiser_of_the_tilted_sample(monkeypatch) -> None:

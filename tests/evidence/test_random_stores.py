@@ -75,7 +75,7 @@ class History:
         self.number += 1
         here, deleted, replaced = sorted(people), list[str](), list[str]()
         kind = chance.choice(("row", "person", "rows", "replace", "both", "delete and insert", "insert"))
-        if kind in ("replace", "both") and "replaced" not in ledger_of(self.path).plan.method.takes:
+        if kind in ("replace", "both") and "replaced" not in ledger_of(self.path).plan.promise.edits:
             kind = "rows"
         if len(here) < 4:
             kind = "insert"

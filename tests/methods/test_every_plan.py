@@ -33,7 +33,7 @@ def test_a_plan_explains_itself_and_all_its_publications_fit_what_it_allows(name
     assert len(paragraphs) >= 4
     assert all(one.strip() for one in paragraphs)
     assert f"{plan.records:,}" in paragraphs[0] or str(plan.records) in paragraphs[0]
-    assert noise(plan)
+    assert noise(plan.learning, [stage.learning for stage in plan.stages])
     assert plan.excess_risk > 0
     assert plan.outlook.weight_deviation > 0
     order = plan.budget.order or 2.0

@@ -22,6 +22,7 @@ from noisygd_delete.evidence.signing import canonical
 from noisygd_delete.papers import certificate_html, store_report
 from noisygd_delete.papers.page import PAGE, render
 
+from ..bank import FURTHER, plan_by
 from ..evidence.reading_papers import figure, keys
 
 EDITS = (1, 3, 1, 2)
@@ -366,3 +367,11 @@ def test_no_page_may_load_or_run_anything(plan, certificate):
         assert made.startswith(PAGE.decode())
         assert made.count("Content-Security-Policy") == made.count("default-src &#39;none&#39;; style-src &#39;") == 1
         assert '<meta name="referrer" content="no-referrer">' in made
+
+
+@pytest.mark.parametrize("name", FURTHER)
+def test_the_report_is_of_every_loss(name):
+    further = plan_by(name)
+    learned = Event("learn", further.learn_steps, 0, further.mechanism)
+    shown = store_report(plan=further, events=[learned])
+    assert f"{further.loss.name}, R={further.loss.radius:g}, λ={further.problem.regularization:g}" in shown

@@ -11,7 +11,6 @@ import pytest
 
 from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.errors import NothingPromised
-from noisygd_delete.methods.words import worth
 from tests.cli.planned import main
 
 BUDGET = Budget(order=10, dp=1.0, deletion=0.1)
@@ -32,7 +31,7 @@ def test_the_warning_comes_where_the_bound_is_no_better_than_zero_weights(way: s
     plan = make_plan(losses.Logistic(1.0), **sizes, **WAYS[way])
     poor = not plan.excess_risk < math.log(2)
     assert poor == (records == 100)
-    assert bool(worth(plan)) == poor == ("does not promise a model better than guessing" in plan.explain())
+    assert bool(plan.worth()) == poor == ("does not promise a model better than guessing" in plan.explain())
 
 
 def test_composition_promises_no_accuracy_and_says_so() -> None:
@@ -40,7 +39,7 @@ def test_composition_promises_no_accuracy_and_says_so() -> None:
     plan = make_plan(losses.Sigmoid(1.0), **sizes, method="composition")
     assert "does not promise a model better than guessing" in plan.explain()
     linear = make_plan(losses.Linear(1.0), **sizes, method="sharp")
-    assert worth(linear) == ""  # nothing is guessed
+    assert linear.worth() == ""  # nothing is guessed
 
 
 @pytest.mark.parametrize(

@@ -4403,7 +4403,7 @@ const renyi_log_delta_optimal = $.modules["bounds.renyi"]["renyi_log_delta_optim
 return {renyi_epsilon_optimal, gdp_epsilon, gdp_for, rate_epsilon, exp_up, rate_advantage, gdp_advantage, rate_log_delta, renyi_log_delta_optimal, gdp_log_delta, rate_for};
 })();
 $.modules["privacy.guarantee"] = (() => {
-let ONE_DIRECTION, SEVERAL_DIRECTIONS, WEAKLY_CONVEX, _COSTS, FORMS, MOST, Curve, fewer, Worlds, ADJACENCIES, DELETION_NOTIONS, LEAST_DELTA, NON_ADAPTIVE, FIXED_SCHEDULE, stated_delta, Guarantee;
+let ONE_DIRECTION, SEVERAL_DIRECTIONS, WEAKLY_CONVEX, _COSTS, FORMS, MOST, Curve, fewer, Worlds, ADJACENCIES, DELETION_NOTIONS, LEAST_DELTA, NON_ADAPTIVE, stated_delta, Guarantee;
 const math = $.libraries["math"];
 const Callable = $.libraries["collections.abc"]["Callable"];
 const asdict = $.libraries["dataclasses"]["asdict"];
@@ -4423,7 +4423,6 @@ const count = $.modules["errors"]["count"];
 const non_negative = $.modules["errors"]["non_negative"];
 const probability = $.modules["errors"]["probability"];
 const renyi_order = $.modules["errors"]["renyi_order"];
-const shown = $.modules["privacy.sentences"]["shown"];
 ONE_DIRECTION = "one direction";
 SEVERAL_DIRECTIONS = "several directions";
 WEAKLY_CONVEX = "weakly convex";
@@ -4509,7 +4508,6 @@ ADJACENCIES = $.tuple([$.ga(Worlds, "REPLACE"), $.ga(Worlds, "ZERO_OUT")]);
 DELETION_NOTIONS = $.tuple([$.ga(Worlds, "DEFINITION_4_1"), $.ga(Worlds, "PAIRWISE")]);
 LEAST_DELTA = $.pow(2.0, $.neg(256n));
 NON_ADAPTIVE = "requests did not depend on earlier models";
-FIXED_SCHEDULE = "nothing that was seen decided when a model was published";
 stated_delta = $.fn("stated_delta", ["name", "value"], {}, function (name, value) {
 let delta;
 delta = probability([name, value]);
@@ -4616,9 +4614,6 @@ return $.modules["bounds.conversion"].rate_advantage([], {"rate": $.ga(self, "to
 }
 return $.cm(self, "delta", [0.0]);
 }));
-$ns.at_most = $.property($.fn("at_most", ["self"], {}, function (self) {
-return shown([$.ga($.cm(self, "with_slack", []), "advantage")], {"percent": true});
-}));
 $ns.by_gdp = $.property($.fn("by_gdp", ["self"], {}, function (self) {
 if ($.t($.is($.ga(self, "gdp"), null))) {
 return null;
@@ -4698,7 +4693,7 @@ throw $.raised(InvalidParameter([("" + "not a guarantee: " + $.formatted(error, 
 return null;
 }));
 }), [["about", () => ["is", $.b.str]], ["adjacency", () => ["is", Worlds]], ["gdp_squared", () => ["is", $.b.float]], ["rate", () => ["is", $.b.float]], ["points", () => ["of", $.b.tuple, ["parts", $.b.tuple, ["is", $.b.float], ["is", $.b.float]]]], ["curves", () => ["of", $.b.tuple, ["parts", $.b.tuple, ["is", Curve], ["is", $.b.float]]]], ["rows", () => ["is", $.b.int]], ["source", () => ["is", $.b.str]], ["assumptions", () => ["of", $.b.tuple, ["is", $.b.str]]], ["proven", () => ["is", $.b.bool]], ["slack", () => ["is", $.b.float]]], {frozen: true});
-return {ONE_DIRECTION, SEVERAL_DIRECTIONS, WEAKLY_CONVEX, _COSTS, FORMS, MOST, Curve, fewer, Worlds, ADJACENCIES, DELETION_NOTIONS, LEAST_DELTA, NON_ADAPTIVE, FIXED_SCHEDULE, stated_delta, Guarantee, InvalidParameter, probability, Word, Callable, bound, renyi_order, non_negative, count, choice, curve_epsilon, shown, replace, asdict, UNIT, sum_up, curve_log_delta};
+return {ONE_DIRECTION, SEVERAL_DIRECTIONS, WEAKLY_CONVEX, _COSTS, FORMS, MOST, Curve, fewer, Worlds, ADJACENCIES, DELETION_NOTIONS, LEAST_DELTA, NON_ADAPTIVE, stated_delta, Guarantee, InvalidParameter, probability, Word, Callable, bound, renyi_order, non_negative, count, choice, curve_epsilon, replace, asdict, UNIT, sum_up, curve_log_delta};
 })();
 $.modules["privacy.budget"] = (() => {
 let _gdp_for, Measures, Budget, in_numbers, Total;
@@ -4892,7 +4887,7 @@ return $.dict((function* ($first) { for (const $v7 of $.each($first)) { let name
 return {_gdp_for, Measures, Budget, in_numbers, Total, Word, InvalidParameter, stated_delta, renyi_order, positive, asdict, brief, lru_cache};
 })();
 $.modules["methods.base"] = (() => {
-let PROOFS, Mechanism, NoisySteps, DrawnAtOnce, contradict, _told, bounded_gradients, Method;
+let PROOFS, Mechanism, NoisySteps, DrawnAtOnce, contradict, told, bounded_gradients;
 const assumptions_of = $.libraries["methods.base"]["assumptions_of"];
 const math = $.libraries["math"];
 const ABC = $.libraries["abc"]["ABC"];
@@ -4906,7 +4901,6 @@ const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const count = $.modules["errors"]["count"];
 const non_negative = $.modules["errors"]["non_negative"];
 const positive = $.modules["errors"]["positive"];
-const DELETION_NOTIONS = $.modules["privacy.guarantee"]["DELETION_NOTIONS"];
 const Guarantee = $.modules["privacy.guarantee"]["Guarantee"];
 const Worlds = $.modules["privacy.guarantee"]["Worlds"];
 PROOFS = $.tuple(["by-hand", "computer-checked"]);
@@ -4966,7 +4960,7 @@ $ns.carries = $.property($.fn("carries", ["self"], {}, function (self) {
 return null;
 }));
 $ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-return $.dict([["method", $.ga(self, "method")], ...$.pairs(_told([self]))]);
+return $.dict([["method", $.ga(self, "method")], ...$.pairs(told([self]))]);
 });
 }), [["records", () => ["is", $.b.int]], ["proven", () => ["is", $.b.bool]], ["slack", () => ["is", $.b.float]]], {frozen: true, kw_only: true});
 NoisySteps = $.dataclass($.cls("NoisySteps", [Mechanism], ($ns) => {
@@ -5030,7 +5024,7 @@ return false;
 pairs = (function* ($first) { for (const $v3 of $.each($first)) { let fact; fact = $v3; if (!!$.t($.ga(fact, "compare"))) continue; yield $.tuple([$.b.getattr([one, $.ga(fact, "name")]), $.b.getattr([other, $.ga(fact, "name")])]); } })(fields([one]));
 return $.b.any([(function* ($first) { for (const $v4 of $.each($first)) { let pair; pair = $v4; yield $.both(!$.has(pair, null), () => !$.eq($.gi(pair, 0n), $.gi(pair, 1n))); } })(pairs)]);
 });
-_told = $.fn("_told", ["facts"], {}, function (facts) {
+told = $.fn("told", ["facts"], {}, function (facts) {
 let later;
 later = $.dict([["in_place", $.tuple([true])], ["chain", $.tuple([1n])], ["exact", $.tuple([null, false])], ["passes", $.tuple([null])], ["solver_passes", $.tuple([null])], ["map", $.tuple([null])]]);
 return $.dict((function* ($first) { for (const $v5 of $.each($first)) { let name, value; {const $v6 = $.unpack($v5, 2, -1);name = $v6[0];value = $v6[1];} if (!$.t(!$.has($.cm(later, "get", [name, $.tuple([])]), value))) continue; yield [name, value]; } })($.cm(asdict([facts]), "items", [])));
@@ -5040,40 +5034,18 @@ let norm;
 norm = $.tuple(["gradient-norm", $.dict([["lipschitz", lipschitz]])]);
 return ($.t(proven) ? $.tuple([norm]) : $.tuple([norm, $.tuple(["constants-declared", $.dict([])])]));
 });
-Method = $.dataclass($.cls("Method", [], ($ns) => {
-$ns.for_streams = false;
-$ns.notions = DELETION_NOTIONS;
-$ns.proof = $.gi(PROOFS, 0n);
-$ns.compared = true;
-$ns.own_ridge = false;
-$ns.any_order = false;
-$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
-
-return null;
-});
-$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
-if ($.t(!$.has($.ga(self, "notions"), $.ga($.ga(plan, "problem"), "deletion_notion")))) {
-throw $.raised(InvalidParameter([("" + "is not covered by method " + $.formatted($.ga(self, "name"), "r", ""))], {"deletion_notion": $.b.str([$.ga($.ga(plan, "problem"), "deletion_notion")])}));
-}
-if (!$.t($.libraries["math"].isfinite([$.ga($.ga($.ga(plan, "loss"), "constants"), "lipschitz")]))) {
-throw $.raised(InvalidParameter([("" + "the " + $.formatted($.ga($.ga(plan, "loss"), "name"), "", "") + " loss has no Lipschitz constant; clip its gradients to L")]));
-}
-return null;
-});
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-return $.dict([["name", $.ga(self, "name")], ...$.pairs(_told([self]))]);
-});
-}), [], {frozen: true});
-return {PROOFS, Mechanism, NoisySteps, DrawnAtOnce, contradict, _told, bounded_gradients, Method, ClassVar, ABC, Worlds, DELETION_NOTIONS, field, non_negative, count, abstractmethod, InvalidParameter, positive, asdict, fields, Guarantee};
+return {PROOFS, Mechanism, NoisySteps, DrawnAtOnce, contradict, told, bounded_gradients, ClassVar, ABC, field, non_negative, count, InvalidParameter, positive, asdict, Worlds, fields, abstractmethod, Guarantee};
 })();
 $.modules["methods.problem"] = (() => {
-let Problem, Prior, Published, Solved, Fitted, Carried, Sampling, Exactness, Passed, Start, Procedure, Costliest, Promise, SOLVERS, solver_passes, forecast_passes;
+let MethodAsked, Problem, Prior, Published, Solved, Fitted, Carried, Sampling, Exactness, Passed, Start, Procedure, Costliest, Promise, SOLVERS, solver_passes, forecast_passes;
 const math = $.libraries["math"];
 const re = $.libraries["re"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const field = $.libraries["dataclasses"]["field"];
 const fields = $.libraries["dataclasses"]["fields"];
 const Any = $.libraries["typing"]["Any"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const Protocol = $.libraries["typing"]["Protocol"];
 const DTYPES = $.modules["bounds.arithmetic"]["DTYPES"];
 const sensitivity_slack = $.modules["bounds.arithmetic"]["sensitivity_slack"];
 const column_variances = $.modules["bounds.objective_perturbation"]["column_variances"];
@@ -5091,7 +5063,12 @@ const ADJACENCIES = $.modules["privacy.guarantee"]["ADJACENCIES"];
 const DELETION_NOTIONS = $.modules["privacy.guarantee"]["DELETION_NOTIONS"];
 const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
 const Worlds = $.modules["privacy.guarantee"]["Worlds"];
-const Method = $.modules["methods.base"]["Method"];
+MethodAsked = $.cls("MethodAsked", [], ($ns) => {
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+
+return null;
+});
+});
 Problem = $.dataclass($.cls("Problem", [], ($ns) => {
 $ns.adjacency = $.ga(Worlds, "REPLACE");
 $ns.deletion_notion = $.ga(Worlds, "DEFINITION_4_1");
@@ -5197,7 +5174,7 @@ worlds = $.dict((function* ($first) { for (const $v11 of $.each($first)) { let n
 total = ($.t($.is($.ga(self, "total"), null)) ? null : $.cm($.ga(self, "total"), "to_dict", []));
 return $.dict([...$.pairs(own), ...$.pairs(described), ...$.pairs(worlds), ["total", total]]);
 });
-}), [["loss", () => ["is", Loss]], ["records", () => ["is", $.b.int]], ["features", () => ["is", $.b.int]], ["regularization", () => ["is", $.b.float]], ["budget", () => ["is", Budget]], ["method", () => ["is", Method]], ["adjacency", () => ["is", Worlds]], ["deletion_notion", () => ["is", Worlds]], ["releases", () => ["is", $.b.int]], ["batch", () => ["is", $.b.int]], ["rows_per_subject", () => ["is", $.b.int]], ["utility", () => ["is", $.b.bool]], ["utility_tolerance", () => ["is", $.b.float]], ["dtype", () => ["is", $.b.str]], ["slack_in_budget", () => ["is", $.b.bool]], ["asked_regularization", () => ["or", ["is", $.b.float], ["none"]]], ["one_hot_blocks", () => ["or", ["of", $.b.tuple, ["is", $.b.int]], ["none"]]], ["model_norm", () => ["or", ["is", $.b.float], ["none"]]], ["feature_map", () => ["or", ["is", $.b.str], ["none"]]], ["total", () => ["or", ["is", Total], ["none"]]]], {frozen: true});
+}), [["loss", () => ["is", Loss]], ["records", () => ["is", $.b.int]], ["features", () => ["is", $.b.int]], ["regularization", () => ["is", $.b.float]], ["budget", () => ["is", Budget]], ["method", () => ["is", MethodAsked]], ["adjacency", () => ["is", Worlds]], ["deletion_notion", () => ["is", Worlds]], ["releases", () => ["is", $.b.int]], ["batch", () => ["is", $.b.int]], ["rows_per_subject", () => ["is", $.b.int]], ["utility", () => ["is", $.b.bool]], ["utility_tolerance", () => ["is", $.b.float]], ["dtype", () => ["is", $.b.str]], ["slack_in_budget", () => ["is", $.b.bool]], ["asked_regularization", () => ["or", ["is", $.b.float], ["none"]]], ["one_hot_blocks", () => ["or", ["of", $.b.tuple, ["is", $.b.int]], ["none"]]], ["model_norm", () => ["or", ["is", $.b.float], ["none"]]], ["feature_map", () => ["or", ["is", $.b.str], ["none"]]], ["total", () => ["or", ["is", Total], ["none"]]]], {frozen: true});
 Prior = $.dataclass($.cls("Prior", [], ($ns) => {
 
 }), [["variance", () => ["is", $.b.float]]], {frozen: true});
@@ -5255,9 +5232,11 @@ $ns.deletion_steps = 0n;
 $ns.utility_steps = 0n;
 $ns.horizon = null;
 $ns.relearns = false;
+$ns.edits = $.tuple(["deleted", "replaced", "inserted"]);
+$ns.unbounded = true;
 $ns.fresh_every = null;
 $ns.counted_on = null;
-}), [["dp", () => ["is", Costliest]], ["deletion", () => ["is", Costliest]], ["deletion_steps", () => ["is", $.b.int]], ["utility_steps", () => ["is", $.b.int]], ["horizon", () => ["or", ["is", $.b.int], ["none"]]], ["relearns", () => ["is", $.b.bool]], ["fresh_every", () => ["or", ["is", $.b.int], ["none"]]], ["counted_on", () => ["or", ["is", Sampling], ["none"]]]], {frozen: true});
+}), [["dp", () => ["is", Costliest]], ["deletion", () => ["is", Costliest]], ["deletion_steps", () => ["is", $.b.int]], ["utility_steps", () => ["is", $.b.int]], ["horizon", () => ["or", ["is", $.b.int], ["none"]]], ["relearns", () => ["is", $.b.bool]], ["edits", () => ["of", $.b.tuple, ["is", $.b.str]]], ["unbounded", () => ["is", $.b.bool]], ["fresh_every", () => ["or", ["is", $.b.int], ["none"]]], ["counted_on", () => ["or", ["is", Sampling], ["none"]]]], {frozen: true});
 SOLVERS = $.tuple(["warm", "cold", "fixed"]);
 solver_passes = $.fn("solver_passes", ["problem", "solver", "tolerance"], {}, function (problem, solver, tolerance) {
 let steps;
@@ -5277,23 +5256,7 @@ return $.add(1n, $.libraries["math"].ceil([$.mul(2n, $.libraries["math"].pow([ka
 }
 return $.libraries["math"].ceil([$.mul(4n, $.libraries["math"].pow([kappa, 0.27]))]);
 });
-return {Problem, Prior, Published, Solved, Fitted, Carried, Sampling, Exactness, Passed, Start, Procedure, Costliest, Promise, SOLVERS, solver_passes, forecast_passes, Total, Worlds, Method, Budget, Loss, field, NON_ADAPTIVE, proven_steps, sample_rows, InvalidParameter, scale, count, Any, DTYPES, choice, probability, DELETION_NOTIONS, ADJACENCIES, sensitivity_slack, fields, column_variances};
-})();
-$.modules["methods"] = (() => {
-let __getattr__, _METHODS, _STAGE_METHODS, _FORMER_METHODS, _MECHANISMS, METHODS, STAGE_METHODS, FORMER_METHODS, MECHANISMS;
-const Mapping = $.libraries["collections.abc"]["Mapping"];
-const Catalogue = $.modules["loading"]["Catalogue"];
-const on_first_use = $.libraries["loading"]["on_first_use"];
-__getattr__ = on_first_use(["methods", $.dict([...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Mechanism", "Method", "NoisySteps"]), "base"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Composition", "CompositionRun"]), "composition"])), ["CountedRecords", "counted"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Interleaved", "InterleavedRun"]), "interleaved"])), ["Ladder", "ladder"], ["LadderRun", "ladder"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Minimiser", "MinimiserRun"]), "minimiser"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["NearGibbs", "NearGibbsRun"]), "near_gibbs"])), ["Perturbed", "perturbed"], ["PerturbedRun", "perturbed"], ["Plan", "plan"], ["Problem", "problem"], ["Procedure", "problem"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Moments", "MomentsRun"]), "moments"])), ["SampledGaussian", "sampled_steps"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["SampledStage", "SampledSteps"]), "sampled_steps"])), ["Stage", "ladder"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["MarkovSums", "MarkovSumsRun"]), "sums"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Sharp", "SharpRun"]), "sharp"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["SharpExact", "SharpExactRun"]), "sharp"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Theorem", "TheoremRun"]), "theorem"]))])]);
-_METHODS = $.dict([["theorem", "Theorem"], ["sharp", "Sharp"], ["minimiser", "Minimiser"], ["perturbed", "Perturbed"], ["interleaved", "Interleaved"], ["sums", "MarkovSums"], ["composition", "Composition"], ["ladder", "Ladder"], ["near-gibbs", "NearGibbs"]]);
-_STAGE_METHODS = $.dict([["moments", "Moments"], ["sampled-steps", "SampledStage"]]);
-_FORMER_METHODS = $.dict([["sharp-exact", "SharpExact"]]);
-_MECHANISMS = $.dict([...$.pairs($.dict((function* ($first) { for (const $v1 of $.each($first)) { let method, name; {const $v2 = $.unpack($v1, 2, -1);name = $v2[0];method = $v2[1];} yield [name, ("" + $.formatted(method, "", "") + "Run")]; } })($.cm($.dict([...$.pairs(_METHODS), ...$.pairs(_FORMER_METHODS)]), "items", [])))), ["moments", "MomentsRun"], ["sampled-steps", "SampledSteps"], ["sampled-gaussian", "SampledGaussian"], ["counted-records", "CountedRecords"]]);
-METHODS = Catalogue([_METHODS, $.fn("<lambda>", ["name"], {}, (name) => __getattr__([$.gi(_METHODS, name)]))]);
-STAGE_METHODS = Catalogue([_STAGE_METHODS, $.fn("<lambda>", ["name"], {}, (name) => __getattr__([$.gi(_STAGE_METHODS, name)]))]);
-FORMER_METHODS = Catalogue([_FORMER_METHODS, $.fn("<lambda>", ["name"], {}, (name) => __getattr__([$.gi(_FORMER_METHODS, name)]))]);
-MECHANISMS = Catalogue([_MECHANISMS, $.fn("<lambda>", ["name"], {}, (name) => __getattr__([$.gi(_MECHANISMS, name)]))]);
-return {__getattr__, _METHODS, _STAGE_METHODS, _FORMER_METHODS, _MECHANISMS, METHODS, STAGE_METHODS, FORMER_METHODS, MECHANISMS, Mapping, Catalogue, on_first_use};
+return {MethodAsked, Problem, Prior, Published, Solved, Fitted, Carried, Sampling, Exactness, Passed, Start, Procedure, Costliest, Promise, SOLVERS, solver_passes, forecast_passes, Total, Worlds, Budget, Loss, ClassVar, Protocol, field, NON_ADAPTIVE, proven_steps, sample_rows, InvalidParameter, scale, count, Any, DTYPES, choice, probability, DELETION_NOTIONS, ADJACENCIES, fields, column_variances, sensitivity_slack};
 })();
 $.modules["methods.counted"] = (() => {
 let _MOST, CountedRecords;
@@ -5338,215 +5301,108 @@ return $.dict([["gdp_squared", $.mul(steps_with, $.pow(mu, 2n))]]);
 }), [["deviation", () => ["is", $.b.float]], ["rows_per_subject", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
 return {_MOST, CountedRecords, ClassVar, DrawnAtOnce, InvalidParameter, positive, count, inexact_gdp, GRID_BITS};
 })();
-$.modules["methods.words"] = (() => {
-let passes, noise, promise, _slack;
-const FIXED_SCHEDULE = $.modules["privacy.guarantee"]["FIXED_SCHEDULE"];
-const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
-const brief = $.modules["privacy.sentences"]["brief"];
-const shown = $.modules["privacy.sentences"]["shown"];
-const Carried = $.modules["methods.problem"]["Carried"];
-passes = $.fn("passes", ["plan"], {}, function (plan) {
-let delete$, learn;
-{const $v2 = $.unpack((function* ($first) { for (const $v1 of $.each($first)) { let name; name = $v1; yield $.b.round([$.div($.gi($.ga(plan, "gradient_evaluations"), name), $.ga(plan, "records"))]); } })($.tuple(["learn", "delete"])), 2, -1);learn = $v2[0];delete$ = $v2[1];}
-return ("" + "Cost: " + $.formatted(learn, "", ("" + ",")) + " passes over the table to learn, " + $.formatted(delete$, "", ("" + ",")) + " for a publication that deletes.");
-});
-noise = $.fn("noise", ["plan"], {}, function (plan) {
-let each, solved, start, steps;
-if ($.t($.ga(plan, "stages"))) {
-each = (function* ($first) { for (const $v3 of $.each($first)) { let stage; stage = $v3; yield ($.t($.ga(stage, "noise_variance")) ? ("" + $.formatted($.ga(stage, "noise_variance"), "", ("" + ".4g"))) : "\u2013"); } })($.ga(plan, "stages"));
-return $.add("\u03c3\u00b2=", $.cm(", ", "join", [each]));
-}
-solved = ($.t($.ga(plan, "linear_term")) ? ("" + "s=" + $.formatted($.ga(plan, "linear_term"), "", ("" + ".6g")) + ", \u03c4=" + $.formatted($.ga(plan, "output_noise"), "", ("" + ".6g"))) : "");
-start = $.ga($.ga(plan, "learning"), "start");
-steps = ($.t($.b.isinstance([start, Carried])) ? ("" + "V=" + $.formatted($.div($.ga(start, "variance"), $.pow(16.0, $.ga(start, "bits"))), "", ("" + ".6g"))) : ("" + "\u03c3\u00b2=" + $.formatted($.ga(plan, "noise_variance"), "", ("" + ".6g"))));
-return (!$.t(solved) ? steps : ($.t($.ga(plan, "noise_variance")) ? ("" + $.formatted(solved, "", "") + "; between: " + $.formatted(steps, "", "")) : solved));
-});
-promise = $.fn("promise", ["plan"], {}, function (plan) {
-let deletion, delta, figures, order;
-{const $v4 = [$.cm($.ga(plan, "deletion"), "with_slack", []), $.ga($.ga(plan, "budget"), "order"), $.ga($.ga(plan, "budget"), "shown_delta")];deletion = $v4[0];order = $v4[1];delta = $v4[2];}
-figures = ($.t($.is(order, null)) ? [] : [("" + "\u03b5_dd=" + $.formatted(shown([$.cm(deletion, "renyi", [order])]), "", "") + " at order " + $.formatted(brief([order]), "", ""))]);
-$.cm(figures, "append", [("" + "(\u03b5=" + $.formatted(shown([$.cm(deletion, "epsilon", [delta])]), "", "") + ", \u03b4=" + $.formatted(shown([delta]), "", "") + ")")]);
-return ("" + "Promise for a deleted record: an observer of the models after its deletion gains at most " + $.formatted($.ga(deletion, "at_most"), "", "") + " over guessing, if " + $.formatted(NON_ADAPTIVE, "", "") + ". If they may have, what was observed while the record was there counts: at most " + $.formatted($.ga($.cm(plan, "deletion_observed", []), "at_most"), "", "") + " after one observed model, if " + $.formatted(FIXED_SCHEDULE, "", "") + ", and each further one adds. Under the first: " + $.formatted($.cm("; ", "join", [figures]), "", "") + "." + $.formatted(_slack([plan]), "", ""));
-});
-_slack = $.fn("_slack", ["plan"], {}, function (plan) {
-if (!$.t($.ga($.ga(plan, "mechanism"), "slack"))) {
-return "";
-}
-return ("" + " Theorems speak of real numbers; for the rounding of gradient sums the figures include a factor (1+" + $.formatted(shown([$.ga($.ga(plan, "mechanism"), "slack")]), "", "") + ")\u00b2.");
-});
-return {passes, noise, promise, _slack, FIXED_SCHEDULE, NON_ADAPTIVE, shown, brief, Carried};
-})();
-$.modules["methods.exact_steps"] = (() => {
-let ROOM, NotExact, ExactSteps, GridRun, GridMethod, exact_steps_of, check_exact;
+$.modules["methods.sampled_steps"] = (() => {
+let ORDERS, SampledGaussian, SampledSteps, passes;
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
-const exact_steps = $.modules["bounds.exact_steps"];
-const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
-const NORM_TOLERANCE = $.modules["bounds.arithmetic"]["NORM_TOLERANCE"];
-const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
-const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
+const renyi = $.modules["bounds.renyi"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const count = $.modules["errors"]["count"];
-const non_negative = $.modules["errors"]["non_negative"];
 const positive = $.modules["errors"]["positive"];
-const Method = $.modules["methods.base"]["Method"];
-const NoisySteps = $.modules["methods.base"]["NoisySteps"];
-const bounded_gradients = $.modules["methods.base"]["bounded_gradients"];
-const Exactness = $.modules["methods.problem"]["Exactness"];
-ROOM = $.add(1n, $.mul(2n, NORM_TOLERANCE));
-NotExact = $.cls("NotExact", [InvalidParameter], ($ns) => {
-
-});
-ExactSteps = $.dataclass($.cls("ExactSteps", [], ($ns) => {
-$ns.in_place = true;
+const Mechanism = $.modules["methods.base"]["Mechanism"];
+ORDERS = $.tuple([...$.each($.b.range([2n, 33n])), 48n, 64n, 128n, 256n, 512n]);
+SampledGaussian = $.dataclass($.cls("SampledGaussian", [Mechanism], ($ns) => {
+$ns.method = "sampled-gaussian";
+$ns.source = "R\u00e9nyi DP of the sampled Gaussian mechanism (Mironov, Talwar & Zhang 2019)";
+$ns.notes = $.tuple(["A deleted record's part in a published extractor is not taken back by later releases."]);
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let name;
-for (const $v1 of $.each($.tuple(["regularization", "radius"]))) {
-name = $v1;
-positive([name, $.b.getattr([self, name])]);
-}
-non_negative(["curvature", $.ga(self, "curvature")]);
-for (const $v2 of $.each($.tuple(["features", "outputs"]))) {
-name = $v2;
-count([name, $.b.getattr([self, name])]);
-}
-count(["grid_bits", $.ga(self, "grid_bits")], {"minimum": $.modules["bounds.exact_steps"].LEAST_BITS, "maximum": $.modules["bounds.exact_steps"].MOST_BITS});
-return null;
-});
-$ns.check = $.fn("check", ["self", "run"], {}, function (self, run) {
-let finest, limit;
-limit = $.cm(self, "largest_step_size", [run]);
-if ($.t($.lt(limit, $.ga(run, "step_size")))) {
-throw $.raised(NotExact([("" + "must be at most " + $.formatted(limit, "", ("" + ".17g")) + ": beyond it a step may carry two models apart")], {"step_size": $.ga(run, "step_size")}));
-}
-if ($.t(!$.eq($.ga(run, "strong_convexity"), $.ga(self, "regularization")))) {
-throw $.raised(InvalidParameter([("" + "must be regularization=" + $.formatted($.ga(self, "regularization"), "", ("" + ".17g")) + ": the losses covered are convex")], {"strong_convexity": $.ga(run, "strong_convexity")}));
-}
-finest = $.modules["bounds.exact_steps"].grid_bits([], {"radius": $.ga(self, "radius"), "noise": $.ga(run, "noise_scale"), ...$.named($.cm(self, "_reach", [run]))});
-if ($.t($.lt(finest, $.ga(self, "grid_bits")))) {
-throw $.raised(InvalidParameter([("" + "is too fine for weights up to radius=" + $.formatted($.ga(self, "radius"), "", ("" + "g")) + ": they would be no whole numbers of float64")], {"grid_bits": $.ga(self, "grid_bits")}));
+$.sup(SampledGaussian, self, "__post_init__")([]);
+positive(["noise_multiplier", $.ga(self, "noise_multiplier")]);
+if (!$.t($.le(positive(["sampling_rate", $.ga(self, "sampling_rate")]), 1n))) {
+throw $.raised(InvalidParameter(["must be at most 1"], {"sampling_rate": $.ga(self, "sampling_rate")}));
 }
 return null;
 });
-$ns.largest_step_size = $.fn("largest_step_size", ["self", "run"], {}, function (self, run) {
-let steepest;
-steepest = $.add($.ga(self, "regularization"), $.mul($.ga(self, "curvature"), $.pow(ROOM, 2n)));
-return $.modules["bounds.shifted_interpolation"].largest_step_size([], {"strong_convexity": $.ga(run, "strong_convexity"), "objective_smoothness": steepest});
-});
-$ns.dimension = $.property($.fn("dimension", ["self"], {}, function (self) {
-return $.mul($.ga(self, "features"), $.ga(self, "outputs"));
-}));
-$ns.grid = $.fn("grid", ["self", "run"], {}, function (self, run) {
-return $.libraries["math"].ldexp([$.ga(run, "noise_scale"), $.neg($.ga(self, "grid_bits"))]);
-});
-$ns.measured_error = $.fn("measured_error", ["self", "run"], {}, function (self, run) {
-return gradient_error([], {"lipschitz": $.mul($.ga(run, "lipschitz"), ROOM), "curvature": $.mul($.ga(self, "curvature"), $.pow(ROOM, 2n)), "outputs": $.ga(self, "outputs"), "records": $.ga(run, "records"), "features": $.ga(self, "features"), "regularization": $.ga(self, "regularization"), "weights_norm": $.mul(1.001, $.ga(self, "radius"))});
-});
-$ns.gdp = $.fn("gdp", ["self", "run", "worlds", "*", "steps_with", "steps_without", "apart"], {"steps_without": 0n, "apart": 0.0}, function (self, run, worlds, steps_with, steps_without, apart) {
-let gap;
-gap = $.modules["bounds.exact_steps"].gap([], {"gradient_error": $.cm(self, "measured_error", [run]), "strong_convexity": $.ga(run, "strong_convexity"), "radius": $.ga(self, "radius"), "dimension": $.ga(self, "dimension"), "grid": $.cm(self, "grid", [run]), ...$.named($.cm(self, "_reach", [run]))});
-return $.modules["bounds.exact_steps"].gdp([], {"sensitivity": $.mul($.cm(run, "sensitivity", [worlds]), ROOM), "step_size": $.ga(run, "step_size"), "strong_convexity": $.ga(run, "strong_convexity"), "noise": $.ga(run, "noise_scale"), "grid": $.cm(self, "grid", [run]), "records": $.ga(run, "records"), "gap": gap, "steps_with_record": steps_with, "steps_without_record": steps_without, "in_place": $.ga(self, "in_place"), "apart": apart});
-});
-$ns._reach = $.fn("_reach", ["self", "run"], {}, function (self, run) {
-return $.dict([["lipschitz", $.mul($.ga(run, "lipschitz"), ROOM)], ["regularization", $.ga(self, "regularization")], ["step_size", $.ga(run, "step_size")]]);
-});
-}), [["regularization", () => ["is", $.b.float]], ["curvature", () => ["is", $.b.float]], ["features", () => ["is", $.b.int]], ["outputs", () => ["is", $.b.int]], ["radius", () => ["is", $.b.float]], ["grid_bits", () => ["is", $.b.int]], ["in_place", () => ["is", $.b.bool]]], {frozen: true, kw_only: true});
-GridRun = $.dataclass($.cls("GridRun", [NoisySteps], ($ns) => {
-$ns.exact = null;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(GridRun, self, "__post_init__")([]);
-if ($.t(!$.is($.ga(self, "exact"), null))) {
-$.cm($.ga(self, "exact"), "check", [self]);
-}
-return null;
-});
-$ns.shows_order = $.property($.fn("shows_order", ["self"], {}, function (self) {
-return $.both(!$.is($.ga(self, "exact"), null), () => !$.t($.ga($.ga(self, "exact"), "in_place")));
-}));
-$ns.exactness = $.property($.fn("exactness", ["self"], {}, function (self) {
-return ($.t($.is($.ga(self, "exact"), null)) ? null : Exactness([], {"radius": $.ga($.ga(self, "exact"), "radius"), "grid_bits": $.ga($.ga(self, "exact"), "grid_bits")}));
+$ns.left = $.property($.fn("left", ["self"], {}, function (self) {
+return "extractor";
 }));
 $ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
-let own;
-if ($.t($.is($.ga(self, "exact"), null))) {
-return $.sup(GridRun, self, "conditions")([]);
-}
-own = $.dict([["method", $.ga(self, "method")]]);
-return $.tuple([...$.each(bounded_gradients([$.ga(self, "lipschitz")], {"proven": $.ga(self, "proven")})), $.tuple(["slots-public", $.dict([["records", $.ga(self, "records")]])]), ...$.each(($.t($.ga($.ga(self, "exact"), "in_place")) ? $.tuple([$.tuple(["rows-in-place", own])]) : $.tuple([]))), $.tuple(["exact-steps", own]), $.tuple(["machine-trusted", $.dict([])])]);
+return $.tuple([...$.each($.sup(SampledGaussian, self, "conditions")([])), $.tuple(["samples-unseen", $.dict([])]), $.tuple(["gaussian-noise", $.dict([["method", $.ga(self, "method")]])])]);
 });
-}), [["exact", () => ["or", ["is", ExactSteps], ["none"]]]], {frozen: true, kw_only: true});
-GridMethod = $.dataclass($.cls("GridMethod", [Method], ($ns) => {
-$ns.any_order = true;
-$ns.exact = null;
-$ns.in_place = true;
+$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
+let bound, facts;
+bound = ($.t($.ga(worlds, "between_records")) ? $.modules["bounds.renyi"].replace_renyi : $.modules["bounds.renyi"].zero_out_renyi);
+facts = $.dict([["sampling_rate", $.ga(self, "sampling_rate")], ["noise_multiplier", $.ga(self, "noise_multiplier")], ["steps", steps_with]]);
+return $.dict([["points", $.b.tuple([(function* ($first) { for (const $v1 of $.each($first)) { let order; order = $v1; yield $.tuple([$.b.float([order]), bound([], {"order": order, ...$.named(facts)})]); } })(ORDERS)])]]);
+});
+}), [["sampling_rate", () => ["is", $.b.float]], ["noise_multiplier", () => ["is", $.b.float]]], {frozen: true, kw_only: true});
+SampledSteps = $.dataclass($.cls("SampledSteps", [SampledGaussian], ($ns) => {
+$ns.method = "sampled-steps";
+$ns.notes = $.tuple([]);
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let name, value;
-for (const $v3 of $.each($.tuple(["exact", "in_place"]))) {
-name = $v3;
-value = $.b.getattr([self, name]);
-if (!($.t($.b.isinstance([value, $.b.bool])) || ($.t($.eq(name, "exact")) && $.t($.is(value, null))))) {
-throw $.raised(InvalidParameter(["must be true or false"], {...$.named($.dict([[name, value]]))}));
-}
-}
-if (($.t($.is($.ga(self, "exact"), false)) && !$.t($.ga(self, "in_place")))) {
-throw $.raised(InvalidParameter(["needs exact steps: only their roundings are bounded in any order"], {"in_place": false}));
+$.sup(SampledSteps, self, "__post_init__")([]);
+count(["draws", $.ga(self, "draws")]);
+return null;
+});
+$ns.left = $.property($.fn("left", ["self"], {}, function (self) {
+return "";
+}));
+$ns.passes = $.property($.fn("passes", ["self"], {}, function (self) {
+return passes([$.ga(self, "sampling_rate"), $.ga(self, "draws")]);
+}));
+$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
+return 1n;
+});
+$ns.check = $.fn("check", ["self", "steps", "*", "fresh", "inserted"], {"fresh": null, "inserted": false}, function (self, steps, fresh, inserted) {
+if ($.t(!$.eq(steps, $.ga(self, "passes")))) {
+throw $.raised(InvalidParameter([("" + "must be " + $.formatted($.ga(self, "passes"), "", "") + ": " + $.formatted($.ga(self, "draws"), "", "") + " samples of a share " + $.formatted($.ga(self, "sampling_rate"), "", ("" + "g")))], {"steps": steps}));
 }
 return null;
 });
-$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
-$.sup(GridMethod, self, "check_plan")([plan]);
-if ($.t($.ga(self, "exact"))) {
-check_exact([$.ga(plan, "problem")]);
-if ($.t(!$.eq($.ga($.ga(plan, "problem"), "dtype"), "float64"))) {
-throw $.raised(InvalidParameter(["must be 'float64': the bound counts roundings of that alone"], {"dtype": $.ga($.ga(plan, "problem"), "dtype")}));
-}
-}
-return null;
+$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
+return ($.t(steps_without) ? $.dict([]) : $.sup(SampledSteps, self, "_cost")([worlds, $.ga(self, "draws"), 0n]));
 });
-$ns.run_facts = $.fn("run_facts", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
-let chain, facts;
-chain = $.dict([["step_size", $.ga(numbers, "step_size")], ["noise_variance", $.ga(numbers, "noise_variance")]]);
-facts = $.cm(problem, "run", [], {...$.named(chain)});
-if (!$.t($.ga(self, "exact"))) {
-return facts;
-}
-return $.dict([...$.pairs(facts), ["slack", 0.0], ["exact", exact_steps_of([problem], {...$.named(chain), "in_place": $.ga(self, "in_place")})]]);
+}), [["draws", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
+passes = $.fn("passes", ["sampling_rate", "draws"], {}, function (sampling_rate, draws) {
+return $.b.max([1n, $.libraries["math"].ceil([$.mul($.mul(sampling_rate, draws), $.sub(1n, 1e-12))])]);
 });
-}), [["exact", () => ["or", ["is", $.b.bool], ["none"]]], ["in_place", () => ["is", $.b.bool]]], {frozen: true, kw_only: true});
-exact_steps_of = $.fn("exact_steps_of", ["problem", "*", "step_size", "noise_variance", "in_place"], {}, function (problem, step_size, noise_variance, in_place) {
-let bits, left, radius, reach;
-positive(["step_size", step_size]);
-positive(["noise_variance", noise_variance]);
-left = $.sub(1n, $.mul(step_size, $.ga(problem, "strong_convexity")));
-if (!$.t($.lt($.mul(left, left), 1n))) {
-throw $.raised(NotExact(["is too large, or too small, for a step to bring two models nearer"], {"step_size": step_size}));
+return {ORDERS, SampledGaussian, SampledSteps, passes, ClassVar, Mechanism, InvalidParameter, positive, count};
+})();
+$.modules["methods.words"] = (() => {
+let noise;
+const Carried = $.modules["methods.problem"]["Carried"];
+noise = $.fn("noise", ["run", "stages"], {}, function (run, stages) {
+let each, solved, start, steps;
+if ($.t(stages)) {
+each = (function* ($first) { for (const $v1 of $.each($first)) { let stage; stage = $v1; yield ($.t($.ga(stage, "noise_variance")) ? ("" + $.formatted($.ga(stage, "noise_variance"), "", ("" + ".4g"))) : "\u2013"); } })(stages);
+return $.add("\u03c3\u00b2=", $.cm(", ", "join", [each]));
 }
-reach = $.dict([["lipschitz", $.mul($.ga($.ga($.ga(problem, "loss"), "constants"), "lipschitz"), ROOM)], ["regularization", $.ga(problem, "regularization")], ["step_size", step_size], ["noise", $.libraries["math"].sqrt([$.mul($.mul(2n, step_size), noise_variance)])]]);
-radius = $.modules["bounds.exact_steps"].radius([], {"gap_at_zero": $.ga($.ga(problem, "loss"), "gap_at_zero"), "dimension": $.ga(problem, "dimension"), "strong_convexity": $.ga(problem, "strong_convexity"), ...$.named(reach)});
-bits = $.modules["bounds.exact_steps"].grid_bits([], {"radius": radius, ...$.named(reach)});
-if ($.t($.lt(bits, $.modules["bounds.exact_steps"].LEAST_BITS))) {
-throw $.raised(NotExact([("" + "at n=" + $.formatted($.ga(problem, "records"), "", "") + " and \u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " a step's noise is too fine beside weights up to " + $.formatted(radius, "", ("" + "g")) + " for float64; raise \u03bb, or use method 'perturbed'")]));
-}
-return ExactSteps([], {"regularization": $.ga(problem, "regularization"), "curvature": $.ga($.ga($.ga(problem, "loss"), "constants"), "curvature"), "features": $.ga(problem, "features"), "outputs": $.ga($.ga(problem, "loss"), "outputs"), "radius": radius, "grid_bits": bits, "in_place": in_place});
+solved = ($.t($.ga(run, "linear_term")) ? ("" + "s=" + $.formatted($.ga(run, "linear_term"), "", ("" + ".6g")) + ", \u03c4=" + $.formatted($.ga(run, "output_noise"), "", ("" + ".6g"))) : "");
+start = $.ga(run, "start");
+steps = ($.t($.b.isinstance([start, Carried])) ? ("" + "V=" + $.formatted($.div($.ga(start, "variance"), $.pow(16.0, $.ga(start, "bits"))), "", ("" + ".6g"))) : ("" + "\u03c3\u00b2=" + $.formatted($.ga(run, "noise_variance"), "", ("" + ".6g"))));
+return (!$.t(solved) ? steps : ($.t($.ga(run, "noise_variance")) ? ("" + $.formatted(solved, "", "") + "; between: " + $.formatted(steps, "", "")) : solved));
 });
-check_exact = $.fn("check_exact", ["problem", "instead"], {"instead": "leave exact out, or use method 'composition' or 'perturbed'"}, function (problem, instead) {
-if (!$.t($.ga($.ga(problem, "loss"), "steps_exact"))) {
-throw $.raised(AssumptionViolated([("" + "steps exact to the last bit, which rows in any order need, are proven for convex losses, not for " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + "; " + $.formatted(instead, "", ""))], {"method": $.ga($.ga(problem, "method"), "name")}));
-}
-return null;
-});
-return {ROOM, NotExact, ExactSteps, GridRun, GridMethod, exact_steps_of, check_exact, ClassVar, Method, NoisySteps, InvalidParameter, bounded_gradients, count, non_negative, positive, AssumptionViolated, NORM_TOLERANCE, Exactness, gradient_error};
+return {noise, Carried};
 })();
 $.modules["methods.plan"] = (() => {
-let MOST_STAGES, Numbers, Plan, _NUMBERS;
+let MOST_STAGES, Method, Numbers, Plan, _NUMBERS, method_of;
+const math = $.libraries["math"];
+const ABC = $.libraries["abc"]["ABC"];
+const abstractmethod = $.libraries["abc"]["abstractmethod"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const fields = $.libraries["dataclasses"]["fields"];
 const replace = $.libraries["dataclasses"]["replace"];
 const Any = $.libraries["typing"]["Any"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const count = $.modules["errors"]["count"];
 const Loss = $.modules["losses.base"]["Loss"];
+const DELETION_NOTIONS = $.modules["privacy.guarantee"]["DELETION_NOTIONS"];
+const Worlds = $.modules["privacy.guarantee"]["Worlds"];
+const PROOFS = $.modules["methods.base"]["PROOFS"];
 const Mechanism = $.modules["methods.base"]["Mechanism"];
+const told = $.modules["methods.base"]["told"];
 const Costliest = $.modules["methods.problem"]["Costliest"];
 const Fitted = $.modules["methods.problem"]["Fitted"];
 const Prior = $.modules["methods.problem"]["Prior"];
@@ -5555,10 +5411,30 @@ const Procedure = $.modules["methods.problem"]["Procedure"];
 const Promise = $.modules["methods.problem"]["Promise"];
 const Published = $.modules["methods.problem"]["Published"];
 const Solved = $.modules["methods.problem"]["Solved"];
-const promise = $.modules["methods.words"]["promise"];
-const passes = $.modules["methods.words"]["passes"];
 const noise = $.modules["methods.words"]["noise"];
 MOST_STAGES = 16n;
+Method = $.dataclass($.cls("Method", [], ($ns) => {
+$ns.notions = DELETION_NOTIONS;
+$ns.proof = $.gi(PROOFS, 0n);
+$ns.weighed = "always";
+$ns.own_ridge = false;
+$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+
+return null;
+});
+$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
+if ($.t(!$.has($.ga(self, "notions"), $.ga($.ga(plan, "problem"), "deletion_notion")))) {
+throw $.raised(InvalidParameter([("" + "is not covered by method " + $.formatted($.ga(self, "name"), "r", ""))], {"deletion_notion": $.b.str([$.ga($.ga(plan, "problem"), "deletion_notion")])}));
+}
+if (!$.t($.libraries["math"].isfinite([$.ga($.ga($.ga(plan, "loss"), "constants"), "lipschitz")]))) {
+throw $.raised(InvalidParameter([("" + "the " + $.formatted($.ga($.ga(plan, "loss"), "name"), "", "") + " loss has no Lipschitz constant; clip its gradients to L")]));
+}
+return null;
+});
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+return $.dict([["name", $.ga(self, "name")], ...$.pairs(told([self]))]);
+});
+}), [], {frozen: true});
 Numbers = $.dataclass($.cls("Numbers", [], ($ns) => {
 $ns.step_size = 0.0;
 $ns.noise_variance = 0.0;
@@ -5620,7 +5496,7 @@ $ns.numbers = $.property($.fn("numbers", ["self"], {}, function (self) {
 return Numbers([], {...$.named($.dict((function* ($first) { for (const $v4 of $.each($first)) { let name; name = $v4; yield [name, $.b.getattr([self, name])]; } })(_NUMBERS)))});
 }));
 $ns.method = $.property($.fn("method", ["self"], {}, function (self) {
-return $.ga($.ga(self, "problem"), "method");
+return method_of([$.ga(self, "problem")]);
 }));
 $ns.step_size = $.property($.fn("step_size", ["self"], {}, function (self) {
 return $.ga($.ga(self, "learning"), "step_size");
@@ -5713,9 +5589,6 @@ let steps;
 steps = $.dict([["steps_with", $.ga(longest, "steps_with")], ["steps_without", $.ga(longest, "steps_without")]]);
 return $.cm($.cm($.ga(self, "mechanism"), "interval", [about, worlds], {...$.named(steps)}), "assuming", [$.ga(longest, "assuming")]);
 });
-$ns.gradient_evaluations = $.property($.fn("gradient_evaluations", ["self"], {}, function (self) {
-return $.dict([["learn", $.mul($.ga(self, "records"), $.add($.ga(self, "learn_solver_passes"), $.ga(self, "learn_steps")))], ["delete", $.mul($.ga(self, "records"), $.add($.ga(self, "delete_solver_passes"), $.ga(self, "delete_steps")))]]);
-}));
 $ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
 let inner, numbers;
 inner = ($.t($.ga(self, "stages")) ? $.dict([["stages", [...(function* ($first) { for (const $v5 of $.each($first)) { let stage; stage = $v5; yield $.cm(stage, "to_dict", []); } })($.ga(self, "stages"))]], ["kept", $.ga(self, "kept")]]) : $.dict([]));
@@ -5724,75 +5597,799 @@ return $.dict([["problem", $.cm($.ga(self, "problem"), "to_dict", [])], ...$.pai
 });
 }), [["problem", () => ["is", Problem]], ["mechanism", () => ["is", Mechanism]], ["learning", () => ["is", Procedure]], ["serving", () => ["is", Procedure]], ["promise", () => ["is", Promise]], ["stages", () => ["of", $.b.tuple, ["is", Plan]]], ["kept", () => ["is", $.b.int]], ["staged", () => ["or", ["is", Loss], ["none"]]]], {frozen: true});
 _NUMBERS = $.b.tuple([(function* ($first) { for (const $v7 of $.each($first)) { let field; field = $v7; yield $.ga(field, "name"); } })(fields([Numbers]))]);
-return {MOST_STAGES, Numbers, Plan, _NUMBERS, Loss, Promise, promise, Procedure, Mechanism, Problem, count, fields, replace, Costliest, Fitted, Published, Prior, passes, Any, noise, Solved};
+method_of = $.fn("method_of", ["problem"], {}, function (problem) {
+if (!$.t($.b.isinstance([$.ga(problem, "method"), Method]))) throw $.raised($.b.AssertionError);
+return $.ga(problem, "method");
+});
+return {MOST_STAGES, Method, Numbers, Plan, _NUMBERS, method_of, ClassVar, PROOFS, Worlds, DELETION_NOTIONS, ABC, Loss, Promise, Procedure, Mechanism, Problem, count, abstractmethod, InvalidParameter, told, fields, replace, Costliest, Fitted, Published, Prior, Any, noise, Solved};
 })();
-$.modules["methods.passes"] = (() => {
-let MOST_PASSES, MOST_BLOCKS, _FIRST, _FALLS, _FEWEST, _USUAL, _FEWEST_ROWS, Passes, passes_for;
+$.modules["methods"] = (() => {
+let __getattr__, _METHODS, _STAGE_METHODS, _FORMER_METHODS, _MECHANISMS, METHODS, STAGE_METHODS, FORMER_METHODS, MECHANISMS;
+const Mapping = $.libraries["collections.abc"]["Mapping"];
+const Catalogue = $.modules["loading"]["Catalogue"];
+const on_first_use = $.libraries["loading"]["on_first_use"];
+__getattr__ = on_first_use(["methods", $.dict([...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Mechanism", "NoisySteps"]), "base"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Composition", "CompositionRun"]), "composition"])), ["CountedRecords", "counted"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Interleaved", "InterleavedRun"]), "interleaved"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Ladder", "LadderRun", "SampledStage", "Stage"]), "ladder"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Minimiser", "MinimiserRun"]), "minimiser"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["NearGibbs", "NearGibbsRun"]), "near_gibbs"])), ["Perturbed", "perturbed"], ["PerturbedRun", "perturbed"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Method", "Plan"]), "plan"])), ["Problem", "problem"], ["Procedure", "problem"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Moments", "MomentsRun"]), "moments"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["SampledGaussian", "SampledSteps"]), "sampled_steps"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["MarkovSums", "MarkovSumsRun"]), "sums"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Sharp", "SharpRun"]), "sharp"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["SharpExact", "SharpExactRun"]), "sharp"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Theorem", "TheoremRun"]), "theorem"]))])]);
+_METHODS = $.dict([["theorem", "Theorem"], ["sharp", "Sharp"], ["minimiser", "Minimiser"], ["perturbed", "Perturbed"], ["interleaved", "Interleaved"], ["sums", "MarkovSums"], ["composition", "Composition"], ["ladder", "Ladder"], ["near-gibbs", "NearGibbs"]]);
+_STAGE_METHODS = $.dict([["moments", "Moments"], ["sampled-steps", "SampledStage"]]);
+_FORMER_METHODS = $.dict([["sharp-exact", "SharpExact"]]);
+_MECHANISMS = $.dict([...$.pairs($.dict((function* ($first) { for (const $v1 of $.each($first)) { let method, name; {const $v2 = $.unpack($v1, 2, -1);name = $v2[0];method = $v2[1];} yield [name, ("" + $.formatted(method, "", "") + "Run")]; } })($.cm($.dict([...$.pairs(_METHODS), ...$.pairs(_FORMER_METHODS)]), "items", [])))), ["moments", "MomentsRun"], ["sampled-steps", "SampledSteps"], ["sampled-gaussian", "SampledGaussian"], ["counted-records", "CountedRecords"]]);
+METHODS = Catalogue([_METHODS, $.fn("<lambda>", ["name"], {}, (name) => __getattr__([$.gi(_METHODS, name)]))]);
+STAGE_METHODS = Catalogue([_STAGE_METHODS, $.fn("<lambda>", ["name"], {}, (name) => __getattr__([$.gi(_STAGE_METHODS, name)]))]);
+FORMER_METHODS = Catalogue([_FORMER_METHODS, $.fn("<lambda>", ["name"], {}, (name) => __getattr__([$.gi(_FORMER_METHODS, name)]))]);
+MECHANISMS = Catalogue([_MECHANISMS, $.fn("<lambda>", ["name"], {}, (name) => __getattr__([$.gi(_MECHANISMS, name)]))]);
+return {__getattr__, _METHODS, _STAGE_METHODS, _FORMER_METHODS, _MECHANISMS, METHODS, STAGE_METHODS, FORMER_METHODS, MECHANISMS, Mapping, Catalogue, on_first_use};
+})();
+$.modules["methods.composition"] = (() => {
+let FRESH_LEARN, _CONDITION, CompositionRun, Composition;
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
-const block_passes = $.modules["bounds.block_passes"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const theorem_5_1 = $.modules["bounds.theorem_5_1"];
+const choice = $.modules["errors"]["choice"];
+const count = $.modules["errors"]["count"];
+const positive = $.modules["errors"]["positive"];
+const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
+const NoisySteps = $.modules["methods.base"]["NoisySteps"];
+const Method = $.modules["methods.plan"]["Method"];
+const Plan = $.modules["methods.plan"]["Plan"];
+const Costliest = $.modules["methods.problem"]["Costliest"];
+const Promise = $.modules["methods.problem"]["Promise"];
+FRESH_LEARN = $.tuple(["demand", "automatic"]);
+_CONDITION = ("" + $.formatted(NON_ADAPTIVE, "", "") + " than those since the last fresh learn");
+CompositionRun = $.dataclass($.cls("CompositionRun", [NoisySteps], ($ns) => {
+$ns.method = "composition";
+$ns.source = "composition of noisy steps, each a Gaussian mechanism (in R\u00e9nyi form: Chourasia & Shah 2023, G.7)";
+$ns.notes = $.tuple(["Under composition no number of clean steps forgets; only a fresh learn does, and it adds to what the others spend."]);
+$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
+let rate;
+rate = $.modules["bounds.theorem_5_1"].composition_rate([], {...$.named($.cm(self, "_chain", [])), "sensitivity": $.cm(self, "sensitivity", [worlds]), "steps": steps_with});
+return $.dict([["gdp_squared", $.mul(2n, rate)]]);
+});
+}), [], {frozen: true, kw_only: true});
+Composition = $.dataclass($.cls("Composition", [Method], ($ns) => {
+$ns.name = "composition";
+$ns.summary = "non-convex losses: every noisy step costs, a fresh learn forgets";
+$ns.weighed = "never";
+$ns.learn_steps = null;
+$ns.delete_steps = null;
+$ns.requests_per_learn = 20n;
+$ns.fresh_learn = "demand";
+$ns.step_size = null;
+$ns.noise_variance = null;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let name;
+for (const $v1 of $.each($.tuple(["learn_steps", "delete_steps"]))) {
+name = $v1;
+if ($.t(!$.is($.b.getattr([self, name]), null))) {
+count([name, $.b.getattr([self, name])]);
+}
+}
+count(["requests_per_learn", $.ga(self, "requests_per_learn")]);
+choice(["fresh_learn", $.ga(self, "fresh_learn"), FRESH_LEARN]);
+for (const $v2 of $.each($.tuple(["step_size", "noise_variance"]))) {
+name = $v2;
+if ($.t(!$.is($.b.getattr([self, name]), null))) {
+positive([name, $.b.getattr([self, name])]);
+}
+}
+return null;
+});
+$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let horizon, longest, promise, requested, run;
+horizon = ($.t($.is($.ga(numbers, "horizon"), null)) ? $.libraries["math"].inf : $.ga(numbers, "horizon"));
+longest = $.add(horizon, $.ga(numbers, "delete_steps"));
+if ($.t($.lt(1n, $.ga(problem, "releases")))) {
+requested = $.mul($.sub($.ga(problem, "releases"), 1n), $.ga(numbers, "delete_steps"));
+longest = $.b.min([longest, $.add($.b.max([$.ga(numbers, "learn_steps"), $.ga(numbers, "delete_steps")]), requested)]);
+}
+promise = Promise([], {"dp": Costliest([longest], {"assuming": _CONDITION}), "deletion": Costliest([horizon], {"assuming": _CONDITION}), "relearns": $.eq($.ga(self, "fresh_learn"), "automatic")});
+run = CompositionRun([], {...$.named($.cm(problem, "run", [], {"step_size": $.ga(numbers, "step_size"), "noise_variance": $.ga(numbers, "noise_variance")}))});
+return $.cm(Plan, "of", [problem, run, numbers], {"promise": promise});
+});
+}), [["learn_steps", () => ["or", ["is", $.b.int], ["none"]]], ["delete_steps", () => ["or", ["is", $.b.int], ["none"]]], ["requests_per_learn", () => ["is", $.b.int]], ["fresh_learn", () => ["is", $.b.str]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
+return {FRESH_LEARN, _CONDITION, CompositionRun, Composition, ClassVar, Method, NoisySteps, positive, choice, count, Plan, Costliest, Promise, NON_ADAPTIVE};
+})();
+$.modules["methods.near_gibbs"] = (() => {
+let _ORDERS, _SOURCES, NearGibbsRun, NearGibbs;
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const Any = $.libraries["typing"]["Any"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const theorem_5_1 = $.modules["bounds.theorem_5_1"];
+const FORMS = $.modules["bounds.theorem_5_2"]["FORMS"];
+const Gibbs = $.modules["bounds.theorem_5_2"]["Gibbs"];
+const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const choice = $.modules["errors"]["choice"];
+const positive = $.modules["errors"]["positive"];
+const renyi_order = $.modules["errors"]["renyi_order"];
+const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
+const Worlds = $.modules["privacy.guarantee"]["Worlds"];
+const NoisySteps = $.modules["methods.base"]["NoisySteps"];
+const Method = $.modules["methods.plan"]["Method"];
+const Plan = $.modules["methods.plan"]["Plan"];
+const Costliest = $.modules["methods.problem"]["Costliest"];
+const Promise = $.modules["methods.problem"]["Promise"];
+_ORDERS = [...(function* ($first) { for (const $v1 of $.each($first)) { let k; k = $v1; yield $.add(1n, $.pow(10n, $.div(k, 4n))); } })($.b.range([$.neg(4n), 9n]))];
+_SOURCES = $.dict([["printed", "Chourasia & Shah 2023, Theorem 5.2 (G.22, G.23)"], ["sharper", "Theorem 5.2's induction with the oscillation of the loss, at every order up to q"]]);
+NearGibbsRun = $.dataclass($.cls("NearGibbsRun", [NoisySteps], ($ns) => {
+$ns.method = "near-gibbs";
+$ns.source = "composition of noisy steps, each a Gaussian mechanism (in R\u00e9nyi form: Chourasia & Shah 2023, G.7)";
+$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
+let rate;
+rate = $.modules["bounds.theorem_5_1"].composition_rate([], {...$.named($.cm(self, "_chain", [])), "sensitivity": $.cm(self, "sensitivity", [worlds]), "steps": steps_with});
+return ($.t($.eq($.ga($.ga(self, "gibbs"), "form"), "printed")) ? $.dict([["rate", rate]]) : $.dict([["gdp_squared", $.mul(2n, rate)]]));
+});
+$ns.fading = $.property($.fn("fading", ["self"], {}, function (self) {
+return self;
+}));
+$ns.closer = $.fn("closer", ["self", "before", "steps", "edits"], {}, function (self, before, steps, edits) {
+return $.cm($.ga(self, "gibbs"), "closer", [], {"before": before, "steps": steps, "edits": edits, ...$.named($.cm(self, "_chain", []))});
+});
+$ns.forgets = $.fn("forgets", ["self", "*", "learn_steps", "delete_steps", "batch"], {}, function (self, learn_steps, delete_steps, batch) {
+let requests;
+requests = $.dict([["learn_steps", learn_steps], ["delete_steps", delete_steps], ["batch", batch]]);
+return $.cm(self, "forgets_at", [$.cm($.ga(self, "gibbs"), "worst_closeness", [], {...$.named(requests), ...$.named($.cm(self, "_chain", []))})]);
+});
+$ns.forgets_at = $.fn("forgets_at", ["self", "closeness"], {}, function (self, closeness) {
+let facts, hidden;
+facts = $.dict([["source", $.gi(_SOURCES, $.ga($.ga(self, "gibbs"), "form"))], ["points", $.tuple([$.tuple([$.ga($.ga(self, "gibbs"), "order"), closeness])])]]);
+hidden = "no earlier model was observed";
+return $.cm($.cm($.cm(self, "_guarantee", ["deletion", $.ga(Worlds, "DEFINITION_4_1")], {...$.named(facts)}), "assuming", [hidden]), "assuming", [NON_ADAPTIVE]);
+});
+}), [["gibbs", () => ["is", Gibbs]]], {frozen: true, kw_only: true});
+NearGibbs = $.dataclass($.cls("NearGibbs", [Method], ($ns) => {
+$ns.name = "near-gibbs";
+$ns.summary = "Theorem 5.2, as printed or sharpened; rarely runnable";
+$ns.weighed = "never";
+$ns.notions = $.tuple([$.ga(Worlds, "DEFINITION_4_1")]);
+$ns.form = "printed";
+$ns.noise_variance = null;
+$ns.order = null;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+choice(["form", $.ga(self, "form"), FORMS]);
+if ($.t(!$.has($.tuple([null, "cheapest"]), $.ga(self, "noise_variance")))) {
+positive(["noise_variance", $.ga(self, "noise_variance")]);
+}
+if ($.t(!$.is($.ga(self, "order"), null))) {
+renyi_order(["order", $.ga(self, "order")]);
+}
+return null;
+});
+$ns._orders = $.fn("_orders", ["self", "budget"], {}, function (self, budget) {
+if ($.t($.eq($.ga(budget, "measure"), "gdp"))) {
+throw $.raised(InvalidParameter(["a Gaussian-DP budget cannot be met through Theorem 5.2: it bounds one R\u00e9nyi order; give the budget with an order, \u03bb > \u03b2\u208b with method 'sharp', or method 'composition'"]));
+}
+if ($.t(!$.is($.ga(self, "order"), null))) {
+return [$.ga(self, "order")];
+}
+return ($.t($.is($.ga(budget, "order"), null)) ? _ORDERS : [$.ga(budget, "order")]);
+});
+$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
+$.sup(NearGibbs, self, "check_plan")([plan]);
+$.cm(self, "_check", [$.ga(plan, "problem")]);
+if (!$.t($.libraries["math"].isclose([$.ga(plan, "init_variance"), $.div($.ga(plan, "noise_variance"), $.ga(plan, "regularization"))], {"rel_tol": 1e-09}))) {
+throw $.raised(AssumptionViolated(["must be \u03c3\u00b2/\u03bb: Theorem 5.2 starts from that law"], {"init_variance": $.ga(plan, "init_variance")}));
+}
+return null;
+});
+$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let constants, facts, gibbs, known;
+if ($.t($.is($.ga(self, "order"), null))) {
+throw $.raised(InvalidParameter(["a plan by Theorem 5.2 states its R\u00e9nyi order"], {"order": null}));
+}
+constants = $.ga($.ga(problem, "loss"), "constants");
+gibbs = Gibbs([], {"order": $.ga(self, "order"), "range": $.ga(constants, "range"), "smoothness": $.ga(constants, "curvature"), "regularization": $.ga(problem, "regularization"), "dimension": $.ga(problem, "dimension"), "form": $.ga(self, "form")});
+facts = $.cm(problem, "run", [], {"step_size": $.ga(numbers, "step_size"), "noise_variance": $.ga(numbers, "noise_variance")});
+known = Costliest([$.b.max([$.ga(numbers, "learn_steps"), $.ga(numbers, "delete_steps")])], {"assuming": "the model published before it is known"});
+return $.cm(Plan, "of", [problem, NearGibbsRun([], {...$.named(facts), "gibbs": gibbs}), numbers], {"promise": Promise([], {"dp": known, "unbounded": $.eq($.ga(self, "form"), "sharper")})});
+});
+$ns._check = $.fn("_check", ["self", "problem"], {}, function (self, problem) {
+let constants;
+constants = $.ga($.ga(problem, "loss"), "constants");
+if ($.t($.ga(constants, "convex"))) {
+throw $.raised(InvalidParameter(["is for non-convex losses; use 'theorem' or 'sharp'"], {"method": "near-gibbs"}));
+}
+if (!$.t($.ga(constants, "proven"))) {
+throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss only declares its constants; Theorem 5.2 needs proven ones: use method 'composition'")]));
+}
+if (!$.t($.libraries["math"].isfinite([$.ga(constants, "range")]))) {
+throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss has range \u03c9=" + $.formatted($.ga(constants, "range"), "", ("" + "g")) + ": Theorem 5.2 needs a bounded loss. Use a bounded one, \u03bb > \u03b2\u208b=" + $.formatted($.ga(constants, "weak_convexity"), "", ("" + "g")) + " with method 'sharp', or method 'composition'")]));
+}
+if ($.t(!$.has($.ga(self, "notions"), $.ga(problem, "deletion_notion")))) {
+throw $.raised(InvalidParameter(["is not covered by Theorem 5.2, which compares with a law that never saw the record (Definition 4.1)"], {"deletion_notion": "pairwise"}));
+}
+return null;
+});
+}), [["form", () => ["is", $.b.str]], ["noise_variance", () => ["or", ["or", ["is", $.b.float], ["is", $.b.str]], ["none"]]], ["order", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
+return {_ORDERS, _SOURCES, NearGibbsRun, NearGibbs, Worlds, ClassVar, Method, Gibbs, NoisySteps, renyi_order, positive, FORMS, choice, AssumptionViolated, Promise, Plan, Costliest, InvalidParameter, NON_ADAPTIVE, Any};
+})();
+$.modules["methods.perturbed"] = (() => {
+let ROOM, PerturbedRun, _UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, _usual_pull, Perturbed, check_covered;
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const Any = $.libraries["typing"]["Any"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const losses = $.modules["losses"];
+const flow = $.modules["bounds.objective_perturbation"];
+const GRID_BITS = $.modules["bounds.arithmetic"]["GRID_BITS"];
+const NORM_TOLERANCE = $.modules["bounds.arithmetic"]["NORM_TOLERANCE"];
 const UNIT = $.modules["bounds.arithmetic"]["UNIT"];
 const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
+const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const choice = $.modules["errors"]["choice"];
+const count = $.modules["errors"]["count"];
+const non_negative = $.modules["errors"]["non_negative"];
+const positive = $.modules["errors"]["positive"];
+const Measures = $.modules["privacy.budget"]["Measures"];
+const FORMS = $.modules["privacy.guarantee"]["FORMS"];
+const ONE_DIRECTION = $.modules["privacy.guarantee"]["ONE_DIRECTION"];
+const WEAKLY_CONVEX = $.modules["privacy.guarantee"]["WEAKLY_CONVEX"];
+const Curve = $.modules["privacy.guarantee"]["Curve"];
+const PROOFS = $.modules["methods.base"]["PROOFS"];
+const DrawnAtOnce = $.modules["methods.base"]["DrawnAtOnce"];
+const bounded_gradients = $.modules["methods.base"]["bounded_gradients"];
+const MOST_STAGES = $.modules["methods.plan"]["MOST_STAGES"];
+const Method = $.modules["methods.plan"]["Method"];
+const Plan = $.modules["methods.plan"]["Plan"];
+const SOLVERS = $.modules["methods.problem"]["SOLVERS"];
+ROOM = $.add(1n, $.mul(2n, NORM_TOLERANCE));
+PerturbedRun = $.dataclass($.cls("PerturbedRun", [DrawnAtOnce], ($ns) => {
+$ns.method = "perturbed";
+$ns.source = "objective perturbation with an exact discrete Gaussian on the output (tilted densities in R\u00e9nyi DP; a flow of densities in Gaussian DP)";
+$ns.fresh = true;
+$ns.steps = 0n;
+$ns.weak_convexity = 0.0;
+$ns.blocks = 1n;
+$ns.rows_per_subject = 1n;
+$ns.warm = false;
+$ns.shaped = false;
+$ns.in_place = true;
+$ns.chain = 1n;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let name;
+$.sup(PerturbedRun, self, "__post_init__")([]);
+for (const $v1 of $.each($.tuple(["linear_term", "output_noise", "gradient_tolerance", "strong_convexity", "lipschitz"]))) {
+name = $v1;
+positive([name, $.b.getattr([self, name])]);
+}
+for (const $v2 of $.each($.tuple(["smoothness", "weak_convexity"]))) {
+name = $v2;
+non_negative([name, $.b.getattr([self, name])]);
+}
+for (const $v3 of $.each($.tuple(["dimension", "blocks", "rows_per_subject", "chain"]))) {
+name = $v3;
+count([name, $.b.getattr([self, name])]);
+}
+choice(["form", $.ga(self, "form"), FORMS]);
+if ($.t(!$.eq($.gi($.libraries["math"].frexp([$.ga(self, "output_noise")]), 0n), 0.5))) {
+throw $.raised(InvalidParameter(["must be a power of two: only then is its grid exact on a machine"], {"output_noise": $.ga(self, "output_noise")}));
+}
+if ($.t(!$.eq($.eq($.ga(self, "form"), WEAKLY_CONVEX), $.lt(0n, $.ga(self, "weak_convexity"))))) {
+throw $.raised(InvalidParameter([("" + "and weak_convexity=" + $.formatted($.ga(self, "weak_convexity"), "", ("" + "g")) + " contradict each other")], {"form": $.ga(self, "form")}));
+}
+if (!$.t($.lt(0n, $.ga(self, "_least_curvature")))) {
+throw $.raised(InvalidParameter(["is too near 0 beside the curvature of a row"], {"strong_convexity": $.ga(self, "strong_convexity")}));
+}
+return null;
+});
+$ns.shows_start = $.property($.fn("shows_start", ["self"], {}, function (self) {
+return $.ga(self, "warm");
+}));
+$ns.shows_order = $.property($.fn("shows_order", ["self"], {}, function (self) {
+return !$.t($.ga(self, "in_place"));
+}));
+$ns.grid = $.property($.fn("grid", ["self"], {}, function (self) {
+return $.libraries["math"].ldexp([$.ga(self, "output_noise"), $.neg(GRID_BITS)]);
+}));
+$ns._least_curvature = $.property($.fn("_least_curvature", ["self"], {}, function (self) {
+return $.sub($.ga(self, "strong_convexity"), $.mul($.mul($.ga(self, "weak_convexity"), $.sub($.pow(ROOM, 2n), 1n)), 2n));
+}));
+$ns.ratios = $.fn("ratios", ["self"], {}, function (self) {
+let below, weak, world;
+world = $.dict([["strong_convexity", $.ga(self, "_least_curvature")], ["records", $.ga(self, "records")]]);
+weak = $.dict([["weak_convexity", $.mul($.ga(self, "weak_convexity"), $.pow(ROOM, 2n))]]);
+below = $.modules["bounds.objective_perturbation"].curvature_ratio([], {"smoothness": $.mul($.ga(self, "weak_convexity"), $.pow(ROOM, 2n)), ...$.named(weak), ...$.named(world)});
+return $.tuple([$.modules["bounds.objective_perturbation"].curvature_ratio([], {"smoothness": $.mul($.ga(self, "smoothness"), $.pow(ROOM, 2n)), ...$.named(weak), ...$.named(world)}), below]);
+});
+$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
+return ($.t(steps_without) ? $.cm(self, "_erased", [worlds]) : $.dict([["curves", $.tuple([$.tuple([$.cm(self, "curve", [worlds]), $.b.float([$.ga(self, "chain")])])])]]));
+});
+$ns.curve = $.fn("curve", ["self", "worlds"], {}, function (self, worlds) {
+let below, delta, exact, inexact, mu, ratio, spread;
+{const $v4 = $.unpack($.cm(self, "ratios", []), 2, -1);ratio = $v4[0];below = $v4[1];}
+delta = $.cm(worlds, "sensitivity", [$.mul($.ga(self, "lipschitz"), ROOM), $.ga(self, "rows")]);
+spread = $.modules["bounds.objective_perturbation"].spread([], {...$.named($.cm(self, "_ball", []))});
+inexact = $.modules["bounds.objective_perturbation"].inexact_rate([], {"spread": spread, "output_noise": $.ga(self, "output_noise")});
+mu = $.libraries["math"].inf;
+if ($.t($.eq($.ga(self, "form"), ONE_DIRECTION))) {
+exact = $.modules["bounds.objective_perturbation"].gdp([], {"lipschitz": $.div($.mul($.ga(self, "lipschitz"), ROOM), $.libraries["math"].sqrt([$.ga(self, "blocks")])), "noise": $.ga(self, "linear_term"), "ratio": ratio, "rows": $.ga(self, "rows"), "worlds": ($.t($.ga(worlds, "between_records")) ? 2n : 1n), "blocks": $.ga(self, "blocks")});
+mu = $.mul($.libraries["math"].hypot([exact, $.cm(self, "_inexact_gdp", [spread])]), $.add(1n, $.mul(4n, UNIT)));
+}
+return Curve([], {"rate": $.mul($.add($.div($.pow(delta, 2n), $.mul(2n, $.pow($.ga(self, "linear_term"), 2n))), inexact), $.add(1n, $.mul(8n, UNIT))), "form": $.ga(self, "form"), "between_records": $.ga(worlds, "between_records"), "ratio": ratio, "below": below, "rows": $.ga(self, "rows"), "blocks": $.ga(self, "blocks"), "gdp_squared": ($.t($.lt(mu, $.libraries["math"].inf)) ? $.pow(mu, 2n) : null)});
+});
+$ns._erased = $.fn("_erased", ["self", "worlds"], {}, function (self, worlds) {
+let apart;
+if ((!$.t($.ga(self, "warm")) && $.t($.ga(self, "in_place")))) {
+return $.dict([]);
+}
+apart = ($.t($.ga(worlds, "between_records")) ? $.modules["bounds.objective_perturbation"].spread : $.modules["bounds.objective_perturbation"].deletion_spread);
+return $.dict([["gdp_squared", $.mul($.mul($.ga(self, "chain"), $.pow($.cm(self, "_inexact_gdp", [apart([], {...$.named($.cm(self, "_ball", []))})]), 2n)), $.add(1n, $.mul(4n, UNIT)))]]);
+});
+$ns._ball = $.fn("_ball", ["self"], {}, function (self) {
+return $.dict([["gradient_tolerance", $.ga(self, "gradient_tolerance")], ["strong_convexity", $.ga(self, "_least_curvature")], ["grid", $.ga(self, "grid")], ["dimension", $.ga(self, "dimension")]]);
+});
+$ns._inexact_gdp = $.fn("_inexact_gdp", ["self", "spread"], {}, function (self, spread) {
+return $.modules["bounds.objective_perturbation"].inexact_gdp([], {"spread": spread, "output_noise": $.ga(self, "output_noise"), "grid": $.ga(self, "grid")});
+});
+$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
+let own;
+own = $.dict([["method", $.ga(self, "method")]]);
+return $.tuple([...$.each(bounded_gradients([$.ga(self, "lipschitz")], {"proven": $.ga(self, "proven")})), ...$.each($.sup(PerturbedRun, self, "conditions")([])), ...$.each(($.t($.ga(self, "shaped")) ? $.tuple([$.tuple(["row-shape", own])]) : $.tuple([]))), ...$.each(($.t($.ga(self, "in_place")) ? $.tuple([$.tuple(["rows-in-place", own])]) : $.tuple([]))), $.tuple(["solver-tolerance", $.dict([...$.pairs(own), ["tolerance", $.ga(self, "gradient_tolerance")]])]), $.tuple(["time-unseen", own]), $.tuple(["exact-noise", own]), $.tuple(["machine-trusted", $.dict([])])]);
+});
+}), [["linear_term", () => ["is", $.b.float]], ["output_noise", () => ["is", $.b.float]], ["gradient_tolerance", () => ["is", $.b.float]], ["strong_convexity", () => ["is", $.b.float]], ["lipschitz", () => ["is", $.b.float]], ["smoothness", () => ["is", $.b.float]], ["form", () => ["is", $.b.str]], ["dimension", () => ["is", $.b.int]], ["weak_convexity", () => ["is", $.b.float]], ["blocks", () => ["is", $.b.int]], ["rows_per_subject", () => ["is", $.b.int]], ["warm", () => ["is", $.b.bool]], ["shaped", () => ["is", $.b.bool]], ["in_place", () => ["is", $.b.bool]], ["chain", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
+_UNUSUAL = 9.0;
+form_of = $.fn("form_of", ["problem"], {}, function (problem) {
+return ($.t($.ga($.ga($.ga(problem, "loss"), "constants"), "convex")) ? $.ga($.ga(problem, "loss"), "curving") : WEAKLY_CONVEX);
+});
+row_facts = $.fn("row_facts", ["problem"], {}, function (problem) {
+let constants;
+constants = $.ga($.ga(problem, "loss"), "constants");
+return $.dict([["records", $.ga(problem, "records")], ["strong_convexity", $.ga(problem, "strong_convexity")], ["lipschitz", $.ga(constants, "lipschitz")], ["smoothness", $.ga(constants, "smoothness")], ["weak_convexity", $.ga(constants, "weak_convexity")], ["form", form_of([problem])], ["blocks", $.ga($.ga(problem, "loss"), "blocks")], ["dimension", $.ga(problem, "dimension")], ["rows_per_subject", $.ga(problem, "rows_per_subject")], ["proven", $.ga(constants, "proven")], ["shaped", !$.is($.ga(problem, "noise_shape"), null)]]);
+});
+rounding_of_gradient = $.fn("rounding_of_gradient", ["problem", "noise", "chain"], {"chain": 1n}, function (problem, noise, chain) {
+let constants, longest, pull;
+{const $v5 = [$.ga($.ga(problem, "loss"), "constants"), _usual_pull([problem, noise])];constants = $v5[0];pull = $v5[1];}
+longest = $.div($.add($.ga(constants, "lipschitz"), pull), $.ga(problem, "regularization"));
+return $.add($.mul($.pow(2.0, $.neg(40n)), pull), gradient_error([], {"lipschitz": $.ga(constants, "lipschitz"), "curvature": $.ga(constants, "curvature"), "outputs": $.ga($.ga(problem, "loss"), "outputs"), "records": $.ga(problem, "records"), "features": $.ga(problem, "features"), "regularization": $.ga(problem, "regularization"), "weights_norm": $.add($.mul(2n, $.b.min([longest, longest_from_zero([problem, pull])])), $.mul($.mul($.mul(2n, $.sub(chain, 1n)), 2n), longest))}));
+});
+longest_from_zero = $.fn("longest_from_zero", ["problem", "pull"], {}, function (problem, pull) {
+let gap, regularization;
+{const $v6 = [$.ga($.ga(problem, "loss"), "gap_at_zero"), $.ga(problem, "regularization")];gap = $v6[0];regularization = $v6[1];}
+return $.div($.add(pull, $.libraries["math"].sqrt([$.add($.pow(pull, 2n), $.mul($.mul(2n, regularization), gap))])), regularization);
+});
+_usual_pull = $.fn("_usual_pull", ["problem", "noise"], {}, function (problem, noise) {
+let widest;
+widest = $.libraries["math"].sqrt([$.b.max([$.either($.ga(problem, "noise_shape"), () => $.tuple([1.0]))])]);
+return $.div($.mul(noise, $.add($.libraries["math"].sqrt([$.ga(problem, "noise_trace")]), $.mul(_UNUSUAL, widest))), $.ga(problem, "records"));
+});
+Perturbed = $.dataclass($.cls("Perturbed", [Method], ($ns) => {
+$ns.name = "perturbed";
+$ns.summary = "objective perturbation: minimise under a random linear term; few passes, exact on a machine";
+$ns.proof = $.gi(PROOFS, 1n);
+$ns.solver = "warm";
+$ns.in_place = true;
+$ns.chain = 1n;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+choice(["solver", $.ga(self, "solver"), SOLVERS]);
+count(["chain", $.ga(self, "chain")], {"maximum": MOST_STAGES});
+return null;
+});
+$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let start;
+start = $.modules["methods.problem"].Solved([$.ga(numbers, "gradient_tolerance"), $.ga(self, "solver"), $.ga(self, "chain")]);
+return $.cm(Plan, "of", [problem, $.cm(self, "run", [problem, numbers]), numbers], {"learning": start, "serving": start});
+});
+$ns.run = $.fn("run", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let facts, own;
+facts = $.dict([["linear_term", $.ga(numbers, "linear_term")], ["output_noise", $.ga(numbers, "output_noise")], ["gradient_tolerance", $.ga(numbers, "gradient_tolerance")]]);
+own = $.dict([["warm", $.eq($.ga(self, "solver"), "warm")], ["in_place", $.ga(self, "in_place")], ["chain", $.ga(self, "chain")]]);
+return PerturbedRun([], {...$.named(facts), ...$.named(row_facts([problem])), ...$.named(own)});
+});
+$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
+let least;
+$.sup(Perturbed, self, "check_plan")([plan]);
+check_covered([$.ga(plan, "problem")]);
+least = rounding_of_gradient([$.ga(plan, "problem"), $.ga(plan, "linear_term"), $.ga(self, "chain")]);
+if (!$.t($.le(least, $.ga(plan, "gradient_tolerance")))) {
+throw $.raised(InvalidParameter([("" + "is below " + $.formatted(least, "", ("" + "g")) + ", the rounding of a gradient in float64")], {"gradient_tolerance": $.ga(plan, "gradient_tolerance")}));
+}
+return null;
+});
+}), [["solver", () => ["is", $.b.str]], ["in_place", () => ["is", $.b.bool]], ["chain", () => ["is", $.b.int]]], {frozen: true});
+check_covered = $.fn("check_covered", ["problem"], {}, function (problem) {
+let constants, loss;
+{const $v7 = [$.ga(problem, "loss"), $.ga($.ga(problem, "loss"), "constants")];loss = $v7[0];constants = $v7[1];}
+if (!$.t($.ga(loss, "curving"))) {
+throw $.raised(AssumptionViolated([("" + "is proven for losses of one or of several known directions per row (logistic, softmax, one-vs-rest, pseudo-Huber, linear, clipped, sigmoid), not for " + $.formatted($.ga(loss, "name"), "", "") + "; use method 'sharp' or 'composition'")], {"method": "perturbed"}));
+}
+if (!$.t($.lt(0n, $.ga(problem, "strong_convexity")))) {
+throw $.raised(AssumptionViolated([("" + "\u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " must exceed the weak convexity \u03b2\u208b=" + $.formatted($.ga(constants, "weak_convexity"), "", ("" + "g")) + " of the " + $.formatted($.ga(loss, "name"), "", "") + " loss: only then is there one minimiser, with a density")]));
+}
+if ((!$.t($.ga(constants, "convex")) && $.t($.lt(1n, $.ga(problem, "rows_per_subject"))))) {
+throw $.raised(AssumptionViolated([("" + "is more than one: for the " + $.formatted($.ga(loss, "name"), "", "") + " loss, which is not convex, method 'perturbed' is proven for one row per data subject; use method 'sharp', or a convex loss")], {"rows_per_subject": $.ga(problem, "rows_per_subject")}));
+}
+if (($.t($.is($.ga($.ga(problem, "budget"), "measure"), $.ga(Measures, "GDP"))) && $.t(!$.eq(form_of([problem]), ONE_DIRECTION)))) {
+throw $.raised(InvalidParameter([("" + "a Gaussian-DP budget needs a convex loss with one gradient direction per row, not " + $.formatted($.ga(loss, "name"), "", "") + ": method 'perturbed' has a R\u00e9nyi curve for it. Give the budget as (q, \u03b5) or (\u03b5, \u03b4)")]));
+}
+return null;
+});
+return {ROOM, PerturbedRun, _UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, _usual_pull, Perturbed, check_covered, ClassVar, PROOFS, Method, DrawnAtOnce, MOST_STAGES, count, SOLVERS, choice, Plan, InvalidParameter, WEAKLY_CONVEX, FORMS, non_negative, positive, bounded_gradients, gradient_error, ONE_DIRECTION, Measures, AssumptionViolated, Any, GRID_BITS, NORM_TOLERANCE, UNIT, Curve};
+})();
+$.modules["methods.moments"] = (() => {
+let GRID, MOST_COORDINATES, MomentsRun, Moments;
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const moments = $.modules["bounds.moments"];
+const GRID_BITS = $.modules["bounds.arithmetic"]["GRID_BITS"];
+const count = $.modules["errors"]["count"];
+const positive = $.modules["errors"]["positive"];
+const DrawnAtOnce = $.modules["methods.base"]["DrawnAtOnce"];
+const Method = $.modules["methods.plan"]["Method"];
+const Plan = $.modules["methods.plan"]["Plan"];
+GRID = $.pow(2.0, $.neg(GRID_BITS));
+MOST_COORDINATES = $.shl(1n, 22n);
+MomentsRun = $.dataclass($.cls("MomentsRun", [DrawnAtOnce], ($ns) => {
+$ns.method = "moments";
+$ns.source = "moments of the records with an exact discrete Gaussian (Canonne, Kamath & Steinke 2020)";
+$ns.fresh = true;
+$ns.rows_per_subject = 1n;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.sup(MomentsRun, self, "__post_init__")([]);
+positive(["deviation", $.ga(self, "deviation")]);
+count(["coordinates", $.ga(self, "coordinates")], {"maximum": MOST_COORDINATES});
+count(["rows_per_subject", $.ga(self, "rows_per_subject")]);
+return null;
+});
+$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
+let apart, mu;
+if ($.t(steps_without)) {
+return $.dict([]);
+}
+apart = $.modules["bounds.moments"].moments_sensitivity([], {"between_records": $.ga(worlds, "between_records"), "rows": $.ga(self, "rows_per_subject")});
+mu = $.modules["bounds.moments"].moments_gdp([], {"sensitivity": apart, "deviation": $.ga(self, "deviation"), "coordinates": $.ga(self, "coordinates"), "grid": GRID});
+return $.dict([["gdp_squared", $.pow(mu, 2n)]]);
+});
+$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
+return $.tuple([...$.each($.sup(MomentsRun, self, "conditions")([])), $.tuple(["moments-own-norm", $.dict([])])]);
+});
+}), [["deviation", () => ["is", $.b.float]], ["coordinates", () => ["is", $.b.int]], ["rows_per_subject", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
+Moments = $.dataclass($.cls("Moments", [Method], ($ns) => {
+$ns.name = "moments";
+$ns.summary = "a stage of a ladder: least squares on noisy moments, one pass";
+$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let fitted, noise, ridge, run;
+run = MomentsRun([], {"records": $.ga(problem, "records"), "proven": $.ga($.ga($.ga(problem, "loss"), "constants"), "proven"), "slack": $.ga(problem, "slack"), "deviation": $.ga(self, "deviation"), "coordinates": $.modules["bounds.moments"].coordinates([], {"outputs": $.ga($.ga(problem, "loss"), "outputs"), "features": $.ga(problem, "features")}), "rows_per_subject": $.ga(problem, "rows_per_subject")});
+noise = $.mul($.mul(2n, $.ga(self, "deviation")), $.libraries["math"].sqrt([$.ga(problem, "features")]));
+ridge = $.add($.div($.mul($.ga(problem, "records"), $.ga(problem, "regularization")), $.pow($.ga($.ga(problem, "loss"), "radius"), 2n)), noise);
+fitted = $.modules["methods.problem"].Fitted([$.ga(self, "deviation"), ridge]);
+return $.cm(Plan, "of", [problem, run, numbers], {"learning": fitted, "serving": fitted});
+});
+}), [["deviation", () => ["is", $.b.float]]], {frozen: true});
+return {GRID, MOST_COORDINATES, MomentsRun, Moments, ClassVar, Method, DrawnAtOnce, Plan, count, positive, GRID_BITS};
+})();
+$.modules["methods.sums"] = (() => {
+let BITS, LABEL_BITS, MOST_FEATURES, MOST_RELEASES, LABEL_RATIO, RIDGE_SHARE, _CODED_SHARE, _EXACT, SOURCE, MarkovSumsRun, _charges, grid_of, label_bits, norm_squared, check_exact, MarkovSums, check_loss;
+const json = $.libraries["json"];
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const lru_cache = $.libraries["functools"]["lru_cache"];
+const Any = $.libraries["typing"]["Any"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const markov_sums = $.modules["bounds.markov_sums"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const count = $.modules["errors"]["count"];
 const positive = $.modules["errors"]["positive"];
-const ROOM = $.modules["methods.exact_steps"]["ROOM"];
-const forecast_passes = $.modules["methods.problem"]["forecast_passes"];
-{const $v1 = [10000n, $.shl(1n, 20n)];MOST_PASSES = $v1[0];MOST_BLOCKS = $v1[1];}
-{const $v2 = [1.2, 8.0];_FIRST = $v2[0];_FALLS = $v2[1];}
-_FEWEST = 10n;
-{const $v3 = [100n, 16n];_USUAL = $v3[0];_FEWEST_ROWS = $v3[1];}
-Passes = $.dataclass($.cls("Passes", [], ($ns) => {
+const Logistic = $.modules["losses.logistic"]["Logistic"];
+const Softmax = $.modules["losses.softmax"]["Softmax"];
+const Squared = $.modules["losses.squared"]["Squared"];
+const Worlds = $.modules["privacy.guarantee"]["Worlds"];
+const DrawnAtOnce = $.modules["methods.base"]["DrawnAtOnce"];
+const Method = $.modules["methods.plan"]["Method"];
+const Plan = $.modules["methods.plan"]["Plan"];
+BITS = 14n;
+LABEL_BITS = 10n;
+{const $v1 = [$.shl(1n, 12n), $.shl(1n, 16n)];MOST_FEATURES = $v1[0];MOST_RELEASES = $v1[1];}
+{const $v2 = [0.6, 0.25];LABEL_RATIO = $v2[0];RIDGE_SHARE = $v2[1];}
+_CODED_SHARE = 0.45;
+_EXACT = $.shl(1n, 53n);
+SOURCE = "Markov sums: a chain of exact discrete Gaussian releases, the noise of each recomputed from the one before";
+MarkovSumsRun = $.dataclass($.cls("MarkovSumsRun", [DrawnAtOnce], ($ns) => {
+$ns.method = "sums";
+$ns.source = SOURCE;
+$ns.steps = 0n;
+$ns.joiners = true;
+$ns.rows_per_subject = 1n;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 let name;
-count(["blocks", $.ga(self, "blocks")], {"maximum": MOST_BLOCKS});
-count(["passes", $.ga(self, "passes")], {"maximum": MOST_PASSES});
-for (const $v4 of $.each($.tuple(["first", "last"]))) {
-name = $v4;
+$.sup(MarkovSumsRun, self, "__post_init__")([]);
+for (const $v3 of $.each($.tuple(["features", "outputs", "norm_squared", "label_weight", "rows_per_subject"]))) {
+name = $v3;
+count([name, $.b.getattr([self, name])]);
+}
+count(["releases", $.ga(self, "releases")], {"maximum": MOST_RELEASES});
+positive(["variance", $.ga(self, "variance")]);
+if (!$.t($.lt($.gi($.cm(self, "charges", [$.ga(Worlds, "REPLACE")]), 0n), $.libraries["math"].inf))) {
+throw $.raised(InvalidParameter(["is too little noise for the grid"], {"variance": $.ga(self, "variance")}));
+}
+return null;
+});
+$ns.carries = $.property($.fn("carries", ["self"], {}, function (self) {
+return self;
+}));
+$ns.check = $.fn("check", ["self", "steps", "*", "fresh", "inserted"], {"fresh": null, "inserted": false}, function (self, steps, fresh, inserted) {
+$.sup(MarkovSumsRun, self, "check")([steps]);
+if (($.t(inserted) && !($.t(fresh) || $.t($.ga(self, "joiners"))))) {
+throw $.raised(InvalidParameter(["must be true: the release took in new records"], {"joiners": false}));
+}
+return null;
+});
+$ns.draws = $.property($.fn("draws", ["self"], {}, function (self) {
+return $.modules["bounds.markov_sums"].equaliser([], {"releases": $.ga(self, "releases"), "variance": $.ga(self, "variance")});
+}));
+$ns.apart = $.fn("apart", ["self", "*", "between_records"], {}, function (self, between_records) {
+let facts;
+facts = $.dict([["norm_squared", $.ga(self, "norm_squared")], ["label_weight", $.ga(self, "label_weight")]]);
+return $.modules["bounds.markov_sums"].sensitivity([], {"between_records": between_records, ...$.named(facts)});
+});
+$ns.charges = $.fn("charges", ["self", "worlds"], {}, function (self, worlds) {
+return _charges([self, $.ga(worlds, "between_records"), true]);
+});
+$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without", "leaves"], {"leaves": true}, function (self, worlds, steps_with, steps_without, leaves) {
+let charges, number;
+charges = _charges([self, $.ga(worlds, "between_records"), leaves]);
+if (($.t($.lt($.ga(self, "releases"), steps_with)) && $.t($.lt(steps_with, $.libraries["math"].inf)))) {
+return $.dict([["gdp_squared", $.libraries["math"].inf]]);
+}
+number = $.b.min([$.add(steps_with, ($.t(steps_without) ? 1n : 0n)), $.ga(self, "releases")]);
+return $.dict([["gdp_squared", $.gi(charges, $.sub($.b.int([number]), 1n))]]);
+});
+$ns.staying = $.fn("staying", ["self", "about", "worlds", "*", "steps_with", "steps_without"], {"steps_without": 0n}, function (self, about, worlds, steps_with, steps_without) {
+let between;
+between = Worlds([worlds]);
+return $.cm(self, "_guarantee", [about, between], {...$.named($.cm(self, "_cost", [between, steps_with, steps_without], {"leaves": false}))});
+});
+$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
+let own;
+own = $.dict([["method", $.ga(self, "method")]]);
+return $.tuple([...$.each($.sup(MarkovSumsRun, self, "conditions")([])), $.tuple(["sums-carried", own]), $.tuple(["sums-all-rows", $.dict([["rows_per_person", $.ga(self, "rows_per_subject")]])]), $.tuple(["exact-noise", own]), $.tuple(["machine-trusted", $.dict([])])]);
+});
+}), [["features", () => ["is", $.b.int]], ["outputs", () => ["is", $.b.int]], ["norm_squared", () => ["is", $.b.int]], ["label_weight", () => ["is", $.b.int]], ["variance", () => ["is", $.b.float]], ["releases", () => ["is", $.b.int]], ["joiners", () => ["is", $.b.bool]], ["rows_per_subject", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
+_charges = $.lru_cache($.fn("_charges", ["run", "between_records", "leaves"], {}, function (run, between_records, leaves) {
+let apart, chain, draws, factor, least, rounded, weight, worst;
+{const $v4 = [$.ga(run, "draws"), $.ga(run, "label_weight")];draws = $v4[0];weight = $v4[1];}
+apart = $.cm(run, "apart", [], {"between_records": between_records});
+rounded = $.modules["bounds.markov_sums"].rounding([], {"features": $.ga(run, "features"), "outputs": $.ga(run, "outputs"), "label_weight": weight});
+least = $.b.min([(function* ($first) { for (const $v5 of $.each($first)) { let _, variance; {const $v6 = $.unpack($v5, 2, -1);_ = $v6[0];variance = $v6[1];} yield variance; } })(draws)]);
+factor = $.mul($.modules["bounds.markov_sums"].gaussian_factor([], {"variance": least, "label_weight": weight}), $.pow($.b.float([$.ga(run, "rows_per_subject")]), 2n));
+chain = $.dict([["draws", draws], ["apart", apart], ["rounded", rounded], ["joiners", $.ga(run, "joiners")]]);
+worst = $.modules["bounds.markov_sums"].worst_charges([], {...$.named(chain), "leaves": leaves});
+return $.b.tuple([(function* ($first) { for (const $v7 of $.each($first)) { let each; each = $v7; yield $.mul(each, factor); } })(worst)]);
+}));
+grid_of = $.fn("grid_of", ["loss"], {}, function (loss) {
+let bits;
+bits = $.sub($.add(BITS, 1n), $.gi($.libraries["math"].frexp([$.ga(loss, "radius")]), 1n));
+return $.tuple([bits, $.libraries["math"].floor([$.add($.mul(LABEL_RATIO, $.libraries["math"].ldexp([$.ga(loss, "radius"), bits])), 0.5)])]);
+});
+label_bits = $.fn("label_bits", ["loss"], {}, function (loss) {
+return ($.t($.eq($.ga(loss, "label_kind"), "target")) ? LABEL_BITS : 0n);
+});
+norm_squared = $.fn("norm_squared", ["loss"], {}, function (loss) {
+return $.libraries["math"].floor([$.libraries["math"].ldexp([$.mul($.ga(loss, "radius"), $.ga(loss, "radius")), $.mul(2n, $.gi(grid_of([loss]), 0n))])]);
+});
+check_exact = $.fn("check_exact", ["loss", "records"], {}, function (loss, records) {
+if (!$.t($.lt($.mul(records, norm_squared([loss])), _EXACT))) {
+throw $.raised(InvalidParameter([("" + "is more than " + $.formatted($.floordiv(_EXACT, norm_squared([loss])), "", "") + ", up to which sums of rows of norm " + $.formatted($.ga(loss, "radius"), "", ("" + "g")) + " are exact; scale the rows down")], {"records": records}));
+}
+return null;
+});
+MarkovSums = $.dataclass($.cls("MarkovSums", [Method], ($ns) => {
+$ns.name = "sums";
+$ns.summary = "many publications: least squares from sums whose noise is carried on; a row that left leaves nothing";
+$ns.weighed = "for several publications";
+$ns.own_ridge = true;
+$ns.joiners = true;
+$ns.map = null;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let given;
+if (!$.t($.b.isinstance([$.ga(self, "joiners"), $.b.bool]))) {
+throw $.raised(InvalidParameter(["must be true or false"], {"joiners": $.ga(self, "joiners")}));
+}
+given = $.ga(self, "map");
+if (($.t(!$.is(given, null)) && !$.t($.b.isinstance([given, $.b.str])))) {
+$.cm($.b.object, "__setattr__", [self, "map", $.libraries["json"].dumps([$.cm(given, "to_dict", [])])]);
+}
+return null;
+});
+$ns._facts = $.fn("_facts", ["self", "problem"], {}, function (self, problem) {
+return $.dict([["records", $.ga(problem, "records")], ["features", $.ga(problem, "features")], ["outputs", $.ga($.ga(problem, "loss"), "outputs")], ["norm_squared", norm_squared([$.ga(problem, "loss")])], ["label_weight", $.gi(grid_of([$.ga(problem, "loss")]), 1n)], ["releases", $.ga(problem, "releases")], ["joiners", $.ga(self, "joiners")], ["rows_per_subject", $.ga(problem, "rows_per_subject")]]);
+});
+$ns._check_covered = $.fn("_check_covered", ["self", "problem"], {}, function (self, problem) {
+check_loss([$.ga(problem, "loss")]);
+count(["features", $.ga(problem, "features")], {"maximum": MOST_FEATURES});
+if ($.t($.lt($.ga(problem, "releases"), 2n))) {
+throw $.raised(InvalidParameter(["must be at least 2 by method 'sums', whose noise is planned for all of them: state how many releases there will be"], {"releases": $.ga(problem, "releases")}));
+}
+count(["releases", $.ga(problem, "releases")], {"maximum": MOST_RELEASES});
+check_exact([$.ga(problem, "loss"), $.ga(problem, "records")]);
+return null;
+});
+$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
+$.cm(self, "_check_covered", [$.ga(plan, "problem")]);
+return null;
+});
+$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let bits, carried, edits, promise, run, weight;
+{const $v8 = $.unpack(grid_of([$.ga(problem, "loss")]), 2, -1);bits = $v8[0];weight = $v8[1];}
+run = MarkovSumsRun([], {...$.named($.cm(self, "_facts", [problem])), "variance": $.mul($.ga(numbers, "noise_variance"), $.pow(4.0, bits))});
+carried = $.modules["methods.problem"].Carried([], {"draws": $.ga(run, "draws"), "variance": $.ga(run, "variance"), "bits": bits, "label_bits": label_bits([$.ga(problem, "loss")]), "norm_squared": $.ga(run, "norm_squared"), "label_weight": weight, "ridge": $.mul($.ga(problem, "records"), $.ga(problem, "regularization")), "ridge_share": $.ga(self, "_ridge_share"), "map": $.ga(self, "map")});
+edits = ($.t($.ga(self, "joiners")) ? $.tuple(["deleted", "inserted"]) : $.tuple(["deleted"]));
+promise = $.modules["methods.problem"].Promise([], {"deletion": $.modules["methods.problem"].Costliest([0n]), "edits": edits, "unbounded": false});
+return $.cm(Plan, "of", [problem, run, numbers], {"learning": carried, "serving": carried, "promise": promise});
+});
+$ns._ridge_share = $.property($.fn("_ridge_share", ["self"], {}, function (self) {
+return ($.t($.is($.ga(self, "map"), null)) ? RIDGE_SHARE : _CODED_SHARE);
+}));
+}), [["joiners", () => ["is", $.b.bool]], ["map", () => ["or", ["is", $.b.str], ["none"]]]], {frozen: true});
+check_loss = $.fn("check_loss", ["loss"], {}, function (loss) {
+if ((!$.t($.b.isinstance([loss, $.tuple([Logistic, Softmax, Squared])])) || !$.t($.libraries["math"].isfinite([$.ga(loss, "radius")])))) {
+throw $.raised(InvalidParameter([("" + "sums are for classes and targets: take losses.Logistic, losses.Softmax or losses.Squared, not " + $.formatted($.ga(loss, "name"), "", ""))]));
+}
+return null;
+});
+return {BITS, LABEL_BITS, MOST_FEATURES, MOST_RELEASES, LABEL_RATIO, RIDGE_SHARE, _CODED_SHARE, _EXACT, SOURCE, MarkovSumsRun, _charges, grid_of, label_bits, norm_squared, check_exact, MarkovSums, check_loss, ClassVar, Method, DrawnAtOnce, Any, InvalidParameter, Plan, Worlds, positive, count, Squared, Softmax, Logistic, lru_cache};
+})();
+$.modules["methods.exact_steps"] = (() => {
+let ROOM, NotExact, ExactSteps, GridRun, GridMethod, exact_steps_of, check_exact;
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const exact_steps = $.modules["bounds.exact_steps"];
+const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
+const NORM_TOLERANCE = $.modules["bounds.arithmetic"]["NORM_TOLERANCE"];
+const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
+const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const count = $.modules["errors"]["count"];
+const non_negative = $.modules["errors"]["non_negative"];
+const positive = $.modules["errors"]["positive"];
+const NoisySteps = $.modules["methods.base"]["NoisySteps"];
+const bounded_gradients = $.modules["methods.base"]["bounded_gradients"];
+const Method = $.modules["methods.plan"]["Method"];
+const Exactness = $.modules["methods.problem"]["Exactness"];
+ROOM = $.add(1n, $.mul(2n, NORM_TOLERANCE));
+NotExact = $.cls("NotExact", [InvalidParameter], ($ns) => {
+
+});
+ExactSteps = $.dataclass($.cls("ExactSteps", [], ($ns) => {
+$ns.in_place = true;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let name;
+for (const $v1 of $.each($.tuple(["regularization", "radius"]))) {
+name = $v1;
 positive([name, $.b.getattr([self, name])]);
 }
+non_negative(["curvature", $.ga(self, "curvature")]);
+for (const $v2 of $.each($.tuple(["features", "outputs"]))) {
+name = $v2;
+count([name, $.b.getattr([self, name])]);
+}
+count(["grid_bits", $.ga(self, "grid_bits")], {"minimum": $.modules["bounds.exact_steps"].LEAST_BITS, "maximum": $.modules["bounds.exact_steps"].MOST_BITS});
 return null;
-});
-$ns.step_sizes = $.fn("step_sizes", ["self", "strong_convexity"], {}, function (self, strong_convexity) {
-return $.modules["bounds.block_passes"].step_sizes([], {"first": $.ga(self, "first"), "last": $.ga(self, "last"), "passes": $.ga(self, "passes"), "blocks": $.ga(self, "blocks"), "strong_convexity": strong_convexity});
 });
 $ns.check = $.fn("check", ["self", "run"], {}, function (self, run) {
-let limit;
-if (($.t($.is($.ga(run, "exact"), null)) || !$.t($.ga($.ga(run, "exact"), "in_place")))) {
-throw $.raised(InvalidParameter(["needs exact steps, and rows that keep their places: blocks are of slots"], {"passes": self}));
+let finest, limit;
+limit = $.cm(self, "largest_step_size", [run]);
+if ($.t($.lt(limit, $.ga(run, "step_size")))) {
+throw $.raised(NotExact([("" + "must be at most " + $.formatted(limit, "", ("" + ".17g")) + ": beyond it a step may carry two models apart")], {"step_size": $.ga(run, "step_size")}));
 }
-if ($.t($.lt($.ga(run, "records"), $.ga(self, "blocks")))) {
-throw $.raised(InvalidParameter([("" + "must be at most n=" + $.formatted($.ga(run, "records"), "", ""))], {"blocks": $.ga(self, "blocks")}));
+if ($.t(!$.eq($.ga(run, "strong_convexity"), $.ga(self, "regularization")))) {
+throw $.raised(InvalidParameter([("" + "must be regularization=" + $.formatted($.ga(self, "regularization"), "", ("" + ".17g")) + ": the losses covered are convex")], {"strong_convexity": $.ga(run, "strong_convexity")}));
 }
-limit = $.modules["bounds.block_passes"].largest_step_size([], {"strong_convexity": $.ga(run, "strong_convexity"), "curvature": $.mul($.ga($.ga(run, "exact"), "curvature"), $.pow(ROOM, 2n)), "blocks": $.ga(self, "blocks"), "records": $.ga(run, "records")});
-if (!$.t($.le($.b.max([$.cm(self, "step_sizes", [$.ga(run, "strong_convexity")])]), limit))) {
-throw $.raised(InvalidParameter([("" + "is too much for " + $.formatted($.ga(self, "blocks"), "", "") + " blocks: a step may carry two models apart")], {"first": $.ga(self, "first")}));
+finest = $.modules["bounds.exact_steps"].grid_bits([], {"radius": $.ga(self, "radius"), "noise": $.ga(run, "noise_scale"), ...$.named($.cm(self, "_reach", [run]))});
+if ($.t($.lt(finest, $.ga(self, "grid_bits")))) {
+throw $.raised(InvalidParameter([("" + "is too fine for weights up to radius=" + $.formatted($.ga(self, "radius"), "", ("" + "g")) + ": they would be no whole numbers of float64")], {"grid_bits": $.ga(self, "grid_bits")}));
 }
 return null;
 });
-$ns.apart = $.fn("apart", ["self", "run", "worlds"], {}, function (self, run, worlds) {
-let error, fuller, m, measured, moved, norm, sizes, steepest;
-if (!$.t(!$.is($.ga(run, "exact"), null))) throw $.raised($.b.AssertionError);
-{const $v5 = [$.ga(run, "strong_convexity"), $.cm(self, "step_sizes", [$.ga(run, "strong_convexity")])];m = $v5[0];sizes = $v5[1];}
-fuller = $.modules["bounds.block_passes"].fuller([], {"blocks": $.ga(self, "blocks"), "records": $.ga(run, "records")});
-{const $v6 = [$.mul($.mul($.ga(run, "lipschitz"), ROOM), fuller), $.div($.mul($.mul($.mul(1.001, $.ga(run, "lipschitz")), ROOM), fuller), m)];steepest = $v6[0];norm = $v6[1];}
-measured = gradient_error([], {"lipschitz": steepest, "curvature": $.mul($.mul($.ga($.ga(run, "exact"), "curvature"), $.pow(ROOM, 2n)), fuller), "outputs": $.ga($.ga(run, "exact"), "outputs"), "records": $.neg($.floordiv($.neg($.ga(run, "records")), $.ga(self, "blocks"))), "features": $.ga($.ga(run, "exact"), "features"), "regularization": m, "weights_norm": norm});
-error = $.modules["bounds.block_passes"].rounding([], {"step_sizes": sizes, "strong_convexity": m, "gradient_error": $.add(measured, $.mul($.mul(4n, UNIT), steepest)), "lipschitz": steepest, "regularization": m, "weights_norm": norm});
-moved = $.modules["bounds.block_passes"].carried([], {"step_sizes": sizes, "strong_convexity": m, "blocks": $.ga(self, "blocks")});
-return $.mul($.add($.div($.mul($.mul(moved, $.cm(run, "sensitivity", [worlds])), ROOM), $.mul($.ga(run, "records"), m)), $.mul(2n, error)), $.add(1n, $.pow(2.0, $.neg(40n))));
+$ns.largest_step_size = $.fn("largest_step_size", ["self", "run"], {}, function (self, run) {
+let steepest;
+steepest = $.add($.ga(self, "regularization"), $.mul($.ga(self, "curvature"), $.pow(ROOM, 2n)));
+return $.modules["bounds.shifted_interpolation"].largest_step_size([], {"strong_convexity": $.ga(run, "strong_convexity"), "objective_smoothness": steepest});
 });
-}), [["blocks", () => ["is", $.b.int]], ["passes", () => ["is", $.b.int]], ["first", () => ["is", $.b.float]], ["last", () => ["is", $.b.float]]], {frozen: true, kw_only: true});
-passes_for = $.fn("passes_for", ["problem", "asked"], {}, function (problem, asked) {
-let beta, blocks, first, half, m, most, n, passes;
-{const $v7 = [$.ga(problem, "strong_convexity"), $.ga($.ga($.ga(problem, "loss"), "constants"), "curvature"), $.ga(problem, "records")];m = $v7[0];beta = $v7[1];n = $v7[2];}
-most = $.b.max([1n, $.floordiv(n, _FEWEST_ROWS)]);
-half = $.mul($.div($.add($.mul(2n, m), $.mul($.mul(beta, $.pow(ROOM, 2n)), $.add($.add(1n, $.div(1n, _FEWEST_ROWS)), $.div(1n, n)))), $.mul(2n, m)), $.add(1n, 1e-09));
-blocks = $.b.min([most, $.b.max([$.libraries["math"].ceil([$.mul(_FIRST, half)]), _USUAL])]);
-first = $.b.min([_FIRST, $.div(blocks, half)]);
-passes = $.either(asked, () => $.b.max([forecast_passes([problem]), _FEWEST]));
-return Passes([], {"blocks": blocks, "passes": passes, "first": first, "last": $.div(first, _FALLS)});
+$ns.dimension = $.property($.fn("dimension", ["self"], {}, function (self) {
+return $.mul($.ga(self, "features"), $.ga(self, "outputs"));
+}));
+$ns.grid = $.fn("grid", ["self", "run"], {}, function (self, run) {
+return $.libraries["math"].ldexp([$.ga(run, "noise_scale"), $.neg($.ga(self, "grid_bits"))]);
 });
-return {MOST_PASSES, MOST_BLOCKS, _FIRST, _FALLS, _FEWEST, _USUAL, _FEWEST_ROWS, Passes, passes_for, positive, count, InvalidParameter, ROOM, forecast_passes, UNIT, gradient_error};
+$ns.measured_error = $.fn("measured_error", ["self", "run"], {}, function (self, run) {
+return gradient_error([], {"lipschitz": $.mul($.ga(run, "lipschitz"), ROOM), "curvature": $.mul($.ga(self, "curvature"), $.pow(ROOM, 2n)), "outputs": $.ga(self, "outputs"), "records": $.ga(run, "records"), "features": $.ga(self, "features"), "regularization": $.ga(self, "regularization"), "weights_norm": $.mul(1.001, $.ga(self, "radius"))});
+});
+$ns.gdp = $.fn("gdp", ["self", "run", "worlds", "*", "steps_with", "steps_without", "apart"], {"steps_without": 0n, "apart": 0.0}, function (self, run, worlds, steps_with, steps_without, apart) {
+let gap;
+gap = $.modules["bounds.exact_steps"].gap([], {"gradient_error": $.cm(self, "measured_error", [run]), "strong_convexity": $.ga(run, "strong_convexity"), "radius": $.ga(self, "radius"), "dimension": $.ga(self, "dimension"), "grid": $.cm(self, "grid", [run]), ...$.named($.cm(self, "_reach", [run]))});
+return $.modules["bounds.exact_steps"].gdp([], {"sensitivity": $.mul($.cm(run, "sensitivity", [worlds]), ROOM), "step_size": $.ga(run, "step_size"), "strong_convexity": $.ga(run, "strong_convexity"), "noise": $.ga(run, "noise_scale"), "grid": $.cm(self, "grid", [run]), "records": $.ga(run, "records"), "gap": gap, "steps_with_record": steps_with, "steps_without_record": steps_without, "in_place": $.ga(self, "in_place"), "apart": apart});
+});
+$ns._reach = $.fn("_reach", ["self", "run"], {}, function (self, run) {
+return $.dict([["lipschitz", $.mul($.ga(run, "lipschitz"), ROOM)], ["regularization", $.ga(self, "regularization")], ["step_size", $.ga(run, "step_size")]]);
+});
+}), [["regularization", () => ["is", $.b.float]], ["curvature", () => ["is", $.b.float]], ["features", () => ["is", $.b.int]], ["outputs", () => ["is", $.b.int]], ["radius", () => ["is", $.b.float]], ["grid_bits", () => ["is", $.b.int]], ["in_place", () => ["is", $.b.bool]]], {frozen: true, kw_only: true});
+GridRun = $.dataclass($.cls("GridRun", [NoisySteps], ($ns) => {
+$ns.exact = null;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.sup(GridRun, self, "__post_init__")([]);
+if ($.t(!$.is($.ga(self, "exact"), null))) {
+$.cm($.ga(self, "exact"), "check", [self]);
+}
+return null;
+});
+$ns.shows_order = $.property($.fn("shows_order", ["self"], {}, function (self) {
+return $.both(!$.is($.ga(self, "exact"), null), () => !$.t($.ga($.ga(self, "exact"), "in_place")));
+}));
+$ns.exactness = $.property($.fn("exactness", ["self"], {}, function (self) {
+return ($.t($.is($.ga(self, "exact"), null)) ? null : Exactness([], {"radius": $.ga($.ga(self, "exact"), "radius"), "grid_bits": $.ga($.ga(self, "exact"), "grid_bits")}));
+}));
+$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
+let own;
+if ($.t($.is($.ga(self, "exact"), null))) {
+return $.sup(GridRun, self, "conditions")([]);
+}
+own = $.dict([["method", $.ga(self, "method")]]);
+return $.tuple([...$.each(bounded_gradients([$.ga(self, "lipschitz")], {"proven": $.ga(self, "proven")})), $.tuple(["slots-public", $.dict([["records", $.ga(self, "records")]])]), ...$.each(($.t($.ga($.ga(self, "exact"), "in_place")) ? $.tuple([$.tuple(["rows-in-place", own])]) : $.tuple([]))), $.tuple(["exact-steps", own]), $.tuple(["machine-trusted", $.dict([])])]);
+});
+}), [["exact", () => ["or", ["is", ExactSteps], ["none"]]]], {frozen: true, kw_only: true});
+GridMethod = $.dataclass($.cls("GridMethod", [Method], ($ns) => {
+$ns.exact = null;
+$ns.in_place = true;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let name, value;
+for (const $v3 of $.each($.tuple(["exact", "in_place"]))) {
+name = $v3;
+value = $.b.getattr([self, name]);
+if (!($.t($.b.isinstance([value, $.b.bool])) || ($.t($.eq(name, "exact")) && $.t($.is(value, null))))) {
+throw $.raised(InvalidParameter(["must be true or false"], {...$.named($.dict([[name, value]]))}));
+}
+}
+if (($.t($.is($.ga(self, "exact"), false)) && !$.t($.ga(self, "in_place")))) {
+throw $.raised(InvalidParameter(["needs exact steps: only their roundings are bounded in any order"], {"in_place": false}));
+}
+return null;
+});
+$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
+$.sup(GridMethod, self, "check_plan")([plan]);
+if ($.t($.ga(self, "exact"))) {
+check_exact([$.ga(plan, "problem")]);
+if ($.t(!$.eq($.ga($.ga(plan, "problem"), "dtype"), "float64"))) {
+throw $.raised(InvalidParameter(["must be 'float64': the bound counts roundings of that alone"], {"dtype": $.ga($.ga(plan, "problem"), "dtype")}));
+}
+}
+return null;
+});
+$ns.run_facts = $.fn("run_facts", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let chain, facts;
+chain = $.dict([["step_size", $.ga(numbers, "step_size")], ["noise_variance", $.ga(numbers, "noise_variance")]]);
+facts = $.cm(problem, "run", [], {...$.named(chain)});
+if (!$.t($.ga(self, "exact"))) {
+return facts;
+}
+return $.dict([...$.pairs(facts), ["slack", 0.0], ["exact", exact_steps_of([problem], {...$.named(chain), "in_place": $.ga(self, "in_place")})]]);
+});
+}), [["exact", () => ["or", ["is", $.b.bool], ["none"]]], ["in_place", () => ["is", $.b.bool]]], {frozen: true, kw_only: true});
+exact_steps_of = $.fn("exact_steps_of", ["problem", "*", "step_size", "noise_variance", "in_place"], {}, function (problem, step_size, noise_variance, in_place) {
+let bits, left, radius, reach;
+positive(["step_size", step_size]);
+positive(["noise_variance", noise_variance]);
+left = $.sub(1n, $.mul(step_size, $.ga(problem, "strong_convexity")));
+if (!$.t($.lt($.mul(left, left), 1n))) {
+throw $.raised(NotExact(["is too large, or too small, for a step to bring two models nearer"], {"step_size": step_size}));
+}
+reach = $.dict([["lipschitz", $.mul($.ga($.ga($.ga(problem, "loss"), "constants"), "lipschitz"), ROOM)], ["regularization", $.ga(problem, "regularization")], ["step_size", step_size], ["noise", $.libraries["math"].sqrt([$.mul($.mul(2n, step_size), noise_variance)])]]);
+radius = $.modules["bounds.exact_steps"].radius([], {"gap_at_zero": $.ga($.ga(problem, "loss"), "gap_at_zero"), "dimension": $.ga(problem, "dimension"), "strong_convexity": $.ga(problem, "strong_convexity"), ...$.named(reach)});
+bits = $.modules["bounds.exact_steps"].grid_bits([], {"radius": radius, ...$.named(reach)});
+if ($.t($.lt(bits, $.modules["bounds.exact_steps"].LEAST_BITS))) {
+throw $.raised(NotExact([("" + "at n=" + $.formatted($.ga(problem, "records"), "", "") + " and \u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " a step's noise is too fine beside weights up to " + $.formatted(radius, "", ("" + "g")) + " for float64; raise \u03bb, or use method 'perturbed'")]));
+}
+return ExactSteps([], {"regularization": $.ga(problem, "regularization"), "curvature": $.ga($.ga($.ga(problem, "loss"), "constants"), "curvature"), "features": $.ga(problem, "features"), "outputs": $.ga($.ga(problem, "loss"), "outputs"), "radius": radius, "grid_bits": bits, "in_place": in_place});
+});
+check_exact = $.fn("check_exact", ["problem", "instead"], {"instead": "leave exact out, or use method 'composition' or 'perturbed'"}, function (problem, instead) {
+if (!$.t($.ga($.ga(problem, "loss"), "steps_exact"))) {
+throw $.raised(AssumptionViolated([("" + "steps exact to the last bit, which rows in any order need, are proven for convex losses, not for " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + "; " + $.formatted(instead, "", ""))], {"method": $.ga($.ga(problem, "method"), "name")}));
+}
+return null;
+});
+return {ROOM, NotExact, ExactSteps, GridRun, GridMethod, exact_steps_of, check_exact, Method, NoisySteps, InvalidParameter, bounded_gradients, count, non_negative, positive, AssumptionViolated, NORM_TOLERANCE, Exactness, gradient_error};
 })();
 $.modules["methods.reading"] = (() => {
 let _ALWAYS, _OLD_OPTIONS, typed, _check_known, _check_parts, _hints, mechanism_from_dict, _stages, method_from_dict, problem_from_dict, _total, plan_from_dict, _known, _modern_mechanism, _modern_problem;
@@ -5813,9 +6410,10 @@ const MECHANISMS = $.modules["methods"]["MECHANISMS"];
 const METHODS = $.modules["methods"]["METHODS"];
 const STAGE_METHODS = $.modules["methods"]["STAGE_METHODS"];
 const Mechanism = $.modules["methods.base"]["Mechanism"];
-const Method = $.modules["methods.base"]["Method"];
 const MOST_STAGES = $.modules["methods.plan"]["MOST_STAGES"];
+const Method = $.modules["methods.plan"]["Method"];
 const Numbers = $.modules["methods.plan"]["Numbers"];
+const method_of = $.modules["methods.plan"]["method_of"];
 const Problem = $.modules["methods.problem"]["Problem"];
 _ALWAYS = $.tuple([...$.each($.tuple(["step_size", "noise_variance", "init_variance", "learn_steps", "delete_steps_for_deletion"])), "delete_steps_for_utility"]);
 _OLD_OPTIONS = $.tuple([...$.each($.tuple(["step_size", "noise_variance", "solver", "diffusion_steps", "gradient_tolerance"])), ...$.each($.tuple(["learn_steps", "delete_steps", "requests_per_learn", "fresh_learn", "excess_risk"]))]);
@@ -5955,7 +6553,7 @@ throw $.raised(InvalidParameter([("" + "not a plan: missing " + $.formatted($.cm
 inner = ($.t($.has(given, "stages")) ? $.dict([["stages", _stages([$.gi(given, "stages"), plan_from_dict, "problem"])]]) : $.dict([]));
 listed = $.dict((function* ($first) { for (const $v16 of $.each($first)) { let name, value; {const $v17 = $.unpack($v16, 2, -1);name = $v17[0];value = $v17[1];} if (!$.t(!$.has($.tuple(["order", "problem"]), name))) continue; yield [name, value]; } })($.cm(given, "items", [])));
 {const $v18 = [typed([Numbers, listed, "a plan"], {...$.named(inner)}), problem_from_dict([asked])];numbers = $v18[0];problem = $v18[1];}
-plan = $.cm($.ga(problem, "method"), "assemble", [problem, numbers]);
+plan = $.cm(method_of([problem]), "assemble", [problem, numbers]);
 if ($.t(!$.eq($.ga(plan, "numbers"), numbers))) {
 throw $.raised(InvalidParameter([("" + "not a plan by method " + $.formatted($.ga($.ga(problem, "method"), "name"), "r", "") + ", which has other numbers")]));
 }
@@ -6007,721 +6605,241 @@ method = $.dict([["name", name], ...$.pairs($.dict((function* ($first) { for (co
 }
 return $.dict([...$.pairs(asked), ["method", method]]);
 });
-return {_ALWAYS, _OLD_OPTIONS, typed, _check_known, _check_parts, _hints, mechanism_from_dict, _stages, method_from_dict, problem_from_dict, _total, plan_from_dict, _known, _modern_mechanism, _modern_problem, InvalidParameter, Numbers, Mapping, Problem, Budget, real, Any, MOST_STAGES, fields, METHODS, Total, FORMER_METHODS, Method, STAGE_METHODS, get_type_hints, cache, Mechanism, MECHANISMS};
+return {_ALWAYS, _OLD_OPTIONS, typed, _check_known, _check_parts, _hints, mechanism_from_dict, _stages, method_from_dict, problem_from_dict, _total, plan_from_dict, _known, _modern_mechanism, _modern_problem, InvalidParameter, method_of, Numbers, Mapping, Problem, Budget, real, Any, MOST_STAGES, fields, METHODS, Total, FORMER_METHODS, Method, STAGE_METHODS, get_type_hints, cache, Mechanism, MECHANISMS};
 })();
-$.modules["methods.composition"] = (() => {
-let FRESH_LEARN, _CONDITION, CompositionRun, Composition;
-const math = $.libraries["math"];
+$.modules["methods.sharp"] = (() => {
+let SharpRun, Sharp, _FACTS, SharpExactRun, SharpExact;
 const dataclass = $.libraries["dataclasses"]["dataclass"];
+const fields = $.libraries["dataclasses"]["fields"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
-const theorem_5_1 = $.modules["bounds.theorem_5_1"];
-const choice = $.modules["errors"]["choice"];
-const count = $.modules["errors"]["count"];
+const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
+const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const positive = $.modules["errors"]["positive"];
-const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
-const Method = $.modules["methods.base"]["Method"];
-const NoisySteps = $.modules["methods.base"]["NoisySteps"];
+const ExactSteps = $.modules["methods.exact_steps"]["ExactSteps"];
+const GridMethod = $.modules["methods.exact_steps"]["GridMethod"];
+const GridRun = $.modules["methods.exact_steps"]["GridRun"];
 const Plan = $.modules["methods.plan"]["Plan"];
-const Costliest = $.modules["methods.problem"]["Costliest"];
-const Promise = $.modules["methods.problem"]["Promise"];
-FRESH_LEARN = $.tuple(["demand", "automatic"]);
-_CONDITION = ("" + $.formatted(NON_ADAPTIVE, "", "") + " than those since the last fresh learn");
-CompositionRun = $.dataclass($.cls("CompositionRun", [NoisySteps], ($ns) => {
-$ns.method = "composition";
-$ns.source = "composition of noisy steps, each a Gaussian mechanism (in R\u00e9nyi form: Chourasia & Shah 2023, G.7)";
-$ns.notes = $.tuple(["Under composition no number of clean steps forgets; only a fresh learn does, and it adds to what the others spend."]);
+SharpRun = $.dataclass($.cls("SharpRun", [GridRun], ($ns) => {
+$ns.method = "sharp";
+$ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD";
+$ns.largest_step_size = $.property($.fn("largest_step_size", ["self"], {}, function (self) {
+return $.modules["bounds.shifted_interpolation"].largest_step_size([], {"strong_convexity": $.ga(self, "strong_convexity"), "objective_smoothness": $.ga(self, "_steepest")});
+}));
 $ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-let rate;
-rate = $.modules["bounds.theorem_5_1"].composition_rate([], {...$.named($.cm(self, "_chain", [])), "sensitivity": $.cm(self, "sensitivity", [worlds]), "steps": steps_with});
-return $.dict([["gdp_squared", $.mul(2n, rate)]]);
+let mu;
+if ($.t(!$.is($.ga(self, "exact"), null))) {
+mu = $.cm($.ga(self, "exact"), "gdp", [self, worlds], {"steps_with": steps_with, "steps_without": steps_without});
+return $.dict([["gdp_squared", $.pow(mu, 2n)]]);
+}
+mu = $.modules["bounds.shifted_interpolation"].gdp([], {...$.named($.cm(self, "_chain", [])), "sensitivity": $.cm(self, "sensitivity", [worlds]), "strong_convexity": $.ga(self, "strong_convexity"), "steps_with_record": steps_with, "steps_without_record": steps_without});
+return $.dict([["gdp_squared", $.pow(mu, 2n)]]);
 });
 }), [], {frozen: true, kw_only: true});
-Composition = $.dataclass($.cls("Composition", [Method], ($ns) => {
-$ns.name = "composition";
-$ns.summary = "non-convex losses: every noisy step costs, a fresh learn forgets";
-$ns.compared = false;
-$ns.learn_steps = null;
-$ns.delete_steps = null;
-$ns.requests_per_learn = 20n;
-$ns.fresh_learn = "demand";
+Sharp = $.dataclass($.cls("Sharp", [GridMethod], ($ns) => {
+$ns.name = "sharp";
+$ns.summary = "the tight bound of the same algorithm (\u03bb > \u03b2\u208b, else Theorem 5.2 sharpened)";
 $ns.step_size = null;
 $ns.noise_variance = null;
+$ns.excess_risk_target = null;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 let name;
-for (const $v1 of $.each($.tuple(["learn_steps", "delete_steps"]))) {
+$.sup(Sharp, self, "__post_init__")([]);
+for (const $v1 of $.each($.tuple(["step_size", "excess_risk_target"]))) {
 name = $v1;
-if ($.t(!$.is($.b.getattr([self, name]), null))) {
-count([name, $.b.getattr([self, name])]);
-}
-}
-count(["requests_per_learn", $.ga(self, "requests_per_learn")]);
-choice(["fresh_learn", $.ga(self, "fresh_learn"), FRESH_LEARN]);
-for (const $v2 of $.each($.tuple(["step_size", "noise_variance"]))) {
-name = $v2;
 if ($.t(!$.is($.b.getattr([self, name]), null))) {
 positive([name, $.b.getattr([self, name])]);
 }
 }
-return null;
-});
-$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
-let horizon, longest, promise, requested, run;
-horizon = ($.t($.is($.ga(numbers, "horizon"), null)) ? $.libraries["math"].inf : $.ga(numbers, "horizon"));
-longest = $.add(horizon, $.ga(numbers, "delete_steps"));
-if ($.t($.lt(1n, $.ga(problem, "releases")))) {
-requested = $.mul($.sub($.ga(problem, "releases"), 1n), $.ga(numbers, "delete_steps"));
-longest = $.b.min([longest, $.add($.b.max([$.ga(numbers, "learn_steps"), $.ga(numbers, "delete_steps")]), requested)]);
-}
-promise = Promise([], {"dp": Costliest([longest], {"assuming": _CONDITION}), "deletion": Costliest([horizon], {"assuming": _CONDITION}), "relearns": $.eq($.ga(self, "fresh_learn"), "automatic")});
-run = CompositionRun([], {...$.named($.cm(problem, "run", [], {"step_size": $.ga(numbers, "step_size"), "noise_variance": $.ga(numbers, "noise_variance")}))});
-return $.cm(Plan, "of", [problem, run, numbers], {"promise": promise});
-});
-}), [["learn_steps", () => ["or", ["is", $.b.int], ["none"]]], ["delete_steps", () => ["or", ["is", $.b.int], ["none"]]], ["requests_per_learn", () => ["is", $.b.int]], ["fresh_learn", () => ["is", $.b.str]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-return {FRESH_LEARN, _CONDITION, CompositionRun, Composition, ClassVar, Method, NoisySteps, positive, choice, count, Plan, Costliest, Promise, NON_ADAPTIVE};
-})();
-$.modules["methods.near_gibbs"] = (() => {
-let _ORDERS, _SOURCES, NearGibbsRun, NearGibbs;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const Any = $.libraries["typing"]["Any"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const theorem_5_1 = $.modules["bounds.theorem_5_1"];
-const FORMS = $.modules["bounds.theorem_5_2"]["FORMS"];
-const Gibbs = $.modules["bounds.theorem_5_2"]["Gibbs"];
-const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const choice = $.modules["errors"]["choice"];
-const positive = $.modules["errors"]["positive"];
-const renyi_order = $.modules["errors"]["renyi_order"];
-const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
-const Worlds = $.modules["privacy.guarantee"]["Worlds"];
-const Method = $.modules["methods.base"]["Method"];
-const NoisySteps = $.modules["methods.base"]["NoisySteps"];
-const Plan = $.modules["methods.plan"]["Plan"];
-const Costliest = $.modules["methods.problem"]["Costliest"];
-const Promise = $.modules["methods.problem"]["Promise"];
-_ORDERS = [...(function* ($first) { for (const $v1 of $.each($first)) { let k; k = $v1; yield $.add(1n, $.pow(10n, $.div(k, 4n))); } })($.b.range([$.neg(4n), 9n]))];
-_SOURCES = $.dict([["printed", "Chourasia & Shah 2023, Theorem 5.2 (G.22, G.23)"], ["sharper", "Theorem 5.2's induction with the oscillation of the loss, at every order up to q"]]);
-NearGibbsRun = $.dataclass($.cls("NearGibbsRun", [NoisySteps], ($ns) => {
-$ns.method = "near-gibbs";
-$ns.source = "composition of noisy steps, each a Gaussian mechanism (in R\u00e9nyi form: Chourasia & Shah 2023, G.7)";
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-let rate;
-rate = $.modules["bounds.theorem_5_1"].composition_rate([], {...$.named($.cm(self, "_chain", [])), "sensitivity": $.cm(self, "sensitivity", [worlds]), "steps": steps_with});
-return ($.t($.eq($.ga($.ga(self, "gibbs"), "form"), "printed")) ? $.dict([["rate", rate]]) : $.dict([["gdp_squared", $.mul(2n, rate)]]));
-});
-$ns.fading = $.property($.fn("fading", ["self"], {}, function (self) {
-return self;
-}));
-$ns.closer = $.fn("closer", ["self", "before", "steps", "edits"], {}, function (self, before, steps, edits) {
-return $.cm($.ga(self, "gibbs"), "closer", [], {"before": before, "steps": steps, "edits": edits, ...$.named($.cm(self, "_chain", []))});
-});
-$ns.forgets = $.fn("forgets", ["self", "*", "learn_steps", "delete_steps", "batch"], {}, function (self, learn_steps, delete_steps, batch) {
-let requests;
-requests = $.dict([["learn_steps", learn_steps], ["delete_steps", delete_steps], ["batch", batch]]);
-return $.cm(self, "forgets_at", [$.cm($.ga(self, "gibbs"), "worst_closeness", [], {...$.named(requests), ...$.named($.cm(self, "_chain", []))})]);
-});
-$ns.forgets_at = $.fn("forgets_at", ["self", "closeness"], {}, function (self, closeness) {
-let facts, hidden;
-facts = $.dict([["source", $.gi(_SOURCES, $.ga($.ga(self, "gibbs"), "form"))], ["points", $.tuple([$.tuple([$.ga($.ga(self, "gibbs"), "order"), closeness])])]]);
-hidden = "no earlier model was observed";
-return $.cm($.cm($.cm(self, "_guarantee", ["deletion", $.ga(Worlds, "DEFINITION_4_1")], {...$.named(facts)}), "assuming", [hidden]), "assuming", [NON_ADAPTIVE]);
-});
-}), [["gibbs", () => ["is", Gibbs]]], {frozen: true, kw_only: true});
-NearGibbs = $.dataclass($.cls("NearGibbs", [Method], ($ns) => {
-$ns.name = "near-gibbs";
-$ns.summary = "Theorem 5.2, as printed or sharpened; rarely runnable";
-$ns.compared = false;
-$ns.notions = $.tuple([$.ga(Worlds, "DEFINITION_4_1")]);
-$ns.form = "printed";
-$ns.noise_variance = null;
-$ns.order = null;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-choice(["form", $.ga(self, "form"), FORMS]);
 if ($.t(!$.has($.tuple([null, "cheapest"]), $.ga(self, "noise_variance")))) {
 positive(["noise_variance", $.ga(self, "noise_variance")]);
 }
-if ($.t(!$.is($.ga(self, "order"), null))) {
-renyi_order(["order", $.ga(self, "order")]);
-}
 return null;
-});
-$ns._orders = $.fn("_orders", ["self", "budget"], {}, function (self, budget) {
-if ($.t($.eq($.ga(budget, "measure"), "gdp"))) {
-throw $.raised(InvalidParameter(["a Gaussian-DP budget cannot be met through Theorem 5.2: it bounds one R\u00e9nyi order; give the budget with an order, \u03bb > \u03b2\u208b with method 'sharp', or method 'composition'"]));
-}
-if ($.t(!$.is($.ga(self, "order"), null))) {
-return [$.ga(self, "order")];
-}
-return ($.t($.is($.ga(budget, "order"), null)) ? _ORDERS : [$.ga(budget, "order")]);
 });
 $ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
-$.sup(NearGibbs, self, "check_plan")([plan]);
-$.cm(self, "_check", [$.ga(plan, "problem")]);
-if (!$.t($.libraries["math"].isclose([$.ga(plan, "init_variance"), $.div($.ga(plan, "noise_variance"), $.ga(plan, "regularization"))], {"rel_tol": 1e-09}))) {
-throw $.raised(AssumptionViolated(["must be \u03c3\u00b2/\u03bb: Theorem 5.2 starts from that law"], {"init_variance": $.ga(plan, "init_variance")}));
-}
-return null;
-});
-$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
-let constants, facts, gibbs, known;
-if ($.t($.is($.ga(self, "order"), null))) {
-throw $.raised(InvalidParameter(["a plan by Theorem 5.2 states its R\u00e9nyi order"], {"order": null}));
-}
-constants = $.ga($.ga(problem, "loss"), "constants");
-gibbs = Gibbs([], {"order": $.ga(self, "order"), "range": $.ga(constants, "range"), "smoothness": $.ga(constants, "curvature"), "regularization": $.ga(problem, "regularization"), "dimension": $.ga(problem, "dimension"), "form": $.ga(self, "form")});
-facts = $.cm(problem, "run", [], {"step_size": $.ga(numbers, "step_size"), "noise_variance": $.ga(numbers, "noise_variance")});
-known = Costliest([$.b.max([$.ga(numbers, "learn_steps"), $.ga(numbers, "delete_steps")])], {"assuming": "the model published before it is known"});
-return $.cm(Plan, "of", [problem, NearGibbsRun([], {...$.named(facts), "gibbs": gibbs}), numbers], {"promise": Promise([], {"dp": known})});
-});
-$ns._check = $.fn("_check", ["self", "problem"], {}, function (self, problem) {
-let constants;
-constants = $.ga($.ga(problem, "loss"), "constants");
-if ($.t($.ga(constants, "convex"))) {
-throw $.raised(InvalidParameter(["is for non-convex losses; use 'theorem' or 'sharp'"], {"method": "near-gibbs"}));
-}
-if (!$.t($.ga(constants, "proven"))) {
-throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss only declares its constants; Theorem 5.2 needs proven ones: use method 'composition'")]));
-}
-if (!$.t($.libraries["math"].isfinite([$.ga(constants, "range")]))) {
-throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss has range \u03c9=" + $.formatted($.ga(constants, "range"), "", ("" + "g")) + ": Theorem 5.2 needs a bounded loss. Use a bounded one, \u03bb > \u03b2\u208b=" + $.formatted($.ga(constants, "weak_convexity"), "", ("" + "g")) + " with method 'sharp', or method 'composition'")]));
-}
-if ($.t(!$.has($.ga(self, "notions"), $.ga(problem, "deletion_notion")))) {
-throw $.raised(InvalidParameter(["is not covered by Theorem 5.2, which compares with a law that never saw the record (Definition 4.1)"], {"deletion_notion": "pairwise"}));
-}
-return null;
-});
-}), [["form", () => ["is", $.b.str]], ["noise_variance", () => ["or", ["or", ["is", $.b.float], ["is", $.b.str]], ["none"]]], ["order", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-return {_ORDERS, _SOURCES, NearGibbsRun, NearGibbs, Worlds, ClassVar, Method, Gibbs, NoisySteps, renyi_order, positive, FORMS, choice, AssumptionViolated, Promise, Plan, Costliest, InvalidParameter, NON_ADAPTIVE, Any};
-})();
-$.modules["methods.perturbed"] = (() => {
-let ROOM, PerturbedRun, _UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, _usual_pull, Perturbed, check_covered;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const Any = $.libraries["typing"]["Any"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const losses = $.modules["losses"];
-const flow = $.modules["bounds.objective_perturbation"];
-const GRID_BITS = $.modules["bounds.arithmetic"]["GRID_BITS"];
-const NORM_TOLERANCE = $.modules["bounds.arithmetic"]["NORM_TOLERANCE"];
-const UNIT = $.modules["bounds.arithmetic"]["UNIT"];
-const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
-const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const choice = $.modules["errors"]["choice"];
-const count = $.modules["errors"]["count"];
-const non_negative = $.modules["errors"]["non_negative"];
-const positive = $.modules["errors"]["positive"];
-const Measures = $.modules["privacy.budget"]["Measures"];
-const FORMS = $.modules["privacy.guarantee"]["FORMS"];
-const ONE_DIRECTION = $.modules["privacy.guarantee"]["ONE_DIRECTION"];
-const WEAKLY_CONVEX = $.modules["privacy.guarantee"]["WEAKLY_CONVEX"];
-const Curve = $.modules["privacy.guarantee"]["Curve"];
-const PROOFS = $.modules["methods.base"]["PROOFS"];
-const DrawnAtOnce = $.modules["methods.base"]["DrawnAtOnce"];
-const Method = $.modules["methods.base"]["Method"];
-const bounded_gradients = $.modules["methods.base"]["bounded_gradients"];
-const MOST_STAGES = $.modules["methods.plan"]["MOST_STAGES"];
-const Plan = $.modules["methods.plan"]["Plan"];
-const SOLVERS = $.modules["methods.problem"]["SOLVERS"];
-ROOM = $.add(1n, $.mul(2n, NORM_TOLERANCE));
-PerturbedRun = $.dataclass($.cls("PerturbedRun", [DrawnAtOnce], ($ns) => {
-$ns.method = "perturbed";
-$ns.source = "objective perturbation with an exact discrete Gaussian on the output (tilted densities in R\u00e9nyi DP; a flow of densities in Gaussian DP)";
-$ns.fresh = true;
-$ns.steps = 0n;
-$ns.weak_convexity = 0.0;
-$ns.blocks = 1n;
-$ns.rows_per_subject = 1n;
-$ns.warm = false;
-$ns.shaped = false;
-$ns.in_place = true;
-$ns.chain = 1n;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let name;
-$.sup(PerturbedRun, self, "__post_init__")([]);
-for (const $v1 of $.each($.tuple(["linear_term", "output_noise", "gradient_tolerance", "strong_convexity", "lipschitz"]))) {
-name = $v1;
-positive([name, $.b.getattr([self, name])]);
-}
-for (const $v2 of $.each($.tuple(["smoothness", "weak_convexity"]))) {
-name = $v2;
-non_negative([name, $.b.getattr([self, name])]);
-}
-for (const $v3 of $.each($.tuple(["dimension", "blocks", "rows_per_subject", "chain"]))) {
-name = $v3;
-count([name, $.b.getattr([self, name])]);
-}
-choice(["form", $.ga(self, "form"), FORMS]);
-if ($.t(!$.eq($.gi($.libraries["math"].frexp([$.ga(self, "output_noise")]), 0n), 0.5))) {
-throw $.raised(InvalidParameter(["must be a power of two: only then is its grid exact on a machine"], {"output_noise": $.ga(self, "output_noise")}));
-}
-if ($.t(!$.eq($.eq($.ga(self, "form"), WEAKLY_CONVEX), $.lt(0n, $.ga(self, "weak_convexity"))))) {
-throw $.raised(InvalidParameter([("" + "and weak_convexity=" + $.formatted($.ga(self, "weak_convexity"), "", ("" + "g")) + " contradict each other")], {"form": $.ga(self, "form")}));
-}
-if (!$.t($.lt(0n, $.ga(self, "_least_curvature")))) {
-throw $.raised(InvalidParameter(["is too near 0 beside the curvature of a row"], {"strong_convexity": $.ga(self, "strong_convexity")}));
-}
-return null;
-});
-$ns.shows_start = $.property($.fn("shows_start", ["self"], {}, function (self) {
-return $.ga(self, "warm");
-}));
-$ns.shows_order = $.property($.fn("shows_order", ["self"], {}, function (self) {
-return !$.t($.ga(self, "in_place"));
-}));
-$ns.grid = $.property($.fn("grid", ["self"], {}, function (self) {
-return $.libraries["math"].ldexp([$.ga(self, "output_noise"), $.neg(GRID_BITS)]);
-}));
-$ns._least_curvature = $.property($.fn("_least_curvature", ["self"], {}, function (self) {
-return $.sub($.ga(self, "strong_convexity"), $.mul($.mul($.ga(self, "weak_convexity"), $.sub($.pow(ROOM, 2n), 1n)), 2n));
-}));
-$ns.ratios = $.fn("ratios", ["self"], {}, function (self) {
-let below, weak, world;
-world = $.dict([["strong_convexity", $.ga(self, "_least_curvature")], ["records", $.ga(self, "records")]]);
-weak = $.dict([["weak_convexity", $.mul($.ga(self, "weak_convexity"), $.pow(ROOM, 2n))]]);
-below = $.modules["bounds.objective_perturbation"].curvature_ratio([], {"smoothness": $.mul($.ga(self, "weak_convexity"), $.pow(ROOM, 2n)), ...$.named(weak), ...$.named(world)});
-return $.tuple([$.modules["bounds.objective_perturbation"].curvature_ratio([], {"smoothness": $.mul($.ga(self, "smoothness"), $.pow(ROOM, 2n)), ...$.named(weak), ...$.named(world)}), below]);
-});
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-return ($.t(steps_without) ? $.cm(self, "_erased", [worlds]) : $.dict([["curves", $.tuple([$.tuple([$.cm(self, "curve", [worlds]), $.b.float([$.ga(self, "chain")])])])]]));
-});
-$ns.curve = $.fn("curve", ["self", "worlds"], {}, function (self, worlds) {
-let below, delta, exact, inexact, mu, ratio, spread;
-{const $v4 = $.unpack($.cm(self, "ratios", []), 2, -1);ratio = $v4[0];below = $v4[1];}
-delta = $.cm(worlds, "sensitivity", [$.mul($.ga(self, "lipschitz"), ROOM), $.ga(self, "rows")]);
-spread = $.modules["bounds.objective_perturbation"].spread([], {...$.named($.cm(self, "_ball", []))});
-inexact = $.modules["bounds.objective_perturbation"].inexact_rate([], {"spread": spread, "output_noise": $.ga(self, "output_noise")});
-mu = $.libraries["math"].inf;
-if ($.t($.eq($.ga(self, "form"), ONE_DIRECTION))) {
-exact = $.modules["bounds.objective_perturbation"].gdp([], {"lipschitz": $.div($.mul($.ga(self, "lipschitz"), ROOM), $.libraries["math"].sqrt([$.ga(self, "blocks")])), "noise": $.ga(self, "linear_term"), "ratio": ratio, "rows": $.ga(self, "rows"), "worlds": ($.t($.ga(worlds, "between_records")) ? 2n : 1n), "blocks": $.ga(self, "blocks")});
-mu = $.mul($.libraries["math"].hypot([exact, $.cm(self, "_inexact_gdp", [spread])]), $.add(1n, $.mul(4n, UNIT)));
-}
-return Curve([], {"rate": $.mul($.add($.div($.pow(delta, 2n), $.mul(2n, $.pow($.ga(self, "linear_term"), 2n))), inexact), $.add(1n, $.mul(8n, UNIT))), "form": $.ga(self, "form"), "between_records": $.ga(worlds, "between_records"), "ratio": ratio, "below": below, "rows": $.ga(self, "rows"), "blocks": $.ga(self, "blocks"), "gdp_squared": ($.t($.lt(mu, $.libraries["math"].inf)) ? $.pow(mu, 2n) : null)});
-});
-$ns._erased = $.fn("_erased", ["self", "worlds"], {}, function (self, worlds) {
-let apart;
-if ((!$.t($.ga(self, "warm")) && $.t($.ga(self, "in_place")))) {
-return $.dict([]);
-}
-apart = ($.t($.ga(worlds, "between_records")) ? $.modules["bounds.objective_perturbation"].spread : $.modules["bounds.objective_perturbation"].deletion_spread);
-return $.dict([["gdp_squared", $.mul($.mul($.ga(self, "chain"), $.pow($.cm(self, "_inexact_gdp", [apart([], {...$.named($.cm(self, "_ball", []))})]), 2n)), $.add(1n, $.mul(4n, UNIT)))]]);
-});
-$ns._ball = $.fn("_ball", ["self"], {}, function (self) {
-return $.dict([["gradient_tolerance", $.ga(self, "gradient_tolerance")], ["strong_convexity", $.ga(self, "_least_curvature")], ["grid", $.ga(self, "grid")], ["dimension", $.ga(self, "dimension")]]);
-});
-$ns._inexact_gdp = $.fn("_inexact_gdp", ["self", "spread"], {}, function (self, spread) {
-return $.modules["bounds.objective_perturbation"].inexact_gdp([], {"spread": spread, "output_noise": $.ga(self, "output_noise"), "grid": $.ga(self, "grid")});
-});
-$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
-let own;
-own = $.dict([["method", $.ga(self, "method")]]);
-return $.tuple([...$.each(bounded_gradients([$.ga(self, "lipschitz")], {"proven": $.ga(self, "proven")})), ...$.each($.sup(PerturbedRun, self, "conditions")([])), ...$.each(($.t($.ga(self, "shaped")) ? $.tuple([$.tuple(["row-shape", own])]) : $.tuple([]))), ...$.each(($.t($.ga(self, "in_place")) ? $.tuple([$.tuple(["rows-in-place", own])]) : $.tuple([]))), $.tuple(["solver-tolerance", $.dict([...$.pairs(own), ["tolerance", $.ga(self, "gradient_tolerance")]])]), $.tuple(["time-unseen", own]), $.tuple(["exact-noise", own]), $.tuple(["machine-trusted", $.dict([])])]);
-});
-}), [["linear_term", () => ["is", $.b.float]], ["output_noise", () => ["is", $.b.float]], ["gradient_tolerance", () => ["is", $.b.float]], ["strong_convexity", () => ["is", $.b.float]], ["lipschitz", () => ["is", $.b.float]], ["smoothness", () => ["is", $.b.float]], ["form", () => ["is", $.b.str]], ["dimension", () => ["is", $.b.int]], ["weak_convexity", () => ["is", $.b.float]], ["blocks", () => ["is", $.b.int]], ["rows_per_subject", () => ["is", $.b.int]], ["warm", () => ["is", $.b.bool]], ["shaped", () => ["is", $.b.bool]], ["in_place", () => ["is", $.b.bool]], ["chain", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
-_UNUSUAL = 9.0;
-form_of = $.fn("form_of", ["problem"], {}, function (problem) {
-return ($.t($.ga($.ga($.ga(problem, "loss"), "constants"), "convex")) ? $.ga($.ga(problem, "loss"), "curving") : WEAKLY_CONVEX);
-});
-row_facts = $.fn("row_facts", ["problem"], {}, function (problem) {
-let constants;
-constants = $.ga($.ga(problem, "loss"), "constants");
-return $.dict([["records", $.ga(problem, "records")], ["strong_convexity", $.ga(problem, "strong_convexity")], ["lipschitz", $.ga(constants, "lipschitz")], ["smoothness", $.ga(constants, "smoothness")], ["weak_convexity", $.ga(constants, "weak_convexity")], ["form", form_of([problem])], ["blocks", $.ga($.ga(problem, "loss"), "blocks")], ["dimension", $.ga(problem, "dimension")], ["rows_per_subject", $.ga(problem, "rows_per_subject")], ["proven", $.ga(constants, "proven")], ["shaped", !$.is($.ga(problem, "noise_shape"), null)]]);
-});
-rounding_of_gradient = $.fn("rounding_of_gradient", ["problem", "noise", "chain"], {"chain": 1n}, function (problem, noise, chain) {
-let constants, longest, pull;
-{const $v5 = [$.ga($.ga(problem, "loss"), "constants"), _usual_pull([problem, noise])];constants = $v5[0];pull = $v5[1];}
-longest = $.div($.add($.ga(constants, "lipschitz"), pull), $.ga(problem, "regularization"));
-return $.add($.mul($.pow(2.0, $.neg(40n)), pull), gradient_error([], {"lipschitz": $.ga(constants, "lipschitz"), "curvature": $.ga(constants, "curvature"), "outputs": $.ga($.ga(problem, "loss"), "outputs"), "records": $.ga(problem, "records"), "features": $.ga(problem, "features"), "regularization": $.ga(problem, "regularization"), "weights_norm": $.add($.mul(2n, $.b.min([longest, longest_from_zero([problem, pull])])), $.mul($.mul($.mul(2n, $.sub(chain, 1n)), 2n), longest))}));
-});
-longest_from_zero = $.fn("longest_from_zero", ["problem", "pull"], {}, function (problem, pull) {
-let gap, regularization;
-{const $v6 = [$.ga($.ga(problem, "loss"), "gap_at_zero"), $.ga(problem, "regularization")];gap = $v6[0];regularization = $v6[1];}
-return $.div($.add(pull, $.libraries["math"].sqrt([$.add($.pow(pull, 2n), $.mul($.mul(2n, regularization), gap))])), regularization);
-});
-_usual_pull = $.fn("_usual_pull", ["problem", "noise"], {}, function (problem, noise) {
-let widest;
-widest = $.libraries["math"].sqrt([$.b.max([$.either($.ga(problem, "noise_shape"), () => $.tuple([1.0]))])]);
-return $.div($.mul(noise, $.add($.libraries["math"].sqrt([$.ga(problem, "noise_trace")]), $.mul(_UNUSUAL, widest))), $.ga(problem, "records"));
-});
-Perturbed = $.dataclass($.cls("Perturbed", [Method], ($ns) => {
-$ns.name = "perturbed";
-$ns.summary = "objective perturbation: minimise under a random linear term; few passes, exact on a machine";
-$ns.proof = $.gi(PROOFS, 1n);
-$ns.any_order = true;
-$ns.solver = "warm";
-$ns.in_place = true;
-$ns.chain = 1n;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-choice(["solver", $.ga(self, "solver"), SOLVERS]);
-count(["chain", $.ga(self, "chain")], {"maximum": MOST_STAGES});
-return null;
-});
-$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
-let start;
-start = $.modules["methods.problem"].Solved([$.ga(numbers, "gradient_tolerance"), $.ga(self, "solver"), $.ga(self, "chain")]);
-return $.cm(Plan, "of", [problem, $.cm(self, "run", [problem, numbers]), numbers], {"learning": start, "serving": start});
-});
-$ns.run = $.fn("run", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
-let facts, own;
-facts = $.dict([["linear_term", $.ga(numbers, "linear_term")], ["output_noise", $.ga(numbers, "output_noise")], ["gradient_tolerance", $.ga(numbers, "gradient_tolerance")]]);
-own = $.dict([["warm", $.eq($.ga(self, "solver"), "warm")], ["in_place", $.ga(self, "in_place")], ["chain", $.ga(self, "chain")]]);
-return PerturbedRun([], {...$.named(facts), ...$.named(row_facts([problem])), ...$.named(own)});
-});
-$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
-let least;
-$.sup(Perturbed, self, "check_plan")([plan]);
-check_covered([$.ga(plan, "problem")]);
-least = rounding_of_gradient([$.ga(plan, "problem"), $.ga(plan, "linear_term"), $.ga(self, "chain")]);
-if (!$.t($.le(least, $.ga(plan, "gradient_tolerance")))) {
-throw $.raised(InvalidParameter([("" + "is below " + $.formatted(least, "", ("" + "g")) + ", the rounding of a gradient in float64")], {"gradient_tolerance": $.ga(plan, "gradient_tolerance")}));
-}
-return null;
-});
-}), [["solver", () => ["is", $.b.str]], ["in_place", () => ["is", $.b.bool]], ["chain", () => ["is", $.b.int]]], {frozen: true});
-check_covered = $.fn("check_covered", ["problem"], {}, function (problem) {
-let constants, loss;
-{const $v7 = [$.ga(problem, "loss"), $.ga($.ga(problem, "loss"), "constants")];loss = $v7[0];constants = $v7[1];}
-if (!$.t($.ga(loss, "curving"))) {
-throw $.raised(AssumptionViolated([("" + "is proven for losses of one or of several known directions per row (logistic, softmax, one-vs-rest, pseudo-Huber, linear, clipped, sigmoid), not for " + $.formatted($.ga(loss, "name"), "", "") + "; use method 'sharp' or 'composition'")], {"method": "perturbed"}));
-}
-if (!$.t($.lt(0n, $.ga(problem, "strong_convexity")))) {
-throw $.raised(AssumptionViolated([("" + "\u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " must exceed the weak convexity \u03b2\u208b=" + $.formatted($.ga(constants, "weak_convexity"), "", ("" + "g")) + " of the " + $.formatted($.ga(loss, "name"), "", "") + " loss: only then is there one minimiser, with a density")]));
-}
-if ((!$.t($.ga(constants, "convex")) && $.t($.lt(1n, $.ga(problem, "rows_per_subject"))))) {
-throw $.raised(AssumptionViolated([("" + "is more than one: for the " + $.formatted($.ga(loss, "name"), "", "") + " loss, which is not convex, method 'perturbed' is proven for one row per data subject; use method 'sharp', or a convex loss")], {"rows_per_subject": $.ga(problem, "rows_per_subject")}));
-}
-if (($.t($.is($.ga($.ga(problem, "budget"), "measure"), $.ga(Measures, "GDP"))) && $.t(!$.eq(form_of([problem]), ONE_DIRECTION)))) {
-throw $.raised(InvalidParameter([("" + "a Gaussian-DP budget needs a convex loss with one gradient direction per row, not " + $.formatted($.ga(loss, "name"), "", "") + ": method 'perturbed' has a R\u00e9nyi curve for it. Give the budget as (q, \u03b5) or (\u03b5, \u03b4)")]));
-}
-return null;
-});
-return {ROOM, PerturbedRun, _UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, _usual_pull, Perturbed, check_covered, ClassVar, PROOFS, Method, DrawnAtOnce, MOST_STAGES, count, SOLVERS, choice, Plan, InvalidParameter, WEAKLY_CONVEX, FORMS, non_negative, positive, bounded_gradients, gradient_error, ONE_DIRECTION, Measures, AssumptionViolated, Any, GRID_BITS, NORM_TOLERANCE, UNIT, Curve};
-})();
-$.modules["methods.moments"] = (() => {
-let GRID, MOST_COORDINATES, MomentsRun, Moments;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const moments = $.modules["bounds.moments"];
-const GRID_BITS = $.modules["bounds.arithmetic"]["GRID_BITS"];
-const count = $.modules["errors"]["count"];
-const positive = $.modules["errors"]["positive"];
-const DrawnAtOnce = $.modules["methods.base"]["DrawnAtOnce"];
-const Method = $.modules["methods.base"]["Method"];
-const Plan = $.modules["methods.plan"]["Plan"];
-GRID = $.pow(2.0, $.neg(GRID_BITS));
-MOST_COORDINATES = $.shl(1n, 22n);
-MomentsRun = $.dataclass($.cls("MomentsRun", [DrawnAtOnce], ($ns) => {
-$ns.method = "moments";
-$ns.source = "moments of the records with an exact discrete Gaussian (Canonne, Kamath & Steinke 2020)";
-$ns.fresh = true;
-$ns.rows_per_subject = 1n;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(MomentsRun, self, "__post_init__")([]);
-positive(["deviation", $.ga(self, "deviation")]);
-count(["coordinates", $.ga(self, "coordinates")], {"maximum": MOST_COORDINATES});
-count(["rows_per_subject", $.ga(self, "rows_per_subject")]);
-return null;
-});
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-let apart, mu;
-if ($.t(steps_without)) {
-return $.dict([]);
-}
-apart = $.modules["bounds.moments"].moments_sensitivity([], {"between_records": $.ga(worlds, "between_records"), "rows": $.ga(self, "rows_per_subject")});
-mu = $.modules["bounds.moments"].moments_gdp([], {"sensitivity": apart, "deviation": $.ga(self, "deviation"), "coordinates": $.ga(self, "coordinates"), "grid": GRID});
-return $.dict([["gdp_squared", $.pow(mu, 2n)]]);
-});
-$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
-return $.tuple([...$.each($.sup(MomentsRun, self, "conditions")([])), $.tuple(["moments-own-norm", $.dict([])])]);
-});
-}), [["deviation", () => ["is", $.b.float]], ["coordinates", () => ["is", $.b.int]], ["rows_per_subject", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
-Moments = $.dataclass($.cls("Moments", [Method], ($ns) => {
-$ns.name = "moments";
-$ns.summary = "a stage of a ladder: least squares on noisy moments, one pass";
-$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
-let fitted, noise, ridge, run;
-run = MomentsRun([], {"records": $.ga(problem, "records"), "proven": $.ga($.ga($.ga(problem, "loss"), "constants"), "proven"), "slack": $.ga(problem, "slack"), "deviation": $.ga(self, "deviation"), "coordinates": $.modules["bounds.moments"].coordinates([], {"outputs": $.ga($.ga(problem, "loss"), "outputs"), "features": $.ga(problem, "features")}), "rows_per_subject": $.ga(problem, "rows_per_subject")});
-noise = $.mul($.mul(2n, $.ga(self, "deviation")), $.libraries["math"].sqrt([$.ga(problem, "features")]));
-ridge = $.add($.div($.mul($.ga(problem, "records"), $.ga(problem, "regularization")), $.pow($.ga($.ga(problem, "loss"), "radius"), 2n)), noise);
-fitted = $.modules["methods.problem"].Fitted([$.ga(self, "deviation"), ridge]);
-return $.cm(Plan, "of", [problem, run, numbers], {"learning": fitted, "serving": fitted});
-});
-}), [["deviation", () => ["is", $.b.float]]], {frozen: true});
-return {GRID, MOST_COORDINATES, MomentsRun, Moments, ClassVar, Method, DrawnAtOnce, Plan, count, positive, GRID_BITS};
-})();
-$.modules["methods.sampled_steps"] = (() => {
-let ORDERS, SampledGaussian, SampledSteps, SampledStage, passes, check_sampled;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const renyi = $.modules["bounds.renyi"];
-const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const count = $.modules["errors"]["count"];
-const positive = $.modules["errors"]["positive"];
-const Mechanism = $.modules["methods.base"]["Mechanism"];
-const Method = $.modules["methods.base"]["Method"];
-const Plan = $.modules["methods.plan"]["Plan"];
-const Sampling = $.modules["methods.problem"]["Sampling"];
-ORDERS = $.tuple([...$.each($.b.range([2n, 33n])), 48n, 64n, 128n, 256n, 512n]);
-SampledGaussian = $.dataclass($.cls("SampledGaussian", [Mechanism], ($ns) => {
-$ns.method = "sampled-gaussian";
-$ns.source = "R\u00e9nyi DP of the sampled Gaussian mechanism (Mironov, Talwar & Zhang 2019)";
-$ns.notes = $.tuple(["A deleted record's part in a published extractor is not taken back by later releases."]);
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(SampledGaussian, self, "__post_init__")([]);
-positive(["noise_multiplier", $.ga(self, "noise_multiplier")]);
-if (!$.t($.le(positive(["sampling_rate", $.ga(self, "sampling_rate")]), 1n))) {
-throw $.raised(InvalidParameter(["must be at most 1"], {"sampling_rate": $.ga(self, "sampling_rate")}));
-}
-return null;
-});
-$ns.left = $.property($.fn("left", ["self"], {}, function (self) {
-return "extractor";
-}));
-$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
-return $.tuple([...$.each($.sup(SampledGaussian, self, "conditions")([])), $.tuple(["samples-unseen", $.dict([])]), $.tuple(["gaussian-noise", $.dict([["method", $.ga(self, "method")]])])]);
-});
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-let bound, facts;
-bound = ($.t($.ga(worlds, "between_records")) ? $.modules["bounds.renyi"].replace_renyi : $.modules["bounds.renyi"].zero_out_renyi);
-facts = $.dict([["sampling_rate", $.ga(self, "sampling_rate")], ["noise_multiplier", $.ga(self, "noise_multiplier")], ["steps", steps_with]]);
-return $.dict([["points", $.b.tuple([(function* ($first) { for (const $v1 of $.each($first)) { let order; order = $v1; yield $.tuple([$.b.float([order]), bound([], {"order": order, ...$.named(facts)})]); } })(ORDERS)])]]);
-});
-}), [["sampling_rate", () => ["is", $.b.float]], ["noise_multiplier", () => ["is", $.b.float]]], {frozen: true, kw_only: true});
-SampledSteps = $.dataclass($.cls("SampledSteps", [SampledGaussian], ($ns) => {
-$ns.method = "sampled-steps";
-$ns.notes = $.tuple([]);
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(SampledSteps, self, "__post_init__")([]);
-count(["draws", $.ga(self, "draws")]);
-return null;
-});
-$ns.left = $.property($.fn("left", ["self"], {}, function (self) {
-return "";
-}));
-$ns.passes = $.property($.fn("passes", ["self"], {}, function (self) {
-return passes([$.ga(self, "sampling_rate"), $.ga(self, "draws")]);
-}));
-$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
-return 1n;
-});
-$ns.check = $.fn("check", ["self", "steps", "*", "fresh", "inserted"], {"fresh": null, "inserted": false}, function (self, steps, fresh, inserted) {
-if ($.t(!$.eq(steps, $.ga(self, "passes")))) {
-throw $.raised(InvalidParameter([("" + "must be " + $.formatted($.ga(self, "passes"), "", "") + ": " + $.formatted($.ga(self, "draws"), "", "") + " samples of a share " + $.formatted($.ga(self, "sampling_rate"), "", ("" + "g")))], {"steps": steps}));
-}
-return null;
-});
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-return ($.t(steps_without) ? $.dict([]) : $.sup(SampledSteps, self, "_cost")([worlds, $.ga(self, "draws"), 0n]));
-});
-}), [["draws", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
-SampledStage = $.dataclass($.cls("SampledStage", [Method], ($ns) => {
-$ns.name = "sampled-steps";
-$ns.summary = "a stage of a ladder: noisy steps on samples of the rows";
-$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
-let least, lipschitz;
-$.sup(SampledStage, self, "check_plan")([plan]);
-check_sampled([$.ga(plan, "problem")]);
-lipschitz = $.mul($.ga($.ga($.ga(plan, "loss"), "constants"), "lipschitz"), $.add(1n, $.ga($.ga(plan, "problem"), "slack")));
-least = $.div($.mul($.ga(plan, "step_size"), $.pow($.div($.mul($.ga(self, "noise_multiplier"), lipschitz), $.mul($.ga(self, "sampling_rate"), $.ga(plan, "records"))), 2n)), 2n);
-if (!$.t($.le($.mul(least, $.sub(1n, 1e-09)), $.ga(plan, "noise_variance")))) {
-throw $.raised(InvalidParameter([("" + "is below " + $.formatted(least, "", ("" + "g")) + ", which noise_multiplier=" + $.formatted($.ga(self, "noise_multiplier"), "", ("" + "g")) + " is")], {"noise_variance": $.ga(plan, "noise_variance")}));
+$.sup(Sharp, self, "check_plan")([plan]);
+if (!$.t($.lt(0n, $.ga($.ga(plan, "problem"), "strong_convexity")))) {
+throw $.raised(AssumptionViolated([("" + "\u03bb=" + $.formatted($.ga(plan, "regularization"), "", ("" + "g")) + " must exceed \u03b2\u208b=" + $.formatted($.ga($.ga($.ga(plan, "loss"), "constants"), "weak_convexity"), "", ("" + "g")) + ": only then does a step contract")]));
 }
 return null;
 });
 $ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
 let run;
-run = SampledSteps([], {"records": $.ga(problem, "records"), "proven": $.ga($.ga($.ga(problem, "loss"), "constants"), "proven"), "sampling_rate": $.ga(self, "sampling_rate"), "noise_multiplier": $.ga(self, "noise_multiplier"), "draws": $.ga(self, "draws")});
-return $.cm(Plan, "of", [problem, run, numbers], {"sampling": Sampling([$.ga(self, "sampling_rate"), $.ga(self, "draws")])});
+run = SharpRun([], {...$.named($.cm(self, "run_facts", [problem, numbers]))});
+return $.cm(Plan, "of", [problem, run, numbers], {"exactness": $.ga(run, "exactness")});
 });
-}), [["sampling_rate", () => ["is", $.b.float]], ["draws", () => ["is", $.b.int]], ["noise_multiplier", () => ["is", $.b.float]]], {frozen: true});
-passes = $.fn("passes", ["sampling_rate", "draws"], {}, function (sampling_rate, draws) {
-return $.b.max([1n, $.libraries["math"].ceil([$.mul($.mul(sampling_rate, draws), $.sub(1n, 1e-12))])]);
-});
-check_sampled = $.fn("check_sampled", ["problem"], {}, function (problem) {
-if ($.t($.lt(1n, $.ga(problem, "rows_per_subject")))) {
-throw $.raised(AssumptionViolated(["is too many for samples: m rows in samples cost far more than m\u00b2 times one; leave sampling_rate out, or keep one row of each person"], {"rows_per_subject": $.ga(problem, "rows_per_subject")}));
-}
-if (!$.t($.ga($.ga(problem, "loss"), "clips_each"))) {
-throw $.raised(AssumptionViolated([("" + "a stage on samples clips every record's gradient, which the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss does not; take losses.MultilayerPerceptron or deep.Network, or leave sampling_rate out")]));
-}
-return null;
-});
-return {ORDERS, SampledGaussian, SampledSteps, SampledStage, passes, check_sampled, ClassVar, Mechanism, Method, InvalidParameter, positive, Sampling, Plan, count, AssumptionViolated};
-})();
-$.modules["methods.sums"] = (() => {
-let BITS, LABEL_BITS, MOST_FEATURES, MOST_RELEASES, LABEL_RATIO, RIDGE_SHARE, _CODED_SHARE, _EXACT, SOURCE, MarkovSumsRun, _charges, grid_of, label_bits, norm_squared, check_exact, MarkovSums, check_loss;
-const json = $.libraries["json"];
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const lru_cache = $.libraries["functools"]["lru_cache"];
-const Any = $.libraries["typing"]["Any"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const markov_sums = $.modules["bounds.markov_sums"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const count = $.modules["errors"]["count"];
-const positive = $.modules["errors"]["positive"];
-const Logistic = $.modules["losses.logistic"]["Logistic"];
-const Softmax = $.modules["losses.softmax"]["Softmax"];
-const Squared = $.modules["losses.squared"]["Squared"];
-const Worlds = $.modules["privacy.guarantee"]["Worlds"];
-const DrawnAtOnce = $.modules["methods.base"]["DrawnAtOnce"];
-const Method = $.modules["methods.base"]["Method"];
-const Plan = $.modules["methods.plan"]["Plan"];
-BITS = 14n;
-LABEL_BITS = 10n;
-{const $v1 = [$.shl(1n, 12n), $.shl(1n, 16n)];MOST_FEATURES = $v1[0];MOST_RELEASES = $v1[1];}
-{const $v2 = [0.6, 0.25];LABEL_RATIO = $v2[0];RIDGE_SHARE = $v2[1];}
-_CODED_SHARE = 0.45;
-_EXACT = $.shl(1n, 53n);
-SOURCE = "Markov sums: a chain of exact discrete Gaussian releases, the noise of each recomputed from the one before";
-MarkovSumsRun = $.dataclass($.cls("MarkovSumsRun", [DrawnAtOnce], ($ns) => {
-$ns.method = "sums";
-$ns.source = SOURCE;
-$ns.steps = 0n;
-$ns.joiners = true;
-$ns.rows_per_subject = 1n;
+}), [["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["or", ["is", $.b.float], ["is", $.b.str]], ["none"]]], ["excess_risk_target", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
+_FACTS = $.b.tuple([(function* ($first) { for (const $v2 of $.each($first)) { let fact; fact = $v2; yield $.ga(fact, "name"); } })(fields([ExactSteps]))]);
+SharpExactRun = $.dataclass($.cls("SharpExactRun", [SharpRun], ($ns) => {
+$ns.method = "sharp-exact";
+$ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD whose every step is an exact discrete Gaussian, roundings charged";
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let name;
-$.sup(MarkovSumsRun, self, "__post_init__")([]);
-for (const $v3 of $.each($.tuple(["features", "outputs", "norm_squared", "label_weight", "rows_per_subject"]))) {
-name = $v3;
-count([name, $.b.getattr([self, name])]);
-}
-count(["releases", $.ga(self, "releases")], {"maximum": MOST_RELEASES});
-positive(["variance", $.ga(self, "variance")]);
-if (!$.t($.lt($.gi($.cm(self, "charges", [$.ga(Worlds, "REPLACE")]), 0n), $.libraries["math"].inf))) {
-throw $.raised(InvalidParameter(["is too little noise for the grid"], {"variance": $.ga(self, "variance")}));
+$.sup(SharpExactRun, self, "__post_init__")([]);
+if (($.t($.is($.ga(self, "exact"), null)) || $.t(!$.eq($.ga(self, "dimension"), $.ga($.ga(self, "exact"), "dimension"))))) {
+throw $.raised(InvalidParameter(["must be outputs \u00d7 features"], {"dimension": $.ga(self, "dimension")}));
 }
 return null;
 });
-$ns.carries = $.property($.fn("carries", ["self"], {}, function (self) {
-return self;
-}));
-$ns.check = $.fn("check", ["self", "steps", "*", "fresh", "inserted"], {"fresh": null, "inserted": false}, function (self, steps, fresh, inserted) {
-$.sup(MarkovSumsRun, self, "check")([steps]);
-if (($.t(inserted) && !($.t(fresh) || $.t($.ga(self, "joiners"))))) {
-throw $.raised(InvalidParameter(["must be true: the release took in new records"], {"joiners": false}));
-}
-return null;
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+let steps, told;
+told = $.sup(SharpExactRun, self, "to_dict")([]);
+steps = $.cm(told, "pop", ["exact"]);
+return $.dict([...$.pairs(told), ...$.pairs($.dict((function* ($first) { for (const $v3 of $.each($first)) { let name, value; {const $v4 = $.unpack($v3, 2, -1);name = $v4[0];value = $v4[1];} if (!$.t(!$.eq($.tuple([name, value]), $.tuple(["in_place", true])))) continue; yield [name, value]; } })($.cm(steps, "items", []))))]);
 });
-$ns.draws = $.property($.fn("draws", ["self"], {}, function (self) {
-return $.modules["bounds.markov_sums"].equaliser([], {"releases": $.ga(self, "releases"), "variance": $.ga(self, "variance")});
-}));
-$ns.apart = $.fn("apart", ["self", "*", "between_records"], {}, function (self, between_records) {
-let facts;
-facts = $.dict([["norm_squared", $.ga(self, "norm_squared")], ["label_weight", $.ga(self, "label_weight")]]);
-return $.modules["bounds.markov_sums"].sensitivity([], {"between_records": between_records, ...$.named(facts)});
-});
-$ns.charges = $.fn("charges", ["self", "worlds"], {}, function (self, worlds) {
-return _charges([self, $.ga(worlds, "between_records"), true]);
-});
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without", "leaves"], {"leaves": true}, function (self, worlds, steps_with, steps_without, leaves) {
-let charges, number;
-charges = _charges([self, $.ga(worlds, "between_records"), leaves]);
-if (($.t($.lt($.ga(self, "releases"), steps_with)) && $.t($.lt(steps_with, $.libraries["math"].inf)))) {
-return $.dict([["gdp_squared", $.libraries["math"].inf]]);
-}
-number = $.b.min([$.add(steps_with, ($.t(steps_without) ? 1n : 0n)), $.ga(self, "releases")]);
-return $.dict([["gdp_squared", $.gi(charges, $.sub($.b.int([number]), 1n))]]);
-});
-$ns.staying = $.fn("staying", ["self", "about", "worlds", "*", "steps_with", "steps_without"], {"steps_without": 0n}, function (self, about, worlds, steps_with, steps_without) {
-let between;
-between = Worlds([worlds]);
-return $.cm(self, "_guarantee", [about, between], {...$.named($.cm(self, "_cost", [between, steps_with, steps_without], {"leaves": false}))});
-});
-$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
+$ns.in_parts = $.staticmethod($.fn("in_parts", ["facts"], {}, function (facts) {
 let own;
-own = $.dict([["method", $.ga(self, "method")]]);
-return $.tuple([...$.each($.sup(MarkovSumsRun, self, "conditions")([])), $.tuple(["sums-carried", own]), $.tuple(["sums-all-rows", $.dict([["rows_per_person", $.ga(self, "rows_per_subject")]])]), $.tuple(["exact-noise", own]), $.tuple(["machine-trusted", $.dict([])])]);
-});
-}), [["features", () => ["is", $.b.int]], ["outputs", () => ["is", $.b.int]], ["norm_squared", () => ["is", $.b.int]], ["label_weight", () => ["is", $.b.int]], ["variance", () => ["is", $.b.float]], ["releases", () => ["is", $.b.int]], ["joiners", () => ["is", $.b.bool]], ["rows_per_subject", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
-_charges = $.lru_cache($.fn("_charges", ["run", "between_records", "leaves"], {}, function (run, between_records, leaves) {
-let apart, chain, draws, factor, least, rounded, weight, worst;
-{const $v4 = [$.ga(run, "draws"), $.ga(run, "label_weight")];draws = $v4[0];weight = $v4[1];}
-apart = $.cm(run, "apart", [], {"between_records": between_records});
-rounded = $.modules["bounds.markov_sums"].rounding([], {"features": $.ga(run, "features"), "outputs": $.ga(run, "outputs"), "label_weight": weight});
-least = $.b.min([(function* ($first) { for (const $v5 of $.each($first)) { let _, variance; {const $v6 = $.unpack($v5, 2, -1);_ = $v6[0];variance = $v6[1];} yield variance; } })(draws)]);
-factor = $.mul($.modules["bounds.markov_sums"].gaussian_factor([], {"variance": least, "label_weight": weight}), $.pow($.b.float([$.ga(run, "rows_per_subject")]), 2n));
-chain = $.dict([["draws", draws], ["apart", apart], ["rounded", rounded], ["joiners", $.ga(run, "joiners")]]);
-worst = $.modules["bounds.markov_sums"].worst_charges([], {...$.named(chain), "leaves": leaves});
-return $.b.tuple([(function* ($first) { for (const $v7 of $.each($first)) { let each; each = $v7; yield $.mul(each, factor); } })(worst)]);
+own = $.dict((function* ($first) { for (const $v5 of $.each($first)) { let name, value; {const $v6 = $.unpack($v5, 2, -1);name = $v6[0];value = $v6[1];} if (!$.t(!$.has(_FACTS, name))) continue; yield [name, value]; } })($.cm(facts, "items", [])));
+return $.dict([...$.pairs(own), ["exact", $.dict((function* ($first) { for (const $v7 of $.each($first)) { let name; name = $v7; if (!$.t($.has(facts, name))) continue; yield [name, $.gi(facts, name)]; } })(_FACTS))]]);
 }));
-grid_of = $.fn("grid_of", ["loss"], {}, function (loss) {
-let bits;
-bits = $.sub($.add(BITS, 1n), $.gi($.libraries["math"].frexp([$.ga(loss, "radius")]), 1n));
-return $.tuple([bits, $.libraries["math"].floor([$.add($.mul(LABEL_RATIO, $.libraries["math"].ldexp([$.ga(loss, "radius"), bits])), 0.5)])]);
+}), [["dimension", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
+SharpExact = $.dataclass($.cls("SharpExact", [Sharp], ($ns) => {
+$ns.name = "sharp-exact";
+$ns.weighed = "never";
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+return $.dict((function* ($first) { for (const $v8 of $.each($first)) { let name, value; {const $v9 = $.unpack($v8, 2, -1);name = $v9[0];value = $v9[1];} if (!$.t(!$.eq(name, "exact"))) continue; yield [name, value]; } })($.cm($.sup(SharpExact, self, "to_dict")([]), "items", [])));
 });
-label_bits = $.fn("label_bits", ["loss"], {}, function (loss) {
-return ($.t($.eq($.ga(loss, "label_kind"), "target")) ? LABEL_BITS : 0n);
+$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let run;
+run = SharpExactRun([], {...$.named($.cm(self, "run_facts", [problem, numbers])), "dimension": $.ga(problem, "dimension")});
+return $.cm(Plan, "of", [problem, run, numbers], {"exactness": $.ga(run, "exactness")});
 });
-norm_squared = $.fn("norm_squared", ["loss"], {}, function (loss) {
-return $.libraries["math"].floor([$.libraries["math"].ldexp([$.mul($.ga(loss, "radius"), $.ga(loss, "radius")), $.mul(2n, $.gi(grid_of([loss]), 0n))])]);
-});
-check_exact = $.fn("check_exact", ["loss", "records"], {}, function (loss, records) {
-if (!$.t($.lt($.mul(records, norm_squared([loss])), _EXACT))) {
-throw $.raised(InvalidParameter([("" + "is more than " + $.formatted($.floordiv(_EXACT, norm_squared([loss])), "", "") + ", up to which sums of rows of norm " + $.formatted($.ga(loss, "radius"), "", ("" + "g")) + " are exact; scale the rows down")], {"records": records}));
+}), [], {frozen: true});
+return {SharpRun, Sharp, _FACTS, SharpExactRun, SharpExact, ClassVar, GridMethod, GridRun, positive, AssumptionViolated, Plan, InvalidParameter, ExactSteps, fields};
+})();
+$.modules["methods.theorem"] = (() => {
+let TheoremRun, Theorem, _check_covered;
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const theorem_5_1 = $.modules["bounds.theorem_5_1"];
+const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
+const positive = $.modules["errors"]["positive"];
+const Worlds = $.modules["privacy.guarantee"]["Worlds"];
+const GridMethod = $.modules["methods.exact_steps"]["GridMethod"];
+const GridRun = $.modules["methods.exact_steps"]["GridRun"];
+const Plan = $.modules["methods.plan"]["Plan"];
+TheoremRun = $.dataclass($.cls("TheoremRun", [GridRun], ($ns) => {
+$ns.method = "theorem";
+$ns.source = "Chourasia & Shah 2023, Theorem 5.1 (G.9, G.15)";
+$ns.largest_step_size = $.property($.fn("largest_step_size", ["self"], {}, function (self) {
+return $.div(1n, $.ga(self, "_steepest"));
+}));
+$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
+let mu, printed;
+printed = $.modules["bounds.theorem_5_1"].deletion_rate([], {...$.named($.cm(self, "_chain", [])), "sensitivity": $.cm(self, "sensitivity", [worlds]), "regularization": $.ga(self, "strong_convexity"), "steps_with_record": steps_with, "steps_without_record": steps_without});
+if ($.t($.is($.ga(self, "exact"), null))) {
+return $.dict([["rate", printed]]);
 }
-return null;
+mu = $.cm($.ga(self, "exact"), "gdp", [self, worlds], {"steps_with": steps_with, "steps_without": steps_without});
+return $.dict([["rate", $.b.max([printed, $.div($.pow(mu, 2n), 2n)])]]);
 });
-MarkovSums = $.dataclass($.cls("MarkovSums", [Method], ($ns) => {
-$ns.name = "sums";
-$ns.summary = "many publications: least squares from sums whose noise is carried on; a row that left leaves nothing";
-$ns.for_streams = true;
-$ns.own_ridge = true;
-$ns.any_order = true;
-$ns.joiners = true;
-$ns.map = null;
+}), [], {frozen: true, kw_only: true});
+Theorem = $.dataclass($.cls("Theorem", [GridMethod], ($ns) => {
+$ns.name = "theorem";
+$ns.summary = "Theorem 5.1 as printed (5.2 for a non-convex loss)";
+$ns.notions = $.tuple([$.ga(Worlds, "DEFINITION_4_1")]);
+$ns.step_size = null;
+$ns.noise_variance = null;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let given;
-if (!$.t($.b.isinstance([$.ga(self, "joiners"), $.b.bool]))) {
-throw $.raised(InvalidParameter(["must be true or false"], {"joiners": $.ga(self, "joiners")}));
+$.sup(Theorem, self, "__post_init__")([]);
+if ($.t(!$.is($.ga(self, "step_size"), null))) {
+positive(["step_size", $.ga(self, "step_size")]);
 }
-given = $.ga(self, "map");
-if (($.t(!$.is(given, null)) && !$.t($.b.isinstance([given, $.b.str])))) {
-$.cm($.b.object, "__setattr__", [self, "map", $.libraries["json"].dumps([$.cm(given, "to_dict", [])])]);
+if ($.t(!$.has($.tuple([null, "cheapest"]), $.ga(self, "noise_variance")))) {
+positive(["noise_variance", $.ga(self, "noise_variance")]);
 }
-return null;
-});
-$ns._facts = $.fn("_facts", ["self", "problem"], {}, function (self, problem) {
-return $.dict([["records", $.ga(problem, "records")], ["features", $.ga(problem, "features")], ["outputs", $.ga($.ga(problem, "loss"), "outputs")], ["norm_squared", norm_squared([$.ga(problem, "loss")])], ["label_weight", $.gi(grid_of([$.ga(problem, "loss")]), 1n)], ["releases", $.ga(problem, "releases")], ["joiners", $.ga(self, "joiners")], ["rows_per_subject", $.ga(problem, "rows_per_subject")]]);
-});
-$ns._check_covered = $.fn("_check_covered", ["self", "problem"], {}, function (self, problem) {
-check_loss([$.ga(problem, "loss")]);
-count(["features", $.ga(problem, "features")], {"maximum": MOST_FEATURES});
-if ($.t($.lt($.ga(problem, "releases"), 2n))) {
-throw $.raised(InvalidParameter(["must be at least 2 by method 'sums', whose noise is planned for all of them: state how many releases there will be"], {"releases": $.ga(problem, "releases")}));
-}
-count(["releases", $.ga(problem, "releases")], {"maximum": MOST_RELEASES});
-check_exact([$.ga(problem, "loss"), $.ga(problem, "records")]);
 return null;
 });
 $ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
-$.cm(self, "_check_covered", [$.ga(plan, "problem")]);
-return null;
-});
-$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
-let bits, carried, promise, run, weight;
-{const $v8 = $.unpack(grid_of([$.ga(problem, "loss")]), 2, -1);bits = $v8[0];weight = $v8[1];}
-run = MarkovSumsRun([], {...$.named($.cm(self, "_facts", [problem])), "variance": $.mul($.ga(numbers, "noise_variance"), $.pow(4.0, bits))});
-carried = $.modules["methods.problem"].Carried([], {"draws": $.ga(run, "draws"), "variance": $.ga(run, "variance"), "bits": bits, "label_bits": label_bits([$.ga(problem, "loss")]), "norm_squared": $.ga(run, "norm_squared"), "label_weight": weight, "ridge": $.mul($.ga(problem, "records"), $.ga(problem, "regularization")), "ridge_share": $.ga(self, "_ridge_share"), "map": $.ga(self, "map")});
-promise = $.modules["methods.problem"].Promise([], {"deletion": $.modules["methods.problem"].Costliest([0n])});
-return $.cm(Plan, "of", [problem, run, numbers], {"learning": carried, "serving": carried, "promise": promise});
-});
-$ns._ridge_share = $.property($.fn("_ridge_share", ["self"], {}, function (self) {
-return ($.t($.is($.ga(self, "map"), null)) ? RIDGE_SHARE : _CODED_SHARE);
-}));
-}), [["joiners", () => ["is", $.b.bool]], ["map", () => ["or", ["is", $.b.str], ["none"]]]], {frozen: true});
-check_loss = $.fn("check_loss", ["loss"], {}, function (loss) {
-if ((!$.t($.b.isinstance([loss, $.tuple([Logistic, Softmax, Squared])])) || !$.t($.libraries["math"].isfinite([$.ga(loss, "radius")])))) {
-throw $.raised(InvalidParameter([("" + "sums are for classes and targets: take losses.Logistic, losses.Softmax or losses.Squared, not " + $.formatted($.ga(loss, "name"), "", ""))]));
+let widest;
+$.sup(Theorem, self, "check_plan")([plan]);
+_check_covered([$.ga(plan, "problem")]);
+widest = $.modules["bounds.theorem_5_1"].init_variance([], {"noise_variance": $.ga(plan, "noise_variance"), "regularization": $.ga(plan, "regularization"), "step_size": $.ga(plan, "step_size")});
+if (!($.t($.lt($.ga(plan, "step_size"), $.div(1n, $.ga($.ga(plan, "problem"), "objective_smoothness")))) && $.t($.le($.ga(plan, "init_variance"), $.mul(widest, $.add(1n, 1e-09)))))) {
+throw $.raised(AssumptionViolated([("" + "must be below 1/(\u03bb+\u03b2), and init_variance=" + $.formatted($.ga(plan, "init_variance"), "", ("" + "g")) + " at most " + $.formatted(widest, "", ("" + "g")) + ", for Theorem 5.1")], {"step_size": $.ga(plan, "step_size")}));
 }
 return null;
 });
-return {BITS, LABEL_BITS, MOST_FEATURES, MOST_RELEASES, LABEL_RATIO, RIDGE_SHARE, _CODED_SHARE, _EXACT, SOURCE, MarkovSumsRun, _charges, grid_of, label_bits, norm_squared, check_exact, MarkovSums, check_loss, ClassVar, Method, DrawnAtOnce, Any, InvalidParameter, Plan, Worlds, positive, count, Squared, Softmax, Logistic, lru_cache};
+$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let run;
+run = TheoremRun([], {...$.named($.cm(self, "run_facts", [problem, numbers]))});
+return $.cm(Plan, "of", [problem, run, numbers], {"exactness": $.ga(run, "exactness")});
+});
+}), [["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["or", ["is", $.b.float], ["is", $.b.str]], ["none"]]]], {frozen: true});
+_check_covered = $.fn("_check_covered", ["problem"], {}, function (problem) {
+if (!($.t($.ga($.ga($.ga(problem, "loss"), "constants"), "convex")) && $.t($.ga($.ga(problem, "loss"), "twice_differentiable")))) {
+throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss is not twice differentiable and convex, which Theorem 5.1 assumes; method 'sharp' needs less and is tighter")]));
+}
+return null;
+});
+return {TheoremRun, Theorem, _check_covered, Worlds, ClassVar, GridMethod, GridRun, positive, AssumptionViolated, Plan};
+})();
+$.modules["methods.passes"] = (() => {
+let MOST_PASSES, MOST_BLOCKS, _FIRST, _FALLS, _FEWEST, _USUAL, _FEWEST_ROWS, Passes, passes_for;
+const math = $.libraries["math"];
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const block_passes = $.modules["bounds.block_passes"];
+const UNIT = $.modules["bounds.arithmetic"]["UNIT"];
+const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const count = $.modules["errors"]["count"];
+const positive = $.modules["errors"]["positive"];
+const ROOM = $.modules["methods.exact_steps"]["ROOM"];
+const forecast_passes = $.modules["methods.problem"]["forecast_passes"];
+{const $v1 = [10000n, $.shl(1n, 20n)];MOST_PASSES = $v1[0];MOST_BLOCKS = $v1[1];}
+{const $v2 = [1.2, 8.0];_FIRST = $v2[0];_FALLS = $v2[1];}
+_FEWEST = 10n;
+{const $v3 = [100n, 16n];_USUAL = $v3[0];_FEWEST_ROWS = $v3[1];}
+Passes = $.dataclass($.cls("Passes", [], ($ns) => {
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let name;
+count(["blocks", $.ga(self, "blocks")], {"maximum": MOST_BLOCKS});
+count(["passes", $.ga(self, "passes")], {"maximum": MOST_PASSES});
+for (const $v4 of $.each($.tuple(["first", "last"]))) {
+name = $v4;
+positive([name, $.b.getattr([self, name])]);
+}
+return null;
+});
+$ns.step_sizes = $.fn("step_sizes", ["self", "strong_convexity"], {}, function (self, strong_convexity) {
+return $.modules["bounds.block_passes"].step_sizes([], {"first": $.ga(self, "first"), "last": $.ga(self, "last"), "passes": $.ga(self, "passes"), "blocks": $.ga(self, "blocks"), "strong_convexity": strong_convexity});
+});
+$ns.check = $.fn("check", ["self", "run"], {}, function (self, run) {
+let limit;
+if (($.t($.is($.ga(run, "exact"), null)) || !$.t($.ga($.ga(run, "exact"), "in_place")))) {
+throw $.raised(InvalidParameter(["needs exact steps, and rows that keep their places: blocks are of slots"], {"passes": self}));
+}
+if ($.t($.lt($.ga(run, "records"), $.ga(self, "blocks")))) {
+throw $.raised(InvalidParameter([("" + "must be at most n=" + $.formatted($.ga(run, "records"), "", ""))], {"blocks": $.ga(self, "blocks")}));
+}
+limit = $.modules["bounds.block_passes"].largest_step_size([], {"strong_convexity": $.ga(run, "strong_convexity"), "curvature": $.mul($.ga($.ga(run, "exact"), "curvature"), $.pow(ROOM, 2n)), "blocks": $.ga(self, "blocks"), "records": $.ga(run, "records")});
+if (!$.t($.le($.b.max([$.cm(self, "step_sizes", [$.ga(run, "strong_convexity")])]), limit))) {
+throw $.raised(InvalidParameter([("" + "is too much for " + $.formatted($.ga(self, "blocks"), "", "") + " blocks: a step may carry two models apart")], {"first": $.ga(self, "first")}));
+}
+return null;
+});
+$ns.apart = $.fn("apart", ["self", "run", "worlds"], {}, function (self, run, worlds) {
+let error, fuller, m, measured, moved, norm, sizes, steepest;
+if (!$.t(!$.is($.ga(run, "exact"), null))) throw $.raised($.b.AssertionError);
+{const $v5 = [$.ga(run, "strong_convexity"), $.cm(self, "step_sizes", [$.ga(run, "strong_convexity")])];m = $v5[0];sizes = $v5[1];}
+fuller = $.modules["bounds.block_passes"].fuller([], {"blocks": $.ga(self, "blocks"), "records": $.ga(run, "records")});
+{const $v6 = [$.mul($.mul($.ga(run, "lipschitz"), ROOM), fuller), $.div($.mul($.mul($.mul(1.001, $.ga(run, "lipschitz")), ROOM), fuller), m)];steepest = $v6[0];norm = $v6[1];}
+measured = gradient_error([], {"lipschitz": steepest, "curvature": $.mul($.mul($.ga($.ga(run, "exact"), "curvature"), $.pow(ROOM, 2n)), fuller), "outputs": $.ga($.ga(run, "exact"), "outputs"), "records": $.neg($.floordiv($.neg($.ga(run, "records")), $.ga(self, "blocks"))), "features": $.ga($.ga(run, "exact"), "features"), "regularization": m, "weights_norm": norm});
+error = $.modules["bounds.block_passes"].rounding([], {"step_sizes": sizes, "strong_convexity": m, "gradient_error": $.add(measured, $.mul($.mul(4n, UNIT), steepest)), "lipschitz": steepest, "regularization": m, "weights_norm": norm});
+moved = $.modules["bounds.block_passes"].carried([], {"step_sizes": sizes, "strong_convexity": m, "blocks": $.ga(self, "blocks")});
+return $.mul($.add($.div($.mul($.mul(moved, $.cm(run, "sensitivity", [worlds])), ROOM), $.mul($.ga(run, "records"), m)), $.mul(2n, error)), $.add(1n, $.pow(2.0, $.neg(40n))));
+});
+}), [["blocks", () => ["is", $.b.int]], ["passes", () => ["is", $.b.int]], ["first", () => ["is", $.b.float]], ["last", () => ["is", $.b.float]]], {frozen: true, kw_only: true});
+passes_for = $.fn("passes_for", ["problem", "asked"], {}, function (problem, asked) {
+let beta, blocks, first, half, m, most, n, passes;
+{const $v7 = [$.ga(problem, "strong_convexity"), $.ga($.ga($.ga(problem, "loss"), "constants"), "curvature"), $.ga(problem, "records")];m = $v7[0];beta = $v7[1];n = $v7[2];}
+most = $.b.max([1n, $.floordiv(n, _FEWEST_ROWS)]);
+half = $.mul($.div($.add($.mul(2n, m), $.mul($.mul(beta, $.pow(ROOM, 2n)), $.add($.add(1n, $.div(1n, _FEWEST_ROWS)), $.div(1n, n)))), $.mul(2n, m)), $.add(1n, 1e-09));
+blocks = $.b.min([most, $.b.max([$.libraries["math"].ceil([$.mul(_FIRST, half)]), _USUAL])]);
+first = $.b.min([_FIRST, $.div(blocks, half)]);
+passes = $.either(asked, () => $.b.max([forecast_passes([problem]), _FEWEST]));
+return Passes([], {"blocks": blocks, "passes": passes, "first": first, "last": $.div(first, _FALLS)});
+});
+return {MOST_PASSES, MOST_BLOCKS, _FIRST, _FALLS, _FEWEST, _USUAL, _FEWEST_ROWS, Passes, passes_for, positive, count, InvalidParameter, ROOM, forecast_passes, UNIT, gradient_error};
 })();
 $.modules["accountant.events"] = (() => {
 let EventKinds, _PUBLISHED, Statuses, Event, _READ, _MOST_READ, Stretch, stretches, publish, costs, orders, alone, erasures, compose, answer, _list_releases, cost, within, affordable;
@@ -7027,171 +7145,280 @@ return $.both(shared, () => $.either($.is($.ga(plan, "total"), null), () => $.cm
 });
 return {EventKinds, _PUBLISHED, Statuses, Event, _READ, _MOST_READ, Stretch, stretches, publish, costs, orders, alone, erasures, compose, answer, _list_releases, cost, within, affordable, Word, EditCounts, NO_EDITS, Mechanism, InvalidParameter, count, mechanism_from_dict, replace, NON_ADAPTIVE, Guarantee, Counter};
 })();
-$.modules["methods.sharp"] = (() => {
-let SharpRun, Sharp, _FACTS, SharpExactRun, SharpExact;
+$.modules["methods.interleaved"] = (() => {
+let _FEWEST_RESUMED, InterleavedRun, Interleaved;
+const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
-const fields = $.libraries["dataclasses"]["fields"];
+const replace = $.libraries["dataclasses"]["replace"];
+const ClassVar = $.libraries["typing"]["ClassVar"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const choice = $.modules["errors"]["choice"];
+const count = $.modules["errors"]["count"];
+const GridMethod = $.modules["methods.exact_steps"]["GridMethod"];
+const Perturbed = $.modules["methods.perturbed"]["Perturbed"];
+const PerturbedRun = $.modules["methods.perturbed"]["PerturbedRun"];
+const Plan = $.modules["methods.plan"]["Plan"];
+const Costliest = $.modules["methods.problem"]["Costliest"];
+const Promise = $.modules["methods.problem"]["Promise"];
+const Solved = $.modules["methods.problem"]["Solved"];
+const SharpRun = $.modules["methods.sharp"]["SharpRun"];
+_FEWEST_RESUMED = 2n;
+InterleavedRun = $.dataclass($.cls("InterleavedRun", [SharpRun], ($ns) => {
+$ns.method = "interleaved";
+$ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD from the model published before, composed with the objective perturbation that it began from";
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.sup(InterleavedRun, self, "__post_init__")([]);
+if ($.t($.eq($.ga(self, "shows_order"), $.ga($.ga(self, "fresh_release"), "in_place")))) {
+throw $.raised(InvalidParameter(["must say of fresh publications what it says of the steps between them"], {"in_place": !$.t($.ga(self, "shows_order"))}));
+}
+return null;
+});
+$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
+return ($.t(steps) ? $.mul(2n, steps) : 1n);
+});
+$ns.check = $.fn("check", ["self", "steps", "*", "fresh", "inserted"], {"fresh": null, "inserted": false}, function (self, steps, fresh, inserted) {
+if ($.t($.eq(fresh, $.b.bool([steps])))) {
+throw $.raised(InvalidParameter([($.t(fresh) ? "must be 0: a fresh publication by 'interleaved' has no noisy steps" : "must be at least 1 where a publication by 'interleaved' resumes from the model before")], {"steps": steps}));
+}
+return null;
+});
+$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
+let clean, cost, endless, fresh, shown, with_record;
+endless = $.eq(steps_with, $.libraries["math"].inf);
+fresh = $.either(endless, () => $.eq($.mod(steps_with, 2n), 1n));
+{const $v1 = [($.t(endless) ? $.libraries["math"].inf : $.floordiv(steps_with, 2n)), $.floordiv(steps_without, 2n)];with_record = $v1[0];clean = $v1[1];}
+cost = (($.t(with_record) || ($.t(clean) && $.t($.ga(self, "shows_order")))) ? $.sup(InterleavedRun, self, "_cost")([worlds, with_record, clean]) : $.dict([]));
+if ($.t(fresh)) {
+cost = $.dict([...$.pairs($.cm($.ga(self, "fresh_release"), "_cost", [worlds, 1n, 0n])), ...$.pairs(cost)]);
+} else {
+if (($.t($.ga(self, "shows_order")) && $.t($.eq($.mod(steps_without, 2n), 1n)))) {
+shown = $.gi($.cm($.ga(self, "fresh_release"), "_cost", [worlds, 0n, 1n]), "gdp_squared");
+cost = $.dict([["gdp_squared", $.add(shown, $.cm(cost, "get", ["gdp_squared", 0.0]))]]);
+}
+}
+return cost;
+});
+$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
+return $.tuple([...$.each($.sup(InterleavedRun, self, "conditions")([])), ...$.each($.cm($.ga(self, "fresh_release"), "conditions", []))]);
+});
+}), [["fresh_release", () => ["is", PerturbedRun]]], {frozen: true, kw_only: true});
+Interleaved = $.dataclass($.cls("Interleaved", [GridMethod], ($ns) => {
+$ns.name = "interleaved";
+$ns.summary = "many publications: a few by objective perturbation, between them a few noisy steps";
+$ns.weighed = "for several publications";
+$ns.proof = $.ga(Perturbed, "proof");
+$ns.fresh_every = null;
+$ns.resumed_steps = null;
+$ns.solver = "cold";
+$ns.step_size = null;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.sup(Interleaved, self, "__post_init__")([]);
+choice(["solver", $.ga(self, "solver"), $.tuple(["cold", "fixed"])]);
+if ($.t(!$.is($.ga(self, "fresh_every"), null))) {
+count(["fresh_every", $.ga(self, "fresh_every")], {"minimum": $.add(_FEWEST_RESUMED, 1n)});
+}
+if ($.t(!$.is($.ga(self, "resumed_steps"), null))) {
+count(["resumed_steps", $.ga(self, "resumed_steps")]);
+}
+return null;
+});
+$ns._fresh = $.property($.fn("_fresh", ["self"], {}, function (self) {
+return Perturbed([], {"solver": $.ga(self, "solver"), "in_place": $.ga(self, "in_place")});
+}));
+$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
+$.sup(Interleaved, self, "check_plan")([plan]);
+$.cm($.ga(self, "_fresh"), "check_plan", [plan]);
+return null;
+});
+$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let fresh, promise, resumed, run, start, steps;
+if ($.t($.is($.ga(self, "fresh_every"), null))) {
+throw $.raised(InvalidParameter(["a plan by method 'interleaved' states how many publications start afresh"], {"fresh_every": null}));
+}
+fresh = $.cm(replace([$.ga(self, "_fresh")], {"solver": "cold"}), "run", [problem, numbers]);
+run = InterleavedRun([], {...$.named($.cm(self, "run_facts", [problem, numbers])), "fresh_release": fresh});
+{const $v2 = [$.ga(numbers, "delete_steps"), $.sub($.ga(self, "fresh_every"), 1n)];steps = $v2[0];resumed = $v2[1];}
+promise = Promise([], {"dp": Costliest([$.add(1n, $.mul($.mul(2n, resumed), steps))]), "deletion": Costliest([$.add(1n, $.mul($.mul(2n, $.sub(resumed, 1n)), steps)), $.mul(2n, steps)]), "relearns": true, "fresh_every": $.ga(self, "fresh_every")});
+start = Solved([$.ga(numbers, "gradient_tolerance"), $.ga(self, "solver")]);
+return $.cm(Plan, "of", [problem, run, numbers], {"learning": start, "promise": promise, "exactness": $.ga(run, "exactness")});
+});
+}), [["fresh_every", () => ["or", ["is", $.b.int], ["none"]]], ["resumed_steps", () => ["or", ["is", $.b.int], ["none"]]], ["solver", () => ["is", $.b.str]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
+return {_FEWEST_RESUMED, InterleavedRun, Interleaved, ClassVar, Perturbed, GridMethod, PerturbedRun, SharpRun, count, choice, Plan, Solved, Costliest, Promise, replace, InvalidParameter};
+})();
+$.modules["methods.minimiser"] = (() => {
+let _PASSES, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps;
+const dataclass = $.libraries["dataclasses"]["dataclass"];
+const Any = $.libraries["typing"]["Any"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
+const first_whole = $.modules["bounds.arithmetic"]["first_whole"];
+const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
 const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
+const choice = $.modules["errors"]["choice"];
+const count = $.modules["errors"]["count"];
+const non_negative = $.modules["errors"]["non_negative"];
 const positive = $.modules["errors"]["positive"];
-const ExactSteps = $.modules["methods.exact_steps"]["ExactSteps"];
+const ROOM = $.modules["methods.exact_steps"]["ROOM"];
 const GridMethod = $.modules["methods.exact_steps"]["GridMethod"];
-const GridRun = $.modules["methods.exact_steps"]["GridRun"];
+const forecast_excess_risk = $.modules["methods.forecast"]["forecast_excess_risk"];
+const MOST_PASSES = $.modules["methods.passes"]["MOST_PASSES"];
+const Passes = $.modules["methods.passes"]["Passes"];
+const passes_for = $.modules["methods.passes"]["passes_for"];
 const Plan = $.modules["methods.plan"]["Plan"];
-SharpRun = $.dataclass($.cls("SharpRun", [GridRun], ($ns) => {
-$ns.method = "sharp";
-$ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD";
-$ns.largest_step_size = $.property($.fn("largest_step_size", ["self"], {}, function (self) {
-return $.modules["bounds.shifted_interpolation"].largest_step_size([], {"strong_convexity": $.ga(self, "strong_convexity"), "objective_smoothness": $.ga(self, "_steepest")});
-}));
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-let mu;
-if ($.t(!$.is($.ga(self, "exact"), null))) {
-mu = $.cm($.ga(self, "exact"), "gdp", [self, worlds], {"steps_with": steps_with, "steps_without": steps_without});
-return $.dict([["gdp_squared", $.pow(mu, 2n)]]);
+const SOLVERS = $.modules["methods.problem"]["SOLVERS"];
+const forecast_passes = $.modules["methods.problem"]["forecast_passes"];
+const solver_passes = $.modules["methods.problem"]["solver_passes"];
+const SharpRun = $.modules["methods.sharp"]["SharpRun"];
+_PASSES = "passes";
+_DIFFUSION_SHARE = $.div(5n, 3n);
+MinimiserRun = $.dataclass($.cls("MinimiserRun", [SharpRun], ($ns) => {
+$ns.method = "minimiser";
+$ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD from the minimiser";
+$ns.fresh = true;
+$ns.gradient_tolerance = 0.0;
+$ns.warm = false;
+$ns.passes = null;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.sup(MinimiserRun, self, "__post_init__")([]);
+non_negative(["gradient_tolerance", $.ga(self, "gradient_tolerance")]);
+if ($.t(!$.is($.ga(self, "passes"), null))) {
+$.cm($.ga(self, "passes"), "check", [self]);
+if (($.t($.ga(self, "warm")) || $.t($.ga(self, "gradient_tolerance")))) {
+throw $.raised(InvalidParameter(["begins at 0 and has no tolerance"], {"passes": $.ga(self, "passes")}));
 }
-mu = $.modules["bounds.shifted_interpolation"].gdp([], {...$.named($.cm(self, "_chain", [])), "sensitivity": $.cm(self, "sensitivity", [worlds]), "strong_convexity": $.ga(self, "strong_convexity"), "steps_with_record": steps_with, "steps_without_record": steps_without});
+}
+return null;
+});
+$ns.shows_start = $.property($.fn("shows_start", ["self"], {}, function (self) {
+return $.ga(self, "warm");
+}));
+$ns.check = $.fn("check", ["self", "steps", "*", "fresh", "inserted"], {"fresh": null, "inserted": false}, function (self, steps, fresh, inserted) {
+if (!$.t(steps)) {
+throw $.raised(InvalidParameter(["steps=0: a release from the minimiser without a noisy step is the minimiser itself, which no bound covers"]));
+}
+return null;
+});
+$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
+let mu, steps;
+if (($.t(steps_without) && !($.t($.ga(self, "shows_start")) || $.t($.ga(self, "shows_order"))))) {
+return $.dict([["gdp_squared", 0.0]]);
+}
+steps = $.either(steps_without, () => steps_with);
+if ($.t(!$.is($.ga(self, "exact"), null))) {
+return $.dict([["gdp_squared", $.pow($.cm(self, "_exact_gdp", [$.ga(self, "exact"), worlds, steps], {"erased": $.b.bool([steps_without])}), 2n)]]);
+}
+mu = $.modules["bounds.shifted_interpolation"].minimiser_dp_gdp([], {...$.named($.cm(self, "_chain", [])), "sensitivity": ($.t(steps_without) ? 0.0 : $.cm(self, "sensitivity", [worlds])), "strong_convexity": $.ga(self, "strong_convexity"), "gradient_tolerance": $.ga(self, "gradient_tolerance"), "steps": steps});
 return $.dict([["gdp_squared", $.pow(mu, 2n)]]);
 });
-}), [], {frozen: true, kw_only: true});
-Sharp = $.dataclass($.cls("Sharp", [GridMethod], ($ns) => {
-$ns.name = "sharp";
-$ns.summary = "the tight bound of the same algorithm (\u03bb > \u03b2\u208b, else Theorem 5.2 sharpened)";
+$ns._exact_gdp = $.fn("_exact_gdp", ["self", "exact", "worlds", "steps", "*", "erased"], {}, function (self, exact, worlds, steps, erased) {
+let m, moved, room, solved;
+{const $v1 = [$.ga(self, "strong_convexity"), $.add(1n, $.pow(2.0, $.neg(40n)))];m = $v1[0];room = $v1[1];}
+solved = $.mul($.div($.mul(2n, $.ga(self, "gradient_tolerance")), m), room);
+if ($.t(!$.is($.ga(self, "passes"), null))) {
+return $.cm(exact, "gdp", [self, worlds], {"steps_with": steps, "apart": $.cm($.ga(self, "passes"), "apart", [self, worlds])});
+}
+if ($.t(erased)) {
+return $.cm(exact, "gdp", [self, worlds], {"steps_with": 0n, "steps_without": steps, "apart": solved});
+}
+moved = $.mul($.div($.mul($.cm(self, "sensitivity", [worlds]), ROOM), $.mul($.ga(self, "records"), m)), room);
+return $.cm(exact, "gdp", [self, worlds], {"steps_with": steps, "apart": $.add(moved, solved)});
+});
+$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
+let own, solved;
+own = $.dict([["method", $.ga(self, "method")]]);
+if ($.t(!$.is($.ga(self, "passes"), null))) {
+return $.sup(MinimiserRun, self, "conditions")([]);
+}
+solved = $.tuple(["solver-tolerance", $.dict([...$.pairs(own), ["tolerance", $.ga(self, "gradient_tolerance")]])]);
+return $.tuple([...$.each($.sup(MinimiserRun, self, "conditions")([])), solved, $.tuple(["time-unseen", own])]);
+});
+}), [["gradient_tolerance", () => ["is", $.b.float]], ["warm", () => ["is", $.b.bool]], ["passes", () => ["or", ["is", Passes], ["none"]]]], {frozen: true, kw_only: true});
+Minimiser = $.dataclass($.cls("Minimiser", [GridMethod], ($ns) => {
+$ns.name = "minimiser";
+$ns.summary = "solve for the minimiser of the current records, then diffuse: nothing but noise to wait for";
+$ns.solver = "warm";
+$ns.diffusion_steps = null;
+$ns.gradient_tolerance = null;
 $ns.step_size = null;
 $ns.noise_variance = null;
-$ns.excess_risk_target = null;
+$ns.solver_passes = null;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 let name;
-$.sup(Sharp, self, "__post_init__")([]);
-for (const $v1 of $.each($.tuple(["step_size", "excess_risk_target"]))) {
-name = $v1;
+$.sup(Minimiser, self, "__post_init__")([]);
+choice(["solver", $.ga(self, "solver"), $.tuple([...$.each(SOLVERS), _PASSES])]);
+if (($.t($.eq($.ga(self, "solver"), _PASSES)) && ($.t($.is($.ga(self, "exact"), false)) || !$.t($.ga(self, "in_place"))))) {
+throw $.raised(InvalidParameter(["needs exact steps, and rows that keep their places"], {"solver": $.ga(self, "solver")}));
+}
+if (($.t($.eq($.ga(self, "solver"), _PASSES)) && $.t(!$.is($.ga(self, "gradient_tolerance"), null)))) {
+throw $.raised(InvalidParameter(["has no gradient_tolerance to reach; leave it out"], {"solver": $.ga(self, "solver")}));
+}
+if ($.t(!$.is($.ga(self, "solver_passes"), null))) {
+count(["solver_passes", $.ga(self, "solver_passes")], {"maximum": MOST_PASSES});
+if ($.t(!$.eq($.ga(self, "solver"), _PASSES))) {
+throw $.raised(InvalidParameter(["belongs to solver 'passes'"], {"solver_passes": $.ga(self, "solver_passes")}));
+}
+}
+if ($.t(!$.is($.ga(self, "diffusion_steps"), null))) {
+count(["diffusion_steps", $.ga(self, "diffusion_steps")]);
+}
+for (const $v2 of $.each($.tuple(["gradient_tolerance", "step_size", "noise_variance"]))) {
+name = $v2;
 if ($.t(!$.is($.b.getattr([self, name]), null))) {
 positive([name, $.b.getattr([self, name])]);
 }
 }
-if ($.t(!$.has($.tuple([null, "cheapest"]), $.ga(self, "noise_variance")))) {
-positive(["noise_variance", $.ga(self, "noise_variance")]);
-}
 return null;
 });
 $ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
-$.sup(Sharp, self, "check_plan")([plan]);
-if (!$.t($.lt(0n, $.ga($.ga(plan, "problem"), "strong_convexity")))) {
-throw $.raised(AssumptionViolated([("" + "\u03bb=" + $.formatted($.ga(plan, "regularization"), "", ("" + "g")) + " must exceed \u03b2\u208b=" + $.formatted($.ga($.ga($.ga(plan, "loss"), "constants"), "weak_convexity"), "", ("" + "g")) + ": only then does a step contract")]));
+let least;
+$.sup(Minimiser, self, "check_plan")([plan]);
+_check_one_minimiser([$.ga(plan, "problem")]);
+if ($.t($.eq($.ga(self, "solver"), _PASSES))) {
+return null;
+}
+least = gradient_error([], {...$.named(_rounding_facts([$.ga(plan, "problem")]))});
+if (!$.t($.le(least, $.ga(plan, "gradient_tolerance")))) {
+throw $.raised(InvalidParameter([("" + "is below " + $.formatted(least, "", ("" + "g")) + ", the rounding of a gradient in float64")], {"gradient_tolerance": $.ga(plan, "gradient_tolerance")}));
 }
 return null;
 });
 $ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
-let run;
-run = SharpRun([], {...$.named($.cm(self, "run_facts", [problem, numbers]))});
-return $.cm(Plan, "of", [problem, run, numbers], {"exactness": $.ga(run, "exactness")});
+let own, passes, promise, run, start;
+own = $.dict([["gradient_tolerance", $.ga(numbers, "gradient_tolerance")], ["warm", $.eq($.ga(self, "solver"), "warm")]]);
+passes = $.cm(self, "_passes", [problem]);
+run = MinimiserRun([], {...$.named($.cm(self, "run_facts", [problem, numbers])), ...$.named(own), "passes": passes});
+start = $.modules["methods.problem"].Solved([$.ga(numbers, "gradient_tolerance"), $.ga(self, "solver")]);
+if ($.t(!$.is(passes, null))) {
+start = $.modules["methods.problem"].Passed([$.ga(passes, "blocks"), $.cm(passes, "step_sizes", [$.ga(problem, "strong_convexity")])]);
+}
+promise = $.modules["methods.problem"].Promise([], {"dp": $.modules["methods.problem"].Costliest([$.b.max([$.ga(numbers, "learn_steps"), $.ga(numbers, "delete_steps")])]), "deletion": $.modules["methods.problem"].Costliest([], {"steps_without": $.ga(numbers, "delete_steps")})});
+return $.cm(Plan, "of", [problem, run, numbers], {"learning": start, "serving": start, "promise": promise, "exactness": $.ga(run, "exactness")});
 });
-}), [["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["or", ["is", $.b.float], ["is", $.b.str]], ["none"]]], ["excess_risk_target", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-_FACTS = $.b.tuple([(function* ($first) { for (const $v2 of $.each($first)) { let fact; fact = $v2; yield $.ga(fact, "name"); } })(fields([ExactSteps]))]);
-SharpExactRun = $.dataclass($.cls("SharpExactRun", [SharpRun], ($ns) => {
-$ns.method = "sharp-exact";
-$ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD whose every step is an exact discrete Gaussian, roundings charged";
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(SharpExactRun, self, "__post_init__")([]);
-if (($.t($.is($.ga(self, "exact"), null)) || $.t(!$.eq($.ga(self, "dimension"), $.ga($.ga(self, "exact"), "dimension"))))) {
-throw $.raised(InvalidParameter(["must be outputs \u00d7 features"], {"dimension": $.ga(self, "dimension")}));
+$ns._passes = $.fn("_passes", ["self", "problem"], {}, function (self, problem) {
+return ($.t($.eq($.ga(self, "solver"), _PASSES)) ? passes_for([problem, $.ga(self, "solver_passes")]) : null);
+});
+}), [["solver", () => ["is", $.b.str]], ["diffusion_steps", () => ["or", ["is", $.b.int], ["none"]]], ["gradient_tolerance", () => ["or", ["is", $.b.float], ["none"]]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["is", $.b.float], ["none"]]], ["solver_passes", () => ["or", ["is", $.b.int], ["none"]]]], {frozen: true});
+_check_one_minimiser = $.fn("_check_one_minimiser", ["problem"], {}, function (problem) {
+if (!$.t($.lt(0n, $.ga(problem, "strong_convexity")))) {
+throw $.raised(AssumptionViolated([("" + "\u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " must exceed the weak convexity \u03b2\u208b=" + $.formatted($.ga($.ga($.ga(problem, "loss"), "constants"), "weak_convexity"), "", ("" + "g")) + " of the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss: only then is there one minimiser, close for neighbouring tables")]));
 }
 return null;
 });
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-let steps, told;
-told = $.sup(SharpExactRun, self, "to_dict")([]);
-steps = $.cm(told, "pop", ["exact"]);
-return $.dict([...$.pairs(told), ...$.pairs($.dict((function* ($first) { for (const $v3 of $.each($first)) { let name, value; {const $v4 = $.unpack($v3, 2, -1);name = $v4[0];value = $v4[1];} if (!$.t(!$.eq($.tuple([name, value]), $.tuple(["in_place", true])))) continue; yield [name, value]; } })($.cm(steps, "items", []))))]);
+_rounding_facts = $.fn("_rounding_facts", ["problem"], {}, function (problem) {
+return $.dict([["lipschitz", $.ga($.ga($.ga(problem, "loss"), "constants"), "lipschitz")], ["curvature", $.ga($.ga($.ga(problem, "loss"), "constants"), "curvature")], ["outputs", $.ga($.ga(problem, "loss"), "outputs")], ["records", $.ga(problem, "records")], ["features", $.ga(problem, "features")], ["regularization", $.ga(problem, "regularization")], ["weights_norm", $.div($.mul(2n, $.ga($.ga($.ga(problem, "loss"), "constants"), "lipschitz")), $.ga(problem, "regularization"))]]);
 });
-$ns.in_parts = $.staticmethod($.fn("in_parts", ["facts"], {}, function (facts) {
-let own;
-own = $.dict((function* ($first) { for (const $v5 of $.each($first)) { let name, value; {const $v6 = $.unpack($v5, 2, -1);name = $v6[0];value = $v6[1];} if (!$.t(!$.has(_FACTS, name))) continue; yield [name, value]; } })($.cm(facts, "items", [])));
-return $.dict([...$.pairs(own), ["exact", $.dict((function* ($first) { for (const $v7 of $.each($first)) { let name; name = $v7; if (!$.t($.has(facts, name))) continue; yield [name, $.gi(facts, name)]; } })(_FACTS))]]);
-}));
-}), [["dimension", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
-SharpExact = $.dataclass($.cls("SharpExact", [Sharp], ($ns) => {
-$ns.name = "sharp-exact";
-$ns.compared = false;
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-return $.dict((function* ($first) { for (const $v8 of $.each($first)) { let name, value; {const $v9 = $.unpack($v8, 2, -1);name = $v9[0];value = $v9[1];} if (!$.t(!$.eq(name, "exact"))) continue; yield [name, value]; } })($.cm($.sup(SharpExact, self, "to_dict")([]), "items", [])));
+diffusion_steps = $.fn("diffusion_steps", ["problem", "step_size"], {}, function (problem, step_size) {
+let chain, enough, most, risk;
+chain = $.dict([["step_size", step_size], ["strong_convexity", $.ga(problem, "strong_convexity")]]);
+risk = $.fn("risk", ["steps"], {}, function (steps) {
+return forecast_excess_risk([problem], {"step_size": step_size, "noise_variance": $.modules["bounds.shifted_interpolation"].noise_inflation([], {"steps": steps, ...$.named(chain)}), "steps": steps});
 });
-$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
-let run;
-run = SharpExactRun([], {...$.named($.cm(self, "run_facts", [problem, numbers])), "dimension": $.ga(problem, "dimension")});
-return $.cm(Plan, "of", [problem, run, numbers], {"exactness": $.ga(run, "exactness")});
+most = $.b.max([1n, $.b.round([$.mul(_DIFFUSION_SHARE, forecast_passes([problem]))])]);
+enough = $.mul(1.01, risk([most]));
+return first_whole([$.fn("<lambda>", ["steps"], {}, (steps) => $.le(risk([steps]), enough)), 0n, most]);
 });
-}), [], {frozen: true});
-return {SharpRun, Sharp, _FACTS, SharpExactRun, SharpExact, ClassVar, GridMethod, GridRun, positive, AssumptionViolated, Plan, InvalidParameter, ExactSteps, fields};
-})();
-$.modules["methods.theorem"] = (() => {
-let TheoremRun, Theorem, _check_covered;
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const theorem_5_1 = $.modules["bounds.theorem_5_1"];
-const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
-const positive = $.modules["errors"]["positive"];
-const Worlds = $.modules["privacy.guarantee"]["Worlds"];
-const GridMethod = $.modules["methods.exact_steps"]["GridMethod"];
-const GridRun = $.modules["methods.exact_steps"]["GridRun"];
-const Plan = $.modules["methods.plan"]["Plan"];
-TheoremRun = $.dataclass($.cls("TheoremRun", [GridRun], ($ns) => {
-$ns.method = "theorem";
-$ns.source = "Chourasia & Shah 2023, Theorem 5.1 (G.9, G.15)";
-$ns.largest_step_size = $.property($.fn("largest_step_size", ["self"], {}, function (self) {
-return $.div(1n, $.ga(self, "_steepest"));
-}));
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-let mu, printed;
-printed = $.modules["bounds.theorem_5_1"].deletion_rate([], {...$.named($.cm(self, "_chain", [])), "sensitivity": $.cm(self, "sensitivity", [worlds]), "regularization": $.ga(self, "strong_convexity"), "steps_with_record": steps_with, "steps_without_record": steps_without});
-if ($.t($.is($.ga(self, "exact"), null))) {
-return $.dict([["rate", printed]]);
-}
-mu = $.cm($.ga(self, "exact"), "gdp", [self, worlds], {"steps_with": steps_with, "steps_without": steps_without});
-return $.dict([["rate", $.b.max([printed, $.div($.pow(mu, 2n), 2n)])]]);
-});
-}), [], {frozen: true, kw_only: true});
-Theorem = $.dataclass($.cls("Theorem", [GridMethod], ($ns) => {
-$ns.name = "theorem";
-$ns.summary = "Theorem 5.1 as printed (5.2 for a non-convex loss)";
-$ns.notions = $.tuple([$.ga(Worlds, "DEFINITION_4_1")]);
-$ns.step_size = null;
-$ns.noise_variance = null;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(Theorem, self, "__post_init__")([]);
-if ($.t(!$.is($.ga(self, "step_size"), null))) {
-positive(["step_size", $.ga(self, "step_size")]);
-}
-if ($.t(!$.has($.tuple([null, "cheapest"]), $.ga(self, "noise_variance")))) {
-positive(["noise_variance", $.ga(self, "noise_variance")]);
-}
-return null;
-});
-$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
-let widest;
-$.sup(Theorem, self, "check_plan")([plan]);
-_check_covered([$.ga(plan, "problem")]);
-widest = $.modules["bounds.theorem_5_1"].init_variance([], {"noise_variance": $.ga(plan, "noise_variance"), "regularization": $.ga(plan, "regularization"), "step_size": $.ga(plan, "step_size")});
-if (!($.t($.lt($.ga(plan, "step_size"), $.div(1n, $.ga($.ga(plan, "problem"), "objective_smoothness")))) && $.t($.le($.ga(plan, "init_variance"), $.mul(widest, $.add(1n, 1e-09)))))) {
-throw $.raised(AssumptionViolated([("" + "must be below 1/(\u03bb+\u03b2), and init_variance=" + $.formatted($.ga(plan, "init_variance"), "", ("" + "g")) + " at most " + $.formatted(widest, "", ("" + "g")) + ", for Theorem 5.1")], {"step_size": $.ga(plan, "step_size")}));
-}
-return null;
-});
-$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
-let run;
-run = TheoremRun([], {...$.named($.cm(self, "run_facts", [problem, numbers]))});
-return $.cm(Plan, "of", [problem, run, numbers], {"exactness": $.ga(run, "exactness")});
-});
-}), [["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["or", ["is", $.b.float], ["is", $.b.str]], ["none"]]]], {frozen: true});
-_check_covered = $.fn("_check_covered", ["problem"], {}, function (problem) {
-if (!($.t($.ga($.ga($.ga(problem, "loss"), "constants"), "convex")) && $.t($.ga($.ga(problem, "loss"), "twice_differentiable")))) {
-throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss is not twice differentiable and convex, which Theorem 5.1 assumes; method 'sharp' needs less and is tighter")]));
-}
-return null;
-});
-return {TheoremRun, Theorem, _check_covered, Worlds, ClassVar, GridMethod, GridRun, positive, AssumptionViolated, Plan};
+return {_PASSES, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps, solver_passes, ClassVar, GridMethod, Passes, SharpRun, first_whole, forecast_passes, forecast_excess_risk, positive, count, InvalidParameter, MOST_PASSES, SOLVERS, choice, gradient_error, Plan, Any, non_negative, AssumptionViolated, passes_for, ROOM};
 })();
 $.modules["evidence.facts"] = (() => {
 let MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _columns, in_order, digest, number, version, audited, MOST_PLACES, MOST_PUBLISHERS, UNKNOWN, listed, in_order_of_the_source, looked_for, put_besides, made_by;
@@ -7671,280 +7898,242 @@ return $.tuple([$.ga(event, "mechanism"), $.ga(event, "exposure"), 0.0]);
 CONTRADICTION = "runs that share every other fact state different smoothness of the objective";
 return {Erasing, hidden_past, Account, _stretch, CONTRADICTION, Stretch, Counter, field, Mechanism, Event, groupby, InvalidParameter, EventKinds, contradict, replace, count, costs, publish, orders, answer};
 })();
-$.modules["methods.interleaved"] = (() => {
-let _FEWEST_RESUMED, InterleavedRun, Interleaved;
+$.modules["methods.ladder"] = (() => {
+let MOMENTS, STAGE_KINDS, Stage, SampledStage, check_sampled, of_stage, Ladder, KEPT, _LEARN, _RERUN, LadderRun;
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const replace = $.libraries["dataclasses"]["replace"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const choice = $.modules["errors"]["choice"];
-const count = $.modules["errors"]["count"];
-const GridMethod = $.modules["methods.exact_steps"]["GridMethod"];
-const Perturbed = $.modules["methods.perturbed"]["Perturbed"];
-const PerturbedRun = $.modules["methods.perturbed"]["PerturbedRun"];
-const Plan = $.modules["methods.plan"]["Plan"];
-const Costliest = $.modules["methods.problem"]["Costliest"];
-const Promise = $.modules["methods.problem"]["Promise"];
-const Solved = $.modules["methods.problem"]["Solved"];
-const SharpRun = $.modules["methods.sharp"]["SharpRun"];
-_FEWEST_RESUMED = 2n;
-InterleavedRun = $.dataclass($.cls("InterleavedRun", [SharpRun], ($ns) => {
-$ns.method = "interleaved";
-$ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD from the model published before, composed with the objective perturbation that it began from";
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(InterleavedRun, self, "__post_init__")([]);
-if ($.t($.eq($.ga(self, "shows_order"), $.ga($.ga(self, "fresh_release"), "in_place")))) {
-throw $.raised(InvalidParameter(["must say of fresh publications what it says of the steps between them"], {"in_place": !$.t($.ga(self, "shows_order"))}));
-}
-return null;
-});
-$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
-return ($.t(steps) ? $.mul(2n, steps) : 1n);
-});
-$ns.check = $.fn("check", ["self", "steps", "*", "fresh", "inserted"], {"fresh": null, "inserted": false}, function (self, steps, fresh, inserted) {
-if ($.t($.eq(fresh, $.b.bool([steps])))) {
-throw $.raised(InvalidParameter([($.t(fresh) ? "must be 0: a fresh publication by 'interleaved' has no noisy steps" : "must be at least 1 where a publication by 'interleaved' resumes from the model before")], {"steps": steps}));
-}
-return null;
-});
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-let clean, cost, endless, fresh, shown, with_record;
-endless = $.eq(steps_with, $.libraries["math"].inf);
-fresh = $.either(endless, () => $.eq($.mod(steps_with, 2n), 1n));
-{const $v1 = [($.t(endless) ? $.libraries["math"].inf : $.floordiv(steps_with, 2n)), $.floordiv(steps_without, 2n)];with_record = $v1[0];clean = $v1[1];}
-cost = (($.t(with_record) || ($.t(clean) && $.t($.ga(self, "shows_order")))) ? $.sup(InterleavedRun, self, "_cost")([worlds, with_record, clean]) : $.dict([]));
-if ($.t(fresh)) {
-cost = $.dict([...$.pairs($.cm($.ga(self, "fresh_release"), "_cost", [worlds, 1n, 0n])), ...$.pairs(cost)]);
-} else {
-if (($.t($.ga(self, "shows_order")) && $.t($.eq($.mod(steps_without, 2n), 1n)))) {
-shown = $.gi($.cm($.ga(self, "fresh_release"), "_cost", [worlds, 0n, 1n]), "gdp_squared");
-cost = $.dict([["gdp_squared", $.add(shown, $.cm(cost, "get", ["gdp_squared", 0.0]))]]);
-}
-}
-return cost;
-});
-$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
-return $.tuple([...$.each($.sup(InterleavedRun, self, "conditions")([])), ...$.each($.cm($.ga(self, "fresh_release"), "conditions", []))]);
-});
-}), [["fresh_release", () => ["is", PerturbedRun]]], {frozen: true, kw_only: true});
-Interleaved = $.dataclass($.cls("Interleaved", [GridMethod], ($ns) => {
-$ns.name = "interleaved";
-$ns.summary = "many publications: a few by objective perturbation, between them a few noisy steps";
-$ns.for_streams = true;
-$ns.proof = $.ga(Perturbed, "proof");
-$ns.fresh_every = null;
-$ns.resumed_steps = null;
-$ns.solver = "cold";
-$ns.step_size = null;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(Interleaved, self, "__post_init__")([]);
-choice(["solver", $.ga(self, "solver"), $.tuple(["cold", "fixed"])]);
-if ($.t(!$.is($.ga(self, "fresh_every"), null))) {
-count(["fresh_every", $.ga(self, "fresh_every")], {"minimum": $.add(_FEWEST_RESUMED, 1n)});
-}
-if ($.t(!$.is($.ga(self, "resumed_steps"), null))) {
-count(["resumed_steps", $.ga(self, "resumed_steps")]);
-}
-return null;
-});
-$ns._fresh = $.property($.fn("_fresh", ["self"], {}, function (self) {
-return Perturbed([], {"solver": $.ga(self, "solver"), "in_place": $.ga(self, "in_place")});
-}));
-$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
-$.sup(Interleaved, self, "check_plan")([plan]);
-$.cm($.ga(self, "_fresh"), "check_plan", [plan]);
-return null;
-});
-$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
-let fresh, promise, resumed, run, start, steps;
-if ($.t($.is($.ga(self, "fresh_every"), null))) {
-throw $.raised(InvalidParameter(["a plan by method 'interleaved' states how many publications start afresh"], {"fresh_every": null}));
-}
-fresh = $.cm(replace([$.ga(self, "_fresh")], {"solver": "cold"}), "run", [problem, numbers]);
-run = InterleavedRun([], {...$.named($.cm(self, "run_facts", [problem, numbers])), "fresh_release": fresh});
-{const $v2 = [$.ga(numbers, "delete_steps"), $.sub($.ga(self, "fresh_every"), 1n)];steps = $v2[0];resumed = $v2[1];}
-promise = Promise([], {"dp": Costliest([$.add(1n, $.mul($.mul(2n, resumed), steps))]), "deletion": Costliest([$.add(1n, $.mul($.mul(2n, $.sub(resumed, 1n)), steps)), $.mul(2n, steps)]), "relearns": true, "fresh_every": $.ga(self, "fresh_every")});
-start = Solved([$.ga(numbers, "gradient_tolerance"), $.ga(self, "solver")]);
-return $.cm(Plan, "of", [problem, run, numbers], {"learning": start, "promise": promise, "exactness": $.ga(run, "exactness")});
-});
-}), [["fresh_every", () => ["or", ["is", $.b.int], ["none"]]], ["resumed_steps", () => ["or", ["is", $.b.int], ["none"]]], ["solver", () => ["is", $.b.str]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-return {_FEWEST_RESUMED, InterleavedRun, Interleaved, ClassVar, Perturbed, GridMethod, PerturbedRun, SharpRun, count, choice, Plan, Solved, Costliest, Promise, replace, InvalidParameter};
-})();
-$.modules["methods.minimiser"] = (() => {
-let _PASSES, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps;
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const Any = $.libraries["typing"]["Any"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
-const first_whole = $.modules["bounds.arithmetic"]["first_whole"];
-const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
 const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const choice = $.modules["errors"]["choice"];
 const count = $.modules["errors"]["count"];
-const non_negative = $.modules["errors"]["non_negative"];
 const positive = $.modules["errors"]["positive"];
-const ROOM = $.modules["methods.exact_steps"]["ROOM"];
-const GridMethod = $.modules["methods.exact_steps"]["GridMethod"];
-const forecast_excess_risk = $.modules["methods.forecast"]["forecast_excess_risk"];
-const MOST_PASSES = $.modules["methods.passes"]["MOST_PASSES"];
-const Passes = $.modules["methods.passes"]["Passes"];
-const passes_for = $.modules["methods.passes"]["passes_for"];
+const HEAD = $.modules["losses.staged"]["HEAD"];
+const NETWORK = $.modules["losses.staged"]["NETWORK"];
+const Staged = $.modules["losses.staged"]["Staged"];
+const Budget = $.modules["privacy.budget"]["Budget"];
+const Guarantee = $.modules["privacy.guarantee"]["Guarantee"];
+const Worlds = $.modules["privacy.guarantee"]["Worlds"];
+const moments = $.modules["methods.moments"];
+const Mechanism = $.modules["methods.base"]["Mechanism"];
+const MOST_STAGES = $.modules["methods.plan"]["MOST_STAGES"];
+const Method = $.modules["methods.plan"]["Method"];
 const Plan = $.modules["methods.plan"]["Plan"];
-const SOLVERS = $.modules["methods.problem"]["SOLVERS"];
-const forecast_passes = $.modules["methods.problem"]["forecast_passes"];
-const solver_passes = $.modules["methods.problem"]["solver_passes"];
-const SharpRun = $.modules["methods.sharp"]["SharpRun"];
-_PASSES = "passes";
-_DIFFUSION_SHARE = $.div(5n, 3n);
-MinimiserRun = $.dataclass($.cls("MinimiserRun", [SharpRun], ($ns) => {
-$ns.method = "minimiser";
-$ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD from the minimiser";
-$ns.fresh = true;
-$ns.gradient_tolerance = 0.0;
-$ns.warm = false;
-$ns.passes = null;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(MinimiserRun, self, "__post_init__")([]);
-non_negative(["gradient_tolerance", $.ga(self, "gradient_tolerance")]);
-if ($.t(!$.is($.ga(self, "passes"), null))) {
-$.cm($.ga(self, "passes"), "check", [self]);
-if (($.t($.ga(self, "warm")) || $.t($.ga(self, "gradient_tolerance")))) {
-throw $.raised(InvalidParameter(["begins at 0 and has no tolerance"], {"passes": $.ga(self, "passes")}));
-}
-}
-return null;
-});
-$ns.shows_start = $.property($.fn("shows_start", ["self"], {}, function (self) {
-return $.ga(self, "warm");
-}));
-$ns.check = $.fn("check", ["self", "steps", "*", "fresh", "inserted"], {"fresh": null, "inserted": false}, function (self, steps, fresh, inserted) {
-if (!$.t(steps)) {
-throw $.raised(InvalidParameter(["steps=0: a release from the minimiser without a noisy step is the minimiser itself, which no bound covers"]));
-}
-return null;
-});
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-let mu, steps;
-if (($.t(steps_without) && !($.t($.ga(self, "shows_start")) || $.t($.ga(self, "shows_order"))))) {
-return $.dict([["gdp_squared", 0.0]]);
-}
-steps = $.either(steps_without, () => steps_with);
-if ($.t(!$.is($.ga(self, "exact"), null))) {
-return $.dict([["gdp_squared", $.pow($.cm(self, "_exact_gdp", [$.ga(self, "exact"), worlds, steps], {"erased": $.b.bool([steps_without])}), 2n)]]);
-}
-mu = $.modules["bounds.shifted_interpolation"].minimiser_dp_gdp([], {...$.named($.cm(self, "_chain", [])), "sensitivity": ($.t(steps_without) ? 0.0 : $.cm(self, "sensitivity", [worlds])), "strong_convexity": $.ga(self, "strong_convexity"), "gradient_tolerance": $.ga(self, "gradient_tolerance"), "steps": steps});
-return $.dict([["gdp_squared", $.pow(mu, 2n)]]);
-});
-$ns._exact_gdp = $.fn("_exact_gdp", ["self", "exact", "worlds", "steps", "*", "erased"], {}, function (self, exact, worlds, steps, erased) {
-let m, moved, room, solved;
-{const $v1 = [$.ga(self, "strong_convexity"), $.add(1n, $.pow(2.0, $.neg(40n)))];m = $v1[0];room = $v1[1];}
-solved = $.mul($.div($.mul(2n, $.ga(self, "gradient_tolerance")), m), room);
-if ($.t(!$.is($.ga(self, "passes"), null))) {
-return $.cm(exact, "gdp", [self, worlds], {"steps_with": steps, "apart": $.cm($.ga(self, "passes"), "apart", [self, worlds])});
-}
-if ($.t(erased)) {
-return $.cm(exact, "gdp", [self, worlds], {"steps_with": 0n, "steps_without": steps, "apart": solved});
-}
-moved = $.mul($.div($.mul($.cm(self, "sensitivity", [worlds]), ROOM), $.mul($.ga(self, "records"), m)), room);
-return $.cm(exact, "gdp", [self, worlds], {"steps_with": steps, "apart": $.add(moved, solved)});
-});
-$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
-let own, solved;
-own = $.dict([["method", $.ga(self, "method")]]);
-if ($.t(!$.is($.ga(self, "passes"), null))) {
-return $.sup(MinimiserRun, self, "conditions")([]);
-}
-solved = $.tuple(["solver-tolerance", $.dict([...$.pairs(own), ["tolerance", $.ga(self, "gradient_tolerance")]])]);
-return $.tuple([...$.each($.sup(MinimiserRun, self, "conditions")([])), solved, $.tuple(["time-unseen", own])]);
-});
-}), [["gradient_tolerance", () => ["is", $.b.float]], ["warm", () => ["is", $.b.bool]], ["passes", () => ["or", ["is", Passes], ["none"]]]], {frozen: true, kw_only: true});
-Minimiser = $.dataclass($.cls("Minimiser", [GridMethod], ($ns) => {
-$ns.name = "minimiser";
-$ns.summary = "solve for the minimiser of the current records, then diffuse: nothing but noise to wait for";
-$ns.solver = "warm";
-$ns.diffusion_steps = null;
-$ns.gradient_tolerance = null;
+const Costliest = $.modules["methods.problem"]["Costliest"];
+const Promise = $.modules["methods.problem"]["Promise"];
+const Sampling = $.modules["methods.problem"]["Sampling"];
+const SampledSteps = $.modules["methods.sampled_steps"]["SampledSteps"];
+MOMENTS = "moments";
+STAGE_KINDS = $.tuple([NETWORK, HEAD, MOMENTS]);
+Stage = $.dataclass($.cls("Stage", [], ($ns) => {
+$ns.kind = NETWORK;
+$ns.steps = null;
 $ns.step_size = null;
-$ns.noise_variance = null;
-$ns.solver_passes = null;
+$ns.regularization = null;
+$ns.share = 1.0;
+$ns.sampling_rate = null;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 let name;
-$.sup(Minimiser, self, "__post_init__")([]);
-choice(["solver", $.ga(self, "solver"), $.tuple([...$.each(SOLVERS), _PASSES])]);
-if (($.t($.eq($.ga(self, "solver"), _PASSES)) && ($.t($.is($.ga(self, "exact"), false)) || !$.t($.ga(self, "in_place"))))) {
-throw $.raised(InvalidParameter(["needs exact steps, and rows that keep their places"], {"solver": $.ga(self, "solver")}));
-}
-if (($.t($.eq($.ga(self, "solver"), _PASSES)) && $.t(!$.is($.ga(self, "gradient_tolerance"), null)))) {
-throw $.raised(InvalidParameter(["has no gradient_tolerance to reach; leave it out"], {"solver": $.ga(self, "solver")}));
-}
-if ($.t(!$.is($.ga(self, "solver_passes"), null))) {
-count(["solver_passes", $.ga(self, "solver_passes")], {"maximum": MOST_PASSES});
-if ($.t(!$.eq($.ga(self, "solver"), _PASSES))) {
-throw $.raised(InvalidParameter(["belongs to solver 'passes'"], {"solver_passes": $.ga(self, "solver_passes")}));
+choice(["kind of a stage", $.ga(self, "kind"), STAGE_KINDS]);
+if ($.t(!$.is($.ga(self, "steps"), null))) {
+count(["steps of a stage", $.ga(self, "steps")]);
+} else {
+if ($.t($.eq($.ga(self, "kind"), NETWORK))) {
+throw $.raised(InvalidParameter(["a network stage needs steps=, the number of noisy steps that it runs"]));
 }
 }
-if ($.t(!$.is($.ga(self, "diffusion_steps"), null))) {
-count(["diffusion_steps", $.ga(self, "diffusion_steps")]);
-}
-for (const $v2 of $.each($.tuple(["gradient_tolerance", "step_size", "noise_variance"]))) {
-name = $v2;
+for (const $v1 of $.each($.tuple(["step_size", "regularization"]))) {
+name = $v1;
 if ($.t(!$.is($.b.getattr([self, name]), null))) {
 positive([name, $.b.getattr([self, name])]);
 }
 }
+positive(["share", $.ga(self, "share")]);
+if (($.t($.eq($.ga(self, "kind"), MOMENTS)) && $.t(!$.eq($.tuple([$.ga(self, "steps"), $.ga(self, "step_size")]), $.tuple([null, null]))))) {
+throw $.raised(InvalidParameter(["moments are made in one pass: leave steps and step_size out"]));
+}
+if ($.t(!$.is($.ga(self, "sampling_rate"), null))) {
+if ($.t(!$.eq($.ga(self, "kind"), NETWORK))) {
+throw $.raised(InvalidParameter([("" + "sampling_rate belongs to a network stage, not to one of kind " + $.formatted($.ga(self, "kind"), "r", ""))]));
+}
+if (!$.t($.lt(positive(["sampling_rate", $.ga(self, "sampling_rate")]), 1n))) {
+throw $.raised(InvalidParameter(["must be below 1; leave it out for steps on all rows"], {"sampling_rate": $.ga(self, "sampling_rate")}));
+}
+}
 return null;
 });
+$ns.form = $.property($.fn("form", ["self"], {}, function (self) {
+return ($.t($.eq($.ga(self, "kind"), NETWORK)) ? NETWORK : HEAD);
+}));
+}), [["kind", () => ["is", $.b.str]], ["steps", () => ["or", ["is", $.b.int], ["none"]]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["regularization", () => ["or", ["is", $.b.float], ["none"]]], ["share", () => ["is", $.b.float]], ["sampling_rate", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
+SampledStage = $.dataclass($.cls("SampledStage", [Method], ($ns) => {
+$ns.name = "sampled-steps";
+$ns.summary = "a stage of a ladder: noisy steps on samples of the rows";
 $ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
-let least;
-$.sup(Minimiser, self, "check_plan")([plan]);
-_check_one_minimiser([$.ga(plan, "problem")]);
-if ($.t($.eq($.ga(self, "solver"), _PASSES))) {
-return null;
-}
-least = gradient_error([], {...$.named(_rounding_facts([$.ga(plan, "problem")]))});
-if (!$.t($.le(least, $.ga(plan, "gradient_tolerance")))) {
-throw $.raised(InvalidParameter([("" + "is below " + $.formatted(least, "", ("" + "g")) + ", the rounding of a gradient in float64")], {"gradient_tolerance": $.ga(plan, "gradient_tolerance")}));
+let least, lipschitz;
+$.sup(SampledStage, self, "check_plan")([plan]);
+check_sampled([$.ga(plan, "problem")]);
+lipschitz = $.mul($.ga($.ga($.ga(plan, "loss"), "constants"), "lipschitz"), $.add(1n, $.ga($.ga(plan, "problem"), "slack")));
+least = $.div($.mul($.ga(plan, "step_size"), $.pow($.div($.mul($.ga(self, "noise_multiplier"), lipschitz), $.mul($.ga(self, "sampling_rate"), $.ga(plan, "records"))), 2n)), 2n);
+if (!$.t($.le($.mul(least, $.sub(1n, 1e-09)), $.ga(plan, "noise_variance")))) {
+throw $.raised(InvalidParameter([("" + "is below " + $.formatted(least, "", ("" + "g")) + ", which noise_multiplier=" + $.formatted($.ga(self, "noise_multiplier"), "", ("" + "g")) + " is")], {"noise_variance": $.ga(plan, "noise_variance")}));
 }
 return null;
 });
 $ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
-let own, passes, promise, run, start;
-own = $.dict([["gradient_tolerance", $.ga(numbers, "gradient_tolerance")], ["warm", $.eq($.ga(self, "solver"), "warm")]]);
-passes = $.cm(self, "_passes", [problem]);
-run = MinimiserRun([], {...$.named($.cm(self, "run_facts", [problem, numbers])), ...$.named(own), "passes": passes});
-start = $.modules["methods.problem"].Solved([$.ga(numbers, "gradient_tolerance"), $.ga(self, "solver")]);
-if ($.t(!$.is(passes, null))) {
-start = $.modules["methods.problem"].Passed([$.ga(passes, "blocks"), $.cm(passes, "step_sizes", [$.ga(problem, "strong_convexity")])]);
+let run;
+run = SampledSteps([], {"records": $.ga(problem, "records"), "proven": $.ga($.ga($.ga(problem, "loss"), "constants"), "proven"), "sampling_rate": $.ga(self, "sampling_rate"), "noise_multiplier": $.ga(self, "noise_multiplier"), "draws": $.ga(self, "draws")});
+return $.cm(Plan, "of", [problem, run, numbers], {"sampling": Sampling([$.ga(self, "sampling_rate"), $.ga(self, "draws")])});
+});
+}), [["sampling_rate", () => ["is", $.b.float]], ["draws", () => ["is", $.b.int]], ["noise_multiplier", () => ["is", $.b.float]]], {frozen: true});
+check_sampled = $.fn("check_sampled", ["problem"], {}, function (problem) {
+if ($.t($.lt(1n, $.ga(problem, "rows_per_subject")))) {
+throw $.raised(AssumptionViolated(["is too many for samples: m rows in samples cost far more than m\u00b2 times one; leave sampling_rate out, or keep one row of each person"], {"rows_per_subject": $.ga(problem, "rows_per_subject")}));
 }
-promise = $.modules["methods.problem"].Promise([], {"dp": $.modules["methods.problem"].Costliest([$.b.max([$.ga(numbers, "learn_steps"), $.ga(numbers, "delete_steps")])]), "deletion": $.modules["methods.problem"].Costliest([], {"steps_without": $.ga(numbers, "delete_steps")})});
-return $.cm(Plan, "of", [problem, run, numbers], {"learning": start, "serving": start, "promise": promise, "exactness": $.ga(run, "exactness")});
-});
-$ns._passes = $.fn("_passes", ["self", "problem"], {}, function (self, problem) {
-return ($.t($.eq($.ga(self, "solver"), _PASSES)) ? passes_for([problem, $.ga(self, "solver_passes")]) : null);
-});
-}), [["solver", () => ["is", $.b.str]], ["diffusion_steps", () => ["or", ["is", $.b.int], ["none"]]], ["gradient_tolerance", () => ["or", ["is", $.b.float], ["none"]]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["is", $.b.float], ["none"]]], ["solver_passes", () => ["or", ["is", $.b.int], ["none"]]]], {frozen: true});
-_check_one_minimiser = $.fn("_check_one_minimiser", ["problem"], {}, function (problem) {
-if (!$.t($.lt(0n, $.ga(problem, "strong_convexity")))) {
-throw $.raised(AssumptionViolated([("" + "\u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " must exceed the weak convexity \u03b2\u208b=" + $.formatted($.ga($.ga($.ga(problem, "loss"), "constants"), "weak_convexity"), "", ("" + "g")) + " of the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss: only then is there one minimiser, close for neighbouring tables")]));
+if (!$.t($.ga($.ga(problem, "loss"), "clips_each"))) {
+throw $.raised(AssumptionViolated([("" + "a stage on samples clips every record's gradient, which the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss does not; take losses.MultilayerPerceptron or deep.Network, or leave sampling_rate out")]));
 }
 return null;
 });
-_rounding_facts = $.fn("_rounding_facts", ["problem"], {}, function (problem) {
-return $.dict([["lipschitz", $.ga($.ga($.ga(problem, "loss"), "constants"), "lipschitz")], ["curvature", $.ga($.ga($.ga(problem, "loss"), "constants"), "curvature")], ["outputs", $.ga($.ga(problem, "loss"), "outputs")], ["records", $.ga(problem, "records")], ["features", $.ga(problem, "features")], ["regularization", $.ga(problem, "regularization")], ["weights_norm", $.div($.mul(2n, $.ga($.ga($.ga(problem, "loss"), "constants"), "lipschitz")), $.ga(problem, "regularization"))]]);
+of_stage = $.fn("of_stage", ["stage", "number", "problem", "staged", "*", "gdp", "worlds"], {}, function (stage, number, problem, staged, gdp, worlds) {
+return replace([problem], {"loss": $.cm(staged, "loss_of", [number]), "features": $.cm(staged, "features_of", [number, $.ga(problem, "features")]), "regularization": ($.t($.is($.ga(stage, "regularization"), null)) ? $.ga(problem, "regularization") : $.ga(stage, "regularization")), "budget": $.cm(Budget, "from_gdp", [], {"dp": gdp, "deletion": gdp}), "adjacency": ($.t($.ga(worlds, "between_records")) ? $.ga(Worlds, "REPLACE") : $.ga(Worlds, "ZERO_OUT")), "releases": 1n, "utility": false, "slack_in_budget": false, "asked_regularization": null, "model_norm": null, "one_hot_blocks": null, "total": null, "feature_map": null});
 });
-diffusion_steps = $.fn("diffusion_steps", ["problem", "step_size"], {}, function (problem, step_size) {
-let chain, enough, most, risk;
-chain = $.dict([["step_size", step_size], ["strong_convexity", $.ga(problem, "strong_convexity")]]);
-risk = $.fn("risk", ["steps"], {}, function (steps) {
-return forecast_excess_risk([problem], {"step_size": step_size, "noise_variance": $.modules["bounds.shifted_interpolation"].noise_inflation([], {"steps": steps, ...$.named(chain)}), "steps": steps});
+Ladder = $.dataclass($.cls("Ladder", [Method], ($ns) => {
+$ns.name = "ladder";
+$ns.summary = "networks: a published base at \u03b5_dd, later stages run again at every deletion, no horizon";
+$ns.weighed = "never";
+$ns.stages = $.tuple([Stage([NETWORK, 60n]), Stage([NETWORK, 20n])]);
+$ns.level = 0n;
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.cm($.b.object, "__setattr__", [self, "stages", $.b.tuple([$.ga(self, "stages")])]);
+if (!$.t($.b.all([(function* ($first) { for (const $v2 of $.each($first)) { let stage; stage = $v2; yield $.b.isinstance([stage, Stage]); } })($.ga(self, "stages"))]))) {
+throw $.raised(InvalidParameter(["stages must be methods.Stage objects, for example Stage('network', 60), Stage('head')"]));
+}
+if (!$.t((($v3, $v4, $v5) => $.le($v3, $v4) && $.le($v4, $v5))(2n, $.b.len([$.ga(self, "stages")]), MOST_STAGES))) {
+throw $.raised(InvalidParameter([("" + $.formatted($.b.len([$.ga(self, "stages")]), "", "") + " stage(s), where 2 to " + $.formatted(MOST_STAGES, "", "") + " can be: a base and at least one stage that a deletion runs again; the one-stage case is method 'composition'")]));
+}
+if (!$.t((($v6, $v7, $v8) => $.le($v6, $v7) && $.le($v7, $v8))($.neg(1n), $.ga(self, "level"), $.sub($.b.len([$.ga(self, "stages")]), 2n)))) {
+throw $.raised(InvalidParameter([("" + "must lie between -1 (a deletion runs every stage again) and " + $.formatted($.sub($.b.len([$.ga(self, "stages")]), 2n), "", "") + " (it runs the last one again)")], {"level": $.ga(self, "level")}));
+}
+return null;
 });
-most = $.b.max([1n, $.b.round([$.mul(_DIFFUSION_SHARE, forecast_passes([problem]))])]);
-enough = $.mul(1.01, risk([most]));
-return first_whole([$.fn("<lambda>", ["steps"], {}, (steps) => $.le(risk([steps]), enough)), 0n, most]);
+$ns._staged = $.fn("_staged", ["self", "problem"], {}, function (self, problem) {
+return Staged([], {"radius": $.ga($.ga(problem, "loss"), "radius"), "network": $.ga(problem, "loss"), "kinds": $.b.tuple([(function* ($first) { for (const $v9 of $.each($first)) { let stage; stage = $v9; yield $.ga(stage, "form"); } })($.ga(self, "stages"))])});
 });
-return {_PASSES, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps, solver_passes, ClassVar, GridMethod, Passes, SharpRun, first_whole, forecast_passes, forecast_excess_risk, positive, count, InvalidParameter, MOST_PASSES, SOLVERS, choice, gradient_error, Plan, Any, non_negative, AssumptionViolated, passes_for, ROOM};
+$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
+let kept, later, number, promise, rerun, run, stages;
+{const $v10 = [$.ga(numbers, "stages"), $.add($.ga(self, "level"), 1n)];stages = $v10[0];number = $v10[1];}
+{const $v11 = [$.slice(stages, null, number, null), $.slice(stages, number, null, null)];kept = $v11[0];later = $v11[1];}
+if ($.t(!$.eq($.b.len([stages]), $.b.len([$.ga(self, "stages")])))) {
+throw $.raised(InvalidParameter([("" + "a ladder of " + $.formatted($.b.len([$.ga(self, "stages")]), "", "") + " stages that keeps " + $.formatted(number, "", "") + " has a plan for each")]));
+}
+rerun = $.b.sum([(function* ($first) { for (const $v12 of $.each($first)) { let stage; stage = $v12; yield $.ga(stage, "learn_steps"); } })(later)]);
+numbers = replace([$.ga($.gi(stages, 0n), "numbers")], {"learn_steps": $.add($.b.sum([(function* ($first) { for (const $v13 of $.each($first)) { let stage; stage = $v13; yield $.ga(stage, "learn_steps"); } })(kept)]), rerun), "delete_steps_for_deletion": rerun, "learn_solver_passes": $.b.sum([(function* ($first) { for (const $v14 of $.each($first)) { let stage; stage = $v14; yield $.ga(stage, "learn_solver_passes"); } })(stages)]), "delete_solver_passes": $.b.sum([(function* ($first) { for (const $v15 of $.each($first)) { let stage; stage = $v15; yield $.ga(stage, "learn_solver_passes"); } })(later)]), "horizon": null, "stages": stages, "kept": number});
+run = LadderRun([], {"records": $.ga(problem, "records"), "proven": $.ga($.ga($.ga(problem, "loss"), "constants"), "proven"), "slack": $.ga(problem, "slack"), "kept": $.b.tuple([(function* ($first) { for (const $v16 of $.each($first)) { let stage; stage = $v16; yield $.ga(stage, "mechanism"); } })(kept)]), "later": $.b.tuple([(function* ($first) { for (const $v17 of $.each($first)) { let stage; stage = $v17; yield $.ga(stage, "mechanism"); } })(later)]), "kept_steps": $.b.tuple([(function* ($first) { for (const $v18 of $.each($first)) { let stage; stage = $v18; yield $.ga(stage, "learn_steps"); } })(kept)]), "later_steps": $.b.tuple([(function* ($first) { for (const $v19 of $.each($first)) { let stage; stage = $v19; yield $.ga(stage, "learn_steps"); } })(later)])});
+promise = Promise([], {"deletion": Costliest([], {"steps_without": $.cm(run, "exposure", [rerun])}), "counted_on": $.ga(self, "_sampling")});
+return $.cm(Plan, "of", [problem, run, numbers], {"promise": promise, "staged": $.cm(self, "_staged", [problem])});
+});
+$ns._sampling = $.property($.fn("_sampling", ["self"], {}, function (self) {
+let steps;
+steps = (function* ($first) { for (const $v20 of $.each($first)) { let stage; stage = $v20; yield $.tuple([$.ga(stage, "sampling_rate"), $.ga(stage, "steps")]); } })($.ga(self, "stages"));
+return $.b.next([(function* ($first) { for (const $v21 of $.each($first)) { let draws, rate; {const $v22 = $.unpack($v21, 2, -1);rate = $v22[0];draws = $v22[1];} if (!($.t(!$.is(rate, null)) && $.t(!$.is(draws, null)))) continue; yield Sampling([rate, draws]); } })(steps), null]);
+}));
+$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
+let asked, due, name, number, problem, stage, staged;
+$.sup(Ladder, self, "check_plan")([plan]);
+{const $v23 = [$.cm(self, "_staged", [$.ga(plan, "problem")]), $.ga(plan, "problem")];staged = $v23[0];problem = $v23[1];}
+for (const $v24 of $.each($.b.enumerate([$.b.zip([$.ga(self, "stages"), $.ga(plan, "stages")], {"strict": true})]))) {
+{const $v25 = $.unpack($v24, 2, -1);number = $v25[0];{const $v26 = $.unpack($v25[1], 2, -1);asked = $v26[0];stage = $v26[1];}}
+due = of_stage([asked, number, problem, staged], {"gdp": 1.0, "worlds": $.ga(problem, "adjacency")});
+for (const $v27 of $.each($.tuple(["loss", "features", "records", "regularization", "rows_per_subject", "dtype"]))) {
+name = $v27;
+if ($.t(!$.eq($.b.getattr([$.ga(stage, "problem"), name]), $.b.getattr([due, name])))) {
+throw $.raised(InvalidParameter([("" + "stage " + $.formatted(number, "", "") + " of the ladder has another " + $.formatted(name, "", "") + " than the problem")]));
+}
+}
+$.cm($.ga(stage, "method"), "check_plan", [stage]);
+}
+return null;
+});
+}), [["stages", () => ["of", $.b.tuple, ["is", Stage]]], ["level", () => ["is", $.b.int]]], {frozen: true});
+KEPT = "the base's \u03b5_dd is not reduced by deletions: what the kept stages showed of an erased record stays until a fresh learn";
+{const $v28 = [3n, 2n];_LEARN = $v28[0];_RERUN = $v28[1];}
+LadderRun = $.dataclass($.cls("LadderRun", [Mechanism], ($ns) => {
+$ns.method = "ladder";
+$ns.source = "sum over the runs of stages that an observed model rests on, each Gaussian DP for every value of its inputs";
+$ns.notes = $.tuple([("" + "Of the stages that a ladder keeps between requests: " + $.formatted(KEPT, "", "") + ".")]);
+$ns.kept = $.tuple([]);
+$ns.later = $.tuple([]);
+$ns.kept_steps = $.tuple([]);
+$ns.later_steps = $.tuple([]);
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+let stage, steps;
+$.sup(LadderRun, self, "__post_init__")([]);
+if (!$.t($.ga(self, "later"))) {
+throw $.raised(InvalidParameter(["a ladder needs a stage that a deletion runs again; give later stages, or take 'composition'"]));
+}
+if (($.t(!$.eq($.b.len([$.ga(self, "kept")]), $.b.len([$.ga(self, "kept_steps")]))) || $.t(!$.eq($.b.len([$.ga(self, "later")]), $.b.len([$.ga(self, "later_steps")]))))) {
+throw $.raised(InvalidParameter(["every stage of a ladder states its steps: as many numbers as stages"]));
+}
+for (const $v29 of $.each($.tuple([...$.each($.b.zip([$.ga(self, "kept"), $.ga(self, "kept_steps")], {"strict": true})), ...$.each($.b.zip([$.ga(self, "later"), $.ga(self, "later_steps")], {"strict": true}))]))) {
+{const $v30 = $.unpack($v29, 2, -1);stage = $v30[0];steps = $v30[1];}
+$.cm(stage, "check", [count(["steps of a stage", steps])]);
+if (($.t($.cm(stage, "stages_run", [steps])) || $.t($.ga(stage, "left")) || $.t($.ga(stage, "shows_start")) || $.t(!$.eq($.ga(stage, "records"), $.ga(self, "records"))))) {
+throw $.raised(InvalidParameter([("" + "a run by " + $.formatted($.ga(stage, "method"), "r", "") + " on " + $.formatted($.ga(stage, "records"), "", "") + " slots is no stage of this ladder of " + $.formatted($.ga(self, "records"), "", "") + ": a stage starts at a kept stage or at a public point, never where the last published model was")]));
+}
+}
+return null;
+});
+$ns.left = $.property($.fn("left", ["self"], {}, function (self) {
+return ($.t($.ga(self, "kept")) ? "base" : "");
+}));
+$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
+let inner;
+inner = (function* ($first) { for (const $v31 of $.each($first)) { let stage; stage = $v31; for (const $v32 of $.each($.cm(stage, "conditions", []))) { let condition; condition = $v32; yield condition; }} })($.tuple([...$.each($.ga(self, "kept")), ...$.each($.ga(self, "later"))]));
+return $.tuple([$.tuple(["stages-published", $.dict([])]), ...$.each(inner)]);
+});
+$ns.rows = $.property($.fn("rows", ["self"], {}, function (self) {
+return $.b.min([(function* ($first) { for (const $v33 of $.each($first)) { let stage; stage = $v33; yield $.ga(stage, "rows"); } })($.tuple([...$.each($.ga(self, "kept")), ...$.each($.ga(self, "later"))]))]);
+}));
+$ns.learn_steps = $.property($.fn("learn_steps", ["self"], {}, function (self) {
+return $.add($.b.sum([$.ga(self, "kept_steps")]), $.b.sum([$.ga(self, "later_steps")]));
+}));
+$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
+return ($.t($.eq(steps, $.ga(self, "learn_steps"))) ? _LEARN : _RERUN);
+});
+$ns.check = $.fn("check", ["self", "steps", "*", "fresh", "inserted"], {"fresh": null, "inserted": false}, function (self, steps, fresh, inserted) {
+if ($.t(!$.has($.tuple([$.ga(self, "learn_steps"), $.b.sum([$.ga(self, "later_steps")])]), steps))) {
+throw $.raised(InvalidParameter([("" + "is not what this ladder runs: " + $.formatted($.ga(self, "learn_steps"), "", "") + " steps to learn and " + $.formatted($.b.sum([$.ga(self, "later_steps")]), "", "") + " for a request")], {"steps": steps}));
+}
+return null;
+});
+$ns.stages_run = $.fn("stages_run", ["self", "steps"], {}, function (self, steps) {
+let runs;
+runs = $.b.zip([$.b.range([$.add($.b.len([$.ga(self, "kept")]), $.b.len([$.ga(self, "later")]))]), $.tuple([...$.each($.ga(self, "kept")), ...$.each($.ga(self, "later"))]), $.tuple([...$.each($.ga(self, "kept_steps")), ...$.each($.ga(self, "later_steps"))])], {"strict": true});
+return $.slice($.b.tuple([runs]), ($.t($.eq($.cm(self, "exposure", [steps]), _LEARN)) ? 0n : $.b.len([$.ga(self, "kept")])), null, null);
+});
+$ns.interval = $.fn("interval", ["self", "about", "worlds", "*", "steps_with", "steps_without"], {"steps_without": 0n}, function (self, about, worlds, steps_with, steps_without) {
+let learned, parts, seen, told, total;
+learned = $.either($.eq(steps_with, $.libraries["math"].inf), () => $.eq($.mod(steps_with, 2n), 1n));
+seen = [...$.each(($.t(learned) ? $.b.zip([$.ga(self, "kept"), $.ga(self, "kept_steps")], {"strict": true}) : $.tuple([])))];
+if (($.t(steps_with) && !$.t(steps_without))) {
+seen = $.iadd(seen, $.b.zip([$.ga(self, "later"), $.ga(self, "later_steps")], {"strict": true}));
+}
+parts = [...(function* ($first) { for (const $v34 of $.each($first)) { let stage, steps; {const $v35 = $.unpack($v34, 2, -1);stage = $v35[0];steps = $v35[1];} yield $.cm(stage, "interval", [about, worlds], {"steps_with": $.cm(stage, "exposure", [steps])}); } })(seen)];
+total = $.cm(Guarantee, "composed", [[$.tuple([$.cm(self, "_guarantee", [about, Worlds([worlds])]), 1n]), ...$.each((function* ($first) { for (const $v36 of $.each($first)) { let part; part = $v36; yield $.tuple([part, 1n]); } })(parts))]]);
+told = $.both($.ga(self, "kept"), () => $.eq(about, "deletion"));
+return ($.t(told) ? replace([total], {"assumptions": $.tuple([...$.each($.ga(total, "assumptions")), KEPT])}) : total);
+});
+$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
+throw $.raised($.b.NotImplementedError);
+return null;
+});
+$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
+return $.dict([["method", $.ga(self, "method")], ["records", $.ga(self, "records")], ["proven", $.ga(self, "proven")], ["slack", $.ga(self, "slack")], ["kept", [...(function* ($first) { for (const $v37 of $.each($first)) { let stage; stage = $v37; yield $.cm(stage, "to_dict", []); } })($.ga(self, "kept"))]], ["later", [...(function* ($first) { for (const $v38 of $.each($first)) { let stage; stage = $v38; yield $.cm(stage, "to_dict", []); } })($.ga(self, "later"))]], ["kept_steps", $.b.list([$.ga(self, "kept_steps")])], ["later_steps", $.b.list([$.ga(self, "later_steps")])]]);
+});
+}), [["kept", () => ["of", $.b.tuple, ["is", Mechanism]]], ["later", () => ["of", $.b.tuple, ["is", Mechanism]]], ["kept_steps", () => ["of", $.b.tuple, ["is", $.b.int]]], ["later_steps", () => ["of", $.b.tuple, ["is", $.b.int]]]], {frozen: true, kw_only: true});
+return {MOMENTS, STAGE_KINDS, Stage, SampledStage, check_sampled, of_stage, Ladder, KEPT, _LEARN, _RERUN, LadderRun, NETWORK, ClassVar, Method, Mechanism, InvalidParameter, MOST_STAGES, Plan, Costliest, Promise, replace, count, Sampling, SampledSteps, positive, choice, Worlds, Budget, AssumptionViolated, HEAD, Staged, Guarantee};
 })();
 $.modules["accountant.history"] = (() => {
 let History;
@@ -8108,212 +8297,6 @@ return $.b.sorted([(function* ($first) { for (const $v17 of $.each($first)) { le
 });
 });
 return {History, Event, Account, InvalidParameter, count, NotLearned, stretches, Counter, alone, hidden_past, erasures};
-})();
-$.modules["methods.ladder"] = (() => {
-let MOMENTS, STAGE_KINDS, Stage, of_stage, Ladder, KEPT, _LEARN, _RERUN, LadderRun;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const replace = $.libraries["dataclasses"]["replace"];
-const ClassVar = $.libraries["typing"]["ClassVar"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const choice = $.modules["errors"]["choice"];
-const count = $.modules["errors"]["count"];
-const positive = $.modules["errors"]["positive"];
-const HEAD = $.modules["losses.staged"]["HEAD"];
-const NETWORK = $.modules["losses.staged"]["NETWORK"];
-const Staged = $.modules["losses.staged"]["Staged"];
-const Budget = $.modules["privacy.budget"]["Budget"];
-const Guarantee = $.modules["privacy.guarantee"]["Guarantee"];
-const Worlds = $.modules["privacy.guarantee"]["Worlds"];
-const moments = $.modules["methods.moments"];
-const Mechanism = $.modules["methods.base"]["Mechanism"];
-const Method = $.modules["methods.base"]["Method"];
-const MOST_STAGES = $.modules["methods.plan"]["MOST_STAGES"];
-const Plan = $.modules["methods.plan"]["Plan"];
-const Costliest = $.modules["methods.problem"]["Costliest"];
-const Promise = $.modules["methods.problem"]["Promise"];
-const Sampling = $.modules["methods.problem"]["Sampling"];
-MOMENTS = "moments";
-STAGE_KINDS = $.tuple([NETWORK, HEAD, MOMENTS]);
-Stage = $.dataclass($.cls("Stage", [], ($ns) => {
-$ns.kind = NETWORK;
-$ns.steps = null;
-$ns.step_size = null;
-$ns.regularization = null;
-$ns.share = 1.0;
-$ns.sampling_rate = null;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let name;
-choice(["kind of a stage", $.ga(self, "kind"), STAGE_KINDS]);
-if ($.t(!$.is($.ga(self, "steps"), null))) {
-count(["steps of a stage", $.ga(self, "steps")]);
-} else {
-if ($.t($.eq($.ga(self, "kind"), NETWORK))) {
-throw $.raised(InvalidParameter(["a network stage needs steps=, the number of noisy steps that it runs"]));
-}
-}
-for (const $v1 of $.each($.tuple(["step_size", "regularization"]))) {
-name = $v1;
-if ($.t(!$.is($.b.getattr([self, name]), null))) {
-positive([name, $.b.getattr([self, name])]);
-}
-}
-positive(["share", $.ga(self, "share")]);
-if (($.t($.eq($.ga(self, "kind"), MOMENTS)) && $.t(!$.eq($.tuple([$.ga(self, "steps"), $.ga(self, "step_size")]), $.tuple([null, null]))))) {
-throw $.raised(InvalidParameter(["moments are made in one pass: leave steps and step_size out"]));
-}
-if ($.t(!$.is($.ga(self, "sampling_rate"), null))) {
-if ($.t(!$.eq($.ga(self, "kind"), NETWORK))) {
-throw $.raised(InvalidParameter([("" + "sampling_rate belongs to a network stage, not to one of kind " + $.formatted($.ga(self, "kind"), "r", ""))]));
-}
-if (!$.t($.lt(positive(["sampling_rate", $.ga(self, "sampling_rate")]), 1n))) {
-throw $.raised(InvalidParameter(["must be below 1; leave it out for steps on all rows"], {"sampling_rate": $.ga(self, "sampling_rate")}));
-}
-}
-return null;
-});
-$ns.form = $.property($.fn("form", ["self"], {}, function (self) {
-return ($.t($.eq($.ga(self, "kind"), NETWORK)) ? NETWORK : HEAD);
-}));
-}), [["kind", () => ["is", $.b.str]], ["steps", () => ["or", ["is", $.b.int], ["none"]]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["regularization", () => ["or", ["is", $.b.float], ["none"]]], ["share", () => ["is", $.b.float]], ["sampling_rate", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-of_stage = $.fn("of_stage", ["stage", "number", "problem", "staged", "*", "gdp", "worlds"], {}, function (stage, number, problem, staged, gdp, worlds) {
-return replace([problem], {"loss": $.cm(staged, "loss_of", [number]), "features": $.cm(staged, "features_of", [number, $.ga(problem, "features")]), "regularization": ($.t($.is($.ga(stage, "regularization"), null)) ? $.ga(problem, "regularization") : $.ga(stage, "regularization")), "budget": $.cm(Budget, "from_gdp", [], {"dp": gdp, "deletion": gdp}), "adjacency": ($.t($.ga(worlds, "between_records")) ? $.ga(Worlds, "REPLACE") : $.ga(Worlds, "ZERO_OUT")), "releases": 1n, "utility": false, "slack_in_budget": false, "asked_regularization": null, "model_norm": null, "one_hot_blocks": null, "total": null, "feature_map": null});
-});
-Ladder = $.dataclass($.cls("Ladder", [Method], ($ns) => {
-$ns.name = "ladder";
-$ns.summary = "networks: a published base at \u03b5_dd, later stages run again at every deletion, no horizon";
-$ns.compared = false;
-$ns.stages = $.tuple([Stage([NETWORK, 60n]), Stage([NETWORK, 20n])]);
-$ns.level = 0n;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.cm($.b.object, "__setattr__", [self, "stages", $.b.tuple([$.ga(self, "stages")])]);
-if (!$.t($.b.all([(function* ($first) { for (const $v2 of $.each($first)) { let stage; stage = $v2; yield $.b.isinstance([stage, Stage]); } })($.ga(self, "stages"))]))) {
-throw $.raised(InvalidParameter(["stages must be methods.Stage objects, for example Stage('network', 60), Stage('head')"]));
-}
-if (!$.t((($v3, $v4, $v5) => $.le($v3, $v4) && $.le($v4, $v5))(2n, $.b.len([$.ga(self, "stages")]), MOST_STAGES))) {
-throw $.raised(InvalidParameter([("" + $.formatted($.b.len([$.ga(self, "stages")]), "", "") + " stage(s), where 2 to " + $.formatted(MOST_STAGES, "", "") + " can be: a base and at least one stage that a deletion runs again; the one-stage case is method 'composition'")]));
-}
-if (!$.t((($v6, $v7, $v8) => $.le($v6, $v7) && $.le($v7, $v8))($.neg(1n), $.ga(self, "level"), $.sub($.b.len([$.ga(self, "stages")]), 2n)))) {
-throw $.raised(InvalidParameter([("" + "must lie between -1 (a deletion runs every stage again) and " + $.formatted($.sub($.b.len([$.ga(self, "stages")]), 2n), "", "") + " (it runs the last one again)")], {"level": $.ga(self, "level")}));
-}
-return null;
-});
-$ns._staged = $.fn("_staged", ["self", "problem"], {}, function (self, problem) {
-return Staged([], {"radius": $.ga($.ga(problem, "loss"), "radius"), "network": $.ga(problem, "loss"), "kinds": $.b.tuple([(function* ($first) { for (const $v9 of $.each($first)) { let stage; stage = $v9; yield $.ga(stage, "form"); } })($.ga(self, "stages"))])});
-});
-$ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
-let kept, later, number, promise, rerun, run, stages;
-{const $v10 = [$.ga(numbers, "stages"), $.add($.ga(self, "level"), 1n)];stages = $v10[0];number = $v10[1];}
-{const $v11 = [$.slice(stages, null, number, null), $.slice(stages, number, null, null)];kept = $v11[0];later = $v11[1];}
-if ($.t(!$.eq($.b.len([stages]), $.b.len([$.ga(self, "stages")])))) {
-throw $.raised(InvalidParameter([("" + "a ladder of " + $.formatted($.b.len([$.ga(self, "stages")]), "", "") + " stages that keeps " + $.formatted(number, "", "") + " has a plan for each")]));
-}
-rerun = $.b.sum([(function* ($first) { for (const $v12 of $.each($first)) { let stage; stage = $v12; yield $.ga(stage, "learn_steps"); } })(later)]);
-numbers = replace([$.ga($.gi(stages, 0n), "numbers")], {"learn_steps": $.add($.b.sum([(function* ($first) { for (const $v13 of $.each($first)) { let stage; stage = $v13; yield $.ga(stage, "learn_steps"); } })(kept)]), rerun), "delete_steps_for_deletion": rerun, "learn_solver_passes": $.b.sum([(function* ($first) { for (const $v14 of $.each($first)) { let stage; stage = $v14; yield $.ga(stage, "learn_solver_passes"); } })(stages)]), "delete_solver_passes": $.b.sum([(function* ($first) { for (const $v15 of $.each($first)) { let stage; stage = $v15; yield $.ga(stage, "learn_solver_passes"); } })(later)]), "horizon": null, "stages": stages, "kept": number});
-run = LadderRun([], {"records": $.ga(problem, "records"), "proven": $.ga($.ga($.ga(problem, "loss"), "constants"), "proven"), "slack": $.ga(problem, "slack"), "kept": $.b.tuple([(function* ($first) { for (const $v16 of $.each($first)) { let stage; stage = $v16; yield $.ga(stage, "mechanism"); } })(kept)]), "later": $.b.tuple([(function* ($first) { for (const $v17 of $.each($first)) { let stage; stage = $v17; yield $.ga(stage, "mechanism"); } })(later)]), "kept_steps": $.b.tuple([(function* ($first) { for (const $v18 of $.each($first)) { let stage; stage = $v18; yield $.ga(stage, "learn_steps"); } })(kept)]), "later_steps": $.b.tuple([(function* ($first) { for (const $v19 of $.each($first)) { let stage; stage = $v19; yield $.ga(stage, "learn_steps"); } })(later)])});
-promise = Promise([], {"deletion": Costliest([], {"steps_without": $.cm(run, "exposure", [rerun])}), "counted_on": $.ga(self, "_sampling")});
-return $.cm(Plan, "of", [problem, run, numbers], {"promise": promise, "staged": $.cm(self, "_staged", [problem])});
-});
-$ns._sampling = $.property($.fn("_sampling", ["self"], {}, function (self) {
-let steps;
-steps = (function* ($first) { for (const $v20 of $.each($first)) { let stage; stage = $v20; yield $.tuple([$.ga(stage, "sampling_rate"), $.ga(stage, "steps")]); } })($.ga(self, "stages"));
-return $.b.next([(function* ($first) { for (const $v21 of $.each($first)) { let draws, rate; {const $v22 = $.unpack($v21, 2, -1);rate = $v22[0];draws = $v22[1];} if (!($.t(!$.is(rate, null)) && $.t(!$.is(draws, null)))) continue; yield Sampling([rate, draws]); } })(steps), null]);
-}));
-$ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
-let asked, due, name, number, problem, stage, staged;
-$.sup(Ladder, self, "check_plan")([plan]);
-{const $v23 = [$.cm(self, "_staged", [$.ga(plan, "problem")]), $.ga(plan, "problem")];staged = $v23[0];problem = $v23[1];}
-for (const $v24 of $.each($.b.enumerate([$.b.zip([$.ga(self, "stages"), $.ga(plan, "stages")], {"strict": true})]))) {
-{const $v25 = $.unpack($v24, 2, -1);number = $v25[0];{const $v26 = $.unpack($v25[1], 2, -1);asked = $v26[0];stage = $v26[1];}}
-due = of_stage([asked, number, problem, staged], {"gdp": 1.0, "worlds": $.ga(problem, "adjacency")});
-for (const $v27 of $.each($.tuple(["loss", "features", "records", "regularization", "rows_per_subject", "dtype"]))) {
-name = $v27;
-if ($.t(!$.eq($.b.getattr([$.ga(stage, "problem"), name]), $.b.getattr([due, name])))) {
-throw $.raised(InvalidParameter([("" + "stage " + $.formatted(number, "", "") + " of the ladder has another " + $.formatted(name, "", "") + " than the problem")]));
-}
-}
-$.cm($.ga(stage, "method"), "check_plan", [stage]);
-}
-return null;
-});
-}), [["stages", () => ["of", $.b.tuple, ["is", Stage]]], ["level", () => ["is", $.b.int]]], {frozen: true});
-KEPT = "the base's \u03b5_dd is not reduced by deletions: what the kept stages showed of an erased record stays until a fresh learn";
-{const $v28 = [3n, 2n];_LEARN = $v28[0];_RERUN = $v28[1];}
-LadderRun = $.dataclass($.cls("LadderRun", [Mechanism], ($ns) => {
-$ns.method = "ladder";
-$ns.source = "sum over the runs of stages that an observed model rests on, each Gaussian DP for every value of its inputs";
-$ns.notes = $.tuple([("" + "Of the stages that a ladder keeps between requests: " + $.formatted(KEPT, "", "") + ".")]);
-$ns.kept = $.tuple([]);
-$ns.later = $.tuple([]);
-$ns.kept_steps = $.tuple([]);
-$ns.later_steps = $.tuple([]);
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let stage, steps;
-$.sup(LadderRun, self, "__post_init__")([]);
-if (!$.t($.ga(self, "later"))) {
-throw $.raised(InvalidParameter(["a ladder needs a stage that a deletion runs again; give later stages, or take 'composition'"]));
-}
-if (($.t(!$.eq($.b.len([$.ga(self, "kept")]), $.b.len([$.ga(self, "kept_steps")]))) || $.t(!$.eq($.b.len([$.ga(self, "later")]), $.b.len([$.ga(self, "later_steps")]))))) {
-throw $.raised(InvalidParameter(["every stage of a ladder states its steps: as many numbers as stages"]));
-}
-for (const $v29 of $.each($.tuple([...$.each($.b.zip([$.ga(self, "kept"), $.ga(self, "kept_steps")], {"strict": true})), ...$.each($.b.zip([$.ga(self, "later"), $.ga(self, "later_steps")], {"strict": true}))]))) {
-{const $v30 = $.unpack($v29, 2, -1);stage = $v30[0];steps = $v30[1];}
-$.cm(stage, "check", [count(["steps of a stage", steps])]);
-if (($.t($.cm(stage, "stages_run", [steps])) || $.t($.ga(stage, "left")) || $.t($.ga(stage, "shows_start")) || $.t(!$.eq($.ga(stage, "records"), $.ga(self, "records"))))) {
-throw $.raised(InvalidParameter([("" + "a run by " + $.formatted($.ga(stage, "method"), "r", "") + " on " + $.formatted($.ga(stage, "records"), "", "") + " slots is no stage of this ladder of " + $.formatted($.ga(self, "records"), "", "") + ": a stage starts at a kept stage or at a public point, never where the last published model was")]));
-}
-}
-return null;
-});
-$ns.left = $.property($.fn("left", ["self"], {}, function (self) {
-return ($.t($.ga(self, "kept")) ? "base" : "");
-}));
-$ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
-let inner;
-inner = (function* ($first) { for (const $v31 of $.each($first)) { let stage; stage = $v31; for (const $v32 of $.each($.cm(stage, "conditions", []))) { let condition; condition = $v32; yield condition; }} })($.tuple([...$.each($.ga(self, "kept")), ...$.each($.ga(self, "later"))]));
-return $.tuple([$.tuple(["stages-published", $.dict([])]), ...$.each(inner)]);
-});
-$ns.rows = $.property($.fn("rows", ["self"], {}, function (self) {
-return $.b.min([(function* ($first) { for (const $v33 of $.each($first)) { let stage; stage = $v33; yield $.ga(stage, "rows"); } })($.tuple([...$.each($.ga(self, "kept")), ...$.each($.ga(self, "later"))]))]);
-}));
-$ns.learn_steps = $.property($.fn("learn_steps", ["self"], {}, function (self) {
-return $.add($.b.sum([$.ga(self, "kept_steps")]), $.b.sum([$.ga(self, "later_steps")]));
-}));
-$ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
-return ($.t($.eq(steps, $.ga(self, "learn_steps"))) ? _LEARN : _RERUN);
-});
-$ns.check = $.fn("check", ["self", "steps", "*", "fresh", "inserted"], {"fresh": null, "inserted": false}, function (self, steps, fresh, inserted) {
-if ($.t(!$.has($.tuple([$.ga(self, "learn_steps"), $.b.sum([$.ga(self, "later_steps")])]), steps))) {
-throw $.raised(InvalidParameter([("" + "is not what this ladder runs: " + $.formatted($.ga(self, "learn_steps"), "", "") + " steps to learn and " + $.formatted($.b.sum([$.ga(self, "later_steps")]), "", "") + " for a request")], {"steps": steps}));
-}
-return null;
-});
-$ns.stages_run = $.fn("stages_run", ["self", "steps"], {}, function (self, steps) {
-let runs;
-runs = $.b.zip([$.b.range([$.add($.b.len([$.ga(self, "kept")]), $.b.len([$.ga(self, "later")]))]), $.tuple([...$.each($.ga(self, "kept")), ...$.each($.ga(self, "later"))]), $.tuple([...$.each($.ga(self, "kept_steps")), ...$.each($.ga(self, "later_steps"))])], {"strict": true});
-return $.slice($.b.tuple([runs]), ($.t($.eq($.cm(self, "exposure", [steps]), _LEARN)) ? 0n : $.b.len([$.ga(self, "kept")])), null, null);
-});
-$ns.interval = $.fn("interval", ["self", "about", "worlds", "*", "steps_with", "steps_without"], {"steps_without": 0n}, function (self, about, worlds, steps_with, steps_without) {
-let learned, parts, seen, told, total;
-learned = $.either($.eq(steps_with, $.libraries["math"].inf), () => $.eq($.mod(steps_with, 2n), 1n));
-seen = [...$.each(($.t(learned) ? $.b.zip([$.ga(self, "kept"), $.ga(self, "kept_steps")], {"strict": true}) : $.tuple([])))];
-if (($.t(steps_with) && !$.t(steps_without))) {
-seen = $.iadd(seen, $.b.zip([$.ga(self, "later"), $.ga(self, "later_steps")], {"strict": true}));
-}
-parts = [...(function* ($first) { for (const $v34 of $.each($first)) { let stage, steps; {const $v35 = $.unpack($v34, 2, -1);stage = $v35[0];steps = $v35[1];} yield $.cm(stage, "interval", [about, worlds], {"steps_with": $.cm(stage, "exposure", [steps])}); } })(seen)];
-total = $.cm(Guarantee, "composed", [[$.tuple([$.cm(self, "_guarantee", [about, Worlds([worlds])]), 1n]), ...$.each((function* ($first) { for (const $v36 of $.each($first)) { let part; part = $v36; yield $.tuple([part, 1n]); } })(parts))]]);
-told = $.both($.ga(self, "kept"), () => $.eq(about, "deletion"));
-return ($.t(told) ? replace([total], {"assumptions": $.tuple([...$.each($.ga(total, "assumptions")), KEPT])}) : total);
-});
-$ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-throw $.raised($.b.NotImplementedError);
-return null;
-});
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-return $.dict([["method", $.ga(self, "method")], ["records", $.ga(self, "records")], ["proven", $.ga(self, "proven")], ["slack", $.ga(self, "slack")], ["kept", [...(function* ($first) { for (const $v37 of $.each($first)) { let stage; stage = $v37; yield $.cm(stage, "to_dict", []); } })($.ga(self, "kept"))]], ["later", [...(function* ($first) { for (const $v38 of $.each($first)) { let stage; stage = $v38; yield $.cm(stage, "to_dict", []); } })($.ga(self, "later"))]], ["kept_steps", $.b.list([$.ga(self, "kept_steps")])], ["later_steps", $.b.list([$.ga(self, "later_steps")])]]);
-});
-}), [["kept", () => ["of", $.b.tuple, ["is", Mechanism]]], ["later", () => ["of", $.b.tuple, ["is", Mechanism]]], ["kept_steps", () => ["of", $.b.tuple, ["is", $.b.int]]], ["later_steps", () => ["of", $.b.tuple, ["is", $.b.int]]]], {frozen: true, kw_only: true});
-return {MOMENTS, STAGE_KINDS, Stage, of_stage, Ladder, KEPT, _LEARN, _RERUN, LadderRun, NETWORK, ClassVar, Method, Mechanism, InvalidParameter, MOST_STAGES, Plan, Costliest, Promise, replace, count, positive, choice, Worlds, Budget, HEAD, Staged, Sampling, Guarantee};
 })();
 $.modules["accountant.accountant"] = (() => {
 let Remaining, Ahead, Accountant, _least;

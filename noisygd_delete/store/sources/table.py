@@ -17,7 +17,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from ...accountant import Event, EventKinds
 from ...curator.curator import Release
@@ -79,13 +79,12 @@ class Deletion:
         ):
             raise InvalidParameter("not a deletion")
 
+    of_slots: ClassVar[None] = None
+    parts: ClassVar[tuple[()]] = ()
+
     @property
     def counts(self) -> EditCounts:
         return EditCounts(deleted=self.rows)
-
-    @property
-    def parts(self) -> tuple[()]:
-        return ()
 
     @property
     def requests(self) -> tuple[tuple[str | None, EditCounts, None]]:
@@ -143,7 +142,7 @@ def check_over(source: Source, schema: Schema, plan: Plan, memory: int | None = 
 def _check_chain(source: Source, plan: Plan) -> None:
     """Raise `InvalidParameter` unless releases by this plan may go on from one another over this source."""
     source.check_chain(ways_elsewhere(plan.problem))
-    if source.subject is not None and "inserted" not in plan.method.takes:
+    if source.subject is not None and "inserted" not in plan.promise.edits:
         raise InvalidParameter(
             f"{source.address}: of a person with more rows than are read, those that are left come in when one goes; plan with joiners=true"
         )
