@@ -125,7 +125,7 @@ class Additive(PublicMap):
     @property
     def target_norm(self) -> float:  # type: ignore[override]
         """Of the least weights whose bins give one number a straight line from end to end: a step at depth d of the tree costs 2^−d levels/4.
-        With `linear` a line costs less; what B decides was no better with less (`python -m benchmarks linear`)."""
+        With `linear` a line costs less; models were no better for a smaller B."""
         return math.sqrt(self.levels / 2 * (len(self.columns) + 1))
 
     def to_dict(self) -> dict[str, Any]:
