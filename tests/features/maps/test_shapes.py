@@ -249,13 +249,9 @@ def test_a_model_of_columns_is_refused_with_what_to_do(tmp_path, capsys) -> None
     assert "--map additive" in capsys.readouterr().err
 
 
-def test_sums_are_refused_by_an_estimator_and_by_the_command(tmp_path, capsys) -> None:
-    generator = np.random.default_rng(0)
-    table = pd.DataFrame({"age": generator.uniform(-1, 1, 400), "sum": generator.uniform(-1, 1, 400)})
-    budget = Budget(order=4, dp=8.0, deletion=1.0)
-    model = mapped(maps.Additive((0, 0), levels=2), NoisyGDClassifier(method="sums", regularization=0.1, budget=budget))
+def test_curves_of_sums_are_refused_with_the_reason(tmp_path, capsys) -> None:
     with pytest.raises(InvalidParameter, match="no bound on the noise"):
-        model.fit(table, (table["age"] > 0).astype(int)).explain()
+        Shapes.of(MAP, np.zeros(MAP.width + 1), noise=math.inf, unit="score")
     a_store(tmp_path, "--method", "sums", "--releases", "4").close()
     assert main(["explain", str(tmp_path / "s")]) == 2
     assert "no bound on the noise" in capsys.readouterr().err
