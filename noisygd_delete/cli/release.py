@@ -175,7 +175,7 @@ def sentence(release: Release) -> str:
             f"done on the rows; waiting for the next release (publish, or any later request): {release.counts.text()}"
         )
     done = [release.counts.text()] if release.edits else []
-    done.append(f"{release.steps} steps" if release.steps else "all noise drawn at once")
+    done.append(f"{release.steps} steps" if release.steps else "no noisy steps")
     lines = [f"release {release.release} ({release.label}): {', '.join(done)}"]
     for name, guarantee in release.guarantees.items():
         about = str(guarantee.adjacency) if guarantee.rows == 1 else f"{guarantee.adjacency}, {guarantee.unit}"

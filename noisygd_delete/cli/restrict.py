@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import sys
-from collections import Counter
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -97,7 +96,7 @@ def restrict(parsed: argparse.Namespace) -> int:
             if not done:
                 store.foresee(request, publish=False)  # refuses what cannot be done, before a file is made
                 aside = Aside.of(store.records, request)
-                warn_of_rows(parsed.command, store, aside, 1)
+                warn(parsed.command, store, aside, back=False)
                 aside.write(place, Path(parsed.aside_key), str(request.request_id))
             release = store.serve(request, publish=not parsed.later, case=case, execution=execution)
             if parsed.withdraw:
@@ -112,22 +111,10 @@ def check_own_rows(store: Store) -> None:
         raise InvalidParameter("the rows lie in a source of their own: restrict them there, and publish")
 
 
-def warn_of_rows(command: str, store: Store, aside: Aside, times: int) -> None:
-    """Where releases carry on one another, rows that left and came back are counted twice: say so where the plan is of fewer rows of a person.
-
-    Args:
-        times: how often they count beside the rows that are in the table.
-    """
-    owners, planned = store.records.owners, store.plan.problem.rows_per_subject
-    persons = Counter(aside.ids if aside.subjects is None else aside.subjects)
-    held = {name: 2 - times if owners is None else len(owners.find([name])) for name in persons}
-    rows = max(times * number + held[name] for name, number in persons.items())
-    if store.plan.mechanism.carries and rows > planned:
-        print(
-            f"noisygd-delete {command}: put back, rows count beside those that left, {rows} of a person; figures of this store are of {planned} "
-            f"and will not hold for this person. A plan that covers it, before the rows are taken out: --rows-per-subject {rows}, and `relearn`",
-            file=sys.stderr,
-        )
+def warn(command: str, store: Store, aside: Aside, *, back: bool) -> None:
+    said = aside.warning(store.records, store.plan, back=back)
+    if said:
+        print(f"noisygd-delete {command}: {said}", file=sys.stderr)
 
 
 def lift(parsed: argparse.Namespace) -> int:
@@ -165,7 +152,7 @@ def lift(parsed: argparse.Namespace) -> int:
         def run(execution: Execution) -> Release:
             request = aside.back(back)
             store.foresee(request, publish=False)
-            warn_of_rows("lift", store, aside, 2)
+            warn("lift", store, aside, back=True)
             if case.lifted is None:  # before the rows are there: then no paper calls them gone
                 store.register.state(
                     parsed.token, replace(case, lifted=day_now(case.received), informed=case.informed or told)

@@ -210,17 +210,19 @@ class _End:
 
 
 def _summary(summary: StreamSummary, delta: float) -> str:
+    from ..accountant import Statuses
     from ..privacy.guarantee import in_words
 
+    published = [one for one in summary.publications if one.status is not Statuses.WITHHELD]
     lines = [
         f"{summary.served} requests served, {summary.repeated} answered before, {len(summary.refused)} refused; "
-        f"{len(summary.publications)} releases, {summary.steps} steps, {summary.seconds:.1f} s, "
+        f"{len(published)} releases, {summary.steps} steps, {summary.seconds:.1f} s, "
         f"{summary.gradient_evaluations_per_request:,.0f} record gradients per request"
     ]
     lines += [f"  refused: {reason}" for _, reason in summary.refused]
-    if summary.publications:
+    if published:
         lines.append(
-            f"  {'one release, a record still there':<70}{in_words(summary.publications[-1].dp, delta=delta, several=False)}"
+            f"  {'one release, a record still there':<70}{in_words(published[-1].dp, delta=delta, several=False)}"
         )
     for name, guarantee in (
         ("all releases, a record still there", summary.present),

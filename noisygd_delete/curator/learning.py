@@ -83,7 +83,7 @@ def check_edit(records: Records, plan: Plan, request: EditRequest, found: Mappin
             raise InvalidRequest(
                 f"the plan's method {plan.method.name!r} covers no record that is {kind}; nothing was changed. "
                 + (
-                    "Delete it, and insert the new one under an id of its own"
+                    "Delete it, and insert the new one under an id of its own; of the person's rows both count, so plan for one more (rows_per_subject)"
                     if kind == "replaced"
                     else "Plan with joiners=true"
                 )

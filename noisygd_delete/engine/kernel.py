@@ -37,7 +37,8 @@ LIMIT: int | None = None  # bytes of a mapped table to hold at a time; None: a q
 
 
 @cache
-def _quarter_of_memory() -> int:
+def quarter_of_memory() -> int:
+    """Of the machine, in bytes."""
     if not hasattr(os, "sysconf"):  # Windows pages mapped files out by itself
         return 1 << 62
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
@@ -45,7 +46,7 @@ def _quarter_of_memory() -> int:
 
 def windows(rows: NDArray[Any], first: int, last: int, most: int) -> Iterator[slice]:
     """Slices from `first` to `last` in order, of `most` rows, or less by a power of two where memory asks for it."""
-    limit = _quarter_of_memory() if LIMIT is None else LIMIT
+    limit = quarter_of_memory() if LIMIT is None else LIMIT
     pages, row = mapping(rows), rows[:1].nbytes
     releases = pages is not None and rows.nbytes > limit
     while releases and most > BLOCK and most * row > limit // 2:

@@ -338,35 +338,29 @@ def steer(sample: Sample, gradient: Gradient, start: Vector, lipschitz: float, *
     Where the inverse of a Hessian is known already, or is a scale and no more, L-BFGS goes on from it: to take another costs more than the
     passes that it would save.
     """
+
+    def first_of(known: Operator, times: int) -> Callable[[Vector], Operator]:
+        asked = count()
+        return lambda weights: known if next(asked) < times else sample.inverse(weights)
+
     try:
         begun = gradient(start)
-        asked = count()
-        if (known := sample.latest) is None:
-            at_start = sample.inverse(start)
-            known = at_start if sample.even else None
-        if known is not None:
-
-            def going_on(weights: Vector) -> Operator:
-                return known if next(asked) < _KEPT else sample.inverse(weights)
-
-            descend(gradient, start, begun, going_on, pairs=sample.pairs)
-            return
-        tilt = begun - sample.gradient(start)
-
-        def tilted(weights: Vector) -> Vector:
-            return sample.gradient(weights) + tilt
-
-        def near_start(weights: Vector) -> Operator:
-            return at_start if weights is start else sample.inverse(weights)
-
-        until = max(_NEARLY * float(np.linalg.norm(begun)), _NOTHING * lipschitz)
-        near, taken = descend(tilted, start, begun, near_start, until=until, most=_INNER)
-
-        def on_the_way(weights: Vector) -> Operator:
-            serves = taken <= (_AT_HAND if warm else 1)
-            return at_start if serves and next(asked) == 0 else sample.inverse(weights)
-
-        descend(gradient, start, begun, on_the_way, first=near, pairs=sample.pairs)
+        near, known, times = None, sample.latest, _KEPT
+        if known is None:
+            known = sample.inverse(start)
+            if not sample.even:
+                tilt = begun - sample.gradient(start)
+                until = max(_NEARLY * float(np.linalg.norm(begun)), _NOTHING * lipschitz)
+                near, taken = descend(
+                    lambda weights: sample.gradient(weights) + tilt,
+                    start,
+                    begun,
+                    first_of(known, 1),
+                    until=until,
+                    most=_INNER,
+                )
+                times = int(taken <= (_AT_HAND if warm else 1))
+        descend(gradient, start, begun, first_of(known, times), first=near, pairs=sample.pairs)
     except LinAlgError:  # the loss curves as it said it would not: the caller goes on from what was measured
         return
 

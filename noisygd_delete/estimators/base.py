@@ -210,11 +210,11 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _advice_for_curves(self, named: dict[str, dict[str, Any]], slots: int) -> Advice | None:
         """Where it is to take them; rows are then read so."""
-        for levels, few in TableRows(named, "columns").schema.levels if self.method == AUTO else ():
+        for levels, bins in TableRows(named, "columns").schema.levels if self.method == AUTO else ():
             self._read_by(TableRows(named, levels=levels))
             with suppress(NoisyGDDeleteError):  # no plan on so many columns
                 advice = self._advice(slots)
-                if advice.bears_curves(few=few):
+                if advice.bears_curves(bins):
                     return advice
         return None
 

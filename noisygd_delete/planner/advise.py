@@ -28,9 +28,13 @@ from .usual import PUBLICATIONS, capped, expected_cost, together, usual_total
 
 _GOOD = 1 / 20  # of what guessing loses: the forecast that a way should reach
 _DEAR = 1 / 4  # from here on what is lost may well be seen
-# by the label's kind, the forecast below which many bins, and few, say more than columns (benchmarks/results/levels.md, linear.md)
-_MANY_BINS = {"binary": 1 / 8, "class": 1 / 3}
-_FEW_BINS = {"binary": 1 / 4, "class": 1.0, "target": 0.8}
+# by the label's kind, the forecast below which so many bins say more than columns (benchmarks/results/levels.md, linear.md; of ranges known in
+# order of magnitude alone, where numbers fill a part of their scale, ranges.md)
+_MOST_LOST = {
+    "many": {"binary": 1 / 8, "class": 1 / 3},
+    "few": {"binary": 1 / 4, "class": 1.0, "target": 0.8},
+    "wide": {"binary": 1 / 4, "class": 1.0, "target": 3.0},
+}
 _HOPELESS = 1.0  # from here on no useful model can be expected: as much is lost as by saying nothing
 _ALIKE = 2.0  # a forecast is an upper estimate, more so for some methods than for others: passes weigh more than such a factor
 _PATIENCE = 10_000  # passes over the table: what takes longer to learn is nobody's first model
@@ -81,11 +85,10 @@ class Advice:
     def worth_having(self) -> bool:
         return self.share_if_spread < _HOPELESS
 
-    def bears_curves(self, *, few: bool) -> bool:
-        """Whether rows of an additive map, of which this is the advice, can be expected to say no less than the columns. `few`: with as few
-        levels as a curve takes."""
-        most = _FEW_BINS if few else _MANY_BINS
-        return self.worth_having and self.share_undivided < most.get(self.plan.loss.label_kind, 0.0)
+    def bears_curves(self, bins: str) -> bool:
+        """Whether rows of an additive map, of which this is the advice, can be expected to say no less than the columns. Its bins are "many",
+        "few", or "wide": few, of a range known in order of magnitude alone."""
+        return self.worth_having and self.share_undivided < _MOST_LOST[bins].get(self.plan.loss.label_kind, 0.0)
 
     @property
     def share_undivided(self) -> float:

@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import secrets
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +23,7 @@ from .disk import Disk, explained, read
 from .layout import FORMAT, LABEL, READABLE, ROW, TEMPORARY, Layout
 
 if TYPE_CHECKING:
+    from ..methods.plan import Plan
     from .ledger import Ledger
 
 Journalled = TypeVar("Journalled")
@@ -56,6 +58,11 @@ class InFlight:
     @property
     def counts(self) -> EditCounts:
         return self.edits.counts
+
+    @property
+    def of_slots(self) -> InFlight:
+        """See `training_table.Change`."""
+        return self
 
     @property
     def requests(self) -> tuple[tuple[str | None, EditCounts, int | None], ...]:
@@ -315,6 +322,24 @@ class Aside:
     def same(self, other: Aside) -> bool:
         """Whether both hold the same, bit for bit."""
         return self._body() == other._body()
+
+    def warning(self, records: Records, plan: Plan, *, back: bool) -> str:
+        """What to tell the operator where releases carry on one another: rows that left and come back are counted twice, and figures do not hold for a
+        person whose rows are then more than the plan's. "" where they do.
+
+        Args:
+            records: the table, before they leave it, or before they are put `back`.
+        """
+        owners, planned, times = records.owners, plan.problem.rows_per_subject, 1 + back
+        persons = Counter(self.ids if self.subjects is None else self.subjects)
+        held = {name: 1 - back if owners is None else len(owners.find([name])) for name in persons}
+        rows = max(times * number + held[name] for name, number in persons.items())
+        if not plan.mechanism.carries or rows <= planned:
+            return ""
+        return (
+            f"put back, rows count beside those that left, {rows} of a person; figures of this store are of {planned} and will not hold for this "
+            f"person. A plan that covers it, before the rows are taken out: --rows-per-subject {rows}, and `relearn`"
+        )
 
     def back(self, token: str) -> EditRequest:
         """The request that puts them into the table again, under this request id."""

@@ -51,6 +51,7 @@ Place = tuple[
 ]  # number of the entry, its commitment (of old: its request id), its release, 1 where it holds a plan
 
 _COLUMNS = "(number INTEGER PRIMARY KEY, request_id TEXT, release INTEGER, planned INTEGER)"
+_PLANS = "SELECT number FROM places WHERE planned = 1 ORDER BY number"
 _INDEXES = (
     "CREATE INDEX requests ON places (request_id) WHERE request_id IS NOT NULL",
     "CREATE INDEX releases ON places (release) WHERE release IS NOT NULL",
@@ -81,26 +82,6 @@ def write_places(connection: sqlite3.Connection, places: Iterable[Place], *, pas
     connection.executemany("INSERT INTO places VALUES (?, ?, ?, ?)", places)
 
 
-def position_of_request(connection: sqlite3.Connection, named: str) -> int | None:
-    """The number of the entry that served this request first, by its commitment or, of old, its id."""
-    return _first(connection, "request_id = ?", named)
-
-
-def position_of_release(connection: sqlite3.Connection, number: int) -> int | None:
-    """The number of the entry that made this release."""
-    return _first(connection, "release = ?", number)
-
-
-def position_of_release_from(connection: sqlite3.Connection, number: int) -> int | None:
-    """The number of the first entry from this one on that made a release."""
-    return _first(connection, "number >= ? AND release IS NOT NULL", number)
-
-
-def positions_of_plans(connection: sqlite3.Connection) -> list[int]:
-    """The numbers of the entries that hold a plan."""
-    return [number for (number,) in connection.execute("SELECT number FROM places WHERE planned = 1 ORDER BY number")]
-
-
 def digest_of_places(connection: sqlite3.Connection, until: int) -> str:
     """SHA-256 of the table up to the entry of this number; of nothing where there is none."""
     said = sha256()
@@ -123,7 +104,8 @@ def _stated(connection: sqlite3.Connection, side: str, number: int) -> sqlite3.C
     return connection.execute(query, (number,))
 
 
-def _first(connection: sqlite3.Connection, condition: str, value: int | str) -> int | None:
+def find_place(connection: sqlite3.Connection, condition: str, value: int | str) -> int | None:
+    """The number of the first entry of which this holds."""
     query = f"SELECT number FROM places WHERE {condition} ORDER BY number LIMIT 1"
     found = connection.execute(query, (value,)).fetchone()
     return None if found is None else found[0]
@@ -325,7 +307,7 @@ class Ledger:
             return held
         with self._places() as connection:
             return [
-                (number, self.entry(number - 1)) for number in positions_of_plans(connection) if number < first
+                (number, self.entry(number - 1)) for (number,) in connection.execute(_PLANS) if number < first
             ] + held
 
     @property
@@ -409,7 +391,8 @@ class Ledger:
                 (request_id, named, position)
                 for request_id in asked
                 for named in (committed.get(request_id), request_id)
-                if named is not None and (position := self._at(position_of_request(connection, named))) is not None
+                if named is not None
+                and (position := self._at(find_place(connection, "request_id = ?", named))) is not None
             ]
         served: dict[str, int] = {}
         for request_id, named, position in found:
@@ -423,14 +406,14 @@ class Ledger:
     def made(self, release: int) -> int | None:
         """Where (from 0) the entry of this release is; None if there is none."""
         with self._places() as connection:
-            position = self._at(position_of_release(connection, release))
+            position = self._at(find_place(connection, "release = ?", release))
         self._agree(position is None or self.entry(position).event is not None)
         return position
 
     def covering(self, position: int) -> int | None:
         """Where (from 0) the first release is from this position on; None if there is none."""
         with self._places() as connection:
-            return self._at(position_of_release_from(connection, position + 1))
+            return self._at(find_place(connection, "number >= ? AND release IS NOT NULL", position + 1))
 
     def _agree(self, found: bool) -> None:
         if not found:

@@ -280,8 +280,13 @@ NOTHING_CHANGED = "nothing was changed"
 
 
 class Change(Protocol):
-    """A request that the journal holds, as `journal.InFlight` and `sources.journal.Deletion` describe it."""
+    """A request that the journal holds, as `journal.InFlight` and `sources.table.Deletion` describe it.
 
+    of_slots  itself, where it edits slots of this store; None: its rows lie in a source
+    """
+
+    @property
+    def of_slots(self) -> journal.InFlight | None: ...
     @property
     def publish(self) -> bool: ...
     @property

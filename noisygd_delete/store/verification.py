@@ -26,7 +26,7 @@ from .disk import connect, explained, is_blank, read
 from .layout import JOURNAL, Layout, Lock
 from .ledger import Ledger
 from .requests import Register
-from .sources.verdicts import forms
+from .sources.verdicts import Needles
 
 _CHUNK = 1 << 22
 _SHORTEST = 4
@@ -191,29 +191,22 @@ def tokens(source: str, text: str) -> list[str]:
 def absent(path: str | Path, wanted: Sequence[str]) -> list[str]:
     """Where any of the tokens occurs in the store's bytes or file names: "FILE: token k" per hit, [] if nowhere.
 
-    Looked for as UTF-8, as UTF-16 (both orders) and as JSON writes it. Tokens are neither stored nor quoted.
+    Looked for in every form that `residue` looks for. Tokens are neither stored nor quoted.
     """
     layout = Layout.at(path)
     if not layout.root.is_dir():
         raise StoreError(f"{layout.root}: there is no store here; check the path")
-    needles = [(number, form) for number, token in enumerate(wanted, start=1) for form in sorted(forms(token))]
-    hits: dict[str, None] = {}
+    needles, hits = Needles(wanted), dict[str, None]()
     for file in layout.everything():
-        for number, form in needles:
-            if form in os.fsencode(file.name):
-                hits[f"{file.parent}, the name of a file: token {number}"] = None
-        if file.is_symlink() or not file.is_file():
-            continue
-        for chunk in _chunks(file, max(len(form) for _, form in needles)):
-            for number, form in needles:
-                if form in chunk:
-                    hits[f"{file}: token {number}"] = None
+        for number in sorted(needles.among([os.fsencode(file.name)])):
+            hits[f"{file.parent}, the name of a file: token {number + 1}"] = None
+        if file.is_file() and not file.is_symlink():
+            for number in sorted(needles.among(_chunks(file))):
+                hits[f"{file}: token {number + 1}"] = None
     return list(hits)
 
 
-def _chunks(path: Path, overlap: int) -> Iterator[bytes]:
+def _chunks(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
-        kept = b""
         while block := file.read(_CHUNK):
-            kept = kept[-overlap:] + block
-            yield kept
+            yield block

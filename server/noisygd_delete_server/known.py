@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from datetime import date, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,6 +16,7 @@ from noisygd_delete.errors import InvalidRequest
 from noisygd_delete.features.schema import Schema
 from noisygd_delete.records import EditCounts, check_repeat
 from noisygd_delete.register import Line, Served, States
+from noisygd_delete.register.case import day_now
 from noisygd_delete.store import training_table
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
@@ -127,12 +127,7 @@ class Known:
             if case is None:
                 continue
             ledger = Ledger.read(layout.ledger)
-            yield name, Line(token, case, _served(ledger, token), register.practice, _today(case.received))
-
-
-def _today(received: str | None) -> date:
-    """The day it is now at the place where a request came in."""
-    return datetime.now(None if received is None else datetime.fromisoformat(received).tzinfo).date()
+            yield name, Line(token, case, _served(ledger, token), register.practice, day_now(case.received))
 
 
 def schema_of(layout: Layout) -> Schema:

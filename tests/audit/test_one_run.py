@@ -12,7 +12,7 @@ from scipy.stats import binom, norm
 
 from benchmarks.audits import METHODS_THAT_RUN, plan_of, quieter, rows_left_in
 from noisygd_delete import Budget, losses, make_plan, maps
-from noisygd_delete.audit import AuditRow, OneRun, audit_one_run
+from noisygd_delete.audit import AuditRow, OneRun, audit_one_run, audit_releases
 from noisygd_delete.audit.releases import publish_twice
 from noisygd_delete.audit.verdict import guess_canaries
 from noisygd_delete.curator import drawing
@@ -145,3 +145,23 @@ def test_sums_of_counted_rows_are_audited_by_rows_of_any_form() -> None:
 def test_one_column_is_refused() -> None:
     with pytest.raises(AssumptionViolated, match="column of its own"):
         audit_one_run(plan_of("sharp", records=100, features=1))
+
+
+@pytest.mark.parametrize("by", ["one run", "releases"])
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"loss": losses.Softmax(radius=1.0, classes=3), "method": "sharp"},
+        {"loss": losses.OneVsRest(radius=1.0, classes=3), "method": "perturbed"},
+        {"loss": losses.Logistic(radius=1.0), "method": "perturbed", "one_hot_blocks": (3, 5, 0)},
+        {"loss": losses.Softmax(radius=1.0, classes=3), "method": "sums", "releases": 4},
+    ],
+    ids=["softmax", "one against the rest", "a shape of the noise", "classes in sums"],
+)
+def test_rows_and_labels_of_an_audit_are_such_as_every_plan_takes(by, facts):
+    budget = Budget.from_epsilon_delta(dp=(4.0, 1e-5), deletion=(0.5, 1e-5))
+    plan = make_plan(records=200, features=9, regularization=0.1, budget=budget, **facts)
+    rng = np.random.default_rng(3)
+    assert (
+        audit_one_run(plan, rng=rng) if by == "one run" else audit_releases(plan, runs=20, rng=rng)
+    ).verdict != "fail"

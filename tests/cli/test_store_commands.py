@@ -175,7 +175,12 @@ def test_a_spent_budget_is_status_3_and_the_rows_are_erased(folder: Path, capsys
     assert "exceed the budget" in complaint(capsys, "relearn", "store", status=3)
     assert main(["delete", "store", "identifier-003"]) == 3
     assert "planned with a larger --dp" in capsys.readouterr().out
-    assert call(capsys, "relearn", "store", "--dp", "9", "--releases", "5")["edits"] == 2
+    (folder / "requests.jsonl").write_text('{"request_id": "r", "delete": ["identifier-004"]}')
+    assert main(["stream", "store", "requests.jsonl", "--batch", "1"]) == 3
+    told = capsys.readouterr().out
+    assert "1 requests served, 0 answered before, 0 refused; 0 releases" in told
+    assert "one release, a record still there" not in told
+    assert call(capsys, "relearn", "store", "--dp", "9", "--releases", "5")["edits"] == 3
 
 
 def test_mistakes_are_one_paragraph_and_status_2(folder: Path, capsys) -> None:

@@ -24,7 +24,7 @@ from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.store.sources import source_at
 from noisygd_delete.store.sources.opening import open_rows
-from noisygd_delete.store.sources.reading import records_of
+from tests.store.sources.rows import records_of
 
 from .conftest import SCHEMA, SLOTS, N, name
 from .test_engines import LOSS, holding

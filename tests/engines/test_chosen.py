@@ -12,7 +12,7 @@ from noisygd_delete_engines.questions import EveryStepth
 from noisygd_delete.errors import SourceError
 from noisygd_delete.store.sources import source_at
 from noisygd_delete.store.sources.opening import Selection, open_rows
-from noisygd_delete.store.sources.reading import records_of
+from tests.store.sources.rows import records_of
 
 from .conftest import SCHEMA, SLOTS, N, Start, columns
 from .test_engines import LOSS, holding, pytestmark

@@ -19,7 +19,7 @@ from noisygd_delete import Budget, Curator, Execution, Records, learn, losses, m
 from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.methods import Minimiser
 from noisygd_delete.store.sources import source_at
-from noisygd_delete.store.sources.reading import records_of
+from tests.store.sources.rows import records_of
 
 from .conftest import FILES, SCHEMA, SLOTS, N, Start, held, name, plan, written
 from .held_up import held_up, marked

@@ -20,7 +20,7 @@ from noisygd_delete.store.entry import position_covers
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
 from noisygd_delete.store.sources import source_at
-from noisygd_delete.store.sources.reading import records_of
+from tests.store.sources.rows import records_of
 
 from .conftest import ROOT, SCHEMA, SLOTS, Start, columns, name, plan
 from .held_up import marked

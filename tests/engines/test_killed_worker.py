@@ -23,8 +23,8 @@ from noisygd_delete.engine.noise import ResearchNoise
 from noisygd_delete.methods.plan import Plan
 from noisygd_delete.store import Store, verify
 from noisygd_delete.store.sources import source_at
-from noisygd_delete.store.sources.reading import records_of
 from tests.cli.planned import main
+from tests.store.sources.rows import records_of
 
 from .conftest import OF_TESTS, ROOT, SCHEMA, SESSIONS, SLOTS, N, Start, columns, held, plan, skip_without
 from .held_up import LongestHeldUp, held_up, marked

@@ -71,13 +71,13 @@ def test_rows_of_several_classes_feel_a_part_of_a_wide_table() -> None:
     assert wide.plan.regularization == pytest.approx(narrow.plan.regularization, rel=0.03)
     assert wide.share == pytest.approx(narrow.share, rel=0.03)
     assert wide.share_undivided == pytest.approx(2 * wide.share)
-    assert [each.bears_curves(few=False) for each in (narrow, wide, broad)] == [True, True, False]
-    assert [each.bears_curves(few=True) for each in (narrow, wide, broad)] == [True, True, False]
+    assert [each.bears_curves("many") for each in (narrow, wide, broad)] == [True, True, False]
+    assert [each.bears_curves("few") for each in (narrow, wide, broad)] == [True, True, False]
     target = advise(losses.PseudoHuber(1.0), records=100_000, features=100, budget=WIDE)
-    assert [target.bears_curves(few=few) for few in (False, True)] == [
-        False,
-        True,
-    ]  # seven levels never paid for targets
+    dear = advise(losses.PseudoHuber(1.0), records=20_000, features=100, budget=WIDE)
+    assert 0.8 < dear.share_undivided < 3.0
+    found = [[each.bears_curves(bins) for bins in ("many", "few", "wide")] for each in (target, dear)]
+    assert found == [[False, True, True], [False, False, True]]  # seven levels never paid for targets
     assert broad.worth_having
 
 

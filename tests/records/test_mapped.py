@@ -67,7 +67,7 @@ def test_the_limit_is_a_quarter_of_the_machine_s_memory_unless_told_otherwise(tm
     pages = (64 << 20) // os.sysconf("SC_PAGE_SIZE")
     real = os.sysconf
     monkeypatch.setattr(os, "sysconf", lambda name: pages if name == "SC_PHYS_PAGES" else real(name))
-    kernel._quarter_of_memory.cache_clear()
+    kernel.quarter_of_memory.cache_clear()
     try:
         for megabytes, kept in ((15, True), (40, False)):
             rows = mapped(tmp_path / f"{megabytes}", megabytes << 10, 256)
@@ -80,7 +80,7 @@ def test_the_limit_is_a_quarter_of_the_machine_s_memory_unless_told_otherwise(tm
             if not kept:
                 assert len(released) >= 40 // 16
     finally:
-        kernel._quarter_of_memory.cache_clear()
+        kernel.quarter_of_memory.cache_clear()
 
 
 PROGRAM = """
@@ -106,7 +106,7 @@ print(peak() - before)
 @pytest.mark.long
 def test_a_table_larger_than_the_limit_is_read_within_it(tmp_path: Path) -> None:
     """The machine's own quarter: a file without blocks, larger than that by a third, is checked and read."""
-    limit = kernel._quarter_of_memory()
+    limit = kernel.quarter_of_memory()
     rows = limit * 4 // 3 // 1024
     (tmp_path / "rows").touch()
     os.truncate(tmp_path / "rows", rows * 1024)

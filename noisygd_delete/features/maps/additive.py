@@ -41,11 +41,6 @@ class Term(NamedTuple):
     missing: float | None = None
     own: tuple[float, float] = (0.0, 0.0)
 
-    @property
-    def spread(self) -> float:
-        """Largest value less smallest: columns sorted by it stand in the order of what they can change."""
-        return float(np.ptp(self.values))
-
 
 class PairTerm(NamedTuple):
     """Two columns' boxes: `edges` of each as a `Term` has them, `values` (parts of the one, parts of the other)."""
@@ -130,15 +125,8 @@ class Additive(PublicMap):
     @property
     def target_norm(self) -> float:  # type: ignore[override]
         """Of the least weights whose bins give one number a straight line from end to end: a step at depth d of the tree costs 2^−d levels/4.
-        With `linear` a line costs less; what B decides was no better with less (`python -m benchmarks linear`)."""
+        With `linear` a line costs less; models were no better for a smaller B."""
         return math.sqrt(self.levels / 2 * (len(self.columns) + 1))
-
-    @property
-    def entries(self) -> int:
-        """The most features of a row that are not 0."""
-        number = self.levels + 2 * (self.linear > 0)
-        own = sum(1 if width or place in self.signs else number for place, width in enumerate(self.columns))
-        return own + sum(len(self._boxes(pair)) for pair in self.pairs)
 
     def to_dict(self) -> dict[str, Any]:
         fields = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}

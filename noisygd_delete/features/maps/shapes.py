@@ -114,7 +114,15 @@ class Shapes:
         Args:
             noise: deviation of the noise of the weights in any direction, at most.
             names: of the columns. labels: of the categories, by column. raw: (column, [−1, 1] values) to the column's own unit.
+
+        Raises:
+            InvalidParameter: no bound on the noise is known (of sums).
         """
+        if math.isinf(noise):
+            raise InvalidParameter(
+                "no bound on the noise of these weights is known, as of method 'sums', so no curve could show what in it is noise: "
+                "evaluate the model, or plan by another method"
+            )
         given = np.asarray(weights, np.float64).reshape(-1)
         share, found, terms = 1 / np.sqrt(1 + len(map.blocks)), [], map.terms(given)
         constant = float(given[map.width]) if len(given) > map.width else 0.0

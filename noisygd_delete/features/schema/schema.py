@@ -141,11 +141,11 @@ class Schema:
         return Schema.from_dict({**self.to_dict(), "map": {"kind": "additive", **fields}})
 
     @property
-    def levels(self) -> tuple[tuple[int, bool], ...]:
-        """Of an additive map of its columns, in the order in which to try them, and whether they count as few. On a signed logarithm, a tenth of
-        which is all that numbers fill, 16 bins would hold them in two."""
+    def levels(self) -> tuple[tuple[int, str], ...]:
+        """Of an additive map of its columns, in the order in which to try them, and what they count as (`Advice.bears_curves`). On a signed
+        logarithm, a tenth of which is all that numbers fill, 16 bins would hold them in two."""
         wide = any(isinstance(kind, Numeric) and kind.transform == "signed-log" for kind in self.columns.values())
-        return ((7, False), (7, True), (5, True)) if wide else ((7, False), (4, True))
+        return ((7, "many"), (7, "few"), (5, "wide")) if wide else ((7, "many"), (4, "few"))
 
     def for_predictions(self) -> Schema:
         """The same features of rows to predict, among which a boolean that is neither of its two values is an error: it would count as

@@ -6,8 +6,9 @@ store (`store.onward`); nothing here knows of a ledger or of a table. What is pu
 looks loads none of it.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ...loading import on_first_use
 
 if TYPE_CHECKING:
     from .artefact import Artefact, Ground, Publisher
@@ -15,10 +16,4 @@ if TYPE_CHECKING:
 
 __all__ = ["Artefact", "Ground", "Publisher", "publisher_at"]
 
-_HOMES = {"Artefact": "artefact", "Ground": "artefact", "Publisher": "artefact", "publisher_at": "opening"}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = on_first_use(__name__, {**dict.fromkeys(__all__, "artefact"), "publisher_at": "opening"})

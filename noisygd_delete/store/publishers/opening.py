@@ -13,7 +13,7 @@ from .folder import Folder
 def publisher_at(
     address: str, *, store: str, ground: Ground, model: str | None = None, alias: str | None = None
 ) -> Publisher:
-    """What publishes at an address that `checked` has passed.
+    """What publishes at an address that `check_address` has passed.
 
     Args:
         store: id of the store, which whatever is put there is marked by.

@@ -77,7 +77,7 @@ def summed(
     that are read a block at a time and let go of.
 
     Raises:
-        As `reading.records_of`.
+        As `reading.rows_of`.
     """
     moments, loss = _moments(plan), plan.loss
     workers = source.open_rows(schema, plan.records, done)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import unquote
 from uuid import uuid4
 
-from ...errors import InvalidParameter, InvalidRecords, InvalidRequest, InvalidSchema, MissingDependency, SourceError
+from ...errors import InvalidRecords, InvalidRequest, InvalidSchema, MissingDependency, SourceError
 from ...features.schema.files import BLOCK_ROWS
 from ...records import EditCounts, LeftOut
 from . import parquet_files as files
@@ -52,6 +52,7 @@ _MARK = "noisygd_delete"
 _KEYS = "noisygd_delete_keys"
 _NAMED = "? IN (table_name, schema_name || '.' || table_name)"
 _BY_OTHERS = {"WINDOW": "a window", "LIMIT": "LIMIT", "TOP_N": "LIMIT", "SAMPLE": "a sample"}  # parts of a plan
+ONE_FOLDER = "a folder of Parquet files is one table"
 FILES_UNCOUNTED = "names, sizes and times of files say that one was written, not which of its rows changed"
 _WITH_A_TEXT_EACH = re.compile(
     r"U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DECIMAL\(.*\)|VARCHAR|UUID|BOOLEAN|DATE|TIME[A-Z_ ]*|ENUM\(.*\)"
@@ -182,11 +183,6 @@ class DuckdbFile(Lake):
     kind: ClassVar[str] = "duckdb"
     uncounted: ClassVar[str] = "DuckDB has no triggers and keeps no versions"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.table is None and self.query is None:
-            raise InvalidParameter("say which rows: --table NAME, or --query SELECT, or both")
-
     @classmethod
     def recognises(cls, path: Path) -> bool:
         return path.suffix == ".duckdb" and path.is_file()
@@ -285,11 +281,7 @@ class DeltaTable(Lake):
 
     kind: ClassVar[str] = "delta"
     counts_by: ClassVar[str | None] = "versions"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.table is not None:
-            raise InvalidParameter("a Delta table is named by its folder; leave --table out")
+    one_table: ClassVar[str] = "a Delta table is named by its folder"
 
     @classmethod
     def recognises(cls, path: Path) -> bool:
@@ -488,11 +480,7 @@ class ParquetFolder(Lake):
 
     kind: ClassVar[str] = "parquet"
     uncounted: ClassVar[str] = FILES_UNCOUNTED
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.table is not None:
-            raise InvalidParameter("a folder of Parquet files is one table; leave --table out")
+    one_table: ClassVar[str] = ONE_FOLDER
 
     @classmethod
     def recognises(cls, path: Path) -> bool:

@@ -21,7 +21,7 @@ from ...errors import InvalidParameter, MissingDependency, StoreCorrupt, choice
 from ...features.schema import Schema
 from ...records import LeftOut
 from . import parquet_files as files
-from .lake import FILES_UNCOUNTED, ROWS, DeltaTable, DuckdbFile, ParquetFolder, number_of
+from .lake import FILES_UNCOUNTED, ONE_FOLDER, ROWS, DeltaTable, DuckdbFile, ParquetFolder, number_of
 from .mysql import MySQL
 from .postgres import Postgres
 from .reading import columns_of
@@ -91,13 +91,12 @@ class FolderOnEngine(Source):
 
     kind: ClassVar[str] = "parquet-on-engine"
     uncounted: ClassVar[str] = FILES_UNCOUNTED
+    one_table: ClassVar[str] = ONE_FOLDER
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if "://" not in self.address and not Path(self.address).is_absolute():
             raise InvalidParameter("the ledger names the folder by its whole path")
-        if self.table is not None:
-            raise InvalidParameter("a folder of Parquet files is one table; leave --table out")
         _check_engine(self, self.engine)
 
     def open_rows(

@@ -65,8 +65,6 @@ class Postgres(SqlSource):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.table is None and self.query is None:
-            raise InvalidParameter("say which rows: --table NAME, or --query SELECT, or both")
         try:
             described = library().conninfo.conninfo_to_dict(self.address)
         except library().Error:
@@ -336,8 +334,8 @@ class Postgres(SqlSource):
         missing = next((name for name in names if name not in there), None)
         if missing is None:
             return
-        hidden = ask_one(connection, "SELECT row_security_active($1::text::regclass)", self._table_name)
-        raise not_there("id" if column == self.id else "subject", missing, _BY_ROW_SECURITY if hidden else "")
+        hidden = _BY_ROW_SECURITY if self._is_secured_by_row(connection) else ""
+        raise not_there("id" if column == self.id else "subject", missing, hidden)
 
     def trace(self, mark: str) -> str | None:
         return mark.partition(":")[2] or None

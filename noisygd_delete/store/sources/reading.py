@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...engine import CurrentRecords
+from ...engine.kernel import quarter_of_memory
 from ...errors import InvalidRecords
 from ...features.schema import Encoded, Schema, Table
 from ...records import EditCounts, LeftOut, Names, Records
 from ...records.records import check_size
-from .scratch import ScratchRecords, usual_memory
+from .scratch import ScratchRecords
 from .source import NOTHING_DONE, Done, Source
 
 Held = tuple[CurrentRecords, str, EditCounts | None, LeftOut]
@@ -49,14 +50,15 @@ def rows_of(
         memory: bytes of rows to hold; None: a quarter of the machine's. A larger table is read into a scratch file, whatever it holds.
 
     Raises:
-        As `records_of`.
+        InvalidRecords: more rows than slots, or than memory can hold.
+        InvalidSchema: a cell does not fit the schema; its record is told by its number, in no order that lasts.
     """
     held = source.open_rows(schema, slots, done)
     if held is not None:
         with held as (there, position, left_out):
             changes = None if since is None else source.changes(since, position, columns_of(schema))
             yield there, position, changes, left_out
-    elif 4 * slots * schema.features <= (usual_memory() if memory is None else memory):
+    elif 4 * slots * schema.features <= (quarter_of_memory() if memory is None else memory):
         yield _in_memory(source, schema, slots, since, done)
     else:
         check_size(slots, 0)
@@ -64,17 +66,6 @@ def rows_of(
             found, position, changes = _read(source, schema, slots, since, scratch.append, done)
             scratch.finish()
             yield scratch, position, changes, found.left_out
-
-
-def records_of(source: Source, schema: Schema, slots: int) -> tuple[Records, str]:
-    """The rows of one snapshot in so many slots, in memory, and the snapshot's position.
-
-    Raises:
-        InvalidRecords: more rows than slots, or than memory can hold.
-        InvalidSchema: a cell does not fit the schema; its record is told by its number, in no order that lasts.
-    """
-    records, position, *_ = _in_memory(source, schema, slots, None, NOTHING_DONE)
-    return records, position
 
 
 def _in_memory(
@@ -99,7 +90,7 @@ def survey(source: Source, schema: Schema) -> Surveyed:
 
     Raises:
         InvalidParameter: no store may be made over them (see `Source.check`).
-        InvalidRecords: there is none. InvalidSchema: as `records_of`.
+        InvalidRecords: there is none. InvalidSchema: as `rows_of`.
     """
     source.check()
     found, _, _ = _read(source, schema, None, None, lambda block: None, NOTHING_DONE)

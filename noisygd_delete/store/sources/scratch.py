@@ -38,13 +38,6 @@ def folder() -> Path:
     return Path(named) if named else usual if usual.is_dir() else Path(tempfile.gettempdir())
 
 
-def usual_memory() -> int:
-    """A quarter of the machine's, in bytes."""
-    if not hasattr(os, "sysconf"):  # Windows pages by itself
-        return 1 << 62
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
-
-
 class ScratchRows:
     """(slots, features) float32, to be written once from the first row on, and then read by slices. Rows not written are zeros.
 

@@ -122,6 +122,7 @@ class Source(ABC):
     kind: ClassVar[str]
     counts_by: ClassVar[str | None] = None  # what counts changes that nobody tells of: "trigger", "versions"
     uncounted: ClassVar[str] = "it has no way to"  # why nothing does
+    one_table: ClassVar[str] = ""  # why there is no table to name, where it is one itself
 
     def __post_init__(self) -> None:
         count("rows_per_subject", self.rows_per_subject)
@@ -131,6 +132,10 @@ class Source(ABC):
                 isinstance(value, str) and value.strip() and len(value) <= _LONGEST_TEXT and "\0" not in value
             ):
                 raise InvalidParameter(f"{name} of a source must be a text of at most {_LONGEST_TEXT} characters")
+        if self.one_table and self.table is not None:
+            raise InvalidParameter(f"{self.one_table}; leave --table out")
+        if not self.one_table and self.table is None and self.query is None:
+            raise InvalidParameter("say which rows: --table NAME, or --query SELECT, or both")
 
     @abstractmethod
     def snapshot(

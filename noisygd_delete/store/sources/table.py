@@ -17,7 +17,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from ...accountant import Event, EventKinds
 from ...curator.curator import Release
@@ -79,13 +79,12 @@ class Deletion:
         ):
             raise InvalidParameter("not a deletion")
 
+    of_slots: ClassVar[None] = None
+    parts: ClassVar[tuple[()]] = ()
+
     @property
     def counts(self) -> EditCounts:
         return EditCounts(deleted=self.rows)
-
-    @property
-    def parts(self) -> tuple[()]:
-        return ()
 
     @property
     def requests(self) -> tuple[tuple[str | None, EditCounts, None]]:

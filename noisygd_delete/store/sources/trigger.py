@@ -63,21 +63,20 @@ def installing(table: str, reader: str | None = None) -> list[str]:
     """
     from psycopg import sql
 
-    name = table
-    there = sql.Literal(name).as_string()
-    statements = [*_TABLES, _FUNCTION, f"LOCK TABLE {name} IN SHARE ROW EXCLUSIVE MODE", *_removing(name)]
+    there = sql.Literal(table).as_string()
+    statements = [*_TABLES, _FUNCTION, f"LOCK TABLE {table} IN SHARE ROW EXCLUSIVE MODE", *removing(table)]
     for kind, (operation, rows) in _KINDS.items():
         statements.append(
-            f"CREATE TRIGGER noisygd_delete_{kind} AFTER {operation} ON {name} REFERENCING {rows} TABLE AS written "
+            f"CREATE TRIGGER noisygd_delete_{kind} AFTER {operation} ON {table} REFERENCING {rows} TABLE AS written "
             "FOR EACH STATEMENT EXECUTE FUNCTION noisygd_delete.counted()"
         )
     statements.append(
-        f"CREATE TRIGGER noisygd_delete_emptied BEFORE TRUNCATE ON {name} FOR EACH STATEMENT EXECUTE FUNCTION noisygd_delete.counted()"
+        f"CREATE TRIGGER noisygd_delete_emptied BEFORE TRUNCATE ON {table} FOR EACH STATEMENT EXECUTE FUNCTION noisygd_delete.counted()"
     )
     # ALWAYS: also in a session that replays what happened elsewhere
-    statements += [f"ALTER TABLE {name} ENABLE ALWAYS TRIGGER {trigger}" for trigger in _TRIGGERS]
+    statements += [f"ALTER TABLE {table} ENABLE ALWAYS TRIGGER {trigger}" for trigger in _TRIGGERS]
     statements.append(
-        f"INSERT INTO noisygd_delete.watched (relation, rows_then) SELECT {there}::regclass, count(*) FROM {name}"
+        f"INSERT INTO noisygd_delete.watched (relation, rows_then) SELECT {there}::regclass, count(*) FROM {table}"
     )
     if reader is not None:
         role = sql.Identifier(reader).as_string()
@@ -92,15 +91,11 @@ def installing(table: str, reader: str | None = None) -> list[str]:
 
 def removing(table: str) -> list[str]:
     """The statements that end it; where nothing ever counted, they fail."""
-    return _removing(table)
-
-
-def _removing(name: str) -> list[str]:
     from psycopg import sql
 
-    there = sql.Literal(name).as_string()
+    there = sql.Literal(table).as_string()
     return [
-        *(f"DROP TRIGGER IF EXISTS {trigger} ON {name}" for trigger in _TRIGGERS),
+        *(f"DROP TRIGGER IF EXISTS {trigger} ON {table}" for trigger in _TRIGGERS),
         f"DELETE FROM noisygd_delete.changes WHERE relation = {there}::regclass",
         f"DELETE FROM noisygd_delete.watched WHERE relation = {there}::regclass",
     ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 from uuid import UUID
@@ -92,17 +93,13 @@ class Needles:
         return self.among(_joined(values))
 
 
-def forms(token: str) -> set[bytes]:
+def _forms(token: str) -> set[bytes]:
     """The bytes that a text may be written as."""
     written = json.dumps(token)[1:-1]
-    return {form.encode(code) for form in (token, written) for code in ("utf-8", "utf-16-le", "utf-16-be")}
-
-
-def _forms(token: str) -> set[bytes]:
-    try:
-        return forms(token) | {UUID(token).bytes}
-    except ValueError:
-        return forms(token)
+    found = {form.encode(code) for form in (token, written) for code in ("utf-8", "utf-16-le", "utf-16-be")}
+    with suppress(ValueError):
+        found.add(UUID(token).bytes)
+    return found
 
 
 def _joined(values: Iterable[object]) -> Iterator[bytes]:

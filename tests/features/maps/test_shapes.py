@@ -158,7 +158,7 @@ def test_the_band_of_a_chain_that_may_curve_away_holds_its_noise() -> None:
     assert plan.outlook.weight_deviation == pytest.approx(math.sqrt(variance))
 
 
-def a_store(path, rows: int = 300) -> Store:
+def a_store(path, *plan: str, rows: int = 300) -> Store:
     generator = np.random.default_rng(3)
     (path / "schema.toml").write_text(SCHEMA + '\n[map]\nkind = "additive"\nlevels = 4\n')
     table = pd.DataFrame(
@@ -181,7 +181,7 @@ def a_store(path, rows: int = 300) -> Store:
         "--id",
         "id",
     ]
-    assert main([*made, "--method", "perturbed", "--dp", "5", "--regularization", "0.05"]) == 0
+    assert main([*made, *(plan or ("--method", "perturbed")), "--dp", "5", "--regularization", "0.05"]) == 0
     assert main(["learn", str(path / "s")]) == 0
     return Store.open(path / "s")
 
@@ -247,6 +247,14 @@ def test_a_model_of_columns_is_refused_with_what_to_do(tmp_path, capsys) -> None
     assert main(["learn", str(tmp_path / "s")]) == 0
     assert main(["explain", str(tmp_path / "s")]) == 2
     assert "--map additive" in capsys.readouterr().err
+
+
+def test_curves_of_sums_are_refused_with_the_reason(tmp_path, capsys) -> None:
+    with pytest.raises(InvalidParameter, match="no bound on the noise"):
+        Shapes.of(MAP, np.zeros(MAP.width + 1), noise=math.inf, unit="score")
+    a_store(tmp_path, "--method", "sums", "--releases", "4").close()
+    assert main(["explain", str(tmp_path / "s")]) == 2
+    assert "no bound on the noise" in capsys.readouterr().err
 
 
 def test_an_estimator_explains_itself() -> None:

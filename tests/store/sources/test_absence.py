@@ -18,7 +18,7 @@ from noisygd_delete.errors import InvalidParameter, InvalidRequest, SourceError,
 from noisygd_delete.store import Store, Tombstones
 from noisygd_delete.store.sources import source_at
 from noisygd_delete.store.sources.postgres import Postgres
-from noisygd_delete.store.sources.reading import records_of
+from tests.store.sources.rows import records_of
 
 from .conftest import ROWS, SCHEMA, SLOTS, name, people, plan, statement
 from .test_commands import answer

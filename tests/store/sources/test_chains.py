@@ -30,8 +30,8 @@ from noisygd_delete.store.sources import by_sql, postgres, source_at, trigger
 from noisygd_delete.store.sources.chain import KeptChain
 from noisygd_delete.store.sources.lake import DuckdbFile
 from noisygd_delete.store.sources.parquet_files import state_of
-from noisygd_delete.store.sources.reading import records_of
 from tests.oracles import sums_tree
+from tests.store.sources.rows import records_of
 
 from ..conftest import Crash, CrashAt
 from .conftest import ROWS, SLOTS, Server, name, people, person, statement

@@ -16,7 +16,8 @@ from noisygd_delete.engine.count_tables import CodedMoments
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.features.schema import Schema
 from noisygd_delete.store.sources import by_sql, source_at
-from noisygd_delete.store.sources.reading import columns_of, records_of
+from noisygd_delete.store.sources.reading import columns_of
+from tests.store.sources.rows import records_of
 
 from .conftest import statement as run_on_postgres
 

@@ -15,7 +15,8 @@ from noisygd_delete.evidence.erasure import erasure_in
 from noisygd_delete.records import LeftOut
 from noisygd_delete.store import Store, verify
 from noisygd_delete.store.sources import source_at
-from noisygd_delete.store.sources.reading import held_in, records_of
+from noisygd_delete.store.sources.reading import held_in
+from tests.store.sources.rows import records_of
 
 from ..conftest import Crash, CrashAt
 from .conftest import ROWS, SCHEMA, SLOTS, name, people, person, plan

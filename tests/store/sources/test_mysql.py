@@ -20,7 +20,7 @@ from noisygd_delete.errors import InvalidParameter, InvalidRequest, SourceError
 from noisygd_delete.evidence import new_key, sign, verify_certificate
 from noisygd_delete.store import Store, verify
 from noisygd_delete.store.sources import source_at
-from noisygd_delete.store.sources.reading import records_of
+from tests.store.sources.rows import records_of
 
 from .conftest import ROWS, SCHEMA, SLOTS, name, people, plan, tmp_path
 from .test_postgres import paper

@@ -32,8 +32,9 @@ from noisygd_delete.store import Store, verify
 from noisygd_delete.store.sources import opening, source_at
 from noisygd_delete.store.sources import parquet_files as files
 from noisygd_delete.store.sources.opening import source_from
-from noisygd_delete.store.sources.reading import records_of, rows_of
+from noisygd_delete.store.sources.reading import rows_of
 from tests.cli.planned import main
+from tests.store.sources.rows import records_of
 
 from ...evidence.reading_papers import figure
 from ..clusters.in_process import InProcess

@@ -27,7 +27,7 @@ from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.sources import Snapshot, postgres, source_at
 from noisygd_delete.store.sources import table as journal
 from noisygd_delete.store.sources.postgres import Postgres
-from noisygd_delete.store.sources.reading import records_of
+from tests.store.sources.rows import records_of
 
 from ...evidence.reading_papers import figure
 from ...evidence.reading_papers import said as sentences

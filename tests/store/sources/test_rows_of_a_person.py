@@ -18,8 +18,9 @@ import pytest
 from noisygd_delete.errors import InvalidParameter, InvalidRecords
 from noisygd_delete.records import LeftOut
 from noisygd_delete.store.sources import by_sql, source_at
-from noisygd_delete.store.sources.reading import records_of, survey
+from noisygd_delete.store.sources.reading import survey
 from tests.cli.planned import main
+from tests.store.sources.rows import records_of
 
 from .conftest import SCHEMA, statement
 from .test_commands import PLAN, answer

@@ -265,7 +265,7 @@ def test_a_release_from_a_scratch_file_is_the_release_from_memory(
     with Store.create_over(tmp_path / "store", source, SCHEMA, plan(), memory=1) as store:
         release = store.learn(execution=Execution(memory=1))
         assert release.model.certified
-        monkeypatch.setattr("noisygd_delete.store.sources.reading.usual_memory", lambda: 1)
+        monkeypatch.setattr("noisygd_delete.store.sources.reading.quarter_of_memory", lambda: 1)
         encoded = SCHEMA.encode_file(as_file(tmp_path))
         assert store.rows_in_table(replace(encoded, ids=None)) == ROWS
     assert list(place.iterdir()) == []
