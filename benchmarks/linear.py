@@ -1,4 +1,4 @@
-"""Whether a number should have its own value beside its bins: columns, bins, the default, and bins with the value (`linear`).
+"""Whether curves pay: columns, under which a number's part of a score is linear, bins, and what the default takes.
 
 python -m benchmarks linear [--splits N] [--rows N] [NAME ...]
 
@@ -34,9 +34,9 @@ from noisygd_delete.planner.advise import Advice
 from noisygd_delete.planner.usual import usual_delta
 from noisygd_delete.records import Records
 
-SHARE, TESTED, LINEAR = 0.72, 8000, 0.9
-MAPS = {"levels": 4}, {"levels": 7}, {"levels": 4, "linear": LINEAR}
-WAYS = ("columns", "16 bins", "128 bins", "16 bins and the value")
+SHARE, TESTED = 0.72, 8000
+MAPS = {"levels": 4}, {"levels": 7}
+WAYS = ("columns", "16 bins", "128 bins")
 HEADER = ["tables", "table", "label", "rows", *WAYS, "the default takes"]
 
 
@@ -151,10 +151,9 @@ def main(arguments: list[str]) -> None:
                 f"- {group}, {kind} ({len(own)}): {means}; the default is at most {behind:.1f} behind the best of columns and bins"
             )
     body = (
-        f"Share right, or R² of numbers, in per cent; means of {parsed.splits} splits, at most {parsed.rows:,} rows. The value beside 16 bins: "
-        f"`linear` = {LINEAR:g}, chosen on the first group, of .5, .75, .9 and .97, of rows brought to norm 1 or left shorter, and of two guesses of B. "
+        f"Share right, or R² of numbers, in per cent; means of {parsed.splits} splits, at most {parsed.rows:,} rows. "
         f"Points above the columns, in the mean:\n\n" + "\n".join(parts) + f"\n\n{report.table(HEADER, lines)}"
     )
     command = f"python -m benchmarks linear --splits {parsed.splits} --rows {parsed.rows}"
     if not parsed.names:
-        report.write("linear", "A number's value beside its bins", command, body, commit)
+        report.write("linear", "Curves beside straight lines", command, body, commit)

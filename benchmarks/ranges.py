@@ -16,20 +16,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks import report
-from benchmarks.linear import LINEAR, SHARE, TESTED, drafted, groups, scores
+from benchmarks.linear import SHARE, TESTED, drafted, groups, scores
 from noisygd_delete import Schema
 from noisygd_delete.errors import NoisyGDDeleteError
 from noisygd_delete.features.schema.columns import Numeric
 
 WIDER, ROWS = 100, 12_000
 USUAL = ["mlc_churn", "wa_churn", "Computers", "gapminder", "NOxEmissions", "SLID", "surveys", "weather", "diamonds"]
-COLUMNS, BINS, VALUES = (
-    {},
-    {"levels": 5},
-    {"levels": 5, "linear": LINEAR},
-)  # 32: a schema's own choice where ranges are wide
+COLUMNS: dict[str, int] = {}
+BINS = {"levels": 5}  # 32: a schema's own choice where ranges are wide
 OWN = {"own: columns": COLUMNS, "own: 16 bins": {"levels": 4}}
-WIDE = {"columns": COLUMNS, "32 bins": BINS, "32 bins and values": VALUES, "128 bins": {"levels": 7}}
+WIDE = {"columns": COLUMNS, "32 bins": BINS, "128 bins": {"levels": 7}}
 HEADER = [
     "table",
     "label",
@@ -63,7 +60,7 @@ def default(schema: Schema, path: Path, splits: int) -> float:
 
 
 def measure(name: tuple[str, str, str], dropped: tuple[str, ...], splits: int) -> list[str]:
-    def of(schema: Schema, fields: dict[str, float]) -> float:
+    def of(schema: Schema, fields: dict[str, int]) -> float:
         return scores(schema.additive(**fields) if fields else schema, path, ROWS, splits)[0]
 
     with drafted(*name, dropped, math.ceil(ROWS / SHARE) + TESTED) as (schema, path):

@@ -79,11 +79,10 @@ def shapes_picture(shapes: Shapes, before: Shapes | None = None) -> bytes:
                 if side.labels:
                     ticks(np.arange(side.parts) + 0.5, [label[:12] for label in side.labels], fontsize=6)
         elif shape.edges:
-            across, line = shape.points()
-            axes.fill_between(across, line - band, line + band, alpha=0.2, color="#1f5f8b")
-            axes.plot(across, line, color="#1f5f8b", lw=1)
+            axes.stairs(values + band, shape.edges, baseline=values - band, fill=True, alpha=0.2, color="#1f5f8b")
+            axes.stairs(values, shape.edges, color="#1f5f8b", baseline=None)
             if other is not None:
-                axes.plot(*other.points(), color="#c2601c", lw=1, linestyle="--")
+                axes.stairs(other.values, shape.edges, color="#c2601c", linestyle="--", baseline=None)
         else:
             order = np.argsort(-np.abs(values))[:MOST_BARS][::-1]
             values, places = values[order], np.arange(len(order))

@@ -29,17 +29,14 @@ class Term(NamedTuple):
 
     column   its place
     edges    (values + 1,) ends of the finest bins, in [−1, 1]; None for a category, and for a sign
-    values   what is added to a score: in the middle of each bin, by category, or for − and +
+    values   what is added to a score: by bin, by category, or for − and +
     missing  where the cell was empty; None where no cell may be
-    own      (slope, arc) of what the curve adds inside a bin, slope · v + arc · √(1 − v²) less its value in the middle: v goes evenly from
-             −1 to 1 over the bins
     """
 
     column: int
     edges: Floats | None
     values: Floats
     missing: float | None = None
-    own: tuple[float, float] = (0.0, 0.0)
 
 
 class PairTerm(NamedTuple):
@@ -56,8 +53,6 @@ class Additive(PublicMap):
 
     A number in [−1, 1] lies, at each level l = 1 … `levels`, in one of 2^l equal bins; each gives an entry 1/√levels. A category gives
     one entry 1. Fine bins share what coarse ones learn: the penalty on a step between two neighbours falls with the bin that parts them.
-    Where a number's own value v on the scale of its bins stands beside them, its block has √linear (v, √(1 − v²)) and √(1 − linear) of the
-    bins: the second entry keeps its norm 1, and so every row's divisor the same.
 
     columns      one entry for each column of the table: 0 for a number, k for k 0/1 columns of a category (a schema fills this in)
     levels       of bins
@@ -68,7 +63,6 @@ class Additive(PublicMap):
     gaps         places of numbers behind which a 0/1 column says that the cell was empty: 1 is the only entry then (a schema fills it in)
     pairs        places of two columns each, whose boxes are a block too
     pair_levels  of boxes, 2^l bins a side
-    linear       of a number's block, in squares, the part of its own value; rows of such a map have no codes to count
     """
 
     columns: tuple[int, ...]
@@ -80,7 +74,6 @@ class Additive(PublicMap):
     pairs: tuple[tuple[int, int], ...] = ()
     pair_levels: int = 3
     signs: tuple[int, ...] = ()
-    linear: float = 0.0
 
     kind: ClassVar[str] = "additive"
 
@@ -90,8 +83,6 @@ class Additive(PublicMap):
         count("pair_levels", self.pair_levels, maximum=6)
         if not 0 < self.finest < 1:
             raise InvalidParameter("must be above 0 and below 1, a part of half the range", finest=self.finest)
-        if not 0 <= self.linear < 1:
-            raise InvalidParameter("must be from 0 to below 1, a part of a number's block", linear=self.linear)
         if not self.columns:
             raise InvalidParameter("the map 'additive' needs at least one column")
         for name in ("amounts", "logarithmic", "gaps", "signs"):
@@ -124,24 +115,18 @@ class Additive(PublicMap):
 
     @property
     def target_norm(self) -> float:  # type: ignore[override]
-        """Of the least weights whose bins give one number a straight line from end to end: a step at depth d of the tree costs 2^−d levels/4.
-        With `linear` a line costs less; models were no better for a smaller B."""
+        """Of the least weights whose curve for one number is a straight line from end to end: a step at depth d of the tree costs 2^−d levels/4."""
         return math.sqrt(self.levels / 2 * (len(self.columns) + 1))
 
     def to_dict(self) -> dict[str, Any]:
         fields = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
-        for name in ("signs", "linear"):  # as maps were written before there were any
-            if not fields[name]:
-                del fields[name]
+        if not self.signs:  # as maps were written before there were any
+            del fields["signs"]
         return {"kind": self.kind, **fields, "pairs": [list(pair) for pair in self.pairs]}
 
     def _numbers_of(self, place: int) -> int:
         """How many features a number has."""
-        return 2 if place in self.signs else self._bin_features + 2 * (self.linear > 0)
-
-    @property
-    def _bin_features(self) -> int:
-        return (2 << self.levels) - 2
+        return 2 if place in self.signs else 2 ** (self.levels + 1) - 2
 
     def features(self, inputs: Any) -> Floats:
         places, values = self._entries(inputs)
@@ -152,10 +137,8 @@ class Additive(PublicMap):
         return made
 
     @cached_property
-    def coding(self) -> Coding | None:
-        """What one code a block says of a row; None where a number's own value is part of it, which no code is."""
-        if self.linear:
-            return None
+    def coding(self) -> Coding:
+        """What one code a block says of a row."""
         blocks, common = list[CodedBlock](), Fraction(1)
         for place, (width, block) in enumerate(zip(self.columns, self.blocks, strict=False)):
             if width or place in self.signs:
@@ -173,10 +156,8 @@ class Additive(PublicMap):
         """(records, blocks) codes of what `rows` makes features of."""
         given = numbers(inputs, self.inputs)
         coding, lasts = self.coding, [np.empty((0, len(self.blocks)), np.intp)]
-        if coding is None:
-            raise InvalidParameter("rows with a number's own value have no codes: leave linear out", linear=self.linear)
         for first in range(0, len(given), _ROWS):
-            lasts.append(np.stack([where[:, -1] for where, _ in self._filled(given[first : first + _ROWS])], axis=1))
+            lasts.append(np.stack([where[:, -1] for where in self._places(given[first : first + _ROWS])], axis=1))
         return coding.of_last_places(np.concatenate(lasts))
 
     def _codes_of_pair(self, pair: tuple[int, int], start: int) -> list[list[int]]:
@@ -200,7 +181,7 @@ class Additive(PublicMap):
         short = normalised(values, radius=radius, constant=constant)
         if constant:
             places = np.column_stack([places, np.full(len(places), self.width)])
-        there = short != 0
+        there = places != _NONE
         starts = np.concatenate([[0], there.sum(axis=1).cumsum()])
         return csr_array((short[there], places[there], starts), shape=(len(places), self.width + constant))
 
@@ -221,20 +202,12 @@ class Additive(PublicMap):
                 found.append(Term(place, None, given[block.start : block.stop]))
                 continue
             edges = np.linspace(0.0, 1.0, parts + 1)
-            middles = (edges[:-1] + edges[1:]) / 2
-            values = given[self._bins_at(middles, block.start)].sum(axis=1) * self._bin_entry
+            bins = self._bins_at((edges[:-1] + edges[1:]) / 2, block.start)
             missing = float(given[block.stop - 1]) if place in self.gaps else None
-            own = (0.0, 0.0)
-            if self.linear:
-                first = block.start + self._bin_features
-                slope, arc = (math.sqrt(self.linear) * given[first : first + 2]).tolist()
-                own, values = (slope, arc), values + own_point(middles) @ (slope, arc)
-            found.append(Term(place, self._unscaled(place, edges), values, missing, own))
+            found.append(
+                Term(place, self._unscaled(place, edges), given[bins].sum(axis=1) / math.sqrt(self.levels), missing)
+            )
         return found
-
-    @property
-    def _bin_entry(self) -> float:
-        return math.sqrt((1 - self.linear) / self.levels)
 
     def pair_terms(self, weights: Floats) -> list[PairTerm]:
         """`terms` of each of the `pairs`, without rows of unknown categories."""
@@ -258,8 +231,7 @@ class Additive(PublicMap):
 
     def monotone(self, weights: Floats, directions: Mapping[int, int]) -> Floats:
         """Weights of the same shape, with which these columns' terms never fall (1) or never rise (−1): the nearest such curves, every bin
-        counting the same; a straight line that goes that way stays, of another and of arcs bins have what they are in the middle of each. A
-        function of published weights and of what is asked alone: it reveals nothing more.
+        counting the same. A function of published weights and of what is asked alone: it reveals nothing more.
 
         Args:
             directions: by place; numbers alone, and no `amounts`, whose lower end has no bin.
@@ -276,15 +248,10 @@ class Additive(PublicMap):
                 raise InvalidParameter(
                     "only a number with bins everywhere has a curve that may be made monotone", column=place
                 )
-            values, (slope, _), first = terms[place].values, terms[place].own, self.blocks[place].start
-            slope = slope if slope * direction > 0 else 0.0
-            middles = (np.arange(len(values)) + 0.5) / len(values)
-            steps = isotonic_regression(values - slope * (2 * middles - 1), increasing=direction > 0).x
-            if self.linear:
-                flat[first + self._bin_features + np.arange(2)] = slope / math.sqrt(self.linear), 0.0
-            bins = flat[self._bins_at(middles, first)].sum(axis=1) * self._bin_entry
-            finest = first + 2**self.levels - 2
-            flat[finest : finest + len(values)] += (steps - bins) / self._bin_entry
+            values = terms[place].values
+            raised = isotonic_regression(values, increasing=direction > 0).x - values
+            finest = self.blocks[place].start + 2**self.levels - 2
+            flat[finest : finest + len(values)] += math.sqrt(self.levels) * raised
         return made
 
     def _entries(self, inputs: Any) -> tuple[NDArray[np.intp], Floats]:
@@ -292,50 +259,41 @@ class Additive(PublicMap):
         given = numbers(inputs, self.inputs)
         parts = []
         for first in range(0, max(1, len(given)), _ROWS):
-            blocks = self._filled(given[first : first + _ROWS])
-            parts.append([np.concatenate(part, axis=1) for part in zip(*blocks, strict=True)])
+            blocks = self._places(given[first : first + _ROWS])
+            parts.append([np.concatenate(part, axis=1) for part in (blocks, list(map(self._values, blocks)))])
         places, values = (np.concatenate(part) for part in zip(*parts, strict=True))
         return places, values
 
-    def _filled(self, given: Floats) -> list[tuple[NDArray[np.intp], Floats]]:
-        """Of each block (records, entries) places, `_NONE` where there is no entry, and values: of norm 1 together, or 0. Without `linear` the
-        last place tells the others."""
-        found, codes, at = list[tuple[NDArray[np.intp], Floats]](), list[tuple[Floats | NDArray[np.intp], bool]](), 0
+    def _places(self, given: Floats) -> list[NDArray[np.intp]]:
+        """Of each block (records, entries) places, `_NONE` where there is no entry; the last one tells the others."""
+        places, codes, at = list[NDArray[np.intp]](), list[tuple[Floats | NDArray[np.intp], bool]](), 0
         for place, width in enumerate(self.columns):
             if width:
                 hot = given[:, at : at + width] > 0
                 code = np.where(hot.any(axis=1), hot.argmax(axis=1), width)
-                found.append(_alike(np.where(code < width, self.blocks[place].start + code, _NONE)[:, None]))
+                places.append(np.where(code < width, self.blocks[place].start + code, _NONE)[:, None])
                 codes.append((code, True))
             else:
-                codes.append((self._scaled(place, given[:, at]), False))
-                absent = given[:, at + 1] > 0 if place in self.gaps else None
-                found.append(self._of_number(place, given[:, at], absent))
-            at += (width or 1) + (place in self.gaps)
+                value = given[:, at]
+                bins = self._bins(place, value)
+                if place in self.amounts:
+                    bins[value <= -1] = _NONE
+                if place in self.gaps:
+                    at += 1
+                    absent = given[:, at] > 0
+                    bins[absent] = _NONE
+                    bins[absent, -1] = self.blocks[place].stop - 1
+                places.append(bins)
+                codes.append((self._scaled(place, value), False))
+            at += width or 1
         for pair, block in zip(self.pairs, self.blocks[len(self.columns) :], strict=True):
-            found.append(_alike(self._in_boxes(pair, block, codes)))
-        return found
+            places.append(self._in_boxes(pair, block, codes))
+        return places
 
-    def _of_number(
-        self, place: int, value: Floats, absent: NDArray[np.bool_] | None
-    ) -> tuple[NDArray[np.intp], Floats]:
-        """`_filled` of one number's block."""
-        block, unit = self.blocks[place], self._scaled(place, value)
-        if place in self.signs:
-            return _alike(np.where(value == 0, _NONE, block.start + (value > 0))[:, None])
-        bins = self._bins_at(unit, block.start)
-        own = block.start + self._bin_features + np.arange(2 * (self.linear > 0))
-        where = np.concatenate([bins, np.tile(own, (len(bins), 1))], axis=1)
-        if place in self.amounts:
-            where[value <= -1] = _NONE
-        if absent is not None:
-            where[absent] = _NONE
-            where[absent, -1] = block.stop - 1
-        if not self.linear:
-            return _alike(where)
-        each = np.full(bins.shape, self._bin_entry)
-        values = np.concatenate([each, math.sqrt(self.linear) * own_point(unit)], axis=1)
-        return where, np.where(where[:, :1] != _NONE, values, where != _NONE)
+    def _values(self, where: NDArray[np.intp]) -> Floats:
+        """One block's: of norm 1, or 0 where it has no entry."""
+        there = where != _NONE
+        return np.asarray(there / np.sqrt(np.maximum(1, there.sum(axis=1)))[:, None])
 
     def _scaled(self, place: int, values: Floats) -> Floats:
         """[−1, 1] to [0, 1], on the scale of the bins."""
@@ -349,6 +307,12 @@ class Additive(PublicMap):
         if place in self.logarithmic:
             values = np.sign(values) * np.expm1(np.abs(values) * math.log1p(1 / self.finest)) * self.finest
         return values
+
+    def _bins(self, place: int, values: Floats) -> NDArray[np.intp]:
+        """(records, levels): the place of each level's bin; of a sign (records, 1)."""
+        if place in self.signs:
+            return np.where(values == 0, _NONE, self.blocks[place].start + (values > 0))[:, None]
+        return self._bins_at(self._scaled(place, values), self.blocks[place].start)
 
     def _bins_at(self, unit: Floats, start: int) -> NDArray[np.intp]:
         bins = [start + 2**level - 2 + _part(unit, 2**level) for level in range(1, self.levels + 1)]
@@ -377,18 +341,6 @@ class Additive(PublicMap):
             found.append(first + one * side + other)
             first += size
         return np.stack(found, axis=1)
-
-
-def own_point(unit: Floats) -> Floats:
-    """(…, 2): v = 2 unit − 1 and √(1 − v²), of places from 0 to 1."""
-    value = 2 * unit - 1
-    return np.stack([value, np.sqrt(1 - value * value)], axis=-1)
-
-
-def _alike(where: NDArray[np.intp]) -> tuple[NDArray[np.intp], Floats]:
-    """The places with values that are all the same, of norm 1 or 0."""
-    there = where != _NONE
-    return where, np.asarray(there / np.sqrt(np.maximum(1, there.sum(axis=1)))[:, None])
 
 
 def _part(unit: Floats, parts: int) -> NDArray[np.intp]:

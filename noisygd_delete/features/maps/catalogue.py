@@ -118,7 +118,7 @@ def coding_of(text: str) -> Coding:
     except ValueError as error:
         raise InvalidParameter(f"the map is no JSON: {error}") from error
     if coding is None:
-        raise InvalidParameter("the map must be an additive one of bins alone: rows of others have no codes to count")
+        raise InvalidParameter("the map must be an additive one: rows of others have no codes to count")
     return coding
 
 

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import InvalidParameter, non_negative, real
-from .additive import Additive, own_point
-from .base import Floats
+from .additive import Additive
 
 _MOST = 1000  # shapes of a file
 MOST_BARS = 12  # categories drawn
@@ -36,11 +35,10 @@ class Side:
 class Shape:
     """One column's part of a score, or a pair's, its mean over bins or categories taken off.
 
-    values   in the middle of each bin, or by category; of a pair all parts of the second for the first of the first, and so on
+    values   by bin, or by category; of a pair all parts of the second for the first of the first, and so on
     edges    (values + 1) ends of the bins in the column's own unit; empty for a category
     labels   of the categories
     missing  where the cell was empty; None where no cell may be
-    own      (slope, arc) of the curve inside a bin, as a `Term` has them
     """
 
     name: str
@@ -49,7 +47,6 @@ class Shape:
     labels: tuple[str, ...] = ()
     missing: float | None = None
     second: Side | None = None
-    own: tuple[float, float] = (0.0, 0.0)
 
     def __post_init__(self) -> None:
         beside = Side(labels=("",)) if self.second is None else self.second
@@ -57,7 +54,7 @@ class Shape:
         if (
             not self.values
             or not ends
-            or not np.isfinite([*self.values, *self.edges, *beside.edges, *self.own, self.missing or 0.0]).all()
+            or not np.isfinite([*self.values, *self.edges, *beside.edges, self.missing or 0.0]).all()
         ):
             raise InvalidParameter(
                 f"the shape of {self.name!r} has other bins or categories than values; export it again"
@@ -67,13 +64,6 @@ class Shape:
     def importance(self) -> float:
         """Mean distance from its mean, every bin or category counting the same: no row is asked how often it has which."""
         return float(np.abs(self.values).mean())
-
-    def points(self) -> tuple[Floats, Floats]:
-        """Of a curve from left to right (points,) places in the column's own unit and values; every bin has its two ends."""
-        bins, inside = np.arange(len(self.values))[:, None], np.linspace(0, 1, 9 if any(self.own) else 2)
-        bend = (own_point((bins + inside) / len(bins)) - own_point((bins + 0.5) / len(bins))) @ self.own
-        across = np.array(self.edges)[:-1, None] + inside * np.diff(self.edges)[:, None]
-        return across.reshape(-1), (np.array(self.values)[:, None] + bend).reshape(-1)
 
 
 @dataclass(frozen=True)
@@ -137,8 +127,7 @@ class Shapes:
                 found.append(Shape(name, values, labels=tuple(_texts(own))))
             else:
                 edges = term.edges if raw is None else raw(term.column, term.edges)
-                own_unit, (slope, arc) = tuple(np.asarray(edges).tolist()), (share * np.array(term.own)).tolist()
-                found.append(Shape(name, values, edges=own_unit, missing=missing, own=(slope, arc)))
+                found.append(Shape(name, values, edges=tuple(np.asarray(edges).tolist()), missing=missing))
         for pair in map.pair_terms(given):
             mean = float(pair.values.mean())
             constant += mean
@@ -147,8 +136,8 @@ class Shapes:
                 if ends is None:
                     sides.append(Side(labels=tuple(_texts((labels or {}).get(place, range(map.columns[place]))))))
                 else:
-                    raw_ends = ends if raw is None else raw(place, ends)
-                    sides.append(Side(edges=tuple(np.asarray(raw_ends).tolist())))
+                    own_unit = ends if raw is None else raw(place, ends)
+                    sides.append(Side(edges=tuple(np.asarray(own_unit).tolist())))
             name = " × ".join(f"column {place}" if names is None else str(names[place]) for place in pair.columns)
             values = tuple((share * (pair.values - mean)).reshape(-1).tolist())
             found.append(Shape(name, values, sides[0].edges, sides[0].labels, second=sides[1]))
@@ -176,9 +165,7 @@ class Shapes:
                 if beside is not None:
                     beside = Side(tuple(map(float, beside["edges"])), tuple(_texts(beside["labels"])))
                 labels = tuple(_texts(one["labels"]))
-                slope, arc = one.get("own", (0.0, 0.0))  # nor a number's own value
-                own = float(slope), float(arc)
-                made.append(Shape(str(one["name"]), **lists, labels=labels, missing=missing, second=beside, own=own))
+                made.append(Shape(str(one["name"]), **lists, labels=labels, missing=missing, second=beside))
             release = None if given["release"] is None else int(given["release"])
             return cls(tuple(made), float(given["constant"]), float(given["noise"]), str(given["unit"]), release)
         except (KeyError, TypeError, ValueError, OverflowError) as error:
@@ -203,8 +190,7 @@ class Shapes:
     def drawings(self, before: Shapes | None = None) -> list[str]:
         """An <svg> for each shape; colours are those of the text around it, by `currentColor`, and `--accent` where that is set."""
         known = {} if before is None else {shape.name: shape for shape in before.shapes}
-        drawn = (abs(value) for shape in self.shapes for value in (shape.points()[1] if shape.edges else shape.values))
-        tallest = max(drawn, default=1.0) + 2 * self.noise
+        tallest = max((abs(value) for shape in self.shapes for value in shape.values), default=1.0) + 2 * self.noise
         return [_drawn(shape, known.get(shape.name), 2 * self.noise, tallest) for shape in self.shapes]
 
     def _repr_html_(self) -> str:
@@ -247,19 +233,21 @@ def _curve(shape: Shape, before: Shape | None, band: float, tallest: float) -> t
     def up(value: float) -> float:
         return 24 + (1 - value / tallest) / 2 * (_HIGH - 46)
 
-    def line(of: Shape, aside: float = 0.0) -> list[str]:
-        return [f"{across(x):.1f},{up(value + aside):.1f}" for x, value in zip(*of.points(), strict=True)]
+    def steps(values: Sequence[float]) -> list[str]:
+        ends = zip(values, shape.edges[:-1], shape.edges[1:], strict=True)
+        return [f"{across(x):.1f},{up(value):.1f}" for value, first, last in ends for x in (first, last)]
 
+    over, under = ([value + side for value in shape.values] for side in (band, -band))
     parts = [
-        f'<polygon points="{" ".join([*line(shape, band), *reversed(line(shape, -band))])}" fill="var(--accent, #1f5f8b)" opacity="0.18"/>',
+        f'<polygon points="{" ".join([*steps(over), *reversed(steps(under))])}" fill="var(--accent, #1f5f8b)" opacity="0.18"/>',
         f'<line x1="{_LEFT:g}" x2="{_WIDE - 4:g}" y1="{up(0):.1f}" y2="{up(0):.1f}" stroke="currentColor" opacity="0.4" stroke-width="0.6"/>',
     ]
     if before is not None and len(before.values) == len(shape.values):
         parts.append(
-            f'<polyline points="{" ".join(line(before))}" fill="none" stroke="#c2601c" stroke-width="1.3" stroke-dasharray="4 3"/>'
+            f'<polyline points="{" ".join(steps(before.values))}" fill="none" stroke="#c2601c" stroke-width="1.3" stroke-dasharray="4 3"/>'
         )
     parts.append(
-        f'<polyline points="{" ".join(line(shape))}" fill="none" stroke="var(--accent, #1f5f8b)" stroke-width="1.6"/>'
+        f'<polyline points="{" ".join(steps(shape.values))}" fill="none" stroke="var(--accent, #1f5f8b)" stroke-width="1.6"/>'
     )
     marks = [(tallest, "+"), (0.0, ""), (-tallest, "−")]
     parts += [

@@ -274,19 +274,19 @@ class _Graph:
             if place in map.signs:
                 blocks += [self._double(self._op(side, column, self._numbers([0.0]))) for side in ("Less", "Greater")]
                 continue
-            there = self._numbers([[1.0]])
+            there = self._numbers([[1 / math.sqrt(map.levels)]])
             if place in map.amounts:
                 there = self._op("Mul", there, self._double(self._op("Greater", column, self._numbers([-1.0]))))
             gap = list[str]()
             if place in map.gaps:
                 gap, at = [self._slice(values, at, 1)], at + 1
                 there = self._op("Mul", there, self._op("Sub", self._numbers([1.0]), gap[0]))
-            blocks += [self._op("Mul", own, there) for own in self._number_block(column, place, map)] + gap
+            blocks += [self._op("Mul", bins, there) for bins in self._bins(column, place, map)] + gap
         refused = self._op("IsNaN", self._op("ReduceSum", values, self._wholes([1]), keepdims=1))
         return self._refused(self._op("Concat", *blocks, axis=1), refused)
 
-    def _number_block(self, column: str, place: int, map: Additive) -> list[str]:
-        """Of each level (rows, 2^level), filled in the bin where the number lies; and its own value."""
+    def _bins(self, column: str, place: int, map: Additive) -> list[str]:
+        """Of each level (rows, 2^level): 1 in the bin where the number lies."""
         if place in map.logarithmic:
             size = self._op(
                 "Add", self._op("Div", self._op("Abs", column), self._numbers([map.finest])), self._numbers([1.0])
@@ -295,18 +295,12 @@ class _Graph:
             column = self._op("Mul", self._op("Sign", column), scaled)
         unit = self._op("Div", self._op("Add", column, self._numbers([1.0])), self._numbers([2.0]))
         unit = self._op("Where", self._op("IsNaN", unit), self._numbers([0.0]), self._between(unit, 0.0, 1.0))
-        found, entry = list[str](), self._numbers([math.sqrt((1 - map.linear) / map.levels)])
+        found = []
         for level in range(1, map.levels + 1):
             parts = 2**level
             part = self._op("Floor", self._op("Mul", unit, self._numbers([float(parts)])))
             part = self._op("Min", part, self._numbers([parts - 1.0]))
-            hot = self._double(self._op("Equal", part, self._numbers(range(parts))))
-            found.append(self._op("Mul", hot, entry))
-        if map.linear:
-            share, one = self._numbers([math.sqrt(map.linear)]), self._numbers([1.0])
-            value = self._op("Sub", self._op("Mul", unit, self._numbers([2.0])), one)
-            arc = self._op("Sqrt", self._op("Sub", one, self._op("Mul", value, value)))
-            found += [self._op("Mul", own, share) for own in (value, arc)]
+            found.append(self._double(self._op("Equal", part, self._numbers(range(parts)))))
         return found
 
     def _slice(self, values: str, first: int, width: int) -> str:

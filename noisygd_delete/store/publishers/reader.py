@@ -104,7 +104,7 @@ class PublishedModel:
 
 
 def _additive(values: Any, map: dict[str, Any]) -> list[Any]:
-    """One block for each column: of a number its dyadic bins, 2, 4, … 2^levels, and its own value; of a category its 0/1 columns."""
+    """One block for each column: of a number its dyadic bins, 2, 4, … 2^levels; of a category its 0/1 columns."""
     blocks, at, every = [], 0, np.arange(len(values))
     for place, width in enumerate(map["columns"]):
         if width:
@@ -125,15 +125,12 @@ def _additive(values: Any, map: dict[str, Any]) -> list[Any]:
             absent = [values[:, at : at + 1]]
             there = there & (values[:, at] <= 0)
             at += 1
-        linear = map.get("linear", 0.0)
         for level in range(1, map["levels"] + 1):
             bins = np.zeros((len(unit), 2**level))
-            part = np.minimum(np.floor(unit * 2**level), 2**level - 1).astype(int)
-            bins[every, part] = there * math.sqrt((1 - linear) / map["levels"])
+            bins[every, np.minimum(np.floor(unit * 2**level), 2**level - 1).astype(int)] = there / math.sqrt(
+                map["levels"]
+            )
             blocks.append(bins)
-        if linear:
-            own = np.column_stack([2 * unit - 1, np.sqrt(1 - (2 * unit - 1) ** 2)])
-            blocks.append(math.sqrt(linear) * there[:, None] * own)
         blocks += absent
     return blocks
 

@@ -258,13 +258,11 @@ def statement(schema: Schema, rows: str, types: Mapping[str, Any]) -> str:
 
 
 def _coding(schema: Schema) -> Coding:
-    coding = schema.map.coding if isinstance(schema.map, Additive) and not schema.map.pairs else None
-    if coding is None or not schema.intercept or schema.rows != "unit":
-        raise InvalidParameter(
-            "SQL counts the rows of an additive map of bins alone, without pairs, of unit norm, with a constant"
-        )
-    if len(schema.columns) != len(schema.map.columns):  # type: ignore[union-attr]
+    if not isinstance(schema.map, Additive) or schema.map.pairs or not schema.intercept or schema.rows != "unit":
+        raise InvalidParameter("SQL counts the rows of an additive map without pairs, of unit norm, with a constant")
+    if len(schema.columns) != len(schema.map.columns):
         raise InvalidParameter("SQL codes numbers, categories and booleans, none of these with a column for others")
+    coding = schema.map.coding
     whole, squares = sum(coding.sizes), sum(size * size for size in coding.sizes)
     if len(coding.sizes) > _MOST or (whole * whole - squares) // 2 > _MOST_COUNTS:
         raise InvalidParameter("has more pairs of codes than one statement counts in memory")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from noisygd_delete import Budget, NoisyGDClassifier, Records, learn, losses, make_plan, methods
+from noisygd_delete import Budget, NoisyGDClassifier
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter
 from noisygd_delete.estimators import mapped
 from noisygd_delete.features import maps
@@ -23,7 +22,6 @@ ROWS = np.column_stack(
 )
 ROWS[::5, 0] = -1.0  # amounts of 0
 FULL = maps.Additive(COLUMNS, levels=3, amounts=(0,), gaps=(1,), pairs=((0, 1), (1, 2)), pair_levels=2)
-LINEAR = replace(FULL, linear=0.75)
 
 
 def test_every_entry_of_a_row() -> None:
@@ -48,53 +46,14 @@ def test_an_amount_of_nothing_has_no_entry_and_a_gap_has_its_own() -> None:
     assert not other[~absent, -1].any()
 
 
-@pytest.mark.parametrize("map", [FULL, LINEAR])
-def test_each_block_has_norm_one_or_none(map: maps.Additive) -> None:
-    found = map.features(ROWS)
-    for block in map.blocks:
+def test_each_block_has_norm_one_or_none() -> None:
+    found = FULL.features(ROWS)
+    for block in FULL.blocks:
         norms = np.linalg.norm(found[:, block.start : block.stop], axis=1)
         assert (np.isclose(norms, 1) | (norms == 0)).all()
 
 
-def test_a_numbers_own_value_stands_beside_its_bins() -> None:
-    """Entry by entry; planted: without the second entry a number in the middle of its range is short, and its row's divisor another."""
-    map = maps.Additive((0, 0), levels=2, gaps=(1,), linear=0.36)
-    bins, own = math.sqrt(0.64 / 2), 0.6
-    first, second = np.zeros(17), np.zeros(17)
-    first[[0, 3, 6, 7]], first[16] = (bins, bins, own * -0.28, own * 0.96), 1.0
-    second[[1, 5, 6]], second[[8 + 1, 8 + 4, 8 + 6, 8 + 7]] = (bins, bins, own), (bins, bins, 0.0, own)
-    found = map.features([[-0.28, 0.0, 1.0], [1.0, 0.0, 0.0]])
-    np.testing.assert_allclose(found, [first, second], atol=1e-12)
-    lacking = found.copy()
-    lacking[:, [7, 15]] = 0.0
-    assert not np.allclose(np.linalg.norm(lacking, axis=1), np.linalg.norm(found, axis=1))
-    assert map.width == 17
-    along = maps.Additive((0,), levels=2, logarithmic=(0,), linear=0.36).features([[1e-3]])
-    assert along[0, -2] == pytest.approx(own * math.log1p(1e-3 / 1e-5) / math.log1p(1e5))
-
-
-def test_rows_with_values_have_no_codes_and_say_so() -> None:
-    assert LINEAR.coding is None
-    with pytest.raises(InvalidParameter, match="leave linear out"):
-        LINEAR.codes(ROWS)
-    facts: dict[str, Any] = {"records": 40, "features": LINEAR.width + 1, "releases": 4, "regularization": 1.0}
-    facts |= {"loss": losses.Squared(1.0), "method": "sums", "budget": Budget.from_gdp(dp=1.0, deletion=1.0)}
-    with pytest.raises(InvalidParameter, match="bins alone"):
-        make_plan(map=LINEAR, **facts)
-    assert (
-        methods.on_map(methods.MarkovSums(), LINEAR) == methods.MarkovSums()
-    )  # of a store: sums over features, as of any rows
-    weights = learn(Records(LINEAR.rows(ROWS), np.tile([0.5, -0.5], 20)), make_plan(**facts), RNG).weights
-    assert weights.size == LINEAR.width + 1
-
-
-@pytest.mark.parametrize(
-    "map",
-    [
-        *(FULL, LINEAR, maps.Additive((0, 0, 0, 3), logarithmic=(0, 1), linear=0.5)),
-        *(maps.Additive((0, 0, 0, 3)), maps.Additive((0, 0, 0, 3), logarithmic=(0, 1))),
-    ],
-)
+@pytest.mark.parametrize("map", [FULL, maps.Additive((0, 0, 0, 3)), maps.Additive((0, 0, 0, 3), logarithmic=(0, 1))])
 @pytest.mark.parametrize("constant", [True, False])
 def test_sparse_rows_are_the_dense_ones_bit_by_bit(map: maps.Additive, constant: bool) -> None:
     dense = map.rows(ROWS, radius=2.0, constant=constant)
@@ -120,8 +79,6 @@ def test_the_digest_names_everything_that_makes_rows() -> None:
         {"pair_levels": 3},
         {"finest": 1e-3},
         {"columns": (0, 0, 0, 2), "signs": (2,)},
-        {"linear": 0.5},
-        {"linear": 0.9},
     ]
     made = [FULL, *(maps.from_dict({**FULL.to_dict(), **changed}) for changed in others)]
     assert len({each.digest for each in made}) == len(made)
@@ -137,7 +94,6 @@ def test_the_digest_names_everything_that_makes_rows() -> None:
         ({"pairs": ((0, 9),)}, "two columns"),
         ({"finest": 0.0}, "finest"),
         ({"levels": 17}, "levels"),
-        ({"linear": 1.0}, "linear"),
         ({"signs": (2,)}, "places of numbers"),
         ({"signs": (0,), "gaps": (0,)}, "sign alone"),
     ],
@@ -147,10 +103,9 @@ def test_what_is_no_map_is_refused(wrong: dict[str, Any], said: str) -> None:
         maps.Additive(**{"columns": COLUMNS, **wrong})
 
 
-@pytest.mark.parametrize("linear", [0.0, 0.75])
 @pytest.mark.parametrize("logarithmic", [(), (0, 1)])
-def test_terms_are_what_a_head_says_of_each_column(logarithmic: tuple[int, ...], linear: float) -> None:
-    map = maps.Additive(COLUMNS, levels=3, gaps=(1,), logarithmic=logarithmic, linear=linear)
+def test_terms_are_what_a_head_says_of_each_column(logarithmic: tuple[int, ...]) -> None:
+    map = maps.Additive(COLUMNS, levels=3, gaps=(1,), logarithmic=logarithmic)
     weights = RNG.normal(size=map.width + 1)
     scores = map.rows(ROWS).astype(float) @ weights
     terms = map.terms(weights)
@@ -159,15 +114,7 @@ def test_terms_are_what_a_head_says_of_each_column(logarithmic: tuple[int, ...],
         total, entries = weights[-1], 1
         for at, term in zip((0, 1), terms[:2], strict=True):
             assert term.edges is not None
-            part = min(np.searchsorted(term.edges, row[at], "right") - 1, 7)
-            place, middle = 2 * map._scaled(at, row[at]) - 1, (2 * part + 1) / 8 - 1
-            slope, arc = term.own
-            assert (term.own != (0.0, 0.0)) == (linear > 0)
-            found = (
-                term.values[part]
-                + slope * (place - middle)
-                + arc * (math.sqrt(1 - place**2) - math.sqrt(1 - middle**2))
-            )
+            found = term.values[min(np.searchsorted(term.edges, row[at], "right") - 1, 7)]
             total, entries = total + (term.missing if at and row[2] else found), entries + 1
         if row[3:].any():
             total, entries = total + terms[2].values[row[3:].argmax()], entries + 1
@@ -187,7 +134,6 @@ class Peeking(maps.Additive):
 
 def test_a_map_whose_bins_come_of_the_data_is_caught() -> None:
     maps.check(FULL, ROWS)
-    maps.check(LINEAR, ROWS)
     with pytest.raises(AssumptionViolated, match="records beside it"):
         maps.check(Peeking(COLUMNS), np.delete(ROWS, 2, axis=1))
 

@@ -103,30 +103,6 @@ def test_a_monotone_curve_is_the_nearest_one_and_no_other_term_changes(seed: int
     np.testing.assert_allclose(MAP.monotone(made, {place: way}), made, atol=1e-12)
 
 
-@given(st.integers(0, 99), st.sampled_from([1, -1]))
-@settings(max_examples=20, deadline=None)
-def test_a_monotone_curve_keeps_its_line_where_that_goes_the_same_way(seed: int, way: int) -> None:
-    """By the scores of rows, everywhere; planted: bins made monotone alone, with the line that goes against them, are not."""
-    map = maps.Additive((0, 0), levels=3, linear=0.75)
-    weights, places = np.random.default_rng(seed).normal(size=map.width + 1), np.linspace(-1, 1, 801)
-    inputs = np.column_stack([places, np.zeros(801)])
-    made = map.monotone(weights, {0: way})
-    scores, before = (map.features(inputs) @ given[:-1] for given in (made, weights))
-    assert (way * np.diff(scores) >= -1e-9).all()
-    first, term = map.terms(made)[0], map.terms(weights)[0]
-    slope = term.own[0] if term.own[0] * way > 0 else 0.0
-    assert first.own == pytest.approx((slope, 0.0))
-    line = slope * ((2 * np.arange(8) + 1) / 8 - 1)
-    np.testing.assert_allclose(first.values - line, way * isotonic(way * (term.values - line)), atol=1e-9)
-    np.testing.assert_array_equal(map.terms(made)[1].values, map.terms(weights)[1].values)
-    np.testing.assert_allclose(map.monotone(made, {0: way}), made, atol=1e-9)
-    planted = weights.copy()
-    planted[14 - 8 : 14] = made[14 - 8 : 14]
-    if slope == 0.0 and abs(term.own[0]) > 0.1:
-        assert (way * np.diff(map.features(inputs) @ planted[:-1]) < -1e-9).any()
-    assert before.shape == scores.shape
-
-
 @pytest.mark.parametrize("place", [1, 3, -1])
 def test_what_has_no_curve_is_not_made_monotone(place: int) -> None:
     with pytest.raises(InvalidParameter, match="only a number"):

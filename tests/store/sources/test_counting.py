@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from noisygd_delete.engine.count_tables import CodedMoments
-from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.features.schema import Schema
 from noisygd_delete.store.sources import by_sql, source_at
 from noisygd_delete.store.sources.reading import columns_of
@@ -108,13 +107,6 @@ def test_several_classes_and_logarithmic_bins(tmp_path: Path) -> None:
     source = in_duckdb(tmp_path, rows)
     found, _ = counted(source, of)
     np.testing.assert_array_equal(moments(of, 3).of_counts(found), sums_here(source, of, 3))
-
-
-def test_a_numbers_own_value_is_not_counted(tmp_path: Path) -> None:
-    of = schema(map={"kind": "additive", "linear": 0.5})
-    assert counted(in_duckdb(tmp_path, cells()), of)[0] is None  # rows are read instead
-    with pytest.raises(InvalidParameter, match="bins alone"):
-        by_sql._coding(of)
 
 
 def test_an_empty_table_and_rows_of_persons_who_have_too_many(tmp_path: Path) -> None:
