@@ -233,7 +233,7 @@ const plainly = (value) => {
 $.libraries.dataclasses = {
   dataclass: null,
   field: $.field,
-  fields: $.native((object) => $.tuple(fieldsOf(object).map((f) => $.record({name: f.name})))),
+  fields: $.native((object) => $.tuple(fieldsOf(object).map((f) => $.record({name: f.name, compare: f.compare})))),
   asdict: $.native(plainly),
   replace: ([object], named) => {
     const again = {};
