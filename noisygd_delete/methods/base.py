@@ -229,7 +229,7 @@ class DrawnAtOnce(Mechanism):
     def check(self, steps: int, *, fresh: bool | None = None, inserted: bool = False) -> None:
         if steps != self.steps:
             raise InvalidParameter(
-                f"must be {self.steps}: a release by {self.method!r} draws all its noise at once", steps=steps
+                f"must be {self.steps}: a release by {self.method!r} has no noisy steps", steps=steps
             )
 
 

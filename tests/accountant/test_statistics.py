@@ -161,7 +161,7 @@ def test_what_cannot_have_happened_is_refused() -> None:
         Event(EventKinds.UNLEARN, 1, 0, COUNTED)
     with pytest.raises(InvalidParameter, match="does not go with"):
         Event(EventKinds.STATISTIC, 1, 0, plan.mechanism)
-    with pytest.raises(InvalidParameter, match="all its noise at once"):
+    with pytest.raises(InvalidParameter, match="no noisy steps"):
         Event(EventKinds.STATISTIC, 2, 0, COUNTED)
 
 

@@ -312,7 +312,7 @@ def test_the_same_start_whatever_the_last_model_was():
         (
             lambda: MomentsRun(records=5, deviation=1.0, coordinates=3).check(2),
             InvalidParameter,
-            "all its noise at once",
+            "no noisy steps",
         ),
     ],
 )

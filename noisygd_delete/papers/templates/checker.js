@@ -5012,7 +5012,7 @@ return 1n;
 });
 $ns.check = $.fn("check", ["self", "steps", "*", "fresh", "inserted"], {"fresh": null, "inserted": false}, function (self, steps, fresh, inserted) {
 if ($.t(!$.eq(steps, $.ga(self, "steps")))) {
-throw $.raised(InvalidParameter([("" + "must be " + $.formatted($.ga(self, "steps"), "", "") + ": a release by " + $.formatted($.ga(self, "method"), "r", "") + " draws all its noise at once")], {"steps": steps}));
+throw $.raised(InvalidParameter([("" + "must be " + $.formatted($.ga(self, "steps"), "", "") + ": a release by " + $.formatted($.ga(self, "method"), "r", "") + " has no noisy steps")], {"steps": steps}));
 }
 return null;
 });
