@@ -139,7 +139,7 @@ def test_stated_figures_are_never_below_the_joint_law() -> None:
 def test_a_planted_fault_is_seen(monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
     _charges.cache_clear()
     if fault == "releases by themselves":
-        monkeypatch.setattr(MarkovSumsRun, "continues", False)
+        monkeypatch.setattr(MarkovSumsRun, "carries", None)
     elif fault == "leaving costs nothing":
         charge = markov_sums.charge
         monkeypatch.setattr(markov_sums, "charge", lambda **facts: charge(**{**facts, "left": 0}))
