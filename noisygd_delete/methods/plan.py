@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -14,12 +14,13 @@ from ..losses.base import Loss
 from ..privacy.budget import Budget, Measures, Total
 from ..privacy.guarantee import DELETION_NOTIONS, NON_ADAPTIVE, Guarantee, Worlds, in_words
 from ..privacy.sentences import brief, table_html
-from .base import PROOFS, Mechanism, told
+from .base import PROOFS, Mechanism
 from .problem import (
     Carried,
     Costliest,
     Exactness,
     Fitted,
+    MethodAsked,
     Prior,
     Problem,
     Procedure,
@@ -39,7 +40,7 @@ _LARGER = (3, 10, 30, 100)  # times λ, tried in this order
 
 
 @dataclass(frozen=True)
-class Method(ABC):
+class Method(MethodAsked):
     """A way of learning and deleting, with its options, validated when it is made, and its proof: it calibrates a `Plan`."""
 
     name: ClassVar[str]
@@ -105,9 +106,6 @@ class Method(ABC):
     def words(self, plan: Plan) -> tuple[str, ...]:
         """What drives the plan's noise and steps, a paragraph each."""
         return ()
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"name": self.name, **told(self)}
 
 
 @dataclass(frozen=True, kw_only=True)

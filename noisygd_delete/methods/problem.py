@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+from abc import ABC
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from ..bounds import conversion
 from ..bounds.arithmetic import DTYPES as DTYPES  # noqa: PLC0414 - for the command line
@@ -16,14 +17,16 @@ from ..errors import InvalidParameter, choice, count, probability, scale
 from ..losses.base import Loss
 from ..privacy.budget import Budget, Total
 from ..privacy.guarantee import ADJACENCIES, DELETION_NOTIONS, NON_ADAPTIVE, Worlds
+from .base import told
 
 
-class MethodAsked(Protocol):
+class MethodAsked(ABC):
     """What a problem says of its `plan.Method`, which makes a plan of it."""
 
     name: ClassVar[str]
 
-    def to_dict(self) -> dict[str, Any]: ...
+    def to_dict(self) -> dict[str, Any]:
+        return {"name": self.name, **told(self)}
 
 
 @dataclass(frozen=True)

@@ -5041,12 +5041,12 @@ $.modules["methods.problem"] = (() => {
 let MethodAsked, Problem, Prior, Published, Solved, Fitted, Carried, Sampling, Exactness, Passed, Start, Procedure, Costliest, Promise, SOLVERS, solver_passes, forecast_passes;
 const math = $.libraries["math"];
 const re = $.libraries["re"];
+const ABC = $.libraries["abc"]["ABC"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const field = $.libraries["dataclasses"]["field"];
 const fields = $.libraries["dataclasses"]["fields"];
 const Any = $.libraries["typing"]["Any"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
-const Protocol = $.libraries["typing"]["Protocol"];
 const DTYPES = $.modules["bounds.arithmetic"]["DTYPES"];
 const sensitivity_slack = $.modules["bounds.arithmetic"]["sensitivity_slack"];
 const column_variances = $.modules["bounds.objective_perturbation"]["column_variances"];
@@ -5064,10 +5064,10 @@ const ADJACENCIES = $.modules["privacy.guarantee"]["ADJACENCIES"];
 const DELETION_NOTIONS = $.modules["privacy.guarantee"]["DELETION_NOTIONS"];
 const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
 const Worlds = $.modules["privacy.guarantee"]["Worlds"];
+const told = $.modules["methods.base"]["told"];
 MethodAsked = $.cls("MethodAsked", [], ($ns) => {
 $ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-
-return null;
+return $.dict([["name", $.ga(self, "name")], ...$.pairs(told([self]))]);
 });
 });
 Problem = $.dataclass($.cls("Problem", [], ($ns) => {
@@ -5257,7 +5257,7 @@ return $.add(1n, $.libraries["math"].ceil([$.mul(2n, $.libraries["math"].pow([ka
 }
 return $.libraries["math"].ceil([$.mul(4n, $.libraries["math"].pow([kappa, 0.27]))]);
 });
-return {MethodAsked, Problem, Prior, Published, Solved, Fitted, Carried, Sampling, Exactness, Passed, Start, Procedure, Costliest, Promise, SOLVERS, solver_passes, forecast_passes, Total, Worlds, Budget, Loss, ClassVar, Protocol, field, NON_ADAPTIVE, proven_steps, sample_rows, InvalidParameter, scale, count, Any, DTYPES, choice, probability, DELETION_NOTIONS, ADJACENCIES, fields, column_variances, sensitivity_slack};
+return {MethodAsked, Problem, Prior, Published, Solved, Fitted, Carried, Sampling, Exactness, Passed, Start, Procedure, Costliest, Promise, SOLVERS, solver_passes, forecast_passes, Total, Worlds, Budget, Loss, ClassVar, ABC, field, NON_ADAPTIVE, proven_steps, sample_rows, InvalidParameter, scale, count, Any, DTYPES, choice, probability, DELETION_NOTIONS, ADJACENCIES, fields, told, column_variances, sensitivity_slack};
 })();
 $.modules["methods.counted"] = (() => {
 let _MOST, CountedRecords;
@@ -5389,7 +5389,6 @@ return {noise, Carried};
 $.modules["methods.plan"] = (() => {
 let MOST_STAGES, Method, Numbers, Plan, _NUMBERS, method_of;
 const math = $.libraries["math"];
-const ABC = $.libraries["abc"]["ABC"];
 const abstractmethod = $.libraries["abc"]["abstractmethod"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const fields = $.libraries["dataclasses"]["fields"];
@@ -5403,9 +5402,9 @@ const DELETION_NOTIONS = $.modules["privacy.guarantee"]["DELETION_NOTIONS"];
 const Worlds = $.modules["privacy.guarantee"]["Worlds"];
 const PROOFS = $.modules["methods.base"]["PROOFS"];
 const Mechanism = $.modules["methods.base"]["Mechanism"];
-const told = $.modules["methods.base"]["told"];
 const Costliest = $.modules["methods.problem"]["Costliest"];
 const Fitted = $.modules["methods.problem"]["Fitted"];
+const MethodAsked = $.modules["methods.problem"]["MethodAsked"];
 const Prior = $.modules["methods.problem"]["Prior"];
 const Problem = $.modules["methods.problem"]["Problem"];
 const Procedure = $.modules["methods.problem"]["Procedure"];
@@ -5414,7 +5413,7 @@ const Published = $.modules["methods.problem"]["Published"];
 const Solved = $.modules["methods.problem"]["Solved"];
 const noise = $.modules["methods.words"]["noise"];
 MOST_STAGES = 16n;
-Method = $.dataclass($.cls("Method", [], ($ns) => {
+Method = $.dataclass($.cls("Method", [MethodAsked], ($ns) => {
 $ns.notions = DELETION_NOTIONS;
 $ns.proof = $.gi(PROOFS, 0n);
 $ns.weighed = "always";
@@ -5431,9 +5430,6 @@ if (!$.t($.libraries["math"].isfinite([$.ga($.ga($.ga(plan, "loss"), "constants"
 throw $.raised(InvalidParameter([("" + "the " + $.formatted($.ga($.ga(plan, "loss"), "name"), "", "") + " loss has no Lipschitz constant; clip its gradients to L")]));
 }
 return null;
-});
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-return $.dict([["name", $.ga(self, "name")], ...$.pairs(told([self]))]);
 });
 }), [], {frozen: true});
 Numbers = $.dataclass($.cls("Numbers", [], ($ns) => {
@@ -5601,7 +5597,7 @@ method_of = $.fn("method_of", ["problem"], {}, function (problem) {
 if (!$.t($.b.isinstance([$.ga(problem, "method"), Method]))) throw $.raised($.b.AssertionError);
 return $.ga(problem, "method");
 });
-return {MOST_STAGES, Method, Numbers, Plan, _NUMBERS, method_of, ClassVar, PROOFS, Worlds, DELETION_NOTIONS, ABC, Loss, Promise, Procedure, Mechanism, Problem, count, abstractmethod, InvalidParameter, told, fields, replace, Published, Costliest, Prior, Fitted, Any, noise, Solved};
+return {MOST_STAGES, Method, Numbers, Plan, _NUMBERS, method_of, ClassVar, PROOFS, Worlds, DELETION_NOTIONS, MethodAsked, Loss, Promise, Procedure, Mechanism, Problem, count, abstractmethod, InvalidParameter, fields, replace, Published, Costliest, Prior, Fitted, Any, noise, Solved};
 })();
 $.modules["methods"] = (() => {
 let __getattr__, _METHODS, _STAGE_METHODS, _FORMER_METHODS, _MECHANISMS, METHODS, STAGE_METHODS, FORMER_METHODS, MECHANISMS;
