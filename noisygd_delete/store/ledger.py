@@ -202,6 +202,8 @@ class Ledger:
         try:
             ledger._known = _sums(tail, Account() if first == 1 else None)
             ledger.accountant  # noqa: B018 -- refuses a history that could not have happened
+        except StoreCorrupt:
+            raise
         except (NoisyGDDeleteError, ValueError, TypeError, KeyError, AttributeError) as error:
             raise _contradiction(path, error) from error
         return ledger
@@ -303,12 +305,12 @@ class Ledger:
         """The entries that hold a plan, the first one among them, each with its number."""
         first = self.length - len(self._tail) + 1
         held = [(number, entry) for number, entry in enumerate(self._tail, start=first) if entry.plan is not None]
-        if first == 1:
-            return held
-        with self._places() as connection:
-            return [
-                (number, self.entry(number - 1)) for (number,) in connection.execute(_PLANS) if number < first
-            ] + held
+        if first > 1:
+            with self._places() as connection:
+                numbers = [number for (number,) in connection.execute(_PLANS) if number < first]
+            held = [(number, self.entry(number - 1)) for number in numbers] + held
+        self._agree(bool(held) and held[0][0] == 1 and all(entry.plan is not None for _, entry in held))
+        return held
 
     @property
     def plans(self) -> list[dict[str, Any]]:

@@ -243,6 +243,16 @@ def test_a_request_that_somebody_hid_from_the_table_of_places_is_found(tmp_path)
         store.ledger.position("other")
 
 
+@pytest.mark.parametrize("change", ["planned = 0", "planned = 1 - planned"])
+def test_a_table_of_places_that_names_other_plans_is_refused(tmp_path, change):
+    ledger = old_store(tmp_path / "store", 100) / "ledger.sqlite"
+    with sqlite3.connect(ledger) as connection:
+        connection.execute(f"UPDATE places SET {change} WHERE number < 3")
+    connection.close()
+    with pytest.raises(StoreCorrupt, match="the table of places names another entry"):
+        Ledger.read(ledger)
+
+
 @pytest.fixture
 def judged_before(tmp_path, monkeypatch):
     """A store that `verify` has judged, and whose ledger has grown since."""
