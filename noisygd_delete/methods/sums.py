@@ -10,7 +10,7 @@ import json
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from ..bounds import markov_sums
 from ..errors import InvalidParameter, PlanInfeasible, count, positive
@@ -24,9 +24,6 @@ from .base import Condition, Cost, DrawnAtOnce
 from .forecast import Prospects, guessed_norm
 from .plan import Method, Numbers, Plan
 from .problem import Problem
-
-if TYPE_CHECKING:
-    pass
 
 BITS = 14  # of the grid, for rows of norm 1: its rounding costs about a percent of the noise at 200 columns
 LABEL_BITS = 10  # of a target's grid

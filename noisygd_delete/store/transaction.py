@@ -348,9 +348,10 @@ class Rolling:
             failure: NoisyGDDeleteError | None = None
             drawn: DrawnRelease | DrawnPatch | None = None
             publish = change.publish and self.ledger.releases > 0
-            if isinstance(change, journal.InFlight) and self.ledger.plan.mechanism.carries and self.ledger.releases:
+            edits = change.of_slots
+            if edits is not None and self.ledger.plan.mechanism.carries and self.ledger.releases:
                 try:
-                    change, drawn = self._drawn(change, execution)
+                    change, drawn = self._drawn(edits, execution)
                 except (StoreError, ProcessLost):
                     raise
                 except NoisyGDDeleteError as error:

@@ -18,7 +18,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from itertools import chain
+from itertools import chain, count
 from pathlib import Path
 from shlex import quote
 from typing import Any, BinaryIO, cast
@@ -327,7 +327,11 @@ def _not_utf8(path: Path, *, compressed: bool) -> str:
     with cast(BinaryIO, gzip.open(path, "rb")) if compressed else path.open("rb") as raw:
         coding = "UTF-16" if raw.read(2) in (BOM_UTF16_LE, BOM_UTF16_BE) else "WINDOWS-1252"
     unpacked = f"gzip -dc {quote(str(path))} | " if compressed else ""
-    command = f"{unpacked}iconv -f {coding} -t UTF-8{'' if compressed else ' ' + quote(str(path))} > utf-8.csv"
+    names = chain(["utf-8.csv"], (f"utf-8-{number}.csv" for number in count(2)))
+    made = next(
+        name for name in names if not Path(name).exists()
+    )  # nothing is overwritten, least of all the file itself
+    command = f"{unpacked}iconv -f {coding} -t UTF-8{'' if compressed else ' ' + quote(str(path))} > {made}"
     return f'{path}: not UTF-8 text, {coding} perhaps; save it as UTF-8 ("CSV UTF-8" in Excel), or: {command}'
 
 

@@ -297,6 +297,18 @@ def test_a_file_in_another_coding_says_what_to_run(tmp_path: Path, coding: str, 
     assert read_table(tmp_path / "utf-8.csv").columns["town"][:2] == ["Évora", "Faro"]
 
 
+@pytest.mark.skipif(shutil.which("iconv") is None, reason="the command that the message names")
+def test_the_command_for_another_coding_overwrites_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    content = ("town,y\n" + "Évora,1\n" * 20).encode("cp1252")
+    Path("utf-8.csv").write_bytes(content)
+    with pytest.raises(InvalidSchema) as caught:
+        read_table("utf-8.csv")
+    subprocess.run(str(caught.value).split("or: ")[1], shell=True, check=True)
+    assert Path("utf-8.csv").read_bytes() == content
+    assert read_table("utf-8-2.csv").columns["town"][0] == "Évora"
+
+
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
