@@ -22,7 +22,7 @@ from noisygd_delete.store import Store
 from noisygd_delete.store.sources import Residue, Verdicts, residue, source_at
 
 from .conftest import name, people, statement
-from .test_lake import arrow, deltalake, in_delta, parquet, pyarrow
+from .test_lake import arrow, deltalake, in_delta, parquet
 
 FIRST = name(0)  # the least of all: in every statistic
 
