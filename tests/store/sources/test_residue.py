@@ -228,7 +228,9 @@ def test_avro_is_looked_through_or_named_as_not_covered(tmp_path: Path) -> None:
         damaged = bytearray(content)
         damaged[at] ^= 0x55
         # bytes that still unpack to the text are found, and what does not unpack is not covered
-        assert verdict(bytes(damaged)) is not Verdicts.ERASED or b"p-0000" not in zlib.decompress(damaged[len(header) + 19 : -16], -15)
+        assert verdict(bytes(damaged)) is not Verdicts.ERASED or b"p-0000" not in zlib.decompress(
+            damaged[len(header) + 19 : -16], -15
+        )
 
 
 def test_a_registry_of_models_has_a_remedy_of_its_own(tmp_path: Path) -> None:
