@@ -131,7 +131,7 @@ def test_class_weights_are_public_numbers_of_which_ratios_matter() -> None:
     ("weights", "message"),
     [
         ("balanced", "counts the labels of the records"),
-        ({"d": 2.0}, "'d', which is not one of the classes"),
+        ({"d": 2.0}, r"'d', which is not one of the classes \['a', 'b'\]"),
         ({"a": 0.0}, "class_weight=0.0 must be > 0"),
         ([1.0, 2.0], "must be {class: weight}"),
     ],
