@@ -134,7 +134,7 @@ def _answered(parsed: argparse.Namespace) -> tuple[dict[str, Any], str]:
 
 def _cheapest(parsed: argparse.Namespace) -> Choice:
     from ..planner import cheapest_plan
-    from .advised_plan import budget_from, loss_from, total_from
+    from .advised_plan import as_given
 
     if parsed.ridge != "given":
         raise InvalidParameter(
@@ -145,23 +145,9 @@ def _cheapest(parsed: argparse.Namespace) -> Choice:
     if parsed.requests is not None and parsed.releases > 1:
         raise InvalidParameter("--requests N plans N + 1 releases; give --releases or --requests, not both")
     releases = parsed.releases if parsed.requests is None else parsed.requests + 1
-    fixed = {
-        name: parsed.method_fields[name] for name in ("step_size", "noise_variance") if name in parsed.method_fields
-    }
-    return cheapest_plan(
-        loss_from(parsed),
-        records=parsed.records,
-        features=parsed.features,
-        regularization=parsed.regularization,
-        budget=budget_from(parsed),
-        excess_risk=parsed.excess_risk,
-        adjacency=parsed.adjacency,
-        deletion_notion=parsed.deletion_notion,
-        releases=releases,
-        batch=parsed.batch,
-        rows_per_subject=parsed.rows_per_subject,
-        dtype=parsed.dtype,
-        **({} if parsed.method is None else {"method": parsed.method}),
-        total=total_from(parsed, delta=budget_from(parsed).shown_delta),
-        **fixed,
-    )
+    chosen_here = ("utility", "ridge", "model_norm", "map")
+    asked = {name: value for name, value in as_given(parsed).items() if name not in chosen_here}
+    asked |= {name: value for name, value in parsed.method_fields.items() if name in ("step_size", "noise_variance")}
+    asked |= {} if parsed.method is None else {"method": parsed.method}
+    sizes = {"records": parsed.records, "features": parsed.features}
+    return cheapest_plan(**asked, **sizes, excess_risk=parsed.excess_risk, releases=releases)

@@ -14,7 +14,7 @@ from .exact_steps import GridMethod, GridRun
 from .forecast import Prospects
 from .plan import Numbers, Plan
 from .problem import Problem
-from .resuming import calibrate, contraction_risk, deleting, learning, noise, outlook_of_steps
+from .resuming import calibrate, contraction_risk, deleting, learning, noise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +56,6 @@ class Theorem(GridMethod):
 
     name: ClassVar[str] = "theorem"
     summary: ClassVar[str] = "Theorem 5.1 as printed (5.2 for a non-convex loss)"
-    notions: ClassVar[tuple[Worlds, ...]] = (Worlds.DEFINITION_4_1,)
 
     step_size: float | None = None
     noise_variance: float | str | None = None
@@ -123,12 +122,6 @@ class Theorem(GridMethod):
     def _step_size(self, problem: Problem) -> float:
         constants, lam = problem.loss.constants, problem.regularization
         _check_covered(problem)
-        if problem.deletion_notion not in self.notions:
-            raise InvalidParameter(
-                "needs method 'sharp': Theorem 5.1 states Definition 4.1 (a deleted record against one that was never "
-                "there)",
-                deletion_notion="pairwise",
-            )
         printed = theorem_5_1.step_size(regularization=lam, smoothness=constants.smoothness)
         eta = printed if self.step_size is None else self.step_size
         if not eta < 1 / (lam + constants.smoothness):
@@ -162,7 +155,7 @@ class Theorem(GridMethod):
 
     def outlook(self, plan: Plan) -> Prospects:
         """From the contraction towards the minimiser and, where its conditions (17) hold, Theorem 5.1 (3)."""
-        return outlook_of_steps(plan, min(contraction_risk(plan), _printed_risk(plan)))
+        return Prospects.of_steps(plan, min(contraction_risk(plan), _printed_risk(plan)))
 
     def words(self, plan: Plan) -> tuple[str, ...]:
         per_factor = 2 / (plan.step_size * plan.problem.strong_convexity)
@@ -175,6 +168,11 @@ class Theorem(GridMethod):
 
 
 def _check_covered(problem: Problem) -> None:
+    if problem.deletion_notion is not Worlds.DEFINITION_4_1:
+        raise InvalidParameter(
+            "needs method 'sharp': Theorem 5.1 states Definition 4.1 (a deleted record against one that was never there)",
+            deletion_notion="pairwise",
+        )
     if not (problem.loss.constants.convex and problem.loss.twice_differentiable):
         raise AssumptionViolated(
             f"the {problem.loss.name} loss is not twice differentiable and convex, which Theorem 5.1 assumes; method "

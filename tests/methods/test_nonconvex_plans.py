@@ -105,13 +105,13 @@ def test_infeasible_plans_carry_every_number():
     error = caught.value
     assert error.plan.learn_steps > 1e12
     message = str(error)
-    for text in ("n=500", "d=2", "λ=1", "ω=1", "ε_dd=0.1", "years", "K_A=", "cheapest", "σ²="):
+    for text in ("n=500", "d=2", "λ=1", "ω=1", "ε_dd=0.1", "K_A=", "cheapest", "σ²="):
         assert text in message
     alternatives = "\n".join(error.alternatives)
     for text in (
         "at the cheapest noise variance",
-        "method 'sharp'",
-        "method 'composition'",
+        "'sharp'",
+        "'composition'",
         "n=",
         "ω=",
         "no d alone",
