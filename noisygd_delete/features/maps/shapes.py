@@ -177,11 +177,6 @@ class Shapes:
         earlier = [known.get((shape.name, len(shape.values))) for shape in self.shapes]
         return [_drawn(*each, 2 * self.noise, tallest) for each in zip(self.shapes, earlier, strict=True)]
 
-    def _repr_html_(self) -> str:
-        """For notebooks."""
-        pictures = "".join(f'<div style="width:20rem">{picture}</div>' for picture in self.drawings())
-        return f'<div style="display:flex;flex-wrap:wrap;gap:1rem">{pictures}</div><p>{escape(self.caption())}</p>'
-
     def caption(self) -> str:
         return (
             f"What each column adds to the {self.unit}, beside {self.constant:.2f} for every row; the most important column first. The band, in pairs what is pale, is two "
