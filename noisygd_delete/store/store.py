@@ -402,9 +402,10 @@ class Store:
                 f"{self.path}: the plan is for rows of another public map than the store's; give make_plan(feature_map=store.schema.feature_map)"
             )
         with self._rolling.changing(execution):
-            release, event = self._rolling.run("learn", plan, request_id, execution)
+            release, event = self._rolling.run("learn", plan, execution)
             changed = models.plain_answer(plan.to_dict()) if plan != current else None
             with explained(self.path, _PRESENT):
+                release = replace(release, request_id=request_id)
                 self._rolling.commit(release, event, plan=changed)
                 self._rolling.catch_up()
         return release
