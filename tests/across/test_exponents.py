@@ -66,7 +66,9 @@ def test_what_is_said_of_a_store(command: str, tmp_path: Path, printed) -> None:
         store.serve(EditRequest.delete([name(3)]))
     page = tmp_path / "annex.html"
     more = {"export": ["--assessment", str(page), "--model-card", str(tmp_path / "card.html")]}.get(command, [])
-    said = printed(command, str(tmp_path / "store"), *more) + "".join(shown_text(file.read_text()) for file in tmp_path.glob("*.html"))
+    said = printed(command, str(tmp_path / "store"), *more) + "".join(
+        shown_text(file.read_text()) for file in tmp_path.glob("*.html")
+    )
     assert [said[max(0, match.start() - 60) : match.end() + 10] for match in PADDED.finditer(said)] == []
     assert "1e-7" in said or command == "status"
 

@@ -143,7 +143,7 @@ def test_a_row_keeps_its_number_whoever_of_the_others_is_left_out(tmp_path: Path
 
 
 def test_the_answer_in_json_has_the_parts(folder: Path, as_json) -> None:
-    answer = as_json(quickstart("--delete", "117"))
+    answer = as_json(*quickstart("--delete", "117"))
     assert answer["delete"]["edits"] == 1
     assert answer["evaluation"]["accuracy"] > answer["evaluation"]["baseline_accuracy"] + 0.2
     assert answer["init"]["records"] + answer["evaluation"]["rows"] == ROWS
@@ -278,8 +278,8 @@ def test_what_a_refusal_proposes_runs_as_printed(folder: Path, capsys, printed) 
     (folder / "people.csv").write_text("\n".join(lines[:31]) + "\n")
     assert main(quickstart()) == 2
     said = capsys.readouterr().err
-    printed = said[said.index("noisygd-delete plan") :].partition(" and give")[0].split()
-    assert main(printed[1:]) == 0
+    proposed = said[said.index("noisygd-delete plan") :].partition(" and give")[0].split()
+    assert main(proposed[1:]) == 0
     assert "too few rows to keep some apart" in printed(*quickstart("--plan", "plan.toml"))
 
 
