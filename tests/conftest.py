@@ -6,7 +6,6 @@ import gzip
 import json
 import os
 from collections.abc import Callable, Iterable
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +21,6 @@ import pytest
 from noisygd_delete.features.schema import Encoded, Schema
 
 ROOT = Path(__file__).parents[1]
-
-if find_spec("torch") and not Path("/dev/nvidiactl").exists():
-    os.environ.setdefault("TRITON_INTERPRET", "1")  # before anything imports triton: kernels run without a device
 
 
 def data_file(name: str) -> Path:

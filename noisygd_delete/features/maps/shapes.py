@@ -193,11 +193,6 @@ class Shapes:
         tallest = max((abs(value) for shape in self.shapes for value in shape.values), default=1.0) + 2 * self.noise
         return [_drawn(shape, known.get(shape.name), 2 * self.noise, tallest) for shape in self.shapes]
 
-    def _repr_html_(self) -> str:
-        """For notebooks."""
-        pictures = "".join(f'<div style="width:20rem">{picture}</div>' for picture in self.drawings())
-        return f'<div style="display:flex;flex-wrap:wrap;gap:1rem">{pictures}</div><p>{escape(self.caption())}</p>'
-
     def caption(self) -> str:
         return (
             f"What each column adds to the {self.unit}, beside {self.constant:.2f} for every row; the most important column first. The band, in pairs what is pale, is two "

@@ -10,83 +10,24 @@ import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, BinaryIO
 
 from ...errors import InvalidParameter, MissingDependency, NoisyGDDeleteError, SourceError
-from ...records import bounded
 from .. import onward
 from ..disk import require_store
 from ..layout import Layout
 from ..ledger import Ledger
 from ..publishers.address import on_this_machine
-from . import avro
 from .lake import DeltaTable
 from .verdicts import Needles, Place, not_covered, verdict
-
-# --- residue iceberg ---
-#
-# Which files of an Iceberg table in a folder its current snapshot still reads, from its own metadata; the others are of earlier ones.
-#
-#     newest NNNNN-….metadata.json → manifest list of the current snapshot → manifests → data and delete files in use
-#
-# Files are told by their names alone, which are unique, because the paths in metadata are those of where the table was written.
-
-
-_VERSION = re.compile(r"v?(\d{1,9})(-.*)?\.metadata\.json")
-_DELETED = 2  # status of an entry whose file the snapshot does not read
-
-
-def is_iceberg(path: Path) -> bool:
-    """Whether a folder is such a table."""
-    return _newest(path) is not None
-
-
-def _newest(path: Path) -> Path | None:
-    named = [(int(match[1]), file) for file in path.glob("metadata/*.json") if (match := _VERSION.fullmatch(file.name))]
-    return max(named, default=(0, None), key=lambda pair: pair[0])[1]
-
-
-def iceberg_in_use(path: Path) -> tuple[set[str], set[str]]:
-    """Names of the data files that the current snapshot reads, and of the metadata that it is made of.
-
-    Raises:
-        SourceError: its metadata cannot be read.
-    """
-    newest = _newest(path)
-    if newest is None:
-        raise SourceError(f"{path}: no metadata of an Iceberg table")
-    try:
-        described = bounded.parsed(bounded.text(newest, bounded.DOCUMENT))
-        current = described.get("current-snapshot-id")
-        snapshots = [one for one in described.get("snapshots", ()) if one["snapshot-id"] == current]
-        data, metadata = set[str](), {newest.name}
-        for snapshot in snapshots:
-            listed = _name(snapshot["manifest-list"])
-            metadata.add(listed)
-            for manifest in avro.records(path / "metadata" / listed):
-                name = _name(manifest["manifest_path"])
-                metadata.add(name)
-                data |= {
-                    _name(entry["data_file"]["file_path"])
-                    for entry in avro.records(path / "metadata" / name)
-                    if entry["status"] != _DELETED
-                }
-    except (OSError, KeyError, TypeError, AttributeError, ValueError) as error:
-        raise SourceError(
-            f"{path}: the metadata of this Iceberg table cannot be read ({type(error).__name__})"
-        ) from error
-    return data, metadata
-
-
-def _name(address: Any) -> str:
-    return PurePosixPath(address).name
-
 
 _PIECE = 1 << 22
 _MOST_FILES = 1_000_000
 _MOST_NAMED = 50  # files with residue that are named one by one
 _MOST_UNPACKED = 1 << 34  # bytes of one file
+_LONGEST_AVRO = 1 << 28  # bytes of a file, and of a block of it unpacked
+_TWO_NUMBERS = re.compile(rb"[\x80-\xff]*[\x00-\x7f][\x80-\xff]*[\x00-\x7f]")  # of variable length
 _UNPACKED: tuple[tuple[bytes, Callable[[BinaryIO], Any]], ...] = (
     (b"\x1f\x8b", lambda file: gzip.GzipFile(fileobj=file)),
     (b"BZh", bz2.BZ2File),
@@ -138,7 +79,7 @@ def _tables(path: Path) -> Iterator[Path]:
     if not path.is_dir():
         return
     for folder, below, _ in os.walk(path):
-        if _is_delta(Path(folder)) or is_iceberg(Path(folder)):
+        if _is_delta(Path(folder)) or any(Path(folder).glob("metadata/*.metadata.json")):
             below.clear()
             yield Path(folder)
 
@@ -208,24 +149,25 @@ def _delta(path: Path, needles: Needles) -> list[Place]:
 
 
 def _iceberg(path: Path, needles: Needles) -> list[Place]:
-    """An Iceberg table: what its current snapshot reads, what earlier ones read, and its metadata."""
-    data, metadata = iceberg_in_use(path)
-    groups: dict[str, list[Path]] = {"in use": [], "earlier": [], "metadata": [], "earlier metadata": []}
+    """An Iceberg table: files that its current snapshot reads and files of earlier ones lie together, in two folders."""
+    metadata, data = list[Path](), list[Path]()
     for file in _files(path):
-        inside = file.relative_to(path).parts[0] == "metadata"
-        used = file.name in (metadata if inside else data)
-        groups[("" if used else "earlier ") + "metadata" if inside else "in use" if used else "earlier"].append(file)
-    expire = "expire the snapshots, then remove orphan files: expiring alone leaves them, with some engines"
-    kept = (
-        "a manifest keeps the least and greatest values of a file, also of one that it took out: commit once more (or rewrite the "
-        "manifests), then expire the snapshots and remove orphan files"
-    )
-    still = "the rows are still in the table, or hidden by a delete file: delete them there, and rewrite the data files"
+        (metadata if path / "metadata" in file.parents else data).append(file)
     return [
-        *_folder(f"{path}, data files in use", groups["in use"], needles, still),
-        *_folder(f"{path}, data files of earlier snapshots", groups["earlier"], needles, expire),
-        *_folder(f"{path}, metadata in use", groups["metadata"], needles, kept),
-        *_folder(f"{path}, metadata of earlier snapshots", groups["earlier metadata"], needles, expire),
+        *_folder(
+            f"{path}, data files",
+            data,
+            needles,
+            "where the table still has the rows, delete them there and rewrite the data files; then expire the snapshots and remove orphan "
+            "files: expiring alone leaves them, with some engines",
+        ),
+        *_folder(
+            f"{path}, metadata",
+            metadata,
+            needles,
+            "a manifest keeps the least and greatest values of a file, also of one that it took out: commit once more (or rewrite the "
+            "manifests), then expire the snapshots and remove orphan files",
+        ),
     ]
 
 
@@ -290,11 +232,13 @@ def _searched(path: Path, needles: Needles) -> tuple[set[int], str | None]:
         found = needles.among(_pieces(file))
         if start[:4] == b"PAR1":
             return found | _parquet(path, needles), None
-        if start[:4] == avro.MAGIC:
+        if start[:4] == b"Obj\x01":
+            file.seek(0)
+            content = file.read(_LONGEST_AVRO + 1)
             try:
-                return found | needles.among(_apart(avro.blocks(path))), None
-            except SourceError as error:
-                return found, str(error)
+                return found | needles.among(_apart(_avro_blocks(content))), None
+            except (SourceError, zlib.error) as error:
+                return found, str(error) if isinstance(error, SourceError) else "a damaged Avro file"
         if start[:4] == b"PK\x03\x04":
             return found | _zip(path, needles), None
         for magic, opened in _UNPACKED:
@@ -321,6 +265,25 @@ def _apart(blocks: Iterator[bytes]) -> Iterator[bytes]:
     for block in blocks:
         yield block
         yield b"\0"
+
+
+def _avro_blocks(content: bytes) -> Iterator[bytes]:
+    """What the compressed blocks of an Avro file hold: each lies between two copies of a mark, the last of which ends the file."""
+    if len(content) > _LONGEST_AVRO:
+        raise SourceError("Avro, larger than can be looked through")
+    header, *blocks, _ = content.split(content[-16:])
+    if b"\x14avro.codec" not in header or b"\x14avro.codec\x08null" in header:
+        return  # its own bytes were looked through
+    if b"\x14avro.codec\x0edeflate" not in header:
+        raise SourceError("Avro, compressed by another codec than deflate")
+    for block in blocks:
+        sizes = _TWO_NUMBERS.match(block)  # how many records, and how many bytes
+        unpacker = zlib.decompressobj(-zlib.MAX_WBITS)
+        yield unpacker.decompress(block[sizes.end() if sizes else 0 :], _LONGEST_AVRO)
+        if not unpacker.eof:  # what some writers leave behind it was looked through as it is
+            raise SourceError("a damaged Avro file, or a block that unpacks to more than can be looked through")
+    if not blocks:
+        raise SourceError("a damaged Avro file, or one without records")
 
 
 def _zip(path: Path, needles: Needles) -> set[int]:
