@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
@@ -148,6 +149,7 @@ def _create_from(parsed: argparse.Namespace, schema: Schema, held_out: HeldOut |
     from ..planner.usual import usual_slots
     from ..records import LeftOut, check_slots
     from ..store import Store
+    from ..store.store import DryRun
     from .release import tombstones_from
 
     reading = RecordFile(schema, parsed.data, parsed.delimiter, numbered=True, held_out=held_out, labelled=True)
@@ -160,10 +162,8 @@ def _create_from(parsed: argparse.Namespace, schema: Schema, held_out: HeldOut |
         return made[-1][1]
 
     named = schema if schema.id_column is not None else _numbered(schema)
-    if parsed.dry_run:
-        Store.check_from(parsed.store, reading, named, plan_for, tombstones=tombstones)
-    else:
-        Store.create_from(parsed.store, reading, named, plan_for, tombstones=tombstones).close()
+    with suppress(DryRun):
+        Store.create_from(parsed.store, reading, named, plan_for, tombstones=tombstones, dry_run=parsed.dry_run).close()
     left_out = LeftOut(rows=reading.dropped + reading.unlabelled)
     return _Found(reading.rows, reading.clipped, reading.unknown, left_out, reading.unlabelled, *made[-1])
 
