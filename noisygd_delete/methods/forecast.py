@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Self
 from ..errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from .plan import Plan
     from .problem import Problem
 
 _NARROW = 40  # columns, of several classes: chosen on six tables (benchmarks/results/ridge.md)
@@ -29,10 +28,12 @@ class Prospects:
     weight_deviation: float
 
     @classmethod
-    def of_steps(cls, plan: Plan, excess_risk: float = math.inf) -> Self:
+    def of_steps(
+        cls, problem: Problem, step_size: float, noise_variance: float, *, excess_risk: float = math.inf
+    ) -> Self:
         """Of noisy steps in the long run: weights that deviate by σ/√(m(1 − ηm/2))."""
-        chain = {"step_size": plan.step_size, "noise_variance": plan.noise_variance}
-        return cls(excess_risk, forecast_excess_risk(plan.problem, **chain), steps_deviation(plan.problem, **chain))
+        forecast = forecast_excess_risk(problem, step_size=step_size, noise_variance=noise_variance)
+        return cls(excess_risk, forecast, steps_deviation(problem, step_size, noise_variance))
 
 
 def steps_deviation(problem: Problem, step_size: float, noise_variance: float) -> float:

@@ -22,6 +22,7 @@ from .base import Cost, NoisySteps
 from .forecast import Prospects
 from .plan import Method, Numbers, Plan
 from .problem import Costliest, Problem, Promise
+from .resuming import outlook_of_steps
 
 _ORDERS = [1 + 10 ** (k / 4) for k in range(-4, 9)]  # q from 1.1 to 101, for (ε, δ) budgets
 _FORMS: dict[str, Form] = {"printed": schedules.printed, "sharper": schedules.sharper}
@@ -232,7 +233,7 @@ class NearGibbs(Method):
             dimension=plan.dimension,
             deletion=max(learned, plan.deletion.renyi(gibbs.order)),
         )
-        return Prospects.of_steps(plan, risk)
+        return outlook_of_steps(plan, risk)
 
     def words(self, plan: Plan) -> tuple[str, ...]:
         form = "Theorem 5.2 as printed" if self.form == "printed" else "Theorem 5.2 sharpened"

@@ -92,7 +92,7 @@ class Method(MethodAsked):
         """What its models are worth. Nothing is promised, but where a method proves a bound on the excess risk."""
         from .forecast import Prospects
 
-        return Prospects.of_steps(plan)
+        return Prospects.of_steps(plan.problem, plan.step_size, plan.noise_variance)
 
     def words(self, plan: Plan) -> tuple[str, ...]:
         """What drives the plan's noise and steps, a paragraph each."""

@@ -9,9 +9,15 @@ from ..bounds import shifted_interpolation, utility
 from ..bounds.arithmetic import least_safe
 from ..errors import InvalidParameter
 from ..privacy.guarantee import Guarantee
+from .forecast import Prospects
 from .plan import Plan
 from .problem import Problem
 from .words import condition_number
+
+
+def outlook_of_steps(plan: Plan, excess_risk: float) -> Prospects:
+    """Of noisy steps with this bound on the excess risk."""
+    return Prospects.of_steps(plan.problem, plan.step_size, plan.noise_variance, excess_risk=excess_risk)
 
 
 def contraction_risk(plan: Plan) -> float:

@@ -15,7 +15,7 @@ from .exact_steps import ExactSteps, GridMethod, GridRun
 from .forecast import Prospects
 from .plan import Numbers, Plan
 from .problem import Problem
-from .resuming import calibrate, contraction_risk, deleting, learning, minimiser_move, noise
+from .resuming import calibrate, contraction_risk, deleting, learning, minimiser_move, noise, outlook_of_steps
 
 _ATTEMPTS = 60
 
@@ -169,7 +169,7 @@ class Sharp(GridMethod):
         return Plan.of(problem, run, numbers, exactness=run.exactness)
 
     def outlook(self, plan: Plan) -> Prospects:
-        return Prospects.of_steps(plan, contraction_risk(plan))
+        return outlook_of_steps(plan, contraction_risk(plan))
 
     def words(self, plan: Plan) -> tuple[str, ...]:
         rate = plan.step_size * plan.problem.strong_convexity

@@ -14,7 +14,7 @@ from .exact_steps import GridMethod, GridRun
 from .forecast import Prospects
 from .plan import Numbers, Plan
 from .problem import Problem
-from .resuming import calibrate, contraction_risk, deleting, learning, noise
+from .resuming import calibrate, contraction_risk, deleting, learning, noise, outlook_of_steps
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,7 +155,7 @@ class Theorem(GridMethod):
 
     def outlook(self, plan: Plan) -> Prospects:
         """From the contraction towards the minimiser and, where its conditions (17) hold, Theorem 5.1 (3)."""
-        return Prospects.of_steps(plan, min(contraction_risk(plan), _printed_risk(plan)))
+        return outlook_of_steps(plan, min(contraction_risk(plan), _printed_risk(plan)))
 
     def words(self, plan: Plan) -> tuple[str, ...]:
         per_factor = 2 / (plan.step_size * plan.problem.strong_convexity)
