@@ -30,9 +30,9 @@ from .test_postgres import files_holding, paper
 @pytest.fixture
 def watched(store: Store) -> Store:
     """A store whose table is counted from before its second release on."""
-    assert store.watch() is None
+    assert store.table.watch() is None
     store.publish(redo=True)
-    assert store.watch() == EditCounts()
+    assert store.table.watch() == EditCounts()
     return store
 
 
@@ -196,7 +196,7 @@ def test_without_a_count_the_paper_says_so(store: Store, database: str) -> None:
 
 def test_a_count_that_began_between_two_releases_is_not_one(store: Store, database: str) -> None:
     statement(database, "DELETE FROM people WHERE id = %s", name(3))
-    store.watch()
+    store.table.watch()
     statement(database, "DELETE FROM people WHERE id = %s", name(4))
     store.publish(redo=True)
     assert counted(store) is None
@@ -272,7 +272,7 @@ def test_rows_that_are_chosen_anew_are_not_called_counted(database: str, tmp_pat
     source = source_at(database, id="id", table="people", query=asked)
     with Store.create_over(tmp_path / "chosen", source, SCHEMA, plan()) as store:
         store.learn()
-        store.watch()
+        store.table.watch()
         store.publish(redo=True)
         store.publish(redo=True)
         assert counted(store) == (None if what == "another table" else "trigger")
@@ -393,7 +393,7 @@ def test_versions_of_a_delta_table_are_compared(tmp_path: Path) -> None:
         table.update(predicate=f"id = '{name(8)}' or id = '{name(9)}'", updates={"a": "0.5"})
         deltalake.write_deltalake(folder, arrow([("new", "p", 0.0, 1.0, "x", "no")]), mode="append")
         deltalake.DeltaTable(folder).optimize.compact()  # the same rows in other files
-        assert store.watch() == EditCounts(deleted=1, replaced=2, inserted=1)
+        assert store.table.watch() == EditCounts(deleted=1, replaced=2, inserted=1)
         release = store.serve(EditRequest.delete([name(3)], request_id="r"))
         assert release.counts == EditCounts(deleted=2, replaced=2, inserted=1)
         assert counted(store) == "versions"
