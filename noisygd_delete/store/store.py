@@ -140,16 +140,11 @@ class Store:
             InvalidSchema, InvalidRecords, AssumptionViolated: the rows are not those of schema and plan; nothing was written.
             SourceError: the source cannot be read. StoreError: there is something at `path` already.
         """
-        cls.check_over(source, schema, plan, memory)
-        plan = plan.in_any_order()
-        return cls._founded(path, schema, disk or Disk(), lambda disk, layout: plan, source=source.to_dict())
-
-    @staticmethod
-    def check_over(source: Source, schema: Schema, plan: Plan, memory: int | None = None) -> None:
-        """Raise what `create_over` would, whatever is at its path; nothing is written."""
         from .sources.table import check_over
 
         check_over(source, schema, plan, memory)
+        plan = plan.in_any_order()
+        return cls._founded(path, schema, disk or Disk(), lambda disk, layout: plan, source=source.to_dict())
 
     @classmethod
     def _founded(

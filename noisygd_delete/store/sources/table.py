@@ -120,7 +120,7 @@ _NOTHING_PUBLISHED = "nothing was published"
 
 
 def check_over(source: Source, schema: Schema, plan: Plan, memory: int | None = None) -> None:
-    """Read the rows once, and raise unless a store may be made over them. See `Store.check_over`."""
+    """Read the rows once, and raise unless a store may be made over them, whatever is at its path: what `Store.create_over` asks first."""
     plan.method.check_any_order(plan.problem, ways_elsewhere(plan.problem))
     if schema.id_column != source.id or schema.subject_column != source.subject:
         raise InvalidParameter("schema and source name different columns of ids or of persons")

@@ -243,7 +243,7 @@ def test_a_count_that_was_silenced_is_noticed(watched: Store, database: str, off
     with pytest.raises(StoreError, match="none could be made"):
         watched.serve(EditRequest.delete([name(9)], request_id="r"))
     assert watched.pending_edits == 1, "the person's row is gone, and its release waits"
-    assert watched.watch() is None, "counted anew"
+    assert watched.table.watch() is None, "counted anew"
     watched.publish()
     assert (last_counts(watched), counted(watched)) == (EditCounts(deleted=1), None)
     assert "was not counted" in sentences(paper(watched))
@@ -308,7 +308,7 @@ def test_a_count_is_short_however_long_it_runs(watched: Store, database: str) ->
         statement(database, "UPDATE people SET a = 0 WHERE id = %s", name(k))
     assert statement(database, "SELECT FROM noisygd_delete.changes") == 5
     watched.publish()
-    assert watched.watch() == EditCounts()
+    assert watched.table.watch() == EditCounts()
     assert statement(database, "SELECT FROM noisygd_delete.changes") == 0
     statement(database, "DELETE FROM people WHERE id = %s", name(3))
     watched.publish()
@@ -329,7 +329,7 @@ def test_the_owner_may_install_it_and_stop_it(store: Store, database: str, capsy
     with Store.create_over(folder, source, SCHEMA, plan()) as clerks:
         clerks.learn()
         with pytest.raises(SourceError, match="InsufficientPrivilege"):
-            clerks.watch()
+            clerks.table.watch()
     assert main(["watch", folder, "--sql"]) == 0
     with psycopg.connect(database, autocommit=True) as owner:
         owner.execute(capsys.readouterr().out)
@@ -340,7 +340,7 @@ def test_the_owner_may_install_it_and_stop_it(store: Store, database: str, capsy
         )  # by a role that may not see the counts' owner
         clerks.publish()
         assert (last_counts(clerks), counted(clerks)) == (EditCounts(deleted=1), "trigger")
-        assert clerks.watch() == EditCounts(), "a reader may ask"
+        assert clerks.table.watch() == EditCounts(), "a reader may ask"
     with psycopg.connect(database, autocommit=True) as owner:
         owner.execute("REVOKE ALL ON people FROM clerk")
         owner.execute("REVOKE ALL ON ALL TABLES IN SCHEMA noisygd_delete FROM clerk")

@@ -204,7 +204,7 @@ def test_counts_that_another_store_put_together_cut_the_chain(database: str, tmp
     path = made(tmp_path / "store", table)
     table.run(f"DELETE FROM people WHERE id = '{name(10)}'")
     with Store.open(made(tmp_path / "other", table)) as other:
-        other.watch()
+        other.table.watch()
         other.publish(redo=True)
         assert other.accountant.events[-1].kind == "unlearn"
     first = noises[0]
