@@ -26,19 +26,17 @@ from ...errors import InvalidRecords, InvalidRequest, InvalidSchema, MissingDepe
 from ...features.schema.files import BLOCK_ROWS
 from ...records import EditCounts, LeftOut
 from . import parquet_files as files
-from .by_sql import SqlSource
+from .by_sql import dotted, quoted, rows_to_read
 from .source import (
     NOTHING_DONE,
     Accept,
     Done,
     ReleaseChain,
+    Source,
     chosen_by_others,
-    dotted,
     not_there,
     put_back,
-    quoted,
     require_read_once,
-    rows_to_read,
     still_read,
 )
 
@@ -52,8 +50,6 @@ _MARK = "noisygd_delete"
 _KEYS = "noisygd_delete_keys"
 _NAMED = "? IN (table_name, schema_name || '.' || table_name)"
 _BY_OTHERS = {"WINDOW": "a window", "LIMIT": "LIMIT", "TOP_N": "LIMIT", "SAMPLE": "a sample"}  # parts of a plan
-ONE_FOLDER = "a folder of Parquet files is one table"
-FILES_UNCOUNTED = "names, sizes and times of files say that one was written, not which of its rows changed"
 _WITH_A_TEXT_EACH = re.compile(
     r"U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DECIMAL\(.*\)|VARCHAR|UUID|BOOLEAN|DATE|TIME[A-Z_ ]*|ENUM\(.*\)"
 )
@@ -62,7 +58,7 @@ _MOST_VERSIONS = 10_000  # of a Delta table, looked through for a deletion that 
 
 
 @dataclass(frozen=True)
-class Lake(SqlSource):
+class Lake(Source):
     """Rows that DuckDB can read."""
 
     @classmethod
@@ -74,25 +70,14 @@ class Lake(SqlSource):
     def _table_name(self) -> str:
         return dotted(self.table or ROWS)
 
-    @property
-    def _is_deleted_from(self) -> bool:
-        return self.table is not None
-
     def _columns(self, connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
         return _types(connection, self._rows())
-
-    def _first(self, connection: duckdb.DuckDBPyConnection, asked: str) -> Sequence[Any] | None:
-        return connection.execute(asked).fetchone()
 
     def _rows_to_read(self, connection: duckdb.DuckDBPyConnection) -> tuple[str, LeftOut]:
         rows, left_out = super()._rows_to_read(connection)
         if left_out.rows:
             connection.execute("SET disabled_optimizers = 'build_side_probe_side'")  # rows stay in their order
         return rows, left_out
-
-    def _names_in(self, connection: duckdb.DuckDBPyConnection, column: str) -> Iterator[str]:
-        rows = f"SELECT CAST({quoted(column)} AS VARCHAR) AS name FROM ({self._rows()}) AS everything"
-        return (name for (name,) in self._cells(connection, ["name"], rows) if name is not None)
 
     def _cells(
         self, connection: duckdb.DuckDBPyConnection, columns: Sequence[str], rows: str
@@ -124,9 +109,6 @@ class Lake(SqlSource):
         kinds = (_types(connection, rows).get(column) for rows in tables)
         return next((kind for kind in kinds if kind and not _WITH_A_TEXT_EACH.fullmatch(kind)), None)
 
-    def _changed(self, connection: Any, since: str, position: str, columns: Sequence[str]) -> EditCounts | None:
-        return self.changes(since, position, columns)
-
     def _answer_in_memory(self, connection: duckdb.DuckDBPyConnection, asked: str) -> Sequence[Sequence[Any]]:
         return connection.execute(asked).fetchall()  # it has no folder to write to
 
@@ -142,9 +124,6 @@ class Lake(SqlSource):
         wanted = list(_as_written(connection, rows, column, names).values())
         asked = f"SELECT DISTINCT CAST({key} AS VARCHAR) FROM ({rows}) AS everything WHERE {_among(column)} AND {key} IS NOT NULL"
         return [found for (found,) in connection.execute(asked, [wanted]).fetchall()]
-
-    def _shown(self, connection: duckdb.DuckDBPyConnection, position: str, done: Done) -> bool:
-        return True  # of rows that nobody deletes here
 
     def _read_of(self, connection: duckdb.DuckDBPyConnection, ids: Sequence[str], subjects: Sequence[str]) -> int:
         every = dict.fromkeys((self._rows(), f"SELECT * FROM {self._table_name}"))
@@ -209,70 +188,52 @@ class DuckdbFile(Lake):
             yield connection, f"version:{self._deletions(connection)}"
 
     def _deletions(self, connection: duckdb.DuckDBPyConnection) -> int:
-        return int(_one(connection, f"SELECT count(*) FROM {_DONE}")) if self._counts(connection) else 0
+        """How many requests were ever carried out here."""
+        there = _one(connection, "SELECT count(*) FROM duckdb_tables() WHERE table_name = ?", _DONE)
+        return int(_one(connection, f"SELECT count(*) FROM {_DONE}")) if there else 0
 
-    def _counts(self, connection: duckdb.DuckDBPyConnection) -> bool:
-        """Whether anything was ever deleted here."""
-        return bool(_one(connection, "SELECT count(*) FROM duckdb_tables() WHERE table_name = ?", _DONE))
-
-    def _shown(self, connection: duckdb.DuckDBPyConnection, position: str, done: Done) -> bool:
-        if not done.marks:
-            return True
-        among = f"SELECT count(*) FROM {_DONE} WHERE mark IN (SELECT unnest(?))"
-        return self._counts(connection) and bool(_one(connection, among, list(done.marks)) == len(set(done.marks)))
-
-    def delete(
-        self,
-        ids: Sequence[str],
-        subjects: Sequence[str],
-        accept: Accept,
-        done: Done = NOTHING_DONE,
-        chain: ReleaseChain | None = None,
-    ) -> str:
-        if self.table is None:
-            raise self._left_to_the_application()
-        import duckdb
-
-        mark, gone, before = uuid4().hex, list[str](), None
+    @contextmanager
+    def _deletion(self, *, chained: bool) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
         with _connected(self.address, self.address) as connection:
             connection.execute("BEGIN TRANSACTION")
-            self._check_names(_types(connection, self._rows()))
-            if not self._shown(connection, "", done):
-                raise put_back(self.address)
-            if chain is not None and self._is_in(connection, "", chain.state):
-                own = self._rows_of(connection, self._keys_of(connection, self._named(ids, subjects)))
-                before = self._read_rows(connection, chain.columns, own)
-            connection.execute(f"CREATE TABLE IF NOT EXISTS {_DONE} (number BIGINT PRIMARY KEY, mark VARCHAR)")
-            try:
-                for column, names in self._named(ids, subjects):
-                    written, found = self._found(connection, column, names)
-                    gone += found
-                    connection.execute(f"DELETE FROM {dotted(self.table)} WHERE {_among(column)}", [written])
-            except duckdb.ConstraintException as error:
-                raise _refused(error) from None
-            still = self._read_of(connection, ids, subjects)
-            if still:
-                raise still_read(still)
-            number = self._deletions(connection) + 1
-            connection.execute(f"INSERT INTO {_DONE} VALUES (?, ?)", [number, mark])
-            if chain is not None and before is not None:
-                chain.take(before, self._read_rows(connection, chain.columns, own))
-            accept(mark, gone)
-            try:
-                connection.execute("COMMIT")
-            except duckdb.ConstraintException as error:
-                raise _refused(error) from None
-            if chain is not None and before is not None:
-                connection.execute("CHECKPOINT")  # all of it is in the file now, which nobody else can open yet
-                chain.leave(self._state(connection, ""))
-        return f"version:{number}"
+            yield connection, ""
 
-    def committed(self, mark: str) -> str | None:
-        with self._moment() as (connection, position):
-            if position == "version:0":
-                return None
-            found = connection.execute(f"SELECT number FROM {_DONE} WHERE mark = ?", [mark]).fetchone()
-        return None if found is None else f"version:{found[0]}"
+    @contextmanager
+    def _refusing(self) -> Iterator[None]:
+        import duckdb
+
+        try:
+            yield
+        except duckdb.ConstraintException as error:
+            raise InvalidRequest(
+                f"the source refuses the deletion ({type(error).__name__}); nothing was changed"
+            ) from None
+
+    def _delete_rows(
+        self, connection: duckdb.DuckDBPyConnection, named: Iterable[tuple[str, Sequence[str]]]
+    ) -> list[str]:
+        gone: list[str] = []
+        for column, names in named:
+            written, found = self._found(connection, column, names)
+            gone += found
+            connection.execute(f"DELETE FROM {self._table_name} WHERE {_among(column)}", [written])
+        return gone
+
+    def _leave_mark(self, connection: duckdb.DuckDBPyConnection) -> tuple[str, str]:
+        connection.execute(f"CREATE TABLE IF NOT EXISTS {_DONE} (number BIGINT PRIMARY KEY, mark VARCHAR)")
+        mark, number = uuid4().hex, self._deletions(connection) + 1
+        connection.execute(f"INSERT INTO {_DONE} VALUES (?, ?)", [number, mark])
+        return mark, f"version:{number}"
+
+    def _state_left(self, connection: duckdb.DuckDBPyConnection) -> str | None:
+        connection.execute("CHECKPOINT")  # all of it is in the file now, which nobody else can open yet
+        return self._state(connection, "")
+
+    def _number_of(self, connection: duckdb.DuckDBPyConnection, mark: str) -> int | None:
+        if not self._deletions(connection):
+            return None
+        found: int | None = _one(connection, f"SELECT number FROM {_DONE} WHERE mark = ?", mark)
+        return found
 
 
 @dataclass(frozen=True)
@@ -479,8 +440,8 @@ class ParquetFolder(Lake):
     """A folder of Parquet files of the same columns; a query calls its rows `source`."""
 
     kind: ClassVar[str] = "parquet"
-    uncounted: ClassVar[str] = FILES_UNCOUNTED
-    one_table: ClassVar[str] = ONE_FOLDER
+    uncounted: ClassVar[str] = "names, sizes and times of files say that one was written, not which of its rows changed"
+    one_table: ClassVar[str] = "a folder of Parquet files is one table"
 
     @classmethod
     def recognises(cls, path: Path) -> bool:
@@ -580,10 +541,6 @@ def _failed(address: str, error: Exception) -> SourceError:
     return SourceError(
         f"{address}: {type(error).__name__}; check the columns, the query, and who else is writing there"
     )
-
-
-def _refused(error: Exception) -> InvalidRequest:
-    return InvalidRequest(f"the source refuses the deletion ({type(error).__name__}); nothing was changed")
 
 
 def _types(connection: duckdb.DuckDBPyConnection, rows: str) -> dict[str, str]:

@@ -21,7 +21,7 @@ from ...errors import InvalidParameter, MissingDependency, StoreCorrupt, choice
 from ...features.schema import Schema
 from ...records import LeftOut
 from . import parquet_files as files
-from .lake import FILES_UNCOUNTED, ONE_FOLDER, ROWS, DeltaTable, DuckdbFile, ParquetFolder, number_of
+from .lake import ROWS, DeltaTable, DuckdbFile, ParquetFolder, number_of
 from .mysql import MySQL
 from .postgres import Postgres
 from .reading import columns_of
@@ -80,7 +80,7 @@ def open_rows(
 
 
 @dataclass(frozen=True)
-class FolderOnEngine(Source):
+class FolderOnEngine(ParquetFolder):
     """Parquet files of the same columns in one folder, by its path or by an address that the engine knows (s3://bucket/folder). The
     application deletes; positions are times.
 
@@ -90,8 +90,6 @@ class FolderOnEngine(Source):
     engine: str = "ray"
 
     kind: ClassVar[str] = "parquet-on-engine"
-    uncounted: ClassVar[str] = FILES_UNCOUNTED
-    one_table: ClassVar[str] = ONE_FOLDER
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -111,13 +109,11 @@ class FolderOnEngine(Source):
     def check(self) -> None:
         """Ids are not read here."""
 
-    def snapshot(self, *_: Any, **__: Any) -> NoReturn:
+    def _moment(self, *, marking: bool = False) -> NoReturn:
         raise InvalidParameter(
             f"{self.address}: its rows are read by the workers of {self.engine}, and this process needs them here; use a source without an "
             "engine for that"
         )
-
-    every = names = columns = snapshot
 
     def position(self) -> str:
         return files.position()

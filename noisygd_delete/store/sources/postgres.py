@@ -17,22 +17,9 @@ from ...errors import CountBroken, InvalidParameter, InvalidRequest, SourceError
 from ...records import EditCounts
 from ..entry import seen_too
 from . import session, trigger
-from .by_sql import SqlSource
+from .by_sql import dotted, quoted, rows_to_read
 from .session import as_written, ask, ask_one, connected, library, of_rows, said
-from .source import (
-    NOTHING_DONE,
-    Accept,
-    Done,
-    ReleaseChain,
-    chosen_by_others,
-    dotted,
-    not_there,
-    put_back,
-    quoted,
-    require_read_once,
-    rows_to_read,
-    still_read,
-)
+from .source import Done, Source, chosen_by_others, not_there, put_back, require_read_once
 
 if TYPE_CHECKING:
     import psycopg
@@ -57,7 +44,7 @@ _BY_ROW_SECURITY = ", or hidden from this role by row-level security"
 
 
 @dataclass(frozen=True)
-class Postgres(SqlSource):
+class Postgres(Source):
     """A table of a database, or a query of it."""
 
     kind: ClassVar[str] = "postgresql"
@@ -153,13 +140,6 @@ class Postgres(SqlSource):
         among = f"{quoted(self._key)} = ANY(current_setting('{_KEYS}')::text[]::{kind}[])"
         own = f"SELECT * FROM ({self._rows()}) AS everybody WHERE {among}"
         return rows_to_read(own, self._key, self.rows_per_subject)
-
-    def _first(self, connection: psycopg.Connection[Any], asked: str) -> Sequence[Any] | None:
-        return ask(connection, asked)
-
-    def _names_in(self, connection: psycopg.Connection[Any], column: str) -> Iterator[str]:
-        rows = f"SELECT {quoted(column)}::text AS name FROM ({self._rows()}) AS named"  # COPY would pad one of char(n)
-        return (name for (name,) in self._cells(connection, ["name"], rows) if name is not None)
 
     def _cells(self, connection: psycopg.Connection[Any], columns: Sequence[str], rows: str) -> Iterator[Sequence[Any]]:
         """COPY gives every value as an export of the table would write it."""
@@ -272,53 +252,48 @@ class Postgres(SqlSource):
             found += max(int(ask_one(connection, one, lower)) for one in asked)
         return found
 
-    def delete(
-        self,
-        ids: Sequence[str],
-        subjects: Sequence[str],
-        accept: Accept,
-        done: Done = NOTHING_DONE,
-        chain: ReleaseChain | None = None,
-    ) -> str:
+    @contextmanager
+    def _deletion(self, *, chained: bool) -> Iterator[tuple[psycopg.Connection[Any], str]]:
+        with self.connected() as connection:
+            if chained:
+                connection.isolation_level = library().IsolationLevel.REPEATABLE_READ
+            yield connection, _now(connection) if chained else ""
+
+    @contextmanager
+    def _refusing(self) -> Iterator[None]:
+        try:
+            yield
+        except library().Error as error:
+            if not of_rows(error):
+                raise
+            raise InvalidRequest(f"the source refuses the deletion ({said(error)}); nothing was changed") from None
+
+    def _delete_rows(
+        self, connection: psycopg.Connection[Any], named: Iterable[tuple[str, Sequence[str]]]
+    ) -> list[str]:
         from psycopg import sql
 
-        named = self._named(ids, subjects)
-        with self.connected() as connection:
-            if chain is not None:  # one view of the rows for all that is read here
-                connection.isolation_level = library().IsolationLevel.REPEATABLE_READ
-                position = _now(connection)
-            self._check_names(self._columns(connection))
-            if not session.shown(connection, done.marks):
-                raise put_back(self.address)
-            before = None
-            if chain is not None and self._is_in(connection, position, chain.state):
-                asked = self._rows_of(connection, self._keys_of(connection, named))
-                before = self._read_rows(connection, chain.columns, asked)
-            gone: list[str] = []
-            for column, names in named:
-                kind, _ = self._type(connection, column)
-                self._check_there(connection, column, names)
-                these = f"FROM {self._table_name} WHERE {quoted(column)} = ANY($1::text[]::{kind}[])"
-                found = connection.execute(sql.SQL(f"SELECT {quoted(self.id)}::text {these}"), [list(names)])
-                gone += [str(name) for (name,) in found.fetchall()]
-                with _refusing():
-                    connection.execute(sql.SQL(f"DELETE {these}"), [list(names)])
-            with _refusing():
-                connection.execute("SET CONSTRAINTS ALL IMMEDIATE")  # what waits for the commit is run now
-            still = self._read_of(connection, ids, subjects)
-            if still:
-                raise still_read(still)
-            left = session.leave(connection)
-            number = str(ask_one(connection, "SELECT pg_current_xact_id()::text"))
-            own = EditCounts(deleted=len(gone))
-            if chain is not None and before is not None and trigger.own(connection, self._table_name) == own:
-                stamp = session.stamped(connection, left)
-                state = None if stamp is None else f"{stamp} {seen_too(position, int(number))}"
-                chain.take(before, self._read_rows(connection, chain.columns, asked), state)
-            accept(number if left is None else f"{number}:{left}", gone)
-            with _refusing():
-                connection.commit()
-        return f"transaction:{number}"
+        gone: list[str] = []
+        for column, names in named:
+            kind, _ = self._type(connection, column)
+            self._check_there(connection, column, names)
+            these = f"FROM {self._table_name} WHERE {quoted(column)} = ANY($1::text[]::{kind}[])"
+            found = connection.execute(sql.SQL(f"SELECT {quoted(self.id)}::text {these}"), [list(names)])
+            gone += [str(name) for (name,) in found.fetchall()]
+            connection.execute(sql.SQL(f"DELETE {these}"), [list(names)])
+        connection.execute("SET CONSTRAINTS ALL IMMEDIATE")  # what waits for the commit is run now
+        return gone
+
+    def _leave_mark(self, connection: psycopg.Connection[Any]) -> tuple[str, str]:
+        left = session.leave(connection)
+        number = str(ask_one(connection, "SELECT pg_current_xact_id()::text"))
+        return number if left is None else f"{number}:{left}", f"transaction:{number}"
+
+    def _state_to_come(self, connection: psycopg.Connection[Any], position: str, mark: str, deleted: int) -> str | None:
+        number, _, left = mark.partition(":")
+        stamp = session.stamped(connection, left)
+        alone = trigger.own(connection, self._table_name) == EditCounts(deleted=deleted)
+        return f"{stamp} {seen_too(position, int(number))}" if stamp is not None and alone else None
 
     def _keys_having(self, connection: psycopg.Connection[Any], column: str, names: Sequence[str]) -> list[str]:
         from psycopg import sql
@@ -416,17 +391,6 @@ def _relation(step: dict[str, Any]) -> str | None:
     if "Relation Name" in step:
         return f"{quoted(step['Schema'])}.{quoted(step['Relation Name'])}"
     return str(step["CTE Name"]).replace(".", " ") if step["Node Type"] == "CTE Scan" else None
-
-
-@contextmanager
-def _refusing() -> Iterator[None]:
-    """What the server says about the rows of one request refuses that request alone."""
-    try:
-        yield
-    except library().Error as error:
-        if not of_rows(error):
-            raise
-        raise InvalidRequest(f"the source refuses the deletion ({said(error)}); nothing was changed") from None
 
 
 def _now(connection: psycopg.Connection[Any]) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...records import EditCounts
-from .source import quoted
+from .by_sql import quoted
 
 if TYPE_CHECKING:
     import duckdb
