@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from ...curator.model import Model
 from ...errors import InvalidParameter, MissingDependency
 from ...features.maps import Additive
-from ...features.schema import Schema
+from ...features.schema import Schema, published
 from ...features.schema.columns import Boolean, Category, Kind, Moment, Numeric
 from ...features.schema.hashed import Hashed, Text
 from ...features.schema.values import spellings
@@ -33,7 +33,6 @@ from ...losses import MultilayerPerceptron, TanhNetwork
 from ...losses.base import Loss
 from ...losses.staged import NETWORK, Staged
 from ...version import __version__
-from . import reader
 from .address import name_of
 
 # --- plain ---
@@ -108,7 +107,7 @@ def _layers(loss: Loss, weights: NDArray[np.float64], features: int) -> tuple[ND
 
 
 def plain_text(plain: PlainModel) -> bytes:
-    """model.json: what `reader` reads."""
+    """model.json: what model.py reads."""
     listed = {name: kind.values for name, kind in plain.schema.columns.items() if isinstance(kind, (Boolean, Category))}
     fields: dict[str, Any] = {
         "format": FORMAT if plain.schema.map is None else MAPPED,
@@ -123,8 +122,8 @@ def plain_text(plain: PlainModel) -> bytes:
 
 
 def reader_text() -> bytes:
-    """model.py: the source of `reader`, which imports nothing of this package."""
-    return Path(reader.__file__).read_bytes()
+    """model.py: the source of `features.schema.published`, which imports nothing of this package."""
+    return Path(published.__file__).read_bytes()
 
 
 # --- graph ---

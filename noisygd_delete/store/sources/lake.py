@@ -16,7 +16,6 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import unquote
@@ -53,8 +52,14 @@ _BY_OTHERS = {"WINDOW": "a window", "LIMIT": "LIMIT", "TOP_N": "LIMIT", "SAMPLE"
 _WITH_A_TEXT_EACH = re.compile(
     r"U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DECIMAL\(.*\)|VARCHAR|UUID|BOOLEAN|DATE|TIME[A-Z_ ]*|ENUM\(.*\)"
 )
-_MOST_FILES = 100_000
 _MOST_VERSIONS = 10_000  # of a Delta table, looked through for a deletion that was interrupted
+# what only one of two versions of a Delta table has, and how many of these rows have an id of the other
+_COUNTED = """WITH gone AS MATERIALIZED (SELECT {0} FROM older EXCEPT ALL SELECT {0} FROM newer),
+come AS MATERIALIZED (SELECT {0} FROM newer EXCEPT ALL SELECT {0} FROM older),
+lost AS (SELECT {1} AS name, count(*) AS n FROM gone GROUP BY 1),
+won AS (SELECT {1} AS name, count(*) AS n FROM come GROUP BY 1)
+SELECT (SELECT count(*) FROM gone), (SELECT count(*) FROM come),
+(SELECT CAST(coalesce(sum(least(lost.n, won.n)), 0) AS BIGINT) FROM lost JOIN won ON lost.name = won.name)"""
 
 
 @dataclass(frozen=True)
@@ -280,15 +285,13 @@ class DeltaTable(Lake):
         kinds = since.partition(":")[0], position.partition(":")[0]
         if kinds != ("version", "version"):
             return None
-        from .versions import difference
-
         try:
             before, after = (self._table(number_of(place)) for place in (since, position))
         except SourceError:
             return None
         compared = list(dict.fromkeys([self.id, *filter(None, [self.subject]), *columns]))
         with _connected(":memory:", self.address) as connection:
-            return difference(connection, before, after, self.id, compared)
+            return _difference(connection, before, after, self.id, compared)
 
     def watch(self, columns: Sequence[str], since: str | None) -> EditCounts | None:
         """There is nothing to begin: the table keeps its versions itself."""
@@ -449,27 +452,11 @@ class ParquetFolder(Lake):
 
     @contextmanager
     def _moment(self, *, marking: bool = False) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
-        position = f"time:{datetime.now(UTC).isoformat(timespec='microseconds')}"
-        before = self._files()
+        position, before = files.position(), files.listed(self.address)
         with _connected(":memory:", self.address) as connection:
-            connection.from_parquet(sorted(before)).create_view(ROWS)
+            connection.from_parquet([file.path for file in before]).create_view(ROWS)
             yield connection, position
-        files.check_unchanged(self.address, before, self._files())
-
-    def _files(self) -> dict[str, tuple[int, int, int]]:
-        """Every file, and by what a change of it shows."""
-        found = {}
-        with os.scandir(self.address) as folder:
-            for entry in folder:
-                files.check_without_a_log(self.address, [entry.name])
-                if entry.name.endswith(".parquet") and entry.is_file():
-                    stat = entry.stat()
-                    found[entry.path] = (stat.st_size, stat.st_mtime_ns, stat.st_ino)
-                if len(found) > _MOST_FILES:
-                    raise SourceError(f"{self.address}: over {_MOST_FILES} files; merge them")
-        if not found:
-            raise SourceError(f"{self.address}: no *.parquet file is there")
-        return found
+        files.check_unchanged(self.address, before, files.listed(self.address))
 
 
 def number_of(position: str) -> int:
@@ -495,6 +482,43 @@ def _data_files(table: Any, address: str) -> list[str]:
 
     names = pyarrow.table(table.get_add_actions(flatten=True))["path"].to_pylist()
     return [name if "://" in name else os.path.join(address, unquote(name)) for name in names]
+
+
+def _difference(
+    connection: duckdb.DuckDBPyConnection, before: Any, after: Any, id_column: str, columns: Sequence[str]
+) -> EditCounts | None:
+    """Rows deleted, replaced and inserted between two versions of a Delta table, by these columns (the ids among them).
+
+    Only the files that one of the two has are read. A row that was written into another file as it was counts as nothing; one that is gone from
+    the older version's files and has come with the same id in the newer one's is a row that was replaced. None where the files of the
+    earlier one are gone, or hide rows in a way that is not read here.
+    """
+    import duckdb
+    import pyarrow
+    from deltalake.exceptions import DeltaError
+
+    try:
+        older, newer = (table.to_pyarrow_dataset() for table in (before, after))
+        names = [{fragment.path for fragment in dataset.get_fragments()} for dataset in (older, newer)]
+        connection.register("older", _only(older, names[0] - names[1]))
+        connection.register("newer", _only(newer, names[1] - names[0]))
+        listed = ", ".join(map(quoted, columns))
+        found = connection.execute(_COUNTED.format(listed, quoted(id_column))).fetchone()
+    except (duckdb.Error, pyarrow.ArrowException, OSError, ValueError, NotImplementedError, DeltaError):
+        return None
+    assert found is not None
+    gone, come, kept = map(int, found)
+    return EditCounts(deleted=gone - kept, replaced=kept, inserted=come - kept)
+
+
+def _only(dataset: Any, names: set[str]) -> Any:
+    """The part of a table that lies in these files."""
+    from pyarrow import dataset as parts
+
+    chosen = [fragment for fragment in dataset.get_fragments() if fragment.path in names]
+    if not chosen:
+        return dataset.schema.empty_table()
+    return parts.FileSystemDataset(chosen, dataset.schema, dataset.format, dataset.filesystem)
 
 
 def _text_field() -> pyarrow.Field:
