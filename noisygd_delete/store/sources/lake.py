@@ -33,7 +33,6 @@ from .source import (
     ReleaseChain,
     Source,
     chosen_by_others,
-    not_there,
     put_back,
     require_read_once,
     still_read,
@@ -154,9 +153,7 @@ class Lake(Source):
         asked = f"SELECT CAST({quoted(column)} AS VARCHAR), CAST({quoted(self.id)} AS VARCHAR) FROM ({rows}) AS everything WHERE {_among(column)}"
         found = connection.execute(asked, [list(wanted.values())]).fetchall()
         there = {name for name, _ in found}
-        missing = next((name for name in names if wanted.get(name) not in there), None)
-        if missing is not None:
-            raise not_there("id" if column == self.id else "subject", missing)
+        self._check_there(column, names, {name for name, written in wanted.items() if written in there})
         return list(wanted.values()), [str(name) for _, name in found]
 
 
@@ -576,15 +573,8 @@ def _types(connection: duckdb.DuckDBPyConnection, rows: str) -> dict[str, str]:
 def _as_written(connection: duckdb.DuckDBPyConnection, rows: str, column: str, names: Sequence[str]) -> dict[str, str]:
     """The names as this column would write them: a UUID in small letters. One that is no text at all is none."""
     low = _types(connection, rows).get(column) == "UUID"
-    return {name: name.lower() if low else name for name in names if name.isascii() or _is_text(name)}
-
-
-def _is_text(name: str) -> bool:
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    texts = (name for name in names if name == name.encode(errors="ignore").decode())
+    return {name: name.lower() if low else name for name in texts}
 
 
 def _counted(

@@ -19,7 +19,7 @@ from uuid import uuid4
 
 from ...errors import InvalidParameter, InvalidRequest, MissingDependency, SourceError
 from .by_sql import dotted, quoted
-from .source import Source, not_there
+from .source import Source
 
 if TYPE_CHECKING:
     import pymysql
@@ -191,10 +191,7 @@ class MySQL(Source):
     ) -> list[str]:
         gone: list[str] = []
         for column, names in named:
-            there = set(self._found(connection, column, names, " FOR UPDATE"))
-            missing = next((name for name in names if name not in there), None)
-            if missing is not None:
-                raise not_there("id" if column == self.id else "subject", missing)
+            self._check_there(column, names, set(self._found(connection, column, names, " FOR UPDATE")))
             where = f"FROM {self._table_name} WHERE {_among(column)}"
             gone += [name for (name,) in self._asked(connection, f"SELECT {_text(self.id)} {where}", _both(names))]
             self._asked(connection, f"DELETE {where}", _both(names))

@@ -18,8 +18,8 @@ from ...records import EditCounts
 from ..entry import seen_too
 from . import session, trigger
 from .by_sql import dotted, quoted, rows_to_read
-from .session import as_written, ask, ask_one, connected, library, of_rows, said
-from .source import Done, Source, chosen_by_others, not_there, put_back, require_read_once
+from .session import as_written, ask, ask_all, ask_one, connected, library, of_rows, said
+from .source import Done, Source, chosen_by_others, put_back, require_read_once
 
 if TYPE_CHECKING:
     import psycopg
@@ -89,15 +89,13 @@ class Postgres(Source):
         return session.shown(connection, done.marks)
 
     def _answer_in_memory(self, connection: psycopg.Connection[Any], asked: str) -> Sequence[Sequence[Any]] | None:
-        from psycopg import sql
-
         if connection.info.parameter_status("server_encoding") != "UTF8":  # which has no word for some blanks
             return None
         connection.execute("SET LOCAL work_mem = '1GB'")  # else it would spill counts to its disk
         connection.execute("SET LOCAL enable_sort = off")
         if any("Sort" in step["Node Type"] for step in _steps(connection, asked)):  # of rows, perhaps more than that
             return None
-        return connection.execute(sql.SQL(asked)).fetchall()
+        return ask_all(connection, asked)
 
     def check_chain(self, instead: str) -> None:
         if self.table is None or self.query is not None:
@@ -224,33 +222,28 @@ class Postgres(Source):
         kind, _ = self._type(connection, column)
         written = as_written(connection, kind, names)
         asked = f"SELECT name FROM unnest($1::text[]) AS given(name) WHERE EXISTS (SELECT FROM {self._table_name} AS t WHERE t.{quoted(column)} = name::{kind})"
-        from psycopg import sql
+        return {name for (name,) in ask_all(connection, asked, written)}
 
-        return {name for (name,) in connection.execute(sql.SQL(asked), [written]).fetchall()}
-
-    def _counted(self, connection: psycopg.Connection[Any], column: str, names: Sequence[str]) -> int:
-        """How many rows of the table have one of these names."""
-        kind, _ = self._type(connection, column)
-        asked = f"SELECT count(*) FROM {self._table_name} WHERE {quoted(column)} = ANY($1::text[]::{kind}[])"
-        return int(ask_one(connection, asked, as_written(connection, kind, names)))
+    def _counted(
+        self, connection: psycopg.Connection[Any], column: str, names: Sequence[str], rows: str | None = None
+    ) -> int:
+        """How many rows of the table have one of these names; or of the query, where the column may have another type."""
+        kind, number = self._type(connection, column)
+        written = as_written(connection, kind, names)
+        which = f"{quoted(column)} = ANY($1::text[]::{kind}[])"
+        if rows is not None and self._columns(connection).get(column) != number:
+            which = f"{quoted(column)}::text = ANY($1::text[])"
+            written = [name.lower() for name in written] if kind == "uuid" else written
+        return int(
+            ask_one(connection, f"SELECT count(*) FROM {rows or self._table_name} AS everything WHERE {which}", written)
+        )
 
     def _read_of(self, connection: psycopg.Connection[Any], ids: Sequence[str], subjects: Sequence[str]) -> int:
-        found = 0
-        for column, names in self._named(ids, subjects):
-            kind, number = self._type(connection, column)
-            written = as_written(connection, kind, names)
-            same = self.query is None or self._columns(connection).get(column) == number
-            which = (
-                f"{quoted(column)} = ANY($1::text[]::{kind}[])" if same else f"{quoted(column)}::text = ANY($1::text[])"
-            )
-            asked = [f"SELECT count(*) FROM ({self._rows()}) AS everything WHERE {which}"]
-            if self.query is not None:
-                asked.append(
-                    f"SELECT count(*) FROM {self._table_name} WHERE {quoted(column)} = ANY($1::text[]::{kind}[])"
-                )
-            lower = [name.lower() for name in written] if kind == "uuid" else written
-            found += max(int(ask_one(connection, one, lower)) for one in asked)
-        return found
+        every = dict.fromkeys((None, None if self.query is None else f"({self._rows()})"))
+        return sum(
+            max(self._counted(connection, column, names, rows) for rows in every)
+            for column, names in self._named(ids, subjects)
+        )
 
     @contextmanager
     def _deletion(self, *, chained: bool) -> Iterator[tuple[psycopg.Connection[Any], str]]:
@@ -271,16 +264,17 @@ class Postgres(Source):
     def _delete_rows(
         self, connection: psycopg.Connection[Any], named: Iterable[tuple[str, Sequence[str]]]
     ) -> list[str]:
-        from psycopg import sql
-
         gone: list[str] = []
         for column, names in named:
             kind, _ = self._type(connection, column)
-            self._check_there(connection, column, names)
+            there = self._having(connection, column, names)
+            hidden = len(there) < len(names) and self._is_secured_by_row(connection)
+            self._check_there(column, names, there, _BY_ROW_SECURITY if hidden else "")
             these = f"FROM {self._table_name} WHERE {quoted(column)} = ANY($1::text[]::{kind}[])"
-            found = connection.execute(sql.SQL(f"SELECT {quoted(self.id)}::text {these}"), [list(names)])
-            gone += [str(name) for (name,) in found.fetchall()]
-            connection.execute(sql.SQL(f"DELETE {these}"), [list(names)])
+            gone += [
+                str(name) for (name,) in ask_all(connection, f"SELECT {quoted(self.id)}::text {these}", list(names))
+            ]
+            connection.execute(library().sql.SQL(f"DELETE {these}"), [list(names)])
         connection.execute("SET CONSTRAINTS ALL IMMEDIATE")  # what waits for the commit is run now
         return gone
 
@@ -296,21 +290,10 @@ class Postgres(Source):
         return f"{stamp} {seen_too(position, int(number))}" if stamp is not None and alone else None
 
     def _keys_having(self, connection: psycopg.Connection[Any], column: str, names: Sequence[str]) -> list[str]:
-        from psycopg import sql
-
         key, (kind, _) = quoted(self._key), self._type(connection, column)
         which = f"{quoted(column)} = ANY($1::text[]::{kind}[]) AND {key} IS NOT NULL"
         asked = f"SELECT DISTINCT {key}::text FROM {self._table_name} WHERE {which}"
-        written = as_written(connection, kind, names)
-        return [found for (found,) in connection.execute(sql.SQL(asked), [written]).fetchall()]
-
-    def _check_there(self, connection: psycopg.Connection[Any], column: str, names: Sequence[str]) -> None:
-        there = self._having(connection, column, names)
-        missing = next((name for name in names if name not in there), None)
-        if missing is None:
-            return
-        hidden = _BY_ROW_SECURITY if self._is_secured_by_row(connection) else ""
-        raise not_there("id" if column == self.id else "subject", missing, hidden)
+        return [found for (found,) in ask_all(connection, asked, as_written(connection, kind, names))]
 
     def trace(self, mark: str) -> str | None:
         return mark.partition(":")[2] or None

@@ -54,7 +54,8 @@ def connected(address: str) -> Iterator[psycopg.Connection[Any]]:
     try:
         connection = psycopg.connect(address, **how, options=f"{_FIRST} {options} {_LAST}")
     except psycopg.Error as error:  # nothing was asked yet: these words quote no row
-        raise SourceError(f"{address}: {type(error).__name__}; is the server there? {_first_line(error)}") from None
+        words = str(error).strip().partition("\n")[0]
+        raise SourceError(f"{address}: {type(error).__name__}; is the server there? {words}") from None
     try:
         with connection:
             if connection.info.server_version < _OLDEST:
@@ -80,25 +81,25 @@ def _hint(error: Any) -> str:
     return ""
 
 
-def _first_line(error: Any) -> str:
-    return str(error).strip().partition("\n")[0]
-
-
 def of_rows(error: Any) -> bool:
     """Whether an error is about the rows of one statement: a constraint, a trigger, a value. Another request may fare better."""
     return bool(error.sqlstate) and error.sqlstate[:2] in _OF_ROWS
 
 
-def ask(connection: psycopg.Connection[Any], asked: str, *values: Any) -> tuple[Any, ...] | None:
-    """The first row of the answer to a statement that was made here, of quoted names or by the operator."""
+def ask_all(connection: psycopg.Connection[Any], asked: str, *values: Any) -> list[tuple[Any, ...]]:
+    """The answer to a statement that was made here, of quoted names or by the operator."""
     from psycopg import sql
 
-    found: tuple[Any, ...] | None = connection.execute(sql.SQL(asked), values or None).fetchone()
-    return found
+    return connection.execute(sql.SQL(asked), values or None).fetchall()
+
+
+def ask(connection: psycopg.Connection[Any], asked: str, *values: Any) -> Any:
+    """The first row of it, a tuple; None where there is none."""
+    return next(iter(ask_all(connection, asked, *values)), None)
 
 
 def ask_one(connection: psycopg.Connection[Any], asked: str, *values: Any) -> Any:
-    """The first value of it."""
+    """The first value of that row."""
     found = ask(connection, asked, *values)
     return None if found is None else found[0]
 
@@ -113,8 +114,8 @@ def as_written(connection: psycopg.Connection[Any], kind: str, names: Sequence[s
     same += f" OR format('%s', name::{kind}) = name"  # as it is shown, which of an address in a network differs
     try:
         with connection.transaction():
-            asked = psycopg.sql.SQL(f"SELECT name FROM unnest($1::text[]) AS given(name) WHERE {same}")
-            return [name for (name,) in connection.execute(asked, [list(names)]).fetchall()]
+            asked = f"SELECT name FROM unnest($1::text[]) AS given(name) WHERE {same}"
+            return [name for (name,) in ask_all(connection, asked, list(names))]
     except (
         psycopg.DataError,
         psycopg.IntegrityError,

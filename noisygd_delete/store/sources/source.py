@@ -484,6 +484,15 @@ class Source(ABC):
                     f"{self.address}: the rows have no column {column!r} for --{what}; there are: {shown}. Correct --{what}, or let --query give it"
                 )
 
+    def _check_there(self, column: str, names: Sequence[str], there: Collection[str], hidden: str = "") -> None:
+        """Raise `InvalidRequest` unless all these names are among those of a column."""
+        missing = next((name for name in names if name not in there), None)
+        if missing is not None:
+            what = "id" if column == self.id else "subject"
+            raise InvalidRequest(
+                f"{what} {missing!r} is not in the table (never there, or erased already{hidden}); nothing was changed"
+            )
+
     def _check_names(self, there: Collection[str]) -> None:
         """The same of a deletion."""
         try:
@@ -533,13 +542,6 @@ def blocks(
 def _table(source: str, names: Sequence[str], cells: list[list[str]], first: int) -> Table:
     columns = (list(column) for column in zip(*cells, strict=True))
     return Table(source, dict(zip(names, columns, strict=True)), range(first, first + len(cells)))
-
-
-def not_there(what: str, name: str, more: str = "") -> InvalidRequest:
-    """A name that was asked for and has no row."""
-    return InvalidRequest(
-        f"{what} {name!r} is not in the table (never there, or erased already{more}); nothing was changed"
-    )
 
 
 def still_read(rows: int) -> InvalidRequest:

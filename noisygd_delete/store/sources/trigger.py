@@ -103,9 +103,9 @@ def removing(table: str) -> list[str]:
 
 def is_there(connection: psycopg.Connection[Any], table: str) -> bool:
     """Whether something was begun to be counted of this table, whole or not."""
-    if _row(connection, "SELECT to_regclass('noisygd_delete.watched')") == (None,):
+    if ask(connection, "SELECT to_regclass('noisygd_delete.watched')") == (None,):
         return False
-    return _row(connection, f"SELECT 1 FROM noisygd_delete.watched WHERE relation = {_regclass(table)}") is not None
+    return ask(connection, f"SELECT 1 FROM noisygd_delete.watched WHERE relation = {_regclass(table)}") is not None
 
 
 def fold(connection: psycopg.Connection[Any], table: str, covered: str) -> None:
@@ -134,19 +134,19 @@ def counted(connection: psycopg.Connection[Any], address: str, table: str, since
         return None
     there, before = _regclass(table), _snapshot(since)
     names = ", ".join(f"'{trigger}'" for trigger in _TRIGGERS)
-    began, covers, triggers = _row(
+    began, covers, triggers = ask(
         connection,
         f"SELECT rows_then, pg_visible_in_snapshot(since, {before}), (SELECT count(*) FROM pg_trigger WHERE tgrelid = relation "
         f"AND tgname IN ({names}) AND tgenabled = 'A') FROM noisygd_delete.watched WHERE relation = {there}",
     )
-    *numbers, balance = _row(
+    *numbers, balance = ask(
         connection,
         f"SELECT {', '.join(f'coalesce(sum({kind}) FILTER (WHERE later), 0)::bigint' for kind in _KINDS)}, "
         f"coalesce(sum(inserted - deleted), 0)::bigint FROM (SELECT *, NOT pg_visible_in_snapshot(xid, {before}) AS later "
         f"FROM noisygd_delete.changes WHERE relation = {there}) AS counts",
     )
     found = EditCounts(**dict(zip(_KINDS, numbers, strict=True)))
-    rows, written = _row(
+    rows, written = ask(
         connection,
         f"SELECT count(*), count(*) FILTER (WHERE {_NEWER.format(before)}) FROM {_WRITTEN.format(table)}",
     )
@@ -169,7 +169,7 @@ def own(connection: psycopg.Connection[Any], table: str) -> EditCounts | None:
     asked = (
         f"SELECT {sums} FROM noisygd_delete.changes WHERE relation = {_regclass(table)} AND xid = pg_current_xact_id()"
     )
-    return EditCounts(**dict(zip(_KINDS, _row(connection, asked), strict=True)))
+    return EditCounts(**dict(zip(_KINDS, ask(connection, asked), strict=True)))
 
 
 def chosen_anew(connection: psycopg.Connection[Any], table: str, since: str) -> bool:
@@ -193,7 +193,7 @@ def shaped_anew(connection: psycopg.Connection[Any], table: str, since: str) -> 
 
 def _is_newer(connection: psycopg.Connection[Any], numbers: str, since: str) -> bool:
     asked = f"SELECT EXISTS (SELECT FROM {_WRITTEN.format(f'({numbers})')} WHERE {_NEWER.format(_snapshot(since))})"
-    return bool(_row(connection, asked)[0])
+    return bool(ask(connection, asked)[0])
 
 
 def _broken(address: str, why: str) -> CountBroken:
@@ -213,10 +213,6 @@ def _snapshot(position: str) -> str:
     from psycopg import sql
 
     return f"{sql.Literal(position.partition(':')[2]).as_string()}::pg_snapshot"
-
-
-def _row(connection: psycopg.Connection[Any], statement: str) -> Any:
-    return ask(connection, statement)
 
 
 def run(connection: psycopg.Connection[Any], statements: list[str]) -> None:
