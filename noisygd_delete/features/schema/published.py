@@ -221,23 +221,18 @@ def number_reader(decimal: str, thousands: str, unit: str = "") -> Callable[[str
 
 
 def _listed(cells: list[str], kind: dict[str, Any], name: str) -> list[list[float]]:
-    listed, found = kind["categories"], []
+    listed = kind["categories"]
     width = len(listed) + (kind["unknown"] == "column")
-    for place in _places(cells, listed, kind, name):
-        row = [0.0] * width
-        if place < width:
-            row[place] = 1.0
-        found.append(row)
-    return found
+    return [_one_of(width, place) for place in _places(cells, listed, kind, name)]
 
 
 def _hashed(cells: list[str], buckets: int) -> list[list[float]]:
-    found = []
-    for text in cells:
-        row = [0.0] * buckets
-        row[bucket_of(text, buckets)] = 1.0
-        found.append(row)
-    return found
+    return [_one_of(buckets, bucket_of(text, buckets)) for text in cells]
+
+
+def _one_of(width: int, place: int) -> list[float]:
+    """Zeros, and a one at this place; none beyond the last."""
+    return ([0.0] * place + [1.0] + [0.0] * (width - 1 - place))[:width]
 
 
 def bucket_of(text: str, buckets: int) -> int:

@@ -28,6 +28,11 @@ def dotted(table: str) -> str:
     return ".".join(map(quoted, table.split(".")))
 
 
+def literal(text: str) -> str:
+    """A text as SQL has it."""
+    return "'" + text.replace("'", "''") + "'"
+
+
 def rows_to_read(rows: str, key: str, most: int) -> str:
     """SQL: those among these rows whose key stands in no more than `most` of them."""
     more = f"SELECT {quoted(key)} AS name FROM ({rows}) AS counted GROUP BY 1 HAVING count(*) > {most}"
@@ -124,9 +129,9 @@ def _code(schema: Schema, place: int, name: str, kind: Any, types: Mapping[str, 
 
 
 def _listed(name: str, listed: Sequence[str], beyond: int, type: Any, *, refused: bool) -> tuple[str, str]:
-    text = f"TRIM(BOTH {_literal(_SPACE)} FROM CAST({quoted(name)} AS VARCHAR)) COLLATE {quoted('C')}"
-    cases = " ".join(f"WHEN {_literal(value)} THEN {code}" for code, value in enumerate(listed))
-    other = f"COALESCE({text}, '') NOT IN ({', '.join(map(_literal, listed))})"
+    text = f"TRIM(BOTH {literal(_SPACE)} FROM CAST({quoted(name)} AS VARCHAR)) COLLATE {quoted('C')}"
+    cases = " ".join(f"WHEN {literal(value)} THEN {code}" for code, value in enumerate(listed))
+    other = f"COALESCE({text}, '') NOT IN ({', '.join(map(literal, listed))})"
     one_way = type in _WHOLE and any(value.isdecimal() for value in listed)  # of writing a number
     otherwise = bool(spellings(tuple(listed))) and not one_way
     meant = f"{other} AND COALESCE({text}, '') <> ''" if otherwise else ""
@@ -211,10 +216,6 @@ def _label(schema: Schema, types: Mapping[str, Any]) -> tuple[str, str]:
         raise InvalidParameter(f"is a label that SQL does not code as the schema does: {name!r}")
     place, wrong = _listed(name, kind.values, 0, types[name], refused=True)
     return (f"2 * ({place}) - 1" if len(kind.values) == 2 else place), wrong
-
-
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
 
 
 def tables_of(schema: Schema, found: Sequence[Sequence[Any]]) -> CountTables | None:

@@ -111,9 +111,7 @@ class MySQL(Source):
 
     def _columns(self, connection: pymysql.Connection[Any]) -> dict[str, None]:
         """The columns, where the table is one that a transaction covers."""
-        schema, _, name = str(self.table).rpartition(".")
-        asked = f"SELECT table_type, engine FROM information_schema.tables WHERE table_schema = coalesce(nullif({_VALUE}, ''), database()) AND table_name = {_VALUE}"
-        found = self._asked(connection, asked, [schema, name])
+        found = self._described(connection, "table_type, engine FROM information_schema.tables")
         if not found:
             raise SourceError(f"{self.address}: no such table {self.table}, or this user may not read it")
         if found[0] != ("BASE TABLE", "InnoDB"):
@@ -124,10 +122,15 @@ class MySQL(Source):
             cursor.execute(f"{self._rows()} LIMIT 0")
             return dict.fromkeys(column[0] for column in cursor.description or ())
 
-    def _unfit(self, connection: pymysql.Connection[Any], column: str) -> str | None:
-        asked = f"SELECT data_type FROM information_schema.columns WHERE table_schema = coalesce(nullif({_VALUE}, ''), database()) AND table_name = {_VALUE} AND column_name = {_VALUE}"
+    def _described(self, connection: pymysql.Connection[Any], what: str) -> list[tuple[Any, ...]]:
+        """What the server says of the table."""
         schema, _, name = str(self.table).rpartition(".")
-        kind = str(self._one(connection, asked, [schema, name, column])).lower()
+        among = f"table_schema = coalesce(nullif({_VALUE}, ''), database()) AND table_name = {_VALUE}"
+        return self._asked(connection, f"SELECT {what} WHERE {among}", [schema, name])
+
+    def _unfit(self, connection: pymysql.Connection[Any], column: str) -> str | None:
+        kinds = dict(self._described(connection, "column_name, data_type FROM information_schema.columns"))
+        kind = str(kinds[column]).lower()
         return None if kind in _WITH_A_TEXT_EACH or kind.endswith(("int", "char", "text")) else kind
 
     def _check_plan(self, connection: pymysql.Connection[Any], *, again: bool = False) -> None:

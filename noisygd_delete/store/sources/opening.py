@@ -172,7 +172,6 @@ def _selection(source: Source, done: Done = NOTHING_DONE) -> Selection | None:
     return Selection(source.id, source.query, source.subject, source.rows_per_subject, done.ids, done.subjects)
 
 
-_POSTGRES = ("postgresql://", "postgres://")
 _KINDS: dict[str, type[Source]] = {
     kind.kind: kind for kind in (Postgres, MySQL, DeltaTable, DuckdbFile, ParquetFolder, FolderOnEngine, DeltaOnEngine)
 }
@@ -189,19 +188,24 @@ def source_at(address: str, *, engine: str | None = None, **facts: Any) -> Sourc
     Raises:
         InvalidParameter: nothing of the kind is there, or the facts do not suit it.
     """
+    database = next((kind for kind in (Postgres, MySQL) if kind.recognises(address)), None)
+    if database is not None and engine is None:
+        return database(address, **facts)
+    if database is not None:
+        raise InvalidParameter("--engine reads files of Parquet; rows of a database are read without one")
     if engine is not None:
-        return _on_engine(address, engine, facts)
-    if address.startswith(_POSTGRES):
-        return Postgres(address, **facts)
-    if MySQL.recognises(address):
-        return MySQL(address, **facts)
+        facts["engine"] = engine
+    if engine is not None and "://" in address:
+        return FolderOnEngine(address, **facts)
     path = Path(address).absolute()
-    for kind in (DeltaTable, DuckdbFile, ParquetFolder):
+    for kind in (DeltaTable, DuckdbFile, ParquetFolder) if engine is None else (DeltaOnEngine, FolderOnEngine):
         if kind.recognises(path):
             return kind(str(path), **facts)
     raise InvalidParameter(
         f"{address!r}: give postgresql://HOST/DATABASE, mysql://HOST/DATABASE, a DuckDB file (*.duckdb), the folder of a Delta table (with its _delta_log), or "
         "a folder of Parquet files (*.parquet)"
+        if engine is None
+        else f"{address!r}: with --engine give a folder of Parquet files (*.parquet), or that of a Delta table"
     )
 
 
@@ -221,18 +225,3 @@ def source_from(description: Mapping[str, Any]) -> Source:
     if not set(description) <= {"kind", *(field.name for field in fields(kind))}:
         raise StoreCorrupt(_UNSAID)
     return kind(**{name: value for name, value in description.items() if name != "kind"})
-
-
-def _on_engine(address: str, engine: str, facts: Mapping[str, Any]) -> Source:
-    if address.startswith(_POSTGRES):
-        raise InvalidParameter("--engine reads files of Parquet; rows of a database are read without one")
-    if "://" in address:
-        return FolderOnEngine(address, engine=engine, **facts)
-    path = Path(address).absolute()
-    if DeltaTable.recognises(path):
-        return DeltaOnEngine(str(path), engine=engine, **facts)
-    if not ParquetFolder.recognises(path):
-        raise InvalidParameter(
-            f"{address!r}: with --engine give a folder of Parquet files (*.parquet), or that of a Delta table"
-        )
-    return FolderOnEngine(str(path), engine=engine, **facts)

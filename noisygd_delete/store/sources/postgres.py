@@ -62,6 +62,10 @@ class Postgres(Source):
                 "certificate where no password is asked for it"
             )
 
+    @staticmethod
+    def recognises(address: str) -> bool:
+        return address.startswith(("postgresql://", "postgres://"))
+
     def connected(self) -> AbstractContextManager[psycopg.Connection[Any]]:
         """A connection; what goes wrong on it is told without words of the server that may quote a row."""
         return connected(self.address)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import CountBroken
 from ...records import EditCounts
+from .by_sql import literal, quoted
 from .session import MAKING, ask
 
 if TYPE_CHECKING:
@@ -61,9 +62,6 @@ def installing(table: str, reader: str | None = None) -> list[str]:
     Args:
         reader: the role that learns, if that is another one.
     """
-    from psycopg import sql
-
-    there = sql.Literal(table).as_string()
     statements = [*_TABLES, _FUNCTION, f"LOCK TABLE {table} IN SHARE ROW EXCLUSIVE MODE", *removing(table)]
     for kind, (operation, rows) in _KINDS.items():
         statements.append(
@@ -76,10 +74,10 @@ def installing(table: str, reader: str | None = None) -> list[str]:
     # ALWAYS: also in a session that replays what happened elsewhere
     statements += [f"ALTER TABLE {table} ENABLE ALWAYS TRIGGER {trigger}" for trigger in _TRIGGERS]
     statements.append(
-        f"INSERT INTO noisygd_delete.watched (relation, rows_then) SELECT {there}::regclass, count(*) FROM {table}"
+        f"INSERT INTO noisygd_delete.watched (relation, rows_then) SELECT {_regclass(table)}, count(*) FROM {table}"
     )
     if reader is not None:
-        role = sql.Identifier(reader).as_string()
+        role = quoted(reader)
         statements += [
             f"GRANT USAGE ON SCHEMA noisygd_delete TO {role}",
             f"GRANT SELECT ON noisygd_delete.watched, noisygd_delete.changes TO {role}",
@@ -91,13 +89,11 @@ def installing(table: str, reader: str | None = None) -> list[str]:
 
 def removing(table: str) -> list[str]:
     """The statements that end it; where nothing ever counted, they fail."""
-    from psycopg import sql
-
-    there = sql.Literal(table).as_string()
+    there = _regclass(table)
     return [
         *(f"DROP TRIGGER IF EXISTS {trigger} ON {table}" for trigger in _TRIGGERS),
-        f"DELETE FROM noisygd_delete.changes WHERE relation = {there}::regclass",
-        f"DELETE FROM noisygd_delete.watched WHERE relation = {there}::regclass",
+        f"DELETE FROM noisygd_delete.changes WHERE relation = {there}",
+        f"DELETE FROM noisygd_delete.watched WHERE relation = {there}",
     ]
 
 
@@ -110,18 +106,15 @@ def is_there(connection: psycopg.Connection[Any], table: str) -> bool:
 
 def fold(connection: psycopg.Connection[Any], table: str, covered: str) -> None:
     """Put the counts that this snapshot sees together into one number; whoever asks for changes since before them is told that they are not known."""
-    from psycopg import sql
-
     there = _regclass(table)
-    connection.execute(
-        sql.SQL(
-            "WITH folded AS (DELETE FROM noisygd_delete.changes "
-            f"WHERE relation = {there} AND pg_visible_in_snapshot(xid, {_snapshot(covered)}) RETURNING xid, inserted, deleted) "
-            "UPDATE noisygd_delete.watched SET rows_then = rows_then + (SELECT coalesce(sum(inserted - deleted), 0) FROM folded), "
-            "since = coalesce((SELECT xid FROM folded WHERE xid > watched.since ORDER BY xid DESC LIMIT 1), since) "
-            f"WHERE relation = {there}"
-        )
+    folded = (
+        "WITH folded AS (DELETE FROM noisygd_delete.changes "
+        f"WHERE relation = {there} AND pg_visible_in_snapshot(xid, {_snapshot(covered)}) RETURNING xid, inserted, deleted) "
+        "UPDATE noisygd_delete.watched SET rows_then = rows_then + (SELECT coalesce(sum(inserted - deleted), 0) FROM folded), "
+        "since = coalesce((SELECT xid FROM folded WHERE xid > watched.since ORDER BY xid DESC LIMIT 1), since) "
+        f"WHERE relation = {there}"
     )
+    run(connection, [folded])
 
 
 def counted(connection: psycopg.Connection[Any], address: str, table: str, since: str) -> EditCounts | None:
@@ -204,15 +197,11 @@ def _broken(address: str, why: str) -> CountBroken:
 
 
 def _regclass(table: str) -> str:
-    from psycopg import sql
-
-    return f"{sql.Literal(table).as_string()}::regclass"
+    return f"{literal(table)}::regclass"
 
 
 def _snapshot(position: str) -> str:
-    from psycopg import sql
-
-    return f"{sql.Literal(position.partition(':')[2]).as_string()}::pg_snapshot"
+    return f"{literal(position.partition(':')[2])}::pg_snapshot"
 
 
 def run(connection: psycopg.Connection[Any], statements: list[str]) -> None:
