@@ -375,7 +375,11 @@ class DeltaTable(Lake):
                 before = self._read_rows(connection, chain.columns, own)
             if self.query is not None or before is not None:
                 self._without(connection, dataset, column, written)
-            self._check_absence(connection, column, written)
+            if self.query is not None:
+                self._check_names(self._columns(connection))
+                still = self._read_of(connection, ids, subjects)
+                if still:
+                    raise still_read(still)
             if chain is not None and before is not None:
                 chain.take(before, self._read_rows(connection, chain.columns, own))
         accept(mark, gone)
@@ -416,15 +420,6 @@ class DeltaTable(Lake):
             f"CREATE TEMP VIEW {ROWS} AS SELECT * FROM noisygd_delete_before WHERE COALESCE(CAST({quoted(column)} AS VARCHAR) "
             "NOT IN (SELECT name FROM noisygd_delete_names), TRUE)"
         )
-
-    def _check_absence(self, connection: duckdb.DuckDBPyConnection, column: str, names: Sequence[str]) -> None:
-        """Raise `InvalidRequest` where the query reads these names."""
-        if self.query is None:
-            return
-        self._check_names(_types(connection, self._rows()))
-        still = _counted(connection, self._rows(), column, names)
-        if still:
-            raise still_read(still)
 
     def committed(self, mark: str) -> str | None:
         table = self._table()

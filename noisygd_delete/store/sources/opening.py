@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn
@@ -21,7 +21,7 @@ from ...errors import InvalidParameter, MissingDependency, StoreCorrupt, choice
 from ...features.schema import Schema
 from ...records import LeftOut
 from . import parquet_files as files
-from .lake import ROWS, DeltaTable, DuckdbFile, ParquetFolder, number_of
+from .lake import DeltaTable, DuckdbFile, ParquetFolder, number_of
 from .mysql import MySQL
 from .postgres import Postgres
 from .reading import columns_of
@@ -141,19 +141,12 @@ class DeltaOnEngine(DeltaTable):
         self, schema: Schema, slots: int, done: Done = NOTHING_DONE
     ) -> AbstractContextManager[tuple[CurrentRecords, str, LeftOut]]:
         pinned, selection = self.pinned(columns_of(schema)), _selection(self, done)
-        table = replace(self, query=None)  # the engine asks the query, in its own words
-        with table._at(number_of(pinned.position)) as connection:
-            table._check_done(connection, pinned.position, done)
+        with self._at(number_of(pinned.position)) as connection:
+            self._check_done(connection, pinned.position, done)
         return open_rows(self.engine, self.address, schema, slots, pinned=pinned, selection=selection)
 
-    def check(self) -> None:
-        table = replace(self, query=None)
-        with table._moment() as (connection, _):
-            table._check_columns(connection.table(ROWS).columns)
-            table._check_types(connection)
-
-    def _check_absence(self, *given: Any) -> None:
-        """What the query reads is asked in its own words, when it is read."""
+    def _rows(self) -> str:
+        return f"SELECT * FROM {self._table_name}"  # the engine asks the query, in its own words
 
 
 def _check_engine(source: Source, engine: str) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -18,12 +18,21 @@ from ...records import EditCounts
 from ..entry import seen_too
 from . import session, trigger
 from .by_sql import dotted, quoted, rows_to_read
-from .session import as_written, ask, ask_all, ask_one, connected, library, of_rows, said
+from .session import as_written, ask, ask_all, ask_one, library, of_rows, said
 from .source import Done, Source, chosen_by_others, put_back, require_read_once
 
 if TYPE_CHECKING:
     import psycopg
 
+_OLDEST = 130_000  # 13
+_LOCK, _STATEMENT = 10, 600  # seconds to wait for somebody's lock, and for a statement that is no reading of all rows
+_ALIVE = {"keepalives": 1, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
+_FIRST = f"-c lock_timeout={_LOCK}s -c statement_timeout={_STATEMENT}s"  # what the address says comes after, and counts
+_LAST = "-c TimeZone=UTC -c DateStyle=ISO -c IntervalStyle=postgres -c extra_float_digits=1 -c bytea_output=hex"
+_HINTS = {
+    "42P01": ". A table of another schema is named with it: --table schema.table",
+    "55P03": ". Somebody else holds a lock there; it is tried again",
+}
 _KEYS = "noisygd_delete.keys"  # a setting, for the length of a transaction
 _PATIENCE = 10.0  # seconds until a transaction whose client died is given up by the server
 _BY_OTHERS = {  # parts of a plan by which other rows decide whether one is read
@@ -66,9 +75,33 @@ class Postgres(Source):
     def recognises(address: str) -> bool:
         return address.startswith(("postgresql://", "postgres://"))
 
-    def connected(self) -> AbstractContextManager[psycopg.Connection[Any]]:
-        """A connection; what goes wrong on it is told without words of the server that may quote a row."""
-        return connected(self.address)
+    @contextmanager
+    def connected(self) -> Iterator[psycopg.Connection[Any]]:
+        """A connection, with what a release relies on set for it; parameters are $1, $2 in its statements.
+
+        Raises:
+            SourceError: whatever goes wrong on it, without words of the server that may quote a row.
+        """
+        psycopg = library()
+        options = psycopg.conninfo.conninfo_to_dict(self.address).get("options") or ""
+        how = {
+            "connect_timeout": 10,
+            "application_name": "noisygd-delete",
+            "cursor_factory": psycopg.RawCursor,
+            **_ALIVE,
+        }
+        try:
+            connection = psycopg.connect(self.address, **how, options=f"{_FIRST} {options} {_LAST}")
+        except psycopg.Error as error:  # nothing was asked yet: these words quote no row
+            words = str(error).strip().partition("\n")[0]
+            raise SourceError(f"{self.address}: {type(error).__name__}; is the server there? {words}") from None
+        try:
+            with connection:
+                if connection.info.server_version < _OLDEST:
+                    raise SourceError(f"{self.address}: PostgreSQL 13 or later is needed")
+                yield connection
+        except psycopg.Error as error:
+            raise SourceError(f"{self.address}: {said(error)}{_HINTS.get(error.sqlstate, '')}") from None
 
     @contextmanager
     def _moment(self, *, marking: bool = False) -> Iterator[tuple[psycopg.Connection[Any], str]]:
