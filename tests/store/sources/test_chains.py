@@ -433,7 +433,7 @@ def test_a_release_reads_no_row_where_the_source_counts(tmp_path: Path, monkeypa
 
     def none_read(source: DuckdbFile, connection: Any, columns: Any, rows: str) -> Iterator[Any]:
         assert columns == ["persons", "rows"], "a row was read"  # how many are left out
-        return right(source, connection, columns, rows)
+        yield from right(source, connection, columns, rows)
 
     monkeypatch.setattr(DuckdbFile, "_cells", none_read)
     with Store.open(path) as store:
