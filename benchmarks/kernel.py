@@ -92,15 +92,12 @@ def measure_on_device(
     import torch
 
     objective = DeviceObjective(records, loss, regularization=1e-3, device=place)
-    plain = DeviceObjective(records, loss, regularization=1e-3, device=place, fused=False)
     weights, noise = np.random.default_rng(1).standard_normal(objective.shape), SecureNoise()
-    single = torch.tensor(weights, dtype=torch.float32, device=objective.table.device)
-    rows, few = plain.table.rows, max(1, steps // 16)
-    slopes = torch.ones((loss.outputs, len(rows)), device=objective.table.device)
+    single = torch.tensor(weights, dtype=torch.float32, device=objective.device)
+    rows, few = objective.rows, max(1, steps // 16)
+    slopes = torch.ones((loss.outputs, len(rows)), device=objective.device)
 
-    def run_on(there: DeviceObjective) -> Callable[[], object]:
-        scale = {"step_size": 0.1, "noise_variance": 1e-6, "steps": steps, "noise": noise, "block": device.STEPS}
-        return lambda: run_in_blocks(weights, there.descend, **scale)
+    scale = {"step_size": 0.1, "noise_variance": 1e-6, "steps": steps, "noise": noise, "block": device.STEPS}
 
     def repeated(work: Callable[[], torch.Tensor]) -> Callable[[], object]:
         def calls() -> None:
@@ -113,21 +110,19 @@ def measure_on_device(
     times = rounds(
         {
             "read": (repeated(rows.sum), few),
-            "step": (run_on(objective), steps),
-            "products": (run_on(plain), steps),
+            "step": (lambda: run_in_blocks(weights, objective.descend, **scale), steps),
             "bare": (repeated(lambda: rows @ single.T + (slopes @ rows).sum()), few),
         },
         repeats,
     )
     size = f"{records.slots:,} × {records.features.shape[1]}"
-    path = f"{objective.table.device.type}, {'fused' if objective.fused else 'products'}"
     return [
         name,
         loss.name,
         size,
-        path,
+        f"{objective.device.type}, products",
         "-",
-        *(f"{ratio(times, column, 'read'):.2f}" for column in ("step", "products", "bare")),
+        *(f"{ratio(times, column, 'read'):.2f}" for column in ("step", "step", "bare")),
     ]
 
 

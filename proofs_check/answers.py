@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 from noisygd_delete import Budget, Guarantee
 from noisygd_delete.accountant import within
-from noisygd_delete.bounds import conversion
+from noisygd_delete.bounds import gaussian
 
 from . import chapters
 from .framework import RIGOROUS, SYMBOLIC, Finding, close, require, statement
@@ -300,8 +300,8 @@ def _within(claim, effort: int) -> Finding:
     "S.support",
     "noise that ends at B standard deviations adds at most δ = (draws)·Φ(μ − B): the outcomes that one world has and the other has not",
     evidence=(RIGOROUS,),
-    claim=conversion.support_delta,
-    fault=("one draw", lambda *, mu: conversion.support_delta(mu=mu) / 1e18),
+    claim=gaussian.support_delta,
+    fault=("one draw", lambda *, mu: gaussian.support_delta(mu=mu) / 1e18),
     licenses=(
         "bounds.gaussian:support_delta",
         "bounds.tails:log_lower_tail",

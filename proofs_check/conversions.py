@@ -7,7 +7,7 @@ import math
 import numpy as np
 import sympy as sp
 
-from noisygd_delete.bounds import conversion
+from noisygd_delete.bounds import gaussian, renyi
 
 from .exact import surely_less
 from .framework import ADVERSARIAL, RIGOROUS, SYMBOLIC, Finding, require, same, statement
@@ -52,9 +52,9 @@ def closest_conversion(convert, effort: int, seed: int, trials: int = 4000) -> f
     "B.1",
     "R_q ≤ ε₀ gives P[O] ≤ e^ε P′[O] + δ with ε = ε₀ + log(1/δ)/(q−1) (also Remark 2.1)",
     evidence=(SYMBOLIC, ADVERSARIAL),
-    claim=conversion.renyi_epsilon_mironov,
+    claim=renyi.renyi_epsilon_mironov,
     fault=("log(1/δ)/q for log(1/δ)/(q−1)", lambda *, order, renyi, delta: max(0.0, renyi - math.log(delta) / order)),
-    licenses=("bounds.conversion:renyi_epsilon_mironov",),
+    licenses=("bounds.renyi:renyi_epsilon_mironov",),
     scope="Both cases of the proof as identities of exponents; binary laws on the edge of the Rényi budget, solved by "
     "bisection, as the adversary (binary laws are enough by data processing, which is cited).",
 )
@@ -76,8 +76,8 @@ def _canonne_inverse(claim, order: float, cost: float, delta: float) -> None:
 
 
 class _Canonne:
-    epsilon = staticmethod(conversion.renyi_epsilon)
-    log_delta = staticmethod(conversion.renyi_log_delta)
+    epsilon = staticmethod(renyi.renyi_epsilon)
+    log_delta = staticmethod(renyi.renyi_log_delta)
 
 
 class _CanonneFault:
@@ -87,7 +87,7 @@ class _CanonneFault:
     def epsilon(*, order: float, renyi: float, delta: float) -> float:
         return max(0.0, renyi + math.log1p(-1 / order) - (math.log(delta) + 2 * math.log(order)) / (order - 1))
 
-    log_delta = staticmethod(conversion.renyi_log_delta)
+    log_delta = staticmethod(renyi.renyi_log_delta)
 
 
 @statement(
@@ -96,7 +96,7 @@ class _CanonneFault:
     evidence=(SYMBOLIC, ADVERSARIAL),
     claim=_Canonne,
     fault=("2 log q for log q", _CanonneFault),
-    licenses=("bounds.conversion:renyi_epsilon", "bounds.conversion:renyi_log_delta"),
+    licenses=("bounds.renyi:renyi_epsilon", "bounds.renyi:renyi_log_delta"),
     scope="The maximiser of (1 − e^{ε−z})e^{−(q−1)z} and its value, symbolically; binary laws as for B.1; the inverse"
     " on a grid.",
 )
@@ -126,13 +126,13 @@ def _wrong_direction_gdp(*, mu: float, epsilon: float) -> float:
     "S.gdp",
     "μ-GDP gives δ(ε) = Φ(−ε/μ + μ/2) − e^ε Φ(−ε/μ − μ/2), rounded up, and searches return the safe side",
     evidence=(SYMBOLIC, RIGOROUS),
-    claim=conversion.gdp_log_delta,
+    claim=gaussian.gdp_log_delta,
     fault=("Φ(−ε/μ − μ/2) for Φ(−ε/μ + μ/2)", _wrong_direction_gdp),
     licenses=(
-        "bounds.conversion:gdp_log_delta",
-        "bounds.conversion:gdp_delta",
-        "bounds.conversion:gdp_epsilon",
-        "bounds.conversion:gdp_for",
+        "bounds.gaussian:gdp_log_delta",
+        "bounds.gaussian:gdp_delta",
+        "bounds.gaussian:gdp_epsilon",
+        "bounds.gaussian:gdp_for",
         "bounds.tails:erfcx",
         "bounds.tails:upper_tail",
     ),
@@ -158,23 +158,19 @@ def _gaussian_dp(claim, effort: int) -> Finding:
                 worst = max(worst, float(found - truth))
     require(worst < 1e-9, f"δ is {worst} above the truth in logarithm")
     for size, level in ((0.3, 1e-6), (1.0, 1e-9), (3.0, 1e-12), (0.01, 1e-3)):
-        epsilon = conversion.gdp_epsilon(mu=size, delta=level)
+        epsilon = gaussian.gdp_epsilon(mu=size, delta=level)
         require(claim(mu=size, epsilon=epsilon) <= math.log(level), "gdp_epsilon is on the safe side")
         require(claim(mu=size, epsilon=epsilon * (1 - 1e-6)) > math.log(level), "gdp_epsilon is the least")
-        found = conversion.gdp_for(epsilon=epsilon, delta=level)
+        found = gaussian.gdp_for(epsilon=epsilon, delta=level)
         require(claim(mu=found, epsilon=epsilon) <= math.log(level), "gdp_for is on the safe side")
         require(abs(found / size - 1) < 1e-6, "gdp_for inverts gdp_epsilon")
-        require(abs(conversion.gdp_delta(mu=size, epsilon=epsilon) / level - 1) < 1e-6, "gdp_delta")
+        require(abs(gaussian.gdp_delta(mu=size, epsilon=epsilon) / level - 1) < 1e-6, "gdp_delta")
+    require(gaussian.gdp_epsilon(mu=0.0, delta=1e-6) == 0 == gaussian.gdp_epsilon(mu=2.0, delta=1.0), "no ε is needed")
     require(
-        conversion.gdp_epsilon(mu=0.0, delta=1e-6) == 0 == conversion.gdp_epsilon(mu=2.0, delta=1.0), "no ε is needed"
-    )
-    require(
-        conversion.gdp_epsilon(mu=1.0, delta=0.0) == math.inf == conversion.gdp_epsilon(mu=math.inf, delta=0.5),
+        gaussian.gdp_epsilon(mu=1.0, delta=0.0) == math.inf == gaussian.gdp_epsilon(mu=math.inf, delta=0.5),
         "no ε suffices",
     )
-    require(
-        conversion.gdp_epsilon(mu=1.0, delta=math.erf(1 / math.sqrt(8)) * 1.001) == 0, "δ above the total variation"
-    )
+    require(gaussian.gdp_epsilon(mu=1.0, delta=math.erf(1 / math.sqrt(8)) * 1.001) == 0, "δ above the total variation")
     require(claim(mu=0.0, epsilon=0.0) == -math.inf and claim(mu=math.inf, epsilon=1.0) == 0.0, "limits of μ")
     return Finding(f"at most {worst:.1e} above the truth in log δ")
 
@@ -183,12 +179,12 @@ def _gaussian_dp(claim, effort: int) -> Finding:
     "S.rate",
     "a curve ε_q = q·rate: the least ε over all orders, and the largest rate for an (ε, δ) budget",
     evidence=(RIGOROUS,),
-    claim=conversion.rate_epsilon,
+    claim=renyi.rate_epsilon,
     fault=("only order 2 is tried, without its δ term", lambda *, rate, delta: 2 * rate),
     licenses=(
-        "bounds.conversion:rate_epsilon",
-        "bounds.conversion:rate_for",
-        "bounds.conversion:best_order",
+        "bounds.renyi:rate_epsilon",
+        "bounds.renyi:rate_for",
+        "bounds.arithmetic:best_order",
     ),
     scope="Never below the exact δ(ε) of the Gaussian pair with μ² = 2·rate (which has that curve), 18 points; the "
     "round trip through `rate_for` stays within the budget. Optimality of the order is compared with a fine "
@@ -199,10 +195,10 @@ def _rate(claim, effort: int) -> Finding:
     for rate in (1e-6, 1e-4, 0.01, 0.1, 0.5, 3.0):
         for delta in (1e-3, 1e-6, 1e-10):
             epsilon = claim(rate=rate, delta=delta)
-            exact = conversion.gdp_epsilon(mu=math.sqrt(2 * rate), delta=delta)
+            exact = gaussian.gdp_epsilon(mu=math.sqrt(2 * rate), delta=delta)
             require(epsilon >= exact, f"rate {rate}, δ = {delta}: ε = {epsilon} below the Gaussian pair's {exact}")
             scan = min(
-                conversion.renyi_epsilon(order=1 + math.exp(t / 20), renyi=(1 + math.exp(t / 20)) * rate, delta=delta)
+                renyi.renyi_epsilon(order=1 + math.exp(t / 20), renyi=(1 + math.exp(t / 20)) * rate, delta=delta)
                 for t in range(-120, 400)
             )
             require(
@@ -210,9 +206,7 @@ def _rate(claim, effort: int) -> Finding:
                 f"rate {rate}, δ = {delta}: a scanned order gives {scan} < {epsilon}",
             )
             closest = min(closest, epsilon / exact - 1 if exact else math.inf)
-            back, order = conversion.rate_for(epsilon=max(epsilon, 1e-3), delta=delta)
-            require(
-                conversion.renyi_epsilon(order=order, renyi=order * back, delta=delta) <= max(epsilon, 1e-3), "rate_for"
-            )
+            back, order = renyi.rate_for(epsilon=max(epsilon, 1e-3), delta=delta)
+            require(renyi.renyi_epsilon(order=order, renyi=order * back, delta=delta) <= max(epsilon, 1e-3), "rate_for")
             require(surely_less(0, back), "rate_for is positive")
     return Finding(f"at least {closest:.1%} above the exact Gaussian ε")

@@ -14,8 +14,8 @@ import sympy as sp
 
 from noisygd_delete import Budget, losses, make_plan, maps
 from noisygd_delete.accountant import Presence, StageRun, ancestor_guarantee
-from noisygd_delete.bounds import conversion, ladder, shifted_interpolation
-from noisygd_delete.bounds.gaussian import gdp_tradeoff
+from noisygd_delete.bounds import ladder, shifted_interpolation
+from noisygd_delete.bounds.gaussian import gdp_epsilon, gdp_log_delta, gdp_tradeoff
 from noisygd_delete.errors import AssumptionViolated
 from noisygd_delete.methods.composition import CompositionRun
 from noisygd_delete.methods.minimiser import MinimiserRun
@@ -53,7 +53,7 @@ def _within(first: np.ndarray, second: np.ndarray, mu: float, what: str) -> floa
             found = densities.renyi(order, one, other)
             require(found <= order * mu**2 / 2 * (1 + 1e-5) + 1e-9, f"{what}: R_{order} = {found} with μ = {mu}")
         for epsilon in (0.0, 0.5, 1.5):
-            allowed = math.exp(conversion.gdp_log_delta(mu=mu, epsilon=epsilon)) if mu else 0.0
+            allowed = math.exp(gdp_log_delta(mu=mu, epsilon=epsilon)) if mu else 0.0
             found = _stick(one, other, epsilon)
             require(found <= allowed + _GRID, f"{what}: δ({epsilon}) = {found}, stated {allowed}")
         used = max(used, math.sqrt(max(densities.renyi(2.0, one, other), 0.0)) / mu if mu else 0.0)
@@ -328,7 +328,7 @@ def _mu_of(epsilon: float, delta: float = 1e-5) -> float:
     low, high = 1e-6, 10.0
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if conversion.gdp_epsilon(mu=middle, delta=delta) <= epsilon else (low, middle)
+        low, high = (middle, high) if gdp_epsilon(mu=middle, delta=delta) <= epsilon else (low, middle)
     return low
 
 

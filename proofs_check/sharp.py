@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from noisygd_delete.bounds import conversion, shifted_interpolation, theorem_5_1
+from noisygd_delete.bounds import shifted_interpolation, theorem_5_1
+from noisygd_delete.bounds.gaussian import gdp_delta
 
 from . import gaussian
 from .densities import Line, renyi
@@ -73,7 +74,7 @@ def _attack(bound, line: Line, kernels: list, null, orders=(1.2, 2.0, 6.0)) -> f
                     closest = min(closest, 1 - truth / (order * mu * mu / 2))
                 for epsilon in (0.0, mu / 2, mu, 2 * mu):
                     delta = float(np.maximum(one - math.exp(epsilon) * two, 0).sum())
-                    limit = conversion.gdp_delta(mu=mu, epsilon=epsilon)
+                    limit = gdp_delta(mu=mu, epsilon=epsilon)
                     require(
                         delta <= limit + 2e-5 * (1 + math.exp(epsilon)),
                         f"T = {steps_with}, K = {steps_without}: δ({epsilon}) = {delta} above {limit}",

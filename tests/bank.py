@@ -5,7 +5,9 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from noisygd_delete import Budget, losses, make_plan
+import numpy as np
+
+from noisygd_delete import Budget, Records, losses, make_plan
 from noisygd_delete.methods import Interleaved, MarkovSums, Minimiser, Perturbed, Sharp, Stage
 from noisygd_delete.methods.plan import Plan
 
@@ -56,3 +58,15 @@ FURTHER: dict[str, dict[str, Any]] = {
 def plan_by(name: str) -> Plan:
     """The plan of a row of the bank."""
     return make_plan(**{**USUAL, **{**PROBLEMS, **FURTHER}[name]})
+
+
+def unit_rows(rows: int, width: int, seed: int = 0) -> np.ndarray:
+    """(rows, width) directions drawn at random, a hair shorter than 1, so that they stay within it in float32."""
+    drawn = np.random.default_rng(seed).standard_normal((rows, width))
+    return drawn / (np.linalg.norm(drawn, axis=1, keepdims=True) * 1.000001)
+
+
+def unit_records(rows: int, width: int, seed: int = 0, **facts: Any) -> Records:
+    """Such rows, labelled by the sign of their first value."""
+    values = unit_rows(rows, width, seed)
+    return Records(values, np.where(values[:, 0] > 0, 1.0, -1.0), **facts)

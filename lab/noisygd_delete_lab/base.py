@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from noisygd_delete.bounds import conversion
+from noisygd_delete.bounds import gaussian
 from noisygd_delete.errors import InvalidRequest
 from noisygd_delete.records import EditRequest, Records
 
@@ -60,7 +60,7 @@ class Certificate:
         if self.existing is None:
             return 1.0
         if self.gdp is not None:
-            return conversion.gdp_advantage(mu=self.gdp)
+            return gaussian.gdp_advantage(mu=self.gdp)
         epsilon, delta = self.existing
         return min(1.0, math.tanh(epsilon / 2) + 2 * delta / (math.exp(epsilon) + 1))
 

@@ -18,8 +18,8 @@ import math
 from collections.abc import Callable
 from typing import ClassVar
 
-from noisygd_delete.bounds import conversion
 from noisygd_delete.bounds.arithmetic import least_whole
+from noisygd_delete.bounds.renyi import renyi_epsilon
 from noisygd_delete.errors import PlanInfeasible
 from noisygd_delete.methods.plan import Plan
 
@@ -72,10 +72,7 @@ def least_steps(renyi: Callable[[float, int], float], *, epsilon: float, delta: 
     """
 
     def enough(steps: int) -> bool:
-        return any(
-            conversion.renyi_epsilon(order=order, renyi=renyi(order, steps), delta=delta) <= epsilon
-            for order in _ORDERS
-        )
+        return any(renyi_epsilon(order=order, renyi=renyi(order, steps), delta=delta) <= epsilon for order in _ORDERS)
 
     steps = least_whole(enough, most=1 << 40)
     if steps is None:

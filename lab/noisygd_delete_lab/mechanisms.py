@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noisygd_delete.bounds import conversion
+from noisygd_delete.bounds.gaussian import gdp_for
 from noisygd_delete.errors import count, positive
 
 
@@ -26,7 +26,7 @@ def gaussian_noise(*, l2_sensitivity: float, epsilon: float, delta: float) -> fl
 
     √(2 log(1.25/δ))Δ₂/ε is larger, and valid for ε ≤ 1 only.
     """
-    return positive("l2_sensitivity", l2_sensitivity) / conversion.gdp_for(epsilon=epsilon, delta=delta)
+    return positive("l2_sensitivity", l2_sensitivity) / gdp_for(epsilon=epsilon, delta=delta)
 
 
 def gaussian(

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from noisygd_delete.bounds.conversion import gdp_for
+from noisygd_delete.bounds.gaussian import gdp_for
 from noisygd_delete.curator.learning import train
 from noisygd_delete.engine import Execution
 from noisygd_delete.errors import choice

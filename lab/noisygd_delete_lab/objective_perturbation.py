@@ -16,9 +16,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from noisygd_delete.bounds.conversion import renyi_epsilon
 from noisygd_delete.bounds.objective_perturbation import curvature_ratio
-from noisygd_delete.bounds.renyi import least_noise
+from noisygd_delete.bounds.renyi import least_noise, renyi_epsilon
 from noisygd_delete.engine.noise import draw_linear_term, noise_source
 from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.engine.solver import solve

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from noisygd_delete.bounds import conversion
+from noisygd_delete.bounds import gaussian
 from noisygd_delete.errors import positive, probability
 from noisygd_delete.losses.base import Loss
 from noisygd_delete.records import Records
@@ -39,7 +39,7 @@ class OutputPerturbation(Baseline):
         self.epsilon, self.delta = positive("epsilon", epsilon), probability("delta", delta)
         self.tolerance = positive("tolerance", tolerance)
         moved = 2 * loss.constants.lipschitz / (regularization * records) + 2 * tolerance / regularization
-        self.noise = moved / conversion.gdp_for(epsilon=epsilon, delta=delta)
+        self.noise = moved / gaussian.gdp_for(epsilon=epsilon, delta=delta)
 
     def learn(self, records: Records, rng: np.random.Generator | None = None) -> Held:
         found = minimise(records, self.loss, regularization=self.regularization, tolerance=self.tolerance)
@@ -56,5 +56,5 @@ class OutputPerturbation(Baseline):
             adaptive=True,
             basis=self.source,
             caveats=("x or x′ (replace)", "one release; releases compose", "time taken by the solver is not hidden"),
-            gdp=conversion.gdp_for(epsilon=self.epsilon, delta=self.delta) / 2,
+            gdp=gaussian.gdp_for(epsilon=self.epsilon, delta=self.delta) / 2,
         )

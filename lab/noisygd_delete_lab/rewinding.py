@@ -17,7 +17,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from noisygd_delete.bounds.conversion import gdp_for
+from noisygd_delete.bounds.gaussian import gdp_for
 from noisygd_delete.records import Records
 
 from .base import Baseline, Certificate, Erased, Held, Weights, generator

@@ -24,7 +24,6 @@ from ..methods.base import Mechanism, contradict
 from ..methods.plan import Plan
 from ..privacy.budget import Total
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, in_words
-from ..privacy.sentences import table_html
 from ..records import EditCounts
 from .account import CONTRADICTION, Account, hidden_past
 from .events import Event, EventKinds, Known, Stretch, affordable, answer, compose, cost, orders
@@ -395,25 +394,6 @@ class Accountant:
         if not self.releases:
             return "Accountant(no releases)"
         return f"Accountant({self.releases} releases; a record still there, every one observed: {in_words(self.dp_cumulative(), several=True)})"
-
-    def _repr_html_(self) -> str:
-        """For notebooks."""
-        facts: dict[str, object] = {"releases": self.releases}
-        if self.releases:
-            delta = 1e-6 if self.plan is None else self.plan.budget.shown_delta
-            total = self.dp_cumulative()
-            facts[f"a record still there, every release ({total.adjacency}, {total.unit})"] = in_words(
-                total, several=True, delta=delta
-            )
-            if self.account.erasing is not None:
-                erased = self.deletion(1, self.account.erasing.number)
-                facts[f"the record erased last, every release ({erased.adjacency})"] = in_words(erased, several=True)
-        if self.plan is not None:
-            left = self.remaining()
-            facts["budget"] = left.allowed
-            if self.plan.releases > 1:
-                facts["publications left"] = "not limited" if left.publications is None else left.publications
-        return table_html("Accountant", facts)
 
     # --- a record that is still there ---
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from ..bounds import conversion
+from ..bounds import gaussian
 from ..errors import InvalidParameter, count, probability
 from ..privacy.guarantee import Guarantee
 from ..privacy.sentences import brief
@@ -113,7 +113,7 @@ class OneRun:
     @property
     def advantage(self) -> float:
         """The advantage of the Gaussian law at the lower bound on μ: a true lower bound where the claim is Gaussian."""
-        return conversion.gdp_advantage(mu=self.gdp)
+        return gaussian.gdp_advantage(mu=self.gdp)
 
 
 def _gaussian(mu: float, alarm: float) -> float:

@@ -18,7 +18,6 @@ from ..engine import CurrentRecords, Execution, rows_here
 from ..errors import BudgetExceeded, NotLearned
 from ..methods.plan import Plan
 from ..privacy.guarantee import Guarantee, in_words, under
-from ..privacy.sentences import table_html
 from ..records import NO_EDITS, EditCounts, EditRequest, Id, Records, SlotEdits, check_token
 from .learning import check_edit, check_fit, train, train_on
 from .model import Continuation, Model, Training
@@ -84,16 +83,6 @@ class Release:
     def __repr__(self) -> str:
         told = "; ".join(f"{ABOUT[name]}: {_limit(name, each)}" for name, each in self.guarantees.items())
         return f"Release({self.release}, {self.label!r}, {self.status}, {self.edits} edits, {self.steps} steps; {told})"
-
-    def _repr_html_(self) -> str:
-        """For notebooks."""
-        facts = {
-            "what": f"{self.label}, {self.status}",
-            "edits": self.counts.text() if self.edits else "none",
-            "steps": self.steps,
-            **{ABOUT.get(name, name): _limit(name, each) for name, each in self.guarantees.items()},
-        }
-        return table_html(f"Release {self.release}", facts)
 
     @property
     def guarantee(self) -> Guarantee:

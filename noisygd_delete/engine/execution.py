@@ -263,12 +263,6 @@ def find_device(device: str, group: Group) -> Any:
     return torch.device("cuda", index)
 
 
-def multiprocessors(device: Any) -> int:
-    import torch
-
-    return torch.cuda.get_device_properties(device).multi_processor_count if device.type == "cuda" else 1
-
-
 # --- threads ---
 #
 # Who gets the processors: threads of our own over the parts of a table, and one thread for each matrix product.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -43,7 +44,32 @@ Array = NDArray[np.float64]
 _OF_ROWS = ("_curator", "release_", "clipped_", "targets_clipped_")  # no pickle has them
 
 
-class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
+@dataclass(kw_only=True, eq=False, repr=False)
+class Parameters:
+    """What both estimators are told, as `DeletionEstimator` says. Of these is the signature made from which scikit-learn reads their names."""
+
+    feature_bounds: Any = None
+    row_norm: str | float = "unit"
+    fit_intercept: bool = True
+    regularization: float | None = None
+    ridge: str | None = None
+    model_norm: float | None = None
+    budget: Budget | None = None
+    method: str | Method = AUTO
+    proof: str = "computer-checked"
+    total: Any = "auto"
+    adjacency: str = "replace"
+    deletion_notion: str = "definition-4.1"
+    releases: int = 1
+    batch: int = 1
+    rows_per_subject: int = 1
+    slots: int | None = None
+    utility: bool = True
+    dtype: str = "float32"
+    random_state: Any = None
+
+
+class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
     """Base of the estimators. Subclasses say how labels are coded and which loss they use.
 
     Args:
@@ -80,26 +106,6 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
     read a block at a time, and the table made of it is dense.
     """
 
-    feature_bounds: Any
-    row_norm: str | float
-    fit_intercept: bool
-    regularization: float | None
-    ridge: str | None
-    model_norm: float | None
-    budget: Budget | None
-    method: str | Method
-    proof: str
-    total: Any
-    adjacency: str
-    deletion_notion: str
-    releases: int
-    batch: int
-    rows_per_subject: int
-    slots: int | None
-    utility: bool
-    dtype: str
-    random_state: Any
-
     plan_: Plan
     advice_: Advice
     accountant_: Accountant
@@ -112,10 +118,6 @@ class DeletionEstimator(BaseEstimator):  # type: ignore[misc]
     )
     _feature_map: str | None = None
     _target_norm: float | None = None
-
-    def _keep(self, arguments: Mapping[str, Any]) -> None:
-        """Every argument of `__init__` under its name: scikit-learn reads the names off its signature."""
-        self.__dict__.update({name: value for name, value in arguments.items() if name not in ("self", "__class__")})
 
     # -- what a subclass supplies ------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 from .. import losses
 from ..curator.model import Model
 from ..errors import InvalidParameter, InvalidRecords, scale
-from ..methods import Method
-from ..privacy.budget import Budget
 from .base import DeletionEstimator
 from .refusals import warn_clipped
 from .rows import public_bounds
@@ -23,6 +22,7 @@ from .rows import public_bounds
 Array = NDArray[np.float64]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class NoisyGDClassifier(ClassifierMixin, DeletionEstimator):  # type: ignore[misc]
     """Linear classifier whose records can be deleted with a certificate: logistic for two classes, softmax for more.
 
@@ -47,35 +47,9 @@ class NoisyGDClassifier(ClassifierMixin, DeletionEstimator):  # type: ignore[mis
             features within their bounds. Only where scores are linear in these, as with row_norm="bounds".
     """
 
-    classes: Any
-    class_weight: Mapping[Any, float] | None
-
-    def __init__(
-        self,
-        *,
-        feature_bounds: Any = None,
-        row_norm: str | float = "unit",
-        fit_intercept: bool = True,
-        classes: Any = None,
-        class_weight: Mapping[Any, float] | None = None,
-        regularization: float | None = None,
-        ridge: str | None = None,
-        model_norm: float | None = None,
-        budget: Budget | None = None,
-        method: str | Method = "auto",
-        proof: str = "computer-checked",
-        total: Any = "auto",
-        adjacency: str = "replace",
-        deletion_notion: str = "definition-4.1",
-        releases: int = 1,
-        batch: int = 1,
-        rows_per_subject: int = 1,
-        slots: int | None = None,
-        utility: bool = True,
-        dtype: str = "float32",
-        random_state: Any = None,
-    ) -> None:
-        self._keep(locals())
+    row_norm: str | float = "unit"
+    classes: Any = None
+    class_weight: Mapping[Any, float] | None = None
 
     def _learn_labels(self, y: Any) -> None:
         check_classification_targets(y)
@@ -87,7 +61,9 @@ class NoisyGDClassifier(ClassifierMixin, DeletionEstimator):  # type: ignore[mis
         names = np.asarray(y)
         unknown = ~np.isin(names, self.classes_)
         if unknown.any():
-            raise InvalidRecords(f"label {names[unknown][0]!r} is not one of the classes {list(self.classes_)}")
+            raise InvalidRecords(
+                f"label {names[unknown].tolist()[0]!r} is not one of the classes {self.classes_.tolist()}"
+            )
         numbers = np.searchsorted(self.classes_, names)
         return np.asarray(numbers * 2.0 - 1 if len(self.classes_) == 2 else numbers, dtype=np.float64)
 
@@ -98,7 +74,7 @@ class NoisyGDClassifier(ClassifierMixin, DeletionEstimator):  # type: ignore[mis
 
     def _class_weights(self) -> list[float]:
         """One weight for each class, that of the heaviest 1."""
-        given, names = self.class_weight, list(self.classes_)
+        given, names = self.class_weight, self.classes_.tolist()
         if isinstance(given, str) or not isinstance(given, Mapping):
             raise InvalidParameter(
                 "must be {class: weight}, public numbers. 'balanced' counts the labels of the records, and the counts "
@@ -139,6 +115,7 @@ class NoisyGDClassifier(ClassifierMixin, DeletionEstimator):  # type: ignore[mis
         return self._linear()[1]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class NoisyGDRegressor(RegressorMixin, DeletionEstimator):  # type: ignore[misc]
     """Linear regression by the pseudo-Huber loss, whose records can be deleted with a certificate.
 
@@ -154,35 +131,9 @@ class NoisyGDRegressor(RegressorMixin, DeletionEstimator):  # type: ignore[misc]
             with row_norm="bounds"); predictions are also clipped to `target_bounds`.
     """
 
-    target_bounds: Any
-    huber_delta: float
-
-    def __init__(
-        self,
-        *,
-        feature_bounds: Any = None,
-        target_bounds: Any = None,
-        huber_delta: float = 1.0,
-        row_norm: str | float = "bounds",
-        fit_intercept: bool = True,
-        regularization: float | None = None,
-        ridge: str | None = None,
-        model_norm: float | None = None,
-        budget: Budget | None = None,
-        method: str | Method = "auto",
-        proof: str = "computer-checked",
-        total: Any = "auto",
-        adjacency: str = "replace",
-        deletion_notion: str = "definition-4.1",
-        releases: int = 1,
-        batch: int = 1,
-        rows_per_subject: int = 1,
-        slots: int | None = None,
-        utility: bool = True,
-        dtype: str = "float32",
-        random_state: Any = None,
-    ) -> None:
-        self._keep(locals())
+    row_norm: str | float = "bounds"
+    target_bounds: Any = None
+    huber_delta: float = 1.0
 
     def _learn_labels(self, y: Any) -> None:
         low, high = public_bounds("target_bounds", self.target_bounds, ["target"])

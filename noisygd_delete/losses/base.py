@@ -10,8 +10,7 @@ g ⊗ x with g = ∂ℓ/∂z. Two facts follow, and every docstring of a loss us
 The null record is the zero row (constant column included): its gradient is g ⊗ 0 = 0 whatever its label.
 
 `value` and `derivative` are written against the array module they are handed (numpy or torch) and import neither. A loss of
-one score per record states `slope` instead, in arithmetic on plain numbers: arrays, the compiled kernel and the device's kernel
-all run that one text.
+one score per record states `slope` instead, in arithmetic on plain numbers: arrays and the compiled kernel run that one text.
 """
 
 from __future__ import annotations
@@ -60,11 +59,11 @@ class LossConstants:
 
 
 class ScalarSlope(NamedTuple):
-    """∂ℓ/∂z of one score, as compiled kernels take it.
+    """∂ℓ/∂z of one score, as the compiled kernel takes it.
 
     formula    slope(score, label, parameter, tanh, sqrt): + − · / on these, on float literals and on local names, nothing else
     parameter  a number of the loss, such as δ of pseudo-Huber
-    bound      sup |∂ℓ/∂z|, to which kernels clamp what they compute, whatever its rounding
+    bound      sup |∂ℓ/∂z|, to which the kernel clamps what it computes, whatever its rounding
     """
 
     formula: Any
@@ -126,7 +125,7 @@ class Loss(ABC):
 
     @property
     def scalar_slope(self) -> ScalarSlope | None:
-        """The slope for compiled kernels; None where `derivative` is not made of it, in an heir for example."""
+        """The slope for the compiled kernel; None where `derivative` is not made of it, in an heir for example."""
         if self.slope is None or type(self).derivative is not Loss.derivative:
             return None
         return ScalarSlope(type(self).slope, self.parameter, self.constants.lipschitz / self.radius)

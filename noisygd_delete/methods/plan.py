@@ -8,12 +8,13 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from ..bounds.conversion import best_order, renyi_epsilon
+from ..bounds.arithmetic import best_order
+from ..bounds.renyi import renyi_epsilon
 from ..errors import InvalidParameter, NoisyGDDeleteError, count
 from ..losses.base import Loss
 from ..privacy.budget import Budget, Measures, Total
-from ..privacy.guarantee import DELETION_NOTIONS, NON_ADAPTIVE, Guarantee, Worlds, in_words
-from ..privacy.sentences import brief, table_html
+from ..privacy.guarantee import DELETION_NOTIONS, Guarantee, Worlds
+from ..privacy.sentences import brief
 from .base import PROOFS, Mechanism
 from .problem import (
     Carried,
@@ -609,26 +610,6 @@ class Plan:
             f"Plan({self.loss.name}, n={self.records}, d={self.dimension}, λ={brief(self.regularization)}, method={self.method.name!r}, {steps}, "
             f"{self.budget.describe()})"
         )
-
-    def _repr_html_(self) -> str:
-        """For notebooks."""
-        from .words import noise
-
-        scope = f"{self.releases} observed releases together" if self.releases > 1 else "each release"
-        facts = {
-            "loss": self.loss.name,
-            "sizes": f"n={self.records} slots, d={self.dimension} weights, {self.problem.rows_per_subject} row(s) per data subject",
-            "λ": f"{brief(self.regularization)}",
-            "budget": f"{self.budget.describe()}; {scope}",
-            "steps": f"{self.learn_steps} to learn, {self.delete_steps} for a request",
-            "noise": noise(self.learning, [stage.learning for stage in self.stages]),
-            f"a record still there, one release ({self.problem.adjacency})": in_words(
-                self.dp.assuming(NON_ADAPTIVE), several=False
-            ),
-            "a deleted record, later models": in_words(self.deletion, several=False),
-            "a deleted record, one earlier model seen too": in_words(self.deletion_observed(), several=True),
-        }
-        return table_html(f"Plan, method {self.method.name!r}", facts)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, for `reading.plan_from_dict`: the problem and the numbers, of which a method makes the rest again."""

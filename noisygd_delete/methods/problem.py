@@ -8,7 +8,7 @@ from abc import ABC
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
-from ..bounds import conversion
+from ..bounds import renyi
 from ..bounds.arithmetic import DTYPES as DTYPES  # noqa: PLC0414 - for the command line
 from ..bounds.arithmetic import sensitivity_slack
 from ..bounds.objective_perturbation import column_variances
@@ -183,7 +183,7 @@ class Problem:
         allowed = self.budget.deletion
         if self.budget.measure == "epsilon-delta":
             assert self.budget.deletion_delta is not None
-            allowed -= conversion.renyi_epsilon(order=order, renyi=1.0, delta=self.budget.deletion_delta) - 1.0
+            allowed -= renyi.renyi_epsilon(order=order, renyi=1.0, delta=self.budget.deletion_delta) - 1.0
         return allowed / self.growth**2
 
     def sensitivity(self, worlds: Worlds) -> float:

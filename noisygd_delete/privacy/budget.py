@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from ..bounds import conversion
+from ..bounds import gaussian, renyi
 from ..bounds.arithmetic import best_order
 from ..errors import InvalidParameter, Word, positive, renyi_order
 from .guarantee import Guarantee, stated_delta
@@ -17,7 +17,7 @@ from .sentences import brief
 @lru_cache(maxsize=1024)
 def _gdp_for(epsilon: float, delta: float) -> float:
     """A search that every plan of a budget asks for again."""
-    return conversion.gdp_for(epsilon=epsilon, delta=delta)
+    return gaussian.gdp_for(epsilon=epsilon, delta=delta)
 
 
 class Measures(Word):
@@ -122,7 +122,7 @@ class Budget:
             assert self.order is not None
             return amount / self.order, self.order
         assert delta is not None
-        return conversion.rate_for(epsilon=amount, delta=delta)
+        return renyi.rate_for(epsilon=amount, delta=delta)
 
     def affords(self, spent: Guarantee) -> bool:
         """Whether a guarantee lies within the part of the budget that it is about, by whichever of its statements shows it
@@ -227,14 +227,14 @@ class Total:
         spent = spent.with_slack()
 
         def at(order: float) -> float:
-            return conversion.renyi_epsilon_optimal(order=order, renyi=spent.renyi(order), delta=self.delta)
+            return renyi.renyi_epsilon_optimal(order=order, renyi=spent.renyi(order), delta=self.delta)
 
         if spent.points:
             order = min((listed for listed, _ in spent.points), key=at)
         else:
             order = best_order(at, low=1e-3, high=max(1e-9, min(1e9, spent.highest_order - 1) * (1 - 1e-9)))
         mu = spent.gdp
-        if mu is not None and conversion.gdp_epsilon(mu=mu, delta=self.delta) <= at(order):
+        if mu is not None and gaussian.gdp_epsilon(mu=mu, delta=self.delta) <= at(order):
             return replace(self, gdp=True, order=None)
         return replace(self, gdp=False, order=order)
 
@@ -246,10 +246,10 @@ class Total:
         """ε of what was spent, its rounding slack included, by its one measure; infinite where that does not measure it."""
         guarantee = guarantee.with_slack()
         if self.gdp:
-            return math.inf if guarantee.gdp is None else conversion.gdp_epsilon(mu=guarantee.gdp, delta=self.delta)
+            return math.inf if guarantee.gdp is None else gaussian.gdp_epsilon(mu=guarantee.gdp, delta=self.delta)
         if self.order is not None:
             cost = guarantee.renyi(self.order)
-            return conversion.renyi_epsilon_optimal(order=self.order, renyi=cost, delta=self.delta)
+            return renyi.renyi_epsilon_optimal(order=self.order, renyi=cost, delta=self.delta)
         return guarantee.epsilon(self.delta)
 
     def describe(self) -> str:

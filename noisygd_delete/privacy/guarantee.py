@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from ..bounds import conversion
+from ..bounds import arithmetic, gaussian, renyi
 from ..bounds import objective_perturbation as bounds
 from ..bounds.arithmetic import UNIT, sum_up
 from ..bounds.renyi import curve_epsilon, curve_least, curve_log_delta
@@ -275,14 +275,12 @@ class Guarantee:
     def epsilon(self, delta: float) -> float:
         """Least ε, rounded up, with (ε, δ)-indistinguishability. Exact for Gaussian guarantees; best conversion otherwise."""
         delta = probability("delta", delta)
-        exact = math.inf if self.gdp is None else conversion.gdp_epsilon(mu=self.gdp, delta=delta)
+        exact = math.inf if self.gdp is None else gaussian.gdp_epsilon(mu=self.gdp, delta=delta)
         if self.points:
-            return min(
-                conversion.renyi_epsilon_optimal(order=q, renyi=self.renyi(q), delta=delta) for q in self._orders()
-            )
+            return min(renyi.renyi_epsilon_optimal(order=q, renyi=self.renyi(q), delta=delta) for q in self._orders())
         if self.curves:
             return min(exact, curve_epsilon(renyi=self.renyi, highest_order=self.highest_order, delta=delta))
-        return exact if self.gdp is not None else conversion.rate_epsilon(rate=self.total_rate, delta=delta)
+        return exact if self.gdp is not None else renyi.rate_epsilon(rate=self.total_rate, delta=delta)
 
     def conversions(self, delta: float) -> dict[str, float]:
         """ε at this δ by every conversion that applies, side by side; `epsilon` uses the least.
@@ -292,34 +290,33 @@ class Guarantee:
         """
         delta = probability("delta", delta)
         ways = {
-            "mironov": conversion.renyi_epsilon_mironov,
-            "canonne-kamath-steinke": conversion.renyi_epsilon,
-            "one-order-optimal": conversion.renyi_epsilon_optimal,
+            "mironov": renyi.renyi_epsilon_mironov,
+            "canonne-kamath-steinke": renyi.renyi_epsilon,
+            "one-order-optimal": renyi.renyi_epsilon_optimal,
         }
-        answers = {} if self.gdp is None else {"gaussian-exact": conversion.gdp_epsilon(mu=self.gdp, delta=delta)}
+        answers = {} if self.gdp is None else {"gaussian-exact": gaussian.gdp_epsilon(mu=self.gdp, delta=delta)}
         for name, way in ways.items():
             if self.points or self.curves:
                 answers[name] = self._least(lambda q, way=way: way(order=q, renyi=self.renyi(q), delta=delta))  # type: ignore[misc]
             else:
-                answers[name] = conversion.rate_epsilon(rate=self.total_rate, delta=delta, way=way)
+                answers[name] = renyi.rate_epsilon(rate=self.total_rate, delta=delta, way=way)
         return answers
 
     def delta(self, epsilon: float) -> float:
         """Least δ, rounded up, with (ε, δ)-indistinguishability."""
-        return conversion.exp_up(self.log_delta(epsilon))
+        return arithmetic.exp_up(self.log_delta(epsilon))
 
     def log_delta(self, epsilon: float) -> float:
         """log δ(ε): usable where δ itself underflows."""
         epsilon = non_negative("epsilon", epsilon)
-        exact = 0.0 if self.gdp is None else conversion.gdp_log_delta(mu=self.gdp, epsilon=epsilon)
+        exact = 0.0 if self.gdp is None else gaussian.gdp_log_delta(mu=self.gdp, epsilon=epsilon)
         if self.points:
             return min(
-                conversion.renyi_log_delta_optimal(order=q, renyi=self.renyi(q), epsilon=epsilon)
-                for q in self._orders()
+                renyi.renyi_log_delta_optimal(order=q, renyi=self.renyi(q), epsilon=epsilon) for q in self._orders()
             )
         if self.curves:
             return min(exact, curve_log_delta(renyi=self.renyi, highest_order=self.highest_order, epsilon=epsilon))
-        return exact if self.gdp is not None else conversion.rate_log_delta(rate=self.total_rate, epsilon=epsilon)
+        return exact if self.gdp is not None else renyi.rate_log_delta(rate=self.total_rate, epsilon=epsilon)
 
     @property
     def least_delta(self) -> float:
@@ -330,7 +327,7 @@ class Guarantee:
         """
         if self.total_rate == 0 and not self.points:
             return 0.0
-        return max(LEAST_DELTA, conversion.support_delta(mu=math.sqrt(2 * self.total_rate)))
+        return max(LEAST_DELTA, gaussian.support_delta(mu=math.sqrt(2 * self.total_rate)))
 
     @property
     def total_rate(self) -> float:
@@ -346,7 +343,7 @@ class Guarantee:
             return min(map(objective, self._orders()))
         if self.curves:
             return curve_least(objective, highest_order=self.highest_order)
-        return objective(conversion.best_order(objective))
+        return objective(arithmetic.best_order(objective))
 
     def tradeoff(self, false_positive: float) -> float:
         """Least false negative rate of any test between the two worlds with this false positive rate; rounded down."""
@@ -354,10 +351,10 @@ class Guarantee:
         if rate > 1:
             raise InvalidParameter("must be at most 1: it is the rate of false alarms", false_positive=rate)
         if self.gdp is not None:
-            return conversion.gdp_tradeoff(mu=self.gdp, false_positive=rate)
+            return gaussian.gdp_tradeoff(mu=self.gdp, false_positive=rate)
         if not (self.points or self.curves):
-            return conversion.rate_tradeoff(rate=self.total_rate, false_positive=rate)
-        return -self._least(lambda q: -conversion.renyi_tradeoff(order=q, renyi=self.renyi(q), false_positive=rate))
+            return gaussian.rate_tradeoff(rate=self.total_rate, false_positive=rate)
+        return -self._least(lambda q: -gaussian.renyi_tradeoff(order=q, renyi=self.renyi(q), false_positive=rate))
 
     @property
     def advantage(self) -> float:
@@ -367,9 +364,9 @@ class Guarantee:
         "was it x or x′?" (Δ = 2L).
         """
         if self.gdp is not None:
-            return conversion.gdp_advantage(mu=self.gdp)
+            return gaussian.gdp_advantage(mu=self.gdp)
         if not (self.points or self.curves):
-            return conversion.rate_advantage(rate=self.total_rate)
+            return gaussian.rate_advantage(rate=self.total_rate)
         return self.delta(0.0)
 
     @property
@@ -387,7 +384,7 @@ class Guarantee:
         if self.adjacency.between_records:
             return self.advantage
         if self.gdp is not None:
-            return conversion.gdp_advantage(mu=2 * self.gdp)
+            return gaussian.gdp_advantage(mu=2 * self.gdp)
 
         from ..bounds.adaptive import membership_advantage
 

@@ -62,17 +62,6 @@ def right_of_hundred(advantage: float) -> int:
     return min(100, 50 + math.ceil(50 * Fraction(repr(float(advantage)))))
 
 
-def table_html(title: str, rows: Mapping[str, object]) -> str:
-    """A small table for a notebook: a heading and a line for each fact, every text escaped."""
-    from html import escape
-
-    lines = "".join(
-        f'<tr><th style="text-align:left">{escape(name)}</th><td style="text-align:left">{escape(str(fact))}</td></tr>'
-        for name, fact in rows.items()
-    )
-    return f'<table><caption style="text-align:left">{escape(title)}</caption><tbody>{lines}</tbody></table>'
-
-
 def _exponent(text: str) -> str:
     return re.sub(r"e([+-])0*", lambda sign: "e-" if sign[1] == "-" else "e", text)
 

@@ -9,7 +9,7 @@ import mpmath
 import numpy as np
 
 from noisygd_delete.accountant import Accountant, Event
-from noisygd_delete.bounds import conversion
+from noisygd_delete.bounds import gaussian, renyi
 from noisygd_delete.methods import MECHANISMS
 from noisygd_delete.methods.sampled_steps import SampledGaussian
 from noisygd_delete.methods.sharp import SharpRun
@@ -170,7 +170,7 @@ def gaussian_conversions(settings=150, seed=3):
         epsilon = float((tail + mu / 2) * mu)
         truth = gaussian_dp.delta(mu, epsilon)
         guarantee = Guarantee("dp", "replace", gdp_squared=mu * mu)
-        log_bound = conversion.gdp_log_delta(mu=mu, epsilon=epsilon)
+        log_bound = gaussian.gdp_log_delta(mu=mu, epsilon=epsilon)
         with mpmath.workdps(60):
             excess = log_bound - mpmath.log(truth)
         assert 0 <= excess <= 1e-9, (mu, epsilon, excess)
@@ -184,7 +184,7 @@ def gaussian_conversions(settings=150, seed=3):
         alpha = float(10 ** rng.uniform(-12, -0.01))
         exact, bound = gaussian_dp.false_negative(mu, alpha), guarantee.tradeoff(alpha)
         assert exact * (1 - 1e-9) - mpmath.mpf("1e-300") <= bound <= exact, (mu, alpha, bound, exact)
-        exact, bound = gaussian_dp.advantage(mu), conversion.gdp_advantage(mu=mu)
+        exact, bound = gaussian_dp.advantage(mu), gaussian.gdp_advantage(mu=mu)
         assert min(exact, 1) <= bound <= exact * (1 + 1e-9)
 
 
@@ -192,21 +192,21 @@ def renyi_conversions(settings=150, seed=4):
     """Mironov and Canonne et al. against 60 digits; the optimal conversion against the worst pair of coins."""
     rng = np.random.default_rng(seed)
     for _ in range(settings):
-        order, renyi = 1 + float(10 ** rng.uniform(-2, 2.5)), float(10 ** rng.uniform(-6, 2))
+        order, cost = 1 + float(10 ** rng.uniform(-2, 2.5)), float(10 ** rng.uniform(-6, 2))
         delta = float(10 ** rng.uniform(-300, -0.1))
-        given = {"order": order, "renyi": renyi, "delta": delta}
+        given = {"order": order, "renyi": cost, "delta": delta}
         for function, oracle in (
-            (conversion.renyi_epsilon_mironov, gaussian_dp.mironov),
-            (conversion.renyi_epsilon, gaussian_dp.canonne),
+            (renyi.renyi_epsilon_mironov, gaussian_dp.mironov),
+            (renyi.renyi_epsilon, gaussian_dp.canonne),
         ):
-            exact, bound = oracle(order, renyi, delta), function(**given)
-            scale = renyi - math.log(delta) / (order - 1)
+            exact, bound = oracle(order, cost, delta), function(**given)
+            scale = cost - math.log(delta) / (order - 1)
             assert exact <= bound <= exact + 1e-12 * scale, (function.__name__, given, bound, exact)
-        optimal = conversion.renyi_epsilon_optimal(**given)
-        assert optimal <= conversion.renyi_epsilon(**given)
+        optimal = renyi.renyi_epsilon_optimal(**given)
+        assert optimal <= renyi.renyi_epsilon(**given)
         assert (
             optimal == 0
-            or conversion.renyi_log_delta_optimal(order=order, renyi=renyi, epsilon=optimal) <= math.log(delta) + 1e-6
+            or renyi.renyi_log_delta_optimal(order=order, renyi=cost, epsilon=optimal) <= math.log(delta) + 1e-6
         )
 
 
@@ -214,26 +214,26 @@ def optimal_against_coins(settings=60, seed=6):
     """Coins within ε_q of each other, drawn at random on the boundary, stay below δ(ε); the worst nearly attains it."""
     rng = np.random.default_rng(seed)
     for _ in range(settings):
-        order, renyi, epsilon = (
+        order, cost, epsilon = (
             1 + float(10 ** rng.uniform(-1, 1.2)),
             float(10 ** rng.uniform(-2.5, 0)),
             float(rng.uniform(0, 1)),
         )
-        bound = math.exp(conversion.renyi_log_delta_optimal(order=order, renyi=renyi, epsilon=epsilon))
+        bound = math.exp(renyi.renyi_log_delta_optimal(order=order, renyi=cost, epsilon=epsilon))
         worst = 0.0
         for q in np.concatenate([np.geomspace(1e-6, 0.5, 60), np.linspace(0.5, 0.999, 30)]):
             low, high = q, 1.0  # p on the boundary, by bisection
             for _ in range(50):
                 p = (low + high) / 2
                 if p**order * q ** (1 - order) + (1 - p) ** order * (1 - q) ** (1 - order) <= math.exp(
-                    (order - 1) * renyi
+                    (order - 1) * cost
                 ):
                     low = p
                 else:
                     high = p
             worst = max(worst, low - math.exp(epsilon) * q)
-        assert worst <= bound, (order, renyi, epsilon, worst, bound)
-        assert bound <= 1.05 * worst + 1e-4, (order, renyi, epsilon, worst, bound)
+        assert worst <= bound, (order, cost, epsilon, worst, bound)
+        assert bound <= 1.05 * worst + 1e-4, (order, cost, epsilon, worst, bound)
 
 
 def composition(seed=5):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.accountant import Accountant, Event
-from noisygd_delete.bounds import adaptive, conversion, shifted_interpolation
+from noisygd_delete.bounds import adaptive, gaussian, renyi, shifted_interpolation
 from noisygd_delete.methods import MECHANISMS
 from noisygd_delete.privacy.guarantee import Guarantee
 
@@ -73,12 +73,12 @@ def test_tradeoff_falls_and_agrees_with_the_advantage(part, first, second):
 @slow
 @given(st.floats(1e-6, 40), st.floats(1e-6, 0.5))
 def test_a_gaussian_guarantee_lies_below_what_its_renyi_curve_alone_would_say(mu, false_positive):
-    gaussian = Guarantee("dp", "zero-out", gdp_squared=mu * mu)
+    exact = Guarantee("dp", "zero-out", gdp_squared=mu * mu)
     curve = Guarantee("dp", "zero-out", rate=mu * mu / 2)
-    assert gaussian.epsilon(1e-6) <= curve.epsilon(1e-6)
-    assert gaussian.advantage <= curve.advantage * (1 + 1e-9)
-    assert gaussian.tradeoff(false_positive) >= curve.tradeoff(false_positive) * (1 - 1e-9)
-    assert gaussian.advantage_between_records <= curve.advantage_between_records * (1 + 1e-9)
+    assert exact.epsilon(1e-6) <= curve.epsilon(1e-6)
+    assert exact.advantage <= curve.advantage * (1 + 1e-9)
+    assert exact.tradeoff(false_positive) >= curve.tradeoff(false_positive) * (1 - 1e-9)
+    assert exact.advantage_between_records <= curve.advantage_between_records * (1 + 1e-9)
 
 
 @quick
@@ -99,13 +99,13 @@ def test_theorem_4_1_is_never_beaten_by_its_own_printed_form(order, renyi):
 @given(st.floats(1e-6, 1e6), log10_deltas)
 def test_what_a_budget_allows_stays_within_it(epsilon, exponent):
     delta = 10.0**exponent
-    mu = conversion.gdp_for(epsilon=epsilon, delta=delta)
-    assert conversion.gdp_log_delta(mu=mu, epsilon=epsilon) <= math.log(delta)
-    assert 0 < conversion.gdp_epsilon(mu=mu, delta=delta) <= epsilon * (1 + 1e-14)
-    assert conversion.gdp_epsilon(mu=mu * (1 + 1e-7), delta=delta) >= epsilon * (1 - 1e-6)
-    rate, order = conversion.rate_for(epsilon=epsilon, delta=delta)
+    mu = gaussian.gdp_for(epsilon=epsilon, delta=delta)
+    assert gaussian.gdp_log_delta(mu=mu, epsilon=epsilon) <= math.log(delta)
+    assert 0 < gaussian.gdp_epsilon(mu=mu, delta=delta) <= epsilon * (1 + 1e-14)
+    assert gaussian.gdp_epsilon(mu=mu * (1 + 1e-7), delta=delta) >= epsilon * (1 - 1e-6)
+    rate, order = renyi.rate_for(epsilon=epsilon, delta=delta)
     assert rate > 0
-    assert conversion.renyi_epsilon(order=order, renyi=order * rate, delta=delta) <= epsilon
+    assert renyi.renyi_epsilon(order=order, renyi=order * rate, delta=delta) <= epsilon
 
 
 facts = st.fixed_dictionaries(

@@ -9,7 +9,9 @@ import pytest
 
 from noisygd_delete.accountant import Account
 from noisygd_delete.accountant import history as history_module
-from noisygd_delete.bounds import arithmetic, conversion, gaussian, renyi, shifted_interpolation, theorem_5_1
+from noisygd_delete.bounds import arithmetic, gaussian, renyi, shifted_interpolation, theorem_5_1
+from noisygd_delete.bounds.gaussian import gdp_log_delta, gdp_tradeoff
+from noisygd_delete.bounds.renyi import renyi_epsilon
 from noisygd_delete.methods import base as mechanism_module
 from noisygd_delete.methods import sharp as sharp_module
 from noisygd_delete.methods import theorem as theorem_module
@@ -125,17 +127,12 @@ def smaller_orders_cover(self, order):
     return min((cost for listed, cost in self.points if listed <= order), default=0.0) if self.points else 0.0
 
 
-def conversion_mutant(module, name, function):
-    def plant(patch):
-        patch.setattr(module, name, function)
-        if hasattr(conversion, name):
-            patch.setattr(conversion, name, function)
-
-    return plant
+def formula(module, name, function):
+    return lambda patch: patch.setattr(module, name, function)
 
 
 def rounds_inward(**given):
-    return gaussian.gdp_log_delta(**given) - 1e-9
+    return gdp_log_delta(**given) - 1e-9
 
 
 def record_ignores_times(patch):
@@ -177,18 +174,16 @@ MUTANTS = {
     "100 times cost as much as once (ledger)": (record_ignores_times, "composition"),
     "swapped Rényi orders": (listing(smaller_orders_cover), "listed_orders"),
     "GDP: μ/2 dropped": (
-        conversion_mutant(
-            conversion,
+        formula(
+            gaussian,
             "gdp_log_delta",
-            lambda mu, epsilon: gaussian.gdp_log_delta(mu=mu, epsilon=epsilon + mu * mu / 2),
+            lambda mu, epsilon: gdp_log_delta(mu=mu, epsilon=epsilon + mu * mu / 2),
         ),
         "gaussian_conversions",
     ),
-    "GDP: rounded inward": (conversion_mutant(conversion, "gdp_log_delta", rounds_inward), "gaussian_conversions"),
+    "GDP: rounded inward": (formula(gaussian, "gdp_log_delta", rounds_inward), "gaussian_conversions"),
     "GDP: advantage of μ/2": (
-        conversion_mutant(
-            conversion, "gdp_advantage", lambda mu: conversion.__dict__["gdp_tradeoff"](mu=mu, false_positive=0.5)
-        ),
+        formula(gaussian, "gdp_advantage", lambda mu: gdp_tradeoff(mu=mu, false_positive=0.5)),
         "gaussian_conversions",
     ),
     "GDP: the search returns its unsafe end": (
@@ -196,20 +191,18 @@ MUTANTS = {
         "gaussian_conversions",
     ),
     "Rényi: q for q−1": (
-        conversion_mutant(
-            conversion,
+        formula(
+            renyi,
             "renyi_epsilon_mironov",
-            lambda order, renyi, delta: conversion.__dict__["renyi_epsilon"](order=order + 1, renyi=renyi, delta=delta),
+            lambda order, renyi, delta: renyi_epsilon(order=order + 1, renyi=renyi, delta=delta),
         ),
         "renyi_conversions",
     ),
     "Rényi: optimal below what its δ allows": (
-        conversion_mutant(
-            conversion,
+        formula(
+            renyi,
             "renyi_epsilon_optimal",
-            lambda order, renyi, delta: (
-                0.9 * conversion.__dict__["renyi_epsilon"](order=order, renyi=renyi, delta=delta)
-            ),
+            lambda order, renyi, delta: 0.9 * renyi_epsilon(order=order, renyi=renyi, delta=delta),
         ),
         "renyi_conversions",
     ),

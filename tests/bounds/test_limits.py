@@ -10,7 +10,6 @@ import pytest
 
 from noisygd_delete.bounds import (
     arithmetic,
-    conversion,
     gaussian,
     renyi,
     shifted_interpolation,
@@ -36,7 +35,7 @@ def test_no_cost_reveals_nothing() -> None:
 def test_unbounded_cost_promises_nothing() -> None:
     assert gaussian.gdp_log_delta(mu=math.inf, epsilon=5) == 0
     assert gaussian.gdp_epsilon(mu=1e160, delta=DELTA) == math.inf
-    for way in (conversion.renyi_epsilon_mironov, conversion.renyi_epsilon, conversion.renyi_epsilon_optimal):
+    for way in (renyi.renyi_epsilon_mironov, renyi.renyi_epsilon, renyi.renyi_epsilon_optimal):
         assert way(order=ORDER, renyi=math.inf, delta=DELTA) == math.inf
     assert renyi.renyi_log_delta(order=ORDER, renyi=math.inf, epsilon=5) == 0
     assert renyi.rate_epsilon(rate=math.inf, delta=DELTA) == math.inf

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from noisygd_delete.bounds import conversion, objective_perturbation
+from noisygd_delete.bounds import gaussian, objective_perturbation
 from noisygd_delete.bounds import objective_perturbation as flow
 from noisygd_delete.bounds import objective_perturbation as perturbation
 from noisygd_delete.bounds import renyi as order_curve
@@ -83,7 +83,7 @@ def test_gdp_calibration_stays_within_its_budget_and_uses_it(ratio, rows) -> Non
 
 
 def test_gdp_saves_noise_where_kappa_is_small_and_renyi_alone_answers_where_it_is_not() -> None:
-    gdp = conversion.gdp_for(epsilon=1.0, delta=1e-6)
+    gdp = gaussian.gdp_for(epsilon=1.0, delta=1e-6)
 
     def two(ratio: float) -> tuple[float, float]:
         def hessian(order: float) -> float:
@@ -188,7 +188,7 @@ def test_an_inexact_solver_costs_noise_under_epsilon_and_delta() -> None:
             orders = np.geomspace(1.05, 1e4, 4000)
             costs = [order * (2.0**2 / (2 * noise**2) + rate) for order in orders]
             pairs = zip(orders, costs, strict=True)
-            return min(conversion.renyi_log_delta(order=order, renyi=cost, epsilon=1.0) for order, cost in pairs)
+            return min(order_curve.renyi_log_delta(order=order, renyi=cost, epsilon=1.0) for order, cost in pairs)
 
         assert log_delta(noise) <= math.log(1e-6) + 1e-3
         assert log_delta(noise * 0.999) > math.log(1e-6)

@@ -16,16 +16,13 @@ from noisygd_delete.cli import main
 ADULT = ["plan", "--records", "26000", "--features", "108"]
 
 
-def test_plan_as_text_and_json(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(ADULT) == 0
-    said = capsys.readouterr().out
+def test_plan_as_text_and_json(as_json, printed) -> None:
+    said = printed(*ADULT)
     assert "7,164 for a publication that deletes" in said
     assert said.endswith("more: --explain\n")
     assert len(said.splitlines()) <= 6
-    assert main([*ADULT, "--explain"]) == 0
-    assert "K_Ā=7164" in capsys.readouterr().out
-    assert main([*ADULT, "--method", "sharp", "--json"]) == 0
-    answer = json.loads(capsys.readouterr().out)
+    assert "K_Ā=7164" in printed(*ADULT, "--explain")
+    answer = as_json(*ADULT, "--method", "sharp")
     assert answer["delete_steps_for_deletion"] == 115
     assert answer["gradient_evaluations"]["delete"] == 26_000 * answer["delete_steps"]
     assert {"step_size", "noise_variance", "init_variance", "learn_steps", "order", "dp", "deletion", "saving"} <= set(
@@ -33,15 +30,14 @@ def test_plan_as_text_and_json(capsys: pytest.CaptureFixture[str]) -> None:
     )
 
 
-def test_plan_in_every_measure(capsys: pytest.CaptureFixture[str]) -> None:
+def test_plan_in_every_measure(as_json) -> None:
     for more in (
         ["--delta", "1e-6", "--dp", "2", "--deletion", "0.5"],
         ["--gdp", "--dp", "0.5", "--deletion", "0.05", "--method", "sharp"],
         ["--loss", "softmax:classes=10"],
         ["--loss", "pseudo-huber:delta=0.5", "--no-utility"],
     ):
-        assert main([*ADULT, *more, "--json"]) == 0
-        assert json.loads(capsys.readouterr().out)["delete_steps"] > 0
+        assert as_json(*ADULT, *more)["delete_steps"] > 0
 
 
 @pytest.mark.parametrize(
@@ -71,7 +67,7 @@ def test_unknown_options_are_usage_errors() -> None:
     assert stopped.value.code == 2
 
 
-def test_demo_runs_the_main_job(capsys: pytest.CaptureFixture[str]) -> None:
+def test_demo_runs_the_main_job(capsys: pytest.CaptureFixture[str], printed) -> None:
     """As JSON and as text, a run each, on one screen; nothing of it is left."""
     pytest.importorskip("sklearn", reason="the demo uses scikit-learn's digits")
     before = set(Path.cwd().iterdir())
@@ -82,8 +78,7 @@ def test_demo_runs_the_main_job(capsys: pytest.CaptureFixture[str]) -> None:
     assert answer["init"]["plan"]["budget"]["dp"] == 8
     assert answer["evaluation"]["accuracy"] > 0.8 > 4 * answer["evaluation"]["baseline_accuracy"]
     assert (answer["delete"]["edits"], answer["delete"]["status"]) == (3, "published")
-    assert main(["demo"]) == 0
-    words = capsys.readouterr().out
+    words = printed("demo")
     for fact in ("method '", "measured on", "signed and verified", "publications left", "nothing of it is kept"):
         assert fact in words
     assert sum(len(textwrap.wrap(line, 80) or [""]) for line in words.splitlines()) <= 25
@@ -107,20 +102,18 @@ def planned(folder: Path, *asked: str) -> str:
     return file
 
 
-def test_audit_as_text_and_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_audit_as_text_and_json(tmp_path: Path, as_json, printed) -> None:
     small = ["--records", "100", "--features", "1", "--regularization", "0.25", "--method", "sharp"]
     small += ["--gdp", "--dp", "3", "--deletion", "0.38", "--no-utility"]
     small = ["audit", "--plan", planned(tmp_path, *small), "--chains", "4000", "--seed", "1"]
-    assert main(small) == 0
-    assert "likelihood ratio" in capsys.readouterr().out
-    assert main([*small, "--json"]) == 0
-    answer = json.loads(capsys.readouterr().out)
+    assert "likelihood ratio" in printed(*small)
+    answer = as_json(*small)
     assert answer["verdict"] == "pass"
     assert all(row["measured_lower_bound"] <= row["claimed_advantage"] for row in answer["rows"])
     assert main([*small, "--chains", "3"]) == 2
 
 
-def test_audit_by_releases_and_by_one_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_audit_by_releases_and_by_one_run(tmp_path: Path, printed) -> None:
     asked = ["--regularization", "0.25", "--method", "sharp", "--gdp", "--dp", "2", "--deletion", "0.3", "--no-utility"]
     few, wide, narrow = (
         [
@@ -133,13 +126,10 @@ def test_audit_by_releases_and_by_one_run(tmp_path: Path, capsys: pytest.Capture
         ]
         for rows, columns in (("10", "2"), ("200", "200"), ("200", "1"))
     )
-    capsys.readouterr()
-    assert main([*few, "--by", "releases", "--runs", "30"]) == 0
-    answer = json.loads(capsys.readouterr().out)
+    answer = json.loads(printed(*few, "--by", "releases", "--runs", "30"))
     assert {row["attack"] for row in answer["rows"]} == {"shadow model", "kernel witness"}
     assert answer["three_samples"]["verdict"] in ("pass", "inconclusive")
-    assert main([*wide, "--by", "one-run"]) == 0
-    answer = json.loads(capsys.readouterr().out)
+    answer = json.loads(printed(*wide, "--by", "one-run"))
     assert [row["attack"] for row in answer["rows"]] == ["one run"] * 2
     assert "of 200 canaries" in answer["notes"][0].replace("about ", "of ")
     assert main([*narrow, "--by", "one-run"]) == 2

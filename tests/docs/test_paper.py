@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import norm
 
 from benchmarks import capacity, paper
-from noisygd_delete.bounds.conversion import gdp_for
+from noisygd_delete.bounds.gaussian import gdp_for
 from noisygd_delete.bounds.markov_sums import reserves
 from noisygd_delete.bounds.waiting import steps_worth_waiting
 from proofs_check.closed_forms import charged_steps

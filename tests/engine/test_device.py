@@ -1,16 +1,12 @@
 """Runs on a device: the same steps as on the processor, noise from the same generator.
 
-Without CUDA the same code runs on torch's processor tensors, and the fused kernels in triton's interpreter and through its
-compiler; only graphs, streams and NCCL themselves need a device.
+Without CUDA the same code runs on torch's processor tensors; only graphs, streams and NCCL themselves need a device.
 """
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,10 +19,8 @@ from noisygd_delete.engine.execution import ALONE, Group
 from noisygd_delete.engine.noise import ResearchNoise
 from noisygd_delete.engine.noisygd import run, run_in_blocks
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter
-from noisygd_delete.losses.base import ScalarSlope
 
 torch = pytest.importorskip("torch", reason="a device needs torch")
-pytestmark = pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")  # the interpreter is numpy
 needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device here")
 LOSSES = [
     losses.Logistic(1.0),
@@ -39,21 +33,10 @@ LOSSES = [
 ]
 
 
-def need_the_interpreter() -> None:
-    pytest.importorskip("triton", reason="the fused kernels need triton")
-    if os.environ.get("TRITON_INTERPRET") != "1":  # tests/conftest.py
-        pytest.skip("there is a device here: kernels are compiled for it, not interpreted")
-
-
-@pytest.fixture(params=["products", "fused", pytest.param("cuda", marks=needs_cuda)])
-def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A device: torch's processor tensors, by products or by the fused kernels in triton's interpreter, or CUDA."""
-    if request.param == "cuda":
-        return "cuda"
-    if request.param == "fused":
-        need_the_interpreter()
-        monkeypatch.setattr(device, "_agrees", lambda *_: True)
-    return "cpu"
+@pytest.fixture(params=["cpu", pytest.param("cuda", marks=needs_cuda)])
+def place(request: pytest.FixtureRequest) -> str:
+    """A device: torch's processor tensors, or CUDA."""
+    return request.param
 
 
 def table(loss: losses.Loss, n: int = 3 * BLOCK + 17, d: int = 6) -> Records:
@@ -184,7 +167,7 @@ def operations_of_a_step(loss: losses.Loss) -> set[str]:
             seen.add(function.overloadpacket.__name__)
             return function(*arguments, **(keywords or {}))
 
-    steps = device.Steps(DeviceObjective(table(loss), loss, regularization=0.1, device="cpu").table, 0.1)
+    steps = device.Steps(DeviceObjective(table(loss), loss, regularization=0.1, device="cpu"), 0.1)
     with torch.no_grad(), Recording():
         steps.step()
     return seen
@@ -217,7 +200,7 @@ def test_rows_that_do_not_fit_are_one_clear_error(monkeypatch) -> None:
 
 
 @pytest.mark.parametrize("width", [1, 4, 30, 101])
-def test_the_fused_kernel_is_the_sum_in_float64(place: str, width: int) -> None:
+def test_a_gradient_is_the_sum_in_float64(place: str, width: int) -> None:
     """Each loss at scores far and near, rows of every alignment; the oracle is the definition, in float64."""
     rng = np.random.default_rng(width)
     for loss in LOSSES[:5]:
@@ -232,8 +215,8 @@ def test_the_fused_kernel_is_the_sum_in_float64(place: str, width: int) -> None:
 
 
 @pytest.mark.parametrize("blocks", [1, 2, 3, 7])
-def test_however_the_blocks_are_shared_out_the_sum_is_theirs(place: str, blocks: int, monkeypatch) -> None:
-    """Several blocks for a program, more sums than the update adds by itself, and a process without rows."""
+def test_however_the_blocks_are_shared_out_the_sum_is_theirs(place: str, blocks: int) -> None:
+    """In one process, and in a group of which one has no rows."""
     loss = losses.Logistic(1.0)
     records, weights = table(loss, n=blocks * BLOCK), np.ones((1, 6))
     records = Records(records.features[: blocks * BLOCK], records.labels[: blocks * BLOCK])
@@ -242,16 +225,12 @@ def test_however_the_blocks_are_shared_out_the_sum_is_theirs(place: str, blocks:
     def gradient(group: Group = ALONE) -> np.ndarray:
         return DeviceObjective(records, loss, regularization=0.05, device=place, group=group).gradient(weights)
 
-    monkeypatch.setattr(device, "_AT_ONCE", 2)
-    for programs, most in ((1, 64), (8, 1), (8, 64)):
-        monkeypatch.setattr(device, "_PROGRAMS", programs)
-        monkeypatch.setattr(device, "_PARTS_MOST", most)
-        assert np.abs(gradient() - exact).max() < 1e-7
-        there = DeviceObjective(records, loss, regularization=0.05, device=place)
-        stepped = there.descend(weights, iter([np.full((2, 1, 6), 0.5)]), step_size=0.25)
-        middle = weights - 0.25 * exact + 0.5
-        slope = Objective(records, loss, regularization=0.05, dtype="float64").gradient(middle)
-        assert np.abs(stepped - (middle - 0.25 * slope + 0.5)).max() < 1e-7
+    assert np.abs(gradient() - exact).max() < 1e-7
+    there = DeviceObjective(records, loss, regularization=0.05, device=place)
+    stepped = there.descend(weights, iter([np.full((2, 1, 6), 0.5)]), step_size=0.25)
+    middle = weights - 0.25 * exact + 0.5
+    slope = Objective(records, loss, regularization=0.05, dtype="float64").gradient(middle)
+    assert np.abs(stepped - (middle - 0.25 * slope + 0.5)).max() < 1e-7
 
     class Part(Group):
         """One of three processes; what they send is added up here."""
@@ -266,7 +245,7 @@ def test_however_the_blocks_are_shared_out_the_sum_is_theirs(place: str, blocks:
         part = Part()
         part.rank = rank
         gradient(part)
-    total = sum(part.cpu().numpy().reshape(1, -1)[:, :6] for part in sent) / records.slots
+    total = sum(part.cpu().numpy() for part in sent) / records.slots
     assert np.abs(total + 0.05 * weights - exact).max() < 1e-7
 
 
@@ -281,99 +260,6 @@ def test_a_slope_keeps_its_bound_whatever_the_score(place: str) -> None:
                     there = DeviceObjective(one, loss, regularization=0.0, device=place)
                     slope = there.gradient(np.array([[sign * score]]))
                     assert abs(slope) <= bound or (np.isnan(slope) and np.isinf(score))
-
-
-def test_the_fused_kernel_is_tried_against_products_before_it_is_used(monkeypatch) -> None:
-    """A kernel that is wrong, or does not compile, is left alone, with a warning."""
-    if torch.cuda.is_available():
-        assert all(DeviceObjective(table(loss), loss, regularization=0.1).fused for loss in LOSSES[:5])
-        return
-    need_the_interpreter()
-    assert all(device._try_kernels(copied(table(loss), loss)) for loss in LOSSES[:5])
-    assert not device._agrees(copied(table(LOSSES[0]), LOSSES[0]))  # where there is nothing to compile for
-    loss, tried = losses.PseudoHuber(1.0, 0.5), device._try_kernels
-    monkeypatch.setattr(device, "_try_kernels", lambda table: tried(replace(table, device=torch.device("cpu"))))
-    for wrong, message in ((7.0, "disagree"), ("δ", "do not run")):
-        planted = ScalarSlope(losses.PseudoHuber.slope, wrong, 0.3)
-        monkeypatch.setattr(losses.PseudoHuber, "scalar_slope", property(lambda _, planted=planted: planted))
-        with pytest.warns(UserWarning, match=message):
-            assert not device._agrees(replace(copied(table(loss), loss), device=Pretended()))
-
-
-class Pretended:
-    """A CUDA device, as far as its name goes."""
-
-    type = "cuda"
-
-
-def copied(records: Records, loss: losses.Loss) -> device.DeviceTable:
-    """On the processor, as the fused kernels take it."""
-    stride = device.tile(records.width)["STRIDE"]
-    facts = {
-        "regularization": 0.1,
-        "kind": torch.float32,
-        "stride": stride,
-        "device": torch.device("cpu"),
-        "group": ALONE,
-    }
-    return device.DeviceTable.copied(records, loss, **facts)
-
-
-def dropping(kernel, chosen):
-    """A planted fault: the kernel is told of other blocks or rows than there are."""
-
-    class Launched:
-        def __getitem__(self, grid):
-            def launch(rows, labels, weights, partials, blocks, *rest, **names):
-                chosen(kernel[grid], rows, labels, weights, partials, blocks, rest, names)
-
-            return launch
-
-    return Launched()
-
-
-def last_block(run, rows, labels, weights, partials, blocks, rest, names):
-    run(rows, labels, weights, partials, blocks - 1, *rest, **names)
-
-
-def one_row(run, rows, labels, weights, partials, blocks, rest, names):
-    fewer = rows.clone()
-    fewer[700] = 0
-    run(fewer, labels, weights, partials, blocks, *rest, **names)
-
-
-def last_column(run, rows, labels, weights, partials, blocks, rest, names):
-    run(rows, labels, weights, partials, blocks, *rest, **names)
-    partials[..., weights.abs().nonzero()[-1]] = 0
-
-
-def twice_in_the_second_program(run, rows, labels, weights, partials, blocks, rest, names):
-    run(rows, labels, weights, partials, blocks, *rest, **names)
-    partials[1:2] *= 2
-
-
-@pytest.mark.parametrize("fault", [last_block, one_row, last_column, twice_in_the_second_program, "update"])
-def test_a_kernel_that_loses_rows_of_the_actual_table_is_noticed(fault, monkeypatch) -> None:
-    """Whatever is compiled for this width and this number of blocks is what is compared: a small table would not show it."""
-    need_the_interpreter()
-    from noisygd_delete.engine import kernel_triton
-
-    monkeypatch.setattr(device, "_PROGRAMS", 3)
-    loss = losses.Logistic(1.0)
-    there = copied(table(loss, n=11 * BLOCK - 40, d=30), loss)
-    assert device._try_kernels(there)
-    if fault == "update":
-        kernel = kernel_triton.update
-
-        class Launched:
-            def __getitem__(self, grid):
-                return lambda theta, *rest, **names: kernel[grid](theta.clone(), *rest, **names)
-
-        monkeypatch.setattr(kernel_triton, "update", Launched())
-    else:
-        monkeypatch.setattr(kernel_triton, "add_blocks", dropping(kernel_triton.add_blocks, fault))
-    with pytest.raises(ArithmeticError, match="disagree with products on this table"):
-        device._try_kernels(there)
 
 
 @pytest.mark.parametrize("way", ["cuda", "all", "both"])
@@ -422,58 +308,3 @@ def test_the_benchmark_of_a_device_measures_it(place: str, monkeypatch) -> None:
     line = measure_on_device("small", table(losses.Logistic(1.0)), losses.Logistic(1.0), 2, place, 8)
     assert all(float(ratio) > 0 for ratio in line[5:])
     assert line[3].startswith(place)
-
-
-COMPILE = """
-import os, re, subprocess, sys
-from collections import Counter
-from dataclasses import replace
-from pathlib import Path
-import triton
-from triton.backends.compiler import GPUTarget
-from triton.compiler import ASTSource
-from noisygd_delete import losses
-from noisygd_delete.engine.device import tile
-from noisygd_delete.engine.kernel_triton import add_blocks, slope_for, update
-folder, target = Path(sys.argv[1]), GPUTarget("cuda", int(sys.argv[2]), 32)
-tool = Path(triton.__file__).parent / "backends/nvidia/bin/cuobjdump"
-
-def compiled(kernel, types, constants, warps):
-    names = dict.fromkeys(constants, "constexpr")
-    aligned = {(k,): [["tt.divisibility", 16]] for k, kind in enumerate(types.values()) if kind[0] == "*"}
-    source = ASTSource(kernel, signature={**types, **names}, constexprs=constants, attrs=aligned)
-    made = triton.compile(source, target=target, options={"num_warps": warps})
-    (folder / "cubin").write_bytes(made.asm["cubin"])
-    used = subprocess.run([tool, "-res-usage", folder / "cubin"], capture_output=True, text=True, check=True).stdout
-    registers, stack = map(int, re.search(r"REG:(\\d+) STACK:(\\d+)", used).groups())
-    return registers, stack, Counter(re.findall(r"ld\\.global\\S*", made.asm["ptx"]))
-
-float32, float64 = "*fp32", "*fp64"
-for width in (4, 30, 100, 108, 784, 1024, 2048):
-    facts = tile(width)
-    types = {"rows": float32, "labels": float32, "weights": float32, "partials": float64, "blocks": "i32", "parameter": "fp32", "bound": "fp32"}
-    for loss in (losses.Logistic, losses.Sigmoid, losses.PseudoHuber, losses.Linear):
-        constants = {**facts, "SLOPE": slope_for(loss.slope), "BLOCK": 256, "EACH": 4}
-        warps = constants.pop("num_warps")
-        registers, stack, loads = compiled(add_blocks, types, constants, warps)
-        assert stack == 0, (width, stack)
-        assert registers <= 128, (width, registers)
-        whole = facts["AT_ONCE"] * facts["WIDE"] // (32 * warps * 4)  # of 16 bytes, for each thread, to read a tile once
-        assert whole <= loads["ld.global.v4.b32"] <= whole + 4, (width, loads)
-types = dict.fromkeys(["theta", "single", "partials", "noise"], float64) | {"single": float32, "turns": "*i64", "facts": float64, "parts": "i32"}
-registers, stack, loads = compiled(update, types, {"WIDTH": 100, "STRIDE": 100, "COLUMNS": 16, "AT_ONCE": 256}, 8)
-assert stack == 0
-print("compiled")
-"""
-
-
-@pytest.mark.parametrize("architecture", [pytest.param(80, marks=pytest.mark.long), 90])
-def test_the_kernels_compile_for_devices_without_spills_and_read_a_row_once(tmp_path: Path, architecture: int) -> None:
-    """What can be said without a device: the machine code keeps a tile in registers, and loads it once, 16 bytes at a time."""
-    pytest.importorskip("triton", reason="the fused kernels need triton")
-    (tmp_path / "program.py").write_text(COMPILE)
-    environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
-    environment |= {"PYTHONPATH": str(Path(__file__).parents[2]), "TRITON_CACHE_DIR": str(tmp_path / "cache")}
-    command = [sys.executable, str(tmp_path / "program.py"), str(tmp_path), str(architecture)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert done.stdout == "compiled\n", done.stderr

@@ -32,7 +32,6 @@ from noisygd_delete.errors import InvalidParameter, InvalidRecords, PrivatePrepr
 from noisygd_delete.estimators import rows as of_raw
 from noisygd_delete.estimators.rows import RowScaling
 from noisygd_delete.planner.usual import usual_slots
-from noisygd_delete.privacy.sentences import table_html
 
 WIDE = Budget(order=2, dp=100.0, deletion=10.0)
 COMMON = {"budget": WIDE, "method": "sharp", "regularization": 1e-2, "random_state": 0}
@@ -132,7 +131,7 @@ def test_class_weights_are_public_numbers_of_which_ratios_matter() -> None:
     ("weights", "message"),
     [
         ("balanced", "counts the labels of the records"),
-        ({"d": 2.0}, "'d', which is not one of the classes"),
+        ({"d": 2.0}, r"'d', which is not one of the classes \['a', 'b'\]"),
         ({"a": 0.0}, "class_weight=0.0 must be > 0"),
         ([1.0, 2.0], "must be {class: weight}"),
     ],
@@ -357,35 +356,18 @@ def test_pandas_all_the_way() -> None:
     pipe.replace({0: (X.iloc[[7]], "b")})
 
 
-# -- what a notebook shows -----------------------------------------------------------------------------------------------
-
-
-def test_reprs_are_short_escaped_and_say_what_papers_say() -> None:
+def test_reprs_are_short_and_say_what_papers_say() -> None:
     X = rows()
     model = classifier(releases=3).fit(X, labels(X, 2))
     release = model.delete([0])
-    shown = (model.plan_, release, model.accountant_)
-    for each in shown:
-        text, page = repr(each), each._repr_html_()
-        assert len(text) < 700, "four figures, each with what it holds under"
-        assert "\n" not in text
-        assert page.startswith("<table>")
-        assert page.endswith("</table>")
+    for each in (model.plan_, release, model.accountant_):
+        assert len(repr(each)) < 700, "four figures, each with what it holds under"
+        assert "\n" not in repr(each)
     assert release.guarantees["deletion_observed"].at_most in repr(release)
-    assert release.guarantees["deletion_observed"].at_most in release._repr_html_()
-    assert "if requests did not depend on earlier models" in release._repr_html_()
-    assert release._repr_html_().count("if nothing that was seen decided when a model was published") == 2
+    assert "if requests did not depend on earlier models" in repr(release)
+    assert repr(release).count("if nothing that was seen decided when a model was published") == 2
     assert model.accountant_.dp_cumulative().at_most in repr(model.accountant_)
-    assert model.plan_.deletion.at_most in model.plan_._repr_html_()
     assert repr(type(model.accountant_)()) == "Accountant(no releases)"
-    assert type(model.accountant_)()._repr_html_()
-
-
-def test_what_a_notebook_shows_is_escaped() -> None:
-    page = table_html("<b>", {"<script>": "a & b > c"})
-    assert "<b>" not in page
-    assert "<script>" not in page
-    assert "a &amp; b &gt; c" in page
 
 
 def test_warnings_are_user_warnings_that_can_be_told_apart() -> None:

@@ -58,7 +58,7 @@ def test_least_steps_is_least() -> None:
     steps = langevin.least_steps(bound, epsilon=0.1, delta=1e-5)
 
     def epsilon(k):
-        from noisygd_delete.bounds.conversion import renyi_epsilon
+        from noisygd_delete.bounds.renyi import renyi_epsilon
 
         return min(renyi_epsilon(order=q, renyi=bound(q, k), delta=1e-5) for q in langevin._ORDERS)
 

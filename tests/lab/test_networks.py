@@ -20,7 +20,7 @@ from noisygd_delete_lab.network_bounds import fine_tuning_gdp, fine_tuning_noise
 from noisygd_delete_lab.network_game import which_left_network
 
 from noisygd_delete import Budget, EditRequest, Records, losses, make_plan
-from noisygd_delete.bounds.conversion import gdp_advantage, gdp_for
+from noisygd_delete.bounds.gaussian import gdp_advantage, gdp_for
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.methods import Ladder, Stage
 from tests.oracles import ball_chain

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noisygd_delete import Budget, Curator, Records, losses, make_plan, methods
+from noisygd_delete import Budget, Curator, EditRequest, Records, losses, make_plan, methods
 from noisygd_delete.accountant import Event
 from noisygd_delete.curator.learning import train
 from noisygd_delete.engine import Execution
@@ -21,6 +21,7 @@ from noisygd_delete.planner import explain
 from noisygd_delete.privacy.guarantee import NON_ADAPTIVE
 from noisygd_delete.privacy.sentences import shown
 from noisygd_delete.store import Store
+from tests.bank import unit_rows
 from tests.cli.planned import main
 
 LOSS = losses.MultilayerPerceptron(radius=1.0, hidden=3)
@@ -31,25 +32,26 @@ THREE = (Stage("network", 6), Stage("network", 3, share=2.0), Stage("head", 2, r
 
 
 def plan_for(stages=NETWORKS, level=0, **options):
-    options = {
-        "records": 60,
-        "features": 4,
-        "regularization": 0.01,
-        "budget": BUDGET,
-        "adjacency": "zero-out",
-        **options,
-    }
-    return make_plan(options.pop("loss", LOSS), method=Ladder(stages=stages, level=level), **options)
+    facts = {"records": 60, "features": 4, "regularization": 0.01, "budget": BUDGET, "adjacency": "zero-out", **options}
+    return make_plan(facts.pop("loss", LOSS), method=Ladder(stages=stages, level=level), **facts)
 
 
-def table(n=50, slots=60, features=4, seed=0):
-    rng = np.random.default_rng(seed)
-    rows = rng.normal(size=(n, features)).astype(np.float32)
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True) * (1 + 2.0**-20)
-    return Records(rows, np.sign(rows[:, 0] * rows[:, 1] + 1e-9), slots=slots)
+def table():
+    rows = unit_rows(50, 4)
+    return Records(rows, np.sign(rows[:, 0] * rows[:, 1] + 1e-9), slots=60)
 
 
 LADDERS = [(NETWORKS, 0), (HEADED, 0), (THREE, 0), (THREE, 1), (THREE, -1)]
+SAMPLED = Stage("network", 40, sampling_rate=0.1)
+MOMENTS = (Stage("network", 6), Stage("moments"))
+OTHERS = [  # with stages of other kinds
+    (MOMENTS, 0),
+    (MOMENTS, -1),
+    ((Stage("network", 6), SAMPLED), 0),
+    ((SAMPLED, Stage("network", 3)), 0),
+    ((SAMPLED, Stage("head", 3)), 0),
+    ((SAMPLED, SAMPLED, Stage("moments")), 1),
+]
 
 
 # ---------------------------------------------------------------- the plan
@@ -88,14 +90,16 @@ def test_releases_share_what_the_base_leaves():
     assert account.publication(1) is None
 
 
-@pytest.mark.parametrize(("stages", "level"), LADDERS, ids=str)
-def test_plans_and_events_read_back_from_json(stages, level):
+@pytest.mark.parametrize(("stages", "level"), [*LADDERS, *OTHERS], ids=str)
+def test_plans_and_events_read_back_from_json_and_name_every_stage(stages, level):
     plan = plan_for(stages, level)
-    assert plan_from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
-    assert mechanism_from_dict(json.loads(json.dumps(plan.mechanism.to_dict()))) == plan.mechanism
     event = Event("unlearn", plan.delete_steps, 1, plan.mechanism)
-    assert Event.from_dict(json.loads(json.dumps(event.to_dict()))) == event
+    for thing, read in ((plan, plan_from_dict), (plan.mechanism, mechanism_from_dict), (event, Event.from_dict)):
+        assert read(json.loads(json.dumps(thing.to_dict()))) == thing
     json.dumps(plan.summary())
+    text = plan.explain()
+    assert all(f"stage {number} ({stage.kind}, " in text for number, stage in enumerate(stages))
+    assert "μ=0 " not in text
 
 
 def test_descriptions_without_end_or_sense_are_refused():
@@ -147,7 +151,7 @@ def test_a_network_with_fixed_outer_weights_climbs_too():
 # ---------------------------------------------------------------- the run
 
 
-@pytest.mark.parametrize(("stages", "level"), LADDERS, ids=str)
+@pytest.mark.parametrize(("stages", "level"), [*LADDERS, *OTHERS], ids=str)
 def test_a_deletion_keeps_the_kept_stages_and_runs_the_others_again(stages, level):
     plan = plan_for(stages, level)
     curator = Curator(table(), plan)
@@ -160,11 +164,16 @@ def test_a_deletion_keeps_the_kept_stages_and_runs_the_others_again(stages, leve
     assert deleted.gradient_passes < learned.gradient_passes or level < 0
     assert learned.model.certified
     assert not learned.model.weights.flags.writeable
+    assert deleted.model.predict(table().features).shape == (60,)
+    again = curator.delete([3])  # the base does not grow dearer, and no horizon comes near
+    assert again.guarantees["deletion"].with_slack().renyi(10) <= 0.1 * (1 + 1e-9)
+    assert not curator.accountant.horizon_spent
 
 
-def test_later_stages_do_not_know_where_the_last_model_was():
+@pytest.mark.parametrize("stages", [THREE, (Stage("network", 4), SAMPLED, Stage("moments"))], ids=str)
+def test_later_stages_do_not_know_where_the_last_model_was(stages):
     """From one base, the law of what is run again is the same whatever stood in its place before: noise off, it is equal."""
-    plan, records = plan_for(THREE, 0), table()
+    plan, records = plan_for(stages), table()
     quiet = Execution(rng=np.random.default_rng(3))
     first = train(records, plan, plan.learning, None, quiet).model
     parts = plan.model_loss.parts(first.weights, 4)
@@ -184,7 +193,7 @@ def test_the_noise_of_every_stage_is_what_the_plan_counts():
         loss=losses.MultilayerPerceptron(1.0, hidden=400),
     )
     records = table()
-    records.edit(__import__("noisygd_delete").EditRequest.delete(range(50)))
+    records.edit(EditRequest.delete(range(50)))
     model = train(records, plan, plan.learning, None, Execution(rng=np.random.default_rng(1))).model
     base, later = plan.model_loss.parts(model.weights, 4)
     c = 1 - 0.5 * 0.2
@@ -198,11 +207,15 @@ def test_the_noise_of_every_stage_is_what_the_plan_counts():
     assert base.var() == pytest.approx(drawn, rel=0.1)
 
 
-def test_steps_are_told_on_through_the_stages():
+@pytest.mark.parametrize(
+    ("stages", "passes"), [(THREE, 11), ((SAMPLED, Stage("network", 3), Stage("moments")), 4 + 3 + 1)], ids=str
+)
+def test_steps_are_told_on_through_the_stages(stages, passes):
     told = []
-    plan = plan_for(THREE)
+    plan = plan_for(stages)
     Curator(table(), plan).learn(execution=Execution(progress=told.append))
     assert told == list(range(1, plan.learn_steps + 1))
+    assert plan.learn_steps == passes
 
 
 def test_any_number_of_deletions_costs_the_base_and_every_observed_release_the_rest():
@@ -248,7 +261,7 @@ def call(capsys, *arguments: str, status: int = 0) -> dict:
     return json.loads(said.out)
 
 
-TWO_NAMES, THREE_NAMES, SAMPLED = ["no", "yes"], ["no", "yes", "perhaps"], "network:9:1:0.3,network:9:1:0.3"
+TWO_NAMES, THREE_NAMES, BY_SAMPLES = ["no", "yes"], ["no", "yes", "perhaps"], "network:9:1:0.3,network:9:1:0.3"
 
 
 @pytest.mark.parametrize(
@@ -259,8 +272,8 @@ TWO_NAMES, THREE_NAMES, SAMPLED = ["no", "yes"], ["no", "yes", "perhaps"], "netw
             for names in (TWO_NAMES, THREE_NAMES)
             for later in ("network:3:0.5", "head", "moments")
         ),
-        (TWO_NAMES, SAMPLED),
-        pytest.param(THREE_NAMES, SAMPLED, marks=pytest.mark.long),
+        (TWO_NAMES, BY_SAMPLES),
+        pytest.param(THREE_NAMES, BY_SAMPLES, marks=pytest.mark.long),
     ],
 )
 def test_a_store_by_the_command_line(tmp_path: Path, capsys, stages, names) -> None:

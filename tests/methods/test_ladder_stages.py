@@ -2,58 +2,35 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from noisygd_delete import Budget, Curator, EditRequest, Records, losses, make_plan
-from noisygd_delete.accountant import Event, Presence, ancestor_guarantee, stage_runs
+from noisygd_delete import Budget, Curator, EditRequest, Records, losses
+from noisygd_delete.accountant import Presence, ancestor_guarantee, stage_runs
 from noisygd_delete.bounds import moments as bounds
-from noisygd_delete.curator.learning import train
 from noisygd_delete.engine import Execution
 from noisygd_delete.engine.moments import least_squares, moments, noisy
 from noisygd_delete.engine.noise import ResearchNoise, poisson
 from noisygd_delete.engine.objective import ClippedObjective
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter
-from noisygd_delete.methods import Ladder, Stage
+from noisygd_delete.methods import Stage
 from noisygd_delete.methods.moments import GRID, MomentsRun
-from noisygd_delete.methods.reading import mechanism_from_dict, plan_from_dict
 from noisygd_delete.methods.sampled_steps import SampledSteps
+
+from ..bank import unit_rows
+from .test_ladder import MOMENTS, OTHERS, SAMPLED, plan_for, table
 
 RENYI = Budget(order=10, dp=1.0, deletion=0.1)
 PAIRS = Budget.from_epsilon_delta(dp=(1.0, 1e-5), deletion=(0.5, 1e-5))
-SAMPLED = Stage("network", 40, sampling_rate=0.1)
-MOMENTS = (Stage("network", 6), Stage("moments"))
-LADDERS = [
-    (MOMENTS, 0),
-    (MOMENTS, -1),
-    ((Stage("network", 6), SAMPLED), 0),
-    ((SAMPLED, Stage("network", 3)), 0),
-    ((SAMPLED, Stage("head", 3)), 0),
-    ((SAMPLED, SAMPLED, Stage("moments")), 1),
-]
-
-
-def plan_for(stages, level=0, **options):
-    loss = options.pop("loss", losses.MultilayerPerceptron(radius=1.0, hidden=3))
-    given = {"records": 60, "features": 4, "regularization": 0.01, "budget": RENYI, "adjacency": "zero-out", **options}
-    return make_plan(loss, method=Ladder(stages=stages, level=level), **given)
-
-
-def table(n=50, slots=60, seed=0):
-    rng = np.random.default_rng(seed)
-    rows = rng.normal(size=(n, 4)).astype(np.float32)
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True) * (1 + 2.0**-20)
-    return Records(rows, np.sign(rows[:, 0] * rows[:, 1] + 1e-9), slots=slots)
 
 
 # ---------------------------------------------------------------- both
 
 
-@pytest.mark.parametrize(("stages", "level"), LADDERS, ids=str)
+@pytest.mark.parametrize(("stages", "level"), OTHERS, ids=str)
 @pytest.mark.parametrize("adjacency", ["zero-out", "replace"])
 @pytest.mark.parametrize("budget", [RENYI, PAIRS], ids=["renyi", "pairs"])
 def test_a_plan_spends_its_budgets_and_no_more(stages, level, adjacency, budget):
@@ -67,35 +44,7 @@ def test_a_plan_spends_its_budgets_and_no_more(stages, level, adjacency, budget)
         assert deletion.renyi(10) == 0
 
 
-@pytest.mark.parametrize(("stages", "level"), LADDERS, ids=str)
-def test_plans_events_and_explanations(stages, level):
-    plan = plan_for(stages, level)
-    assert plan_from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
-    assert mechanism_from_dict(json.loads(json.dumps(plan.mechanism.to_dict()))) == plan.mechanism
-    event = Event("unlearn", plan.delete_steps, 1, plan.mechanism)
-    assert Event.from_dict(json.loads(json.dumps(event.to_dict()))) == event
-    text = plan.explain()
-    for number, stage in enumerate(stages):
-        assert f"stage {number} ({stage.kind}, " in text
-    assert "μ=0 " not in text
-
-
-@pytest.mark.parametrize(("stages", "level"), LADDERS, ids=str)
-def test_a_deletion_keeps_the_kept_stages_and_runs_the_others_again(stages, level):
-    plan = plan_for(stages, level)
-    curator = Curator(table(), plan)
-    learned, deleted = curator.learn(), curator.delete([1, 2])
-    before, after = (plan.model_loss.parts(r.model.weights, 4) for r in (learned, deleted))
-    same = [np.array_equal(a, b) for a, b in zip(before, after, strict=True)]
-    assert same == [True] * (level + 1) + [False] * (len(stages) - level - 1)
-    assert learned.model.certified
-    assert deleted.model.predict(table().features).shape == (60,)
-    again = curator.delete([3])  # the base does not grow dearer, and no horizon comes near
-    assert again.guarantees["deletion"].with_slack().renyi(10) <= 0.1 * (1 + 1e-9)
-    assert not curator.accountant.horizon_spent
-
-
-@pytest.mark.parametrize(("stages", "level"), LADDERS, ids=str)
+@pytest.mark.parametrize(("stages", "level"), OTHERS, ids=str)
 def test_the_account_is_the_sum_over_ancestors(stages, level):
     plan = plan_for(stages, level)
     account = Curator(table(), plan).accountant
@@ -192,9 +141,7 @@ def test_the_least_noise_meets_the_budget_and_less_does_not():
 
 
 def test_moments_learn_what_a_head_learns():
-    rng = np.random.default_rng(3)
-    rows = rng.normal(size=(4000, 4)).astype(np.float32)
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True) * (1 + 2.0**-20)
+    rows = unit_rows(4000, 4, seed=3)
     labels = np.where(rows[:, 0] + 0.3 * rows[:, 1] > 0, 1.0, -1.0)
     plan = plan_for(MOMENTS, records=4000)
     curator = Curator(Records(rows, labels), plan)
@@ -268,26 +215,6 @@ def test_the_law_of_samples_stays_within_their_charge_and_forgotten_samples_do_n
     assert 0 < truth <= stated
     planted = replace(run, draws=1).interval("dp", "zero-out", steps_with=1).renyi(4)  # one draw paid for
     assert planted < truth
-
-
-def test_progress_tells_the_passes():
-    told = []
-    plan = plan_for((SAMPLED, Stage("network", 3), Stage("moments")))
-    Curator(table(), plan).learn(execution=Execution(progress=told.append))
-    assert told == list(range(1, plan.learn_steps + 1))
-    assert plan.learn_steps == 4 + 3 + 1
-
-
-def test_the_same_start_whatever_the_last_model_was():
-    plan, records = plan_for((Stage("network", 4), SAMPLED, Stage("moments"))), table()
-    first = train(records, plan, plan.learning, None, Execution(rng=np.random.default_rng(3))).model
-    parts = plan.model_loss.parts(first.weights, 4)
-    moved = plan.model_loss.joined([parts[0], parts[1] + 100.0, parts[2] - 100.0])
-    again = [
-        train(records, plan, plan.serving, np.array(start), Execution(rng=np.random.default_rng(7))).model.weights
-        for start in (first.weights, moved)
-    ]
-    assert np.array_equal(*again)
 
 
 # ---------------------------------------------------------------- refusals

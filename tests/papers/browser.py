@@ -13,8 +13,8 @@ import pytest
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 in_a_browser = pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine (apt-get install chromium)")
-_REMEMBERED = """for (const name of ["gdp_epsilon", "rate_epsilon", "rate_advantage"]) {
-  $.modules["bounds.conversion"][name] = $.cache($.modules["bounds.conversion"][name]);
+_REMEMBERED = """for (const [module, name] of [["gaussian", "gdp_epsilon"], ["renyi", "rate_epsilon"], ["gaussian", "rate_advantage"]]) {
+  $.modules[`bounds.${module}`][name] = $.cache($.modules[`bounds.${module}`][name]);
 }"""
 
 

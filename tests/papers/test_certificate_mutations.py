@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from noisygd_delete.accountant import Event
-from noisygd_delete.bounds import conversion
+from noisygd_delete.bounds import gaussian, renyi
 from noisygd_delete.evidence import Erasure, erasure_certificate, new_key, sign, verification, verify_certificate
 from noisygd_delete.evidence.checks import Check
 from noisygd_delete.records import EditCounts, bounded
@@ -49,8 +49,8 @@ def key(tmp_path: Path) -> Path:
 @pytest.fixture(autouse=True)
 def remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     """Conversions are functions of numbers; most mutants ask for the same ones again."""
-    for name in ("gdp_epsilon", "rate_epsilon", "rate_advantage"):
-        monkeypatch.setattr(conversion, name, cache(getattr(conversion, name)))
+    for module, name in ((gaussian, "gdp_epsilon"), (renyi, "rate_epsilon"), (gaussian, "rate_advantage")):
+        monkeypatch.setattr(module, name, cache(getattr(module, name)))
 
 
 def papers(status: str, method: str) -> dict:

@@ -12,7 +12,7 @@ from unittest.mock import patch
 
 import pytest
 
-from noisygd_delete.bounds import conversion
+from noisygd_delete.bounds import gaussian, renyi
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.evidence import new_key, sign, verify_certificate
 from noisygd_delete.papers import certificate_html
@@ -39,8 +39,8 @@ def key(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("gdp_epsilon", "rate_epsilon", "rate_advantage"):
-        monkeypatch.setattr(conversion, name, cache(getattr(conversion, name)))
+    for module, name in ((gaussian, "gdp_epsilon"), (renyi, "rate_epsilon"), (gaussian, "rate_advantage")):
+        monkeypatch.setattr(module, name, cache(getattr(module, name)))
 
 
 def several(key: Path, count: int, seed: int, status: str, method: str) -> list[str]:

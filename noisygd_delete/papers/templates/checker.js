@@ -4389,20 +4389,6 @@ return $.b.min([plain, optimal([centre]), least([optimal, $.sub(centre, 2n), $.a
 });
 return {renyi_epsilon, renyi_log_delta, renyi_epsilon_optimal, renyi_log_delta_optimal, _SECOND_EVENT, _log_mass, _pair_epsilon, _log_r, _least_share, rate_epsilon, rate_log_delta, rate_for, zero_out_renyi, replace_renyi, _LEAST, _MOST, _sound, _best, curve_epsilon, curve_log_delta, MARGIN, log_sum, log_down, sum_up, least, UNIT, logsumexp, gammaln, best_order, LEAST_LOG};
 })();
-$.modules["bounds.conversion"] = (() => {
-const exp_up = $.modules["bounds.arithmetic"]["exp_up"];
-const gdp_advantage = $.modules["bounds.gaussian"]["gdp_advantage"];
-const gdp_epsilon = $.modules["bounds.gaussian"]["gdp_epsilon"];
-const gdp_for = $.modules["bounds.gaussian"]["gdp_for"];
-const gdp_log_delta = $.modules["bounds.gaussian"]["gdp_log_delta"];
-const rate_advantage = $.modules["bounds.gaussian"]["rate_advantage"];
-const rate_epsilon = $.modules["bounds.renyi"]["rate_epsilon"];
-const rate_for = $.modules["bounds.renyi"]["rate_for"];
-const rate_log_delta = $.modules["bounds.renyi"]["rate_log_delta"];
-const renyi_epsilon_optimal = $.modules["bounds.renyi"]["renyi_epsilon_optimal"];
-const renyi_log_delta_optimal = $.modules["bounds.renyi"]["renyi_log_delta_optimal"];
-return {renyi_epsilon_optimal, gdp_epsilon, gdp_for, rate_epsilon, exp_up, rate_advantage, gdp_advantage, rate_log_delta, renyi_log_delta_optimal, gdp_log_delta, rate_for};
-})();
 $.modules["privacy.guarantee"] = (() => {
 let ONE_DIRECTION, SEVERAL_DIRECTIONS, WEAKLY_CONVEX, _COSTS, FORMS, MOST, Curve, fewer, Worlds, ADJACENCIES, DELETION_NOTIONS, LEAST_DELTA, NON_ADAPTIVE, stated_delta, Guarantee;
 const math = $.libraries["math"];
@@ -4410,7 +4396,9 @@ const Callable = $.libraries["collections.abc"]["Callable"];
 const asdict = $.libraries["dataclasses"]["asdict"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const replace = $.libraries["dataclasses"]["replace"];
-const conversion = $.modules["bounds.conversion"];
+const arithmetic = $.modules["bounds.arithmetic"];
+const gaussian = $.modules["bounds.gaussian"];
+const renyi = $.modules["bounds.renyi"];
 const bounds = $.modules["bounds.objective_perturbation"];
 const UNIT = $.modules["bounds.arithmetic"]["UNIT"];
 const sum_up = $.modules["bounds.arithmetic"]["sum_up"];
@@ -4576,29 +4564,29 @@ return $.libraries["math"].sqrt([$.libraries["math"].fsum([[$.ga(self, "gdp_squa
 $ns.epsilon = $.fn("epsilon", ["self", "delta"], {}, function (self, delta) {
 let exact;
 delta = probability(["delta", delta]);
-exact = ($.t($.is($.ga(self, "gdp"), null)) ? $.libraries["math"].inf : $.modules["bounds.conversion"].gdp_epsilon([], {"mu": $.ga(self, "gdp"), "delta": delta}));
+exact = ($.t($.is($.ga(self, "gdp"), null)) ? $.libraries["math"].inf : $.modules["bounds.gaussian"].gdp_epsilon([], {"mu": $.ga(self, "gdp"), "delta": delta}));
 if ($.t($.ga(self, "points"))) {
-return $.b.min([(function* ($first) { for (const $v31 of $.each($first)) { let q; q = $v31; yield $.modules["bounds.conversion"].renyi_epsilon_optimal([], {"order": q, "renyi": $.cm(self, "renyi", [q]), "delta": delta}); } })($.cm(self, "_orders", []))]);
+return $.b.min([(function* ($first) { for (const $v31 of $.each($first)) { let q; q = $v31; yield $.modules["bounds.renyi"].renyi_epsilon_optimal([], {"order": q, "renyi": $.cm(self, "renyi", [q]), "delta": delta}); } })($.cm(self, "_orders", []))]);
 }
 if ($.t($.ga(self, "curves"))) {
 return $.b.min([exact, curve_epsilon([], {"renyi": $.ga(self, "renyi"), "highest_order": $.ga(self, "highest_order"), "delta": delta})]);
 }
-return ($.t(!$.is($.ga(self, "gdp"), null)) ? exact : $.modules["bounds.conversion"].rate_epsilon([], {"rate": $.ga(self, "total_rate"), "delta": delta}));
+return ($.t(!$.is($.ga(self, "gdp"), null)) ? exact : $.modules["bounds.renyi"].rate_epsilon([], {"rate": $.ga(self, "total_rate"), "delta": delta}));
 });
 $ns.delta = $.fn("delta", ["self", "epsilon"], {}, function (self, epsilon) {
-return $.modules["bounds.conversion"].exp_up([$.cm(self, "log_delta", [epsilon])]);
+return $.modules["bounds.arithmetic"].exp_up([$.cm(self, "log_delta", [epsilon])]);
 });
 $ns.log_delta = $.fn("log_delta", ["self", "epsilon"], {}, function (self, epsilon) {
 let exact;
 epsilon = non_negative(["epsilon", epsilon]);
-exact = ($.t($.is($.ga(self, "gdp"), null)) ? 0.0 : $.modules["bounds.conversion"].gdp_log_delta([], {"mu": $.ga(self, "gdp"), "epsilon": epsilon}));
+exact = ($.t($.is($.ga(self, "gdp"), null)) ? 0.0 : $.modules["bounds.gaussian"].gdp_log_delta([], {"mu": $.ga(self, "gdp"), "epsilon": epsilon}));
 if ($.t($.ga(self, "points"))) {
-return $.b.min([(function* ($first) { for (const $v32 of $.each($first)) { let q; q = $v32; yield $.modules["bounds.conversion"].renyi_log_delta_optimal([], {"order": q, "renyi": $.cm(self, "renyi", [q]), "epsilon": epsilon}); } })($.cm(self, "_orders", []))]);
+return $.b.min([(function* ($first) { for (const $v32 of $.each($first)) { let q; q = $v32; yield $.modules["bounds.renyi"].renyi_log_delta_optimal([], {"order": q, "renyi": $.cm(self, "renyi", [q]), "epsilon": epsilon}); } })($.cm(self, "_orders", []))]);
 }
 if ($.t($.ga(self, "curves"))) {
 return $.b.min([exact, curve_log_delta([], {"renyi": $.ga(self, "renyi"), "highest_order": $.ga(self, "highest_order"), "epsilon": epsilon})]);
 }
-return ($.t(!$.is($.ga(self, "gdp"), null)) ? exact : $.modules["bounds.conversion"].rate_log_delta([], {"rate": $.ga(self, "total_rate"), "epsilon": epsilon}));
+return ($.t(!$.is($.ga(self, "gdp"), null)) ? exact : $.modules["bounds.renyi"].rate_log_delta([], {"rate": $.ga(self, "total_rate"), "epsilon": epsilon}));
 });
 $ns.total_rate = $.property($.fn("total_rate", ["self"], {}, function (self) {
 return $.add($.add($.div($.ga(self, "gdp_squared"), 2n), $.ga(self, "rate")), $.libraries["math"].fsum([(function* ($first) { for (const $v33 of $.each($first)) { let curve, times; {const $v34 = $.unpack($v33, 2, -1);curve = $v34[0];times = $v34[1];} yield $.mul(times, $.ga(curve, "rate")); } })($.ga(self, "curves"))]));
@@ -4608,10 +4596,10 @@ return [...(function* ($first) { for (const $v35 of $.each($first)) { let _, ord
 });
 $ns.advantage = $.property($.fn("advantage", ["self"], {}, function (self) {
 if ($.t(!$.is($.ga(self, "gdp"), null))) {
-return $.modules["bounds.conversion"].gdp_advantage([], {"mu": $.ga(self, "gdp")});
+return $.modules["bounds.gaussian"].gdp_advantage([], {"mu": $.ga(self, "gdp")});
 }
 if (!($.t($.ga(self, "points")) || $.t($.ga(self, "curves")))) {
-return $.modules["bounds.conversion"].rate_advantage([], {"rate": $.ga(self, "total_rate")});
+return $.modules["bounds.gaussian"].rate_advantage([], {"rate": $.ga(self, "total_rate")});
 }
 return $.cm(self, "delta", [0.0]);
 }));
@@ -4702,7 +4690,8 @@ const math = $.libraries["math"];
 const asdict = $.libraries["dataclasses"]["asdict"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const lru_cache = $.libraries["functools"]["lru_cache"];
-const conversion = $.modules["bounds.conversion"];
+const gaussian = $.modules["bounds.gaussian"];
+const renyi = $.modules["bounds.renyi"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const Word = $.modules["errors"]["Word"];
 const positive = $.modules["errors"]["positive"];
@@ -4710,7 +4699,7 @@ const renyi_order = $.modules["errors"]["renyi_order"];
 const stated_delta = $.modules["privacy.guarantee"]["stated_delta"];
 const brief = $.modules["privacy.sentences"]["brief"];
 _gdp_for = $.lru_cache($.fn("_gdp_for", ["epsilon", "delta"], {}, function (epsilon, delta) {
-return $.modules["bounds.conversion"].gdp_for([], {"epsilon": epsilon, "delta": delta});
+return $.modules["bounds.gaussian"].gdp_for([], {"epsilon": epsilon, "delta": delta});
 }));
 Measures = $.cls("Measures", [Word], ($ns) => {
 $ns.RENYI = "renyi";
@@ -4786,7 +4775,7 @@ if (!$.t(!$.is($.ga(self, "order"), null))) throw $.raised($.b.AssertionError);
 return $.tuple([$.div(amount, $.ga(self, "order")), $.ga(self, "order")]);
 }
 if (!$.t(!$.is(delta, null))) throw $.raised($.b.AssertionError);
-return $.modules["bounds.conversion"].rate_for([], {"epsilon": amount, "delta": delta});
+return $.modules["bounds.renyi"].rate_for([], {"epsilon": amount, "delta": delta});
 });
 $ns.affords = $.fn("affords", ["self", "spent"], {}, function (self, spent) {
 let amount, delta, most, present, room;
@@ -4868,11 +4857,11 @@ $ns.spent = $.fn("spent", ["self", "guarantee"], {}, function (self, guarantee) 
 let cost;
 guarantee = $.cm(guarantee, "with_slack", []);
 if ($.t($.ga(self, "gdp"))) {
-return ($.t($.is($.ga(guarantee, "gdp"), null)) ? $.libraries["math"].inf : $.modules["bounds.conversion"].gdp_epsilon([], {"mu": $.ga(guarantee, "gdp"), "delta": $.ga(self, "delta")}));
+return ($.t($.is($.ga(guarantee, "gdp"), null)) ? $.libraries["math"].inf : $.modules["bounds.gaussian"].gdp_epsilon([], {"mu": $.ga(guarantee, "gdp"), "delta": $.ga(self, "delta")}));
 }
 if ($.t(!$.is($.ga(self, "order"), null))) {
 cost = $.cm(guarantee, "renyi", [$.ga(self, "order")]);
-return $.modules["bounds.conversion"].renyi_epsilon_optimal([], {"order": $.ga(self, "order"), "renyi": cost, "delta": $.ga(self, "delta")});
+return $.modules["bounds.renyi"].renyi_epsilon_optimal([], {"order": $.ga(self, "order"), "renyi": cost, "delta": $.ga(self, "delta")});
 }
 return $.cm(guarantee, "epsilon", [$.ga(self, "delta")]);
 });
@@ -5370,22 +5359,6 @@ return $.b.max([1n, $.libraries["math"].ceil([$.mul($.mul(sampling_rate, draws),
 });
 return {ORDERS, SampledGaussian, SampledSteps, passes, ClassVar, Mechanism, InvalidParameter, positive, count};
 })();
-$.modules["methods.words"] = (() => {
-let noise;
-const Carried = $.modules["methods.problem"]["Carried"];
-noise = $.fn("noise", ["run", "stages"], {}, function (run, stages) {
-let each, solved, start, steps;
-if ($.t(stages)) {
-each = (function* ($first) { for (const $v1 of $.each($first)) { let stage; stage = $v1; yield ($.t($.ga(stage, "noise_variance")) ? ("" + $.formatted($.ga(stage, "noise_variance"), "", ("" + ".4g"))) : "\u2013"); } })(stages);
-return $.add("\u03c3\u00b2=", $.cm(", ", "join", [each]));
-}
-solved = ($.t($.ga(run, "linear_term")) ? ("" + "s=" + $.formatted($.ga(run, "linear_term"), "", ("" + ".6g")) + ", \u03c4=" + $.formatted($.ga(run, "output_noise"), "", ("" + ".6g"))) : "");
-start = $.ga(run, "start");
-steps = ($.t($.b.isinstance([start, Carried])) ? ("" + "V=" + $.formatted($.div($.ga(start, "variance"), $.pow(16.0, $.ga(start, "bits"))), "", ("" + ".6g"))) : ("" + "\u03c3\u00b2=" + $.formatted($.ga(run, "noise_variance"), "", ("" + ".6g"))));
-return (!$.t(solved) ? steps : ($.t($.ga(run, "noise_variance")) ? ("" + $.formatted(solved, "", "") + "; between: " + $.formatted(steps, "", "")) : solved));
-});
-return {noise, Carried};
-})();
 $.modules["methods.plan"] = (() => {
 let MOST_STAGES, Method, Numbers, Plan, _NUMBERS, method_of;
 const math = $.libraries["math"];
@@ -5411,7 +5384,6 @@ const Procedure = $.modules["methods.problem"]["Procedure"];
 const Promise = $.modules["methods.problem"]["Promise"];
 const Published = $.modules["methods.problem"]["Published"];
 const Solved = $.modules["methods.problem"]["Solved"];
-const noise = $.modules["methods.words"]["noise"];
 MOST_STAGES = 16n;
 Method = $.dataclass($.cls("Method", [MethodAsked], ($ns) => {
 $ns.notions = DELETION_NOTIONS;
@@ -5597,7 +5569,7 @@ method_of = $.fn("method_of", ["problem"], {}, function (problem) {
 if (!$.t($.b.isinstance([$.ga(problem, "method"), Method]))) throw $.raised($.b.AssertionError);
 return $.ga(problem, "method");
 });
-return {MOST_STAGES, Method, Numbers, Plan, _NUMBERS, method_of, ClassVar, PROOFS, Worlds, DELETION_NOTIONS, MethodAsked, Loss, Promise, Procedure, Mechanism, Problem, count, abstractmethod, InvalidParameter, fields, replace, Published, Costliest, Prior, Fitted, Any, noise, Solved};
+return {MOST_STAGES, Method, Numbers, Plan, _NUMBERS, method_of, ClassVar, PROOFS, Worlds, DELETION_NOTIONS, MethodAsked, Loss, Promise, Procedure, Mechanism, Problem, count, abstractmethod, InvalidParameter, fields, replace, Published, Costliest, Prior, Fitted, Any, Solved};
 })();
 $.modules["methods"] = (() => {
 let __getattr__, _METHODS, _STAGE_METHODS, _FORMER_METHODS, _MECHANISMS, METHODS, STAGE_METHODS, FORMER_METHODS, MECHANISMS;
