@@ -12,7 +12,6 @@ import hashlib
 import json
 import os
 import re
-from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -65,11 +64,6 @@ SELECT (SELECT count(*) FROM gone), (SELECT count(*) FROM come),
 class Lake(Source):
     """Rows that DuckDB can read."""
 
-    @classmethod
-    @abstractmethod
-    def recognises(cls, path: Path) -> bool:
-        """Whether a path leads to such a source."""
-
     @property
     def _table_name(self) -> str:
         return dotted(self.table or ROWS)
@@ -109,7 +103,7 @@ class Lake(Source):
         require_read_once(self.address, scans, scans)
 
     def _unfit(self, connection: duckdb.DuckDBPyConnection, column: str) -> str | None:
-        tables = [self._rows()] + [f"SELECT * FROM {self._table_name}"] * self._is_deleted_from
+        tables = [self._rows()] + [self._table_rows] * self._is_deleted_from
         kinds = (_types(connection, rows).get(column) for rows in tables)
         return next((kind for kind in kinds if kind and not _WITH_A_TEXT_EACH.fullmatch(kind)), None)
 
@@ -124,23 +118,22 @@ class Lake(Source):
         return rows_to_read(own, self._key, self.rows_per_subject)
 
     def _keys_having(self, connection: duckdb.DuckDBPyConnection, column: str, names: Sequence[str]) -> list[str]:
-        rows, key = f"SELECT * FROM {self._table_name}", quoted(self._key)
+        rows, key = self._table_rows, quoted(self._key)
         wanted = list(_as_written(connection, rows, column, names).values())
         asked = f"SELECT DISTINCT CAST({key} AS VARCHAR) FROM ({rows}) AS everything WHERE {_among(column)} AND {key} IS NOT NULL"
         return [found for (found,) in connection.execute(asked, [wanted]).fetchall()]
 
     def _read_of(self, connection: duckdb.DuckDBPyConnection, ids: Sequence[str], subjects: Sequence[str]) -> int:
-        every = dict.fromkeys((self._rows(), f"SELECT * FROM {self._table_name}"))
+        every = dict.fromkeys((self._rows(), self._table_rows))
         return sum(
             max(_counted(connection, rows, column, names) for rows in every)
             for column, names in self._named(ids, subjects)
         )
 
     def held(self, ids: Sequence[str], subjects: Sequence[str], *, names: bool = False) -> int:
-        rows = f"SELECT * FROM {self._table_name}"
         with self._moment() as (connection, _):
             return sum(
-                _counted(connection, rows, column, asked, f"DISTINCT {quoted(column)}" if names else "*")
+                _counted(connection, self._table_rows, column, asked, f"DISTINCT {quoted(column)}" if names else "*")
                 for column, asked in self._named(ids, subjects)
             )
 
@@ -148,7 +141,7 @@ class Lake(Source):
         self, connection: duckdb.DuckDBPyConnection, column: str, names: Sequence[str]
     ) -> tuple[list[str], list[str]]:
         """The names as the column writes them, and the ids of the rows that have one of them; each name must have a row."""
-        rows = f"SELECT * FROM {self._table_name}"
+        rows = self._table_rows
         wanted = _as_written(connection, rows, column, names)
         asked = f"SELECT CAST({quoted(column)} AS VARCHAR), CAST({quoted(self.id)} AS VARCHAR) FROM ({rows}) AS everything WHERE {_among(column)}"
         found = connection.execute(asked, [list(wanted.values())]).fetchall()

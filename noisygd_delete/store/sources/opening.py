@@ -146,7 +146,7 @@ class DeltaOnEngine(DeltaTable):
         return open_rows(self.engine, self.address, schema, slots, pinned=pinned, selection=selection)
 
     def _rows(self) -> str:
-        return f"SELECT * FROM {self._table_name}"  # the engine asks the query, in its own words
+        return self._table_rows  # the engine asks the query, in its own words
 
 
 def _check_engine(source: Source, engine: str) -> None:

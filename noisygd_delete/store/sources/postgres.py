@@ -229,9 +229,7 @@ class Postgres(Source):
         names = [name for step in steps if (name := _relation(step))]
         if self.table is None:
             return names, set(names)
-        return names, {
-            name for step in _steps(connection, f"SELECT * FROM {self._table_name}") if (name := _relation(step))
-        }
+        return names, {name for step in _steps(connection, self._table_rows) if (name := _relation(step))}
 
     @property
     def _table_name(self) -> str:

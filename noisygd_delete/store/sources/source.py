@@ -324,6 +324,10 @@ class Source(ABC):
     @abstractmethod
     def _table_name(self) -> str: ...
 
+    @property
+    def _table_rows(self) -> str:
+        return f"SELECT * FROM {self._table_name}"
+
     @abstractmethod
     def _columns(self, connection: Any) -> Mapping[str, Any]:
         """The columns of the rows there, and their types."""
@@ -442,7 +446,7 @@ class Source(ABC):
     def _rows(self) -> str:
         """SQL of all rows there."""
         if self.query is None:
-            return f"SELECT * FROM {self._table_name}"
+            return self._table_rows
         return self.query.strip().rstrip(";") + "\n"  # its last line may be a comment
 
     def _rows_to_read(self, connection: Any) -> tuple[str, LeftOut]:
