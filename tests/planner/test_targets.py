@@ -11,7 +11,6 @@ from noisygd_delete.bounds import utility
 from noisygd_delete.cli import main
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter, PlanInfeasible
 from noisygd_delete.methods.plan import Plan
-from noisygd_delete.methods.reading import plan_from_dict
 from noisygd_delete.planner.make import cheapest_plan
 
 LOSS = losses.Logistic(radius=1.0)
@@ -22,12 +21,8 @@ def worst_excess(plan: Plan, requests: int = 400) -> float:
     """The bound after a learn and many requests, followed step by step from the plan's own numbers."""
     problem = plan.problem
     contraction = 1 - plan.step_size * problem.strong_convexity
-    facts = {
-        "dimension": plan.dimension,
-        "noise_variance": plan.noise_variance,
-        "step_size": plan.step_size,
-        "objective_smoothness": problem.objective_smoothness,
-    }
+    facts = {name: getattr(plan, name) for name in ("dimension", "noise_variance", "step_size")}
+    facts["objective_smoothness"] = problem.objective_smoothness
     product = utility.stationary_product(**facts)
     stationary = utility.stationary_excess(**facts, strong_convexity=problem.strong_convexity)
     moved = 2 * plan.loss.constants.lipschitz * problem.batch / (problem.strong_convexity * plan.records)
@@ -109,11 +104,6 @@ def test_an_unreachable_target_is_refused_with_the_way_out():
 def test_what_is_chosen_here_cannot_be_given(options):
     with pytest.raises(InvalidParameter):
         cheapest_plan(LOSS, **SIZES, excess_risk=0.1, **options)
-
-
-def test_the_chosen_plan_survives_json():
-    plan = cheapest_plan(LOSS, **SIZES, excess_risk=0.1).plan
-    assert plan_from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
 
 
 def test_the_command_prints_the_plan_and_its_table(capsys):
