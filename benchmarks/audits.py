@@ -107,7 +107,7 @@ def through(map: maps.PublicMap) -> Publish:
 
     def publish(plan: Plan, world: World, generator: np.random.Generator) -> tuple[Weights, ...]:
         before = world.before
-        rows = map.rows(before.features, occupied=before.occupied)
+        rows = map.rows(before.features) * before.occupied[:, None]  # a free slot is the null row
         mapped = Records.from_slots(rows, before.labels, before.names, before.owners, before.next_id)
         return publish_twice(plan, World(mapped, without(mapped, before.occupied & ~world.after.occupied)), generator)
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 if (
     "PYTEST_XDIST_WORKER" in os.environ
@@ -55,6 +57,41 @@ def mnist() -> tuple[np.ndarray, np.ndarray]:
         digits = np.frombuffer(file.read(), np.uint8, offset=8).astype(np.int64)
     rows = pixels / (np.linalg.norm(pixels, axis=1, keepdims=True) * (1 + 2.0**-23))
     return rows.astype(np.float32), digits
+
+
+@pytest.fixture
+def printed(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """What a command prints on standard output."""
+    from tests.cli.planned import main
+
+    def of(*arguments: str, status: int = 0) -> str:
+        capsys.readouterr()
+        assert main(arguments) == status, (arguments, capsys.readouterr().err)
+        return capsys.readouterr().out
+
+    return of
+
+
+@pytest.fixture
+def as_json(printed: Callable[..., str]) -> Callable[..., Any]:
+    """What a command answers in JSON."""
+    return lambda *arguments, status=0: json.loads(printed(*arguments, "--json", status=status))
+
+
+@pytest.fixture
+def complaint(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """What a refused command says: one paragraph on standard error, nothing else, and the exit status expected."""
+    from tests.cli.conftest import one_paragraph
+    from tests.cli.planned import main
+
+    def of(*arguments: str, status: int = 2) -> str:
+        capsys.readouterr()
+        assert main(arguments) == status, arguments
+        said = capsys.readouterr()
+        assert said.out == ""
+        return one_paragraph(said.err)
+
+    return of
 
 
 # Tests of more than a second are listed in slow.txt (`python -m tests.slow`) and marked; every test states its processor time in a JUnit report.

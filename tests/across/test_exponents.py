@@ -13,7 +13,6 @@ import pytest
 
 from noisygd_delete import Budget, EditRequest, losses, make_plan
 from noisygd_delete.accountant import Accountant, Event
-from noisygd_delete.cli import main
 from noisygd_delete.papers import store_report
 from noisygd_delete.privacy.budget import Total
 from noisygd_delete.privacy.sentences import brief, shown
@@ -59,7 +58,7 @@ def test_a_plan_and_its_report(kind: str, budget: str) -> None:
 
 
 @pytest.mark.parametrize("command", ["budget", "status", "export"])
-def test_what_is_said_of_a_store(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_said_of_a_store(command: str, tmp_path: Path, printed) -> None:
     total = Total(900.0, TINY)
     made = plan(budget=BUDGETS["pairs"], total=total, regularization=1e-2)
     with Store.create(tmp_path / "store", records(), SCHEMA, made) as store:
@@ -67,8 +66,9 @@ def test_what_is_said_of_a_store(command: str, tmp_path: Path, capsys: pytest.Ca
         store.serve(EditRequest.delete([name(3)]))
     page = tmp_path / "annex.html"
     more = {"export": ["--assessment", str(page), "--model-card", str(tmp_path / "card.html")]}.get(command, [])
-    assert main([command, str(tmp_path / "store"), *more]) == 0
-    said = capsys.readouterr().out + "".join(shown_text(file.read_text()) for file in tmp_path.glob("*.html"))
+    said = printed(command, str(tmp_path / "store"), *more) + "".join(
+        shown_text(file.read_text()) for file in tmp_path.glob("*.html")
+    )
     assert [said[max(0, match.start() - 60) : match.end() + 10] for match in PADDED.finditer(said)] == []
     assert "1e-7" in said or command == "status"
 

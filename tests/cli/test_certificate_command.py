@@ -14,9 +14,9 @@ from tqdm import tqdm
 
 from noisygd_delete.evidence import verify_certificate
 from noisygd_delete.privacy.sentences import right_of_hundred
-from tests.cli.planned import main
 
 from ..evidence.reading_papers import figure, keys, said
+from .conftest import run
 
 SCHEMA = """
 confirmed = true
@@ -55,10 +55,6 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     return tmp_path / "store"
 
 
-def run(*arguments: str, status: int = 0) -> None:
-    assert main(arguments) == status, arguments
-
-
 def test_from_a_request_to_a_signed_certificate(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run("delete", "store", "customer-0007", "customer-0008", "--request-id", "9f2c")
     run(
@@ -78,20 +74,17 @@ def test_from_a_request_to_a_signed_certificate(store: Path, capsys: pytest.Capt
         assert "customer-" not in Path(file).read_text()
 
 
-def test_by_release_and_as_json(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_by_release_and_as_json(store: Path, as_json) -> None:
     run("delete", "store", "customer-0001", "--later")
     run("delete", "store", "customer-0002", "customer-0003")
-    capsys.readouterr()
-    run("certificate", "store", "--release", "2", "--json")
-    paper = json.loads(capsys.readouterr().out)
+    paper = as_json("certificate", "store", "--release", "2")
     assert paper["request"]["rows"] == 3
     assert "signature" not in paper
 
 
-def test_an_erasure_left_for_later_is_pending_until_a_release_covers_it(store: Path, capsys) -> None:
+def test_an_erasure_left_for_later_is_pending_until_a_release_covers_it(store: Path, as_json, printed) -> None:
     run("delete", "store", "customer-0001", "--later", "--request-id", "first")
-    run("certificate", "store", "--request-id", "first", "--json")
-    out = capsys.readouterr().out
+    out = printed("certificate", "store", "--request-id", "first", "--json")
     pending = json.loads(out[out.index("{") :])
     assert pending["action"] == {
         "status": "pending", "release": None, "model_after_sha256": None,
@@ -99,25 +92,19 @@ def test_an_erasure_left_for_later_is_pending_until_a_release_covers_it(store: P
     }  # fmt: skip
     run("delete", "store", "customer-0002", "customer-0004", "--request-id", "second")
     for name, rows in (("first", 1), ("second", 2)):
-        capsys.readouterr()
-        run("certificate", "store", "--request-id", name, "--json")
-        paper = json.loads(capsys.readouterr().out)
+        paper = as_json("certificate", "store", "--request-id", name)
         assert (paper["request"]["rows"], paper["action"]["release"]) == (rows, 2)
 
 
-def test_a_withheld_release_and_the_one_that_follows(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_withheld_release_and_the_one_that_follows(store: Path, capsys: pytest.CaptureFixture[str], as_json) -> None:
     run("delete", "store", "customer-0001")
     run("delete", "store", "customer-0002")
     run("delete", "store", "customer-0003", "--request-id", "late", status=3)
-    capsys.readouterr()
-    run("certificate", "store", "--request-id", "late", "--json")
-    paper = json.loads(capsys.readouterr().out)
+    paper = as_json("certificate", "store", "--request-id", "late")
     assert paper["action"]["status"] == "withheld"
     assert "the old model is withdrawn" in said(paper)
     run("relearn", "store", "--dp", "30", "--deletion", "0.5", "--releases", "6")
-    capsys.readouterr()
-    run("certificate", "store", "--request-id", "late", "--key", "controller.pem", "--json")
-    paper = json.loads(capsys.readouterr().out)
+    paper = as_json("certificate", "store", "--request-id", "late", "--key", "controller.pem")
     assert (paper["action"]["status"], paper["public_facts"]["ledger"][-1]["kind"]) == ("published", "relearn")
     assert verify_certificate(paper).passed
     run("certificate", "store", "--release", "2", "--key", "controller.pem", "--json")  # made under the earlier plan
@@ -140,16 +127,17 @@ def test_refusals(store: Path, arguments, message: str, capsys: pytest.CaptureFi
     assert captured.err.count("\n") == 1
 
 
-def test_an_insertion_is_never_certified_as_an_erasure(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_insertion_is_never_certified_as_an_erasure(store: Path, as_json, printed, complaint) -> None:
     run("delete", "store", "customer-0001", "customer-0002", "--request-id", "gone")
     Path("new.csv").write_text("name,age,income,buys\nnew-1,30,4,yes\nnew-2,60,2,no\n")
-    run("insert", "store", "--data", "new.csv", "--request-id", "came")
-    assert "deletion" not in capsys.readouterr().out.split("release 3")[1]
+    assert (
+        "deletion" not in printed("insert", "store", "--data", "new.csv", "--request-id", "came").split("release 3")[1]
+    )
     for asked in (("--request-id", "came"), ("--release", "3")):
-        run("certificate", "store", *asked, status=2)
-        assert "2 records inserted, and erased none; there is no erasure to certify" in capsys.readouterr().err
-    run("certificate", "store", "--request-id", "gone", "--json")
-    paper = json.loads(capsys.readouterr().out)
+        assert "2 records inserted, and erased none; there is no erasure to certify" in complaint(
+            "certificate", "store", *asked
+        )
+    paper = as_json("certificate", "store", "--request-id", "gone")
     assert [event["counts"]["inserted"] for event in paper["public_facts"]["ledger"]] == [0, 0, 2]
     run("report", "store", "--out", "report.html")
     page = Path("report.html").read_text()
@@ -157,12 +145,10 @@ def test_an_insertion_is_never_certified_as_an_erasure(store: Path, capsys: pyte
     assert ">2 records inserted</td>" in page
 
 
-def test_a_replacement_is_a_rectification(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_replacement_is_a_rectification(store: Path, as_json) -> None:
     Path("right.csv").write_text("name,age,income,buys\ncustomer-0003,30,4,yes\n")
     run("replace", "store", "--data", "right.csv", "--request-id", "mended")
-    capsys.readouterr()
-    run("certificate", "store", "--request-id", "mended", "--key", "controller.pem", "--json")
-    paper = json.loads(capsys.readouterr().out)
+    paper = as_json("certificate", "store", "--request-id", "mended", "--key", "controller.pem")
     assert (paper["request"]["rows"], paper["request"]["replaced"]) == (1, 1)
     assert {"replaced.later", "replaced.all"} < keys(paper)
     assert not any(name.startswith("erased") for name in keys(paper))
@@ -170,31 +156,25 @@ def test_a_replacement_is_a_rectification(store: Path, capsys: pytest.CaptureFix
     assert verify_certificate(paper, public_key="controller.pem.pub").passed
 
 
-def test_a_request_of_several_kinds_says_so(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_request_of_several_kinds_says_so(store: Path, as_json) -> None:
     people = {"age": 30, "income": 4, "buys": "yes"}
     line = {"request_id": "all", "delete": ["customer-0001"], "replace": {"customer-0002": people}}
     Path("requests.jsonl").write_text(json.dumps(line) + "\n")
     run("stream", "store", "requests.jsonl")
-    capsys.readouterr()
-    run("certificate", "store", "--request-id", "all", "--json")
-    paper = json.loads(capsys.readouterr().out)
+    paper = as_json("certificate", "store", "--request-id", "all")
     assert (paper["request"]["rows"], paper["request"]["replaced"], paper["request"]["inserted"]) == (2, 1, 0)
     assert "One record was erased" in said(paper)
     assert "rectification" in said(paper)
 
 
-def test_times_have_one_meaning_each(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_times_have_one_meaning_each(store: Path, capsys: pytest.CaptureFixture[str], as_json) -> None:
     """`edited` is when the rows went; `served` when the model without them was published, and only then."""
     run("delete", "store", "customer-0001", "--later", "--request-id", "first")
-    capsys.readouterr()
-    run("certificate", "store", "--request-id", "first", "--json")
-    waiting = json.loads(capsys.readouterr().out)["request"]
+    waiting = as_json("certificate", "store", "--request-id", "first")["request"]
     assert waiting["edited"] is not None
     assert waiting["served"] is None
     run("publish", "store")
-    capsys.readouterr()
-    run("certificate", "store", "--request-id", "first", "--json", "--received", "2020-02-29T23:30:00-05:00")
-    paper = json.loads(capsys.readouterr().out)
+    paper = as_json("certificate", "store", "--request-id", "first", "--received", "2020-02-29T23:30:00-05:00")
     served = paper["request"]
     assert "T" not in served["edited"]  # a day: how long a run took may depend on the records
     assert served["edited"] <= served["served"]
@@ -206,7 +186,7 @@ def test_times_have_one_meaning_each(store: Path, capsys: pytest.CaptureFixture[
     assert "the second lies before the first" in told
 
 
-def test_the_report_shows_what_is_pending_withheld_and_withdrawn(store: Path, capsys) -> None:
+def test_the_report_shows_what_is_pending_withheld_and_withdrawn(store: Path) -> None:
     run("delete", "store", "customer-0001", "--later")
     run("report", "store", "--out", "report.html")
     page = Path("report.html").read_text()
@@ -225,15 +205,12 @@ def test_the_report_shows_what_is_pending_withheld_and_withdrawn(store: Path, ca
     assert "release 2" in page
 
 
-def test_one_figure_has_one_form_in_every_paper(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_figure_has_one_form_in_every_paper(store: Path, printed) -> None:
     """The sum over all releases, as `budget`, the report and the certificate print it: the same digits."""
     run("delete", "store", "customer-0001", "--request-id", "one")
-    capsys.readouterr()
-    run("budget", "store", "--explain")
-    budget = capsys.readouterr().out
+    budget = printed("budget", "store", "--explain")
     (epsilon,) = {line.split()[-1] for line in budget.splitlines() if line.split()[:1] == ["all"]}
-    run("certificate", "store", "--request-id", "one", "--html", "paper.html")
-    said = capsys.readouterr().out
+    said = printed("certificate", "store", "--request-id", "one", "--html", "paper.html")
     run("report", "store", "--out", "report.html")
     report, paper = Path("report.html").read_text(), Path("paper.html").read_text()
     assert f"(ε={epsilon}, δ=1e-6)" in report
@@ -258,24 +235,25 @@ def test_a_certificate_of_format_1_still_seals_the_ledger_it_was_issued_after(st
     assert "cannot be relied on" not in said
 
 
-def test_where_it_was_looked_before_the_rows_were_gone_is_not_quoted(store: Path, capsys) -> None:
+def test_where_it_was_looked_before_the_rows_were_gone_is_not_quoted(store: Path, as_json, complaint) -> None:
     Path("gone.txt").write_text("customer-0007\n")
     Path("backups").mkdir()
 
     def looked() -> dict:
-        run("residue", "--tokens", "gone.txt", "backups", "--json")
-        return json.loads(capsys.readouterr().out)
+        return as_json("residue", "--tokens", "gone.txt", "backups")
 
     before = looked() | {"looked_at": "2026-01-01T00:00:00Z"}  # an empty folder: a file is put into it later
     run("delete", "store", "customer-0007", "--request-id", "one")
     for number, report in enumerate((before, {**before, "looked_at": "then"}, {"places": before["places"]})):
         Path("residue.json").write_text(json.dumps(report))
-        capsys.readouterr()
-        run("certificate", "store", "--request-id", "one", "--residue", "residue.json", status=2)
-        assert ("the rows were there until" if not number else "give the output of") in capsys.readouterr().err
+        assert ("the rows were there until" if not number else "give the output of") in complaint(
+            "certificate", "store", "--request-id", "one", "--residue", "residue.json"
+        )
     Path("residue.json").write_text(json.dumps(looked()))
-    run("certificate", "store", "--request-id", "one", "--residue", "residue.json", "--json")
-    assert json.loads(capsys.readouterr().out)["evidence"]["residue"] == before["places"]
+    assert (
+        as_json("certificate", "store", "--request-id", "one", "--residue", "residue.json")["evidence"]["residue"]
+        == before["places"]
+    )
 
 
 def test_no_certificate_for_a_store_that_does_not_verify(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -285,18 +263,15 @@ def test_no_certificate_for_a_store_that_does_not_verify(store: Path, capsys: py
     assert "nothing is certified" in capsys.readouterr().err
 
 
-def test_the_report_of_a_store(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_report_of_a_store(store: Path, printed, complaint) -> None:
     run("delete", "store", "customer-0001")
     other = ["--records", "100", "--features", "1", "--regularization", "0.25", "--method", "sharp", "--gdp", "--dp", "3",
              "--deletion", "0.38", "--no-utility"]  # fmt: skip
     for plan in (other, ["store"]):
-        capsys.readouterr()
-        run("audit", *plan, "--chains", "4000", "--seed", "1", "--json")
-        Path("audit.json").write_text(capsys.readouterr().out)
+        Path("audit.json").write_text(printed("audit", *plan, "--chains", "4000", "--seed", "1", "--json"))
         if plan is other:
             for paper in (["report", "store"], ["certificate", "store", "--release", "2"]):
-                run(*paper, "--audit", "audit.json", "--out", "refused", status=2)
-                assert "attacked another plan" in capsys.readouterr().err
+                assert "attacked another plan" in complaint(*paper, "--audit", "audit.json", "--out", "refused")
             assert not Path("refused").exists()
     run("certificate", "store", "--release", "2", "--audit", "audit.json")
     run("report", "store", "--out", "report.html", "--audit", "audit.json", "--title", "Customers")
@@ -307,43 +282,36 @@ def test_the_report_of_a_store(store: Path, capsys: pytest.CaptureFixture[str]) 
     assert "customer-" not in page
 
 
-def test_a_dry_run_tells_the_cost_and_changes_nothing(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_dry_run_tells_the_cost_and_changes_nothing(store: Path, as_json, printed) -> None:
     before = sorted((path.name, path.read_bytes()) for path in store.rglob("*") if path.is_file())
-    run("delete", "store", "customer-0001", "--dry-run", "--json")
-    told = json.loads(capsys.readouterr().out)
-    run("delete", "store", "customer-0001", "--dry-run")
-    assert "over all releases" in capsys.readouterr().out
+    told = as_json("delete", "store", "customer-0001", "--dry-run")
+    assert "over all releases" in printed("delete", "store", "customer-0001", "--dry-run")
     assert sorted((path.name, path.read_bytes()) for path in store.rglob("*") if path.is_file()) == before
-    run("delete", "store", "customer-0001", "--json")
-    done = json.loads(capsys.readouterr().out)
+    done = as_json("delete", "store", "customer-0001")
     assert told["steps"] == done["steps"]
-    run("budget", "store", "--json", "--delta", "1e-6")
-    budget = json.loads(capsys.readouterr().out)
+    budget = as_json("budget", "store", "--delta", "1e-6")
     assert told["epsilon_after"] == pytest.approx(budget["cumulative"]["epsilon"], rel=1e-12)
     assert told["epsilon_before"] == pytest.approx(budget["releases"][0]["dp"]["epsilon"], rel=1e-12)
     assert told["gradient_evaluations"] == 420 * told["steps"]  # slots
 
 
-def test_a_dry_run_of_a_stream_foretells_the_stream(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_dry_run_of_a_stream_foretells_the_stream(store: Path, capsys: pytest.CaptureFixture[str], as_json) -> None:
     lines = [{"request_id": f"r{k}", "delete": [f"customer-{k:04d}"]} for k in range(6)]
     lines += [{"request_id": "r9", "delete": ["nobody"]}, {"request_id": "r8", "delete": ["customer-0002"]}, lines[3]]
     Path("requests.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     before = sorted((path.name, path.read_bytes()) for path in store.rglob("*") if path.is_file())
-    run("stream", "store", "requests.jsonl", "--batch", "3", "--dry-run", "--json")
-    told = json.loads(capsys.readouterr().out)
+    told = as_json("stream", "store", "requests.jsonl", "--batch", "3", "--dry-run")
     run("stream", "store", "requests.jsonl", "--batch", "1", "--dry-run")  # six releases do not fit releases=3
     assert "budget ends before" in capsys.readouterr().out
     assert sorted((path.name, path.read_bytes()) for path in store.rglob("*") if path.is_file()) == before
     run("stream", "store", "requests.jsonl", "--batch", "3", "--json", status=2)  # 2: some lines are refused
     done = json.loads(capsys.readouterr().out)
     assert (told["repeated"], told["refused"]) == (done["repeated"], len(done["refused"])) == (1, 2)
-    run("budget", "store", "--json", "--delta", "1e-6")
-    budget = json.loads(capsys.readouterr().out)
+    budget = as_json("budget", "store", "--delta", "1e-6")
     assert (told["releases"], told["edits"], told["withheld"]) == (2, 6, False)
     assert told["epsilon_after"] == pytest.approx(budget["cumulative"]["epsilon"], rel=1e-12)
     assert told["steps"] == sum(entry["steps"] for entry in budget["releases"][1:])
-    run("stream", "store", "requests.jsonl", "--dry-run", "--json")
-    assert json.loads(capsys.readouterr().out)["repeated"] == 7
+    assert as_json("stream", "store", "requests.jsonl", "--dry-run")["repeated"] == 7
 
 
 def test_the_bar_of_a_stream_counts_requests(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -361,78 +329,68 @@ def test_the_bar_of_a_stream_counts_requests(store: Path, monkeypatch: pytest.Mo
     assert "request/s, 2 releases, ε_dp=" in screen.getvalue()
 
 
-def test_the_published_model_is_used_on_new_rows(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_published_model_is_used_on_new_rows(store: Path, as_json, printed) -> None:
     """Without label and id: predictions by row number. With them: how often they are right, checked by hand."""
     lines = [f"new-{k},{10 * k},{(3 * k) % 10},{'yes' if k % 2 else 'no'}" for k in range(10)]
     Path("new.csv").write_text("\n".join(["name,age,income,buys", *lines]))
     Path("bare.csv").write_text("\n".join(["age,income", *(",".join(line.split(",")[1:3]) for line in lines)]))
-    run("predict", "store", "--data", "new.csv", "--out", "said.csv", "--json")
-    told = json.loads(capsys.readouterr().out)
+    told = as_json("predict", "store", "--data", "new.csv", "--out", "said.csv")
     said = [line.split(",") for line in Path("said.csv").read_text().splitlines()]
     assert said[0] == ["record", "predicted buys"]
     assert [name for name, _ in said[1:]] == [f"new-{k}" for k in range(10)]
     right = sum(word == ("yes" if k % 2 else "no") for k, (_, word) in enumerate(said[1:]))
     assert told["accuracy"] == right / 10
     assert told["counts"] == {word: sum(w == word for _, w in said[1:]) for _, word in said[1:]}
-    run("predict", "store", "--data", "bare.csv", "--json")
-    bare = json.loads(capsys.readouterr().out)
+    bare = as_json("predict", "store", "--data", "bare.csv")
     assert bare["accuracy"] is None
     assert list(bare["predictions"].items()) == [(str(k + 1), word) for k, (_, word) in enumerate(said[1:])]
-    run("predict", "store", "--data", "people.csv", "--json")
-    accuracy = json.loads(capsys.readouterr().out)["accuracy"]
+    accuracy = as_json("predict", "store", "--data", "people.csv")["accuracy"]
     assert accuracy > 0.7  # who buys is a half-plane and the budget is wide; guessing gets half
-    run("predict", "store", "--data", "people.csv")
-    out = capsys.readouterr().out
+    out = printed("predict", "store", "--data", "people.csv")
     assert f"right: {accuracy:.1%}" in out
     assert "do not publish" in out
     run("predict", "store", "--data", "nowhere.csv", status=2)
 
 
-def test_predictions_need_a_model_in_force(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_predictions_need_a_model_in_force(store: Path, complaint) -> None:
     for number in range(3):
         run("delete", "store", f"customer-{number:04d}", status=3 if number == 2 else 0)
-    run("predict", "store", "--data", "people.csv", status=2)
-    assert "no model is in force" in capsys.readouterr().err
+    assert "no model is in force" in complaint("predict", "store", "--data", "people.csv")
 
 
 def test_a_dry_run_of_a_fresh_learn_says_whether_the_budget_is_enough(
-    store: Path, capsys: pytest.CaptureFixture[str]
+    store: Path, capsys: pytest.CaptureFixture[str], as_json, printed
 ) -> None:
     """More releases in the same dp do not help once it is spent; a larger dp, in the plan's own measure, does."""
     for number in range(3):
         run("delete", "store", f"customer-{number:04d}", status=3 if number == 2 else 0)
     assert "larger --dp" in capsys.readouterr().out
     for options, publication in ((["--releases", "9"], "refused"), (["--dp", "30", "--deletion", "0.4"], "published")):
-        run("relearn", "store", *options, "--dry-run", "--json")
-        told = json.loads(capsys.readouterr().out)
+        told = as_json("relearn", "store", *options, "--dry-run")
         assert told["publication"] == publication
         assert (told["order"], told["method"]) == (10, "sharp")
-        run("relearn", "store", *options, "--dry-run")
-        assert ("do not help" in capsys.readouterr().out) == (publication == "refused")
+        assert ("do not help" in printed("relearn", "store", *options, "--dry-run")) == (publication == "refused")
         run("relearn", "store", *options, status=3 if publication == "refused" else 0)
-    capsys.readouterr()
-    run("budget", "store", "--json", "--delta", "1e-6")
-    budget = json.loads(capsys.readouterr().out)
+    budget = as_json("budget", "store", "--delta", "1e-6")
     assert told["epsilon_after"] == pytest.approx(budget["cumulative"]["epsilon"], rel=1e-12)
     assert "ε_dp=30" in budget["budget"]
     assert "ε_dd=0.4" in budget["budget"]
 
 
-def test_a_fresh_learn_keeps_the_measure_of_the_budget(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_fresh_learn_keeps_the_measure_of_the_budget(store: Path, as_json) -> None:
     run("init", "other", "--data", "people.csv", "--schema", "schema.toml", "--method", "sharp", "--delta", "1e-5",
         "--regularization", "0.02", "--dp", "8", "--deletion", "0.5")  # fmt: skip
     run("learn", "other")
     run("relearn", "other", "--dp", "9")
-    capsys.readouterr()
-    run("status", "other", "--json")
-    assert "(ε=9, δ=1e-5)" in json.loads(capsys.readouterr().out)["budget"]
+    assert "(ε=9, δ=1e-5)" in as_json("status", "other")["budget"]
 
 
-def test_entered_into_a_log_and_found_there(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_entered_into_a_log_and_found_there(
+    store: Path, capsys: pytest.CaptureFixture[str], printed, complaint
+) -> None:
     asked = ["certificate", "store", "--release", "2", "--key", "controller.pem", "--log", "all.log"]
     run("delete", "store", "customer-0007")
-    run(*asked, status=2)
-    assert "go together" in capsys.readouterr().err
+    assert "go together" in complaint(*asked)
     assert not Path("all.log").exists()
     Path("other.log").write_text("accounts")
     for log in ("other.log", "certificate.json"):  # not a log, and the place of the certificate itself
@@ -442,8 +400,7 @@ def test_entered_into_a_log_and_found_there(store: Path, capsys: pytest.CaptureF
     run(*asked, "--out", "certificate.json", "--log-proof", "proof.json")
     capsys.readouterr()
     judged = ["verify-certificate", "certificate.json", "--log-proof", "proof.json"]
-    run(*judged, "--log", "all.log")
-    assert "ok   log: entry 1 of the 1" in capsys.readouterr().out
+    assert "ok   log: entry 1 of the 1" in printed(*judged, "--log", "all.log")
     run("verify-certificate", "certificate.json", "--log", "all.log", status=2)
     proof = Path("proof.json")
     proof.write_text(proof.read_text().replace('"index": 0', '"index": 1'))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import math
 from itertools import pairwise
 from pathlib import Path
@@ -52,22 +51,16 @@ def kind(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         yield request.param
 
 
-def answer(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> dict:
-    capsys.readouterr()
-    assert main([*arguments, "--json"]) == status
-    return json.loads(capsys.readouterr().out)
-
-
 def truth_of(path: str) -> list[str]:
     with Path(path).open() as file:
         return [row["y"] for row in csv.DictReader(file)]
 
 
-def test_every_measure_is_what_counting_by_hand_gives(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_measure_is_what_counting_by_hand_gives(kind: str, as_json) -> None:
     Path("held-out.csv").write_text(table(kind, 9000, 251))
-    told = answer(capsys, "evaluate", "store", "--data", "held-out.csv")
+    told = as_json("evaluate", "store", "--data", "held-out.csv")
     asked = [] if kind == "target" else ["--probabilities"]
-    said = answer(capsys, "predict", "store", "--data", "held-out.csv", *asked)
+    said = as_json("predict", "store", "--data", "held-out.csv", *asked)
     truth, found = truth_of("held-out.csv"), list(said["predictions"].values())
     assert (told["rows"], told["rows_in_table"], told["beats_baseline"]) == (251, 0, True)
     if kind == "target":
@@ -115,23 +108,20 @@ def test_every_measure_is_what_counting_by_hand_gives(kind: str, capsys: pytest.
 
 
 @pytest.mark.parametrize("ids", [True, False])
-def test_rows_of_the_training_table_are_counted_and_only_then_is_it_called_private(kind, ids, capsys) -> None:
+def test_rows_of_the_training_table_are_counted_and_only_then_is_it_called_private(kind, ids, printed) -> None:
     """By id; without ids by being equal to a row there. The old sentence stood under every file."""
     fresh, old = table(kind, 9000, 30, ids=ids), table(kind, 0, 600, ids=ids).splitlines()[1:8]
     Path("mixed.csv").write_text(fresh + "\n".join(old) + "\n")
     Path("fresh.csv").write_text(fresh)
     for command in ("evaluate", "predict"):
-        assert main([command, "store", "--data", "mixed.csv"]) == 0
-        assert "of these rows 7 are in the training table" in capsys.readouterr().out
-        assert main([command, "store", "--data", "fresh.csv"]) == 0
-        assert "private" not in capsys.readouterr().out
+        assert "of these rows 7 are in the training table" in printed(command, "store", "--data", "mixed.csv")
+        assert "private" not in printed(command, "store", "--data", "fresh.csv")
 
 
-def test_what_is_printed_names_the_baseline(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_printed_names_the_baseline(kind: str, as_json, printed) -> None:
     Path("held-out.csv").write_text(table(kind, 9000, 251))
-    told = answer(capsys, "evaluate", "store", "--data", "held-out.csv")
-    assert main(["evaluate", "store", "--data", "held-out.csv"]) == 0
-    out = capsys.readouterr().out
+    told = as_json("evaluate", "store", "--data", "held-out.csv")
+    out = printed("evaluate", "store", "--data", "held-out.csv")
     if kind == "target":
         assert f"{told['mean_absolute_error']:.4g}" in out
         assert "the median here" in out
@@ -142,28 +132,25 @@ def test_what_is_printed_names_the_baseline(kind: str, capsys: pytest.CaptureFix
     assert "no better" not in out
 
 
-def test_a_model_no_better_than_guessing_is_said_to_be(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_model_no_better_than_guessing_is_said_to_be(kind: str, as_json, printed) -> None:
     """Labels turned round: whatever was learned is wrong of them. One row: what needs two classes or rows is not defined."""
     rows = [line.rsplit(",", 1) for line in table(kind, 9000, 251).splitlines()[1:]]
     turn = {"no": "yes", "yes": "no", "low": "high", "high": "low", "middle": "middle"}
     turned = [f"{rest},{turn[label] if label in turn else 30 - float(label)}" for rest, label in rows]
     Path("turned.csv").write_text("id,a,b,y\n" + "\n".join(turned) + "\n")
-    assert main(["evaluate", "store", "--data", "turned.csv"]) == 0
-    assert "no better than saying the same for every row" in capsys.readouterr().out
+    assert "no better than saying the same for every row" in printed("evaluate", "store", "--data", "turned.csv")
     Path("one.csv").write_text("\n".join(table(kind, 9000, 1).splitlines()[:2]))
-    told = answer(capsys, "evaluate", "store", "--data", "one.csv")
+    told = as_json("evaluate", "store", "--data", "one.csv")
     assert (told["auc"], told["r2"]) == (None, None)
-    assert main(["evaluate", "store", "--data", "one.csv"]) == 0
-    assert "not defined" in capsys.readouterr().out
+    assert "not defined" in printed("evaluate", "store", "--data", "one.csv")
 
 
-def test_probabilities_are_written_beside_the_prediction(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_probabilities_are_written_beside_the_prediction(kind: str, as_json, complaint) -> None:
     Path("held-out.csv").write_text(table(kind, 9000, 20))
     if kind == "target":
-        assert main(["predict", "store", "--data", "held-out.csv", "--probabilities"]) == 2
-        assert "predicts numbers" in capsys.readouterr().err
+        assert "predicts numbers" in complaint("predict", "store", "--data", "held-out.csv", "--probabilities")
         return
-    told = answer(capsys, "predict", "store", "--data", "held-out.csv", "--probabilities", "--out", "said.csv")
+    told = as_json("predict", "store", "--data", "held-out.csv", "--probabilities", "--out", "said.csv")
     assert "probabilities" not in told
     with Path("said.csv").open() as file:
         rows = list(csv.DictReader(file))

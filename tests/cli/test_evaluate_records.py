@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 
@@ -37,16 +36,10 @@ def kind(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
     return str(request.param)
 
 
-def answer(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> dict:
-    capsys.readouterr()
-    assert main([*arguments, "--json"]) == status
-    return json.loads(capsys.readouterr().out)
-
-
 @pytest.mark.parametrize("kind", list(LABELS), indirect=True)
-def test_counts_are_near_those_without_noise_and_charged_as_they_say(kind: str, capsys) -> None:
-    plain = answer(capsys, "evaluate", "store", "--data", "people.csv")
-    found = answer(capsys, "evaluate", "store", "--on-records", "--noise", "3")
+def test_counts_are_near_those_without_noise_and_charged_as_they_say(kind: str, as_json) -> None:
+    plain = as_json("evaluate", "store", "--data", "people.csv")
+    found = as_json("evaluate", "store", "--on-records", "--noise", "3")
     assert (found["deviation"], found["release"]) == (4.0, 2)
     assert found["rows"] == pytest.approx(3000, abs=4 * 8 * math.sqrt(50))
     if kind == "target":
@@ -65,17 +58,16 @@ def test_counts_are_near_those_without_noise_and_charged_as_they_say(kind: str, 
 
 
 @pytest.mark.parametrize("kind", ["two"], indirect=True)
-def test_the_store_goes_on_and_every_paper_knows_of_the_counts(kind: str, capsys) -> None:
-    assert main(["evaluate", "store", "--on-records"]) == 0
-    out = capsys.readouterr().out
+def test_the_store_goes_on_and_every_paper_knows_of_the_counts(kind: str, as_json, printed) -> None:
+    out = printed("evaluate", "store", "--on-records")
     assert "Charged as release 2" in out
     assert "learned from" in out
-    assert answer(capsys, "status", "store")["releases"] == 2
+    assert as_json("status", "store")["releases"] == 2
     assert main(["predict", "store", "--data", "people.csv", "--out", "said.csv"]) == 0
     assert main(["verify", "store"]) == 0
     assert main(["delete", "store", "r5", "--request-id", "one"]) == 0
     assert main(["verify", "store"]) == 0
-    told = answer(capsys, "budget", "store")
+    told = as_json("budget", "store")
     assert [row["kind"] for row in told["releases"]] == ["learn", "statistic", "unlearn"]
     assert any("Counts of the records" in note for note in told["statement"]["notes"])
     with Store.open("store") as store:
@@ -90,7 +82,7 @@ def test_the_store_goes_on_and_every_paper_knows_of_the_counts(kind: str, capsys
 
 
 @pytest.mark.parametrize("kind", ["two"], indirect=True)
-def test_a_certificate_counts_them_and_says_so(kind: str, capsys) -> None:
+def test_a_certificate_counts_them_and_says_so(kind: str) -> None:
     assert main(["evaluate", "store", "--on-records"]) == 0
     assert main(["delete", "store", "r5", "--request-id", "one"]) == 0
     with Store.open("store") as store:
@@ -103,17 +95,18 @@ def test_a_certificate_counts_them_and_says_so(kind: str, capsys) -> None:
     assert figure(paper, "erased.all")["gdp"] == pytest.approx(everything, rel=1e-9)
 
 
-def test_nothing_is_shown_that_is_not_charged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+def test_nothing_is_shown_that_is_not_charged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys, complaint, as_json
+) -> None:
     monkeypatch.chdir(tmp_path)
     learned("two", "--dp", "1", "--deletion", "0.5")
-    before = answer(capsys, "status", "store")
+    before = as_json("status", "store")
     assert main(["evaluate", "store", "--on-records", "--noise", "1"]) != 0
     told = capsys.readouterr()
     assert told.out == ""
     assert "exceed the budget" in told.err
-    assert answer(capsys, "status", "store") == before
-    assert main(["evaluate", "store", "--data", "people.csv", "--noise", "4"]) == 2
-    assert "--noise goes with --on-records" in capsys.readouterr().err
+    assert as_json("status", "store") == before
+    assert "--noise goes with --on-records" in complaint("evaluate", "store", "--data", "people.csv", "--noise", "4")
     assert main(["delete", "store", "r7", "--later"]) == 0
     capsys.readouterr()
     assert main(["evaluate", "store", "--on-records"]) == 2

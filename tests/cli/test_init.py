@@ -30,43 +30,30 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    assert main(list(arguments)) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.count("\n") == 1
-    return captured.err
-
-
 def init(*more: str) -> list[str]:
     return ["init", "store", "--data", "people.csv", "--schema", "schema.toml", *PLAN, *more]
 
 
-def test_an_unconfirmed_draft_is_refused_naming_what_to_look_at(folder: Path, capsys) -> None:
+def test_an_unconfirmed_draft_is_refused_naming_what_to_look_at(folder: Path, capsys, complaint) -> None:
     capsys.readouterr()
-    said = complaint(capsys, "init", "store", "--data", "people.csv", "--schema", "draft.toml")
+    said = complaint("init", "store", "--data", "people.csv", "--schema", "draft.toml")
     assert "confirmed = false" in said
     assert "To look at: y, size, day, town" in said
     assert not (folder / "store").exists()
 
 
-def test_a_draft_confirmed_with_the_datas_own_ranges_warns(folder: Path, capsys) -> None:
-    capsys.readouterr()
-    assert main(init("--dry-run")) == 0
-    assert "WARNING: 4 range(s) or list(s) are the data's own" in capsys.readouterr().out
-    assert main(init("--json")) == 0
-    assert json.loads(capsys.readouterr().out)["from_data"] == ["y", "size", "day", "town"]
+def test_a_draft_confirmed_with_the_datas_own_ranges_warns(folder: Path, printed) -> None:
+    assert "WARNING: 4 range(s) or list(s) are the data's own" in printed(*init("--dry-run"))
+    assert json.loads(printed(*init("--json")))["from_data"] == ["y", "size", "day", "town"]
     with Store.open("store") as store:
         assert store.schema.from_data == ("y", "size", "day", "town"), "what was not answered stays on record"
     answered = re.sub(r"^from_data.*$", "", (folder / "schema.toml").read_text(), flags=re.MULTILINE)
     (folder / "schema.toml").write_text(answered)
-    assert main(["init", "other", *init()[2:]]) == 0
-    assert "WARNING" not in capsys.readouterr().out
+    assert "WARNING" not in printed("init", "other", *init()[2:])
 
 
-def test_records_without_ids_are_numbered(folder: Path, capsys) -> None:
-    assert main(init("--slots", "50")) == 0
-    assert "their ids are 1 to 40, in the order of the file" in capsys.readouterr().out
+def test_records_without_ids_are_numbered(folder: Path, capsys, printed, complaint) -> None:
+    assert "their ids are 1 to 40, in the order of the file" in printed(*init("--slots", "50"))
     assert main(["learn", "store"]) == main(["delete", "store", "17", "40"]) == 0
     with Store.open("store") as store:
         assert len(store.records) == 38
@@ -79,10 +66,10 @@ def test_records_without_ids_are_numbered(folder: Path, capsys) -> None:
     assert main(["insert", "store", "--data", "new.csv"]) == 0
     (folder / "new.csv").write_text("size,day,town,y\n3,2013-05-05,u,yes\n")
     capsys.readouterr()
-    assert "no column 'record'" in complaint(capsys, "insert", "store", "--data", "new.csv")
+    assert "no column 'record'" in complaint("insert", "store", "--data", "new.csv")
 
 
-def test_persons_of_records_without_ids(folder: Path, capsys) -> None:
+def test_persons_of_records_without_ids(folder: Path) -> None:
     _two_rows_each(folder)
     assert main(init("--subject", "who", "--rows-per-subject", "2", "--slots", "50")) == 0
     assert main(["learn", "store"]) == main(["delete", "store", "--subject", "p3"]) == 0
@@ -90,11 +77,11 @@ def test_persons_of_records_without_ids(folder: Path, capsys) -> None:
         assert sorted(store.records.ids, key=int) == [str(row) for row in range(1, 41) if row not in (7, 8)]
 
 
-def test_a_column_called_record_cannot_be_two_things(folder: Path, capsys) -> None:
+def test_a_column_called_record_cannot_be_two_things(folder: Path, capsys, complaint) -> None:
     for name in ("people.csv", "schema.toml"):
         (folder / name).write_text((folder / name).read_text().replace("town", "record"))
     capsys.readouterr()
-    assert "'record' is another column" in complaint(capsys, *init())
+    assert "'record' is another column" in complaint(*init())
 
 
 def _taken(folder: Path) -> None:
@@ -123,7 +110,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_dry_run_refuses_what_the_run_refuses_in_the_same_words(fault: str, folder: Path, capsys) -> None:
+def test_a_dry_run_refuses_what_the_run_refuses_in_the_same_words(fault: str, folder: Path, capsys, complaint) -> None:
     break_it, more = FAULTS[fault]
     break_it(folder)
     command = init(*more)
@@ -132,37 +119,33 @@ def test_a_dry_run_refuses_what_the_run_refuses_in_the_same_words(fault: str, fo
         del command[command.index("--at") : command.index("--at") + 2]
     capsys.readouterr()
     before = sorted(folder.rglob("*"))
-    dry = complaint(capsys, *command, "--dry-run")
-    assert dry == complaint(capsys, *command)
+    dry = complaint(*command, "--dry-run")
+    assert dry == complaint(*command)
     assert sorted(folder.rglob("*")) == before
 
 
-def test_the_first_rows_of_a_person_are_kept_and_the_plan_covers_them(folder: Path, capsys) -> None:
+def test_the_first_rows_of_a_person_are_kept_and_the_plan_covers_them(folder: Path, complaint, printed) -> None:
     _two_rows_each(folder)
     schema = (folder / "schema.toml").read_text()
     (folder / "schema.toml").write_text(f'subject = "who"\nrows_per_subject = 1\nid = "id"\n{schema}')
-    capsys.readouterr()
-    assert main(init("--slots", "30")) == 0
-    assert "rows left out, beyond the first 1 of their person: 20" in capsys.readouterr().out
+    assert "rows left out, beyond the first 1 of their person: 20" in printed(*init("--slots", "30"))
     (folder / "schema.toml").write_text(f'subject = "who"\nrows_per_subject = 2\nid = "id"\n{schema}')
-    assert main(["init", "two", *init("--json")[2:]]) == 0
-    answer = json.loads(capsys.readouterr().out)
+    answer = json.loads(printed("init", "two", *init("--json")[2:]))
     assert (answer["records"], answer["rows_left_out"]) == (ROWS, 0)
     with Store.open("two") as store:
         assert store.plan.problem.rows_per_subject == 2
     (folder / "new.csv").write_text("id,who,size,day,town,y\n" + "a,n,3,2013-05-05,u,yes\nb,n,3,2013-05-05,u,yes\n")
     assert "1 rows of new.csv are beyond the first 1 of their person" in complaint(
-        capsys, "insert", "store", "--data", "new.csv"
+        "insert", "store", "--data", "new.csv"
     )
     (folder / "schema.toml").write_text(f"rows_per_subject = 2\n{schema}")
-    assert "rows_per_subject needs subject" in complaint(capsys, "init", "three", *init()[2:])
+    assert "rows_per_subject needs subject" in complaint("init", "three", *init()[2:])
 
 
-def test_a_draft_can_be_tried_without_writing(folder: Path, capsys) -> None:
+def test_a_draft_can_be_tried_without_writing(folder: Path, capsys, printed) -> None:
     capsys.readouterr()
     command = ["init", "--data", "people.csv", "--label", "y", "--draft-schema", "other.toml", "--dry-run"]
-    assert main(command) == 0
-    assert "would write other.toml" in capsys.readouterr().out
+    assert "would write other.toml" in printed(*command)
     assert not (folder / "other.toml").exists()
 
 
@@ -186,7 +169,7 @@ def write_people(rows: int, classes: str = '["no", "yes"]') -> None:
     ],
 )
 def test_a_table_of_numbers_gets_curves_where_its_sizes_bear_them(
-    folder: Path, capsys, rows: int, classes: str, more: list[str], map: str | None
+    folder: Path, printed, rows: int, classes: str, more: list[str], map: str | None
 ) -> None:
     write_people(rows, classes)
     assert main(["init", "many", "--data", "many.csv", "--schema", "many.toml", *more]) == 0
@@ -195,13 +178,12 @@ def test_a_table_of_numbers_gets_curves_where_its_sizes_bear_them(
         assert (None if found is None else found.kind) == map
         assert store.plan.problem.feature_map == (None if found is None else found.digest)
     slots = "21000" if rows == 20_000 else "1050"
-    assert main(["advise", "--records", slots, "--schema", "many.toml"]) == 0
-    told = capsys.readouterr().out
+    told = printed("advise", "--records", slots, "--schema", "many.toml")
     if not more and rows == 20_000:
         assert ("--map additive:levels=7" in told) == (map == "additive")
 
 
-def test_a_source_of_numbers_gets_curves_where_its_sizes_bear_them(folder: Path, capsys) -> None:
+def test_a_source_of_numbers_gets_curves_where_its_sizes_bear_them(folder: Path, capsys, as_json) -> None:
     duckdb = pytest.importorskip("duckdb")
     write_people(20_000)
     base = duckdb.connect("many.duckdb")
@@ -209,8 +191,7 @@ def test_a_source_of_numbers_gets_curves_where_its_sizes_bear_them(folder: Path,
     base.execute("alter table people add primary key (record)")
     base.close()
     init = ["init", "many", "--source", "many.duckdb", "--table", "people", "--schema", "many.toml", "--id", "record"]
-    assert main([*init, "--dry-run", "--map", "columns", "--json"]) == 0
-    plain = json.loads(capsys.readouterr().out)
+    plain = as_json(*init, "--dry-run", "--map", "columns")
     assert main(init) == main(["learn", "many"]) == 0
     with Store.open("many") as store:
         assert store.schema.map is not None
@@ -234,7 +215,7 @@ def test_a_store_on_curves_takes_every_request(folder: Path, capsys) -> None:
     assert main(["relearn", "many"]) == main(["verify", "many"]) == 0
 
 
-def test_a_map_is_asked_for_in_one_word_and_named_by_the_plan(folder: Path, capsys) -> None:
+def test_a_map_is_asked_for_in_one_word_and_named_by_the_plan(folder: Path, capsys, as_json, complaint) -> None:
     capsys.readouterr()
     assert main(init("--map", "additive")) == main(["learn", "store"]) == main(["delete", "store", "3"]) == 0
     with Store.open("store") as store:
@@ -243,14 +224,12 @@ def test_a_map_is_asked_for_in_one_word_and_named_by_the_plan(folder: Path, caps
         assert made.kind == "additive"
         assert store.plan.problem.feature_map == made.digest
         assert store.schema.features == made.width + 1
-    capsys.readouterr()
-    assert main(["init", "few", *init("--map", "additive:levels=3", "--json")[2:]]) == 0
-    assert json.loads(capsys.readouterr().out)["features"] < made.width / 4
-    assert "levels" in complaint(capsys, "init", "few", *init("--map", "additive:levels=99")[2:])
+    assert as_json("init", "few", *init("--map", "additive:levels=3")[2:])["features"] < made.width / 4
+    assert "levels" in complaint("init", "few", *init("--map", "additive:levels=99")[2:])
     with pytest.raises(SystemExit, match="2"):
         main(init("--map", "curves"))
     assert "none of auto, additive, columns" in capsys.readouterr().err
     (folder / "schema.toml").write_text((folder / "schema.toml").read_text() + '\n[map]\nkind = "bins"\n')
     capsys.readouterr()
-    said = complaint(capsys, "init", "other", "--data", "people.csv", "--schema", "schema.toml", "--map", "additive")
+    said = complaint("init", "other", "--data", "people.csv", "--schema", "schema.toml", "--map", "additive")
     assert "contradicts its [map], 'bins'" in said

@@ -12,8 +12,6 @@ import pytest
 from noisygd_delete.store.publishers import reader
 from tests.cli.planned import main
 
-from .conftest import Complaint
-
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="links")
 
 
@@ -21,24 +19,23 @@ def held(out: Path) -> int:
     return json.loads((out / "current" / "facts.json").read_text())["release"]
 
 
-def test_every_command_that_publishes_moves_the_folder_on(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["publish-to", "store", "folder:out"]) == 0
-    assert f"folder:{folder / 'out'}: holds release 2 since" in capsys.readouterr().out
-    assert main(["delete", "store", "identifier-002", "--json"]) == 0
-    (told,) = json.loads(capsys.readouterr().out)["publishers"]
+def test_every_command_that_publishes_moves_the_folder_on(folder: Path, as_json, printed) -> None:
+    assert f"folder:{folder / 'out'}: holds release 2 since" in printed("publish-to", "store", "folder:out")
+    (told,) = as_json("delete", "store", "identifier-002")["publishers"]
     assert (told["release"], told["pending"], held(folder / "out")) == (3, False, 3)
     (folder / "requests.jsonl").write_text('{"request_id": "s1", "delete": ["identifier-003"]}\n')
     assert main(["stream", "store", "requests.jsonl", "--batch", "1"]) == 0
     assert held(folder / "out") == 4
     assert main(["publish", "store", "--redo"]) == 0
     assert held(folder / "out") == 5
-    assert main(["status", "store"]) == 0
-    assert "holds release 5" in capsys.readouterr().out
+    assert "holds release 5" in printed("status", "store")
     assert main(["publish-to", "store", "folder:out", "--end"]) == 0
     assert [path.name for path in (folder / "out").iterdir()] == [".noisygd-delete"]
 
 
-def test_a_failure_is_one_line_and_the_release_stands(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_failure_is_one_line_and_the_release_stands(
+    folder: Path, capsys: pytest.CaptureFixture[str], printed
+) -> None:
     assert main(["publish-to", "store", "folder:out"]) == 0
     (folder / "out").rename(folder / "away")
     (folder / "out").write_text("in the way")
@@ -52,15 +49,12 @@ def test_a_failure_is_one_line_and_the_release_stands(folder: Path, capsys: pyte
     assert len(said.err.splitlines()) == 1
     assert "NOT yet as it must be (last known to hold release 2)" in said.err
     assert main(["publish-to", "store"]) == 6
-    capsys.readouterr()
-    assert main(["register", "list", "store"]) == 0
-    assert f"a model that used the rows is still at folder:{folder / 'out'}" in capsys.readouterr().out
+    assert f"a model that used the rows is still at folder:{folder / 'out'}" in printed("register", "list", "store")
     (folder / "out").unlink()
     (folder / "away").rename(folder / "out")
     assert main(["publish-to", "store"]) == 0
     assert held(folder / "out") == 3
-    assert main(["register", "list", "store"]) == 0
-    assert "still at" not in capsys.readouterr().out
+    assert "still at" not in printed("register", "list", "store")
 
 
 def test_a_store_has_publishers_before_its_first_model(folder: Path) -> None:
@@ -71,7 +65,7 @@ def test_a_store_has_publishers_before_its_first_model(folder: Path) -> None:
     assert held(folder / "one") == held(folder / "two") == 1
 
 
-def test_what_cannot_be_meant_is_refused(folder: Path, complaint: Complaint) -> None:
+def test_what_cannot_be_meant_is_refused(folder: Path, complaint) -> None:
     assert "where is that" in complaint("publish-to", "store", "somewhere")
     (folder / "full").mkdir()
     (folder / "full" / "thesis.txt").write_text("years of work")
@@ -82,7 +76,7 @@ def test_what_cannot_be_meant_is_refused(folder: Path, complaint: Complaint) -> 
     assert "does not publish there" in complaint("publish-to", "store", "folder:out", "--end")
 
 
-def test_a_model_is_exported_for_other_programs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_model_is_exported_for_other_programs(folder: Path, as_json) -> None:
     pytest.importorskip("onnx")
     onnxruntime = pytest.importorskip("onnxruntime")
     for _ in range(2):  # a second time it is written over
@@ -91,13 +85,11 @@ def test_a_model_is_exported_for_other_programs(folder: Path, capsys: pytest.Cap
     (labels,) = session.run(["label"], {"a": np.array([[-9.0], [0.0], [9.0]])})
     plain = reader.load(str(folder / "model.json")).predict({"a": [-9, 0, 9]})
     (folder / "new.csv").write_text("a\n-9\n0\n9\n")
-    capsys.readouterr()
-    assert main(["predict", "store", "--data", "new.csv", "--json"]) == 0
-    said = json.loads(capsys.readouterr().out)["predictions"]
+    said = as_json("predict", "store", "--data", "new.csv")["predictions"]
     assert labels.tolist() == plain == list(said.values())
 
 
-def test_only_an_export_is_written_over(folder: Path, complaint: Complaint) -> None:
+def test_only_an_export_is_written_over(folder: Path, complaint) -> None:
     (folder / "model.onnx").write_bytes(b"somebody's")
     assert "model.onnx" in complaint("export", "store", "--onnx", "model.onnx")
     assert (folder / "model.onnx").read_bytes() == b"somebody's"

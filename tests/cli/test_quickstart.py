@@ -43,9 +43,8 @@ def quickstart(*more: str) -> list[str]:
     return ["quickstart", "people.csv", "--label", "y", "--yes", *more]
 
 
-def test_one_command_ends_in_a_certificate_that_verifies(folder: Path, capsys) -> None:
-    assert main(quickstart("--delete", "117", "205")) == 0
-    said = capsys.readouterr().out
+def test_one_command_ends_in_a_certificate_that_verifies(folder: Path, printed) -> None:
+    said = printed(*quickstart("--delete", "117", "205"))
     shown = [line for text in said.splitlines() for line in textwrap.wrap(text, 80) or [""]]
     assert len(shown) <= 25, "an answer fits a screen"
     assert "2 records were erased from the table that models are made from" in said
@@ -57,22 +56,20 @@ def test_one_command_ends_in_a_certificate_that_verifies(folder: Path, capsys) -
     assert main(["delete", "people/store", "118"]) in (0, 2)  # 2: one of the rows kept apart, which is in no model
 
 
-def test_columns_that_are_not_read_are_named(folder: Path, capsys) -> None:
+def test_columns_that_are_not_read_are_named(folder: Path, printed) -> None:
     lines = Path("people.csv").read_text().splitlines()
     Path("people.csv").write_text("\n".join([f"{lines[0]},empty", *(f"{line}," for line in lines[1:])]))
-    assert main(quickstart()) == 0
-    assert "method 'perturbed'; columns left out: empty\n" in capsys.readouterr().out
+    assert "method 'perturbed'; columns left out: empty\n" in printed(*quickstart())
 
 
-def test_rows_without_a_label_are_left_out_and_counted(folder: Path, capsys) -> None:
+def test_rows_without_a_label_are_left_out_and_counted(folder: Path, capsys, printed) -> None:
     lines = Path("people.csv").read_text().splitlines()
     for at, label in ((1, ""), (7, "NA"), (ROWS, "")):
         lines[at] = lines[at].rpartition(",")[0] + "," + label
     Path("people.csv").write_text("\n".join(lines) + "\n")
     assert main(quickstart("--apart", "0", "--delete", "100")) == 2
     assert "in no row of people.csv (column 'id') that has a label" in capsys.readouterr().err
-    assert main(quickstart("--apart", "0")) == 0
-    assert "3 rows have no label: left out\n" in capsys.readouterr().out
+    assert "3 rows have no label: left out\n" in printed(*quickstart("--apart", "0"))
     with Store.open("people/store") as store:
         assert len(store.records.ids) == ROWS - 3
         assert not {"100", "106", "3099"} & {str(name) for name in store.records.ids}
@@ -145,9 +142,8 @@ def test_a_row_keeps_its_number_whoever_of_the_others_is_left_out(tmp_path: Path
         assert value == pytest.approx(expected[name][1], abs=1e-6)
 
 
-def test_the_answer_in_json_has_the_parts(folder: Path, capsys) -> None:
-    assert main(quickstart("--delete", "117", "--json")) == 0
-    answer = json.loads(capsys.readouterr().out)
+def test_the_answer_in_json_has_the_parts(folder: Path, as_json) -> None:
+    answer = as_json(*quickstart("--delete", "117"))
     assert answer["delete"]["edits"] == 1
     assert answer["evaluation"]["accuracy"] > answer["evaluation"]["baseline_accuracy"] + 0.2
     assert answer["init"]["records"] + answer["evaluation"]["rows"] == ROWS
@@ -155,12 +151,11 @@ def test_the_answer_in_json_has_the_parts(folder: Path, capsys) -> None:
 
 
 def test_without_scikit_learn_it_goes_to_the_certificate_and_measures_nothing(
-    folder: Path, capsys, monkeypatch
+    folder: Path, printed, monkeypatch
 ) -> None:
     monkeypatch.setattr("noisygd_delete.cli.quickstart.find_spec", lambda name: None)
     monkeypatch.setitem(sys.modules, "sklearn", None)
-    assert main(quickstart("--delete", "117")) == 0
-    said = capsys.readouterr().out
+    said = printed(*quickstart("--delete", "117"))
     assert "pip install 'noisygd-delete[sklearn]'" in said
     assert "too few" not in said
     assert "signed and verified: people/certificate.json" in said
@@ -168,7 +163,7 @@ def test_without_scikit_learn_it_goes_to_the_certificate_and_measures_nothing(
         assert len(store.records.ids) == ROWS - 1
 
 
-def test_no_file_holds_a_row_that_was_kept_apart(folder: Path, capsys) -> None:
+def test_no_file_holds_a_row_that_was_kept_apart(folder: Path) -> None:
     """The rows measured on are in the memory of the command alone."""
     lines = (folder / "people.csv").read_text().splitlines()
     lines = [lines[0]] + [line.replace(line.split(",")[0], f"person{line.split(',')[0]}x") for line in lines[1:]]
@@ -277,19 +272,18 @@ def test_in_a_terminal_it_asks_about_each_range_and_list(folder: Path) -> None:
     assert "bounds = [0, 50]" in (folder / "people" / "schema.toml").read_text()
 
 
-def test_what_a_refusal_proposes_runs_as_printed(folder: Path, capsys) -> None:
+def test_what_a_refusal_proposes_runs_as_printed(folder: Path, capsys, printed) -> None:
     """Thirty rows: nothing is worth having by forecast, and the command that goes on all the same is the same one with options."""
     lines = (folder / "people.csv").read_text().splitlines()
     (folder / "people.csv").write_text("\n".join(lines[:31]) + "\n")
     assert main(quickstart()) == 2
     said = capsys.readouterr().err
-    printed = said[said.index("noisygd-delete plan") :].partition(" and give")[0].split()
-    assert main(printed[1:]) == 0
-    assert main(quickstart("--plan", "plan.toml")) == 0
-    assert "too few rows to keep some apart" in capsys.readouterr().out
+    proposed = said[said.index("noisygd-delete plan") :].partition(" and give")[0].split()
+    assert main(proposed[1:]) == 0
+    assert "too few rows to keep some apart" in printed(*quickstart("--plan", "plan.toml"))
 
 
-def test_persons_are_deleted_where_the_file_says_whose_rows_they_are(folder: Path, capsys) -> None:
+def test_persons_are_deleted_where_the_file_says_whose_rows_they_are(folder: Path, capsys, printed) -> None:
     lines = (folder / "people.csv").read_text().splitlines()
     rows = [lines[0] + ",who", *(f"{line},p{k // 2}" for k, line in enumerate(lines[1:]))]
     (folder / "people.csv").write_text("\n".join(line.partition(",")[2] for line in rows) + "\n")
@@ -298,13 +292,13 @@ def test_persons_are_deleted_where_the_file_says_whose_rows_they_are(folder: Pat
         "if it names persons, begin again with --subject who" not in capsys.readouterr().out
     )  # nothing says that it does
     (folder / "people.csv").write_text((folder / "people.csv").read_text().replace("who", "patient", 1))
-    assert main(quickstart("--into", "alone")) == 0
-    assert "if it names persons, begin again with --subject patient" in capsys.readouterr().out
+    assert "if it names persons, begin again with --subject patient" in printed(*quickstart("--into", "alone"))
     (folder / "people.csv").write_text((folder / "people.csv").read_text().replace("patient", "who", 1))
     assert main(quickstart("--subject", "who", "--delete", "3")) == 2
     assert "1 of 1 persons are in no row of people.csv (column 'who')" in capsys.readouterr().err
-    assert main(quickstart("--subject", "who", "--delete", "p3", "p5")) == 0
-    assert "next: noisygd-delete delete people/store --subject S" in capsys.readouterr().out
+    assert "next: noisygd-delete delete people/store --subject S" in printed(
+        *quickstart("--subject", "who", "--delete", "p3", "p5")
+    )
     with Store.open(folder / "people" / "store") as store:
         persons = store.records.subjects_by_slot
     assert persons is not None

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from noisygd_delete.cli import main
 from noisygd_delete.evidence.erasure import erasure_in, ledger_of
 from noisygd_delete.store import Store, absent, journal, verify
 
+from .conftest import run
+
 NAME = "identifier-005"
 ASIDE = ("--aside-key", "aside.key")
-
-
-def run(*arguments: str, status: int = 0) -> None:
-    assert main(arguments) == status, arguments
 
 
 def held(name: str) -> tuple[bytes, float] | None:
@@ -27,7 +23,7 @@ def held(name: str) -> tuple[bytes, float] | None:
         return (store.records.features[found[0]].tobytes(), float(store.records.labels[found[0]])) if found else None
 
 
-def test_out_of_the_table_and_back_as_it_was(folder: Path, capsys) -> None:
+def test_out_of_the_table_and_back_as_it_was(folder: Path, as_json, printed) -> None:
     before = held(NAME)
     restrict = [
         "restrict",
@@ -48,28 +44,21 @@ def test_out_of_the_table_and_back_as_it_was(folder: Path, capsys) -> None:
     assert NAME.encode() not in kept
     assert before[0] not in kept
     assert Path("aside.bin").stat().st_mode & 0o077 == Path("aside.key").stat().st_mode & 0o077 == 0
-    capsys.readouterr()
-    run(*restrict)
-    assert "answered before" in capsys.readouterr().out
+    assert "answered before" in printed(*restrict)
     assert Path("aside.bin").read_bytes() == kept
-    run("register", "show", "store", "t", "--json")
-    shown = json.loads(capsys.readouterr().out)
+    shown = as_json("register", "show", "store", "t")
     here = datetime.now(timezone(timedelta(hours=2))).date().isoformat()
     assert (shown["right"], shown["restricted"], shown["lifted"]) == ("restriction", here, None)
-    run("certificate", "store", "--request-id", "t")
-    said = capsys.readouterr().out
+    said = printed("certificate", "store", "--request-id", "t")
     assert "keeps the record aside" in said
     assert "was put back" not in said
     lift = ["lift", "store", "t", "--from", "aside.bin", *ASIDE, "--told", date.today().isoformat()]
     run(*lift)
     assert held(NAME) == before
-    run(*lift)
-    assert "answered before" in capsys.readouterr().out
-    run("register", "show", "store", "t", "--json")
-    shown = json.loads(capsys.readouterr().out)
+    assert "answered before" in printed(*lift)
+    shown = as_json("register", "show", "store", "t")
     assert (shown["lifted"], shown["informed"]) == (here, date.today().isoformat())
-    run("certificate", "store", "--request-id", "t")
-    assert "the record was put back" in capsys.readouterr().out
+    assert "the record was put back" in printed("certificate", "store", "--request-id", "t")
     with Store.open("store") as store:
         counts = [event.counts.to_dict() for event in store.accountant.events][-2:]
         assert [(one["deleted"], one["inserted"]) for one in counts] == [(1, 0), (0, 1)]  # both are charged edits
@@ -78,7 +67,7 @@ def test_out_of_the_table_and_back_as_it_was(folder: Path, capsys) -> None:
     assert verify("store").passed
 
 
-def test_papers_give_no_figure_of_rows_that_came_back(folder: Path, complaint, capsys) -> None:
+def test_papers_give_no_figure_of_rows_that_came_back(folder: Path, complaint, capsys, as_json) -> None:
     """Nor do they call a model one without the rows that was made after they came back."""
     run("restrict", "store", NAME, "--to", "aside.bin", *ASIDE, "--request-id", "t", "--later")
     lift = ["lift", "store", "t", "--from", "aside.bin", *ASIDE, "--told", date.today().isoformat()]
@@ -90,8 +79,7 @@ def test_papers_give_no_figure_of_rows_that_came_back(folder: Path, complaint, c
     capsys.readouterr()
 
     def figures() -> set[str]:
-        run("certificate", "store", "--request-id", "t", "--json")
-        claims = json.loads(capsys.readouterr().out)["claims"]
+        claims = as_json("certificate", "store", "--request-id", "t")["claims"]
         return {claim["key"] for claim in claims if "advantage" in claim["values"]}
 
     def letter() -> str:
@@ -116,11 +104,9 @@ def test_papers_give_no_figure_of_rows_that_came_back(folder: Path, complaint, c
     assert verify("store").passed
 
 
-def test_an_objection_waits_for_its_decision(folder: Path, capsys) -> None:
+def test_an_objection_waits_for_its_decision(folder: Path, as_json) -> None:
     run("object", "store", NAME, "--to", "aside.bin", *ASIDE, "--request-id", "t", "--later", "--withdraw")
-    capsys.readouterr()
-    run("register", "show", "store", "t", "--json")
-    shown = json.loads(capsys.readouterr().out)
+    shown = as_json("register", "show", "store", "t")
     assert (shown["right"], shown["state"]) == ("objection", "pending")
     assert shown["withdrawn"] is not None
 
@@ -167,10 +153,9 @@ def test_a_kill_between_file_and_deletion_is_gone_over_again(folder: Path) -> No
     np.testing.assert_array_equal(again.rows, aside.rows)
 
 
-def test_more_than_could_be_read_back_is_not_kept_aside(folder: Path, capsys, monkeypatch) -> None:
+def test_more_than_could_be_read_back_is_not_kept_aside(folder: Path, complaint, monkeypatch) -> None:
     before = held(NAME)
     monkeypatch.setattr(journal, "_LONGEST", 100)
-    run("restrict", "store", NAME, "--to", "aside.bin", *ASIDE, status=2)
-    assert "restrict fewer at a time" in capsys.readouterr().err
+    assert "restrict fewer at a time" in complaint("restrict", "store", NAME, "--to", "aside.bin", *ASIDE)
     assert held(NAME) == before
     assert not Path("aside.bin").exists()

@@ -57,15 +57,6 @@ def call(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -
     return json.loads(captured.out)
 
 
-def complaint(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 2) -> str:
-    assert main(list(arguments)) == status
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.count("\n") == 1, "one paragraph"
-    assert "Traceback" not in captured.err
-    return captured.err
-
-
 @pytest.mark.parametrize("then", ["demand", "automatic"])
 def test_a_non_convex_store_under_composition_asks_for_a_fresh_learn_or_runs_it(
     folder: Path, capsys: pytest.CaptureFixture[str], then: str
@@ -133,7 +124,7 @@ def test_from_a_table_to_an_erasure(folder: Path, capsys: pytest.CaptureFixture[
     assert "identifier-005" not in json.dumps(found)
 
 
-def test_every_answer_is_also_text_and_never_repeats_an_erased_id(folder: Path, capsys) -> None:
+def test_every_answer_is_also_text_and_never_repeats_an_erased_id(folder: Path, capsys, printed) -> None:
     (folder / "gone.txt").write_text("identifier-004\nsubject-003\n")
     printed = {}
     for arguments in (
@@ -163,7 +154,7 @@ def test_every_answer_is_also_text_and_never_repeats_an_erased_id(folder: Path, 
     assert "publications left: " in printed["budget store"]
 
 
-def test_a_spent_budget_is_status_3_and_the_rows_are_erased(folder: Path, capsys) -> None:
+def test_a_spent_budget_is_status_3_and_the_rows_are_erased(folder: Path, capsys, complaint) -> None:
     assert main(init("--releases", "2")) == main(["learn", "store"]) == main(["delete", "store", "identifier-001"]) == 0
     capsys.readouterr()
     assert call(capsys, "delete", "store", "identifier-002", "--dry-run")["publication"] == "withheld"
@@ -172,7 +163,7 @@ def test_a_spent_budget_is_status_3_and_the_rows_are_erased(folder: Path, capsys
     (folder / "gone.txt").write_text("identifier-002")
     assert call(capsys, "verify", "store", "--absent", "gone.txt")["passed"]
     assert call(capsys, "status", "store")["model"] == "withdrawn"
-    assert "exceed the budget" in complaint(capsys, "relearn", "store", status=3)
+    assert "exceed the budget" in complaint("relearn", "store", status=3)
     assert main(["delete", "store", "identifier-003"]) == 3
     assert "planned with a larger --dp" in capsys.readouterr().out
     (folder / "requests.jsonl").write_text('{"request_id": "r", "delete": ["identifier-004"]}')
@@ -183,39 +174,31 @@ def test_a_spent_budget_is_status_3_and_the_rows_are_erased(folder: Path, capsys
     assert call(capsys, "relearn", "store", "--dp", "9", "--releases", "5")["edits"] == 3
 
 
-def test_mistakes_are_one_paragraph_and_status_2(folder: Path, capsys) -> None:
-    assert "confirmed = false" in _draft(folder, capsys)
-    assert "no store here" in complaint(capsys, "learn", "nowhere")
-    assert "no column 'who'" in complaint(capsys, *init(), "--id", "who")
-    assert "contradicts" in complaint(capsys, *init(), "--label", "b")
-    assert "rows_per_subject=1 is less than the 2 rows" in complaint(capsys, *init(), "--rows-per-subject", "1")
-    assert "STORE" in complaint(capsys, "init", "--data", "people.csv", "--schema", "schema.toml")
-    assert main(init("--slots", "20")) == 0
-    capsys.readouterr()
-    assert "a store already" in complaint(capsys, *init())
-    assert "empty" in complaint(capsys, "delete", "store")
-    assert "cannot be read" in complaint(capsys, "delete", "store", "--file", "none.txt")
-    assert "cannot be read" in complaint(capsys, "verify", "store", "--absent", "none.txt")
-    assert "cannot be read" in complaint(capsys, "insert", "store", "--data", "none.csv")
-    (folder / "bad.csv").write_text(HEAD + "identifier-050,subject-050,many,u,no\n")
-    assert "line 2, column 'a': not a finite number" in complaint(capsys, "insert", "store", "--data", "bad.csv")
-    assert "not in the table" in complaint(capsys, "delete", "store", "nobody")
-    assert "slots are free" in complaint(capsys, "insert", "store", "--data", _new(folder))
-    assert "may only grow" in complaint(capsys, "relearn", "store", "--slots", "3")
-    assert call(capsys, "verify", "store")["passed"]
-
-
-def _draft(folder: Path, capsys) -> str:
+def test_mistakes_are_one_paragraph_and_status_2(folder: Path, capsys, complaint) -> None:
     draft = ["init", "--data", "people.csv", "--label", "y", "--id", "id", "--draft-schema", "draft.toml"]
     assert "read off the data" in call(capsys, *draft)["warning"]
-    assert "new file" in complaint(capsys, *draft)
-    assert "--label" in complaint(capsys, *draft[:3], "--draft-schema", "other.toml")
-    return complaint(capsys, "init", "store", "--data", "people.csv", "--schema", "draft.toml")
-
-
-def _new(folder: Path) -> str:
+    assert "new file" in complaint(*draft)
+    assert "--label" in complaint(*draft[:3], "--draft-schema", "other.toml")
+    assert "confirmed = false" in complaint("init", "store", "--data", "people.csv", "--schema", "draft.toml")
+    assert "no store here" in complaint("learn", "nowhere")
+    assert "no column 'who'" in complaint(*init(), "--id", "who")
+    assert "contradicts" in complaint(*init(), "--label", "b")
+    assert "rows_per_subject=1 is less than the 2 rows" in complaint(*init(), "--rows-per-subject", "1")
+    assert "STORE" in complaint("init", "--data", "people.csv", "--schema", "schema.toml")
+    assert main(init("--slots", "20")) == 0
+    capsys.readouterr()
+    assert "a store already" in complaint(*init())
+    assert "empty" in complaint("delete", "store")
+    assert "cannot be read" in complaint("delete", "store", "--file", "none.txt")
+    assert "cannot be read" in complaint("verify", "store", "--absent", "none.txt")
+    assert "cannot be read" in complaint("insert", "store", "--data", "none.csv")
+    (folder / "bad.csv").write_text(HEAD + "identifier-050,subject-050,many,u,no\n")
+    assert "line 2, column 'a': not a finite number" in complaint("insert", "store", "--data", "bad.csv")
+    assert "not in the table" in complaint("delete", "store", "nobody")
     (folder / "new.csv").write_text(HEAD + line(40))
-    return "new.csv"
+    assert "slots are free" in complaint("insert", "store", "--data", "new.csv")
+    assert "may only grow" in complaint("relearn", "store", "--slots", "3")
+    assert call(capsys, "verify", "store")["passed"]
 
 
 def test_a_regression_and_several_classes_pick_their_loss(folder: Path, capsys) -> None:
@@ -257,12 +240,12 @@ def test_relearning_changes_what_is_asked_and_nothing_else(folder: Path, capsys)
             first = store.plan.problem
 
 
-def test_a_second_writer_is_told_so_and_may_wait(folder: Path, capsys) -> None:
+def test_a_second_writer_is_told_so_and_may_wait(folder: Path, capsys, complaint) -> None:
     assert main(init()) == main(["learn", "store"]) == 0
     capsys.readouterr()
     with Store.open("store"):
-        assert "another process" in complaint(capsys, "delete", "store", "identifier-001", status=4)
-        assert "another process" in complaint(capsys, "verify", "store", status=4)
+        assert "another process" in complaint("delete", "store", "identifier-001", status=4)
+        assert "another process" in complaint("verify", "store", status=4)
         assert call(capsys, "status", "store")["releases"] == 1
         assert len(call(capsys, "budget", "store")["releases"]) == 1
         command = [
@@ -286,7 +269,7 @@ def test_a_second_writer_is_told_so_and_may_wait(folder: Path, capsys) -> None:
     assert json.loads(output)["release"] == 2
 
 
-def test_a_device_is_chosen_or_refused_before_anything_changes(folder: Path, capsys, monkeypatch) -> None:
+def test_a_device_is_chosen_or_refused_before_anything_changes(folder: Path, capsys, monkeypatch, complaint) -> None:
     pytest.importorskip("torch", reason="a device needs torch")
     from noisygd_delete.engine.device import DeviceObjective
 
@@ -297,9 +280,9 @@ def test_a_device_is_chosen_or_refused_before_anything_changes(folder: Path, cap
     assert main(init("--method", "sharp:exact=false")) == main(["learn", "store", "--device", "cpu:0"]) == 0
     assert [str(place) for place in seen] == ["cpu:0"]
     capsys.readouterr()
-    assert "no CUDA device 99" in complaint(capsys, "delete", "store", "identifier-001", "--device", "cuda:99")
+    assert "no CUDA device 99" in complaint("delete", "store", "identifier-001", "--device", "cuda:99")
     monkeypatch.setenv("NOISYGD_DELETE_DEVICE", "gpu")
-    assert "device must be" in complaint(capsys, "delete", "store", "identifier-001")
+    assert "device must be" in complaint("delete", "store", "identifier-001")
     assert call(capsys, "status", "store")["pending_edits"] == 0
     assert call(capsys, "delete", "store", "identifier-001", "--device", "cpu")["release"] == 2
     assert len(seen) == 1
@@ -323,14 +306,14 @@ def test_status_finishes_what_a_crash_interrupted(folder: Path, capsys) -> None:
     assert call(capsys, "verify", "store")["passed"]
 
 
-def test_an_interrupt_is_one_line(folder: Path, capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_is_one_line(folder: Path, capsys, monkeypatch: pytest.MonkeyPatch, complaint) -> None:
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     assert main(init()) == 0
     capsys.readouterr()
     monkeypatch.setattr(Store, "learn", interrupted)
-    assert "finished by the next command" in complaint(capsys, "learn", "store", status=130)
+    assert "finished by the next command" in complaint("learn", "store", status=130)
 
 
 def test_columns_keep_the_order_of_the_schema(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -370,12 +353,10 @@ def test_relearning_asks_the_forecast_of_the_ridge_again(folder: Path, capsys) -
     assert given.loss.limit == 0.4
 
 
-def test_what_waits_stands_in_one_row(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_waits_stands_in_one_row(folder: Path, printed) -> None:
     """It ended in a row "pending 0, 0, 0, 0" when nothing waited."""
     assert main(init()) == 0
-    capsys.readouterr()
-    assert main(["status", "store"]) == 0
-    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("pending")]
+    rows = [line for line in printed("status", "store").splitlines() if line.startswith("pending")]
     assert [row.split() for row in rows] == [["pending", "edits", "0"]]
 
 

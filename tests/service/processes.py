@@ -56,10 +56,10 @@ class Serving:
     def port(self) -> int:
         return int(self.address.rpartition(":")[2])
 
-    def call(self, method: str, path: str, token: str | None, body: Any = None) -> tuple[int, Any]:
+    def call(self, method: str, path: str, token: str | None, body: Any = None, **headers: str) -> tuple[int, Any]:
         """(status, JSON); status 0 where nobody answers."""
         data = None if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
-        request = urllib.request.Request(self.address + path, data, method=method)
+        request = urllib.request.Request(self.address + path, data, headers, method=method)
         if token is not None:
             request.add_header("Authorization", f"Bearer {token}")
         request.add_header("Content-Type", "application/json")
@@ -89,10 +89,11 @@ class Serving:
 Begin = Callable[..., AbstractContextManager[Serving]]
 
 
-@pytest.fixture(scope="module")
-def serving() -> Iterator[Begin]:
-    command = [sys.executable, "-m", "tests.service.forking"]
-    environment = {**os.environ, **THREADS, "PYTHONPATH": PATHS}
+@contextmanager
+def mother_of_services(*modules: str, **variables: str) -> Iterator[Begin]:
+    """What begins services as forks of one process that has imported these modules too."""
+    command = [sys.executable, "-W", "ignore", "-m", "tests.service.forking", *modules]
+    environment = {**os.environ, **THREADS, "PYTHONPATH": PATHS, **variables}
     with subprocess.Popen(
         command, cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as mother:
@@ -108,3 +109,9 @@ def serving() -> Iterator[Begin]:
         yield begin
         assert mother.stdin
         mother.stdin.close()
+
+
+@pytest.fixture(scope="module")
+def serving() -> Iterator[Begin]:
+    with mother_of_services() as begin:
+        yield begin

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hmac
-import json
 from pathlib import Path
 
 import pytest
@@ -13,11 +12,10 @@ from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidParameter
 
 
-def test_the_command_prints_a_token_once_and_keeps_its_hash(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_a_token_once_and_keeps_its_hash(tmp_path: Path, as_json) -> None:
     file = tmp_path / "tokens.toml"
     for name in ("desk", 'the "other" one'):
-        assert main(["token", str(file), "--name", name, "--role", "request", "--role", "read", "--json"]) == 0
-        token = json.loads(capsys.readouterr().out)["token"]
+        token = as_json("token", str(file), "--name", name, "--role", "request", "--role", "read")["token"]
         caller = TokenFile.read(file).caller(token)
         assert caller is not None
         assert (caller.name, caller.roles) == (name, {Roles.REQUEST, Roles.READ})

@@ -5,18 +5,13 @@ The service is killed at instants that nobody chose. Needs PostgreSQL and MLflow
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
-from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +29,7 @@ from tests.store.sources.conftest import SCHEMA, name, plan, server, statement, 
 
 from .conftest import SECRET, token_file
 from .privacy_desk import PrivacyDesk
-from .processes import PATHS, ROOT, THREADS, Serving
+from .processes import Begin, Serving, mother_of_services
 from .test_process import settled
 
 __all__ = ["server", "tmp_path"]  # fixtures
@@ -43,35 +38,22 @@ MODEL = "people"
 _PATIENCE = 180.0  # seconds in which nothing moves, on a machine that does other things too
 
 
+IMPORTED = (
+    "mlflow",
+    "mlflow.pyfunc",
+    "sqlalchemy",
+    "alembic",
+    "psycopg",
+    "onnx",
+    "noisygd_delete.store.publishers.registry",
+)
+
+
 @pytest.fixture(scope="module")
-def mother() -> Iterator[subprocess.Popen[str]]:
-    """Forks services; it has imported what they use, and has no connection open."""
-    modules = (
-        "mlflow",
-        "mlflow.pyfunc",
-        "sqlalchemy",
-        "alembic",
-        "psycopg",
-        "onnx",
-        "noisygd_delete.store.publishers.registry",
-    )
-    command = [sys.executable, "-W", "ignore", "-m", "tests.service.forking", *modules]
-    environment = {**os.environ, **THREADS, "PYTHONPATH": PATHS, "MLFLOW_DISABLE_TELEMETRY": "true"}
-    with subprocess.Popen(
-        command, cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        yield process
-        assert process.stdin
-        process.stdin.close()
-
-
-@contextmanager
-def begun(mother: subprocess.Popen[str], folder: Path, *arguments: str) -> Iterator[Serving]:
-    made = Serving(mother, folder, *arguments)
-    try:
-        yield made
-    finally:
-        made.end(signal.SIGKILL)
+def begun() -> Iterator[Begin]:
+    """What begins services; it has imported what they use, and has no connection open."""
+    with mother_of_services(*IMPORTED, MLFLOW_DISABLE_TELEMETRY="true") as begin:
+        yield begin
 
 
 def table(server: Any, rows: int) -> str:
@@ -112,32 +94,15 @@ def edits_of(path: Path) -> Counter[str]:
 
 def webhook(service: Serving, token: str, k: int) -> tuple[int, Any]:
     """What Fides sends before an erasure."""
-    import urllib.error
-    import urllib.request
-
-    body = {
-        "privacy_request_id": f"pri-{k}",
-        "identity": {"external_id": {"value": name(k)}},
-        "policy_action": "erasure",
-    }
-    headers = {"Authorization": f"Bearer {token}", "reply-to": f"/resume/pri-{k}", "reply-to-token": f"reply-pri-{k}"}
-    headers |= {"Content-Type": "application/json"}  # as Fides sends it
-    request = urllib.request.Request(
-        f"{service.address}/webhooks/fides", json.dumps(body).encode(), headers, method="POST"
-    )
-    try:
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            return answer.status, json.load(answer)
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.code, json.load(error)
-    except (OSError, HTTPException):  # killed before it answered, or half-way through its answer
-        return 0, None
+    who = {"external_id": {"value": name(k)}}
+    body = {"privacy_request_id": f"pri-{k}", "identity": who, "policy_action": "erasure"}
+    back = {"reply-to": f"/resume/pri-{k}", "reply-to-token": f"reply-pri-{k}"}
+    return service.call("POST", "/webhooks/fides", token, body, **back)
 
 
 @pytest.mark.parametrize("kills", [4, pytest.param(200, marks=pytest.mark.long)])
 def test_killed_between_any_two_arrows(
-    tmp_path: Path, server: Any, mother: subprocess.Popen[str], kills: int, record_property: Any
+    tmp_path: Path, server: Any, begun: Begin, kills: int, record_property: Any
 ) -> None:
     draw, rows = random.Random(kills), 60 + 4 * kills
     path = tmp_path / "people"
@@ -154,7 +119,7 @@ def test_killed_between_any_two_arrows(
     arguments = (str(path), "--batch", "4", "--hooks", str(tmp_path / "hooks.toml"))
     sent, former, models_seen, ended = 0, set[bytes](), set[bytes](), Counter[str]()
     for _ in range(kills):
-        with begun(mother, tmp_path, *arguments) as service:
+        with begun(tmp_path, *arguments) as service:
             timer = threading.Timer(draw.uniform(0.0, 3.0), service.kill)
             timer.start()
             for _ in range(3):
@@ -177,7 +142,7 @@ def test_killed_between_any_two_arrows(
             if told["pending"]
             else "at rest"
         ] += 1
-    with begun(mother, tmp_path, *arguments, "--deadline", "0.5") as service:
+    with begun(tmp_path, *arguments, "--deadline", "0.5") as service:
         names = [f"pri-{k}" for k in range(sent)]
         states = settled(service, secrets["read"], names, _PATIENCE)
         assert Counter(states.values()) == {"published": sent}

@@ -20,7 +20,6 @@ import pytest
 pytest.importorskip("noisygd_delete_server", reason="noisygd-delete-server is not installed")
 import psycopg
 from noisygd_delete_server import writer
-from noisygd_delete_server.drop import DropIntake
 from noisygd_delete_server.inbox import Stages
 
 from noisygd_delete.store import Store, status, verify
@@ -28,9 +27,9 @@ from noisygd_delete.store.ledger import Ledger
 from noisygd_delete.store.sources import source_at
 from tests.store.sources.conftest import SCHEMA, database, plan, server, statement, tmp_path
 
-from .conftest import Desk, Opened, opened, token_file
+from .conftest import Opened, opened, token_file
 from .processes import Begin, serving
-from .test_drop import DELETED, NOT_FOUND, answered, by_email, drop, item, put
+from .test_drop import DELETED, NOT_FOUND, Lists, by_email, drop, item
 from .test_pace import Clock, capped_store, clock
 from .test_process import edits_of
 
@@ -213,25 +212,21 @@ def test_a_list_of_deletions_with_a_backlog_beside_a_budget(
 
     path = capped_store(tmp_path / "people")
     number = publications(Ledger.read(path / "ledger.sqlite"))
-    desk: Desk = opened(path, pace=paced)
-    intake = DropIntake(desk.service, drop)
+    lists = Lists(opened(path, pace=paced), drop)
+    desk = lists.desk
     for k in range(40, 56, 2):
         desk.ask(request_id=f"t{k}", subjects=[f"subject-token-{k // 2:05d}"])
-    first = put(drop, "Email", (item(1), by_email(1)), (item(2), by_email(99)), (item(3), by_email(20)))
-    for _ in range(3):
-        intake.turn()
-        desk.turn()
-    later = put(drop, "Email", (item(4), by_email(5)), (item(5), by_email(1)), day="20260313")
-    for _ in range(3):
-        intake.turn()
-        desk.turn()
+    first = lists.put("Email", (item(1), by_email(1)), (item(2), by_email(99)), (item(3), by_email(20)))
+    lists.served(3)
+    later = lists.put("Email", (item(4), by_email(5)), (item(5), by_email(1)), day="20260313")
+    lists.served(3)
     assert Ledger.read(path / "ledger.sqlite").releases == 1
-    assert (answered(drop, first), answered(drop, later)) == (None, None)
+    assert (lists.answered(first), lists.answered(later)) == (None, None)
     clock.now += 365 * 86_400 / number
     desk.turn()
-    intake.turn()
+    lists.turn()
     ledger = Ledger.read(path / "ledger.sqlite")
     assert (ledger.releases, ledger.head.pending) == (2, 0)
     assert ledger.accountant.remaining().publications == number - 1
-    assert answered(drop, first) == {item(1): DELETED, item(2): NOT_FOUND, item(3): DELETED}
-    assert answered(drop, later) == {item(4): DELETED, item(5): NOT_FOUND}  # gone when the list came
+    assert lists.answered(first) == {item(1): DELETED, item(2): NOT_FOUND, item(3): DELETED}
+    assert lists.answered(later) == {item(4): DELETED, item(5): NOT_FOUND}  # gone when the list came

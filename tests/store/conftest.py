@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -15,7 +16,7 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Budget, Records, Schema, losses, make_plan
-from noisygd_delete.store import Store, tie
+from noisygd_delete.store import Store, tie, verify
 from noisygd_delete.store.disk import Disk
 from noisygd_delete.store.layout import Layout
 
@@ -48,6 +49,53 @@ class CrashAt(Disk):
 
     def fsync(self, descriptor: int) -> None:
         """A crash of the process alone loses nothing that was written; syncing would only take time."""
+
+
+Act = Callable[[Store], object]
+
+
+def nothing(store: Store | Path) -> None:
+    """No act."""
+
+
+def changes(path: Path, act: Act) -> list[tuple[str, str]]:
+    """The changes of the disk that the act makes, on a copy, which stays beside the store as `whole`."""
+    shutil.copytree(path, path.with_name("whole"))
+    disk = CrashAt()
+    with Store.open(path.with_name("whole"), disk=disk) as store:
+        act(store)
+    return disk.points
+
+
+def crashed(path: Path, act: Act, at: int) -> bool:
+    """Act with a crash before the `at`-th change; whether it happened."""
+    try:
+        with Store.open(path, disk=CrashAt(at)) as store:
+            act(store)
+    except Crash:
+        return True
+    return False
+
+
+def in_flight(path: Path) -> bool:
+    """Whether a request was accepted and is not finished."""
+    return (path / "journal" / "request.json").exists()
+
+
+def deaths(path: Path, act: Act, *, again: bool = False) -> Iterator[tuple[Path, bool]]:
+    """Copies of a store in which the act died, before one change after the other, and whether its request had been accepted by then.
+    `again`: in every third one the recovery dies as well. What is left of a copy that was looked at is a store that verifies."""
+    for at in range(len(changes(path, act))):
+        copy = path.with_name("copy")
+        shutil.copytree(path, copy)
+        assert crashed(copy, act, at)
+        accepted = in_flight(copy)
+        if again and at % 3 == 0:
+            crashed(copy, nothing, at // 3)
+        yield copy, accepted
+        assert verify(copy).faults == ()
+        shutil.rmtree(copy)
+    shutil.rmtree(path.with_name("whole"))
 
 
 def name(k: int) -> str:
@@ -137,9 +185,14 @@ def tmp_path() -> Iterator[Path]:
         yield folder
 
 
+def made(path: Path, **changes) -> Path:
+    """A store there that has learned, by a plan with these changes."""
+    with Store.create(path, records(), SCHEMA, plan(**changes)) as store:
+        store.learn()
+    return path
+
+
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     """A store that has learned."""
-    with Store.create(tmp_path / "store", records(), SCHEMA, plan()) as store:
-        store.learn()
-    return tmp_path / "store"
+    return made(tmp_path / "store")

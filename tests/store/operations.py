@@ -12,11 +12,7 @@ from noisygd_delete import Budget, EditRequest
 from noisygd_delete.register import Case
 from noisygd_delete.store import Store
 
-from .conftest import SLOTS, as_before, name, person, plan, row, traces
-
-
-def nothing(store: Store | Path) -> None:
-    """No preparation."""
+from .conftest import SLOTS, as_before, name, nothing, person, plan, row, traces
 
 
 @dataclass(frozen=True)

@@ -7,120 +7,76 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from noisygd_delete import Budget, EditRequest
+from noisygd_delete import EditRequest
 from noisygd_delete.errors import StoreCorrupt, StoreError
 from noisygd_delete.store import Store, status, verify
 from noisygd_delete.store.disk import Disk
 from noisygd_delete.store.layout import Layout
 
-from .conftest import SCHEMA, SLOTS, Crash, CrashAt, as_before, found, name, person, plan, records, row, traces
+from .conftest import (
+    SCHEMA,
+    Crash,
+    CrashAt,
+    as_before,
+    changes,
+    crashed,
+    deaths,
+    found,
+    made,
+    name,
+    nothing,
+    plan,
+    records,
+    traces,
+)
+from .operations import OPERATIONS, Operation, serve
 
 ROOT = Path(__file__).parents[2]
 
 
-def delete(store: Store) -> None:
-    store.serve(EditRequest.delete([name(3)], request_id="r"))
+delete = serve(EditRequest.delete([name(3)], request_id="r"))
 
 
-def delete_later(store: Store) -> None:
-    store.serve(EditRequest.delete([name(3)], request_id="r"), publish=False)
-
-
-def delete_a_subject(store: Store) -> None:
-    store.serve(EditRequest.delete(subjects=[person(3)], request_id="r"))
-
-
-def replace(store: Store) -> None:
-    store.serve(EditRequest.replace({name(3): (row(70), 1.0)}, request_id="r"))
-
-
-def insert(store: Store) -> None:
-    store.serve(EditRequest.insert([name(99)], [row(99)], [1.0], subjects=["new"], request_id="r"))
-
-
-def crashed(path: Path, operation: Callable[[Store], None], at: int) -> bool:
-    """Run the operation with a crash before its `at`-th change; whether it happened."""
-    try:
-        with Store.open(path, disk=CrashAt(at)) as store:
-            operation(store)
-    except Crash:
-        return True
-    return False
-
-
-def points(path: Path, folder: Path, operation: Callable[[Store], None]) -> int:
-    """How many changes the operation makes, on a copy."""
-    shutil.copytree(path, folder)
-    disk = CrashAt()
-    with Store.open(folder, disk=disk) as store:
-        operation(store)
-    return len(disk.points)
-
-
-@pytest.mark.parametrize("operation", [delete, delete_later, delete_a_subject, replace, insert])
-def test_a_crash_at_any_point_leaves_before_or_after(path: Path, tmp_path: Path, operation) -> None:
-    total = points(path, tmp_path / "whole", operation)
-    assert total > 15
-    later = operation is delete_later
+@pytest.mark.parametrize("operation", [one for one in OPERATIONS if one.before is nothing], ids=lambda one: one.name)
+def test_a_crash_at_any_point_leaves_before_or_after(path: Path, operation: Operation) -> None:
+    """Of a request, sent again: answered as before. A learn that was interrupted has not happened."""
+    with Store.open(path) as store:
+        operation.prepare(store)
+        old = store.plan
     outcomes = []
-    for at in range(total):
-        copy = tmp_path / "copy"
-        shutil.copytree(path, copy)
-        assert crashed(copy, operation, at)
-        accepted = (copy / "journal" / "request.json").exists()
-        if at % 3 == 0:
-            crashed(copy, lambda store: None, at // 3)  # the recovery dies as well
+    for copy, accepted in deaths(path, operation.run, again=operation.journalled):
         with Store.open(copy) as store:
-            happened = bool(store.ledger.answered("r"))
-            assert happened >= accepted, "an accepted request is never lost"
-            assert len(store.ledger.entries) == 2 + happened, "done once, or not at all"
-            assert store.ledger.releases == 1 + (happened and not later)
-            assert store.pending_edits == (happened and later)
-            names = store.records.ids_by_slot
-            if operation is insert:
-                assert (name(99) in names) == happened
-            elif operation is replace:
-                np.testing.assert_array_equal(store.records.features[3], row(70) if happened else row(3))
-            else:
-                assert (name(3) in names) != happened
-            if not happened:
-                operation(store)  # the caller sends it again
-            else:
-                told = store.ledger.head.answer
-                operation(store)  # a repeat with the same request id changes nothing
-                assert store.ledger.head.answer == told
-            assert store.ledger.releases == 1 + (not later)
-        if operation is not insert:
-            assert found(copy, traces(3)[operation is replace :]) == []
-        assert verify(copy).faults == ()
+            happened = operation.happened(store)
+            assert happened or not (accepted and operation.journalled), "an accepted request is never lost"
+            assert operation.whole(store, happened), "done once, or not at all"
+            assert (store.plan == old) != (happened and operation.name == "relearn")
+            told = store.ledger.head.answer
+            if operation.journalled or not happened:
+                operation.run(store)  # the caller sends it again
+            assert operation.whole(store, True)
+            assert not happened or store.ledger.head.answer == told
+        assert found(copy, operation.erased) == []
         outcomes.append(happened)
-        shutil.rmtree(copy)
-    assert outcomes[0] is False
-    assert outcomes[-1] is True
+    assert len(outcomes) > 15
     assert outcomes == sorted(outcomes), "once accepted, it stays accepted"
+    assert {*outcomes[:1], *outcomes[-1:]} == {False, True}
 
 
-def test_the_crash_test_sees_a_journal_that_is_overwritten_in_place(path, tmp_path, monkeypatch) -> None:
+def test_the_crash_test_sees_a_journal_that_is_overwritten_in_place(path, monkeypatch) -> None:
     """The planted fault: clearing the journal by zeros first, removal second, leaves half a request to a crash."""
     monkeypatch.setattr(Disk, "discard", Disk.erase)
     with pytest.raises(StoreCorrupt):
-        test_a_crash_at_any_point_leaves_before_or_after(path, tmp_path, delete)
+        test_a_crash_at_any_point_leaves_before_or_after(path, OPERATIONS[0])
 
 
-def test_a_half_made_candidate_is_never_reused(path: Path, tmp_path: Path) -> None:
+def test_a_half_made_candidate_is_never_reused(path: Path) -> None:
     """The model written just before the crash is not the one published after it: fresh noise."""
-    disk = CrashAt()
-    shutil.copytree(path, tmp_path / "whole")
-    with Store.open(tmp_path / "whole", disk=disk) as store:
-        delete(store)
-    at = disk.points.index(("commit", "ledger.sqlite"))
-    assert crashed(path, delete, at)
+    assert crashed(path, delete, changes(path, delete).index(("commit", "ledger.sqlite")))
     candidate = (path / "model-2.safetensors").read_bytes()
     with Store.open(path) as store:
         assert store.recovered is not None
@@ -128,26 +84,20 @@ def test_a_half_made_candidate_is_never_reused(path: Path, tmp_path: Path) -> No
     assert (path / "model-2.safetensors").read_bytes() != candidate
 
 
-def test_a_crash_while_names_leave_their_database_loses_none(path: Path, tmp_path: Path) -> None:
+def test_a_crash_while_names_leave_their_database_loses_none(path: Path) -> None:
     """A store of an earlier version is opened: at every instant its names are in the database, or in their cells, or in both."""
     as_before(path)
     assert verify(path).faults == ()
     assert status(path)["records"] == 9
-    total = points(path, tmp_path / "whole", lambda store: None)
-    assert not Layout(tmp_path / "whole").ids_database.exists()
-    assert total > 15
-    for at in range(total):
-        copy = tmp_path / "copy"
-        shutil.copytree(path, copy)
-        assert crashed(copy, lambda store: None, at)
+    for at, (copy, _) in enumerate(deaths(path, nothing)):
+        assert not Layout(path.with_name("whole")).ids_database.exists()
         assert status(copy)["records"] == 9
         if at % 3 == 0:
-            crashed(copy, lambda store: None, at // 3)  # the next opening dies as well
+            crashed(copy, nothing, at // 3)  # the next opening dies as well
         with Store.open(copy) as store:
             assert store.records.ids_by_slot == records().ids_by_slot
             assert store.records.subjects_by_slot == records().subjects_by_slot
-        assert verify(copy).faults == ()
-        shutil.rmtree(copy)
+    assert at >= 15
 
 
 def test_an_exchange_that_an_earlier_version_left_is_finished(path: Path) -> None:
@@ -159,54 +109,16 @@ def test_an_exchange_that_an_earlier_version_left_is_finished(path: Path) -> Non
     assert verify(path).faults == ()
 
 
-def grow(store: Store) -> None:
-    store.relearn(plan(slots=SLOTS + 5, budget=Budget(order=4, dp=1.0, deletion=0.5)))
-
-
-def publish(store: Store) -> None:
-    store.publish()
-
-
-@pytest.mark.parametrize("operation", [grow, publish])
-def test_a_crash_while_learning_changes_nothing_or_everything(path: Path, tmp_path: Path, operation) -> None:
-    with Store.open(path) as store:
-        delete_later(store)
-        old = store.plan
-    total = points(path, tmp_path / "whole", operation)
-    outcomes = []
-    for at in range(total):
-        copy = tmp_path / "copy"
-        shutil.copytree(path, copy)
-        assert crashed(copy, operation, at)
-        with Store.open(copy) as store:
-            happened = store.ledger.releases == 2
-            assert store.pending_edits == (not happened)
-            assert store.records.slots == store.plan.records == (SLOTS + 5 * (happened and operation is grow))
-            assert (store.plan == old) != (happened and operation is grow)
-        assert verify(copy).faults == ()
-        outcomes.append(happened)
-        shutil.rmtree(copy)
-    assert outcomes == sorted(outcomes)
-    assert set(outcomes) == {False, True}
-
-
 def test_a_crash_while_withholding_still_erases(tmp_path: Path) -> None:
-    path = tmp_path / "store"
-    with Store.create(path, records(), SCHEMA, plan(releases=2)) as store:
-        store.learn()
+    path = made(tmp_path / "store", releases=2)
+    with Store.open(path) as store:
         store.serve(EditRequest.delete([name(0)]))
-    total = points(path, tmp_path / "whole", delete)
-    for at in range(total):
-        copy = tmp_path / "copy"
-        shutil.copytree(path, copy)
-        assert crashed(copy, delete, at)
+    for copy, _ in deaths(path, delete):
         with Store.open(copy) as store:
             delete(store)
             assert (store.ledger.head.kind, store.ledger.releases, store.pending_edits) == ("withheld", 2, 1)
         assert found(copy, traces(3)) == []
         assert list(copy.glob("model-*")) == []
-        assert verify(copy).faults == ()
-        shutil.rmtree(copy)
 
 
 def test_a_crash_while_creating_is_cleared_by_creating_again(tmp_path: Path) -> None:
@@ -298,8 +210,7 @@ with Store.open(sys.argv[1], disk=Kill()) as store:
 
 def test_a_killed_process_is_finished_by_the_next(path: Path, tmp_path: Path) -> None:
     """No destructor, no `finally`, no SQLite rollback: the operating system ends the process between two writes."""
-    total = points(path, tmp_path / "whole", delete)
-    for at in np.linspace(0, total - 1, 5).astype(int):
+    for at in np.linspace(0, len(changes(path, delete)) - 1, 5).astype(int):
         copy = tmp_path / "copy"
         shutil.copytree(path, copy)
         command = [sys.executable, "-c", WORKER, str(copy), str(at), name(3)]

@@ -12,7 +12,6 @@ import pytest
 
 from noisygd_delete import Curator, EditRequest
 from noisygd_delete.accountant import Accountant, Event, report
-from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.records import EditCounts
 from noisygd_delete.store import Store, budget, status, verify
@@ -71,32 +70,26 @@ def test_an_insertion_is_not_an_erasure_in_any_account(path: Path) -> None:
     assert answer["statement"]["deletion"]["erased_at"] == 3
 
 
-def test_the_commands_say_what_they_did(path: Path, tmp_path: Path, capsys) -> None:
+def test_the_commands_say_what_they_did(path: Path, tmp_path: Path, as_json, printed, complaint) -> None:
     new = csv(tmp_path, id="fresh", person="p", a="0.1", b="0.2", c="0.3", y="yes")
-    assert main(["insert", str(path), "--data", new, "--dry-run"]) == 0
-    assert "erased" not in capsys.readouterr().out
-    assert main(["insert", str(path), "--data", new]) == 0
-    shown = capsys.readouterr().out
+    assert "erased" not in printed("insert", str(path), "--data", new, "--dry-run")
+    shown = printed("insert", str(path), "--data", new)
     assert "release 2 (resume): 1 record inserted" in shown
     assert "deletion" not in shown
-    assert main(["budget", str(path)]) == 0
-    assert "unlearn" not in (shown := capsys.readouterr().out)
+    assert "unlearn" not in (shown := printed("budget", str(path)))
     assert "erased at" not in shown
     corrected = csv(
         tmp_path, id=name(3), a="0.9", b="0", c="0.1", y="no"
     )  # no column for the person: she stays the same
-    assert main(["replace", str(path), "--data", corrected, "--json"]) == 0
-    answer = json.loads(capsys.readouterr().out)
+    answer = as_json("replace", str(path), "--data", corrected)
     assert (answer["counts"]["replaced"], "deletion" in answer["guarantees"]) == (1, True)
-    assert main(["replace", str(path), "--data", corrected]) == 0
-    assert "1 record replaced" in capsys.readouterr().out
+    assert "1 record replaced" in printed("replace", str(path), "--data", corrected)
     with Store.open(path) as store:
         slot = store.records.ids_by_slot.index(name(3))
         assert store.records.labels[slot] == -1.0
         assert store.records.subjects_by_slot[slot] == person(3)
     unknown = csv(tmp_path, id="nobody", a="0.9", b="0", c="0.1", y="no")
-    assert main(["replace", str(path), "--data", unknown]) == 2
-    assert "not in the table" in capsys.readouterr().err
+    assert "not in the table" in complaint("replace", str(path), "--data", unknown)
     assert verify(path).passed
 
 

@@ -86,6 +86,8 @@ def test_a_list_of_erased_ids_is_read_with_its_key_alone(tmp_path: Path, files) 
         (tmp_path / "link", key, "is a link"),
         (listed, tmp_path / "other.key", "not one made with this key"),
         (key, key, "not a list"),
+        (tmp_path / "none", key, "cannot be read"),
+        (listed, listed, "not the key"),
     ):
         with pytest.raises(InvalidParameter, match=said):
             Tombstones(place, secret)

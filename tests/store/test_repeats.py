@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -65,29 +64,22 @@ def test_an_id_that_came_back_is_not_called_erased(path: Path) -> None:
             store.serve(erase(3))
 
 
-def test_the_command_says_that_nothing_was_done(path: Path, capsys) -> None:
+def test_the_command_says_that_nothing_was_done(path: Path, as_json, printed, complaint) -> None:
     command = ["delete", str(path), name(3), "--request-id", "token"]
-    assert main([*command, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["answered_before"] is False
-    assert main([*command, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["answered_before"] is True
-    assert main(command) == 0
-    assert "answered before, nothing was done" in capsys.readouterr().out
-    assert main(["delete", str(path), name(4), "--request-id", "token"]) == 2
-    assert "other contents" in capsys.readouterr().err
+    assert as_json(*command)["answered_before"] is False
+    assert as_json(*command)["answered_before"] is True
+    assert "answered before, nothing was done" in printed(*command)
+    assert "other contents" in complaint("delete", str(path), name(4), "--request-id", "token")
     with Store.open(path) as store:
         assert name(4) in store.records
 
 
-def test_publish_learn_and_relearn_take_a_request_id(path: Path, capsys) -> None:
+def test_publish_learn_and_relearn_take_a_request_id(path: Path, capsys, printed) -> None:
     assert main(["delete", str(path), name(3), "--later", "--request-id", "d"]) == 0
     for command in (["publish", str(path), "--request-id", "p"], ["relearn", str(path), "--request-id", "l"]):
-        assert main(command) == 0
-        assert "answered before" not in capsys.readouterr().out
-        assert main(command) == 0
-        assert "answered before, nothing was done" in capsys.readouterr().out
-    assert main(["learn", str(path), "--request-id", "l"]) == 0
-    assert "answered before" in capsys.readouterr().out
+        assert "answered before" not in printed(*command)
+        assert "answered before, nothing was done" in printed(*command)
+    assert "answered before" in printed("learn", str(path), "--request-id", "l")
     for wrong in (["publish", str(path), "--request-id", "d"], ["relearn", str(path), "--request-id", "p"]):
         assert main(wrong) == 2
         assert "another request" in capsys.readouterr().err
@@ -97,19 +89,16 @@ def test_publish_learn_and_relearn_take_a_request_id(path: Path, capsys) -> None
         assert [event.kind for event in store.accountant.events] == ["learn", "unlearn", "relearn"]
 
 
-def test_a_stream_refuses_a_token_that_names_somebody_else(path: Path, tmp_path: Path, capsys) -> None:
+def test_a_stream_refuses_a_token_that_names_somebody_else(path: Path, tmp_path: Path, as_json) -> None:
     file = tmp_path / "requests.csv"
     file.write_text(f"request_id,id\nA,{name(0)}\nB,{name(1)}\nA,{name(2)}\n")
-    assert main(["stream", str(path), str(file), "--dry-run", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["refused"] == 1
-    assert main(["stream", str(path), str(file), "--json"]) == 2
-    answer = json.loads(capsys.readouterr().out)
+    assert as_json("stream", str(path), str(file), "--dry-run")["refused"] == 1
+    answer = as_json("stream", str(path), str(file), status=2)
     assert (answer["served"], answer["repeated"], len(answer["refused"])) == (2, 0, 1)
     assert "other contents" in answer["refused"][0][1]
     with Store.open(path) as store:
         assert name(2) in store.records
-    assert main(["stream", str(path), str(file), "--dry-run", "--json"]) == 0
-    answer = json.loads(capsys.readouterr().out)
+    answer = as_json("stream", str(path), str(file), "--dry-run")
     assert (answer["repeated"], answer["refused"]) == (2, 1)
 
 

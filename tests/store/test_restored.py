@@ -156,25 +156,6 @@ def test_an_erased_id_that_returns_is_refused_where_the_operator_wants_it(path, 
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
-def test_a_list_belongs_to_its_key(tombstones, tmp_path: Path) -> None:
-    with pytest.raises(InvalidParameter, match="never overwritten"):
-        Tombstones.create(tombstones.path, tmp_path / "second.key")
-    Tombstones.create(tmp_path / "third.txt", tmp_path / "third.key")
-    for path, key in (
-        (tombstones.path, tmp_path / "third.key"),
-        (tmp_path / "third.key", tmp_path / "third.key"),
-        (tmp_path / "none.txt", tmp_path / "third.key"),
-        (tombstones.path, tombstones.path),
-    ):
-        with pytest.raises(InvalidParameter):
-            Tombstones(path, key)
-    (tmp_path / "short.key").write_text("00ff")
-    with pytest.raises(InvalidParameter, match="not the key"):
-        Tombstones(tombstones.path, tmp_path / "short.key")
-    with pytest.raises(InvalidParameter, match="cannot write"):
-        Tombstones.create(tmp_path / "no" / "list", tmp_path / "no" / "key")
-
-
 def test_an_id_is_noted_before_it_is_erased_whatever_happens(path, tombstones, tmp_path: Path) -> None:
     """Death at every write: whenever the row is gone, its id is on the list. A list that cannot be written stops it."""
     disk = CrashAt()

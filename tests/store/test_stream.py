@@ -77,33 +77,29 @@ def test_edits_left_by_an_earlier_run_are_due_at_once(path) -> None:
         assert store.pending_edits == 0
 
 
-def test_the_command_on_json_lines(path, tmp_path, capsys) -> None:
+def test_the_command_on_json_lines(path, tmp_path, as_json, printed) -> None:
     file = tmp_path / "requests.jsonl"
     file.write_text("\n".join([*LINES[:3], "", LINES[0]]))
-    assert main(["stream", str(path), str(file), "--batch", "2", "--json"]) == 0
-    answer = json.loads(capsys.readouterr().out)
+    answer = as_json("stream", str(path), str(file), "--batch", "2")
     assert (answer["served"], answer["repeated"], len(answer["publications"])) == (3, 1, 2)
-    assert main(["stream", str(path), str(file)]) == 0
-    assert "0 requests served, 4 answered before, 0 refused; 0 releases" in capsys.readouterr().out
+    assert "0 requests served, 4 answered before, 0 refused; 0 releases" in printed("stream", str(path), str(file))
     assert status(path)["pending_edits"] == 0
 
 
-def test_the_command_on_csv_and_what_it_refuses(path, tmp_path, capsys) -> None:
+def test_the_command_on_csv_and_what_it_refuses(path, tmp_path, as_json, complaint) -> None:
     file = tmp_path / "requests.csv"
     file.write_text(f"request_id,id,subject\nx,{name(0)},\nx,{name(1)},\n,{name(2)},\nz,,{person(4)}\nw,absent,\n")
-    assert main(["stream", str(path), str(file), "--json"]) == 2
-    answer = json.loads(capsys.readouterr().out)
+    answer = as_json("stream", str(path), str(file), status=2)
     assert answer["served"] == 2
     assert [entry["edits"] for entry in answer["publications"]] == [4]  # what a file holds waits together
     assert "line 4: request_id is missing" in answer["refused"][0][1]
     assert "not in the table" in answer["refused"][1][1]
     file.write_text("who\n1\n")
-    assert main(["stream", str(path), str(file)]) == 2
-    assert "header" in capsys.readouterr().err
+    assert "header" in complaint("stream", str(path), str(file))
     assert main(["stream", str(path), str(tmp_path / "absent.jsonl")]) == 2
 
 
-def test_inserted_and_replaced_rows_go_through_the_schema(path, tmp_path, capsys) -> None:
+def test_inserted_and_replaced_rows_go_through_the_schema(path, tmp_path) -> None:
     file = tmp_path / "requests.jsonl"
     new = {"request_id": "a", "insert": [as_row(20, id="fresh", person="p")], "replace": {name(3): as_row(21)}}
     file.write_text(json.dumps(new))
@@ -197,16 +193,17 @@ def test_a_forecast_counts_what_the_run_then_does(path, seed: int) -> None:
     assert told.edits == sum(entry.edits for entry in done.publications)
 
 
-def test_the_budget_sets_the_batches_and_withholds_in_the_end(tmp_path, capsys) -> None:
+def test_the_budget_sets_the_batches_and_withholds_in_the_end(tmp_path, capsys, as_json, complaint) -> None:
     with Store.create(tmp_path / "store", records(), SCHEMA, plan(releases=3)) as store:
         store.learn()
     file = tmp_path / "requests.jsonl"
     file.write_text("\n".join(LINES[:4]))
-    assert main(["stream", str(tmp_path / "store"), str(file), "--expect", "4", "--json"]) == 0
-    assert [entry["edits"] for entry in json.loads(capsys.readouterr().out)["publications"]] == [2, 2]
+    assert [
+        entry["edits"]
+        for entry in as_json("stream", str(tmp_path / "store"), str(file), "--expect", "4")["publications"]
+    ] == [2, 2]
     file.write_text(LINES[4])
-    assert main(["stream", str(tmp_path / "store"), str(file), "--expect", "1"]) == 2
-    assert "no publication is left" in capsys.readouterr().err
+    assert "no publication is left" in complaint("stream", str(tmp_path / "store"), str(file), "--expect", "1")
     assert main(["stream", str(tmp_path / "store"), str(file)]) == 3
     assert "withheld" in capsys.readouterr().out
     assert main(["stream", str(tmp_path / "store"), str(file), "--batch", "9"]) == 3
@@ -242,18 +239,16 @@ def test_reading_goes_on_after_a_bad_line() -> None:
     assert found[1] == EditRequest.delete([name(0)], request_id="token-0")
 
 
-def test_a_line_that_is_not_text_is_one_refused_request(path, tmp_path, capsys) -> None:
+def test_a_line_that_is_not_text_is_one_refused_request(path, tmp_path, as_json) -> None:
     """Nor is one that nests too deep; what follows is served. Both formats, and an id that no file could hold."""
     file = tmp_path / "requests.jsonl"
     smuggled = json.dumps({"request_id": "u", "insert": [as_row(20, id="\ud800", person="p")]})
     bad = [b'{"request_id": "\xff", "delete": ["x"]}', b"[" * 100_000, smuggled.encode()]
     file.write_bytes(b"\n".join([*bad, LINES[0].encode()]))
-    assert main(["stream", str(path), str(file), "--json"]) == 2
-    answer = json.loads(capsys.readouterr().out)
+    answer = as_json("stream", str(path), str(file), status=2)
     assert (answer["served"], len(answer["refused"])) == (1, 3)
     file.write_bytes(f"request_id,id\nx,\xff\ny,{name(1)}\n".encode("latin-1"))
-    assert main(["stream", str(path), str(file), "--csv", "--json"]) == 2
-    answer = json.loads(capsys.readouterr().out)
+    answer = as_json("stream", str(path), str(file), "--csv", status=2)
     assert (answer["served"], len(answer["refused"])) == (1, 1)
 
 
@@ -266,17 +261,14 @@ def test_a_csv_stream_that_would_lose_a_value_stops(path, tmp_path, capsys, text
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_the_audit_of_a_store_runs_its_plan_and_touches_nothing(path, capsys) -> None:
+def test_the_audit_of_a_store_runs_its_plan_and_touches_nothing(path, as_json, complaint) -> None:
     before = {file: file.read_bytes() for file in path.rglob("*") if file.is_file()}
-    assert main(["audit", str(path), "--chains", "2000", "--seed", "1", "--json"]) == 0
-    answer = json.loads(capsys.readouterr().out)
+    answer = as_json("audit", str(path), "--chains", "2000", "--seed", "1")
     assert answer["verdict"] == "pass"
     assert f"n={plan().records}" in answer["notes"][0]
     assert {file: file.read_bytes() for file in path.rglob("*") if file.is_file()} == before
-    assert main(["audit", str(path), "--plan", "plan.toml"]) == 2
-    assert "a plan already" in capsys.readouterr().err
-    assert main(["audit"]) == 2
-    assert "needs a STORE" in capsys.readouterr().err
+    assert "a plan already" in complaint("audit", str(path), "--plan", "plan.toml")
+    assert "needs a STORE" in complaint("audit")
 
 
 BAD_LINES = {
@@ -292,15 +284,14 @@ BAD_LINES = {
 
 @pytest.mark.parametrize("piped", [False, True])
 @pytest.mark.parametrize("bad", BAD_LINES)
-def test_a_bad_csv_line_takes_no_other_one_with_it(path, tmp_path, monkeypatch, capsys, bad: str, piped: bool) -> None:
+def test_a_bad_csv_line_takes_no_other_one_with_it(path, tmp_path, monkeypatch, as_json, bad: str, piped: bool) -> None:
     """The request before it is served and published, and so is the one after it; the refusal names its line."""
     text = b"request_id,id\nA," + name(0).encode() + b"\n" + BAD_LINES[bad] + b"\nB," + name(1).encode() + b"\n"
     (tmp_path / "requests.csv").write_bytes(text)
     if piped:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
     source = "-" if piped else str(tmp_path / "requests.csv")
-    assert main(["stream", str(path), source, "--csv", "--batch", "9", "--json"]) == 2
-    checked(path, json.loads(capsys.readouterr().out))
+    checked(path, as_json("stream", str(path), source, "--csv", "--batch", "9", status=2))
 
 
 def test_a_bad_csv_line_in_a_pipe_takes_no_other_one_with_it(path) -> None:
@@ -319,7 +310,7 @@ def checked(path, answer) -> None:
         assert not {name(0), name(1)} & set(store.records.ids)
 
 
-def test_a_reader_that_dies_ends_the_stream_and_what_waits_is_published(path, monkeypatch, capsys) -> None:
+def test_a_reader_that_dies_ends_the_stream_and_what_waits_is_published(path, monkeypatch, as_json) -> None:
     """Standard input breaks after its first line: the lock is not held for ever, and the request is not lost."""
 
     class Broken(io.RawIOBase):
@@ -337,21 +328,19 @@ def test_a_reader_that_dies_ends_the_stream_and_what_waits_is_published(path, mo
             return len(line)
 
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(Broken())))
-    assert main(["stream", str(path), "-", "--batch", "9", "--json"]) == 2
-    answer = json.loads(capsys.readouterr().out)
+    answer = as_json("stream", str(path), "-", "--batch", "9", status=2)
     assert (answer["served"], len(answer["publications"])) == (1, 1)
     assert "the other end has gone" in answer["refused"][0][1]
     with Store.open(path, wait=0) as store:
         assert store.pending_edits == 0
 
 
-def test_a_refusal_names_the_line_and_no_id(path, tmp_path, capsys) -> None:
+def test_a_refusal_names_the_line_and_no_id(path, tmp_path, as_json) -> None:
     file = tmp_path / "requests.jsonl"
     secret = {"request_id": "b", "delete": ["somebody-unknown"]}
     twice = {"request_id": "c", "insert": [as_row(9, id=name(5), person="somebody-else")]}
     file.write_text("\n".join([LINES[0], json.dumps(secret), json.dumps(twice)]))
-    assert main(["stream", str(path), str(file), "--json"]) == 2
-    refused = [reason for _, reason in json.loads(capsys.readouterr().out)["refused"]]
+    refused = [reason for _, reason in as_json("stream", str(path), str(file), status=2)["refused"]]
     assert [reason.split(":")[0] for reason in refused] == ["line 2", "line 3"]
     assert "somebody" not in str(refused)
     assert name(5) not in str(refused)

@@ -29,22 +29,38 @@ from noisygd_delete.store.ledger import Ledger
 from noisygd_delete.store.transaction import Rolling
 from tests.oracles import sums_tree
 
-from .conftest import ROWS, SCHEMA, SLOTS, WIDTH, Crash, CrashAt, found, name, person, records, row, traces
+from .conftest import (
+    ROWS,
+    SCHEMA,
+    SLOTS,
+    WIDTH,
+    changes,
+    crashed,
+    found,
+    in_flight,
+    made,
+    name,
+    nothing,
+    person,
+    records,
+    row,
+    traces,
+)
 from .conftest import plan as usual_plan
 
 RELEASES = 6
 
 
+OWN = {"method": "sums", "releases": RELEASES, "budget": Budget.from_gdp(dp=2.0, deletion=0.5)}
+
+
 def plan(**changes):
-    own = {"method": "sums", "releases": RELEASES, "budget": Budget.from_gdp(dp=2.0, deletion=0.5)}
-    return usual_plan(**(own | changes))
+    return usual_plan(**(OWN | changes))
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    with Store.create(tmp_path / "store", records(), SCHEMA, plan()) as store:
-        store.learn()
-    return tmp_path / "store"
+    return made(tmp_path / "store", **OWN)
 
 
 @pytest.fixture
@@ -186,22 +202,22 @@ def trials(
     """What was wrong after a death before each write."""
     with Store.open(path) as store:
         before, exact = rest_of(store), sums_of(store)
-    total = writes(path, tmp_path / "whole", operation)
+    total = len(changes(path, operation))
     assert total > 20
     wrong, seen = [], set()
     for at in range(total):
         copy = tmp_path / "copy"
         shutil.copytree(path, copy)
         drawn.clear()
-        at_work = died(copy, operation, at)
+        at_work = crashed(copy, operation, at)
         wrong += [f"{at}: {secret} on disk" for secret in secrets_on(copy, [exact, before, *drawn])]
         begun = candidate_of(copy)
         if at % 3 == 0:
-            died(copy, lambda store: None, at // 3)  # the recovery dies as well
+            crashed(copy, nothing, at // 3)  # the recovery dies as well
         with Store.open(copy) as store:
             happened = store.ledger.releases == 2
             table = sums_of(store)
-            wrong += [f"{at}: lost"] * (at_work and not happened and (copy / "journal" / "request.json").exists())
+            wrong += [f"{at}: lost"] * (at_work and not happened and in_flight(copy))
             if begun is not None and not (store.ledger.releases == 2 and (store.model.sums == begun).all()):
                 wrong.append(f"{at}: drawn again from a table that may have been touched")
             if not happened:
@@ -220,23 +236,6 @@ def trials(
         shutil.rmtree(copy)
     assert seen == {False, True}
     return wrong
-
-
-def writes(path: Path, folder: Path, operation: Callable[[Store], None]) -> int:
-    shutil.copytree(path, folder)
-    disk = CrashAt()
-    with Store.open(folder, disk=disk) as store:
-        operation(store)
-    return len(disk.points)
-
-
-def died(path: Path, operation: Callable[[Store], None], at: int) -> bool:
-    try:
-        with Store.open(path, disk=CrashAt(at)) as store:
-            operation(store)
-    except Crash:
-        return True
-    return False
 
 
 def candidate_of(path: Path) -> np.ndarray | None:
@@ -292,12 +291,7 @@ def test_planted_candidates_are_swept(path, tmp_path, drawn, monkeypatch) -> Non
 @pytest.mark.parametrize("harm", ["cut short", "of another request", "taken away", "a bit turned"])
 def test_what_was_drawn_and_cannot_be_read_is_a_cut(path: Path, tmp_path: Path, drawn, harm: str) -> None:
     """The rows go, and the next release begins another chain: of the row there is nothing, and those that stay pay once."""
-    shutil.copytree(path, tmp_path / "whole")
-    disk = CrashAt()
-    with Store.open(tmp_path / "whole", disk=disk) as store:
-        delete(store)
-    at = disk.points.index(("commit", "ledger.sqlite"))
-    assert died(path, delete, at)
+    assert crashed(path, delete, changes(path, delete).index(("commit", "ledger.sqlite")))
     file = Layout(path).candidate
     data = file.read_bytes()
     if harm == "cut short":
@@ -442,15 +436,15 @@ def patch_trials(path: Path, tmp_path: Path, drawn: list[np.ndarray], operation:
         operation(store)
         store.publish()
 
-    total, wrong, seen = writes(path, tmp_path / "whole", whole), [], set()
+    total, wrong, seen = len(changes(path, whole)), [], set()
     for at in range(total):
         copy = tmp_path / "copy"
         shutil.copytree(path, copy)
         drawn.clear()
-        died(copy, whole, at)
+        crashed(copy, whole, at)
         wrong += [f"{at}: {secret} on disk" for secret in secrets_on(copy, [exact, before, *drawn])]
         if at % 3 == 0:
-            died(copy, lambda store: None, at // 3)  # the recovery dies as well
+            crashed(copy, nothing, at // 3)  # the recovery dies as well
         with Store.open(copy) as store:
             happened = name(3) not in store.records.ids_by_slot
             published = store.ledger.releases == 2
@@ -557,8 +551,7 @@ def test_a_spent_budget_erases_all_the_same_and_withdraws(path: Path) -> None:
 def test_what_the_bounds_do_not_cover_is_refused(tmp_path: Path, path: Path) -> None:
     with Store.open(path) as store, pytest.raises(InvalidRequest, match="Delete it, and insert"):
         store.serve(EditRequest.replace({name(3): (row(70), 1.0)}))
-    with Store.create(tmp_path / "closed", records(), SCHEMA, plan(joiners=False)) as store:
-        store.learn()
+    with Store.open(made(tmp_path / "closed", **OWN, joiners=False)) as store:
         with pytest.raises(InvalidRequest, match="joiners=true"):
             insert(store)
         delete(store)
@@ -610,21 +603,11 @@ def test_rows_that_come_back_are_said_to_be_another_persons(tmp_path: Path, caps
     assert (law > run.charges(Worlds.REPLACE)[-1]) == (rows == 1)
 
 
-def test_a_record_that_could_not_be_put_back_is_not_restricted(tmp_path: Path, capsys) -> None:
-    with Store.create(tmp_path / "closed", records(), SCHEMA, plan(joiners=False)) as store:
-        store.learn()
+def test_a_record_that_could_not_be_put_back_is_not_restricted(tmp_path: Path, complaint) -> None:
+    with Store.open(made(tmp_path / "closed", **OWN, joiners=False)) as store:
         name = str(store.records.ids[0])
-    command = [
-        "restrict",
-        str(tmp_path / "closed"),
-        name,
-        "--to",
-        str(tmp_path / "aside"),
-        "--aside-key",
-        str(tmp_path / "key"),
-    ]
-    assert main(command) == 2
-    assert "none could be put back" in capsys.readouterr().err
+    aside = ["--to", str(tmp_path / "aside"), "--aside-key", str(tmp_path / "key")]
+    assert "none could be put back" in complaint("restrict", str(tmp_path / "closed"), name, *aside)
     with Store.open(tmp_path / "closed") as store:
         assert name in map(str, store.records.ids)
     assert not (tmp_path / "aside").exists()

@@ -1,4 +1,4 @@
-"""Public feature maps: fixed before the records are read, record by record, rows of norm ≤ R, null slot -> null row.
+"""Public feature maps: fixed before the records are read, record by record, rows of norm ≤ R.
 
 A convex method on the rows Φ(x) keeps every one of its guarantees, whatever Φ is, as long as Φ was chosen without the records:
 `check` holds a map to that, and its `digest` stands in plan, ledger and certificate.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
@@ -119,10 +119,10 @@ class Additive(PublicMap):
         return math.sqrt(self.levels / 2 * (len(self.columns) + 1))
 
     def to_dict(self) -> dict[str, Any]:
-        fields = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        fields = super().to_dict()
         if not self.signs:  # as maps were written before there were any
             del fields["signs"]
-        return {"kind": self.kind, **fields, "pairs": [list(pair) for pair in self.pairs]}
+        return fields
 
     def _numbers_of(self, place: int) -> int:
         """How many features a number has."""
@@ -148,8 +148,10 @@ class Additive(PublicMap):
             made, shared = tree_block(block.start, self.levels, **others)
             blocks.append(made)
             common += shared
-        pairs = zip(self.pairs, self.blocks[len(self.columns) :], strict=True)
-        blocks += [entry_block(block.start, self._codes_of_pair(pair, block.start)) for pair, block in pairs]
+        for pair, block in zip(self.pairs, self.blocks[len(self.columns) :], strict=True):
+            size, side = self._boxes(pair)[-1]
+            places = self._in_boxes(pair, block, np.divmod(np.arange(size), side))
+            blocks.append(entry_block(block.start, places.tolist()))
         return Coding(tuple(blocks), self.width + 1, common)
 
     def codes(self, inputs: Any) -> Codes:
@@ -159,19 +161,6 @@ class Additive(PublicMap):
         for first in range(0, len(given), _ROWS):
             lasts.append(np.stack([where[:, -1] for where in self._places(given[first : first + _ROWS])], axis=1))
         return coding.of_last_places(np.concatenate(lasts))
-
-    def _codes_of_pair(self, pair: tuple[int, int], start: int) -> list[list[int]]:
-        boxes = self._boxes(pair)
-        size, side = boxes[-1]
-        one, other = np.divmod(np.arange(size), side)
-        found = []
-        for level, (number, beside) in enumerate(boxes, 1):
-            up = len(boxes) - level
-            halved = [code if self.columns[at] else code >> up for at, code in zip(pair, (one, other), strict=True)]
-            found.append(start + halved[0] * beside + halved[1])
-            start += number
-        places: list[list[int]] = np.stack(found, axis=1).tolist()
-        return places
 
     def sparse_rows(self, inputs: Any, *, radius: float = 1.0, constant: bool = True) -> csr_array:
         """`rows` as a csr_array of float32, bit by bit the same: zeros are never written out."""
@@ -214,19 +203,11 @@ class Additive(PublicMap):
         given, found, parts = np.asarray(weights, np.float64).reshape(-1), list[PairTerm](), 2**self.pair_levels
         edges = np.linspace(0.0, 1.0, parts + 1)
         for pair, block in zip(self.pairs, self.blocks[len(self.columns) :], strict=True):
-            boxes, first = self._boxes(pair), block.start
-            values = np.zeros([self.columns[place] or parts for place in pair])
-            for level, (size, side) in enumerate(boxes, 1):
-                one, other = (
-                    np.arange(self.columns[place])
-                    if self.columns[place]
-                    else np.arange(parts) >> self.pair_levels - level
-                    for place in pair
-                )
-                values += given[first + one[:, None] * side + other]
-                first += size
+            one, other = (np.arange(self.columns[place] or parts) for place in pair)
+            places = self._in_boxes(pair, block, (one[:, None], other))
             ends = [None if self.columns[place] else self._unscaled(place, edges) for place in pair]
-            found.append(PairTerm(pair, (ends[0], ends[1]), values / math.sqrt(len(boxes))))
+            values = given[places].sum(axis=-1) / math.sqrt(places.shape[-1])
+            found.append(PairTerm(pair, (ends[0], ends[1]), values))
         return found
 
     def monotone(self, weights: Floats, directions: Mapping[int, int]) -> Floats:
@@ -266,16 +247,20 @@ class Additive(PublicMap):
 
     def _places(self, given: Floats) -> list[NDArray[np.intp]]:
         """Of each block (records, entries) places, `_NONE` where there is no entry; the last one tells the others."""
-        places, codes, at = list[NDArray[np.intp]](), list[tuple[Floats | NDArray[np.intp], bool]](), 0
+        places, codes, at = list[NDArray[np.intp]](), list[NDArray[np.intp]](), 0
         for place, width in enumerate(self.columns):
             if width:
                 hot = given[:, at : at + width] > 0
                 code = np.where(hot.any(axis=1), hot.argmax(axis=1), width)
                 places.append(np.where(code < width, self.blocks[place].start + code, _NONE)[:, None])
-                codes.append((code, True))
+                codes.append(code)
             else:
-                value = given[:, at]
-                bins = self._bins(place, value)
+                value, start = given[:, at], self.blocks[place].start
+                unit = self._scaled(place, value)
+                if place in self.signs:
+                    bins = np.where(value == 0, _NONE, start + (value > 0))[:, None]
+                else:
+                    bins = self._bins_at(unit, start)
                 if place in self.amounts:
                     bins[value <= -1] = _NONE
                 if place in self.gaps:
@@ -284,10 +269,10 @@ class Additive(PublicMap):
                     bins[absent] = _NONE
                     bins[absent, -1] = self.blocks[place].stop - 1
                 places.append(bins)
-                codes.append((self._scaled(place, value), False))
+                codes.append(_part(unit, 2**self.pair_levels))
             at += width or 1
         for pair, block in zip(self.pairs, self.blocks[len(self.columns) :], strict=True):
-            places.append(self._in_boxes(pair, block, codes))
+            places.append(self._in_boxes(pair, block, [codes[place] for place in pair]))
         return places
 
     def _values(self, where: NDArray[np.intp]) -> Floats:
@@ -308,14 +293,10 @@ class Additive(PublicMap):
             values = np.sign(values) * np.expm1(np.abs(values) * math.log1p(1 / self.finest)) * self.finest
         return values
 
-    def _bins(self, place: int, values: Floats) -> NDArray[np.intp]:
-        """(records, levels): the place of each level's bin; of a sign (records, 1)."""
-        if place in self.signs:
-            return np.where(values == 0, _NONE, self.blocks[place].start + (values > 0))[:, None]
-        return self._bins_at(self._scaled(place, values), self.blocks[place].start)
-
     def _bins_at(self, unit: Floats, start: int) -> NDArray[np.intp]:
-        bins = [start + 2**level - 2 + _part(unit, 2**level) for level in range(1, self.levels + 1)]
+        """(records, levels): the place of each level's bin."""
+        finest = _part(unit, 2**self.levels)
+        bins = [start + 2**level - 2 + (finest >> self.levels - level) for level in range(1, self.levels + 1)]
         return np.stack(bins, axis=1)
 
     def _boxes(self, pair: tuple[int, int]) -> list[tuple[int, int]]:
@@ -327,20 +308,16 @@ class Additive(PublicMap):
             found.append((one * other, other))
         return found
 
-    def _in_boxes(
-        self, pair: tuple[int, int], block: range, codes: list[tuple[Floats | NDArray[np.intp], bool]]
-    ) -> NDArray[np.intp]:
-        found, first = [], block.start
-        for level, (size, side) in enumerate(self._boxes(pair), 1):
+    def _in_boxes(self, pair: tuple[int, int], block: range, codes: Sequence[NDArray[np.intp]]) -> NDArray[np.intp]:
+        """(…, levels): the place of each level's box, of the two columns' categories or finest parts."""
+        boxes, found, first = self._boxes(pair), [], block.start
+        for coarser, (size, side) in zip(range(len(boxes) - 1, -1, -1), boxes, strict=True):
             one, other = (
-                np.asarray(codes[place][0], np.intp)
-                if codes[place][1]
-                else _part(np.asarray(codes[place][0]), 2**level)
-                for place in pair
+                code if self.columns[place] else code >> coarser for place, code in zip(pair, codes, strict=True)
             )
             found.append(first + one * side + other)
             first += size
-        return np.stack(found, axis=1)
+        return np.stack(found, axis=-1)
 
 
 def _part(unit: Floats, parts: int) -> NDArray[np.intp]:

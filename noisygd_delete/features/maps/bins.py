@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from typing import Any, ClassVar
@@ -57,9 +57,6 @@ class BinsAndCrosses(PublicMap):
     @property
     def width(self) -> int:
         return self.inputs + self.bins * self.columns.count(0) + self.buckets
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"kind": self.kind, **asdict(self), "columns": list(self.columns)}
 
     @cached_property
     def _hashes(self) -> list[NDArray[np.uint64]]:

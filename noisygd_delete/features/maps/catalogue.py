@@ -47,7 +47,6 @@ def _of_the_lab(kind: str) -> type[PublicMap]:
 
 
 KINDS: Catalogue[type[PublicMap]] = Catalogue(_CLASSES, _found)
-FILES = ("file", "vectors", "tokenizer")  # parameters that name one
 _DEEPEST = 8
 
 
@@ -90,8 +89,8 @@ def from_dict(
             places = {"gaps": gaps, "signs": () if "columns" in parameters else signs}
             read |= {name: tuple(at - sum(gap < at for gap in gaps) for at in of) for name, of in places.items()}
         parameters = {**{name: value for name, value in read.items() if name in known}, **parameters}
-    for name in FILES:
-        if folder is not None and name in known and isinstance(parameters.get(name), str):
+    for name in kind.files:
+        if folder is not None and isinstance(parameters.get(name), str):
             parameters[name] = str(folder / parameters[name])
     missing = [name for name, field in known.items() if field.default is MISSING and name not in parameters]
     if missing:

@@ -12,15 +12,31 @@ from .base import Floats, PublicMap, check_width, sums
 
 
 @dataclass(frozen=True)
-class Chain(PublicMap):
-    """The first map's features are the second one's numbers, and so on."""
-
+class _Composed(PublicMap):
     of: tuple[PublicMap, ...]
+
+    def __post_init__(self) -> None:
+        maps = tuple(self.of) if isinstance(self.of, (tuple, list)) else ()
+        if not maps or not all(isinstance(part, PublicMap) for part in maps):
+            raise InvalidParameter(f"the map {self.kind!r} needs of=, at least one map")
+        object.__setattr__(self, "of", maps)
+
+    @property
+    def inputs(self) -> int | None:
+        return self.of[0].inputs
+
+    def facts(self) -> dict[str, Any]:
+        return {**super().facts(), "of": [part.facts() for part in self.of]}
+
+
+@dataclass(frozen=True)
+class Chain(_Composed):
+    """The first map's features are the second one's numbers, and so on."""
 
     kind: ClassVar[str] = "chain"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "of", parts(self.kind, self.of))
+        super().__post_init__()
         for one, other in zip(self.of, self.of[1:], strict=False):
             if one.width != other.inputs:
                 raise InvalidParameter(
@@ -28,18 +44,8 @@ class Chain(PublicMap):
                 )
 
     @property
-    def inputs(self) -> int | None:
-        return self.of[0].inputs
-
-    @property
     def width(self) -> int:
         return self.of[-1].width
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"kind": self.kind, "of": [part.to_dict() for part in self.of]}
-
-    def facts(self) -> dict[str, Any]:
-        return {"kind": self.kind, "version": self.version, "of": [part.facts() for part in self.of]}
 
     def features(self, inputs: Any) -> Floats:
         for part in self.of:
@@ -48,21 +54,19 @@ class Chain(PublicMap):
 
 
 @dataclass(frozen=True)
-class Beside(PublicMap):
+class Beside(_Composed):
     """The features of several maps of the same record.
 
     weights  the norm that each map's features are brought to; none: as they are. The constant column beside them is 1
     """
 
-    of: tuple[PublicMap, ...]
     weights: tuple[float, ...] = ()
 
     kind: ClassVar[str] = "beside"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "of", parts(self.kind, self.of))
-        weights = tuple(self.weights)
-        object.__setattr__(self, "weights", tuple(positive("weights", weight) for weight in weights))
+        super().__post_init__()
+        object.__setattr__(self, "weights", tuple(positive("weights", weight) for weight in self.weights))
         if self.weights and len(self.weights) != len(self.of):
             raise InvalidParameter(f"{len(self.weights)} weights for {len(self.of)} maps; give one for each, or none")
         if len({part.inputs for part in self.of}) != 1:
@@ -70,18 +74,8 @@ class Beside(PublicMap):
         check_width(self.kind, self.width)
 
     @property
-    def inputs(self) -> int | None:
-        return self.of[0].inputs
-
-    @property
     def width(self) -> int:
         return sum(part.width for part in self.of)
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"kind": self.kind, "of": [part.to_dict() for part in self.of], "weights": list(self.weights)}
-
-    def facts(self) -> dict[str, Any]:
-        return {**self.to_dict(), "version": self.version, "of": [part.facts() for part in self.of]}
 
     def features(self, inputs: Any) -> Floats:
         made = [part.features(inputs) for part in self.of]
@@ -89,11 +83,3 @@ class Beside(PublicMap):
             norms = np.sqrt(sums(made[place] ** 2))
             made[place] = made[place] * (weight / np.where(norms > 0, norms, 1.0))[:, None]
         return np.concatenate(made, axis=1)
-
-
-def parts(kind: str, given: Any) -> tuple[PublicMap, ...]:
-    """At least one map, or `InvalidParameter`."""
-    maps = tuple(given) if isinstance(given, (tuple, list)) else ()
-    if not maps or not all(isinstance(part, PublicMap) for part in maps):
-        raise InvalidParameter(f"the map {kind!r} needs of=, at least one map")
-    return maps

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -51,9 +51,6 @@ class RandomFourier(PublicMap):
     @property
     def width(self) -> int:
         return self.size
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"kind": self.kind, **asdict(self)}
 
     @cached_property
     def _drawn(self) -> tuple[Floats, Floats]:

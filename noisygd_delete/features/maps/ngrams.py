@@ -7,8 +7,8 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -47,9 +47,6 @@ class HashedNgrams(PublicMap):
     @property
     def width(self) -> int:
         return self.buckets
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"kind": self.kind, **asdict(self)}
 
     def features(self, inputs: Sequence[str]) -> Floats:
         if isinstance(inputs, str) or not all(isinstance(text, str) for text in inputs):

@@ -30,6 +30,7 @@ class OnnxFile(ImportedMap):
     sha256: str = ""
 
     kind: ClassVar[str] = "onnx"
+    files: ClassVar[tuple[str, ...]] = ("file",)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "input_shape", tuple(count("input_shape", side) for side in self.input_shape))
@@ -52,13 +53,6 @@ class OnnxFile(ImportedMap):
                 "records under a schema with the new one"
             )
         return data
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"kind": self.kind, "file": self.file, "input_shape": list(self.input_shape), "sha256": self.sha256}
-
-    def facts(self) -> dict[str, Any]:
-        """Without the file's name: where it lies does not change what it does."""
-        return {**self.to_dict(), "file": "", "version": self.version}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return OnnxFile, (self.file, self.input_shape, self.sha256)

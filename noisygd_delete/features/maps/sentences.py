@@ -37,6 +37,7 @@ class SentenceEmbedding(PublicMap):
     sha256: tuple[str, ...] = ()
 
     kind: ClassVar[str] = "sentences"
+    files: ClassVar[tuple[str, ...]] = ("vectors", "tokenizer")
 
     def __post_init__(self) -> None:
         if not self.sha256:
@@ -67,14 +68,6 @@ class SentenceEmbedding(PublicMap):
     @property
     def width(self) -> int:
         return int(self._loaded[0].shape[1])
-
-    def to_dict(self) -> dict[str, Any]:
-        files = {"vectors": self.vectors, "tokenizer": self.tokenizer}
-        return {"kind": self.kind, **files, "sha256": list(self.sha256)}
-
-    def facts(self) -> dict[str, Any]:
-        """Without the files' names: where they lie does not change what they do."""
-        return {**self.to_dict(), "vectors": "", "tokenizer": "", "version": self.version}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return SentenceEmbedding, (self.vectors, self.tokenizer, self.sha256)

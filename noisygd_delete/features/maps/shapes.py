@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -114,33 +115,25 @@ class Shapes:
                 "evaluate the model, or plan by another method"
             )
         given = np.asarray(weights, np.float64).reshape(-1)
-        share, found, terms = 1 / np.sqrt(1 + len(map.blocks)), [], map.terms(given)
+        terms: list[tuple[tuple[int, ...], tuple[Any, ...], Any, float | None]]
+        terms = [((term.column,), (term.edges,), term.values, term.missing) for term in map.terms(given)]
+        terms += [(pair.columns, pair.edges, pair.values, None) for pair in map.pair_terms(given)]
+        share, found = 1 / np.sqrt(1 + len(map.blocks)), []
         constant = float(given[map.width]) if len(given) > map.width else 0.0
-        for term in terms:
-            mean = float(term.values.mean())
+
+        def side(place: int, ends: Any, parts: int) -> Side:
+            if ends is None:
+                return Side(labels=tuple(_texts((labels or {}).get(place, range(parts)))))
+            return Side(edges=tuple(np.asarray(ends if raw is None else raw(place, ends)).tolist()))
+
+        for columns, ends, values, absent in terms:
+            mean = float(values.mean())
             constant += mean
-            values = tuple((share * (term.values - mean)).tolist())
-            name = f"column {term.column}" if names is None else str(names[term.column])
-            missing = None if term.missing is None else float(share * (term.missing - mean))
-            if term.edges is None:
-                own = (labels or {}).get(term.column, [str(number) for number in range(len(values))])
-                found.append(Shape(name, values, labels=tuple(_texts(own))))
-            else:
-                edges = term.edges if raw is None else raw(term.column, term.edges)
-                found.append(Shape(name, values, edges=tuple(np.asarray(edges).tolist()), missing=missing))
-        for pair in map.pair_terms(given):
-            mean = float(pair.values.mean())
-            constant += mean
-            sides = []
-            for place, ends in zip(pair.columns, pair.edges, strict=True):
-                if ends is None:
-                    sides.append(Side(labels=tuple(_texts((labels or {}).get(place, range(map.columns[place]))))))
-                else:
-                    own_unit = ends if raw is None else raw(place, ends)
-                    sides.append(Side(edges=tuple(np.asarray(own_unit).tolist())))
-            name = " × ".join(f"column {place}" if names is None else str(names[place]) for place in pair.columns)
-            values = tuple((share * (pair.values - mean)).reshape(-1).tolist())
-            found.append(Shape(name, values, sides[0].edges, sides[0].labels, second=sides[1]))
+            name = " × ".join(f"column {place}" if names is None else str(names[place]) for place in columns)
+            own, *second = (side(*one) for one in zip(columns, ends, values.shape, strict=True))
+            parts = tuple((share * (values - mean)).reshape(-1).tolist())
+            missing = None if absent is None else float(share * (absent - mean))
+            found.append(Shape(name, parts, own.edges, own.labels, missing, *second))
         found.sort(key=lambda shape: -shape.importance)
         return cls(tuple(found), float(share * constant), float(share * noise), unit, release)
 
@@ -157,17 +150,7 @@ class Shapes:
         try:
             if given["kind"] != "shapes" or len(given["shapes"]) > _MOST:
                 raise ValueError
-            made = []
-            for one in given["shapes"]:
-                lists = {name: tuple(map(float, one[name])) for name in ("values", "edges")}
-                missing = None if one["missing"] is None else float(one["missing"])
-                beside = one.get("second")  # files from before there were pairs have none
-                if beside is not None:
-                    beside = Side(tuple(map(float, beside["edges"])), tuple(_texts(beside["labels"])))
-                labels = tuple(_texts(one["labels"]))
-                made.append(Shape(str(one["name"]), **lists, labels=labels, missing=missing, second=beside))
-            release = None if given["release"] is None else int(given["release"])
-            return cls(tuple(made), float(given["constant"]), float(given["noise"]), str(given["unit"]), release)
+            return msgspec.convert(given, cls)
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise InvalidParameter(
                 "these are no shapes: give a file that `explain STORE --out FILE.json` wrote"
@@ -189,9 +172,10 @@ class Shapes:
 
     def drawings(self, before: Shapes | None = None) -> list[str]:
         """An <svg> for each shape; colours are those of the text around it, by `currentColor`, and `--accent` where that is set."""
-        known = {} if before is None else {shape.name: shape for shape in before.shapes}
+        known = {} if before is None else {(shape.name, len(shape.values)): shape for shape in before.shapes}
         tallest = max((abs(value) for shape in self.shapes for value in shape.values), default=1.0) + 2 * self.noise
-        return [_drawn(shape, known.get(shape.name), 2 * self.noise, tallest) for shape in self.shapes]
+        earlier = [known.get((shape.name, len(shape.values))) for shape in self.shapes]
+        return [_drawn(*each, 2 * self.noise, tallest) for each in zip(self.shapes, earlier, strict=True)]
 
     def caption(self) -> str:
         return (
@@ -219,6 +203,10 @@ def _drawn(shape: Shape, before: Shape | None, band: float, tallest: float) -> s
     )
 
 
+def _text(x: float, y: float, text: str, anchor: str = "end") -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
+
+
 def _curve(shape: Shape, before: Shape | None, band: float, tallest: float) -> tuple[str, float]:
     low, high = shape.edges[0], shape.edges[-1]
 
@@ -237,7 +225,7 @@ def _curve(shape: Shape, before: Shape | None, band: float, tallest: float) -> t
         f'<polygon points="{" ".join([*steps(over), *reversed(steps(under))])}" fill="var(--accent, #1f5f8b)" opacity="0.18"/>',
         f'<line x1="{_LEFT:g}" x2="{_WIDE - 4:g}" y1="{up(0):.1f}" y2="{up(0):.1f}" stroke="currentColor" opacity="0.4" stroke-width="0.6"/>',
     ]
-    if before is not None and len(before.values) == len(shape.values):
+    if before is not None:
         parts.append(
             f'<polyline points="{" ".join(steps(before.values))}" fill="none" stroke="#c2601c" stroke-width="1.3" stroke-dasharray="4 3"/>'
         )
@@ -245,14 +233,11 @@ def _curve(shape: Shape, before: Shape | None, band: float, tallest: float) -> t
         f'<polyline points="{" ".join(steps(shape.values))}" fill="none" stroke="var(--accent, #1f5f8b)" stroke-width="1.6"/>'
     )
     marks = [(tallest, "+"), (0.0, ""), (-tallest, "−")]
-    parts += [
-        f'<text x="{_LEFT - 4:g}" y="{up(value) + 3:.1f}" text-anchor="end">{sign}{abs(value):.1f}</text>'
-        for value, sign in marks
-    ]
+    parts += [_text(_LEFT - 4, up(value) + 3, f"{sign}{abs(value):.1f}") for value, sign in marks]
     for value, anchor in ((low, "start"), ((low + high) / 2, "middle"), (high, "end")):
-        parts.append(f'<text x="{across(value):.1f}" y="{_HIGH - 8:g}" text-anchor="{anchor}">{value:.4g}</text>')
+        parts.append(_text(across(value), _HIGH - 8, f"{value:.4g}", anchor))
     if shape.missing is not None:
-        parts.append(f'<text x="{_WIDE - 4:g}" y="12" text-anchor="end">empty: {shape.missing:+.2f}</text>')
+        parts.append(_text(_WIDE - 4, 12, f"empty: {shape.missing:+.2f}"))
     return "".join(parts), _HIGH
 
 
@@ -263,9 +248,7 @@ def _heat(shape: Shape, before: Shape | None, band: float, tallest: float) -> tu
     own = Side(shape.edges, shape.labels)
     wide, high = (_WIDE - 2 * _LEFT) / own.parts, max(4.0, min(_ROW, 110 / shape.second.parts))
     table = np.reshape(shape.values, (own.parts, shape.second.parts))
-    other = (
-        None if before is None or len(before.values) != len(shape.values) else np.reshape(before.values, table.shape)
-    )
+    other = None if before is None else np.reshape(before.values, table.shape)
     bottom, parts = 24 + high * shape.second.parts, []
     for (column, row), value in np.ndenumerate(table):
         x, y, shade = 2 * _LEFT - 4 + column * wide, bottom - (row + 1) * high, min(1.0, abs(value) / tallest)
@@ -279,13 +262,10 @@ def _heat(shape: Shape, before: Shape | None, band: float, tallest: float) -> tu
         )
     for number, text in _marks(own):
         anchor = "end" if own.edges and number == own.parts else "middle"
-        x = 2 * _LEFT - 4 + number * wide
-        parts.append(f'<text x="{x:.1f}" y="{bottom + 12:.1f}" text-anchor="{anchor}">{escape(text)}</text>')
+        parts.append(_text(2 * _LEFT - 4 + number * wide, bottom + 12, text, anchor))
     for number, text in _marks(shape.second):
-        parts.append(
-            f'<text x="{2 * _LEFT - 8:.1f}" y="{bottom - number * high + 3:.1f}" text-anchor="end">{escape(text)}</text>'
-        )
-    parts.append(f'<text x="{_WIDE - 4:g}" y="12" text-anchor="end">full colour: ±{tallest:.1f}</text>')
+        parts.append(_text(2 * _LEFT - 8, bottom - number * high + 3, text))
+    parts.append(_text(_WIDE - 4, 12, f"full colour: ±{tallest:.1f}"))
     return "".join(parts), bottom + 20
 
 
@@ -307,14 +287,12 @@ def _bars(shape: Shape, before: Shape | None, band: float, tallest: float) -> tu
     parts, y = [], 30.0
     for place in order:
         value = shape.values[place]
-        parts.append(
-            f'<text x="{middle - half - 6:.1f}" y="{y + 3:.1f}" text-anchor="end">{escape(shape.labels[place][:18])}</text>'
-        )
+        parts.append(_text(middle - half - 6, y + 3, shape.labels[place][:18]))
         parts.append(
             f'<line x1="{across(value - band):.1f}" x2="{across(value + band):.1f}" y1="{y:.1f}" y2="{y:.1f}" stroke="var(--accent, #1f5f8b)" '
             'stroke-width="7" opacity="0.22"/>'
         )
-        if before is not None and len(before.values) == len(shape.values):
+        if before is not None:
             parts.append(
                 f'<circle cx="{across(before.values[place]):.1f}" cy="{y:.1f}" r="4" fill="none" stroke="#c2601c" stroke-width="1.3"/>'
             )
@@ -324,7 +302,5 @@ def _bars(shape: Shape, before: Shape | None, band: float, tallest: float) -> tu
         f'<line x1="{middle:.1f}" x2="{middle:.1f}" y1="20" y2="{y - 8:.1f}" stroke="currentColor" opacity="0.4" stroke-width="0.6"/>'
     )
     if len(order) < len(shape.values):
-        parts.append(
-            f'<text x="{_WIDE - 4:g}" y="12" text-anchor="end">{len(shape.values) - len(order)} more in the JSON</text>'
-        )
+        parts.append(_text(_WIDE - 4, 12, f"{len(shape.values) - len(order)} more in the JSON"))
     return "".join(parts), y + 4

@@ -6,10 +6,11 @@ squared norm of at most its `width`; the row is scaled to its norm behind them (
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,29 +33,35 @@ class Written(NamedTuple):
     unknown: int | None = None
 
 
-class Kind(Protocol):
-    """What a column of the table becomes.
-
-    width    columns of the row
-    blocks   those columns as `Schema.one_hot_blocks` has them
-    """
+class Kind(ABC):
+    """What a column of the table becomes: so many columns of the row, its `width`."""
 
     @property
+    @abstractmethod
     def width(self) -> int: ...
+
     @property
-    def blocks(self) -> tuple[int, ...]: ...
+    def blocks(self) -> tuple[int, ...]:
+        """Those columns as `Schema.one_hot_blocks` has them."""
+        return (0,) * self.width
+
+    @abstractmethod
     def names(self, column: str) -> list[str]: ...
+
+    @abstractmethod
     def write(self, out: Floats, table: Table, column: str) -> Written:
         """Fill `out`, (rows, width) of zeros. Raises `InvalidSchema` at the first cell that does not fit."""
 
     def example(self) -> str:
         """A cell by the schema alone, of no record."""
+        return "text"
 
+    @abstractmethod
     def to_dict(self) -> dict[str, Any]: ...
 
 
 @dataclass(frozen=True)
-class Numeric:
+class Numeric(Kind):
     """A number with public bounds lo < hi.
 
     transform  of value and bounds: none, log1p, or signed-log, ± log(1 + |value|/(1e-5 · the larger end)), under which bounds that are
@@ -77,10 +84,6 @@ class Numeric:
     @property
     def width(self) -> int:
         return 1 + self.indicator
-
-    @property
-    def blocks(self) -> tuple[int, ...]:
-        return (0,) * self.width
 
     def names(self, column: str) -> list[str]:
         return [column] + [f"{column}: missing"] * self.indicator
@@ -163,7 +166,7 @@ class Numeric:
 
 
 @dataclass(frozen=True)
-class Category:
+class Category(Kind):
     """One of a public list of values, and what any other value becomes."""
 
     values: tuple[str, ...]
@@ -200,7 +203,7 @@ class Category:
 
 
 @dataclass(frozen=True)
-class Boolean:
+class Boolean(Kind):
     """One of two values in one column: −1 and +1; 0 for any other, which rows to predict may not have (`GAP`): only an empty cell is 0."""
 
     values: tuple[str, str]
@@ -209,10 +212,6 @@ class Boolean:
     @property
     def width(self) -> int:
         return 1 + (self.unknown == "column")
-
-    @property
-    def blocks(self) -> tuple[int, ...]:
-        return (0,) * self.width
 
     def names(self, column: str) -> list[str]:
         return [f"{column}={self.values[1]}"] + [f"{column}: other"] * (self.unknown == "column")
@@ -239,7 +238,7 @@ class Boolean:
 
 
 @dataclass(frozen=True)
-class Moment:
+class Moment(Kind):
     """A day, or a time of day, by its place between two public ones and in the cycles it is asked for.
 
     first, last  in ISO form: `2013-01-31`, `2013-01-31T08:30`, `08:30` for a clock
@@ -258,10 +257,6 @@ class Moment:
     @property
     def width(self) -> int:
         return 1 + 2 * len(self.cycles) + self.missing
-
-    @property
-    def blocks(self) -> tuple[int, ...]:
-        return (0,) * self.width
 
     def names(self, column: str) -> list[str]:
         parts = [f"{column}: {part} of {cycle}" for cycle in self.cycles for part in ("cosine", "sine")]

@@ -289,6 +289,8 @@ def _cell_by_cell(
             lines_of_file = _lines(path, file, done.line)
             if names is None:
                 first = next(lines_of_file, "")
+                if "\0" in first[:2]:  # every second byte of ASCII in UTF-16
+                    raise InvalidSchema(_not_utf8(path, compressed=isinstance(raw, gzip.GzipFile)))
                 reader = _reader(chain([first], lines_of_file), delimiter or _delimiter(first))
                 names = _header(str(path), next(reader, []))
             else:
@@ -325,7 +327,14 @@ def _cell_by_cell(
 
 def _not_utf8(path: Path, *, compressed: bool) -> str:
     with cast(BinaryIO, gzip.open(path, "rb")) if compressed else path.open("rb") as raw:
-        coding = "UTF-16" if raw.read(2) in (BOM_UTF16_LE, BOM_UTF16_BE) else "WINDOWS-1252"
+        start = raw.read(2)
+    codings = {
+        BOM_UTF16_LE: "UTF-16",
+        BOM_UTF16_BE: "UTF-16",
+        start[:1] + b"\0": "UTF-16LE",
+        b"\0" + start[1:]: "UTF-16BE",
+    }
+    coding = codings.get(start, "WINDOWS-1252")
     unpacked = f"gzip -dc {quote(str(path))} | " if compressed else ""
     names = chain(["utf-8.csv"], (f"utf-8-{number}.csv" for number in count(2)))
     made = next(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..maps.base import sums
-from .columns import Written
+from .columns import Kind, Written
 from .values import Floats
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def bucket_of(text: str, buckets: int) -> int:
 
 
 @dataclass(frozen=True)
-class Hashed:
+class Hashed(Kind):
     """One of many values, as one of so many columns by its hash; values may share a column, and an empty cell is a value too."""
 
     buckets: int
@@ -55,15 +55,12 @@ class Hashed:
             out[row, known[text]] = 1.0
         return Written(np.ones(len(out)))
 
-    def example(self) -> str:
-        return "text"
-
     def to_dict(self) -> dict[str, Any]:
         return {"hashed": self.buckets}
 
 
 @dataclass(frozen=True)
-class Text:
+class Text(Kind):
     """Free text, as hashed n-grams (`maps.HashedNgrams`) brought to norm 1: no vocabulary is read off the data."""
 
     ngrams: HashedNgrams
@@ -71,10 +68,6 @@ class Text:
     @property
     def width(self) -> int:
         return self.ngrams.width
-
-    @property
-    def blocks(self) -> tuple[int, ...]:
-        return (0,) * self.width
 
     def names(self, column: str) -> list[str]:
         return [f"{column}: n-grams {bucket}" for bucket in range(self.width)]
@@ -84,9 +77,6 @@ class Text:
         norms = np.sqrt(sums(made * made))
         out[:] = made / np.where(norms > 0, norms, 1.0)[:, None]
         return Written(np.where(made.any(axis=1), 1.0, 0.0))  # of norm 1, or empty
-
-    def example(self) -> str:
-        return "text"
 
     def to_dict(self) -> dict[str, Any]:
         return {"text": self.ngrams.units, "longest": self.ngrams.longest, "buckets": self.ngrams.buckets}

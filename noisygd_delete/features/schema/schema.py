@@ -51,7 +51,7 @@ from numpy.typing import NDArray
 
 from ...errors import InvalidSchema, UnreadableRows
 from ...records import Id, Names, bounded
-from ..maps import PublicMap, normalised
+from ..maps.base import PublicMap, normalised, shrinking
 from . import values
 from .columns import GAP, Boolean, Category, Kind, Numeric, refuse_empty
 from .encoded import Encoded, Gathered
@@ -60,8 +60,6 @@ from .hashed import Text
 from .keys import parse
 from .values import EMPTY, FloatColumn, Floats, Fractions, Mask, find_empty
 
-# Rounding to float32 moves a row's norm by at most a relative 2^-24; twice that is left free.
-_HEADROOM = 1 - 2.0**-23
 MOST_UNLISTED = 50  # rows to predict of which a column may have no cell of its list
 
 
@@ -251,7 +249,7 @@ class Schema:
         else:
             if self.intercept:
                 rows[:, at] = 1.0
-            rows *= self._shrink(np.sqrt(squares))[:, None]
+            rows *= shrinking(np.sqrt(squares), self.radius, clip=self.rows == "clip")[:, None]
             encoded = rows.astype(np.float32)
         labels, targets = self._labels(table) if labelled else (np.zeros(count), None)
         if targets is not None and isinstance(self.label, Numeric):
@@ -297,14 +295,6 @@ class Schema:
             return [float(value) for value in self.label.raw(coded)]
         places = (coded + 1) / 2 if len(self.label.values) == 2 else coded
         return [self.label.values[int(place)] for place in places]
-
-    def _shrink(self, norms: Floats) -> Floats:
-        limit = self.radius * _HEADROOM
-        with np.errstate(divide="ignore"):
-            factors = limit / norms
-        if self.rows == "clip":
-            return np.minimum(1.0, factors)
-        return np.where(norms > 0, factors, 0.0)
 
     def _labels(self, table: Table) -> tuple[Floats, Floats | None]:
         """In the engine's coding; and of a target the values as the file has them."""
@@ -373,13 +363,10 @@ class HeldOut:
         parts = [part for part in self._parts if len(part.rows)]
         if not parts:
             return None
-        rows, labels = (np.concatenate([getattr(part, name) for part in parts]) for name in ("rows", "labels"))
-        targets = (
-            None
-            if parts[0].targets is None
-            else np.concatenate([part.targets for part in parts if part.targets is not None])
-        )
-        return Encoded(rows, labels, None, None, targets=targets)
+        whole = Gathered(parts[0].rows.shape[1])
+        for part in parts:
+            whole.add(replace(part, ids=None, subjects=None))
+        return whole.encoded()
 
     def _coin(self, name: str) -> int:
         return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8, key=self._key).digest(), "big")

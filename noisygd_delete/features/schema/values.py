@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from functools import cache, lru_cache
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,11 +64,7 @@ class FloatColumn(Sequence[str]):
     def __len__(self) -> int:
         return len(self._values)
 
-    @overload
-    def __getitem__(self, cell: int) -> str: ...
-    @overload
-    def __getitem__(self, cell: slice) -> list[str]: ...
-    def __getitem__(self, cell: int | slice) -> str | list[str]:
+    def __getitem__(self, cell: Any) -> Any:
         if isinstance(cell, slice):
             return [self[place] for place in range(*cell.indices(len(self)))]
         return "" if self.missing[cell] else repr(float(self._values[cell]))
@@ -112,11 +108,7 @@ class TextColumn(Sequence[str]):
     def __len__(self) -> int:
         return len(self._texts)
 
-    @overload
-    def __getitem__(self, cell: int) -> str: ...
-    @overload
-    def __getitem__(self, cell: slice) -> list[str]: ...
-    def __getitem__(self, cell: int | slice) -> str | list[str]:
+    def __getitem__(self, cell: Any) -> Any:
         return self._texts[cell].to_pylist() if isinstance(cell, slice) else str(self._texts[int(cell)].as_py())
 
     def __iter__(self) -> Iterator[str]:

@@ -50,23 +50,11 @@ def test_a_built_in_map_is_public_and_survives_its_own_dictionary(map: maps.Publ
     np.testing.assert_array_equal(again.rows(inputs), rows)
 
 
-def test_a_table_longer_than_a_block_gets_the_same_rows(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+def test_a_table_longer_than_a_block_gets_the_same_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     map = maps.BinsAndCrosses(COLUMNS, bins=4, buckets=32)
     rows = map.rows(TABLE)
     monkeypatch.setattr("noisygd_delete.features.maps.base._TOGETHER", 100)
     np.testing.assert_array_equal(map.rows(TABLE), rows)
-    file = np.memmap(tmp_path / "rows", np.float32, "w+", shape=rows.shape)
-    assert map.rows(TABLE, out=file) is file
-    np.testing.assert_array_equal(file, rows)
-    with pytest.raises(InvalidParameter, match="out must be"):
-        map.rows(TABLE, out=file[:, 1:])
-
-
-def test_a_free_slot_is_a_row_of_zeros_whatever_stood_there() -> None:
-    held = np.array([True, False] * 4 + [True])
-    rows = maps.BinsAndCrosses(COLUMNS, bins=4, buckets=0).rows(TABLE, occupied=held, out=np.ones((9, 14), np.float32))
-    assert not rows[~held].any()
-    assert rows[held].any(axis=1).all()
 
 
 def test_digests_name_parameters_and_the_version_of_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,8 +169,6 @@ class Planted(maps.PublicMap):
         return rows
 
     def rows(self, inputs: Any, *, radius: float = 1.0, **options: Any) -> np.ndarray:
-        if self.fault == "null":
-            options.pop("occupied", None)
         made = super().rows(inputs, radius=radius, **options)
         return made * np.float32(1 + 1e-6) if self.fault == "norm" else made
 
@@ -193,7 +179,6 @@ class Planted(maps.PublicMap):
         *[(fault, "the records beside it") for fault in ("mean", "scale", "rank", "place")],
         ("state", "the second time"),
         ("norm", "over the radius"),
-        ("null", "free slot"),
         ("digest", "digest changed"),
     ],
 )
