@@ -42,7 +42,6 @@ def register(commands: Any) -> None:
         "--id", metavar="COL", help="column with each record's own id (or `id` in the schema; else rows are numbered)"
     )
     parser.add_argument("--subject", metavar="COL", help="column with the person each record is about")
-    parser.takes += ("--delimiter",)
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--schema", metavar="FILE", help="public bounds and categories (TOML)")
     source.add_argument(
@@ -56,11 +55,9 @@ def register(commands: Any) -> None:
         metavar="N",
         help="n, public; default: a twentieth more than rows, as room for insertions",
     )
-    parser.takes += ("--dry-run",)
-    parser.takes += ("--tombstones", "--tombstone-key")
     add_map(parser)
     add_plan_file(parser)
-    parser.takes += ("--memory", "--explain", "--json")
+    parser.take("--delimiter", "--dry-run", "--tombstones", "--tombstone-key", "--memory", "--explain", "--json")
     parser.set_defaults(run=init)
 
 
