@@ -171,8 +171,11 @@ class Sums(Protocol):
         """About `rows` slots, evenly spaced: their rows (float32), and their labels."""
 
 
-class Checked(ABC):
-    """Rows that this process does not hold, as far as a plan has to know of them before anything is learned."""
+class RowsElsewhere(ABC):
+    """A table whose rows this process does not hold: others answer for them.
+
+    Only what asks for sums can be run on it (`rows_here`).
+    """
 
     rows_per_subject = 1
 
@@ -189,13 +192,6 @@ class Checked(ABC):
     @abstractmethod
     def check(self, loss: Loss, variances: Vector | None) -> None:
         """Raise unless every record meets the assumptions behind the loss's constants, as `check_records` does."""
-
-
-class RowsElsewhere(Checked):
-    """A table whose rows this process does not hold: others answer for them.
-
-    Only what asks for sums can be run on it (`rows_here`).
-    """
 
     @abstractmethod
     def sums(self, loss: Loss) -> Sums:
@@ -411,7 +407,7 @@ _TOO_LONG = (
 
 
 def check_records(
-    records: CurrentRecords | Checked, loss: Loss, group: Group = ALONE, *, variances: NDArray[np.float64] | None = None
+    records: CurrentRecords, loss: Loss, group: Group = ALONE, *, variances: NDArray[np.float64] | None = None
 ) -> None:
     """Raise unless every record meets the assumptions behind the loss's constants: row norm ≤ R, labels of its kind.
 
@@ -421,7 +417,7 @@ def check_records(
     Args:
         variances: (features,) v of a shaped noise, for which √(xᵀΣ⁻¹x) ≤ R is assumed as well.
     """
-    if isinstance(records, Checked):
+    if isinstance(records, RowsElsewhere):
         return records.check(loss, variances)
     assumed = (loss.radius, loss.label_kind, loss.outputs, None if variances is None else variances.tobytes())
     if group is ALONE and records.is_checked(assumed):

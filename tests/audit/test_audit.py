@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import binom, norm
 
 from noisygd_delete import Budget, Records, losses, make_plan
-from noisygd_delete.audit import Counts, audit, audit_loss
+from noisygd_delete.audit import Counts, audit
 from noisygd_delete.audit.membership import linear_engine
 from noisygd_delete.audit.simulation import lower_rate, upper_rate
 from noisygd_delete.curator.learning import learn, resume
@@ -19,6 +19,7 @@ from noisygd_delete.engine import Objective
 from noisygd_delete.errors import InvalidParameter
 
 from .faults import FAULTS, CachedMinimiser, faulty
+from .shadows import audit_loss
 
 
 def sharp_plan(dp: float = 3.0, deletion: float = 0.38, **options):
@@ -164,5 +165,5 @@ def test_shadow_models_on_the_logistic_loss() -> None:
     )
     # the same claims, an engine whose noise is that of a four times larger budget
     assert quiet.delete_steps == plan.delete_steps
-    loud = audit_loss(plan, record=target, chains=8000, rng=np.random.default_rng(5), engine_plan=quiet)
+    loud = audit_loss(plan, record=target, chains=8000, rng=np.random.default_rng(5), engine_plan=quiet, factor=3.0)
     assert loud.verdict == "fail"

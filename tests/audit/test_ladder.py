@@ -10,7 +10,7 @@ import pytest
 from benchmarks import audits
 from noisygd_delete import Budget, EditRequest, Records, losses, make_plan
 from noisygd_delete.accountant import Accountant, Event
-from noisygd_delete.audit import audit, audit_loss
+from noisygd_delete.audit import audit
 from noisygd_delete.curator.learning import train
 from noisygd_delete.engine import Execution
 from noisygd_delete.errors import AssumptionViolated
@@ -74,8 +74,6 @@ def test_the_audit_of_one_run_refuses_several_in_a_row() -> None:
     )
     with pytest.raises(AssumptionViolated, match="2 stages in a row"):
         audit(plan)
-    with pytest.raises(AssumptionViolated, match="2 stages in a row"):
-        audit_loss(plan, record=([0.6, 0.8, 0.0], 1.0))
 
 
 SHADOWS = 250

@@ -71,7 +71,7 @@ def test_learning_finds_the_direction(curator: Curator) -> None:
 def test_deleting_takes_the_row_and_publishes(curator: Curator) -> None:
     curator.learn()
     before = curator.model.weights
-    release = curator.delete([17, 42], request_id="r-1")
+    release = curator.delete([17, 42])
     assert (release.release, release.kind, release.edits, release.steps) == (2, "unlearn", 2, curator.plan.delete_steps)
     assert 17 not in curator.records
     assert not curator.records.features[17].any()
@@ -97,19 +97,6 @@ def test_nothing_but_records_model_and_public_facts_survives(curator: Curator) -
         if isinstance(thing, np.ndarray):
             assert token not in thing.astype(np.float32)
         queue += [x for x in gc.get_referents(thing) if not callable(x) and "module" not in type(x).__name__]
-
-
-def test_a_request_id_names_the_release_and_is_not_remembered(curator: Curator) -> None:
-    assert curator.learn(request_id="first").request_id == "first"
-    assert curator.delete([3], request_id="token").request_id == "token"
-    assert "token" not in str(vars(curator))
-    with pytest.raises(InvalidRequest, match="3 is not in the table"):
-        curator.delete([3], request_id="token")
-    assert len(curator.accountant.events) == 2
-    for call in (curator.learn, curator.relearn, curator.publish):
-        with pytest.raises(InvalidRequest, match="request_id"):
-            call(request_id=" ")
-    assert len(curator.accountant.events) == 2
 
 
 def test_batched_edits_are_published_once(curator: Curator) -> None:
@@ -145,7 +132,7 @@ def test_a_spent_budget_withholds_the_publication_never_the_erasure() -> None:
     with pytest.raises(BudgetExceeded):
         curator.publish()  # nothing pending: no reason to withdraw the model
     assert curator.model is not None
-    withheld = curator.delete([3], request_id="late")
+    withheld = curator.delete([3])
     assert (withheld.status, withheld.model, withheld.steps) == ("withheld", None, 0)
     assert 3 not in curator.records
     assert not curator.records.features[3].any()

@@ -243,7 +243,8 @@ def test_the_image_runs_as_nobody_under_a_read_only_root_without_a_network() -> 
     run = ("run", "--rm", *careful, "--volume", f"{volume}:/stores", "--entrypoint")
     try:
         assert answer(*run, "id", "noisygd-delete-test", "-u") == "10001\n"
-        assert "signed and verified" in (answer(*run, "noisygd-delete", "noisygd-delete-test", "demo") or "")
+        digits = (ROOT / "examples/start/digits.py").read_text()
+        assert "Signed and verified" in (answer(*run, "python", "noisygd-delete-test", "-c", digits) or "")
         assert answer(*run, "touch", "noisygd-delete-test", "/stores/written") == ""
         assert answer(*run, "touch", "noisygd-delete-test", "/opt/engine/written") is None
     finally:
