@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bounds.arithmetic import BLOCK, CHUNK, DTYPES, MOST_PARTITIONS, NORM_TOLERANCE, SPAN
-from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, choice
+from ..bounds.arithmetic import BLOCK, CHUNK, MOST_PARTITIONS, NORM_TOLERANCE, SPAN
+from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords
 from ..losses.base import Loss
 from ..records import Records, SparseRows
 from ..records.values import NO_ARRAY
@@ -245,7 +245,7 @@ def sums_of(records: CurrentRecords, loss: Loss, group: Group = ALONE, readings:
 
 # --- sparse ---
 #
-# Sums and noisy steps over rows of which most values are 0 (`records.values`): products run over the others alone.
+# Sums over rows of which most values are 0 (`records.values`): products run over the others alone.
 #
 # What is declared of dense rows holds here as it stands. A score adds at most as many products as a row has features, the products left
 # out being 0 and exact; a coordinate of a gradient sum adds at most the terms of its block or chunk, starting at 0; neither bound asks
@@ -361,36 +361,6 @@ class SparseSums(HeldSums):
 
     def strided(self, rows: int) -> tuple[Any, NDArray[Any]]:
         return super().strided(rows if self._nested is None else max(rows, SAMPLED))
-
-
-class SparseObjective:
-    """∇L_D for noisy steps, as `Objective` adds it: blocks in the dtype, spans in float64, a tree."""
-
-    def __init__(self, records: Records, loss: Loss, *, regularization: float, dtype: str = "float32") -> None:
-        assert records.sparse is not None
-        self._kind, self._rows = np.dtype(choice("dtype", dtype, DTYPES)), records.sparse
-        self._labels = records.labels.astype(np.int64 if loss.label_kind == "class" else self._kind)
-        self._loss, self._slots, self._regularization = loss, records.slots, regularization
-
-    def gradient(self, weights: Weights) -> Weights:
-        """∇L_D(θ), float64 in the shape of the weights (outputs, features)."""
-        gradient: Weights = self.gradient_sum(weights) / self._slots + self._regularization * weights
-        return gradient
-
-    def gradient_sum(self, weights: Weights) -> Weights:
-        """Σ_x ∇ℓ(θ; x), float64 in the shape of the weights."""
-        turned = np.ascontiguousarray(weights.T.astype(self._kind))
-        spans = (self._span(turned, first) for first in range(0, self._slots, SPAN))
-        return in_a_tree(spans, weights.shape)
-
-    def _span(self, turned: NDArray[Any], first: int) -> Weights:
-        total = np.zeros(turned.shape[::-1])
-        for start in range(first, min(first + SPAN, self._slots), BLOCK):
-            stop = min(start + BLOCK, self._slots)
-            rows = self._rows.part(start, stop, self._kind.name)
-            slopes = self._loss.derivative(rows @ turned, self._labels[start:stop], np)
-            total += slopes.T @ rows
-        return total
 
 
 # --- assumptions ---

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..accountant import Event, Statuses
-from ..errors import InvalidParameter
+from ..errors import InvalidParameter, printable
 from ..methods.plan import Plan
 from ..methods.reading import plan_from_dict
 from ..records import EditCounts
@@ -19,7 +19,7 @@ from ..store.ledger import Ledger
 from ..store.publishers.address import kind_of
 from ..store.requests import Register
 from .facts import Erasure
-from .notices import NOTHING_STATED, Notices
+from .notices import LONGEST, NOTHING_STATED, Notices
 
 
 def ledger_of(store: str | Path) -> Ledger:
@@ -179,11 +179,12 @@ def _require_erased(ledger: Ledger, register: Register, place: int, release: int
 
 
 def from_data_of(ledger: Ledger) -> tuple[str, ...]:
-    """Columns whose range or list of values was read off the data, as the store's schema says of them."""
+    """Columns whose range or list of values was read off the data, as the store's schema says of them, in characters that a page can show."""
     schema = ledger.schema
     label = schema.get("label", {})
     columns = {**schema.get("columns", {}), str(label.get("column")): label}
-    return tuple(name for name, column in columns.items() if column.get("from_data"))
+    named = [name if name.strip() else repr(name) for name, column in columns.items() if column.get("from_data")]
+    return tuple(dict.fromkeys(printable(name)[:LONGEST] for name in named))
 
 
 def kept_to_calendar(ledger: Ledger) -> bool:
