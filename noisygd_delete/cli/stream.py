@@ -7,7 +7,6 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from itertools import groupby, islice
 from pathlib import Path
 from queue import Empty, Queue
@@ -128,21 +127,23 @@ class _Listening:
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
-        self._queue: Queue[str | _End | None] = Queue(maxsize=1000)
+        self._queue: Queue[str | Exception | None] = Queue(maxsize=1000)  # the end: why, or EOFError
         self._begun = threading.Event()
         threading.Thread(target=self._listen, daemon=True).start()
 
     def _listen(self) -> None:
         from ..records import bounded
 
-        end = _End("reading it broke off")  # whatever happens here: nobody waits for a listener that has gone
+        end: Exception = OSError(
+            "reading it broke off"
+        )  # whatever happens here: nobody waits for a listener that has gone
         try:
             for line in bounded.lines(self._file, error=InvalidRequest):
                 self._queue.put(line)
                 self._begun.set()
-            end = _End(None)
+            end = EOFError()
         except (OSError, ValueError) as error:
-            end = _End(str(error))
+            end = error
         finally:
             self._queue.put(end)
             self._begun.set()
@@ -167,20 +168,11 @@ class _Listening:
             except Empty:
                 tick()
                 continue
-            if isinstance(line, _End):
-                if line.reason is not None:
-                    raise InvalidRequest(
-                        f"the stream ended before its end: {line.reason}; what was read before it stands"
-                    )
+            if isinstance(line, EOFError):
                 return
+            if isinstance(line, Exception):
+                raise InvalidRequest(f"the stream ended before its end: {line}; what was read before it stands")
             yield line
-
-
-@dataclass(frozen=True)
-class _End:
-    """Nothing follows; `reason` says why if something should have."""
-
-    reason: str | None
 
 
 def _summary(summary: StreamSummary, delta: float) -> str:
