@@ -39,18 +39,9 @@ def rows_and_labels(seed: int = 0):
     return rows / np.linalg.norm(rows, axis=1, keepdims=True), labels
 
 
-def plan_for(**changes):
-    return make_plan(
-        losses.Logistic(1.0),
-        **{
-            "records": N,
-            "features": D,
-            "regularization": 0.05,
-            "budget": Budget(order=8, dp=1.0, deletion=0.1),
-            "method": "sharp",
-            **changes,
-        },
-    )
+def plan_for(loss=None, **changes):
+    facts = {"records": N, "features": D, "regularization": 0.05, "budget": Budget(order=8, dp=1.0, deletion=0.1)}
+    return make_plan(loss or losses.Logistic(1.0), **{**facts, "method": "sharp", **changes})
 
 
 @pytest.fixture
@@ -171,19 +162,8 @@ def test_pure_functions_agree_and_keep_the_callers_table() -> None:
     ],
 )
 def test_a_plan_for_another_table_is_refused(change, message: str) -> None:
-    loss = change.pop("loss", losses.Logistic(1.0))
-    plan = make_plan(
-        loss,
-        **{
-            "records": N,
-            "features": D,
-            "regularization": 0.05,
-            "budget": Budget(order=8, dp=1.0, deletion=0.1),
-            **change,
-        },
-    )
     with pytest.raises(AssumptionViolated, match=message):
-        learn(Records(*rows_and_labels(), slots=N), plan)
+        learn(Records(*rows_and_labels(), slots=N), plan_for(**change))
 
 
 def test_subjects_with_too_many_rows_are_refused() -> None:
@@ -267,10 +247,7 @@ def test_a_device_takes_the_same_steps(method) -> None:
 @pytest.mark.parametrize("edit", ["insert", "replace"])
 def test_no_label_that_comes_in_stops_the_erasures_of_others(edit: str, label: float) -> None:
     rows, targets = np.full((40, 2), 0.3), np.linspace(-1, 1, 40)
-    budget = Budget(order=10, dp=1.0, deletion=0.1)
-    plan = make_plan(
-        losses.PseudoHuber(1.0, 1.0), records=50, features=2, regularization=0.1, budget=budget, method="sharp"
-    )
+    plan = plan_for(losses.PseudoHuber(1.0, 1.0), records=50, features=2)
     curator = Curator(Records(rows, targets, slots=50), plan)
     curator.learn()
     with pytest.raises(InvalidRequest, match="nothing was changed: targets must be"):
@@ -279,3 +256,11 @@ def test_no_label_that_comes_in_stops_the_erasures_of_others(edit: str, label: f
     assert len(curator.records) == 39
     with pytest.raises(InvalidRecords, match="map them to"):
         Curator(Records(rows, [label, *targets[1:]], slots=50), plan)
+
+
+def test_a_model_without_odds_has_no_probabilities() -> None:
+    """Its two scores are of hidden units, and were taken for those of two classes."""
+    loss = losses.TanhNetwork(1.0, outer_weights=(1.0, -1.0))
+    model = Model(weights=np.ones((2, 3)), loss=loss, certified=False)
+    with pytest.raises(InvalidParameter, match="no probabilities"):
+        model.probabilities(np.ones((1, 3)))
