@@ -18,7 +18,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import urllib.error
@@ -34,12 +33,11 @@ import psycopg
 
 from noisygd_delete.cli import main as main_command
 from noisygd_delete.evidence.verification import verify_certificate
-from noisygd_delete.store import Store
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
 from noisygd_delete.store.sources import source_at
 from tests.store.conftest import memory_folder
-from tests.store.sources.conftest import SCHEMA, Server, plan, server_folder
+from tests.store.sources.conftest import Server, learned, plan, server_folder, started
 
 from .conftest import SECRET, token_file
 from .privacy_desk import PrivacyDesk
@@ -105,10 +103,8 @@ class World:
         ]
         self.path = folder / f"store-{kind}"
         address = f"postgresql://clerk@/{self.database}?host={server.folder}"
-        with Store.create_over(
-            self.path, source_at(address, id="id", table="people"), SCHEMA, plan(slots=rows + 64, regularization=0.05)
-        ) as store:
-            store.learn()
+        source = source_at(address, id="id", table="people")
+        with learned(self.path, source, of=plan(slots=rows + 64, regularization=0.05)) as store:
             store.publish_to(f"folder:{folder / f'out-{kind}'}")
             if find_spec("mlflow"):
                 store.publish_to(f"mlflow:sqlite:///{folder / f'mlflow-{kind}.db'}", model="people")
@@ -483,20 +479,10 @@ def served(folder: Path) -> Iterator[Server]:
     programs = server_folder()
     if programs is None:
         raise SystemExit("PostgreSQL is not installed (Debian: postgresql)")
-    with tempfile.TemporaryDirectory(prefix="pg", dir="/tmp") as named:
-        user = "postgres" if os.geteuid() == 0 else None
-        if user is not None:
-            shutil.chown(named, user, user)
-        server = Server(Path(named), programs, user)
-        server.run("initdb", "-D", str(server.data), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N")
-        server.start()
-        try:
-            with psycopg.connect(server.address(), autocommit=True) as connection:
-                connection.execute("CREATE ROLE clerk LOGIN")
-            yield server
-        finally:
-            with suppress(subprocess.CalledProcessError):
-                server.stop()
+    with started(programs, "postgres" if os.geteuid() == 0 else None) as server:
+        with psycopg.connect(server.address(), autocommit=True) as connection:
+            connection.execute("CREATE ROLE clerk LOGIN")
+        yield server
 
 
 def rows(quick: bool, count: int, kinds: list[str], words: str = "") -> Iterator[tuple[str, str, Counter[str]]]:
