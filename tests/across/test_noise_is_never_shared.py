@@ -117,9 +117,12 @@ def test_a_store_takes_no_generator(tmp_path: Path) -> None:
         with pytest.raises(InvalidParameter, match="certified noise alone"):
             store.learn(execution=research)
         store.learn()
+        held = store.records.features.copy()
         with pytest.raises(InvalidParameter, match="certified noise alone"):
             store.serve(EditRequest.delete([name(3)]), execution=research)
         assert name(3) in store.records.ids
+        assert (store.records.features == held).all()
+        assert store.ledger.releases == 1
 
 
 def drawn_by_threads(noise: SecureNoise, threads: int = 8, times: int = 300) -> np.ndarray:
