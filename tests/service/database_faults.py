@@ -41,6 +41,7 @@ from tests.store.sources.conftest import Server, learned, plan, server_folder, s
 
 from .conftest import SECRET, token_file
 from .privacy_desk import PrivacyDesk
+from .processes import Trickle
 
 ROOT = Path(__file__).parents[2]
 THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
@@ -110,7 +111,7 @@ class World:
                 store.publish_to(f"mlflow:sqlite:///{folder / f'mlflow-{kind}.db'}", model="people")
         self.secrets = json.loads((folder / "secrets.json").read_text())
         self.desk = PrivacyDesk(self.path)
-        self.trickle = Trickle()
+        self.trickle = Trickle(1.0)
         hooks = "".join(
             f'[[webhook]]\nurl = "{url}"\nsecret_file = "{folder / "secret"}"\n'
             for url in (self.desk.address + "/told", self.trickle.address)
@@ -266,30 +267,6 @@ class World:
             self.kill()
         self.desk.close()
         self.trickle.close()
-
-
-class Trickle:
-    """A receiver that takes a connection and answers a byte now and then, for ever."""
-
-    def __init__(self) -> None:
-        self._socket = socket.create_server(("127.0.0.1", 0))
-        self.address = f"http://127.0.0.1:{self._socket.getsockname()[1]}/"
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def _accept(self) -> None:
-        with suppress(OSError):
-            while True:
-                threading.Thread(target=self._drip, args=(self._socket.accept()[0],), daemon=True).start()
-
-    @staticmethod
-    def _drip(one: socket.socket) -> None:
-        with one, suppress(OSError):
-            for byte in b"HTTP/1.1 200 OK\r\n" + b"x: y\r\n" * 1000:
-                one.sendall(bytes([byte]))
-                time.sleep(1)
-
-    def close(self) -> None:
-        self._socket.close()
 
 
 def killed(world: World, hurry: bool) -> Counter[str]:
