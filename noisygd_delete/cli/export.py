@@ -54,17 +54,16 @@ def register(commands: Any) -> None:
     parser.add_argument(
         "--audit", metavar="FILE", help="output of `audit --json`, quoted in the annex beside the bounds"
     )
-    parser.takes += ("--language",)
-    parser.takes += ("--json",)
+    parser.take("--language", "--json")
     parser.set_defaults(run=_export)
     parser = add_command(commands, "report", epilog="example: noisygd-delete report STORE --out report.html")
     parser.add_argument("store", metavar="STORE")
     parser.add_argument("--out", required=True, metavar="FILE", help="write the page here")
     parser.add_argument("--title", help="default: what it is, in its language")
-    parser.takes += ("--language",)
+    parser.take("--language")
     parser.add_argument("--delta", type=number, help="δ of the (ε, δ) figures; default: the plan's, or 1e-6")
     parser.add_argument("--audit", metavar="FILE", help="output of `audit --json`, quoted as evidence")
-    parser.takes += ("--json",)
+    parser.take("--json")
     parser.set_defaults(run=_report)
 
 
@@ -121,7 +120,7 @@ def _export(parsed: argparse.Namespace) -> int:
 
 
 def _report(parsed: argparse.Namespace) -> int:
-    from ..evidence.erasure import events_of, kept_to_calendar, ledger_of, release_times, standing
+    from ..evidence.erasure import kept_to_calendar, ledger_of, release_times, standing
     from ..papers import store_report
     from ..papers.page import PAGE
     from ..papers.requests import lines_of
@@ -133,7 +132,7 @@ def _report(parsed: argparse.Namespace) -> int:
     ledger = ledger_of(parsed.store)
     page = store_report(
         plan=ledger.plan,
-        events=events_of(ledger),
+        events=ledger.events,
         times=release_times(ledger),
         standing=standing(ledger),
         requests=lines_of(ledger, Register(Layout.at(parsed.store))),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
 from .arguments import store_command
-from .statements import STATEMENTS, add_promises, case_from, with_token
+from .statements import STATEMENTS, add_promises, case_from, named, with_token
 
 if TYPE_CHECKING:
     from ..curator.curator import Release
@@ -39,8 +39,7 @@ def register(commands: Any) -> None:
         parser.add_argument("--request-id", metavar="TOKEN", help="random token of this request; `lift` names it")
         parser.add_argument("--later", action="store_true", help="edit the rows now, leave the release to a later one")
         add_promises(parser)
-        parser.takes += STATEMENTS
-        parser.takes += ("--device", "--memory")
+        parser.take(*STATEMENTS, "--device", "--memory")
     parser = store_command(
         commands,
         "lift",
@@ -54,7 +53,7 @@ def register(commands: Any) -> None:
         "--told", required=True, metavar="DAY", help="when the person was told that the restriction ends"
     )
     parser.add_argument("--later", action="store_true", help="put the rows back now, leave the release to a later one")
-    parser.takes += ("--device", "--memory")
+    parser.take("--device", "--memory")
 
 
 def restrict(parsed: argparse.Namespace) -> int:
@@ -117,6 +116,15 @@ def warn(command: str, store: Store, aside: Aside, *, back: bool) -> None:
         print(f"noisygd-delete {command}: {said}", file=sys.stderr)
 
 
+def erased_since(store: Store, taken: int | None) -> list[str]:
+    """Requests of erasure that were served after the one at this place of the ledger."""
+    from ..register import Rights
+
+    asked = [token for token, (_, case) in store.register.cases().items() if case.right is Rights.ERASURE]
+    served = store.ledger.positions(asked)
+    return [token for token in asked if taken is not None and served.get(token, -1) > taken]
+
+
 def lift(parsed: argparse.Namespace) -> int:
     from ..engine import Execution
     from ..register.case import day, day_now
@@ -153,6 +161,12 @@ def lift(parsed: argparse.Namespace) -> int:
             request = aside.back(back)
             store.foresee(request, publish=False)
             warn("lift", store, aside, back=True)
+            if erased := erased_since(store, taken):
+                print(
+                    f"noisygd-delete lift: since these rows were taken out, {named(erased)} asked for an erasure, which did not reach them: where it was "
+                    "of the same person, delete them now",
+                    file=sys.stderr,
+                )
             if case.lifted is None:  # before the rows are there: then no paper calls them gone
                 store.register.state(
                     parsed.token, replace(case, lifted=day_now(case.received), informed=case.informed or told)

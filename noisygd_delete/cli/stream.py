@@ -7,7 +7,6 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from itertools import groupby, islice
 from pathlib import Path
 from queue import Empty, Queue
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from ..curator.stream import Batching, Calendar, StreamSummary
     from ..curator.stream.parsing import Numbered
     from ..records import EditRequest
-    from ..store import Store
     from ..store.ledger import Ledger
 
 _WITHHELD, _REFUSED = 3, 2
@@ -34,7 +32,7 @@ def register(commands: Any) -> None:
     parser = add_command(
         commands,
         "stream",
-        epilog='example: noisygd-delete stream STORE requests.jsonl --batch 10 --dry-run; a line: {"request_id": "f81d4fae", '
+        epilog='example: noisygd-delete stream STORE requests.jsonl --batch 10; a line: {"request_id": "f81d4fae", '
         '"delete": ["17"]}. Run the same command again after a kill: what was served costs nothing.',
     )
     parser.add_argument("store", metavar="STORE")
@@ -42,15 +40,13 @@ def register(commands: Any) -> None:
     parser.add_argument("--csv", action="store_true", help="read CSV whatever the name")
     when = parser.add_argument_group("publication")
     add_batches(when)
-    parser.takes += ("--dry-run", "--wait")
-    parser.takes += STATEMENTS
-    parser.takes += ("--tombstones", "--tombstone-key", "--device", "--memory", "--json")
+    parser.take("--wait", *STATEMENTS, "--tombstones", "--tombstone-key", "--device", "--memory", "--json")
     parser.set_defaults(run=stream)
 
 
 def stream(parsed: argparse.Namespace) -> int:
-    from ..curator.stream import Stream, forecast
-    from ..curator.stream.parsing import numbered, read_requests
+    from ..curator.stream import Stream
+    from ..curator.stream.parsing import numbered
     from ..records import bounded
     from .release import open_store
 
@@ -61,17 +57,6 @@ def stream(parsed: argparse.Namespace) -> int:
             listening.begun()  # others may use the store before anybody writes
         store = held.enter_context(open_store(parsed))
         batching = batching_from(parsed, store.ledger, ends=listening is None)
-        if parsed.dry_run:
-            lines = bounded.lines(file, error=InvalidRequest) if listening is None else listening.lines()
-            told = forecast(
-                store,
-                read_requests(lines, store.schema, table=table),
-                batching,
-                repeats=store.repeats,
-                delta=store.plan.budget.shown_delta,
-            )
-            show(parsed, told.to_dict(), told.text())
-            return 0
         more = (lambda: False) if listening is None else listening.more
         stream = Stream(store, batching, observable=(), execution=parsed.execution, more=more)
         if listening is None:
@@ -81,7 +66,7 @@ def stream(parsed: argparse.Namespace) -> int:
         else:
             total, arrivals = 0, listening.lines(lambda: stream.due, stream.tick)
         stream.tick()
-        with progress_bar("stream", total, lambda _: _so_far(store), unit="request") as progress:
+        with progress_bar("stream", total, unit="request") as progress:
             arrived = _to_the_end(numbered(arrivals, store.schema, table=table))
             # what a file holds is here; a pipe's next line may never come
             most = min(stream.batching.size or 1, _AT_ONCE) if listening is None else 1
@@ -116,16 +101,6 @@ def _to_the_end(requests: Iterator[Numbered]) -> Iterator[Numbered]:
         yield last, InvalidRequest(f"after line {last}: {error}")
 
 
-def _so_far(store: Store) -> str:
-    from ..privacy.sentences import shown
-
-    accountant = store.accountant
-    if not accountant.releases:
-        return ""
-    spent = accountant.dp_cumulative().with_slack().epsilon(store.plan.budget.shown_delta)
-    return f"{accountant.releases} releases, ε_dp={shown(spent)}"
-
-
 @contextmanager
 def _opened(source: str) -> Iterator[BinaryIO]:
     """The bytes of a file, a pipe or standard input. One that cannot be read twice is left open: somebody may be listening."""
@@ -152,21 +127,23 @@ class _Listening:
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
-        self._queue: Queue[str | _End | None] = Queue(maxsize=1000)
+        self._queue: Queue[str | Exception | None] = Queue(maxsize=1000)  # the end: why, or EOFError
         self._begun = threading.Event()
         threading.Thread(target=self._listen, daemon=True).start()
 
     def _listen(self) -> None:
         from ..records import bounded
 
-        end = _End("reading it broke off")  # whatever happens here: nobody waits for a listener that has gone
+        end: Exception = OSError(
+            "reading it broke off"
+        )  # whatever happens here: nobody waits for a listener that has gone
         try:
             for line in bounded.lines(self._file, error=InvalidRequest):
                 self._queue.put(line)
                 self._begun.set()
-            end = _End(None)
+            end = EOFError()
         except (OSError, ValueError) as error:
-            end = _End(str(error))
+            end = error
         finally:
             self._queue.put(end)
             self._begun.set()
@@ -179,9 +156,7 @@ class _Listening:
         """Whether another line is here already."""
         return not self._queue.empty()
 
-    def lines(
-        self, due: Callable[[], float | None] = lambda: None, tick: Callable[[], None] = lambda: None
-    ) -> Iterator[str | None]:
+    def lines(self, due: Callable[[], float | None], tick: Callable[[], None]) -> Iterator[str | None]:
         """Every line. While none comes, the deadline is kept.
 
         Raises:
@@ -193,20 +168,11 @@ class _Listening:
             except Empty:
                 tick()
                 continue
-            if isinstance(line, _End):
-                if line.reason is not None:
-                    raise InvalidRequest(
-                        f"the stream ended before its end: {line.reason}; what was read before it stands"
-                    )
+            if isinstance(line, EOFError):
                 return
+            if isinstance(line, Exception):
+                raise InvalidRequest(f"the stream ended before its end: {line}; what was read before it stands")
             yield line
-
-
-@dataclass(frozen=True)
-class _End:
-    """Nothing follows; `reason` says why if something should have."""
-
-    reason: str | None
 
 
 def _summary(summary: StreamSummary, delta: float) -> str:

@@ -76,7 +76,10 @@ class RecordWisePipeline(Pipeline):  # type: ignore[misc]
             super().fit(X, y, **parameters)
             return self
         named = f"{name}__ids"
-        if "ids" not in parameters and (ids := ids_of(X, y, parameters.get(named))) is not None:
+        if (
+            "ids" not in parameters
+            and (ids := ids_of(X, y, parameters.get(named), parameters.get(f"{name}__subjects"))) is not None
+        ):
             parameters[named] = ids  # a step may lose the index on the way
         with learner._behind(maps):
             super().fit(X, y, **parameters)
@@ -97,18 +100,18 @@ class RecordWisePipeline(Pipeline):  # type: ignore[misc]
                     "every step must act on each record by itself"
                 )
 
-    def delete(self, ids: Iterable[Id] = (), *, subjects: Iterable[Id] = (), request_id: str | None = None) -> Release:
+    def delete(self, ids: Iterable[Id] = (), *, subjects: Iterable[Id] = ()) -> Release:
         """Erase records; see `NoisyGDClassifier.delete`."""
-        release: Release = self[-1].delete(ids, subjects=subjects, request_id=request_id)
+        release: Release = self[-1].delete(ids, subjects=subjects)
         return release
 
-    def replace(self, replacements: Mapping[Id, tuple[Any, Any]], *, request_id: str | None = None) -> Release:
+    def replace(self, replacements: Mapping[Id, tuple[Any, Any]]) -> Release:
         """Replace records by raw rows, each a sequence in the order of the columns or a one-row DataFrame."""
         coded = {}
         for name, (row, label) in replacements.items():
             table = row if hasattr(row, "columns") else np.asarray(row)[None]
             coded[name] = (_dense(self[:-1].transform(table))[0], label)
-        release: Release = self[-1].replace(coded, request_id=request_id)
+        release: Release = self[-1].replace(coded)
         return release
 
     def explain(self) -> Shapes:
@@ -128,7 +131,9 @@ class RecordWisePipeline(Pipeline):  # type: ignore[misc]
 
     def insert(self, X: Any, y: Any, *, ids: Iterable[Id] | None = None, **options: Any) -> Release:
         """Insert raw rows into free slots."""
-        release: Release = self[-1].insert(self[:-1].transform(X), y, ids=ids_of(X, y, ids), **options)
+        release: Release = self[-1].insert(
+            self[:-1].transform(X), y, ids=ids_of(X, y, ids, options.get("subjects")), **options
+        )
         return release
 
 

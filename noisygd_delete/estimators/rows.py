@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, hstack
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from ..errors import InvalidParameter, InvalidRecords, choice, positive
@@ -99,8 +99,6 @@ class RowScaling:
 
     def sparse_rows(self, features: Any) -> Any:
         """`rows` of a csr_array of raw rows, as a csr_array; where zeros are kept."""
-        from scipy.sparse import csr_array, hstack
-
         raw = csr_array(features, dtype=np.float64, copy=True)
         raw.sum_duplicates()  # what is clipped is their sum
         low, half = self.low[raw.indices], ((self.high - self.low) / 2)[raw.indices]
@@ -295,14 +293,20 @@ def _is_pair(given: Any) -> bool:
 _SAY = "pass ids=, one whole number or string per row, so that a request finds its row"
 
 
-def ids_of(X: Any, y: Any, ids: Iterable[Id] | None) -> Iterable[Id] | None:
+def ids_of(X: Any, y: Any, ids: Iterable[Id] | None, subjects: Iterable[Id] | None = None) -> Iterable[Id] | None:
     """The ids that were given; else the index of X or y, where one is more than the rows' positions; else None: the positions.
 
     After `train_test_split` a row's index is what its owner calls it, and its position is somebody else's name.
 
     Raises:
-        InvalidRecords: the index is no list of whole numbers or strings, or X and y have different ones.
+        InvalidRecords: the index is no list of whole numbers or strings, or X and y, ids or subjects have different ones.
     """
+    own = next((index for index in (_index(X), _index(y)) if index is not None), None)
+    for name, given in (("ids", _index(ids)), ("subjects", _index(subjects))):
+        if own is not None and given is not None and len(given) == len(own) and given != own:
+            raise InvalidRecords(
+                f"X and {name} have different indexes, so it is not known which row is whose: align them, or pass {name}= as a list in X's order"
+            )
     if ids is not None:
         return ids
     found = [index for index in (_index(X), _index(y)) if index is not None]

@@ -29,7 +29,7 @@ from ..records import NO_EDITS, EditCounts, SlotEdits, bounded
 from . import disk as database
 from . import journal, models, names, onward, tie, training_table
 from .disk import Disk, explained, read
-from .entry import Entry, EntryKinds, Occasions, now
+from .entry import Entry, EntryKinds, Occasions
 from .layout import JOURNAL, TEMPORARY, Layout
 from .ledger import Ledger
 from .models import DrawnPatch, DrawnRelease
@@ -60,7 +60,6 @@ class GroupRun:
     account: Account
     model: Model | None
     pending: EditCounts
-    request_id: str | None = None
     edits: SlotEdits | None = None
     patch: Continuation | None = None
 
@@ -81,15 +80,17 @@ class GroupRun:
         )
         if self.action == "draw":
             assert self.edits is not None
-            release = curator.draw(self.edits, self.request_id, execution=execution)
+            release = curator.draw(self.edits, execution=execution)
         else:
             call = curator.learn if self.action == "learn" else curator.publish
-            release = call(request_id=self.request_id, execution=execution)
+            release = call(execution=execution)
         return release, curator.accountant.last
 
     def follow(self, layout: Layout, execution: Execution) -> None:
         """Another process's part."""
-        records = training_table.load_table(layout, self.held, with_subjects=self.with_subjects)
+        records = training_table.load_table(
+            layout, self.held.records, self.held.features, with_subjects=self.with_subjects
+        )
         try:
             self._run(records, execution)
         except ProcessLost:
@@ -252,7 +253,7 @@ class Rolling:
     is finished. `recovered` is the release of a request that had been interrupted.
     """
 
-    def __init__(self, files: OpenedStore, table: TrainingTable[Any], *, settled: bool) -> None:
+    def __init__(self, files: OpenedStore, table: TrainingTable, *, settled: bool) -> None:
         self.files, self.table, self.settled = files, table, settled
         self.recovered: Release | None = None
         self._led_on: tuple[str | None] | None = None  # what publishers were last brought to, or tried to be
@@ -270,7 +271,6 @@ class Rolling:
         self,
         action: str,
         plan: Plan,
-        request_id: str | None,
         execution: Execution,
         ahead: EditCounts = NO_EDITS,
         edits: SlotEdits | None = None,
@@ -286,7 +286,6 @@ class Rolling:
                 account=self.ledger.account,
                 model=self.files.model(),
                 pending=self.pending + ahead,
-                request_id=request_id,
                 edits=edits,
                 patch=self.table.patch(self.pending + ahead),
             )
@@ -405,7 +404,7 @@ class Rolling:
                 return change, None
             drawn = DrawnPatch(change.stamp, patch)
         else:
-            release, event = self.run("draw", plan, None, execution, edits=change.edits)
+            release, event = self.run("draw", plan, execution, edits=change.edits)
             if release.model is None:
                 return change, None
             drawn = DrawnRelease(change.stamp, event, release.model)
@@ -438,11 +437,11 @@ class Rolling:
         """Noisy-GD from the published model, or what was `drawn` before the edits, and the ledger entry that puts its result in force or withholds
         it; with it, and not before, those of `edits` that it covers and the ledger does not hold yet."""
         if drawn is None:
-            release, event = self.run("publish", self.ledger.plan, request_id, execution, ahead)
+            release, event = self.run("publish", self.ledger.plan, execution, ahead)
         else:
             event = drawn.event
-            release = published(self.ledger.accountant.what_if(), event, Training(drawn.model, 1, 0.0), request_id)
-        release = replace(release, remaining=left)
+            release = published(self.ledger.accountant.what_if(), event, Training(drawn.model, 1, 0.0))
+        release = replace(release, remaining=left, request_id=request_id)
         self.commit(release, event, edits=edits, unused_dates=unused_dates)
         return release
 
@@ -473,31 +472,6 @@ class Rolling:
         if unused_dates is not None:
             facts |= {"occasion": Occasions.CALENDAR, "unused_dates": unused_dates}
         self.files.enter(*edits, entry_of(EntryKinds(release.kind), release, digest, **facts))
-
-    def withdraw(self) -> None:
-        """The ledger entry that takes the model out of service. Its file stays: the next release starts from it."""
-        head = self.ledger.head
-        entry = Entry(
-            kind=EntryKinds.WITHDRAWN,
-            time=now(),
-            pending=head.pending,
-            waiting=head.pending_counts.to_dict(),
-            model=head.model,
-            withdrawn=True,
-        )
-        self.files.enter(entry)
-
-    def charge(self, event: Event) -> None:
-        """The ledger entry of a statistic. The model stays in force."""
-        entry = Entry(
-            kind=EntryKinds.STATISTIC,
-            time=now(),
-            pending=0,
-            waiting=NO_EDITS.to_dict(),
-            model=self.ledger.head.model,
-            event=models.plain_answer(event.to_dict()),
-        )
-        self.files.enter(entry)
 
     def catch_up(self) -> None:
         """What follows from the newest entry: old models removed, plan and slots as it says."""

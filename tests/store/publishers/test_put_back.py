@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 
@@ -100,24 +99,6 @@ def test_a_list_of_a_time_that_was_undone_is_put_back(moments: tuple[Path, Path]
     assert "elsewhere.unknown" in keys(path, "r3")
 
 
-@pytest.mark.parametrize("counted", [1, 2])
-def test_a_list_whose_changes_were_counted_is_told_by_the_count(
-    moments: tuple[Path, Path], tmp_path: Path, counted: int
-) -> None:
-    """As stores have it that were written before changes had marks."""
-    path, _ = moments
-    seal, places = (json.loads(file.read_text()) for file in (Layout(path).seal, Layout(path).publishers))
-    seal["publishers"] = {"store": places["store"], "changes": 2}
-    places = {key: value for key, value in places.items() if key not in ("mark", "noted")} | {"changes": counted}
-    Layout(path).seal.write_text(json.dumps(seal))
-    Layout(path).publishers.write_text(json.dumps(places))
-    assert verify(path).passed == (counted == 2)
-    delete_in(path)
-    assert ("elsewhere.unknown" in keys(path, "r3")) == (counted == 1)
-    assert "mark" in json.loads(Layout(path).seal.read_text())["publishers"]
-    assert verify(path).passed
-
-
 def test_a_crash_between_list_and_seal_is_no_list_put_back(path: Path, tmp_path: Path) -> None:
     """At every instant of a change of the list."""
 
@@ -157,3 +138,22 @@ def test_a_list_put_back_with_its_seal_is_told_by_the_ids(path: Path, tmp_path: 
     Store.open(path).close()
     assert "elsewhere.unknown" in keys(path, "r3")
     assert "register" in " ".join(verify(path).faults)
+
+
+@pytest.mark.parametrize("lost", ["the folder", "the newer store"])
+def test_a_place_named_again_holds_what_is_in_force_whatever_lay_there(path: Path, tmp_path: Path, lost: str) -> None:
+    place = tmp_path / "place"
+    with Store.open(path) as store:
+        store.publish_to(f"folder:{place}")
+    shutil.copytree(path, tmp_path / "earlier")
+    if lost == "the folder":
+        shutil.rmtree(place)
+    else:
+        delete_in(path)
+        shutil.rmtree(path)
+        shutil.copytree(tmp_path / "earlier", path)
+    with Store.open(path) as store:
+        store.publish_to(f"folder:{place}")
+        (held,) = store.publishers
+        assert (held.release, held.problem) == (store.ledger.model_release, None)
+    assert [each.name for each in place.glob("release-*")] == [held.held]

@@ -59,7 +59,7 @@ def learned(path: Path, source: Source, schema: Schema = SCHEMA, of: Any = None,
     """A store over the source, by this plan or the usual one, open: it has learned, and from before that counts what others change."""
     made = Store.create_over(path, source, schema, of or plan())
     if watched:
-        made.watch()
+        made.table.watch()
     made.learn()
     return made
 

@@ -125,7 +125,7 @@ def test_it_works_or_names_what_does(which: str, place: str, tmp_path: Path, req
                 store.serve(EditRequest.delete([name(3)], request_id="r"))
             return
         if place == "PostgreSQL" and plan.mechanism.carries:
-            store.watch()
+            store.table.watch()
         keys = {claim["key"] for claim in certified(store)["claims"]}
     assert not keys & {"real-arithmetic", "gaussian-noise", "rows-in-place"}
 
