@@ -32,7 +32,7 @@ def register(commands: Any) -> None:
     parser = add_command(
         commands,
         "stream",
-        epilog='example: noisygd-delete stream STORE requests.jsonl --batch 10 --dry-run; a line: {"request_id": "f81d4fae", '
+        epilog='example: noisygd-delete stream STORE requests.jsonl --batch 10; a line: {"request_id": "f81d4fae", '
         '"delete": ["17"]}. Run the same command again after a kill: what was served costs nothing.',
     )
     parser.add_argument("store", metavar="STORE")
@@ -40,13 +40,13 @@ def register(commands: Any) -> None:
     parser.add_argument("--csv", action="store_true", help="read CSV whatever the name")
     when = parser.add_argument_group("publication")
     add_batches(when)
-    parser.take("--dry-run", "--wait", *STATEMENTS, "--tombstones", "--tombstone-key", "--device", "--memory", "--json")
+    parser.take("--wait", *STATEMENTS, "--tombstones", "--tombstone-key", "--device", "--memory", "--json")
     parser.set_defaults(run=stream)
 
 
 def stream(parsed: argparse.Namespace) -> int:
-    from ..curator.stream import Stream, forecast
-    from ..curator.stream.parsing import numbered, read_requests
+    from ..curator.stream import Stream
+    from ..curator.stream.parsing import numbered
     from ..records import bounded
     from .release import open_store
 
@@ -57,17 +57,6 @@ def stream(parsed: argparse.Namespace) -> int:
             listening.begun()  # others may use the store before anybody writes
         store = held.enter_context(open_store(parsed))
         batching = batching_from(parsed, store.ledger, ends=listening is None)
-        if parsed.dry_run:
-            lines = bounded.lines(file, error=InvalidRequest) if listening is None else listening.lines()
-            told = forecast(
-                store,
-                read_requests(lines, store.schema, table=table),
-                batching,
-                repeats=store.repeats,
-                delta=store.plan.budget.shown_delta,
-            )
-            show(parsed, told.to_dict(), told.text())
-            return 0
         more = (lambda: False) if listening is None else listening.more
         stream = Stream(store, batching, observable=(), execution=parsed.execution, more=more)
         if listening is None:
@@ -167,9 +156,7 @@ class _Listening:
         """Whether another line is here already."""
         return not self._queue.empty()
 
-    def lines(
-        self, due: Callable[[], float | None] = lambda: None, tick: Callable[[], None] = lambda: None
-    ) -> Iterator[str | None]:
+    def lines(self, due: Callable[[], float | None], tick: Callable[[], None]) -> Iterator[str | None]:
         """Every line. While none comes, the deadline is kept.
 
         Raises:

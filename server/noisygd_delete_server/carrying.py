@@ -192,7 +192,7 @@ class _Held:
         asked = [kept.fields["asked"] for kept in together]
         ids = sorted({name for one in asked for name in (*one["delete"], *one["replace"])})
         persons = sorted({name for one in asked for name in one["subjects"]})
-        return cls(store.find_names(ids), store.find_names(persons, persons=True))
+        return cls(store.table.find_names(ids), store.table.find_names(persons, persons=True))
 
     def part(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """What of a request this table has."""
