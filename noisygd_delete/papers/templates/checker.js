@@ -2204,7 +2204,7 @@ NO_EDITS = EditCounts([]);
 return {KINDS, EditCounts, NO_EDITS, count, InvalidParameter, Mapping};
 })();
 $.modules["losses.base"] = (() => {
-let MOST_CLASSES, ONE_DIRECTION, SEVERAL_DIRECTIONS, LossConstants, Loss;
+let MOST_CLASSES, ONE_DIRECTION, SEVERAL_DIRECTIONS, LossConstants, Loss, OfClasses;
 const math = $.libraries["math"];
 const ABC = $.libraries["abc"]["ABC"];
 const abstractmethod = $.libraries["abc"]["abstractmethod"];
@@ -2212,6 +2212,7 @@ const asdict = $.libraries["dataclasses"]["asdict"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const Any = $.libraries["typing"]["Any"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
+const count = $.modules["errors"]["count"];
 const scale = $.modules["errors"]["scale"];
 MOST_CLASSES = 1000000n;
 ONE_DIRECTION = "one direction";
@@ -2265,7 +2266,19 @@ $ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
 return $.dict([["name", $.ga(self, "name")], ...$.pairs(asdict([self]))]);
 });
 }), [["radius", () => ["is", $.b.float]]], {frozen: true});
-return {MOST_CLASSES, ONE_DIRECTION, SEVERAL_DIRECTIONS, LossConstants, Loss, Any, ClassVar, ABC, scale, abstractmethod, asdict};
+OfClasses = $.dataclass($.cls("OfClasses", [Loss], ($ns) => {
+$ns.classes = 2n;
+$ns.label_kind = "class";
+$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
+$.sup(OfClasses, self, "__post_init__")([]);
+$.cm($.b.object, "__setattr__", [self, "classes", count(["classes", $.ga(self, "classes")], {"minimum": 2n, "maximum": MOST_CLASSES})]);
+return null;
+});
+$ns.outputs = $.property($.fn("outputs", ["self"], {}, function (self) {
+return $.ga(self, "classes");
+}));
+}), [["classes", () => ["is", $.b.int]]], {frozen: true});
+return {MOST_CLASSES, ONE_DIRECTION, SEVERAL_DIRECTIONS, LossConstants, Loss, OfClasses, Any, ClassVar, ABC, scale, abstractmethod, asdict, count};
 })();
 $.modules["bounds.theorem_5_2"] = (() => {
 let log_barrier_printed, log_barrier, _exp, largest_step_size, step_size, discretisation_rate, forgetting_rate, renyi_to_gibbs_printed, rate_to_gibbs, prior_to_gibbs, gibbs_move, FORMS, Gibbs;
@@ -3147,24 +3160,12 @@ let OneVsRest;
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
-const count = $.modules["errors"]["count"];
-const MOST_CLASSES = $.modules["losses.base"]["MOST_CLASSES"];
 const ONE_DIRECTION = $.modules["losses.base"]["ONE_DIRECTION"];
-const Loss = $.modules["losses.base"]["Loss"];
 const LossConstants = $.modules["losses.base"]["LossConstants"];
-OneVsRest = $.dataclass($.cls("OneVsRest", [Loss], ($ns) => {
-$ns.classes = 2n;
+const OfClasses = $.modules["losses.base"]["OfClasses"];
+OneVsRest = $.dataclass($.cls("OneVsRest", [OfClasses], ($ns) => {
 $ns.name = "one-vs-rest";
-$ns.label_kind = "class";
 $ns.curving = ONE_DIRECTION;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(OneVsRest, self, "__post_init__")([]);
-$.cm($.b.object, "__setattr__", [self, "classes", count(["classes", $.ga(self, "classes")], {"minimum": 2n, "maximum": MOST_CLASSES})]);
-return null;
-});
-$ns.outputs = $.property($.fn("outputs", ["self"], {}, function (self) {
-return $.ga(self, "classes");
-}));
 $ns.blocks = $.property($.fn("blocks", ["self"], {}, function (self) {
 return $.ga(self, "classes");
 }));
@@ -3174,8 +3175,8 @@ return LossConstants([], {"lipschitz": $.mul($.pow($.ga(self, "classes"), 0.5), 
 $ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
 return $.mul($.ga(self, "classes"), $.libraries["math"].log([2n]));
 }));
-}), [["classes", () => ["is", $.b.int]]], {frozen: true});
-return {OneVsRest, ClassVar, ONE_DIRECTION, Loss, MOST_CLASSES, count, LossConstants};
+}), [], {frozen: true});
+return {OneVsRest, ClassVar, ONE_DIRECTION, OfClasses, LossConstants};
 })();
 $.modules["losses.pseudo_huber"] = (() => {
 let PseudoHuber;
@@ -3234,24 +3235,12 @@ let Softmax;
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
-const count = $.modules["errors"]["count"];
-const MOST_CLASSES = $.modules["losses.base"]["MOST_CLASSES"];
 const SEVERAL_DIRECTIONS = $.modules["losses.base"]["SEVERAL_DIRECTIONS"];
-const Loss = $.modules["losses.base"]["Loss"];
 const LossConstants = $.modules["losses.base"]["LossConstants"];
-Softmax = $.dataclass($.cls("Softmax", [Loss], ($ns) => {
-$ns.classes = 2n;
+const OfClasses = $.modules["losses.base"]["OfClasses"];
+Softmax = $.dataclass($.cls("Softmax", [OfClasses], ($ns) => {
 $ns.name = "softmax";
-$ns.label_kind = "class";
 $ns.curving = SEVERAL_DIRECTIONS;
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(Softmax, self, "__post_init__")([]);
-$.cm($.b.object, "__setattr__", [self, "classes", count(["classes", $.ga(self, "classes")], {"minimum": 2n, "maximum": MOST_CLASSES})]);
-return null;
-});
-$ns.outputs = $.property($.fn("outputs", ["self"], {}, function (self) {
-return $.ga(self, "classes");
-}));
 $ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
 return LossConstants([], {"lipschitz": $.mul($.pow(2n, 0.5), $.ga(self, "radius")), "smoothness": $.div($.pow($.ga(self, "radius"), 2n), 2n), "proven": true});
 }));
@@ -3261,8 +3250,8 @@ return $.mul($.pow($.ga(self, "radius"), 2n), $.sub(1n, $.div(1n, $.ga(self, "cl
 $ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
 return $.libraries["math"].log([$.ga(self, "classes")]);
 }));
-}), [["classes", () => ["is", $.b.int]]], {frozen: true});
-return {Softmax, ClassVar, SEVERAL_DIRECTIONS, Loss, MOST_CLASSES, count, LossConstants};
+}), [], {frozen: true});
+return {Softmax, ClassVar, SEVERAL_DIRECTIONS, OfClasses, LossConstants};
 })();
 $.modules["losses.squared"] = (() => {
 let Squared;
@@ -4916,14 +4905,8 @@ return false;
 $ns.shows_order = $.property($.fn("shows_order", ["self"], {}, function (self) {
 return false;
 }));
-$ns.rows = $.property($.fn("rows", ["self"], {}, function (self) {
-return $.b.int([$.b.getattr([self, "rows_per_subject", 1n])]);
-}));
 $ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
 return steps;
-});
-$ns.stages_run = $.fn("stages_run", ["self", "steps"], {}, function (self, steps) {
-return $.tuple([]);
 });
 $ns.check = $.fn("check", ["self", "steps", "*", "fresh", "inserted"], {"fresh": null, "inserted": false}, function (self, steps, fresh, inserted) {
 
@@ -4940,7 +4923,7 @@ return null;
 });
 $ns._guarantee = $.fn("_guarantee", ["self", "about", "worlds", "**cost"], {}, function (self, about, worlds, cost) {
 let facts;
-facts = $.dict([["rows", $.ga(self, "rows")], ["source", $.ga(self, "source")], ["assumptions", assumptions_of([self])], ["proven", $.ga(self, "proven")], ["slack", $.ga(self, "slack")]]);
+facts = $.dict([["rows", $.b.getattr([self, "rows_per_subject", 1n])], ["source", $.ga(self, "source")], ["assumptions", assumptions_of([self])], ["proven", $.ga(self, "proven")], ["slack", $.ga(self, "slack")]]);
 return Guarantee([], {"about": about, "adjacency": worlds, ...$.named($.dict([...$.pairs(facts), ...$.pairs(cost)]))});
 });
 $ns.fading = $.property($.fn("fading", ["self"], {}, function (self) {
@@ -5371,8 +5354,6 @@ const ClassVar = $.libraries["typing"]["ClassVar"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const count = $.modules["errors"]["count"];
 const Loss = $.modules["losses.base"]["Loss"];
-const DELETION_NOTIONS = $.modules["privacy.guarantee"]["DELETION_NOTIONS"];
-const Worlds = $.modules["privacy.guarantee"]["Worlds"];
 const PROOFS = $.modules["methods.base"]["PROOFS"];
 const Mechanism = $.modules["methods.base"]["Mechanism"];
 const Costliest = $.modules["methods.problem"]["Costliest"];
@@ -5386,7 +5367,6 @@ const Published = $.modules["methods.problem"]["Published"];
 const Solved = $.modules["methods.problem"]["Solved"];
 MOST_STAGES = 16n;
 Method = $.dataclass($.cls("Method", [MethodAsked], ($ns) => {
-$ns.notions = DELETION_NOTIONS;
 $ns.proof = $.gi(PROOFS, 0n);
 $ns.weighed = "always";
 $ns.own_ridge = false;
@@ -5395,9 +5375,6 @@ $ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (se
 return null;
 });
 $ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) {
-if ($.t(!$.has($.ga(self, "notions"), $.ga($.ga(plan, "problem"), "deletion_notion")))) {
-throw $.raised(InvalidParameter([("" + "is not covered by method " + $.formatted($.ga(self, "name"), "r", ""))], {"deletion_notion": $.b.str([$.ga($.ga(plan, "problem"), "deletion_notion")])}));
-}
 if (!$.t($.libraries["math"].isfinite([$.ga($.ga($.ga(plan, "loss"), "constants"), "lipschitz")]))) {
 throw $.raised(InvalidParameter([("" + "the " + $.formatted($.ga($.ga(plan, "loss"), "name"), "", "") + " loss has no Lipschitz constant; clip its gradients to L")]));
 }
@@ -5569,7 +5546,7 @@ method_of = $.fn("method_of", ["problem"], {}, function (problem) {
 if (!$.t($.b.isinstance([$.ga(problem, "method"), Method]))) throw $.raised($.b.AssertionError);
 return $.ga(problem, "method");
 });
-return {MOST_STAGES, Method, Numbers, Plan, _NUMBERS, method_of, ClassVar, PROOFS, Worlds, DELETION_NOTIONS, MethodAsked, Loss, Promise, Procedure, Mechanism, Problem, count, abstractmethod, InvalidParameter, fields, replace, Published, Costliest, Prior, Fitted, Any, Solved};
+return {MOST_STAGES, Method, Numbers, Plan, _NUMBERS, method_of, ClassVar, PROOFS, MethodAsked, Loss, Promise, Procedure, Mechanism, Problem, count, abstractmethod, InvalidParameter, fields, replace, Published, Costliest, Prior, Fitted, Any, Solved};
 })();
 $.modules["methods"] = (() => {
 let __getattr__, _METHODS, _STAGE_METHODS, _FORMER_METHODS, _MECHANISMS, METHODS, STAGE_METHODS, FORMER_METHODS, MECHANISMS;
@@ -5710,7 +5687,6 @@ NearGibbs = $.dataclass($.cls("NearGibbs", [Method], ($ns) => {
 $ns.name = "near-gibbs";
 $ns.summary = "Theorem 5.2, as printed or sharpened; rarely runnable";
 $ns.weighed = "never";
-$ns.notions = $.tuple([$.ga(Worlds, "DEFINITION_4_1")]);
 $ns.form = "printed";
 $ns.noise_variance = null;
 $ns.order = null;
@@ -5764,16 +5740,16 @@ throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga($.ga(problem,
 if (!$.t($.libraries["math"].isfinite([$.ga(constants, "range")]))) {
 throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss has range \u03c9=" + $.formatted($.ga(constants, "range"), "", ("" + "g")) + ": Theorem 5.2 needs a bounded loss. Use a bounded one, \u03bb > \u03b2\u208b=" + $.formatted($.ga(constants, "weak_convexity"), "", ("" + "g")) + " with method 'sharp', or method 'composition'")]));
 }
-if ($.t(!$.has($.ga(self, "notions"), $.ga(problem, "deletion_notion")))) {
+if ($.t(!$.is($.ga(problem, "deletion_notion"), $.ga(Worlds, "DEFINITION_4_1")))) {
 throw $.raised(InvalidParameter(["is not covered by Theorem 5.2, which compares with a law that never saw the record (Definition 4.1)"], {"deletion_notion": "pairwise"}));
 }
 return null;
 });
 }), [["form", () => ["is", $.b.str]], ["noise_variance", () => ["or", ["or", ["is", $.b.float], ["is", $.b.str]], ["none"]]], ["order", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-return {_ORDERS, _SOURCES, NearGibbsRun, NearGibbs, Worlds, ClassVar, Method, Gibbs, NoisySteps, renyi_order, positive, FORMS, choice, AssumptionViolated, Promise, Plan, Costliest, InvalidParameter, NON_ADAPTIVE, Any};
+return {_ORDERS, _SOURCES, NearGibbsRun, NearGibbs, ClassVar, Method, Gibbs, NoisySteps, renyi_order, positive, FORMS, choice, AssumptionViolated, Promise, Plan, Costliest, InvalidParameter, Worlds, NON_ADAPTIVE, Any};
 })();
 $.modules["methods.perturbed"] = (() => {
-let PerturbedRun, _UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, usual_pull, Perturbed, check_covered;
+let PerturbedRun, _UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, usual_pull, Perturbed, check_covered, _check_curving;
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const Any = $.libraries["typing"]["Any"];
@@ -5866,15 +5842,15 @@ return ($.t(steps_without) ? $.cm(self, "_erased", [worlds]) : $.dict([["curves"
 $ns.curve = $.fn("curve", ["self", "worlds"], {}, function (self, worlds) {
 let below, delta, exact, inexact, mu, ratio, spread;
 {const $v4 = $.unpack($.cm(self, "ratios", []), 2, -1);ratio = $v4[0];below = $v4[1];}
-delta = $.cm(worlds, "sensitivity", [$.mul($.ga(self, "lipschitz"), ROOM), $.ga(self, "rows")]);
+delta = $.cm(worlds, "sensitivity", [$.mul($.ga(self, "lipschitz"), ROOM), $.ga(self, "rows_per_subject")]);
 spread = $.modules["bounds.objective_perturbation"].spread([], {...$.named($.cm(self, "_ball", []))});
 inexact = $.modules["bounds.objective_perturbation"].inexact_rate([], {"spread": spread, "output_noise": $.ga(self, "output_noise")});
 mu = $.libraries["math"].inf;
 if ($.t($.eq($.ga(self, "form"), ONE_DIRECTION))) {
-exact = $.modules["bounds.objective_perturbation"].gdp([], {"lipschitz": $.div($.mul($.ga(self, "lipschitz"), ROOM), $.libraries["math"].sqrt([$.ga(self, "blocks")])), "noise": $.ga(self, "linear_term"), "ratio": ratio, "rows": $.ga(self, "rows"), "worlds": ($.t($.ga(worlds, "between_records")) ? 2n : 1n), "blocks": $.ga(self, "blocks")});
+exact = $.modules["bounds.objective_perturbation"].gdp([], {"lipschitz": $.div($.mul($.ga(self, "lipschitz"), ROOM), $.libraries["math"].sqrt([$.ga(self, "blocks")])), "noise": $.ga(self, "linear_term"), "ratio": ratio, "rows": $.ga(self, "rows_per_subject"), "worlds": ($.t($.ga(worlds, "between_records")) ? 2n : 1n), "blocks": $.ga(self, "blocks")});
 mu = $.mul($.libraries["math"].hypot([exact, $.cm(self, "_inexact_gdp", [spread])]), $.add(1n, $.mul(4n, UNIT)));
 }
-return Curve([], {"rate": $.mul($.add($.div($.pow(delta, 2n), $.mul(2n, $.pow($.ga(self, "linear_term"), 2n))), inexact), $.add(1n, $.mul(8n, UNIT))), "form": $.ga(self, "form"), "between_records": $.ga(worlds, "between_records"), "ratio": ratio, "below": below, "rows": $.ga(self, "rows"), "blocks": $.ga(self, "blocks"), "gdp_squared": ($.t($.lt(mu, $.libraries["math"].inf)) ? $.pow(mu, 2n) : null)});
+return Curve([], {"rate": $.mul($.add($.div($.pow(delta, 2n), $.mul(2n, $.pow($.ga(self, "linear_term"), 2n))), inexact), $.add(1n, $.mul(8n, UNIT))), "form": $.ga(self, "form"), "between_records": $.ga(worlds, "between_records"), "ratio": ratio, "below": below, "rows": $.ga(self, "rows_per_subject"), "blocks": $.ga(self, "blocks"), "gdp_squared": ($.t($.lt(mu, $.libraries["math"].inf)) ? $.pow(mu, 2n) : null)});
 });
 $ns._erased = $.fn("_erased", ["self", "worlds"], {}, function (self, worlds) {
 let apart;
@@ -5958,9 +5934,7 @@ return null;
 check_covered = $.fn("check_covered", ["problem"], {}, function (problem) {
 let constants, loss;
 {const $v7 = [$.ga(problem, "loss"), $.ga($.ga(problem, "loss"), "constants")];loss = $v7[0];constants = $v7[1];}
-if (!$.t($.ga(loss, "curving"))) {
-throw $.raised(AssumptionViolated([("" + "is proven for losses of one or of several known directions per row (logistic, softmax, one-vs-rest, pseudo-Huber, linear, clipped, sigmoid), not for " + $.formatted($.ga(loss, "name"), "", "") + "; use method 'sharp' or 'composition'")], {"method": "perturbed"}));
-}
+_check_curving([loss]);
 if (!$.t($.lt(0n, $.ga(problem, "strong_convexity")))) {
 throw $.raised(AssumptionViolated([("" + "\u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " must exceed the weak convexity \u03b2\u208b=" + $.formatted($.ga(constants, "weak_convexity"), "", ("" + "g")) + " of the " + $.formatted($.ga(loss, "name"), "", "") + " loss: only then is there one minimiser, with a density")]));
 }
@@ -5972,7 +5946,13 @@ throw $.raised(InvalidParameter([("" + "a Gaussian-DP budget needs a convex loss
 }
 return null;
 });
-return {PerturbedRun, _UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, usual_pull, Perturbed, check_covered, ClassVar, PROOFS, Method, DrawnAtOnce, MOST_STAGES, count, SOLVERS, choice, Plan, InvalidParameter, WEAKLY_CONVEX, FORMS, non_negative, positive, bounded_gradients, gradient_error, ONE_DIRECTION, Measures, AssumptionViolated, Any, GRID_BITS, ROOM, UNIT, Curve};
+_check_curving = $.fn("_check_curving", ["loss"], {}, function (loss) {
+if (!$.t($.ga(loss, "curving"))) {
+throw $.raised(AssumptionViolated([("" + "is proven for losses of one or of several known directions per row (logistic, softmax, one-vs-rest, pseudo-Huber, linear, clipped, sigmoid), not for " + $.formatted($.ga(loss, "name"), "", "") + "; use method 'sharp' or 'composition'")], {"method": "perturbed"}));
+}
+return null;
+});
+return {PerturbedRun, _UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, usual_pull, Perturbed, check_covered, _check_curving, ClassVar, PROOFS, Method, DrawnAtOnce, MOST_STAGES, count, SOLVERS, choice, Plan, InvalidParameter, WEAKLY_CONVEX, FORMS, non_negative, positive, bounded_gradients, gradient_error, ONE_DIRECTION, Measures, AssumptionViolated, Any, GRID_BITS, ROOM, UNIT, Curve};
 })();
 $.modules["methods.moments"] = (() => {
 let GRID, MOST_COORDINATES, MomentsRun, Moments;
@@ -6678,6 +6658,7 @@ const dataclass = $.libraries["dataclasses"]["dataclass"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const theorem_5_1 = $.modules["bounds.theorem_5_1"];
 const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
+const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const positive = $.modules["errors"]["positive"];
 const Worlds = $.modules["privacy.guarantee"]["Worlds"];
 const GridMethod = $.modules["methods.exact_steps"]["GridMethod"];
@@ -6702,7 +6683,6 @@ return $.dict([["rate", $.b.max([printed, $.div($.pow(mu, 2n), 2n)])]]);
 Theorem = $.dataclass($.cls("Theorem", [GridMethod], ($ns) => {
 $ns.name = "theorem";
 $ns.summary = "Theorem 5.1 as printed (5.2 for a non-convex loss)";
-$ns.notions = $.tuple([$.ga(Worlds, "DEFINITION_4_1")]);
 $ns.step_size = null;
 $ns.noise_variance = null;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
@@ -6732,12 +6712,15 @@ return $.cm(Plan, "of", [problem, run, numbers], {"exactness": $.ga(run, "exactn
 });
 }), [["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["or", ["is", $.b.float], ["is", $.b.str]], ["none"]]]], {frozen: true});
 _check_covered = $.fn("_check_covered", ["problem"], {}, function (problem) {
+if ($.t(!$.is($.ga(problem, "deletion_notion"), $.ga(Worlds, "DEFINITION_4_1")))) {
+throw $.raised(InvalidParameter(["needs method 'sharp': Theorem 5.1 states Definition 4.1 (a deleted record against one that was never there)"], {"deletion_notion": "pairwise"}));
+}
 if (!($.t($.ga($.ga($.ga(problem, "loss"), "constants"), "convex")) && $.t($.ga($.ga(problem, "loss"), "twice_differentiable")))) {
 throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss is not twice differentiable and convex, which Theorem 5.1 assumes; method 'sharp' needs less and is tighter")]));
 }
 return null;
 });
-return {TheoremRun, Theorem, _check_covered, Worlds, ClassVar, GridMethod, GridRun, positive, AssumptionViolated, Plan};
+return {TheoremRun, Theorem, _check_covered, ClassVar, GridMethod, GridRun, positive, AssumptionViolated, Plan, InvalidParameter, Worlds};
 })();
 $.modules["methods.passes"] = (() => {
 let MOST_PASSES, MOST_BLOCKS, _FIRST, _FALLS, _FEWEST, _USUAL, _FEWEST_ROWS, Passes, passes_for;
@@ -8045,7 +8028,7 @@ throw $.raised(InvalidParameter(["every stage of a ladder states its steps: as m
 for (const $v29 of $.each($.tuple([...$.each($.b.zip([$.ga(self, "kept"), $.ga(self, "kept_steps")], {"strict": true})), ...$.each($.b.zip([$.ga(self, "later"), $.ga(self, "later_steps")], {"strict": true}))]))) {
 {const $v30 = $.unpack($v29, 2, -1);stage = $v30[0];steps = $v30[1];}
 $.cm(stage, "check", [count(["steps of a stage", steps])]);
-if (($.t($.cm(stage, "stages_run", [steps])) || $.t($.ga(stage, "left")) || $.t($.ga(stage, "shows_start")) || $.t(!$.eq($.ga(stage, "records"), $.ga(self, "records"))))) {
+if (($.t($.b.isinstance([stage, LadderRun])) || $.t($.ga(stage, "left")) || $.t($.ga(stage, "shows_start")) || $.t(!$.eq($.ga(stage, "records"), $.ga(self, "records"))))) {
 throw $.raised(InvalidParameter([("" + "a run by " + $.formatted($.ga(stage, "method"), "r", "") + " on " + $.formatted($.ga(stage, "records"), "", "") + " slots is no stage of this ladder of " + $.formatted($.ga(self, "records"), "", "") + ": a stage starts at a kept stage or at a public point, never where the last published model was")]));
 }
 }
@@ -8059,9 +8042,6 @@ let inner;
 inner = (function* ($first) { for (const $v31 of $.each($first)) { let stage; stage = $v31; for (const $v32 of $.each($.cm(stage, "conditions", []))) { let condition; condition = $v32; yield condition; }} })($.tuple([...$.each($.ga(self, "kept")), ...$.each($.ga(self, "later"))]));
 return $.tuple([$.tuple(["stages-published", $.dict([])]), ...$.each(inner)]);
 });
-$ns.rows = $.property($.fn("rows", ["self"], {}, function (self) {
-return $.b.min([(function* ($first) { for (const $v33 of $.each($first)) { let stage; stage = $v33; yield $.ga(stage, "rows"); } })($.tuple([...$.each($.ga(self, "kept")), ...$.each($.ga(self, "later"))]))]);
-}));
 $ns.learn_steps = $.property($.fn("learn_steps", ["self"], {}, function (self) {
 return $.add($.b.sum([$.ga(self, "kept_steps")]), $.b.sum([$.ga(self, "later_steps")]));
 }));
@@ -8074,20 +8054,16 @@ throw $.raised(InvalidParameter([("" + "is not what this ladder runs: " + $.form
 }
 return null;
 });
-$ns.stages_run = $.fn("stages_run", ["self", "steps"], {}, function (self, steps) {
-let runs;
-runs = $.b.zip([$.b.range([$.add($.b.len([$.ga(self, "kept")]), $.b.len([$.ga(self, "later")]))]), $.tuple([...$.each($.ga(self, "kept")), ...$.each($.ga(self, "later"))]), $.tuple([...$.each($.ga(self, "kept_steps")), ...$.each($.ga(self, "later_steps"))])], {"strict": true});
-return $.slice($.b.tuple([runs]), ($.t($.eq($.cm(self, "exposure", [steps]), _LEARN)) ? 0n : $.b.len([$.ga(self, "kept")])), null, null);
-});
 $ns.interval = $.fn("interval", ["self", "about", "worlds", "*", "steps_with", "steps_without"], {"steps_without": 0n}, function (self, about, worlds, steps_with, steps_without) {
-let learned, parts, seen, told, total;
+let learned, parts, rows, seen, told, total;
 learned = $.either($.eq(steps_with, $.libraries["math"].inf), () => $.eq($.mod(steps_with, 2n), 1n));
 seen = [...$.each(($.t(learned) ? $.b.zip([$.ga(self, "kept"), $.ga(self, "kept_steps")], {"strict": true}) : $.tuple([])))];
 if (($.t(steps_with) && !$.t(steps_without))) {
 seen = $.iadd(seen, $.b.zip([$.ga(self, "later"), $.ga(self, "later_steps")], {"strict": true}));
 }
-parts = [...(function* ($first) { for (const $v34 of $.each($first)) { let stage, steps; {const $v35 = $.unpack($v34, 2, -1);stage = $v35[0];steps = $v35[1];} yield $.cm(stage, "interval", [about, worlds], {"steps_with": $.cm(stage, "exposure", [steps])}); } })(seen)];
-total = $.cm(Guarantee, "composed", [[$.tuple([$.cm(self, "_guarantee", [about, Worlds([worlds])]), 1n]), ...$.each((function* ($first) { for (const $v36 of $.each($first)) { let part; part = $v36; yield $.tuple([part, 1n]); } })(parts))]]);
+parts = [...(function* ($first) { for (const $v33 of $.each($first)) { let stage, steps; {const $v34 = $.unpack($v33, 2, -1);stage = $v34[0];steps = $v34[1];} yield $.cm(stage, "interval", [about, worlds], {"steps_with": $.cm(stage, "exposure", [steps])}); } })(seen)];
+rows = $.b.min([(function* ($first) { for (const $v35 of $.each($first)) { let stage; stage = $v35; yield $.b.getattr([stage, "rows_per_subject", 1n]); } })($.tuple([...$.each($.ga(self, "kept")), ...$.each($.ga(self, "later"))]))]);
+total = $.cm(Guarantee, "composed", [[$.tuple([$.cm(self, "_guarantee", [about, Worlds([worlds])], {"rows": rows}), 1n]), ...$.each((function* ($first) { for (const $v36 of $.each($first)) { let part; part = $v36; yield $.tuple([part, 1n]); } })(parts))]]);
 told = $.both($.ga(self, "kept"), () => $.eq(about, "deletion"));
 return ($.t(told) ? replace([total], {"assumptions": $.tuple([...$.each($.ga(total, "assumptions")), KEPT])}) : total);
 });
