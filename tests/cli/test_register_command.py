@@ -220,7 +220,7 @@ def test_the_report_begins_with_what_is_late_due_and_left(folder: Path) -> None:
 def test_a_letter_in_each_language_from_the_store(folder: Path, complaint) -> None:
     run("register", "letter", "store", "first", "--language", "de", "--out", "brief.html")
     run("register", "letter", "store", "first", "--out", "letter.html")
-    assert "Ihr Datensatz wurde am" in Path("brief.html").read_text()
+    assert "Ein Datensatz von Ihnen wurde am" in Path("brief.html").read_text()
     assert "Someone who kept every model" in Path("letter.html").read_text()
     with pytest.raises(SystemExit):
         main(["register", "letter", "store", "first", "--language", "fr", "--out", "x.html"])
