@@ -1,5 +1,5 @@
 # The engine without torch, for CPUs. Stores live on the volume; nothing else is written, so the root may be read-only:
-#   docker build -t noisygd-delete . && docker run --rm --read-only --tmpfs /tmp -v stores:/stores noisygd-delete demo
+#   docker build -t noisygd-delete . && docker run --rm --read-only --tmpfs /tmp -v stores:/stores noisygd-delete --help
 # --build-arg BASE=python:3.11-slim@sha256:... pins the base: `docker buildx imagetools inspect python:3.11-slim` says its digest
 ARG BASE=python:3.11-slim
 FROM ${BASE} AS build

@@ -16,7 +16,7 @@ $(READY): pyproject.toml lab/pyproject.toml server/pyproject.toml constraints.tx
 	touch $@
 
 demo: $(READY)          ## learn and delete on scikit-learn's digits, to the certificate
-	$(RUN) -m noisygd_delete demo
+	$(RUN) examples/start/digits.py
 
 # rooms that start databases or services, and tests of pages and proofs, are stages of their own: `make test TESTS="tests/docs"`
 SERVICES := tests/store/sources tests/service tests/store/publishers

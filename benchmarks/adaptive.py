@@ -24,7 +24,7 @@ from noisygd_delete_lab.reconstruction import curvature, reconstruct
 
 from noisygd_delete import Budget, Curator, EditRequest, Model, Records, learn, losses, make_plan, unlearn
 from noisygd_delete.audit import Counts, World
-from noisygd_delete.audit.membership import linear_engine, loss_engine, row_of
+from noisygd_delete.audit.membership import linear_engine, row_of
 from noisygd_delete.audit.simulation import SimulatedNoisyGD
 from noisygd_delete.curator.stream import Adaptive, Batching, Publication, interact
 from noisygd_delete.engine.noise import ResearchNoise
@@ -192,7 +192,8 @@ def claims(chains: int = 1_000_000) -> None:
         utility=False,
     )
     printed = replace(plan.mechanism, method="theorem")
-    linear, logistic = linear_engine(plan), loss_engine(plan)
+    linear = linear_engine(plan)
+    logistic = replace(linear, loss=plan.loss, regularization=plan.regularization)
     measured = {
         "linear": course(linear, steps, chains),
         "logistic": course(logistic, steps, chains),

@@ -14,7 +14,7 @@ from benchmarks import report
 from benchmarks.wide import least
 from noisygd_delete import Records, losses
 from noisygd_delete.engine.objective import Objective
-from noisygd_delete.engine.sums import SparseObjective, sums_of
+from noisygd_delete.engine.sums import sums_of
 
 PASSES = ((10_000, 20_000, 200, 2), (10_000, 20_000, 200, 10), (10_000, 20_000, 20, 2), (10_000, 2_000, 200, 2))
 RUNS = ((10_000, 100_000, 100, 2), (10_000, 100_000, 100, 10), (100_000, 100_000, 100, 2))
@@ -72,7 +72,7 @@ def passes(n: int, width: int, values: int, classes: int, repeats: int) -> list[
     loss = losses.Softmax(1.0, classes=classes) if classes > 2 else losses.Logistic(1.0)
     weights = np.random.default_rng(2).standard_normal((loss.outputs, width))
     facts = {"regularization": 0.01}
-    steps = {"thin": SparseObjective(thin, loss, **facts), "dense": Objective(dense, loss, **facts)}
+    steps = {"thin": Objective(thin, loss, **facts), "dense": Objective(dense, loss, **facts)}
     sums = {"thin": sums_of(thin, loss), "dense": sums_of(dense, loss)}
     calls = {
         **{f"float32 {form}": lambda each=each: each.gradient(weights, "float32") for form, each in sums.items()},

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .features import maps
     from .features.schema import Schema
     from .methods.plan import Plan
-    from .planner import cheapest_plan, make_plan
+    from .planner import make_plan
     from .planner.comparison import compare_plans
     from .privacy.budget import Budget
     from .privacy.guarantee import Guarantee
@@ -43,7 +43,6 @@ __all__ = [
     "Release",
     "Schema",
     "Store",
-    "cheapest_plan",
     "compare_plans",
     "errors",
     "learn",
@@ -69,7 +68,6 @@ _HOMES = {
     "RecordWisePipeline": "estimators",
     "Records": "records",
     "Release": "curator",
-    "cheapest_plan": "planner",
     "compare_plans": "planner.comparison",
     "learn": "curator",
     "make_plan": "planner",

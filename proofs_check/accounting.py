@@ -1,4 +1,4 @@
-"""What the accountant adds: DP-SGD extractors, and the excess risk behind `plan --cheapest`."""
+"""What the accountant adds: DP-SGD extractors, and the excess risk that a plan promises."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from noisygd_delete.methods import Interleaved, MarkovSums, Minimiser, Perturbed
 from noisygd_delete.methods.plan import Plan
 
 RENYI, PAIRS = Budget(order=8, dp=1.0, deletion=0.1), Budget.from_epsilon_delta(dp=(2.0, 1e-6), deletion=(0.2, 1e-6))
+USUAL_BUDGET = Budget(order=10, dp=1.0, deletion=0.1)
 NETWORK = losses.MultilayerPerceptron(radius=1.0, classes=2, hidden=8)
 USUAL = {"loss": losses.Logistic(radius=1.0), "records": 2000, "features": 6, "regularization": 1e-2}
 LARGER = {"records": 20_000, "features": 12}
@@ -58,6 +59,14 @@ FURTHER: dict[str, dict[str, Any]] = {
 def plan_by(name: str) -> Plan:
     """The plan of a row of the bank."""
     return make_plan(**{**USUAL, **{**PROBLEMS, **FURTHER}[name]})
+
+
+def sized_plan(
+    loss: losses.Loss, records: int, features: int, regularization: float, budget: Budget = USUAL_BUDGET, **facts: Any
+) -> Plan:
+    """A plan by its sizes; the budget where none is given: one of dp, a tenth of it for who was erased, at order 10."""
+    sizes = {"records": records, "features": features, "regularization": regularization}
+    return make_plan(loss, **sizes, budget=budget, **facts)
 
 
 def unit_rows(rows: int, width: int, seed: int = 0) -> np.ndarray:

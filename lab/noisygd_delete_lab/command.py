@@ -38,7 +38,7 @@ def parser() -> argparse.ArgumentParser:
     comparing.add_argument("--delta", type=number, default=1e-5)
     comparing.add_argument("--no-attack", action="store_true", help="leave out the two attacks (most of the time)")
     comparing.add_argument("--seed", type=seed, default=0, help="of this measurement; nothing certified uses it")
-    comparing.takes += ("--json",)
+    comparing.take("--json")
     return whole
 
 

@@ -1,7 +1,7 @@
 """What an adversary can do: attacks on releases, confidence bounds, and claimed-against-measured reports."""
 
 from .canaries import audit_one_run
-from .membership import audit, audit_loss
+from .membership import audit
 from .releases import audit_releases
 from .simulation import Counts, LinearLikelihoodRatio, ShadowLikelihoodRatio, SimulatedNoisyGD, World
 from .three_samples import KernelWitness, ThreeSamples, three_samples
@@ -19,7 +19,6 @@ __all__ = [
     "ThreeSamples",
     "World",
     "audit",
-    "audit_loss",
     "audit_one_run",
     "audit_releases",
     "three_samples",

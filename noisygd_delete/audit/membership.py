@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -79,16 +79,6 @@ def linear_engine(plan: Plan, *, later_releases: int = 1) -> SimulatedNoisyGD:
         output_noise=plan.output_noise,
         chain=start.chain if isinstance(start, Solved) else 1,
     )
-
-
-def loss_engine(plan: Plan, *, later_releases: int = 1) -> SimulatedNoisyGD:
-    """The plan's Noisy-GD on its own loss."""
-    if plan.mechanism.fresh:
-        raise AssumptionViolated(
-            "shadow models of a real loss are run for methods that resume from the published model; use audit(plan), or audit_releases, which runs the product itself"
-        )
-    linear = linear_engine(plan, later_releases=later_releases)
-    return replace(linear, loss=plan.loss, regularization=plan.regularization)
 
 
 def _enough(plan: Plan) -> int:
@@ -237,58 +227,3 @@ def audit(
     if honest.learn_steps < plan.learn_steps:
         notes.append(f"learning was cut to {honest.learn_steps} of {plan.learn_steps} steps, and so were the claims")
     return AuditResult(tuple(rows), chains, false_alarm, tuple(notes))
-
-
-def audit_loss(
-    plan: Plan,
-    *,
-    record: tuple[Sequence[float], float],
-    others: Records | None = None,
-    engine_plan: Plan | None = None,
-    chains: int = 20_000,
-    later_releases: int = 1,
-    false_alarm: float = 0.01,
-    factor: float = 3.0,
-    rng: np.random.Generator | None = None,
-) -> AuditResult:
-    """Claimed against measured for a real loss: a synthetic target record beside other synthetic ones, by shadow models.
-
-    Args:
-        plan: whose claims are audited. engine_plan: what is run, if something else (a planted fault).
-        record: (row, label) of the target. others: the other occupied slots; default none.
-    """
-    generator = np.random.default_rng() if rng is None else rng
-    engine = loss_engine(plan if engine_plan is None else engine_plan, later_releases=later_releases)
-    row, label = record
-
-    def table(values: Sequence[float], own: float) -> Records:
-        if others is None:
-            return Records([list(values)], [own])
-        return Records(np.vstack([others.features, [list(values)]]), np.append(others.labels, own))
-
-    here, null = table(row, label), table([0.0] * len(row), label)
-    accountant = claims(engine, plan)
-    everything = frozenset(range(1, later_releases + 2))
-    asked = [
-        Question(
-            "record still there, the learned model",
-            World(here, here),
-            World(null, null),
-            frozenset({1}),
-            accountant.dp_cumulative(observed=[1], adjacency="zero-out"),
-        ),
-        Question(
-            "erased record, releases from its erasure on",
-            World(here, null),
-            World(null, null),
-            everything - {1},
-            accountant.deletion(1, 2, everything - {1}, notion="definition-4.1"),
-        ),
-    ]
-    jury = Jury(lambda world: simulate(engine, world, 2 * chains, generator))
-    attacks = {"shadow model": ShadowLikelihoodRatio.fit}
-    share = false_alarm / len(asked)
-    rows = [row for question in asked for row in jury.answer(question, attacks, error=share, factor=factor)]
-    return AuditResult(
-        tuple(rows), chains, false_alarm, (f"{plan.loss.name} loss, one record against the null record",)
-    )

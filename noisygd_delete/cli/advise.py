@@ -27,7 +27,7 @@ def register(commands: Any) -> None:
     )
     add_plan_file(parser)
     parser.add_argument("--out", metavar="FILE", help="write what is advised to a file, for `init --plan FILE`")
-    parser.takes += ("--explain", "--json")
+    parser.take("--explain", "--json")
     parser.set_defaults(run=_run)
 
 

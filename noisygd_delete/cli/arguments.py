@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import islice
 from typing import Any, NoReturn
 
 from ..errors import NoisyGDDeleteError, written
@@ -28,7 +27,6 @@ COMMON = """\
 --channel CHANNEL   how it came in: desk, form, e-mail, letter, telephone, agent, registry
 --identity-checked  you made sure who asks"""
 LINES = {
-    "demo": "from scikit-learn's digits to a certificate: learn, measure, erase three of them",
     "quickstart": "from a CSV or Parquet file to a model in one command; with --delete to a signed certificate",
     "advise": "which method, λ and how many publications to begin with; needs sizes only",
     "plan": "steps and noise for a budget, explained; with --out a file of them for other commands",
@@ -98,36 +96,19 @@ class Intermixed(argparse.ArgumentParser):
         also = f"\nalso: {', '.join(self.takes)} (see noisygd-delete --help)\n" if self.takes else ""
         return super().format_help() + also
 
-    def options(self) -> dict[str, argparse.Action]:
-        """Every option that it takes, by how it is typed."""
-        return self._option_string_actions | self._general()._option_string_actions
-
-    def _general(self) -> argparse.ArgumentParser:
-        """What knows the general options that this command takes, and no others."""
-        general = argparse.ArgumentParser(prog=self.prog, allow_abbrev=False, add_help=False)
-        general.error = self.error  # type: ignore[method-assign]
-        for name in self.takes:
-            general.add_argument(name, **GENERAL[name])
-        return general
+    def take(self, *names: str) -> None:
+        """Have it take these of `GENERAL`, of which its own help says the names alone."""
+        for name in names:
+            self.add_argument(name, help=argparse.SUPPRESS, **GENERAL[name])
+        self.takes += names
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         in_order = any(action.nargs == argparse.PARSER for action in self._actions)  # it has commands of its own
         if self._mixing or in_order:
             return super().parse_known_args(args, namespace)
-        words = iter(sys.argv[1:] if args is None else args)
-        general: list[str] = []
-        own: list[str] = []
-        parser = self._general()
-        for word in words:
-            action = parser._option_string_actions.get(word.partition("=")[0])
-            (own if action is None else general).append(word)
-            if action is not None and action.nargs is None and "=" not in word:
-                general += islice(words, 1)  # its value
-            if word == "--":
-                own += words
         self._mixing = True
         try:
-            return self.parse_known_intermixed_args(own, parser.parse_args(general, namespace))
+            return self.parse_known_intermixed_args(args, namespace)
         finally:
             self._mixing = False
 
@@ -142,7 +123,7 @@ def store_command(commands: Any, name: str, example: str, run: Callable[[argpars
     """A command that works on a store: its folder, how long to wait for another process, JSON."""
     parser = add_command(commands, name, epilog=f"example: noisygd-delete {example}")
     parser.add_argument("store", metavar="STORE")
-    parser.takes += ("--wait", "--json")
+    parser.take("--wait", "--json")
     parser.set_defaults(run=run)
     return parser
 
@@ -160,7 +141,7 @@ def check_words(parser: Intermixed, arguments: Sequence[str], elsewhere: Mapping
         commands: Any = next((action.choices for action in parser._actions if isinstance(action.choices, dict)), {})
         if text.startswith("--"):
             name = text.partition("=")[0]
-            options = parser.options()
+            options = parser._option_string_actions
             if name not in options:
                 known = [*options, *elsewhere]
                 near = name if name in elsewhere else _nearest(name, known)
@@ -221,7 +202,7 @@ def number(text: str) -> float:
 
 def options_of(parser: Intermixed) -> dict[str, str]:
     """Parameter -> the option that sets it, for the options of one command."""
-    return {action.dest: action.option_strings[-1] for action in parser.options().values()}
+    return {action.dest: action.option_strings[-1] for action in parser._option_string_actions.values()}
 
 
 def told(error: NoisyGDDeleteError, options: Mapping[str, str]) -> str:

@@ -35,7 +35,7 @@ def register(commands: Any) -> None:
         metavar="STORE",
         help="audit its plan; without it, that of --plan, which then says --records and --features too",
     )
-    parser.takes += ("--wait",)
+    parser.take("--wait")
     add_plan_file(parser)
     chosen = parser.add_argument_group("audit")
     chosen.add_argument(
@@ -55,7 +55,7 @@ def register(commands: Any) -> None:
         "--runs", type=whole, default=500, help="by releases: runs to fit to, and as many to count (default 500)"
     )
     chosen.add_argument("--seed", type=seed, help="repeat the same synthetic runs")
-    parser.takes += ("--json",)
+    parser.take("--json")
     parser.set_defaults(run=_run)
 
 

@@ -25,7 +25,7 @@ def register(commands: Any) -> None:
     asking.add_argument("--order", type=number, help="Rényi order; default: the plan's, or 10")
     asking.add_argument("--delta", type=number, help="δ; default: the plan's, or 1e-6")
     asking.add_argument("--last", type=whole, default=10, metavar="N", help="list the last N releases (default 10)")
-    asking.takes += ("--explain",)
+    asking.take("--explain")
     _add_questions(asking)
 
 

@@ -42,7 +42,6 @@ def register(commands: Any) -> None:
     certificate.add_argument(
         "--html", metavar="FILE", help="write the page here; opened in a browser, it checks itself"
     )
-    certificate.takes += ("--language",)
     certificate.add_argument(
         "--envelope", metavar="FILE", help="write it here as an in-toto statement in a DSSE envelope; needs --key"
     )
@@ -74,7 +73,7 @@ def register(commands: Any) -> None:
         metavar="FILE",
         help="output of `residue --json`: where it was looked for what was erased, as your statement",
     )
-    certificate.takes += ("--json",)
+    certificate.take("--language", "--json")
     certificate.set_defaults(run=_certificate)
 
 

@@ -46,10 +46,10 @@ class _Completion(argparse.Action):
 
 
 def _tell_all(parser: Any) -> None:
-    """Give each command what it takes of the general options as options of its own, for whoever reads the parser."""
-    for name in parser.takes:
-        parser.add_argument(name, **GENERAL[name])
+    """Show what each command takes of the general options, for whoever reads the parser."""
     for action in parser._actions:
+        if GENERAL.keys() & set(action.option_strings):
+            action.help = None
         if isinstance(action.choices, dict):
             for command in action.choices.values():
                 _tell_all(command)
@@ -93,7 +93,7 @@ def _root() -> tuple[Intermixed, Any]:
     root = Intermixed(
         prog="noisygd-delete",
         description="Train models by noisy gradient descent and erase records from them, with a certificate.",
-        epilog="start with: noisygd-delete demo · help on a command: noisygd-delete COMMAND --help · completion: "
+        epilog="start with: noisygd-delete quickstart FILE --label COL · help on a command: noisygd-delete COMMAND --help · completion: "
         'eval "$(noisygd-delete --print-completion bash)"',
         allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -169,7 +169,7 @@ def _said_to_plan(command: str) -> dict[str, str]:
     )
     where = f"said to `noisygd-delete plan --out plan.toml`, which `{command}` reads with --plan plan.toml"
     [plan] = [one for one in parser("plan")._actions if isinstance(one.choices, dict)]
-    return dict.fromkeys(plan.choices["plan"].options(), where) | departed  # type: ignore[index]
+    return dict.fromkeys(plan.choices["plan"]._option_string_actions, where) | departed  # type: ignore[index]
 
 
 def carry_out(parsed: argparse.Namespace) -> int:

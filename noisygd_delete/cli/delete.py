@@ -27,7 +27,7 @@ def register(commands: Any) -> None:
     )
     add_promises(parser)
     add_request_options(parser)
-    parser.takes += STATEMENTS
+    parser.take(*STATEMENTS)
     parser = store_command(commands, "replace", "replace STORE --data corrected.csv", correct)
     parser.add_argument(
         "--data",
@@ -37,11 +37,11 @@ def register(commands: Any) -> None:
     )
     add_promises(parser)
     add_request_options(parser)
-    parser.takes += ("--delimiter", *STATEMENTS)
+    parser.take("--delimiter", *STATEMENTS)
     parser = store_command(commands, "insert", "insert STORE --data new.csv", insert)
     parser.add_argument("--data", required=True, metavar="FILE", help="CSV or Parquet with the columns of the schema")
     add_request_options(parser)
-    parser.takes += ("--delimiter",)
+    parser.take("--delimiter")
 
 
 def delete(parsed: argparse.Namespace) -> int:

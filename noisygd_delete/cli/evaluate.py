@@ -33,7 +33,7 @@ def register(commands: Any) -> None:
         action="store_true",
         help="on the records in the table instead: counts under noise, charged to the account like a release",
     )
-    parser.takes += ("--delimiter",)
+    parser.take("--delimiter")
     parser.add_argument(
         "--noise",
         type=number,
@@ -43,7 +43,7 @@ def register(commands: Any) -> None:
     )
     parser = store_command(commands, "predict", "predict STORE --data new.csv --out predictions.csv", _predict)
     parser.add_argument("--data", required=True, metavar="FILE", help="CSV or Parquet; label and id may be missing")
-    parser.takes += ("--delimiter",)
+    parser.take("--delimiter")
     parser.add_argument("--probabilities", action="store_true", help="of each class too, a column each in --out")
     parser.add_argument("--out", metavar="FILE", help="write one prediction a line (CSV)")
 

@@ -54,17 +54,16 @@ def register(commands: Any) -> None:
     parser.add_argument(
         "--audit", metavar="FILE", help="output of `audit --json`, quoted in the annex beside the bounds"
     )
-    parser.takes += ("--language",)
-    parser.takes += ("--json",)
+    parser.take("--language", "--json")
     parser.set_defaults(run=_export)
     parser = add_command(commands, "report", epilog="example: noisygd-delete report STORE --out report.html")
     parser.add_argument("store", metavar="STORE")
     parser.add_argument("--out", required=True, metavar="FILE", help="write the page here")
     parser.add_argument("--title", help="default: what it is, in its language")
-    parser.takes += ("--language",)
+    parser.take("--language")
     parser.add_argument("--delta", type=number, help="δ of the (ε, δ) figures; default: the plan's, or 1e-6")
     parser.add_argument("--audit", metavar="FILE", help="output of `audit --json`, quoted as evidence")
-    parser.takes += ("--json",)
+    parser.take("--json")
     parser.set_defaults(run=_report)
 
 

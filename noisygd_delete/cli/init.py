@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
@@ -41,7 +42,6 @@ def register(commands: Any) -> None:
         "--id", metavar="COL", help="column with each record's own id (or `id` in the schema; else rows are numbered)"
     )
     parser.add_argument("--subject", metavar="COL", help="column with the person each record is about")
-    parser.takes += ("--delimiter",)
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--schema", metavar="FILE", help="public bounds and categories (TOML)")
     source.add_argument(
@@ -55,11 +55,9 @@ def register(commands: Any) -> None:
         metavar="N",
         help="n, public; default: a twentieth more than rows, as room for insertions",
     )
-    parser.takes += ("--dry-run",)
-    parser.takes += ("--tombstones", "--tombstone-key")
     add_map(parser)
     add_plan_file(parser)
-    parser.takes += ("--memory", "--explain", "--json")
+    parser.take("--delimiter", "--dry-run", "--tombstones", "--tombstone-key", "--memory", "--explain", "--json")
     parser.set_defaults(run=init)
 
 
@@ -151,6 +149,7 @@ def _create_from(parsed: argparse.Namespace, schema: Schema, held_out: HeldOut |
     from ..planner.usual import usual_slots
     from ..records import LeftOut, check_slots
     from ..store import Store
+    from ..store.store import DryRun
     from .release import tombstones_from
 
     reading = RecordFile(schema, parsed.data, parsed.delimiter, numbered=True, held_out=held_out, labelled=True)
@@ -163,10 +162,8 @@ def _create_from(parsed: argparse.Namespace, schema: Schema, held_out: HeldOut |
         return made[-1][1]
 
     named = schema if schema.id_column is not None else _numbered(schema)
-    if parsed.dry_run:
-        Store.check_from(parsed.store, reading, named, plan_for, tombstones=tombstones)
-    else:
-        Store.create_from(parsed.store, reading, named, plan_for, tombstones=tombstones).close()
+    with suppress(DryRun):
+        Store.create_from(parsed.store, reading, named, plan_for, tombstones=tombstones, dry_run=parsed.dry_run).close()
     left_out = LeftOut(rows=reading.dropped + reading.unlabelled)
     return _Found(reading.rows, reading.clipped, reading.unknown, left_out, reading.unlabelled, *made[-1])
 

@@ -31,7 +31,7 @@ def register(commands: Any) -> None:
     )
     parser.add_argument("--passphrase", action="store_true", help="encrypt the key under a passphrase, asked for twice")
     add_passphrase_file(parser)
-    parser.takes += ("--json",)
+    parser.take("--json")
     parser.set_defaults(run=_run)
 
 

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 def register(commands: Any) -> None:
     parser = store_command(commands, "learn", "learn STORE", learn)
-    parser.takes += ("--dry-run", "--explain", "--device", "--memory")
+    parser.take("--dry-run", "--explain", "--device", "--memory")
     add_request_id(parser)
     parser = store_command(commands, "relearn", "relearn STORE --plan plan.toml --dry-run", relearn)
     parser.add_argument("--slots", type=whole, metavar="N", help="a larger n; default: as before")
     add_plan_file(parser)
     add_request_id(parser)
-    parser.takes += ("--dry-run", "--explain", "--device", "--memory")
+    parser.take("--dry-run", "--explain", "--device", "--memory")
 
 
 def learn(parsed: argparse.Namespace) -> int:

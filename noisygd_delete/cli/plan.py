@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 from copy import copy
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import InvalidParameter
 from ..methods.base import AUTO
@@ -25,11 +25,6 @@ from .plan_file import (
 )
 from .terminal import show
 
-if TYPE_CHECKING:
-    from ..planner.make import Choice
-
-_COMPARING = ("compare", "cheapest")
-
 
 def register(commands: Any) -> None:
     parser = add_command(
@@ -46,12 +41,7 @@ def register(commands: Any) -> None:
     comparing.add_argument(
         "--compare", action="store_true", help="every method for convex losses side by side, by forecast cost and noise"
     )
-    comparing.add_argument(
-        "--cheapest",
-        action="store_true",
-        help="the fewest steps per request that keep --excess-risk (method sharp); with the Pareto table",
-    )
-    parser.takes += ("--explain", "--json")
+    parser.take("--explain", "--json")
     parser.set_defaults(run=plan)
 
 
@@ -61,7 +51,7 @@ def plan(parsed: argparse.Namespace) -> int:
 
     asked = {name: getattr(parsed, name) for name in (*SIZES, *ADVISED) if name in parsed}
     target = None if parsed.out is None else output("--out", parsed.out, begins=HEAD.encode())
-    comparing = [f"--{name}" for name in _COMPARING if getattr(parsed, name)]
+    comparing = ["--compare"] if parsed.compare else []
 
     def typed(problem: dict[str, Any]) -> str:
         return command(problem, *comparing, file=parsed.out)
@@ -88,10 +78,10 @@ def _planned(parsed: argparse.Namespace, asked: dict[str, Any]) -> tuple[str, di
         raise InvalidParameter(
             "is chosen by `advise`, and by `init` for its table; here a method is named", method=AUTO
         )
-    if parsed.out is not None and (parsed.compare or parsed.cheapest or not {"requests", "period"}.isdisjoint(asked)):
+    if parsed.out is not None and (parsed.compare or not {"requests", "period"}.isdisjoint(asked)):
         unsized = {name: value for name, value in asked.items() if name not in SIZES}
         raise InvalidParameter(
-            "--out writes what is asked, not what a forecast chose: leave --compare and --cheapest out, and with --requests the sizes: "
+            "--out writes what is asked, not what a forecast chose: leave --compare out, and with --requests the sizes: "
             + command(unsized, file=parsed.out)
         )
     return written(_defaults(parsed) | asked), *_answered(parsed)  # what is shown is what is written
@@ -117,9 +107,6 @@ def _answered(parsed: argparse.Namespace) -> tuple[dict[str, Any], str]:
     from .advised_plan import as_given, described, plan_from, stream_from
     from .budget_left import warning
 
-    if parsed.cheapest:
-        choice = _cheapest(parsed)
-        return choice.to_dict(), f"{described(parsed, choice.plan)}\n\n{choice.text()}"
     sizes: dict[str, Any] = {name: getattr(parsed, name) for name in SIZES}
     if parsed.compare:
         comparison = compare_plans(**as_given(parsed), **sizes, target=parsed.excess_risk, requests=parsed.requests)
@@ -130,38 +117,3 @@ def _answered(parsed: argparse.Namespace) -> tuple[dict[str, Any], str]:
         return {**stream.to_dict(), "plan": stream.plan.summary(), **warning(stream.plan)}, text
     found = plan_from(parsed, **sizes)
     return {**found.summary(), **warning(found)}, described(parsed, found)
-
-
-def _cheapest(parsed: argparse.Namespace) -> Choice:
-    from ..planner import cheapest_plan
-    from .advised_plan import budget_from, loss_from, total_from
-
-    if parsed.ridge != "given":
-        raise InvalidParameter(
-            "--ridge forecast and --cheapest do not go together: plan with --ridge forecast first and give its λ"
-        )
-    if parsed.period is not None:
-        raise InvalidParameter("--cheapest plans for a number of requests, whenever they come; leave --period out")
-    if parsed.requests is not None and parsed.releases > 1:
-        raise InvalidParameter("--requests N plans N + 1 releases; give --releases or --requests, not both")
-    releases = parsed.releases if parsed.requests is None else parsed.requests + 1
-    fixed = {
-        name: parsed.method_fields[name] for name in ("step_size", "noise_variance") if name in parsed.method_fields
-    }
-    return cheapest_plan(
-        loss_from(parsed),
-        records=parsed.records,
-        features=parsed.features,
-        regularization=parsed.regularization,
-        budget=budget_from(parsed),
-        excess_risk=parsed.excess_risk,
-        adjacency=parsed.adjacency,
-        deletion_notion=parsed.deletion_notion,
-        releases=releases,
-        batch=parsed.batch,
-        rows_per_subject=parsed.rows_per_subject,
-        dtype=parsed.dtype,
-        **({} if parsed.method is None else {"method": parsed.method}),
-        total=total_from(parsed, delta=budget_from(parsed).shown_delta),
-        **fixed,
-    )

@@ -30,7 +30,7 @@ def register(commands: Any) -> None:
         "--position", help="of its commit, if known (transaction:734, version:12); default: before now"
     )
     add_request_id(parser)
-    parser.takes += ("--dry-run", "--tombstones", "--tombstone-key", "--device", "--memory")
+    parser.take("--dry-run", "--tombstones", "--tombstone-key", "--device", "--memory")
 
 
 def publish(parsed: argparse.Namespace) -> int:

@@ -68,7 +68,7 @@ def register(commands: Any) -> None:
     )
     add_map(command)
     add_plan_file(command)
-    command.takes += ("--json",)
+    command.take("--json")
     command.set_defaults(run=start)
 
 

@@ -62,7 +62,7 @@ def register(commands: Any) -> None:
         one.add_argument("store", metavar="STORE")
         if name not in _OF_ALL:
             one.add_argument("token", metavar="REQUEST")
-        one.takes = ("--json",) if name in _READING else ("--wait", "--json")
+        one.take(*([] if name in _READING else ["--wait"]), "--json")
         one.set_defaults(run=run)
     _add_options(actions.choices)
     for one in actions.choices.values():
@@ -100,10 +100,10 @@ def _add_options(actions: dict[str, Intermixed]) -> None:
     add("prune", "--request-id", "TOKEN", "this one, whatever its time")
     for name, what in _ON.items():
         add(name, "--on", "DAY", f"when {what} (2026-05-04); default: today")
-    actions["receive"].takes += STATEMENTS
-    actions["prune"].takes += ("--dry-run",)
+    actions["receive"].take(*STATEMENTS)
+    actions["prune"].take("--dry-run")
     for name in ("list", "letter"):
-        actions[name].takes += ("--language",)
+        actions[name].take("--language")
 
 
 def _list(parsed: argparse.Namespace) -> int:

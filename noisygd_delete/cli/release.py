@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -117,7 +116,7 @@ def released(
 ) -> int:
     learning = label in ("learn", "relearn")
     steps = plan.learn_steps if learning else plan.delete_steps
-    with progress_bar(label, steps, _running(plan, label)) as progress:
+    with progress_bar(label, steps) as progress:
         release = run(replace(parsed.execution, progress=progress))
     doubt = warning(plan) if learning else {}
     left = store.accountant.remaining().to_dict()
@@ -129,27 +128,6 @@ def released(
     text = "\n\n".join(filter(None, (told, aside, _generated(parsed, release), doubt.get("warning"))))
     show(parsed, {**release.to_dict(), "left": left, **counts, **doubt, **places, **out}, text)
     return _WITHHELD if release.status is Statuses.WITHHELD else 0
-
-
-def _running(plan: Plan, label: str) -> Callable[[int], str]:
-    """Where the guarantee stands after k steps: what a learn has spent, or what a request has not yet forgotten."""
-    problem, delta = plan.problem, plan.budget.shown_delta
-    if plan.stages:  # of which none is published before all are
-        whole = plan.dp if label in ("learn", "relearn") else plan.deletion
-        figure = shown(whole.with_slack().epsilon(delta))
-        name = "ε_dp" if whole.about == "dp" else "ε_dd"
-        return lambda _: f"{name}={figure}"
-    if label in ("learn", "relearn"):
-        return lambda k: (
-            f"ε_dp={shown(plan.mechanism.interval('dp', problem.adjacency, steps_with=k).with_slack().epsilon(delta))}"
-        )
-
-    def left(steps: int) -> str:
-        known = plan.mechanism.exposure(plan.learn_steps) if plan.mechanism.fresh else math.inf
-        bound = plan.mechanism.interval("deletion", problem.deletion_notion, steps_with=known, steps_without=steps)
-        return f"ε_dd={shown(bound.with_slack().epsilon(delta))} (later models alone, if {NON_ADAPTIVE})"
-
-    return left
 
 
 def _generated(parsed: argparse.Namespace, release: Release) -> str:

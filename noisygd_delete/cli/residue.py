@@ -30,7 +30,7 @@ def register(commands: Any) -> None:
         help="postgresql://..., a Delta or Iceberg table, a store, a folder, a file",
     )
     parser.add_argument("--tokens", required=True, metavar="FILE", help="texts that must be gone, one a line")
-    parser.takes += ("--json",)
+    parser.take("--json")
     parser.set_defaults(run=_run)
 
 

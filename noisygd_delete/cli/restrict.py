@@ -39,8 +39,7 @@ def register(commands: Any) -> None:
         parser.add_argument("--request-id", metavar="TOKEN", help="random token of this request; `lift` names it")
         parser.add_argument("--later", action="store_true", help="edit the rows now, leave the release to a later one")
         add_promises(parser)
-        parser.takes += STATEMENTS
-        parser.takes += ("--device", "--memory")
+        parser.take(*STATEMENTS, "--device", "--memory")
     parser = store_command(
         commands,
         "lift",
@@ -54,7 +53,7 @@ def register(commands: Any) -> None:
         "--told", required=True, metavar="DAY", help="when the person was told that the restriction ends"
     )
     parser.add_argument("--later", action="store_true", help="put the rows back now, leave the release to a later one")
-    parser.takes += ("--device", "--memory")
+    parser.take("--device", "--memory")
 
 
 def restrict(parsed: argparse.Namespace) -> int:

@@ -43,7 +43,7 @@ def add_request_options(parser: Intermixed) -> None:
     """What every request for an edit takes."""
     add_request_id(parser)
     parser.add_argument("--later", action="store_true", help="edit the rows now, leave the release to a later one")
-    parser.takes += ("--dry-run", "--tombstones", "--tombstone-key", "--device", "--memory")
+    parser.take("--dry-run", "--tombstones", "--tombstone-key", "--device", "--memory")
 
 
 def with_token(request: EditRequest) -> EditRequest:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from ..curator.stream import Batching, Calendar, StreamSummary
     from ..curator.stream.parsing import Numbered
     from ..records import EditRequest
-    from ..store import Store
     from ..store.ledger import Ledger
 
 _WITHHELD, _REFUSED = 3, 2
@@ -42,9 +41,7 @@ def register(commands: Any) -> None:
     parser.add_argument("--csv", action="store_true", help="read CSV whatever the name")
     when = parser.add_argument_group("publication")
     add_batches(when)
-    parser.takes += ("--dry-run", "--wait")
-    parser.takes += STATEMENTS
-    parser.takes += ("--tombstones", "--tombstone-key", "--device", "--memory", "--json")
+    parser.take("--dry-run", "--wait", *STATEMENTS, "--tombstones", "--tombstone-key", "--device", "--memory", "--json")
     parser.set_defaults(run=stream)
 
 
@@ -81,7 +78,7 @@ def stream(parsed: argparse.Namespace) -> int:
         else:
             total, arrivals = 0, listening.lines(lambda: stream.due, stream.tick)
         stream.tick()
-        with progress_bar("stream", total, lambda _: _so_far(store), unit="request") as progress:
+        with progress_bar("stream", total, unit="request") as progress:
             arrived = _to_the_end(numbered(arrivals, store.schema, table=table))
             # what a file holds is here; a pipe's next line may never come
             most = min(stream.batching.size or 1, _AT_ONCE) if listening is None else 1
@@ -114,16 +111,6 @@ def _to_the_end(requests: Iterator[Numbered]) -> Iterator[Numbered]:
         if not last:
             raise
         yield last, InvalidRequest(f"after line {last}: {error}")
-
-
-def _so_far(store: Store) -> str:
-    from ..privacy.sentences import shown
-
-    accountant = store.accountant
-    if not accountant.releases:
-        return ""
-    spent = accountant.dp_cumulative().with_slack().epsilon(store.plan.budget.shown_delta)
-    return f"{accountant.releases} releases, ε_dp={shown(spent)}"
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
@@ -144,51 +144,30 @@ _PATIENCE = 0.5  # seconds of a run that no bar is drawn for: loading what draws
 
 
 @contextmanager
-def progress_bar(
-    label: str, total: int, running: Callable[[int], str] | None = None, unit: str = "step"
-) -> Iterator[Progress | None]:
-    """A bar on stderr while it is a terminal; nothing in a pipe. `running` says where the guarantee stands after k units."""
+def progress_bar(label: str, total: int, unit: str = "step") -> Iterator[Progress | None]:
+    """A bar on stderr while it is a terminal, once the run has taken `_PATIENCE` seconds; nothing in a pipe."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
-    bar = _Bar(label, total, running, unit)
-    try:
-        yield bar
-    finally:
-        bar.close()
+    began, bar = time.perf_counter(), cast("Any", None)
 
-
-class _Bar:
-    """Drawn once a run has taken `_PATIENCE` seconds, then ten times a second at most. What it says beside the steps is
-    computed anew only while that takes less than a hundredth of the time."""
-
-    def __init__(self, label: str, total: int, running: Callable[[int], str] | None, unit: str) -> None:
-        self._words: dict[str, Any] = {"total": total, "desc": label, "unit": unit, "leave": False}
-        self._running, self._bar = running, cast("Any", None)
-        self._began = time.perf_counter()
-        self._next = self._speaks = self._began + _PATIENCE
-
-    def __call__(self, step: int) -> None:
-        now = time.perf_counter()
-        if now < self._next:
-            return
-        if self._bar is None:
+    def progress(done: int) -> None:
+        nonlocal bar
+        if bar is None:
+            taken = time.perf_counter() - began
+            if taken < _PATIENCE:
+                return
             from tqdm.std import tqdm
 
-            self._bar = tqdm(**self._words)
-            self._bar.start_t -= now - self._began
-        if self._running is not None and now >= self._speaks:
-            before = time.perf_counter()
-            self._bar.set_postfix_str(self._running(step), refresh=False)
-            after = time.perf_counter()
-            self._speaks = after + 99 * (after - before)
-        self._bar.n = step
-        self._bar.refresh()
-        self._next = time.perf_counter() + 0.1
+            bar = tqdm(total=total, desc=label, unit=unit, leave=False, miniters=1)  # drawn ten times a second at most
+            bar.start_t -= taken
+        bar.update(done - bar.n)
 
-    def close(self) -> None:
-        if self._bar is not None:
-            self._bar.close()
+    try:
+        yield progress
+    finally:
+        if bar is not None:
+            bar.close()
 
 
 def publisher_sentence(told: dict[str, Any]) -> str:

@@ -19,7 +19,7 @@ _INTEGRITY = 5
 
 def register(commands: Any) -> None:
     checking = store_command(commands, "verify", "verify STORE --absent gone.txt", _verify)
-    checking.takes += ("--tombstones", "--tombstone-key")
+    checking.take("--tombstones", "--tombstone-key")
     checking.add_argument("--absent", metavar="FILE", help="texts that must be gone, one a line; never stored")
     checking.add_argument(
         "--certificate",

@@ -30,7 +30,7 @@ def register(commands: Any) -> None:
         "--log-proof", metavar="FILE", help="the signer's proof that it stands in a log of certificates"
     )
     parser.add_argument("--log", metavar="FILE", help="that log as it is now: it must begin with what was signed then")
-    parser.takes += ("--json",)
+    parser.take("--json")
     parser.set_defaults(run=_run)
 
 

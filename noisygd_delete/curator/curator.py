@@ -18,7 +18,7 @@ from ..engine import CurrentRecords, Execution, rows_here
 from ..errors import BudgetExceeded, NotLearned
 from ..methods.plan import Plan
 from ..privacy.guarantee import Guarantee, in_words, under
-from ..records import NO_EDITS, EditCounts, EditRequest, Id, Records, SlotEdits, check_token
+from ..records import NO_EDITS, EditCounts, EditRequest, Id, Records, SlotEdits
 from .learning import check_edit, check_fit, train, train_on
 from .model import Continuation, Model, Training
 
@@ -115,8 +115,8 @@ class Curator:
         plan: from `make_plan`.
         execution: whose group shares the check of the rows; default: this process alone.
 
-    Every call that makes a release takes an `Execution` (device, processes, progress), or `rng` alone for research, and a `request_id`,
-    which its `Release` bears. It is not remembered: only a `Store` knows a request again that was answered before.
+    Every call that makes a release takes an `Execution` (device, processes, progress), or `rng` alone for research. Request ids are for a
+    `Store`, which knows a request again that was answered before.
     """
 
     def __init__(self, records: CurrentRecords, plan: Plan, *, execution: Execution | None = None) -> None:
@@ -190,7 +190,6 @@ class Curator:
         self,
         rng: np.random.Generator | None = None,
         *,
-        request_id: str | None = None,
         execution: Execution | None = None,
     ) -> Release:
         """Train from the initial law and publish. A second call is a fresh, charged release.
@@ -198,14 +197,13 @@ class Curator:
         Raises:
             BudgetExceeded: with the numbers; nothing was published.
         """
-        return self._learn(self.plan, request_id, Execution.of(execution, rng))
+        return self._learn(self.plan, Execution.of(execution, rng))
 
     def relearn(
         self,
         plan: Plan | None = None,
         rng: np.random.Generator | None = None,
         *,
-        request_id: str | None = None,
         execution: Execution | None = None,
     ) -> Release:
         """Learn afresh, with a new plan if one is given: how a change of plan is made. Refused, it changes nothing.
@@ -216,10 +214,9 @@ class Curator:
         chosen = self.plan if plan is None else plan
         if self._begun:
             chosen = chosen.after(self.plan, self.accountant.dp_cumulative(adjacency=chosen.problem.adjacency))
-        return self._learn(chosen, request_id, Execution.of(execution, rng))
+        return self._learn(chosen, Execution.of(execution, rng))
 
-    def _learn(self, plan: Plan, request_id: str | None, execution: Execution) -> Release:
-        check_token(request_id)
+    def _learn(self, plan: Plan, execution: Execution) -> Release:
         self._carry_out()
         accountant = self.accountant.under(plan)
         event = accountant.planned("relearn" if self._begun else "learn", self.pending)
@@ -227,7 +224,7 @@ class Curator:
             raise BudgetExceeded(_refusal(accountant))
         training = train(self._held, plan, plan.learning, None, execution)
         self.plan, self.accountant = plan, accountant  # only now: what was refused, or interrupted, has changed nothing
-        return self._publish(event, training, request_id)
+        return self._publish(event, training)
 
     def serve(
         self,
@@ -249,7 +246,7 @@ class Curator:
         self._carry_out()
         edits = check_edit(self.records, self.plan, request)
         if publish and self.plan.mechanism.carries:
-            self._drawn = edits, self.draw(edits, request.request_id, execution=Execution.of(execution, rng))
+            self._drawn = edits, self.draw(edits, execution=Execution.of(execution, rng))
             return self._carry_out()
         after = None if publish else self._continuation(self.pending)
         if after is not None:
@@ -260,16 +257,16 @@ class Curator:
             return self._carry_out()
         self.records.write(edits)
         self.pending += edits.counts
-        return self._release(request.request_id, Execution.of(execution, rng)) if publish else None
+        return self._release(Execution.of(execution, rng)) if publish else None
 
-    def draw(self, edits: SlotEdits, request_id: str | None = None, *, execution: Execution | None = None) -> Release:
+    def draw(self, edits: SlotEdits, *, execution: Execution | None = None) -> Release:
         """The release that covers these edits, made from the table before them: whoever asks carries them out next, or has no use for it.
 
         Only by a method that continues the release before.
         """
         waiting, self.pending = self.pending, self.pending + edits.counts
         try:
-            return self._release(request_id, execution or Execution(), edits)
+            return self._release(execution or Execution(), edits)
         except BaseException:
             self.pending = waiting
             raise
@@ -294,7 +291,6 @@ class Curator:
 
     def publish(
         self,
-        request_id: str | None = None,
         *,
         rng: np.random.Generator | None = None,
         execution: Execution | None = None,
@@ -309,11 +305,10 @@ class Curator:
         Raises:
             BudgetExceeded: no edit is pending and the budget is spent; the model stays in force.
         """
-        check_token(request_id)
         self._carry_out()
-        return self._release(request_id, Execution.of(execution, rng))
+        return self._release(Execution.of(execution, rng))
 
-    def _release(self, request_id: str | None, execution: Execution, edits: SlotEdits | None = None) -> Release:
+    def _release(self, execution: Execution, edits: SlotEdits | None = None) -> Release:
         after = self._continuation(self.pending if edits is None else self.pending - edits.counts)
         event = self.accountant.publication(self.pending, touched=after is None)
         if event is None or (self._model is None and event.kind == "unlearn"):
@@ -332,7 +327,6 @@ class Curator:
                 guarantees=spent,
                 model=None,
                 status=Statuses.WITHHELD,
-                request_id=request_id,
             )
         if event.kind is EventKinds.RELEARN:
             begun = Continuation(edits=edits)
@@ -340,32 +334,28 @@ class Curator:
         else:
             goes_on = replace(after or Continuation(), edits=edits)
             training = train_on(self._held, self.model, self.plan, execution, goes_on)
-        return self._publish(event, training, request_id)
+        return self._publish(event, training)
 
     def delete(
         self,
         ids: Iterable[Id] = (),
         *,
         subjects: Iterable[Id] = (),
-        request_id: str | None = None,
         rng: np.random.Generator | None = None,
         execution: Execution | None = None,
     ) -> Release:
         """Erase records by id, or all rows of the given subjects, and publish a model that forgot them."""
-        return self._served(
-            EditRequest.delete(ids, subjects=subjects, request_id=request_id), Execution.of(execution, rng)
-        )
+        return self._served(EditRequest.delete(ids, subjects=subjects), Execution.of(execution, rng))
 
     def replace(
         self,
         replacements: Mapping[Id, tuple[ArrayLike, float]],
         *,
-        request_id: str | None = None,
         rng: np.random.Generator | None = None,
         execution: Execution | None = None,
     ) -> Release:
         """Put new content in place of records; what they held before is forgotten like a deleted record."""
-        return self._served(EditRequest.replace(replacements, request_id=request_id), Execution.of(execution, rng))
+        return self._served(EditRequest.replace(replacements), Execution.of(execution, rng))
 
     def insert(
         self,
@@ -374,12 +364,11 @@ class Curator:
         labels: ArrayLike,
         *,
         subjects: Iterable[Id] | None = None,
-        request_id: str | None = None,
         rng: np.random.Generator | None = None,
         execution: Execution | None = None,
     ) -> Release:
         """Put new records into free slots and publish a model that has seen them."""
-        request = EditRequest.insert(ids, rows, labels, subjects=subjects, request_id=request_id)
+        request = EditRequest.insert(ids, rows, labels, subjects=subjects)
         return self._served(request, Execution.of(execution, rng))
 
     def _served(self, request: EditRequest, execution: Execution) -> Release:
@@ -387,14 +376,14 @@ class Curator:
         assert release is not None
         return release
 
-    def _publish(self, event: Event, training: Training, request_id: str | None) -> Release:
-        release = published(self.accountant, event, training, request_id)
+    def _publish(self, event: Event, training: Training) -> Release:
+        release = published(self.accountant, event, training)
         self._model, self._patch, self.pending = training.model, None, NO_EDITS
         self._written = _writings(self._held)
         return release
 
 
-def published(accountant: Accountant, event: Event, training: Training, request_id: str | None = None) -> Release:
+def published(accountant: Accountant, event: Event, training: Training) -> Release:
     """Account for a release that was made, and tell of it."""
     number = accountant.record(event)
     guarantees = {"dp": accountant.dp(), "dp_cumulative": accountant.dp_cumulative()}
@@ -411,7 +400,6 @@ def published(accountant: Accountant, event: Event, training: Training, request_
         counts=event.counts,
         guarantees=guarantees,
         model=training.model,
-        request_id=request_id,
     )
 
 

@@ -1,4 +1,4 @@
-"""The noisy steps of a run, by whatever sums the gradients: every step exact, samples, a clipped loss, sparse rows, a device, or the table."""
+"""The noisy steps of a run, by whatever sums the gradients: every step exact, samples, a clipped loss, a device, or the table."""
 
 from __future__ import annotations
 
@@ -13,11 +13,9 @@ from ..engine.execution import limit_threads
 from ..engine.noise import Noise, poisson
 from ..engine.noisygd import Weights, run, run_exactly, run_in_blocks
 from ..engine.objective import ClippedObjective, PreciseObjective
-from ..engine.sums import SparseObjective
 from ..errors import AssumptionViolated, InvalidParameter
 from ..methods.plan import Plan
 from ..methods.problem import Exactness, Procedure, Sampling
-from ..records.values import NO_ARRAY
 
 
 @limit_threads()  # of products: what is large enough is worked on in parts, side by side
@@ -42,10 +40,6 @@ def descend(
             weights = _on_samples(start, clipped, records.slots, procedure.sampling, steps_and_noise)
         else:
             weights = run(start, clipped.gradient, **steps_and_noise)
-    elif records.sparse is not None:
-        if execution.device != "cpu":
-            raise InvalidParameter(NO_ARRAY)
-        weights = run(start, SparseObjective(records, plan.loss, **facts).gradient, **steps_and_noise)
     elif execution.device == "cpu":
         objective = Objective(records, plan.loss, group=execution.group, readings=procedure.steps, **facts)
         weights = run(start, objective.gradient, **steps_and_noise)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..engine import Checked, CurrentRecords, Execution, check_records, rows_here
+from ..engine import CurrentRecords, Execution, check_records, rows_here
 from ..engine.execution import ALONE, Group, limit_threads
 from ..engine.kernel import is_worth
 from ..engine.noise import Noise, draw_linear_term, on_noisy_grid
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ..losses.staged import Staged
 
 
-def check_fit(records: CurrentRecords | Checked, plan: Plan, group: Group = ALONE) -> None:
+def check_fit(records: CurrentRecords, plan: Plan, group: Group = ALONE) -> None:
     """Raise unless the table is the one the plan was made for: n, features, labels, row norms, rows per subject."""
     if records.slots != plan.records:
         raise AssumptionViolated(
@@ -48,7 +48,7 @@ def check_fit(records: CurrentRecords | Checked, plan: Plan, group: Group = ALON
     _check_rows(records, plan, group)
 
 
-def _check_rows(records: CurrentRecords | Checked, plan: Plan, group: Group = ALONE) -> None:
+def _check_rows(records: CurrentRecords, plan: Plan, group: Group = ALONE) -> None:
     """Raise unless rows and labels are as the plan's noise assumes them: features, or codes that stand for them, or both."""
     coding = plan.coding
     if coding is not None and isinstance(records, Records):

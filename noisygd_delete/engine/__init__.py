@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING
 
 from ..loading import on_first_use
 from .execution import Execution
-from .sums import Checked, CurrentRecords, check_labels, check_records, rows_here
+from .sums import CurrentRecords, check_labels, check_records, rows_here
 
 if TYPE_CHECKING:
     from .objective import Objective
 
-__all__ = ["Checked", "CurrentRecords", "Execution", "Objective", "check_labels", "check_records", "rows_here"]
+__all__ = ["CurrentRecords", "Execution", "Objective", "check_labels", "check_records", "rows_here"]
 
 __getattr__ = on_first_use(__name__, {"Objective": "objective"})

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..bounds.arithmetic import BLOCK, DTYPES, SPAN, gradient_error
 from ..errors import choice
 from ..losses.base import Loss
-from ..records import Records
+from ..records import Records, SparseRows
 from .execution import ALONE, Group, side_by_side
 from .kernel import Kernel, in_a_tree, serves, windows
 from .noise import LinearTerm
@@ -52,13 +52,14 @@ class Objective:
     ) -> None:
         self._kind = np.dtype(choice("dtype", dtype, DTYPES))
         self._group, self._own = group, group.rows(records.slots, BLOCK)
-        self._rows = records.features
+        rows: Any = records.features if records.sparse is None else records.sparse
         self._labels = records.labels.astype(np.int64 if loss.label_kind == "class" else self._kind)
         self._loss = loss
         self._slots = records.slots if slots is None else slots
         self._regularization = regularization
-        self._kernel = Kernel(self._rows, loss, self._own) if serves(loss, self._rows, readings) else None
-        self.shape = (loss.outputs, self._rows.shape[1])
+        self._rows, self.shape = rows, (loss.outputs, rows.shape[1])
+        compiled = isinstance(rows, np.ndarray) and serves(loss, rows, readings)
+        self._kernel = Kernel(rows, loss, self._own) if compiled else None
 
     def gradient_sum(self, weights: Weights) -> Weights:
         """Σ_x ∇ℓ(θ; x), float64 in the shape of the weights."""
@@ -73,6 +74,10 @@ class Objective:
 
     def _products(self, weights: Weights) -> Weights:
         """The sum by matrix products: one per block, the blocks added in float64."""
+        if isinstance(self._rows, SparseRows):
+            turned = np.ascontiguousarray(weights.T.astype(self._kind))
+            spans = (self._sparse_span(turned, first) for first in range(0, len(self._labels), SPAN))
+            return in_a_tree(spans, weights.shape)
         stacked = weights.reshape(-1, self.shape[1]).astype(self._kind)
         parts = side_by_side(lambda part: self._span(stacked, *part), self._parts(len(stacked)), self._rows.size)
         return in_a_tree(parts, stacked.shape).reshape(weights.shape)
@@ -98,6 +103,16 @@ class Objective:
         total: Weights = np.matmul(blocked, rows[:whole].reshape(-1, BLOCK, width)).sum(axis=0, dtype=np.float64)
         if whole < len(rows):
             total += slopes[whole:].T @ rows[whole:]
+        return total
+
+    def _sparse_span(self, turned: NDArray[Any], first: int) -> Weights:
+        """Of sparse rows, a block at a time: products run over what is not 0 (`sums`)."""
+        total = np.zeros(turned.shape[::-1])
+        for start in range(first, min(first + SPAN, len(self._labels)), BLOCK):
+            stop = min(start + BLOCK, len(self._labels))
+            rows = self._rows.part(start, stop, self._kind.name)
+            slopes = self._loss.derivative(rows @ turned, self._labels[start:stop], np)
+            total += slopes.T @ rows
         return total
 
     def value(self, weights: Weights) -> float:

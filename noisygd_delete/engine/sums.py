@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bounds.arithmetic import BLOCK, CHUNK, DTYPES, MOST_PARTITIONS, NORM_TOLERANCE, SPAN
-from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, choice
+from ..bounds.arithmetic import BLOCK, CHUNK, MOST_PARTITIONS, NORM_TOLERANCE, SPAN
+from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords
 from ..losses.base import Loss
 from ..records import Records, SparseRows
 from ..records.values import NO_ARRAY
@@ -171,8 +171,11 @@ class Sums(Protocol):
         """About `rows` slots, evenly spaced: their rows (float32), and their labels."""
 
 
-class Checked(ABC):
-    """Rows that this process does not hold, as far as a plan has to know of them before anything is learned."""
+class RowsElsewhere(ABC):
+    """A table whose rows this process does not hold: others answer for them.
+
+    Only what asks for sums can be run on it (`rows_here`).
+    """
 
     rows_per_subject = 1
 
@@ -189,13 +192,6 @@ class Checked(ABC):
     @abstractmethod
     def check(self, loss: Loss, variances: Vector | None) -> None:
         """Raise unless every record meets the assumptions behind the loss's constants, as `check_records` does."""
-
-
-class RowsElsewhere(Checked):
-    """A table whose rows this process does not hold: others answer for them.
-
-    Only what asks for sums can be run on it (`rows_here`).
-    """
 
     @abstractmethod
     def sums(self, loss: Loss) -> Sums:
@@ -249,7 +245,7 @@ def sums_of(records: CurrentRecords, loss: Loss, group: Group = ALONE, readings:
 
 # --- sparse ---
 #
-# Sums and noisy steps over rows of which most values are 0 (`records.values`): products run over the others alone.
+# Sums over rows of which most values are 0 (`records.values`): products run over the others alone.
 #
 # What is declared of dense rows holds here as it stands. A score adds at most as many products as a row has features, the products left
 # out being 0 and exact; a coordinate of a gradient sum adds at most the terms of its block or chunk, starting at 0; neither bound asks
@@ -367,36 +363,6 @@ class SparseSums(HeldSums):
         return super().strided(rows if self._nested is None else max(rows, SAMPLED))
 
 
-class SparseObjective:
-    """∇L_D for noisy steps, as `Objective` adds it: blocks in the dtype, spans in float64, a tree."""
-
-    def __init__(self, records: Records, loss: Loss, *, regularization: float, dtype: str = "float32") -> None:
-        assert records.sparse is not None
-        self._kind, self._rows = np.dtype(choice("dtype", dtype, DTYPES)), records.sparse
-        self._labels = records.labels.astype(np.int64 if loss.label_kind == "class" else self._kind)
-        self._loss, self._slots, self._regularization = loss, records.slots, regularization
-
-    def gradient(self, weights: Weights) -> Weights:
-        """∇L_D(θ), float64 in the shape of the weights (outputs, features)."""
-        gradient: Weights = self.gradient_sum(weights) / self._slots + self._regularization * weights
-        return gradient
-
-    def gradient_sum(self, weights: Weights) -> Weights:
-        """Σ_x ∇ℓ(θ; x), float64 in the shape of the weights."""
-        turned = np.ascontiguousarray(weights.T.astype(self._kind))
-        spans = (self._span(turned, first) for first in range(0, self._slots, SPAN))
-        return in_a_tree(spans, weights.shape)
-
-    def _span(self, turned: NDArray[Any], first: int) -> Weights:
-        total = np.zeros(turned.shape[::-1])
-        for start in range(first, min(first + SPAN, self._slots), BLOCK):
-            stop = min(start + BLOCK, self._slots)
-            rows = self._rows.part(start, stop, self._kind.name)
-            slopes = self._loss.derivative(rows @ turned, self._labels[start:stop], np)
-            total += slopes.T @ rows
-        return total
-
-
 # --- assumptions ---
 #
 # What the constants of a loss assume of the records, checked row by row.
@@ -411,7 +377,7 @@ _TOO_LONG = (
 
 
 def check_records(
-    records: CurrentRecords | Checked, loss: Loss, group: Group = ALONE, *, variances: NDArray[np.float64] | None = None
+    records: CurrentRecords, loss: Loss, group: Group = ALONE, *, variances: NDArray[np.float64] | None = None
 ) -> None:
     """Raise unless every record meets the assumptions behind the loss's constants: row norm ≤ R, labels of its kind.
 
@@ -421,7 +387,7 @@ def check_records(
     Args:
         variances: (features,) v of a shaped noise, for which √(xᵀΣ⁻¹x) ≤ R is assumed as well.
     """
-    if isinstance(records, Checked):
+    if isinstance(records, RowsElsewhere):
         return records.check(loss, variances)
     assumed = (loss.radius, loss.label_kind, loss.outputs, None if variances is None else variances.tobytes())
     if group is ALONE and records.is_checked(assumed):

@@ -384,7 +384,7 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
 
     # -- requests ----------------------------------------------------------------------------------------------------
 
-    def delete(self, ids: Iterable[Id] = (), *, subjects: Iterable[Id] = (), request_id: str | None = None) -> Release:
+    def delete(self, ids: Iterable[Id] = (), *, subjects: Iterable[Id] = ()) -> Release:
         """Erase records by id, or every row of the given data subjects, and publish a model that forgot them.
 
         The estimator's own rows are overwritten; erase the caller's copies too.
@@ -398,11 +398,9 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
             InvalidRequest: an unknown id; nothing was changed.
             NotLearned: not fitted, or unpickled and not attached to the rows yet.
         """
-        return self._published(
-            self._attached().delete(ids, subjects=subjects, request_id=request_id, rng=self._generator())
-        )
+        return self._published(self._attached().delete(ids, subjects=subjects, rng=self._generator()))
 
-    def replace(self, replacements: Mapping[Id, tuple[ArrayLike, Any]], *, request_id: str | None = None) -> Release:
+    def replace(self, replacements: Mapping[Id, tuple[ArrayLike, Any]]) -> Release:
         """Put a new (raw row, label) in place of each named record; the old content is forgotten as if deleted."""
         curator = self._attached()
         coded = {}
@@ -412,7 +410,7 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
             if not hasattr(scaled, "tocsr"):
                 scaled = scaled[0]
             coded[name] = (scaled, float(self._encode(np.asarray([label]))[0]))
-        return self._published(curator.replace(coded, request_id=request_id, rng=self._generator()))
+        return self._published(curator.replace(coded, rng=self._generator()))
 
     def insert(
         self,
@@ -421,16 +419,13 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
         *,
         ids: Iterable[Id] | None = None,
         subjects: Iterable[Id] | None = None,
-        request_id: str | None = None,
     ) -> Release:
         """Put new raw records into free slots (a twentieth of the table, or what `slots=` leaves) and publish."""
         curator, ids = self._attached(), ids_of(X, y, ids)
         raw = self._raw_rows(X)
         rows, labels = scaled_table(raw, self._scaling, raw.shape[0]), self._encode(np.asarray(y))
         self._count_clipped(raw, np.asarray(y))
-        return self._published(
-            curator.insert(ids, rows, labels, subjects=subjects, request_id=request_id, rng=self._generator())
-        )
+        return self._published(curator.insert(ids, rows, labels, subjects=subjects, rng=self._generator()))
 
     def relearn(self) -> Release:
         """Learn afresh on the current records under the current parameters: charged like any release."""

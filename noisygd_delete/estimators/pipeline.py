@@ -97,18 +97,18 @@ class RecordWisePipeline(Pipeline):  # type: ignore[misc]
                     "every step must act on each record by itself"
                 )
 
-    def delete(self, ids: Iterable[Id] = (), *, subjects: Iterable[Id] = (), request_id: str | None = None) -> Release:
+    def delete(self, ids: Iterable[Id] = (), *, subjects: Iterable[Id] = ()) -> Release:
         """Erase records; see `NoisyGDClassifier.delete`."""
-        release: Release = self[-1].delete(ids, subjects=subjects, request_id=request_id)
+        release: Release = self[-1].delete(ids, subjects=subjects)
         return release
 
-    def replace(self, replacements: Mapping[Id, tuple[Any, Any]], *, request_id: str | None = None) -> Release:
+    def replace(self, replacements: Mapping[Id, tuple[Any, Any]]) -> Release:
         """Replace records by raw rows, each a sequence in the order of the columns or a one-row DataFrame."""
         coded = {}
         for name, (row, label) in replacements.items():
             table = row if hasattr(row, "columns") else np.asarray(row)[None]
             coded[name] = (_dense(self[:-1].transform(table))[0], label)
-        release: Release = self[-1].replace(coded, request_id=request_id)
+        release: Release = self[-1].replace(coded)
         return release
 
     def explain(self) -> Shapes:

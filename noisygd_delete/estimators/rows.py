@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, hstack
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from ..errors import InvalidParameter, InvalidRecords, choice, positive
@@ -99,8 +99,6 @@ class RowScaling:
 
     def sparse_rows(self, features: Any) -> Any:
         """`rows` of a csr_array of raw rows, as a csr_array; where zeros are kept."""
-        from scipy.sparse import csr_array, hstack
-
         raw = csr_array(features, dtype=np.float64, copy=True)
         raw.sum_duplicates()  # what is clipped is their sum
         low, half = self.low[raw.indices], ((self.high - self.low) / 2)[raw.indices]

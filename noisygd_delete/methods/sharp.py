@@ -56,8 +56,7 @@ class Sharp(GridMethod):
 
     step_size       η; None takes 1/(λ+β)
     noise_variance  σ²; None takes the calibrated one, a larger value is allowed; "cheapest" belongs to Theorem 5.2
-    excess_risk     in place of the utility condition: enough steps that the excess risk of every release is at most this
-                    (`cheapest_plan` also chooses η and σ² for it)
+    excess_risk_target   in place of the utility condition: enough steps that the excess risk of every release is at most this
     """
 
     name: ClassVar[str] = "sharp"
@@ -210,17 +209,6 @@ def contracting_step_size(problem: Problem, asked: float | None) -> float:
     return eta
 
 
-def stationary_excess(plan: Plan) -> float:
-    """Excess risk of a release in the long run, where nothing is left of the start."""
-    return utility.stationary_excess(
-        dimension=plan.dimension,
-        noise_variance=plan.noise_variance,
-        step_size=plan.step_size,
-        strong_convexity=plan.problem.strong_convexity,
-        objective_smoothness=plan.problem.objective_smoothness,
-    )
-
-
 def reaching(plan: Plan, target: float) -> Plan:
     """The plan with enough steps that the excess risk of every release is at most `target`.
 
@@ -228,16 +216,19 @@ def reaching(plan: Plan, target: float) -> Plan:
         PlanInfeasible: its noise alone costs more, or the steps cost more than the dp budget has.
     """
     problem, constants = plan.problem, plan.loss.constants
-    smoothness = problem.objective_smoothness
-    stationary = stationary_excess(plan)
-    product = utility.stationary_product(
-        dimension=plan.dimension,
-        noise_variance=plan.noise_variance,
-        step_size=plan.step_size,
-        objective_smoothness=smoothness,
+    facts = {
+        "dimension": plan.dimension,
+        "noise_variance": plan.noise_variance,
+        "step_size": plan.step_size,
+        "objective_smoothness": problem.objective_smoothness,
+    }
+    stationary = utility.stationary_excess(**facts, strong_convexity=problem.strong_convexity)
+    kept = utility.largest_distance(
+        target=target,
+        stationary=stationary,
+        product=utility.stationary_product(**facts),
+        objective_smoothness=problem.objective_smoothness,
     )
-    facts = {"stationary": stationary, "product": product, "objective_smoothness": smoothness}
-    kept = utility.largest_distance(target=target, **facts)
     if not kept > 0:
         raise PlanInfeasible(
             f"an excess risk of {target:g} cannot be promised at σ²={plan.noise_variance:.4g}: the bound is above {stationary:.4g}; ask "

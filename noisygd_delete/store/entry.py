@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -227,18 +227,22 @@ class Entry(_Facts):
         count("unused_dates", self.unused_dates, minimum=0)
 
 
+if TYPE_CHECKING:
+    _Text = bytes | None
+else:
+    _Text = msgspec.Raw
 _NOTHING = b"null"
 
 
-class _Written(msgspec.Struct):
-    """What is looked at of every entry of a long ledger: the rest of the JSON is skipped."""
+class Outline(msgspec.Struct, _Facts, frozen=True, gc=False):
+    """An entry of a long ledger of which only this was read: the rest of its JSON is skipped. Of `event` and `plan` it has the text."""
 
-    kind: str
+    kind: EntryKinds
     time: str
     pending: int
     model: str | None = None
-    plan: msgspec.Raw = msgspec.Raw(_NOTHING)
-    event: msgspec.Raw = msgspec.Raw(_NOTHING)
+    plan: _Text = msgspec.Raw(_NOTHING)
+    event: _Text = msgspec.Raw(_NOTHING)
     request_id: str | None = None
     waiting: dict[str, int] | None = None
     commitment: str | None = None
@@ -247,26 +251,13 @@ class _Written(msgspec.Struct):
     occasion: str | None = None
     unused_dates: int = 0
 
+    def __post_init__(self) -> None:
+        for name in ("plan", "event"):
+            text = bytes(getattr(self, name))  # a copy: the entry itself is let go of
+            msgspec.structs.force_setattr(self, name, None if text == _NOTHING else text)
 
-_decoded = msgspec.json.Decoder(_Written).decode
 
-
-class Outline(msgspec.Struct, _Facts, frozen=True, gc=False):
-    """An entry of which only the outline was read. `event` is its text; `plan`: whether it holds one, else None."""
-
-    kind: EntryKinds
-    time: str
-    pending: int
-    model: str | None
-    plan: bool | None
-    event: bytes | None
-    request_id: str | None
-    waiting: dict[str, int] | None
-    commitment: str | None
-    withdrawn: bool
-    counted: str | None
-    occasion: str | None
-    unused_dates: int
+_decoded = msgspec.json.Decoder(Outline).decode
 
 
 def outlined(path: Path, number: int, body: str) -> Outline:
@@ -276,13 +267,9 @@ def outlined(path: Path, number: int, body: str) -> Outline:
         StoreCorrupt: it is none.
     """
     try:
-        found = _decoded(body)
-        kind = EntryKinds(found.kind)
-    except (msgspec.MsgspecError, InvalidParameter) as error:
+        return _decoded(body)
+    except msgspec.MsgspecError as error:
         raise _no_entry(path, number) from error
-    _, time, pending, model, plan, event, *rest = msgspec.structs.astuple(found)
-    planned, written = (bytes(part) if bytes(part) != _NOTHING else None for part in (plan, event))
-    return Outline(kind, time, pending, model, None if planned is None else True, written, *rest)
 
 
 def _no_entry(path: Path, number: int) -> StoreCorrupt:

@@ -10,13 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..engine import Checked, check_labels
-from ..engine.sums import check_norms, longest_rows
 from ..errors import InvalidRecords
 from ..features.schema import Encoded
-from ..losses.base import Loss
 from ..methods.plan import Plan
 from ..records import Id, Labels, Names, Records, Rows, check_slots
 from ..records.names import WORD, settle_names, widen
@@ -159,56 +155,6 @@ class _NewNames:
         self.disk.reached("rename", self.path)
         self.disk.rename(temporary, self.path)
         self.words = words
-
-
-class ReadAgain(Checked):
-    """Of a dry run: a file's rows, counted by one reading and checked by another. Their ids and subjects are in memory, nothing else."""
-
-    def __init__(self, reading: RecordFile, plan_for: PlanFor, tombstones: Tombstones | None = None) -> None:
-        self._reading = reading
-        self._ids: list[Names] = []
-        self._subjects: list[Names] = []
-        reading.read(self._add, self._joined)
-        self.names, self.owners = self._joined(), Names.joined(self._subjects) if self._subjects else None
-        if tombstones is not None and not reading.numbered:
-            tombstones.refuse(self.names)
-        self.plan = plan_for(reading.rows)
-        check_slots(self.plan.records, reading.rows)
-        self.rows_per_subject = 1 if self.owners is None else max(1, self.owners.most_alike)
-
-    def _add(self, block: Encoded) -> None:
-        check_block(block)
-        for kept, given in ((self._ids, block.ids), (self._subjects, block.subjects)):
-            if given is not None:
-                kept.append(given)
-
-    def _joined(self) -> Names:
-        return Names.joined(self._ids) if self._ids else Names.texts_of([])
-
-    @property
-    def slots(self) -> int:
-        return self.plan.records
-
-    @property
-    def width(self) -> int:
-        return self._reading.schema.features
-
-    def check(self, loss: Loss, variances: NDArray[np.float64] | None) -> None:
-        longest: list[tuple[float, int]] = []
-        wrong: InvalidRecords | None = None
-        before = 0
-        for block in self._reading.blocks():
-            rows, labels = check_block(block)
-            here = [(norm, before + slot) for norm, slot in longest_rows(rows, range(len(rows)), variances)]
-            longest = [max(pair) for pair in zip(longest or here, here, strict=True)]
-            try:
-                check_labels(labels, np.ones(len(labels), bool), loss)
-            except InvalidRecords as error:
-                wrong = wrong or error
-            before += len(rows)
-        check_norms(longest, loss, lambda slot: f"the row of id {self.names[slot]!r}")
-        if wrong is not None:
-            raise wrong
 
 
 def check_block(block: Encoded) -> tuple[Rows, Labels]:

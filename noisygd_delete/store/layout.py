@@ -52,10 +52,10 @@ class _Inside:
     """A place in the store, by its name there."""
 
     def __init__(self, name: str) -> None:
-        self._name = name
+        self.name = name
 
     def __get__(self, layout: Layout, kind: type[Layout] | None = None) -> Path:
-        return layout.root / self._name
+        return layout.root / self.name
 
 
 @dataclass(frozen=True)
@@ -134,21 +134,11 @@ class Layout:
 
     def expected(self, path: Path) -> bool:
         """Whether a path under the root belongs to the layout (databases' own journals do, while in use)."""
-        own = {
-            *self.made_first(),
-            self.records,
-            self.journal,
-            self.request,
-            self.candidate,
-            self.patch,
-            self.lock,
-            self.publishers,
-            self.judged,
-        }
-        own |= {self.ids_database, self.former_ids, self.register, self.former_register, self.former_request}
-        own |= {database.with_name(database.name + end) for database in self.databases() for end in LEFTOVERS}
+        own = {place.name for place in vars(Layout).values() if isinstance(place, _Inside)}
         within = path.relative_to(self.root).as_posix()
-        return path in own or bool(_MODEL.fullmatch(within) or _SERVICE.fullmatch(within))
+        if within in own or _MODEL.fullmatch(within) or _SERVICE.fullmatch(within):
+            return True
+        return any(path == file.with_name(file.name + end) for file in self.databases() for end in LEFTOVERS)
 
     def made_first(self) -> set[Path]:
         """The files that `init` writes, after the lock."""

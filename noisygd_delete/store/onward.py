@@ -87,12 +87,11 @@ class Destination:
 @dataclass(frozen=True)
 class Listed:
     """publishers.json. `store`: a random id that everything put there is marked by; `mark`: of its newest change, `noted`: which one the
-    seal had noted before that; `changes`: how often an earlier version changed it."""
+    seal had noted before that."""
 
     store: str
     publishers: tuple[Destination, ...] = ()
     format: int = _FORMAT
-    changes: int = 0
     mark: str = ""
     noted: str = ""
 
@@ -127,11 +126,9 @@ def fault(layout: Layout) -> str | None:
     return f"{layout.publishers}: put back from a copy, or removed; any other command notes that there may be places it does not name"
 
 
-def _is_put_back(found: Listed | None, noted: str | int) -> bool:
+def _is_put_back(found: Listed | None, noted: str) -> bool:
     """Whether the list did not come by the change that the seal notes: it is of another time, or was removed."""
-    if noted == "" or (found is not None and str(noted) in (found.mark, found.noted)):
-        return False
-    return isinstance(noted, str) or found is None or found.changes < noted
+    return noted != "" and (found is None or noted not in (found.mark, found.noted))
 
 
 def _read(layout: Layout) -> Listed | None:
@@ -324,7 +321,7 @@ def _changed(disk: Disk, layout: Layout, found: Listed, place: int, known: Desti
 
 def _written(disk: Disk, layout: Layout, found: Listed) -> Listed:
     """The list with one change more, on disk; then the seal says so."""
-    changed = replace(found, changes=0, mark=seal.mark(), noted=str(seal.list_noted(layout.ledger)[1]))
+    changed = replace(found, mark=seal.mark(), noted=seal.list_noted(layout.ledger)[1])
     disk.replace(layout.publishers, (json.dumps(asdict(changed), indent=1, ensure_ascii=False) + "\n").encode())
     seal.note_list(disk, layout.ledger, changed.store, changed.mark)
     return changed

@@ -30,7 +30,6 @@ _TABLES = (
     "CREATE TABLE IF NOT EXISTS practice (body TEXT NOT NULL)",
     "CREATE TABLE IF NOT EXISTS changes (mark TEXT PRIMARY KEY)",  # in their order; the seal says which was the newest
 )
-_Marks = list[tuple[str]]
 _WRONG = (ValueError, TypeError, AttributeError, InvalidParameter)
 
 
@@ -106,13 +105,12 @@ class Register:
 
     def adopt(self, practice: Practice) -> None:
         """What holds for every request from here on. One that was put back is from here on the register."""
-        noted = str(seal.register_noted(self._layout.ledger))
-        self._rewritten(set(), practice, [(noted,)] if noted else [])
+        self._rewritten(set(), practice, seal.register_noted(self._layout.ledger))
 
     def forget(self, tokens: Collection[str]) -> None:
         """Erase these request ids with their salts and all that was stated about them."""
         if tokens:
-            self._rewritten(set(tokens), self.practice, _own(self._layout))
+            self._rewritten(set(tokens), self.practice)
 
     def check(self) -> None:
         """Raise `StoreCorrupt` where something in it does not parse."""
@@ -154,20 +152,17 @@ class Register:
             f"{self._layout.register}: holds something that this program did not write; restore it from a backup"
         )
 
-    def _rewritten(self, without: set[str], practice: Practice, marks: _Marks) -> None:
-        """A new file with the other rows, and the old one overwritten: a database that shrinks keeps copies of what it held. `marks`:
-        of changes that it came by, besides those it has."""
+    def _rewritten(self, without: set[str], practice: Practice, adopted: str = "") -> None:
+        """A new file with the other rows, and the old one overwritten: a database that shrinks keeps copies of what it held. `adopted`:
+        mark of a change that it takes for its own."""
         path = self._layout.register
         rows = [
             row
             for row in _rows(self._layout, "SELECT token, salt, body FROM requests ORDER BY token")
             if row[0] not in without
         ]
-        marks = [
-            *_rows(self._layout, "SELECT mark FROM changes ORDER BY rowid", table="changes"),
-            *marks,
-            (seal.mark(),),
-        ]
+        own = _rows(self._layout, "SELECT mark FROM changes ORDER BY rowid", table="changes")
+        marks = [*own, *([(adopted,)] if adopted else []), (seal.mark(),)]
         with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
             for statement in _TABLES:
                 connection.execute(statement)
@@ -219,7 +214,6 @@ def _readable(row: tuple[Any, ...]) -> bool:
 def _write(disk: Disk, layout: Layout, rows: Sequence[tuple[str, bytes, str | None]], *, adds: bool) -> None:
     """Request ids, salts and what was stated, in one transaction: an id that is known keeps its salt. `adds`: none of them is known."""
     path = layout.register
-    marks = [*_own(layout), (seal.mark(),)]
     if not path.exists():
         create_database(disk, path)
     try:
@@ -230,16 +224,9 @@ def _write(disk: Disk, layout: Layout, rows: Sequence[tuple[str, bytes, str | No
                 "INSERT INTO requests VALUES (?, ?, ?) ON CONFLICT (token) DO UPDATE SET body = COALESCE(excluded.body, body)",
                 rows,
             )
-            connection.executemany("INSERT OR IGNORE INTO changes VALUES (?)", marks)
+            connection.execute("INSERT INTO changes VALUES (?)", (seal.mark(),))
     except UnicodeEncodeError as error:
         raise StoreError(f"{path}: a request id that no file can hold; nothing was changed") from error
-
-
-def _own(layout: Layout) -> _Marks:
-    """The mark that the seal noted, of a register that came by it: one that an earlier version wrote counted its changes. One that was put
-    back does not catch up: it is told until somebody adopts it."""
-    noted = str(seal.register_noted(layout.ledger))
-    return [(noted,)] if noted and not seal.is_register_put_back(layout) else []
 
 
 def register_of(store: str | Path) -> Register:

@@ -17,6 +17,7 @@ from ..records import bounded
 from .disk import Disk, connect, read
 from .layout import Layout
 
+_NO_LIST = {"store": "", "mark": ""}
 LOST = "Restore the store from a backup, and carry out again every request made since"
 
 
@@ -51,10 +52,10 @@ def doubt(disk: Disk, ledger: Path, store: str) -> None:
     _put(disk, ledger, _parts(ledger) | {"publishers": {"store": store, "mark": mark()}, "register": mark()})
 
 
-def list_noted(ledger: Path) -> tuple[str, str | int]:
-    """(id, mark of the newest change of the list) as the seal says; an earlier version counted changes. Nothing where there was no list."""
-    listed = _parts(ledger).get("publishers", {"store": "", "mark": ""})
-    return listed["store"], listed["mark"] if "mark" in listed else listed["changes"]
+def list_noted(ledger: Path) -> tuple[str, str]:
+    """(id, mark of the newest change of the list) as the seal says. Nothing where there was no list."""
+    listed = _parts(ledger).get("publishers", _NO_LIST)
+    return listed["store"], listed["mark"]
 
 
 def is_register_put_back(layout: Layout) -> bool:
@@ -63,24 +64,21 @@ def is_register_put_back(layout: Layout) -> bool:
     return not _register(layout, noted)[1]
 
 
-def register_noted(ledger: Path) -> str | int:
-    """The mark of the register's newest change before the newest entry, as the seal says; an earlier version counted them. Nothing
-    where there was no register."""
-    noted: str | int = _parts(ledger).get("register", "")
+def register_noted(ledger: Path) -> str:
+    """The mark of the register's newest change before the newest entry, as the seal says. Nothing where there was no register."""
+    noted: str = _parts(ledger).get("register", "")
     return noted
 
 
-def _register(layout: Layout, noted: str | int) -> tuple[str, bool]:
+def _register(layout: Layout, noted: str) -> tuple[str, bool]:
     """(the mark of the register's newest change, whether it came by the change that was noted). A register that is not there came by nothing alone."""
-    newest, known, counted = None, None, 0
+    newest, known = None, None
     if layout.register.exists() and layout.register.stat().st_size:
         with connect(layout.register) as connection:
             if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'changes'").fetchone():
                 newest = connection.execute("SELECT mark FROM changes ORDER BY rowid DESC LIMIT 1").fetchone()
-                known = connection.execute("SELECT 1 FROM changes WHERE mark = ?", (str(noted),)).fetchone()
-            counted = connection.execute("PRAGMA user_version").fetchone()[0]  # by an earlier version
-    own = noted == "" or known is not None or (isinstance(noted, int) and counted >= noted)
-    return (newest[0] if newest else ""), own
+                known = connection.execute("SELECT 1 FROM changes WHERE mark = ?", (noted,)).fetchone()
+    return (newest[0] if newest else ""), noted == "" or known is not None
 
 
 def sealed(ledger: Path) -> tuple[int, str] | None:
@@ -100,15 +98,12 @@ def _parts(ledger: Path) -> dict[str, Any]:
         return {}
     try:
         parts = bounded.parsed(read(path, 1 << 12).decode())
-        listed = parts.get("publishers", {"store": "", "mark": ""})
-        texts = [parts["sha256"], listed["store"]]
-        changes = [parts.get("register", ""), listed["mark"] if "mark" in listed else listed["changes"]]
+        listed = parts.get("publishers", _NO_LIST)
         if (
             set(parts) - {"publishers", "register"} != {"entries", "sha256"}
-            or len(listed) != 2
+            or set(listed) != set(_NO_LIST)
             or type(parts["entries"]) is not int
-            or not all(isinstance(text, str) for text in texts)
-            or not all(type(change) in (str, int) for change in changes)
+            or not all(isinstance(text, str) for text in (parts["sha256"], parts.get("register", ""), *listed.values()))
         ):
             raise ValueError("other parts")
     except (ValueError, TypeError, AttributeError, KeyError) as error:

@@ -18,7 +18,7 @@ from ..curator.curator import Release
 from ..curator.learning import check_edit, check_fit
 from ..curator.model import Model
 from ..engine import Execution
-from ..errors import BudgetExceeded, InvalidParameter, InvalidRequest, NotLearned, count
+from ..errors import BudgetExceeded, InvalidParameter, InvalidRequest, NotLearned, StoreError, count
 from ..methods import Mechanism
 from ..methods.plan import Plan
 from ..records import EditCounts, EditRequest, LeftOut, Records, check_token
@@ -45,6 +45,10 @@ _INIT_AGAIN = "there is no store yet; run init again (it clears what it left), o
 _PRESENT = "the ledger says what has happened; free space or fix permissions, and the next command goes on from there"
 
 
+class DryRun(StoreError):
+    """Nothing stands in the way of the store that was not to stay."""
+
+
 class Store:
     """A table, its model and its ledger in one folder, held for writing.
 
@@ -65,7 +69,8 @@ class Store:
             InvalidRecords, AssumptionViolated: the records are not those of the plan; nothing was written.
             StoreError: there is something at `path` already.
         """
-        cls.check(path, records, schema, plan)
+        cls._check_fit(records, schema, plan)
+        cls._check_room(path)
 
         def write(disk: Disk, layout: Layout) -> Plan:
             training_table.write_table(disk, layout, records)
@@ -83,6 +88,7 @@ class Store:
         *,
         tombstones: Tombstones | None = None,
         disk: Disk | None = None,
+        dry_run: bool = False,
     ) -> Self:
         """The same from a file, written as it is read: a few blocks of it are in memory, however long it is.
 
@@ -90,40 +96,24 @@ class Store:
             schema: of the store; the reading's own, where that numbers no records.
             plan_for: the plan for a table of so many records. What it raises ends the creation.
             tombstones: a list of erased ids that the file must not name.
+            dry_run: raise `DryRun` in the end, with what was written erased.
 
         Raises:
             InvalidSchema, InvalidRecords, AssumptionViolated: the records are not those of schema and plan. What had been written of
                 them was erased.
             StoreError: there is something at `path` already.
         """
-
         from .filling import fill as filled
 
         def fill(disk: Disk, layout: Layout) -> Plan:
             plan, records = filled(disk, layout, reading, plan_for, tombstones)
             cls._check_fit(records, schema, plan)
+            if dry_run:
+                raise DryRun
             return plan
 
         cls._check_room(path)
         return cls._founded(path, schema, disk or Disk(), fill)
-
-    @classmethod
-    def check_from(
-        cls,
-        path: str | Path,
-        reading: RecordFile,
-        schema: Schema,
-        plan_for: filling.PlanFor,
-        *,
-        tombstones: Tombstones | None = None,
-    ) -> None:
-        """Raise what `create_from` would; nothing is written. The file is read twice, and of its rows ids and subjects are in memory."""
-        from .filling import ReadAgain, check_disk
-
-        cls._check_room(path)
-        rows = ReadAgain(reading, plan_for, tombstones)
-        check_disk(Path(path).absolute(), rows.slots, rows.width)
-        cls._check_fit(rows, schema, rows.plan)
 
     @classmethod
     def create_over(
@@ -199,14 +189,8 @@ class Store:
                 lock.release()
                 raise
 
-    @classmethod
-    def check(cls, path: str | Path, records: Records, schema: Schema, plan: Plan) -> None:
-        """Raise what `create` would; nothing is written."""
-        cls._check_fit(records, schema, plan)
-        cls._check_room(path)
-
     @staticmethod
-    def _check_fit(records: Records | filling.ReadAgain, schema: Schema, plan: Plan) -> None:
+    def _check_fit(records: Records, schema: Schema, plan: Plan) -> None:
         check_fit(records, plan)
         if not all(names.only_texts for names in (records.names, records.owners) if names is not None):
             raise InvalidParameter("a store keeps ids and subjects as text; give Records(ids=[...]) strings")
@@ -418,9 +402,10 @@ class Store:
                 f"{self.path}: the plan is for rows of another public map than the store's; give make_plan(feature_map=store.schema.feature_map)"
             )
         with self._rolling.changing(execution):
-            release, event = self._rolling.run("learn", plan, request_id, execution)
+            release, event = self._rolling.run("learn", plan, execution)
             changed = models.plain_answer(plan.to_dict()) if plan != current else None
             with explained(self.path, _PRESENT):
+                release = replace(release, request_id=request_id)
                 self._rolling.commit(release, event, plan=changed)
                 self._rolling.catch_up()
         return release

@@ -60,7 +60,6 @@ class GroupRun:
     account: Account
     model: Model | None
     pending: EditCounts
-    request_id: str | None = None
     edits: SlotEdits | None = None
     patch: Continuation | None = None
 
@@ -81,10 +80,10 @@ class GroupRun:
         )
         if self.action == "draw":
             assert self.edits is not None
-            release = curator.draw(self.edits, self.request_id, execution=execution)
+            release = curator.draw(self.edits, execution=execution)
         else:
             call = curator.learn if self.action == "learn" else curator.publish
-            release = call(request_id=self.request_id, execution=execution)
+            release = call(execution=execution)
         return release, curator.accountant.last
 
     def follow(self, layout: Layout, execution: Execution) -> None:
@@ -270,7 +269,6 @@ class Rolling:
         self,
         action: str,
         plan: Plan,
-        request_id: str | None,
         execution: Execution,
         ahead: EditCounts = NO_EDITS,
         edits: SlotEdits | None = None,
@@ -286,7 +284,6 @@ class Rolling:
                 account=self.ledger.account,
                 model=self.files.model(),
                 pending=self.pending + ahead,
-                request_id=request_id,
                 edits=edits,
                 patch=self.table.patch(self.pending + ahead),
             )
@@ -405,7 +402,7 @@ class Rolling:
                 return change, None
             drawn = DrawnPatch(change.stamp, patch)
         else:
-            release, event = self.run("draw", plan, None, execution, edits=change.edits)
+            release, event = self.run("draw", plan, execution, edits=change.edits)
             if release.model is None:
                 return change, None
             drawn = DrawnRelease(change.stamp, event, release.model)
@@ -438,11 +435,11 @@ class Rolling:
         """Noisy-GD from the published model, or what was `drawn` before the edits, and the ledger entry that puts its result in force or withholds
         it; with it, and not before, those of `edits` that it covers and the ledger does not hold yet."""
         if drawn is None:
-            release, event = self.run("publish", self.ledger.plan, request_id, execution, ahead)
+            release, event = self.run("publish", self.ledger.plan, execution, ahead)
         else:
             event = drawn.event
-            release = published(self.ledger.accountant.what_if(), event, Training(drawn.model, 1, 0.0), request_id)
-        release = replace(release, remaining=left)
+            release = published(self.ledger.accountant.what_if(), event, Training(drawn.model, 1, 0.0))
+        release = replace(release, remaining=left, request_id=request_id)
         self.commit(release, event, edits=edits, unused_dates=unused_dates)
         return release
 

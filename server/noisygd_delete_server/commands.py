@@ -42,7 +42,7 @@ def register(commands: Any) -> None:
         choices=list(map(str, Roles)),
         help="what it is good for; may be given again",
     )
-    parser.takes += ("--json",)
+    parser.take("--json")
     parser.set_defaults(run=_token)
     parser = store_command(commands, "requests", "requests STORE --retry 9f2c31", _requests)
     which = parser.add_mutually_exclusive_group()

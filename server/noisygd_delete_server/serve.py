@@ -48,7 +48,7 @@ def register(commands: Any) -> None:
         metavar="FILE",
         help="also take California's deletion lists (DROP) from a folder and answer them there, as this file says (TOML, see docs/drop.md)",
     )
-    serve.takes += ("--tombstones", "--tombstone-key")
+    serve.take("--tombstones", "--tombstone-key")
     serve.add_argument(
         "--log",
         choices=("text", "json"),

@@ -137,18 +137,9 @@ def printed_rates(settings=60, seed=2):
     """Theorem 5.1's certificate against G.9 and G.15 in 50 digits: (Δ²/(λσ²n²))(1 − e^{−ληT/2}) e^{−ληK/2}."""
     rng = np.random.default_rng(seed)
     for _ in range(settings):
-        eta, lam, sigma2, lipschitz = (
-            rng.uniform(0.01, 0.5),
-            rng.uniform(0.01, 1),
-            rng.uniform(0.01, 9),
-            rng.uniform(0.1, 9),
-        )
-        n, learn, delete, q = (
-            int(rng.integers(2, 10**6)),
-            int(rng.integers(1, 400)),
-            int(rng.integers(1, 400)),
-            rng.uniform(1.1, 64),
-        )
+        eta, lam, sigma2, lipschitz = (rng.uniform(*ends) for ends in ((0.01, 0.5), (0.01, 1), (0.01, 9), (0.1, 9)))
+        n, learn, delete = (int(rng.integers(*ends)) for ends in ((2, 10**6), (1, 400), (1, 400)))
+        q = rng.uniform(1.1, 64)
         facts = TheoremRun(records=n, step_size=eta, noise_variance=sigma2, strong_convexity=lam, lipschitz=lipschitz)
         accountant = Accountant(events=[Event("learn", learn, 0, facts), Event("unlearn", delete, 1, facts)])
         with mpmath.workdps(50):

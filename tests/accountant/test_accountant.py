@@ -6,6 +6,7 @@ import json
 import math
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -20,7 +21,8 @@ from noisygd_delete.methods.theorem import TheoremRun
 from noisygd_delete.privacy.guarantee import Guarantee
 from tests.accountant import checks
 
-FACTS = SharpRun(records=100, step_size=0.3, noise_variance=0.05, strong_convexity=0.4, lipschitz=1.0)
+CHAIN = {"records": 100, "step_size": 0.3, "noise_variance": 0.05, "strong_convexity": 0.4, "lipschitz": 1.0}
+FACTS = SharpRun(**CHAIN)
 LEARN = Event("learn", 30, 0, FACTS)
 UNLEARN = Event("unlearn", 6, 1, FACTS)
 RELEARN = Event("relearn", 30, 0, FACTS)
@@ -28,14 +30,10 @@ PHI = Event("extractor", 200, 0, SampledGaussian(records=100, sampling_rate=0.05
 
 
 def plan(**changes):
-    arguments = {
-        "records": 5000,
-        "features": 20,
-        "regularization": 1e-2,
-        "budget": Budget(order=10, dp=1.0, deletion=0.1),
-        "method": "sharp",
-    }
-    return make_plan(losses.Logistic(radius=1.0), **{**arguments, **changes})
+    arguments = {"records": 5000, "features": 20, "regularization": 1e-2, "method": "sharp"}
+    return make_plan(
+        losses.Logistic(radius=1.0), **{**arguments, "budget": Budget(order=10, dp=1.0, deletion=0.1), **changes}
+    )
 
 
 def test_a_release_costs_only_its_own_steps_once_the_one_before_was_observed():
@@ -64,15 +62,7 @@ def test_dp_cumulative_of_each_is_the_total_after_every_release_in_one_pass():
 
 
 def test_deletion_of_each_is_the_deletion_by_every_release_in_one_pass():
-    solved = MinimiserRun(
-        records=100,
-        step_size=0.3,
-        noise_variance=0.05,
-        strong_convexity=0.4,
-        lipschitz=1.0,
-        gradient_tolerance=0.0001,
-        warm=True,
-    )
+    solved = MinimiserRun(**CHAIN, gradient_tolerance=1e-4, warm=True)
     warm = [Event("relearn", 9, 0, solved), Event("unlearn", 4, 1, solved), Event("unlearn", 5, 1, solved)]
     accountant = Accountant(
         events=[LEARN, UNLEARN, UNLEARN, PHI, RELEARN, UNLEARN, Event("unlearn", 0, 1, FACTS), *warm]
@@ -93,7 +83,7 @@ def test_a_fresh_learn_forgets_the_erased_and_charges_the_others():
 
 
 def test_composition_never_forgets_but_a_fresh_learn_does():
-    facts = CompositionRun(records=100, step_size=0.3, noise_variance=0.05, strong_convexity=0.4, lipschitz=1.0)
+    facts = CompositionRun(**CHAIN)
     learn, unlearn, again = (Event(kind, 30, 1, facts) for kind in ("learn", "unlearn", "relearn"))
     clean = [Accountant(events=[learn, *[unlearn] * k]).deletion(1, 2, [k + 1]).renyi(4) for k in (1, 5)]
     assert clean[0] == clean[1] > 0
@@ -127,7 +117,7 @@ def test_adaptive_requests_lie_between_hidden_and_fully_observed():
 
 
 def test_adaptive_requests_under_theorem_5_1_cost_deletion_plus_p_times_dp():
-    facts = TheoremRun(records=100, step_size=0.3, noise_variance=0.05, strong_convexity=0.4, lipschitz=1.0)
+    facts = TheoremRun(**CHAIN)
     accountant = Accountant(events=[Event("learn", 4000, 0, facts), *[Event("unlearn", 4000, 1, facts)] * 30])
     full = facts.interval("deletion", "definition-4.1", steps_with=math.inf)
     left = facts.interval("deletion", "definition-4.1", steps_with=math.inf, steps_without=4000)
@@ -152,33 +142,26 @@ def test_an_extractor_counts_with_the_first_model_that_carries_it():
 
 
 def test_an_extractor_covers_one_row_and_so_does_its_sum_with_a_head_for_subjects():
-    subjects = SharpRun(
-        records=100, step_size=0.3, noise_variance=0.05, strong_convexity=0.4, lipschitz=1.0, rows_per_subject=5
-    )
+    subjects = SharpRun(**CHAIN, rows_per_subject=5)
     accountant = Accountant(events=[PHI, Event("learn", 3, 0, subjects)])
     assert accountant.dp_cumulative().rows == 1
     assert accountant.dp_cumulative([2]).unit == "one row"
     assert Accountant(events=[Event("learn", 3, 0, subjects)]).dp().unit == "one data subject with at most 5 rows"
 
 
-def test_kind_and_facts_must_go_together():
-    with pytest.raises(InvalidParameter, match="SampledGaussian"):
-        Event("learn", 3, 0, PHI.mechanism)
-    with pytest.raises(InvalidParameter, match="SampledGaussian"):
-        Event("extractor", 3, 0, FACTS)
-    with pytest.raises(InvalidParameter, match="insert"):
-        Event("insert", 3, 1, FACTS)
-    with pytest.raises(InvalidParameter, match="relearn"):
-        Accountant(events=[LEARN]).record(
-            Event(
-                "unlearn",
-                3,
-                1,
-                SharpRun(records=101, step_size=0.3, noise_variance=0.05, strong_convexity=0.4, lipschitz=1.0),
-            )
-        )
-    with pytest.raises(InvalidParameter, match="first release"):
-        Accountant(events=[UNLEARN])
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Event("learn", 3, 0, PHI.mechanism), "SampledGaussian"),
+        (lambda: Event("extractor", 3, 0, FACTS), "SampledGaussian"),
+        (lambda: Event("insert", 3, 1, FACTS), "insert"),
+        (lambda: Accountant(events=[LEARN]).record(Event("unlearn", 3, 1, replace(FACTS, records=101))), "relearn"),
+        (lambda: Accountant(events=[UNLEARN]), "first release"),
+    ],
+)
+def test_kind_and_facts_must_go_together(make, words):
+    with pytest.raises(InvalidParameter, match=words):
+        make()
 
 
 @pytest.mark.parametrize("event", [LEARN, UNLEARN, RELEARN, PHI], ids=lambda event: event.kind)

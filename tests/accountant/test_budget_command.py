@@ -40,19 +40,8 @@ def accountant_of(path: Path) -> Accountant:
 
 def test_every_question_reaches_the_library(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     accountant = accountant_of(store)
-    words = [
-        "--erased-at",
-        "3",
-        "--observed",
-        "1,3-4",
-        "--models-seen",
-        "1",
-        "--requests",
-        "9",
-        "--attack-advantage",
-        "0.5",
-    ]
-    assert main(["budget", "store", "--json", "--order", "4", "--delta", "1e-5", "--present-from", "2", *words]) == 0
+    words = "--order 4 --delta 1e-5 --present-from 2 --erased-at 3 --observed 1,3-4 --models-seen 1 --requests 9"
+    assert main(["budget", "store", "--json", *words.split(), "--attack-advantage", "0.5"]) == 0
     answer = json.loads(capsys.readouterr().out)
     asked = {"present_from": 2, "erased_at": 3, "observed": [1, 3, 4], "models_seen": 1, "requests": 9}
     direct = report(accountant, order=4, delta=1e-5, attack_advantage=0.5, **asked).to_dict()

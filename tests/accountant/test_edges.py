@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from noisygd_delete import Accountant, Budget, losses, make_plan
+from noisygd_delete import Accountant, Budget
 from noisygd_delete.accountant import Event, PrivacyFilter, report
 from noisygd_delete.errors import BudgetExceeded, InvalidParameter
 from noisygd_delete.methods.sampled_steps import SampledGaussian
 from tests.accountant import checks
 
+from .test_accountant import plan
+
 PHI = Event("extractor", 200, 0, SampledGaussian(records=5000, sampling_rate=0.01, noise_multiplier=4.0))
 
 
-def plan(**changes):
-    arguments = {"records": 5000, "features": 20, "regularization": 1e-2, "method": "sharp"}
-    arguments["budget"] = Budget(order=10, dp=1.0, deletion=0.1)
-    return make_plan(losses.Logistic(radius=1.0), **{**arguments, **changes})
-
-
 def test_questions_that_need_a_plan_ask_for_it() -> None:
-    for ask in (Accountant().planned, Accountant().remaining):
+    for ask in (Accountant().planned, Accountant().remaining, lambda: Accountant().publication(1)):
         with pytest.raises(InvalidParameter, match=r"Accountant\(plan\)"):
             ask()
 

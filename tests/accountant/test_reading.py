@@ -6,19 +6,14 @@ import math
 
 import pytest
 
-from noisygd_delete import Accountant, Budget, losses, make_plan
+from noisygd_delete import Accountant
 from noisygd_delete.accountant import Event, events
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.methods.sampled_steps import SampledGaussian
 
-PLAN = make_plan(
-    losses.Logistic(1.0),
-    records=300,
-    features=4,
-    regularization=0.05,
-    budget=Budget(order=10, dp=1.0, deletion=0.1),
-    method="sharp",
-)
+from .test_accountant import plan
+
+PLAN = plan(records=300)
 
 
 def event(steps: int, kind: str = "learn") -> Event:
@@ -48,8 +43,6 @@ def test_an_extractor_is_not_taken_for_a_run_of_the_plan() -> None:
     assert account.ahead().steps_since_learn == PLAN.learn_steps
 
 
-def test_the_next_release_needs_a_plan() -> None:
-    with pytest.raises(InvalidParameter, match=r"Accountant\(plan\)"):
-        Accountant().publication(1)
+def test_the_next_release_is_the_plan_s() -> None:
     coming = Accountant(PLAN).publication(3)
     assert (coming.kind, coming.steps, coming.edits) == ("unlearn", PLAN.delete_steps, 3)

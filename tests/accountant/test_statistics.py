@@ -8,22 +8,15 @@ import random
 
 import pytest
 
-from noisygd_delete import Budget, losses, make_plan
+from noisygd_delete import Budget, losses
 from noisygd_delete.accountant import Accountant, Event, EventKinds, account
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.methods import CountedRecords
 from noisygd_delete.records import EditCounts
+from tests.bank import sized_plan
 
 PLANS = [
-    make_plan(
-        losses.Logistic(1.0),
-        records=500,
-        features=3,
-        regularization=0.05,
-        budget=Budget(order=10),
-        method=method,
-        releases=4,
-    )
+    sized_plan(losses.Logistic(1.0), 500, 3, 0.05, Budget(order=10), method=method, releases=4)
     for method in ("sharp", "perturbed", "minimiser")
 ]
 COUNTED = CountedRecords(records=500, deviation=64.0)

@@ -11,14 +11,16 @@ import pytest
 from scipy.stats import binom, norm
 
 from noisygd_delete import Budget, Records, losses, make_plan
-from noisygd_delete.audit import Counts, audit, audit_loss
+from noisygd_delete.audit import Counts, audit
 from noisygd_delete.audit.membership import linear_engine
 from noisygd_delete.audit.simulation import lower_rate, upper_rate
 from noisygd_delete.curator.learning import learn, resume
 from noisygd_delete.engine import Objective
 from noisygd_delete.errors import InvalidParameter
+from tests.bank import sized_plan
 
 from .faults import FAULTS, CachedMinimiser, faulty
+from .shadows import audit_loss
 
 
 def sharp_plan(dp: float = 3.0, deletion: float = 0.38, **options):
@@ -108,13 +110,7 @@ def test_a_claim_for_half_the_sensitivity_is_flagged() -> None:
 
 
 def test_what_cannot_be_seen_is_inconclusive() -> None:
-    loose = make_plan(
-        losses.Logistic(radius=1.0),
-        records=100,
-        features=1,
-        regularization=0.25,
-        budget=Budget(order=10, dp=1.0, deletion=1e-4),
-    )
+    loose = sized_plan(losses.Logistic(radius=1.0), 100, 1, 0.25, Budget(order=10, dp=1.0, deletion=1e-4))
     report = audit(loose, chains=1000, rng=np.random.default_rng(4))
     erased = [row for row in report.rows if row.question.endswith("the release that erased it")]
     assert {row.verdict for row in erased} == {"inconclusive"}
@@ -125,15 +121,8 @@ def test_what_cannot_be_seen_is_inconclusive() -> None:
 def test_the_real_curator_with_certified_noise_passes() -> None:
     """`learn` and `resume` themselves, chain by chain, with noise from the operating system's keys."""
     plan = sharp_plan()
-    linear = make_plan(
-        losses.Linear(radius=1.0),
-        records=100,
-        features=1,
-        regularization=0.25,
-        budget=plan.budget,
-        method="sharp",
-        step_size=plan.step_size,
-        utility=False,
+    linear = sized_plan(
+        losses.Linear(radius=1.0), 100, 1, 0.25, plan.budget, method="sharp", step_size=plan.step_size, utility=False
     )
 
     def engine(world, chains, _):
@@ -153,16 +142,10 @@ def test_shadow_models_on_the_logistic_loss() -> None:
     target = ([1.0, 0.0], 1.0)
     report = audit_loss(plan, record=target, others=others, chains=8000, rng=np.random.default_rng(5), factor=4.0)
     assert report.verdict == "pass"
-    quiet = make_plan(
-        losses.Logistic(1.0),
-        records=100,
-        features=2,
-        regularization=0.25,
-        budget=Budget.from_gdp(dp=12.0, deletion=1.52),
-        method="sharp",
-        utility=False,
+    quiet = sized_plan(
+        losses.Logistic(1.0), 100, 2, 0.25, Budget.from_gdp(dp=12.0, deletion=1.52), method="sharp", utility=False
     )
     # the same claims, an engine whose noise is that of a four times larger budget
     assert quiet.delete_steps == plan.delete_steps
-    loud = audit_loss(plan, record=target, chains=8000, rng=np.random.default_rng(5), engine_plan=quiet)
+    loud = audit_loss(plan, record=target, chains=8000, rng=np.random.default_rng(5), engine_plan=quiet, factor=3.0)
     assert loud.verdict == "fail"

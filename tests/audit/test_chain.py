@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from noisygd_delete import Budget, Curator, Records, losses, make_plan, methods
+from noisygd_delete import Budget, Curator, Records, losses, methods
 from noisygd_delete.accountant import Accountant, Event
 from noisygd_delete.audit import Counts, SimulatedNoisyGD, World, audit
 from noisygd_delete.audit.membership import linear_engine, row_of
 from noisygd_delete.engine.noise import ResearchNoise
+from tests.bank import sized_plan
 
 from .faults import faulty
 
@@ -21,12 +22,12 @@ CHAINS, COPIES = 20_000, 40
 
 
 def planned(chain: int = 3, dp: float = 1.2, **facts):
-    return make_plan(
+    return sized_plan(
         losses.Linear(radius=1.0),
-        records=50,
-        features=1,
-        regularization=0.1,
-        budget=Budget.from_gdp(dp=dp, deletion=0.1),
+        50,
+        1,
+        0.1,
+        Budget.from_gdp(dp=dp, deletion=0.1),
         method=methods.Perturbed(chain=chain, solver="cold"),
         adjacency="zero-out",
         **facts,

@@ -8,15 +8,16 @@ import numpy as np
 import pytest
 
 from benchmarks import audits
-from noisygd_delete import Budget, EditRequest, Records, losses, make_plan
+from noisygd_delete import Budget, EditRequest, Records, losses
 from noisygd_delete.accountant import Accountant, Event
-from noisygd_delete.audit import audit, audit_loss
+from noisygd_delete.audit import audit
 from noisygd_delete.curator.learning import train
 from noisygd_delete.engine import Execution
 from noisygd_delete.errors import AssumptionViolated
 from noisygd_delete.methods import Ladder, Stage
 from noisygd_delete.methods.composition import CompositionRun
 from noisygd_delete.methods.ladder import LadderRun
+from tests.bank import sized_plan
 
 RUNS = 20_000
 ROOM = 4 / math.sqrt(RUNS)
@@ -64,18 +65,15 @@ def test_a_requester_breaks_the_figure_for_later_models_and_not_the_one_for_ever
 
 
 def test_the_audit_of_one_run_refuses_several_in_a_row() -> None:
-    plan = make_plan(
+    plan = sized_plan(
         losses.MultilayerPerceptron(radius=1.0, hidden=2),
-        records=50,
-        features=3,
-        regularization=1e-3,
-        budget=Budget(order=10, dp=1.0, deletion=0.1),
+        50,
+        3,
+        1e-3,
         method=Ladder((Stage("network", 2), Stage("network", 3))),
     )
     with pytest.raises(AssumptionViolated, match="2 stages in a row"):
         audit(plan)
-    with pytest.raises(AssumptionViolated, match="2 stages in a row"):
-        audit_loss(plan, record=([0.6, 0.8, 0.0], 1.0))
 
 
 SHADOWS = 250
@@ -101,12 +99,12 @@ def shadow(plan, seed: int, *, there: bool, rerun: bool) -> float:
 
 
 def test_shadow_models_of_the_product_stay_within_its_figure_and_find_a_stage_that_was_not_run_again() -> None:
-    plan = make_plan(
+    plan = sized_plan(
         LOSS,
-        records=2,
-        features=3,
-        regularization=1e-3,
-        budget=Budget.from_gdp(dp=4.0, deletion=0.3),
+        2,
+        3,
+        1e-3,
+        Budget.from_gdp(dp=4.0, deletion=0.3),
         adjacency="zero-out",
         dtype="float64",
         method=Ladder((Stage("network", 2), Stage("network", 3))),

@@ -16,7 +16,7 @@ from noisygd_delete.audit import (
     audit_releases,
     three_samples,
 )
-from noisygd_delete.audit.membership import loss_engine
+from noisygd_delete.audit.membership import linear_engine
 from noisygd_delete.audit.releases import publish_twice
 from noisygd_delete.audit.simulation import counts
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter, InvalidRecords
@@ -140,4 +140,4 @@ def test_a_run_that_does_not_contract_is_audited_in_full() -> None:
     """Its learn used to be cut to a negative number of steps."""
     plan = plan_of("near-gibbs", records=10, features=2)
     assert plan.problem.strong_convexity < 0
-    assert loss_engine(plan).learn_steps == plan.learn_steps
+    assert linear_engine(plan).learn_steps == plan.learn_steps

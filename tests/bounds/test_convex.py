@@ -101,14 +101,13 @@ def test_planted_faults_are_seen(fault: str) -> None:
 
 
 def test_the_adult_figures_of_the_design() -> None:
-    plan = make_plan(
-        losses.Logistic(1.0),
-        records=26_000,
-        features=108,
-        regularization=1e-3,
-        budget=Budget(order=10, dp=1.0, deletion=0.1),
-        slack_in_budget=False,
-    )
+    adult = {
+        "records": 26_000,
+        "features": 108,
+        "regularization": 1e-3,
+        "budget": Budget(order=10, dp=1.0, deletion=0.1),
+    }
+    plan = make_plan(losses.Logistic(1.0), **adult, slack_in_budget=False)
     assert (plan.learn_steps, plan.delete_steps_for_deletion, plan.delete_steps_for_utility) == (12_009, 2_312, 7_164)
 
 

@@ -18,15 +18,12 @@ SETTINGS = [
 ]
 
 
+def chain(s) -> dict[str, float]:
+    return {"step_size": s["eta"], "strong_convexity": s["lam"], "records": s["n"]}
+
+
 def facts(s) -> dict[str, float]:
-    return {
-        "step_size": s["eta"],
-        "strong_convexity": s["lam"],
-        "noise_variance": s["sigma2"],
-        "records": s["n"],
-        "steps": s["K"],
-        "gradient_tolerance": s["gamma"],
-    }
+    return {**chain(s), "noise_variance": s["sigma2"], "steps": s["K"], "gradient_tolerance": s["gamma"]}
 
 
 def dp(s, **changes) -> float:
@@ -39,15 +36,8 @@ def deletion(s, **changes) -> float:
 
 
 def exact(s, gap: float) -> float:
-    squared = squared_mu(
-        (-gap / 2, gap / 2),
-        tolerance=s["gamma"],
-        steps=s["K"],
-        step_size=s["eta"],
-        regularization=s["lam"],
-        noise_variance=s["sigma2"],
-    )
-    return float(squared**0.5)
+    run = {"steps": s["K"], "step_size": s["eta"], "regularization": s["lam"], "noise_variance": s["sigma2"]}
+    return float(squared_mu((-gap / 2, gap / 2), tolerance=s["gamma"], **run) ** 0.5)
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
@@ -101,15 +91,8 @@ def test_the_least_shifts_are_allowed(setting) -> None:
 def test_limits() -> None:
     s = {**SETTINGS[1], "gamma": 0.0}
     # K → ∞: the certificate of the resumed chain; K = 1: Gaussian noise on the minimiser
-    assert dp(s, K=10**6) == pytest.approx(
-        shifted_interpolation.gdp_limit(
-            sensitivity=s["delta"],
-            step_size=s["eta"],
-            strong_convexity=s["lam"],
-            noise_variance=s["sigma2"],
-            records=s["n"],
-        )
-    )
+    limit = shifted_interpolation.gdp_limit(sensitivity=s["delta"], noise_variance=s["sigma2"], **chain(s))
+    assert dp(s, K=10**6) == pytest.approx(limit)
     perturbed = s["delta"] / (s["lam"] * s["n"]) / (2 * s["eta"] * s["sigma2"]) ** 0.5
     assert dp(s, K=1) == pytest.approx(perturbed)
     assert deletion(s) == 0.0
@@ -117,17 +100,10 @@ def test_limits() -> None:
 
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_calibrated_noise_gives_back_the_budget(setting) -> None:
-    s = setting
-    variance = shifted_interpolation.minimiser_noise_variance(
-        gdp=0.7,
-        sensitivity=s["delta"],
-        step_size=s["eta"],
-        strong_convexity=s["lam"],
-        records=s["n"],
-        steps=s["K"],
-        gradient_tolerance=s["gamma"],
-    )
-    assert dp(s, sigma2=variance) == pytest.approx(0.7, rel=1e-12)
+    asked = {**facts(setting), "sensitivity": setting["delta"], "gdp": 0.7}
+    del asked["noise_variance"]
+    variance = shifted_interpolation.minimiser_noise_variance(**asked)
+    assert dp(setting, sigma2=variance) == pytest.approx(0.7, rel=1e-12)
 
 
 # Upper bounds where nothing is linear: 1-D tables, minimisers by bisection, densities on a grid.

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
 
-from noisygd_delete.bounds import gaussian, objective_perturbation
-from noisygd_delete.bounds import objective_perturbation as flow
+from noisygd_delete.bounds import gaussian
 from noisygd_delete.bounds import objective_perturbation as perturbation
 from noisygd_delete.bounds import renyi as order_curve
 from proofs_check import closed_forms
 
 RATIOS = [0.0, 1e-4, 1e-2, 0.05]
+PAIR = {"epsilon": 1.0, "delta": 1e-6, "sensitivity": 2.0}
 
 
 def replace_curve(noise: float, ratio: float):
@@ -43,11 +44,7 @@ def test_renyi_calibration_stays_within_its_budget_and_uses_it(ratio, budget) ->
 def test_epsilon_delta_calibration_stays_within_its_budget_and_uses_it(ratio) -> None:
     highest = perturbation.highest_order(ratio=ratio)
     noise = order_curve.noise_for_epsilon_delta(
-        epsilon=1.0,
-        delta=1e-6,
-        sensitivity=2.0,
-        hessian=lambda order: perturbation.replace_hessian(order=order, ratio=ratio),
-        highest_order=highest,
+        **PAIR, hessian=lambda order: perturbation.replace_hessian(order=order, ratio=ratio), highest_order=highest
     )
     renyi = replace_curve(noise, ratio)
     assert 0.99 < order_curve.curve_epsilon(renyi=renyi, highest_order=highest, delta=1e-6) <= 1.0
@@ -57,13 +54,9 @@ def test_epsilon_delta_calibration_stays_within_its_budget_and_uses_it(ratio) ->
 
 
 def test_more_releases_take_more_noise() -> None:
-    facts = {
-        "epsilon": 1.0,
-        "delta": 1e-6,
-        "sensitivity": 2.0,
-        "hessian": lambda order: perturbation.replace_hessian(order=order, ratio=1e-4),
-        "highest_order": perturbation.highest_order(ratio=1e-4),
-    }
+    highest = perturbation.highest_order(ratio=1e-4)
+    hessian = partial(perturbation.replace_hessian, ratio=1e-4)
+    facts = {**PAIR, "hessian": lambda order: hessian(order=order), "highest_order": highest}
     one, four = (order_curve.noise_for_epsilon_delta(**facts, releases=n) for n in (1, 4))
     assert four == pytest.approx(2 * one, rel=1e-3)
     one, four = (order_curve.noise_for_gdp(gdp=0.5, lipschitz=1.0, ratio=1e-4, releases=n) for n in (1, 4))
@@ -76,9 +69,9 @@ def test_gdp_calibration_stays_within_its_budget_and_uses_it(ratio, rows) -> Non
     facts = {"lipschitz": 1.0, "ratio": ratio, "rows": rows, "worlds": 2, "blocks": 1}
     noise = order_curve.noise_for_gdp(gdp=0.45, inexact_gdp=0.02, **facts)
     if noise == math.inf:  # κ would exceed 1/4
-        assert flow.gdp(noise=flow.most_noise(lipschitz=1.0, ratio=ratio), **facts) > 0.44
+        assert perturbation.gdp(noise=perturbation.most_noise(lipschitz=1.0, ratio=ratio), **facts) > 0.44
         return
-    total = math.hypot(flow.gdp(noise=noise, **facts), 0.02)
+    total = math.hypot(perturbation.gdp(noise=noise, **facts), 0.02)
     assert 0.45 * (1 - 1e-8) <= total <= 0.45
 
 
@@ -90,8 +83,7 @@ def test_gdp_saves_noise_where_kappa_is_small_and_renyi_alone_answers_where_it_i
             return perturbation.replace_hessian(order=order, ratio=ratio)
 
         highest = perturbation.highest_order(ratio=ratio)
-        facts = {"epsilon": 1.0, "delta": 1e-6, "sensitivity": 2.0}
-        by_order = order_curve.noise_for_epsilon_delta(hessian=hessian, highest_order=highest, **facts)
+        by_order = order_curve.noise_for_epsilon_delta(hessian=hessian, highest_order=highest, **PAIR)
         return by_order, order_curve.noise_for_gdp(gdp=gdp, lipschitz=1.0, ratio=ratio, worlds=2)
 
     by_order, by_flow = two(1e-3)
@@ -138,7 +130,7 @@ def test_an_order_above_the_highest_is_never_used() -> None:
 
 def rows_of(sizes, numbers, rng, cold: bool):
     """A random row of the schema before its norm is taken, and v per column."""
-    variances = objective_perturbation.block_variances(categories=sizes)
+    variances = perturbation.block_variances(categories=sizes)
     row, shape = [], []
     for size, variance in zip(sizes, variances, strict=False):
         block = [0.0] * size
@@ -166,19 +158,17 @@ def test_the_shape_of_a_one_hot_schema() -> None:
         unit = row / np.linalg.norm(row)
         shaped = float(np.sqrt((unit**2 / shape).sum()))
         worst = max(worst, shaped)
-        divided = unit / objective_perturbation.row_divisor(
-            norm=float(np.linalg.norm(unit)), shaped_norm=shaped, radius=1.0
-        )
+        divided = unit / perturbation.row_divisor(norm=float(np.linalg.norm(unit)), shaped_norm=shaped, radius=1.0)
         assert (divided**2 / shape).sum() <= 1 + 1e-12
         assert np.linalg.norm(divided) <= 1 + 1e-12
     assert worst > 1.05
-    assert objective_perturbation.row_divisor(norm=0.0, shaped_norm=0.0, radius=1.0) == 1.0
-    assert objective_perturbation.block_variances(categories=[4], constant=False) == (1.0,)
+    assert perturbation.row_divisor(norm=0.0, shaped_norm=0.0, radius=1.0) == 1.0
+    assert perturbation.block_variances(categories=[4], constant=False) == (1.0,)
 
 
 def test_an_inexact_solver_costs_noise_under_epsilon_and_delta() -> None:
     """The noise returned keeps (ε, δ) with the solver's rate added at every order, and hardly less noise does."""
-    facts = {"epsilon": 1.0, "delta": 1e-6, "sensitivity": 2.0, "highest_order": 1e4, "hessian": lambda order: 0.0}
+    facts = {**PAIR, "highest_order": 1e4, "hessian": lambda order: 0.0}
     exact = order_curve.noise_for_epsilon_delta(**facts)
     for rate in (1e-4, 1e-3, 5e-3):
         noise = order_curve.noise_for_epsilon_delta(**facts, inexact_rate=rate)

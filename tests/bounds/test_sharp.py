@@ -110,20 +110,6 @@ def test_calibration_round_trip_and_half_the_printed_noise() -> None:
     assert sigma2 == pytest.approx(printed * (1 - eta * lam / 2) / 2, rel=1e-12)
 
 
-def test_deletion_steps_are_the_least() -> None:
-    rng = np.random.default_rng(5)
-    for _ in range(500):
-        eta_lam = float(10 ** rng.uniform(-6, -0.01))
-        before, after = sorted(10 ** rng.uniform(-3, 1, 2), reverse=True)
-        steps = shifted_interpolation.deletion_steps(
-            gdp_before=before, gdp_after=after, step_size=eta_lam, strong_convexity=1.0
-        )
-        left = before * math.exp(steps * math.log1p(-eta_lam))
-        assert left <= after * (1 + 1e-12)
-        if steps > 1:
-            assert before * math.exp((steps - 1) * math.log1p(-eta_lam)) > after * (1 - 1e-9)
-
-
 # 1-D logistic regression on a grid: the truth lies below the sharp bound, the sharp bound below the printed one
 
 

@@ -52,7 +52,6 @@ ANSWERS = [
     "residue --tokens gone.txt elsewhere",
 ]
 NOT_TRIED = {
-    "demo": "takes its own time; its answer is tested with it",
     "stream": "a running command",
     "serve": "a running command",
     "requests": "of a running service",

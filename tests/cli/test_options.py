@@ -29,7 +29,12 @@ def every() -> dict[str, Intermixed]:
 
 
 def own(parser: Intermixed) -> list[argparse.Action]:
-    return [one for one in parser._actions if one.option_strings and not isinstance(one, argparse._HelpAction)]
+    help_itself = argparse._HelpAction
+    return [
+        one
+        for one in parser._actions
+        if one.option_strings and one.help is not argparse.SUPPRESS and not isinstance(one, help_itself)
+    ]
 
 
 def test_options_are_few(every) -> None:

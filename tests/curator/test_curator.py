@@ -39,18 +39,9 @@ def rows_and_labels(seed: int = 0):
     return rows / np.linalg.norm(rows, axis=1, keepdims=True), labels
 
 
-def plan_for(**changes):
-    return make_plan(
-        losses.Logistic(1.0),
-        **{
-            "records": N,
-            "features": D,
-            "regularization": 0.05,
-            "budget": Budget(order=8, dp=1.0, deletion=0.1),
-            "method": "sharp",
-            **changes,
-        },
-    )
+def plan_for(loss=None, **changes):
+    facts = {"records": N, "features": D, "regularization": 0.05, "budget": Budget(order=8, dp=1.0, deletion=0.1)}
+    return make_plan(loss or losses.Logistic(1.0), **{**facts, "method": "sharp", **changes})
 
 
 @pytest.fixture
@@ -71,7 +62,7 @@ def test_learning_finds_the_direction(curator: Curator) -> None:
 def test_deleting_takes_the_row_and_publishes(curator: Curator) -> None:
     curator.learn()
     before = curator.model.weights
-    release = curator.delete([17, 42], request_id="r-1")
+    release = curator.delete([17, 42])
     assert (release.release, release.kind, release.edits, release.steps) == (2, "unlearn", 2, curator.plan.delete_steps)
     assert 17 not in curator.records
     assert not curator.records.features[17].any()
@@ -97,19 +88,6 @@ def test_nothing_but_records_model_and_public_facts_survives(curator: Curator) -
         if isinstance(thing, np.ndarray):
             assert token not in thing.astype(np.float32)
         queue += [x for x in gc.get_referents(thing) if not callable(x) and "module" not in type(x).__name__]
-
-
-def test_a_request_id_names_the_release_and_is_not_remembered(curator: Curator) -> None:
-    assert curator.learn(request_id="first").request_id == "first"
-    assert curator.delete([3], request_id="token").request_id == "token"
-    assert "token" not in str(vars(curator))
-    with pytest.raises(InvalidRequest, match="3 is not in the table"):
-        curator.delete([3], request_id="token")
-    assert len(curator.accountant.events) == 2
-    for call in (curator.learn, curator.relearn, curator.publish):
-        with pytest.raises(InvalidRequest, match="request_id"):
-            call(request_id=" ")
-    assert len(curator.accountant.events) == 2
 
 
 def test_batched_edits_are_published_once(curator: Curator) -> None:
@@ -145,7 +123,7 @@ def test_a_spent_budget_withholds_the_publication_never_the_erasure() -> None:
     with pytest.raises(BudgetExceeded):
         curator.publish()  # nothing pending: no reason to withdraw the model
     assert curator.model is not None
-    withheld = curator.delete([3], request_id="late")
+    withheld = curator.delete([3])
     assert (withheld.status, withheld.model, withheld.steps) == ("withheld", None, 0)
     assert 3 not in curator.records
     assert not curator.records.features[3].any()
@@ -184,19 +162,8 @@ def test_pure_functions_agree_and_keep_the_callers_table() -> None:
     ],
 )
 def test_a_plan_for_another_table_is_refused(change, message: str) -> None:
-    loss = change.pop("loss", losses.Logistic(1.0))
-    plan = make_plan(
-        loss,
-        **{
-            "records": N,
-            "features": D,
-            "regularization": 0.05,
-            "budget": Budget(order=8, dp=1.0, deletion=0.1),
-            **change,
-        },
-    )
     with pytest.raises(AssumptionViolated, match=message):
-        learn(Records(*rows_and_labels(), slots=N), plan)
+        learn(Records(*rows_and_labels(), slots=N), plan_for(**change))
 
 
 def test_subjects_with_too_many_rows_are_refused() -> None:
@@ -280,10 +247,7 @@ def test_a_device_takes_the_same_steps(method) -> None:
 @pytest.mark.parametrize("edit", ["insert", "replace"])
 def test_no_label_that_comes_in_stops_the_erasures_of_others(edit: str, label: float) -> None:
     rows, targets = np.full((40, 2), 0.3), np.linspace(-1, 1, 40)
-    budget = Budget(order=10, dp=1.0, deletion=0.1)
-    plan = make_plan(
-        losses.PseudoHuber(1.0, 1.0), records=50, features=2, regularization=0.1, budget=budget, method="sharp"
-    )
+    plan = plan_for(losses.PseudoHuber(1.0, 1.0), records=50, features=2)
     curator = Curator(Records(rows, targets, slots=50), plan)
     curator.learn()
     with pytest.raises(InvalidRequest, match="nothing was changed: targets must be"):
@@ -292,3 +256,11 @@ def test_no_label_that_comes_in_stops_the_erasures_of_others(edit: str, label: f
     assert len(curator.records) == 39
     with pytest.raises(InvalidRecords, match="map them to"):
         Curator(Records(rows, [label, *targets[1:]], slots=50), plan)
+
+
+def test_a_model_without_odds_has_no_probabilities() -> None:
+    """Its two scores are of hidden units, and were taken for those of two classes."""
+    loss = losses.TanhNetwork(1.0, outer_weights=(1.0, -1.0))
+    model = Model(weights=np.ones((2, 3)), loss=loss, certified=False)
+    with pytest.raises(InvalidParameter, match="no probabilities"):
+        model.probabilities(np.ones((1, 3)))

@@ -1,4 +1,4 @@
-"""Streams of Markov sums in memory: exact forgetting bit by bit, the order of writing, what is refused, and the requester who adapts."""
+"""Streams of Markov sums in memory: exact forgetting bit by bit, the order of writing, and what is refused."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from noisygd_delete.engine.moments import IntegerMoments, carried
 from noisygd_delete.methods import Plan
 from noisygd_delete.privacy.guarantee import Worlds
 from noisygd_delete.records import EditRequest
-from proofs_check import closed_forms
+from tests.bank import unit_rows
 from tests.oracles import sums_tree
 
 SLOTS, COLUMNS = 60, 3
@@ -30,10 +30,7 @@ LOSS = losses.Logistic(radius=1.0)
 
 
 def rows(number: int = 40, seed: int = 0) -> tuple[Any, Any]:
-    rng = np.random.default_rng(seed)
-    features = rng.normal(size=(number, COLUMNS))
-    features /= np.linalg.norm(features, axis=1, keepdims=True)
-    return features, np.sign(rng.normal(size=number))
+    return unit_rows(number, COLUMNS, seed), np.sign(np.random.default_rng([seed, 1]).normal(size=number))
 
 
 def table(left_out: tuple[int, ...] = ()) -> Records:
@@ -405,9 +402,7 @@ def test_rounding_of_what_is_carried_on_has_fixed_ties() -> None:
 
 
 def test_models_of_the_stream_tell_the_classes_apart() -> None:
-    rng = np.random.default_rng(5)
-    features = rng.normal(size=(6000, COLUMNS)) + 0.0
-    features /= np.linalg.norm(features, axis=1, keepdims=True)
+    features = unit_rows(6000, COLUMNS, seed=5)
     places = np.argmax(features, axis=1)
     for loss, labels in (
         (LOSS, np.sign(features[:, 0])),
@@ -422,67 +417,6 @@ def test_models_of_the_stream_tell_the_classes_apart() -> None:
         assert curator.delete(range(10)).model.accuracy(records) > 0.9
         assert not curator.delete([10], rng=np.random.default_rng(1)).model.certified
         assert not curator.delete([11]).model.certified, "it carries on noise that was for research"
-
-
-# --- the requester who adapts ---
-
-TRIALS, MARKERS = 200, 30
-
-
-def adaptive_guess(target: bool, watched: int, seed: int, chosen: Plan) -> bool:
-    """The requester reads so many releases, and has markers erased with the target if they seem to hold it. Who sees the last release alone
-    asks whether the markers are gone."""
-    features = np.array([[1.0]] + [[-1.0]] * MARKERS)
-    kept = [i for i in range(MARKERS + 1) if target or i]
-    curator = Curator(Records(features[kept], np.ones(len(kept)), ids=kept, slots=MARKERS + 1), chosen)
-    curator.learn(np.random.default_rng([seed, 0]))
-    summed, run = moments(chosen), chosen.mechanism
-    own = summed.of(features[:1], [1.0]).astype(float)
-    others = MARKERS * summed.of(features[1:2], [1.0]).astype(float)
-    weights = np.array([1.0, run.label_weight**2])  # over a coordinate's variance: σ² and σ²/β²
-    ratio, before = 0.0, np.zeros(2)
-    for number, (carry, variance) in enumerate(run.draws[:watched]):
-        if number:
-            curator.publish(rng=np.random.default_rng([seed, number]))
-        rest, moved = curator.model.sums - others, (1 - float(carry)) * own
-        ratio += float((rest - float(carry) * before - moved / 2) * weights @ moved) / variance
-        before = rest
-    gone = [0] if target else []
-    gone += range(1, MARKERS + 1) if ratio > 0 else []
-    curator.delete(gone or [1], rng=np.random.default_rng([seed, watched]))
-    return bool(curator.model.sums[0] < others[0] / 2)
-
-
-@pytest.mark.parametrize("watched", [1, 12])
-def test_an_adaptive_requester_breaks_the_figure_of_later_models_but_not_the_bound(watched: int) -> None:
-    """The printed 0 holds under its condition only, and the figure beside it needs none. What is seen is what the watched releases tell."""
-    chosen = plan(records=MARKERS + 1, features=1, releases=watched + 1, gdp=3.0)
-    hits = [
-        np.mean([adaptive_guess(target, watched, 2 * seed + target, chosen) for seed in range(TRIALS)])
-        for target in (True, False)
-    ]
-    advantage, noise = hits[0] - hits[1], math.sqrt(1 / (2 * TRIALS))
-    assert chosen.deletion.gdp == 0
-    assert advantage > 5 * noise, "seen through a later model"
-    run = chosen.mechanism
-    draws = run.draws[:watched]
-    length = run.apart(between_records=False)
-    told = closed_forms.seen_charge(draws=draws, moved=[length] * watched, seen=range(watched))
-    assert advantage == pytest.approx(math.erf(math.sqrt(told / 8)), abs=4 * noise)
-    bound = math.erf(math.sqrt(run.charges(Worlds.DEFINITION_4_1)[watched] / 8))
-    assert advantage < bound + 3 * noise
-
-
-def test_a_requester_who_does_not_adapt_sees_nothing_in_later_models() -> None:
-    """Bit by bit the same, whatever the row was; so no test can tell."""
-    for seed in range(5):
-        ends = []
-        for left_out in ((), (0,)):
-            curator = Curator(table(left_out), plan())
-            curator.learn(np.random.default_rng([seed, 0]))
-            curator.delete([1] if left_out else [0, 1], rng=np.random.default_rng([seed, 1]))
-            ends.append(curator.model.sums)
-        assert (ends[0] == ends[1]).all()
 
 
 def test_noise_of_a_run_has_the_planned_law() -> None:

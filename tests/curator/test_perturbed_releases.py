@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri
 
-from noisygd_delete import Budget, Curator, EditRequest, Records, learn, losses, make_plan
+from noisygd_delete import Budget, Curator, EditRequest, Plan, Records, learn, losses, make_plan
 from noisygd_delete.audit import audit
 from noisygd_delete.audit.membership import linear_engine
 from noisygd_delete.audit.simulation import Counts
@@ -28,6 +28,11 @@ from tests.oracles import perturbed_density as exact
 from tests.store.conftest import SCHEMA, found
 from tests.store.conftest import plan as store_plan
 from tests.store.conftest import records as store_records
+
+
+def plan_of(records: int, ridge: float, budget: Budget, **facts) -> Plan:
+    asked = {"records": records, "features": 1, "regularization": ridge, "budget": budget, **facts}
+    return make_plan(losses.Logistic(1.0), **asked, method="perturbed")
 
 
 @pytest.fixture
@@ -103,14 +108,7 @@ def wins(released: list[tuple[float, float]], plan) -> float:
 
 def test_the_low_bit_attack_wins_without_the_last_noise_and_guesses_on_the_product(monkeypatch) -> None:
     """b from 32-bit uniforms, which the attack needs: the exact minimiser gives its table away, the release does not."""
-    plan = make_plan(
-        losses.Logistic(1.0),
-        records=SLOTS,
-        features=1,
-        regularization=0.5,
-        budget=Budget(order=3, dp=0.2, deletion=0.2),
-        method="perturbed",
-    )
+    plan = plan_of(SLOTS, 0.5, Budget(order=3, dp=0.2, deletion=0.2))
     coarse = learning.draw_linear_term
 
     def of_32_bits(shape, noise, *, deviation, variances=None):
@@ -148,15 +146,7 @@ def test_the_low_bit_attack_wins_without_the_last_noise_and_guesses_on_the_produ
 
 def test_the_best_test_on_real_releases_stays_below_the_claim() -> None:
     """Logistic regression on a line, from the product's own `learn`: the density of θ* is known, and no test beats its ratio."""
-    plan = make_plan(
-        losses.Logistic(1.0),
-        records=60,
-        features=1,
-        regularization=0.05,
-        budget=Budget(order=2, dp=1.0, deletion=1.0),
-        adjacency="zero-out",
-        method="perturbed",
-    )
+    plan = plan_of(60, 0.05, Budget(order=2, dp=1.0, deletion=1.0), adjacency="zero-out")
     others, signs = np.ones(45), -np.ones(45)  # they pull the weight far down, where the target's slope is nearly 1
 
     def records(present: bool) -> Records:
@@ -182,14 +172,7 @@ def test_the_best_test_on_real_releases_stays_below_the_claim() -> None:
 
 
 def test_the_audit_of_the_worst_case_passes_and_sees_half_the_noise() -> None:
-    plan = make_plan(
-        losses.Logistic(1.0),
-        records=500,
-        features=1,
-        regularization=0.05,
-        budget=Budget(order=3, dp=0.8, deletion=0.4),
-        method="perturbed",
-    )
+    plan = plan_of(500, 0.05, Budget(order=3, dp=0.8, deletion=0.4))
     rng = np.random.default_rng(2)
     assert audit(plan, chains=6000, later_releases=2, rng=rng).verdict == "pass"
     honest = linear_engine(plan, later_releases=2)

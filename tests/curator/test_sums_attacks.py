@@ -1,9 +1,9 @@
-"""Attacks on streams of Markov sums: who adapts requests, who steals the store, who knows the seed, who forks it."""
+"""Attacks on streams of Markov sums: who adapts requests, who steals the store, who knows the seed."""
 
 from __future__ import annotations
 
 import math
-import os
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,11 @@ from noisygd_delete import Budget, Curator, Records, losses, make_plan
 from noisygd_delete.bounds import markov_sums
 from noisygd_delete.curator.drawing import moments_of
 from noisygd_delete.engine.moments import carried
-from noisygd_delete.engine.noise import ResearchNoise, discrete_gaussian, noise_source
+from noisygd_delete.engine.noise import ResearchNoise, discrete_gaussian
 from noisygd_delete.methods import Plan
 from noisygd_delete.privacy.guarantee import Worlds
 from proofs_check import closed_forms
+from tests.bank import unit_rows
 
 LOSS, TRIALS, MARKERS = losses.Logistic(radius=1.0), 6000, 60
 
@@ -50,8 +51,6 @@ class Streams:
 
 
 def _fraction(value: float) -> Any:
-    from fractions import Fraction
-
     return Fraction(value).limit_denominator(10**12)
 
 
@@ -128,10 +127,8 @@ def test_a_thief_of_table_and_releases_learns_what_he_saw_before_the_erasure(fau
 
 
 def stream(seed: int, left_out: tuple[int, ...] = ()) -> tuple[Curator, Any, Any]:
-    rng = np.random.default_rng(5)
-    rows = rng.normal(size=(40, 3))
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True) * 1.001
-    labels, kept = np.sign(rng.normal(size=40)), [i for i in range(40) if i not in left_out]
+    rows = unit_rows(40, 3, seed=5)
+    labels, kept = np.sign(rows[:, 0]), [i for i in range(40) if i not in left_out]
     chosen = plan(4, records=60, features=3, joiners=True, adjacency="replace")
     curator = Curator(Records(rows[kept], labels[kept], ids=kept, slots=60), chosen)
     curator.learn(np.random.default_rng(seed))
@@ -164,23 +161,3 @@ def test_a_fork_with_the_same_generator_shows_the_row_that_only_one_erased() -> 
         curator.delete(gone, rng=np.random.default_rng(22))
         ends.append(curator.model.sums)
     np.testing.assert_array_equal(ends[0] - ends[1], moments(curator.plan).of(rows[:1], labels[:1]))
-
-
-def test_noise_refuses_to_cross_a_fork() -> None:
-    """A child with a copy of the parent's generator would be that fork."""
-    noise = noise_source(None)
-    noise.words(4)
-    reading, writing = os.pipe()
-    child = os.fork()
-    if not child:
-        try:
-            noise.words(4)
-            os.write(writing, b"drawn")
-        except RuntimeError:
-            os.write(writing, b"refused")
-        finally:
-            os._exit(0)
-    os.close(writing)
-    os.waitpid(child, 0)
-    assert os.read(reading, 16) == b"refused"
-    os.close(reading)

@@ -13,14 +13,9 @@ from noisygd_delete import Budget, Curator, Execution, Records, losses, make_pla
 from noisygd_delete.curator.learning import train
 from noisygd_delete.errors import AssumptionViolated, InvalidRequest
 from noisygd_delete.records import EditRequest
+from tests.bank import unit_records
 
 METHODS = {"minimiser": methods.Minimiser, "perturbed": methods.Perturbed}
-
-
-def table(n: int = 300, d: int = 4) -> Records:
-    rng = np.random.default_rng(1)
-    rows = rng.standard_normal((n, d))
-    return Records(rows / (np.linalg.norm(rows, axis=1, keepdims=True) * 1.000001), np.sign(rows[:, 0]))
 
 
 def plan_by(method: str, **options: Any) -> Any:
@@ -32,7 +27,7 @@ def plan_by(method: str, **options: Any) -> Any:
 @pytest.mark.parametrize("solver", ["cold", "fixed", "warm"])
 def test_a_cold_release_is_the_same_whatever_was_published_before(method: str, solver: str) -> None:
     """Bit for bit, under the same noise: so an erased record leaves nothing. A warm one may show its start."""
-    plan, records, rng = plan_by(method, solver=solver), table(), np.random.default_rng(7)
+    plan, records, rng = plan_by(method, solver=solver), unit_records(300, 4, seed=1), np.random.default_rng(7)
 
     def weights_from(start: np.ndarray) -> np.ndarray:
         return train(records, plan, plan.serving, start, Execution(rng=np.random.default_rng(3))).model.weights

@@ -12,7 +12,7 @@ from noisygd_delete.cli import parser
 from noisygd_delete.cli.arguments import COMMON
 
 GROUPS = {  # page -> its title, and its commands in the order in which one needs them
-    "begin": ("To begin", "demo quickstart advise plan init"),
+    "begin": ("To begin", "quickstart advise plan init"),
     "store": (
         "A store and its model",
         "learn delete replace insert publish relearn stream predict evaluate explain status budget verify",

@@ -38,6 +38,16 @@ def grade(text: str) -> float:
     return 0.39 * len(counted) / len(sentences) + 11.8 * sum(map(syllables, counted)) / len(counted) - 15.59
 
 
+def cells(text: str) -> list[list[str]]:
+    """The rows of all tables of a page, heads among them, without the lines of dashes below those."""
+    found = [
+        [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        for line in text.splitlines()
+        if line.startswith("|")
+    ]
+    return [row for row in found if not set("".join(row)) <= set("-:")]
+
+
 def links(text: str) -> list[str]:
     """Where the links and pictures of a page lead, those in code left out."""
     return re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`\n]*`", "", FENCE.sub("", text)))

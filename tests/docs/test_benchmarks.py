@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.__main__ import MEASUREMENTS
+from tests.docs.prose import ROOT, cells
 
-ROOT = Path(__file__).parents[2]
 RESULTS = sorted((ROOT / "benchmarks" / "results").glob("*.md"))
 
 
@@ -76,20 +76,10 @@ def test_a_way_that_the_planner_has_is_one_that_the_measurements_plan() -> None:
 
 def test_the_first_page_s_costs_are_those_of_one_committed_run() -> None:
     """Every figure of README's table, by method, is what `python -m benchmarks cost` wrote."""
-    rows = [
-        line.strip("| \n").split(" | ")
-        for line in (ROOT / "benchmarks/results/cost.md").read_text().splitlines()
-        if line.startswith("| `")
-    ]
-    measured = {row[0].strip("`"): row for row in rows}
-    table = [
-        line.strip("| \n").split("|") for line in (ROOT / "README.md").read_text().splitlines() if line.startswith("|")
-    ]
-    head = next(
-        k
-        for k, row in enumerate(table)
-        if "what `auto` takes" in row[0] or any("what `auto` takes" in cell for cell in row)
-    )
+    rows = cells((ROOT / "benchmarks/results/cost.md").read_text())
+    measured = {row[0].strip("`"): row for row in rows if row[0].startswith("`")}
+    table = cells((ROOT / "README.md").read_text())
+    head = next(k for k, row in enumerate(table) if any("what `auto` takes" in cell for cell in row))
     names = [re.findall(r"`(\w+)`", cell)[0] for cell in table[head] if "`" in cell]
     names = [name for name in names if name in measured]
     assert names == ["perturbed", "minimiser", "sharp", "theorem"]
@@ -97,6 +87,5 @@ def test_the_first_page_s_costs_are_those_of_one_committed_run() -> None:
     for begins, place in places.items():
         row = next(row for row in table[head:] if row[0].strip().startswith(begins))
         for name, said in zip(names, row[1:5], strict=True):
-            assert float(said.strip(" %").replace(",", "")) == float(
-                measured[name][place].strip(" %").replace(",", "")
-            ), (begins, name)
+            here, there = (float(cell.strip(" %").replace(",", "")) for cell in (said, measured[name][place]))
+            assert here == there, (begins, name)

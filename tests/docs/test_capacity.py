@@ -9,20 +9,14 @@ import pytest
 
 from benchmarks import capacity
 from noisygd_delete import Plan
-from tests.docs.prose import ROOT
+from tests.docs.prose import ROOT, cells
 
 RESULT = (ROOT / "benchmarks" / "results" / "capacity.md").read_text()
 
 
 def table(title: str) -> list[list[str]]:
-    lines = RESULT.splitlines()
-    first = next(place for place, line in enumerate(lines) if line.startswith(f"| {title} |"))
-    rows = []
-    for line in lines[first + 2 :]:
-        if not line.startswith("| "):
-            break
-        rows.append([cell.strip() for cell in line.split("|")[1:-1]])
-    return rows
+    rows = cells(RESULT[RESULT.index(f"| {title} |") :].split("\n\n")[0])
+    return rows[1:]
 
 
 def by_hand(plan: Plan, left: int) -> float:

@@ -3,34 +3,25 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.docs.prose import ROOT, cells
+
 PAGE = (ROOT / "docs" / "claims.md").read_text()
 VERDICTS = ("holds", "holds with a repair", "fails")
 
 
 def verdicts() -> dict[str, str]:
     """Key -> verdict, from the committed table of results."""
-    found = {}
-    for line in (ROOT / "proofs_check" / "RESULTS.md").read_text().splitlines():
-        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
-        if len(cells) == 8 and cells[2] in VERDICTS:
-            found[cells[0]] = cells[2]
-    return found
+    rows = cells((ROOT / "proofs_check" / "RESULTS.md").read_text())
+    return {row[0]: row[2] for row in rows if len(row) == 8 and row[2] in VERDICTS}
 
 
 def claims(page: str) -> list[tuple[str, str, list[str], list[str]]]:
     """(claim, verdict, rows, tests) of every line of the page's tables."""
-    found = []
-    for line in page.splitlines():
-        cells = [cell.strip() for cell in line.split("|")[1:-1]]
-        if len(cells) == 4 and not set(cells[0]) <= set("-") and cells[1] != "verdict":
-            rows, tests = (re.findall(r"`([^`]+)`", cell) for cell in cells[2:])
-            found.append((cells[0], cells[1], rows, tests))
-    return found
+    rows = [row for row in cells(page) if len(row) == 4 and row[1] != "verdict"]
+    return [(row[0], row[1], *(re.findall(r"`([^`]+)`", cell) for cell in row[2:])) for row in rows]
 
 
 def faults(page: str, results: dict[str, str]) -> list[str]:

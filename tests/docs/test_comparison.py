@@ -10,7 +10,7 @@ import noisygd_delete
 from noisygd_delete import errors
 from noisygd_delete.cli import parser
 from tests.docs import options
-from tests.docs.prose import ROOT
+from tests.docs.prose import ROOT, cells
 
 PAGE = (ROOT / "docs" / "comparison.md").read_text(encoding="utf-8")
 THEIRS = {"BudgetAccountant", "BudgetError", "torchrun", "secure_mode=True"}
@@ -18,10 +18,7 @@ THEIRS = {"BudgetAccountant", "BudgetError", "torchrun", "secure_mode=True"}
 
 def tables(page: str) -> list[list[list[str]]]:
     """The tables of marks: rows of cells, the header first; the last table is of names."""
-    found: list[list[list[str]]] = []
-    for block in re.findall(r"(?:^\|.*\n)+", page, re.MULTILINE):
-        rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in block.splitlines()]
-        found.append([row for row in rows if not set(row[0]) <= {"-"} or row[0] == ""])
+    found = [cells(block) for block in re.findall(r"(?:^\|.*\n)+", page, re.MULTILINE)]
     return [table for table in found if table[0][-1] == "where to look"]
 
 
@@ -30,17 +27,9 @@ def ours(name: str) -> bool:
     if name in THEIRS or (ROOT / name.replace("*", "adult")).exists():
         return True
     first = name.split(".", maxsplit=1)[0].split("=", maxsplit=1)[0]
-    fields = {
-        word
-        for line in (ROOT / "docs" / "public-names.txt").read_text().splitlines()
-        for word in re.findall(r"\w+", line)
-    }
-    return (
-        first in options.children(parser())
-        or hasattr(noisygd_delete, first)
-        or hasattr(errors, first)
-        or first in fields
-    )
+    fields = set(re.findall(r"\w+", (ROOT / "docs" / "public-names.txt").read_text()))
+    ours = {*options.children(parser()), *dir(noisygd_delete), *dir(errors), *fields}
+    return first in ours
 
 
 def faults(page: str) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 
 from noisygd_delete.cli import parser
 from tests.docs import options
-from tests.docs.prose import ROOT
+from tests.docs.prose import ROOT, cells
 
 PAGE = (ROOT / "docs" / "conformance.md").read_text()
 HEAD = ["asked", "here", "look at", "the operator's"]
@@ -37,8 +37,7 @@ def sections(page: str) -> list[str]:
 
 
 def rows(page: str) -> list[list[str]]:
-    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines() if line.startswith("| ")]
-    return [row for row in cells if row != HEAD]
+    return [row for row in cells(page) if row != HEAD]
 
 
 def faults(page: str) -> list[str]:

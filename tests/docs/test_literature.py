@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.docs.prose import ROOT
+from tests.docs.prose import ROOT, cells
 
 PAGE = (ROOT / "docs" / "literature.md").read_text()
 CELLS = ["work", "what it says", "what it has that is not here", "what is here instead", "known from"]
@@ -16,8 +16,8 @@ Benarroch, Atif & Cappé; Chourasia & Shah; Guo et al."""
 
 
 def works(page: str) -> list[list[str]]:
-    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines() if line.startswith("| ")]
-    return lines[1:] if lines[0] == CELLS else []
+    head, *rows = cells(page)
+    return rows if head == CELLS else []
 
 
 def faults(page: str) -> list[str]:

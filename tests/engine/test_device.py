@@ -11,7 +11,7 @@ import sys
 import numpy as np
 import pytest
 
-from noisygd_delete import Budget, Curator, Execution, Records, losses, make_plan
+from noisygd_delete import Budget, Curator, Execution, Records, losses
 from noisygd_delete.bounds.arithmetic import BLOCK, sensitivity_slack
 from noisygd_delete.engine import Objective, device
 from noisygd_delete.engine.device import DeviceObjective
@@ -19,6 +19,7 @@ from noisygd_delete.engine.execution import ALONE, Group
 from noisygd_delete.engine.noise import ResearchNoise
 from noisygd_delete.engine.noisygd import run, run_in_blocks
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter
+from tests.bank import sized_plan, unit_rows
 
 torch = pytest.importorskip("torch", reason="a device needs torch")
 needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device here")
@@ -41,9 +42,8 @@ def place(request: pytest.FixtureRequest) -> str:
 
 def table(loss: losses.Loss, n: int = 3 * BLOCK + 17, d: int = 6) -> Records:
     rng = np.random.default_rng(0)
-    rows = rng.standard_normal((n, d))
     labels = rng.integers(0, 3, n) if loss.label_kind == "class" else rng.choice([-1.0, 1.0], n)
-    return Records(rows / (np.linalg.norm(rows, axis=1, keepdims=True) * 1.000001), labels, slots=n + 5)
+    return Records(unit_rows(n, d), labels, slots=n + 5)
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
@@ -85,20 +85,6 @@ def test_sensitivity_on_a_device_stays_within_the_declared_slack(place: str) -> 
     assert 0.9 < worst <= 1 + sensitivity_slack(records=n, dtype="float32")
 
 
-@needs_cuda
-def test_a_curator_learns_and_deletes_on_cuda() -> None:
-    loss = losses.Logistic(1.0)
-    budget = Budget.from_gdp(dp=0.5, deletion=0.1)
-    records = table(loss)
-    plan = make_plan(loss, records=records.slots, features=6, regularization=0.05, budget=budget, method="sharp")
-    models = []
-    for place in ("cpu", "cuda"):
-        curator, execution = Curator(records.copy(), plan), Execution(place, rng=np.random.default_rng(1))
-        curator.learn(execution=execution)
-        models.append(curator.delete([3], execution=execution).model.weights)
-    assert np.abs(models[0] - models[1]).max() < 1e-4
-
-
 def test_the_device_is_chosen_by_the_caller_or_the_environment(monkeypatch) -> None:
     assert Execution().device == "cpu"
     monkeypatch.setenv("NOISYGD_DELETE_DEVICE", "cuda:1")
@@ -106,19 +92,16 @@ def test_the_device_is_chosen_by_the_caller_or_the_environment(monkeypatch) -> N
     assert Execution(device="cpu").device == "cpu"
 
 
-def test_a_curator_takes_the_device_without_another_call(monkeypatch) -> None:
+@pytest.mark.parametrize("place", ["cpu:0", pytest.param("cuda", marks=needs_cuda)])
+def test_a_curator_takes_the_device_without_another_call(place: str, monkeypatch) -> None:
     """The engine is asked for by name alone; "cpu:0" is torch's name for the processor."""
-    loss, seen = losses.Logistic(1.0), []
+    loss, seen, models = losses.Logistic(1.0), [], []
     records = table(loss)
-    budget = Budget.from_gdp(dp=0.5, deletion=0.1)
-    plan = make_plan(
-        loss, records=records.slots, features=6, regularization=0.05, budget=budget, method="sharp", exact=False
-    )
+    plan = sized_plan(loss, records.slots, 6, 0.05, Budget.from_gdp(dp=0.5, deletion=0.1), method="sharp", exact=False)
     descend = DeviceObjective.descend
     monkeypatch.setattr(DeviceObjective, "descend", lambda self, *a, **k: seen.append(1) or descend(self, *a, **k))
-    models = []
-    for place in ("cpu", "cpu:0"):
-        curator, execution = Curator(records.copy(), plan), Execution(place, rng=np.random.default_rng(1))
+    for where in ("cpu", place):
+        curator, execution = Curator(records.copy(), plan), Execution(where, rng=np.random.default_rng(1))
         curator.learn(execution=execution)
         models.append(curator.delete([3], execution=execution).model.weights)
     assert len(seen) == 2
@@ -290,9 +273,8 @@ def test_every_way_to_ask_torch_for_fewer_bits_is_refused_in_words(way: str) -> 
 @pytest.mark.parametrize("method", ["perturbed", "minimiser"])
 def test_a_device_that_a_run_does_not_use_is_said(method: str) -> None:
     loss = losses.Logistic(1.0)
-    records, budget = table(loss), Budget.from_gdp(dp=0.5, deletion=0.1)
-    real = {"exact": False} if method == "minimiser" else {}
-    plan = make_plan(loss, records=records.slots, features=6, regularization=0.05, budget=budget, method=method, **real)
+    records, real = table(loss), {"exact": False} if method == "minimiser" else {}
+    plan = sized_plan(loss, records.slots, 6, 0.05, Budget.from_gdp(dp=0.5, deletion=0.1), method=method, **real)
     execution = Execution("cpu:0", rng=np.random.default_rng(1))
     if method == "minimiser":
         Curator(records, plan).learn(execution=execution)

@@ -1,15 +1,12 @@
-"""The solver's parts where a table or a function is unkind: no curvature, no slope, no finite value; and noise that must not be drawn."""
+"""The solver's parts where a table or a function is unkind: no curvature, no slope, no finite value."""
 
 from __future__ import annotations
-
-import os
 
 import numpy as np
 import pytest
 from numpy.linalg import LinAlgError
 
 from noisygd_delete.engine import solver
-from noisygd_delete.engine.noise import SecureNoise
 from noisygd_delete.engine.solver import descend, steer
 
 
@@ -95,16 +92,6 @@ def test_a_sample_that_cannot_be_factored_leaves_the_rest_to_the_caller() -> Non
 
     assert steer(Sample(), function, np.zeros((1, 2)), 1.0) is None
     assert len(measured) == 1
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-@pytest.mark.parametrize("draw", [lambda noise: noise.normal((2,)), lambda noise: noise.words(2)])
-def test_a_source_that_crossed_a_fork_draws_neither_numbers_nor_words(draw, monkeypatch: pytest.MonkeyPatch) -> None:
-    noise = SecureNoise()
-    assert len(draw(noise)) == 2
-    monkeypatch.setattr(os, "getpid", lambda: 1)  # what a child of this process would see is another number
-    with pytest.raises(RuntimeError, match="crossed a fork"):
-        draw(noise)
 
 
 def test_an_inverse_that_is_known_is_where_l_bfgs_begins() -> None:

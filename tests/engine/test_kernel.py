@@ -12,13 +12,14 @@ import mpmath
 import numpy as np
 import pytest
 
-from noisygd_delete import Budget, Curator, EditRequest, Records, losses, make_plan
+from noisygd_delete import Curator, EditRequest, Records, losses
 from noisygd_delete.bounds.arithmetic import BLOCK, sensitivity_slack
 from noisygd_delete.engine import Objective, execution, kernel
 from noisygd_delete.engine import objective as engine_objective
 from noisygd_delete.engine.kernel import Kernel
 from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.engine.sums import HeldSums
+from tests.bank import sized_plan
 
 numba = pytest.importorskip("numba", reason="the compiled kernel needs the extra `fast`")
 from noisygd_delete.engine import kernel_numba  # noqa: E402
@@ -365,14 +366,7 @@ def test_a_compiler_is_not_loaded_for_a_few_steps(monkeypatch) -> None:
     records, loss = Records(rows, labels), losses.Logistic(1.0)
     curator = Curator(
         records,
-        make_plan(
-            loss,
-            records=400,
-            features=5,
-            regularization=0.05,
-            budget=Budget(order=10, dp=1.0, deletion=0.1),
-            exact=False,
-        ),
+        sized_plan(loss, 400, 5, 0.05, exact=False),
     )
     made = []
     monkeypatch.setattr(engine_objective, "Kernel", lambda *facts: made.append(1) or Kernel(*facts))
@@ -401,13 +395,6 @@ def test_rows_that_are_gone_decide_not_how_later_ones_are_added(filled: float, m
     monkeypatch.setattr(kernel, "_worth", [False])
     one = 1  # reading: worth nothing by itself
     assert not kernel.serves(losses.Logistic(1.0), rows, one)
-    chosen = make_plan(
-        losses.Logistic(1.0),
-        records=300,
-        features=400,
-        regularization=0.05,
-        budget=Budget(order=10, dp=1.0, deletion=0.1),
-        method="perturbed",
-    )
+    chosen = sized_plan(losses.Logistic(1.0), 300, 400, 0.05, method="perturbed")
     Curator(Records(rows, labels), chosen).learn()
     assert kernel.serves(losses.Logistic(1.0), rows, one)

@@ -139,9 +139,9 @@ def test_refuses_to_be_stored_or_copied(leak) -> None:
         leak(SecureNoise())
 
 
-def _draw_in_child(noise: SecureNoise, queue) -> None:
+def _draw_in_child(noise: SecureNoise, draw, queue) -> None:
     try:
-        noise.normal((1,))
+        draw(noise)
         queue.put("drew")
     except RuntimeError as error:
         queue.put(str(error))
@@ -149,11 +149,12 @@ def _draw_in_child(noise: SecureNoise, queue) -> None:
 
 @pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="this system cannot fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_refuses_to_cross_a_fork() -> None:
+@pytest.mark.parametrize("draw", [lambda noise: noise.normal((2,)), lambda noise: noise.words(2)])
+def test_refuses_to_cross_a_fork(draw) -> None:
     context = multiprocessing.get_context("fork")
     noise, queue = SecureNoise(), context.Queue()
-    noise.normal((1,))
-    child = context.Process(target=_draw_in_child, args=(noise, queue))
+    assert len(draw(noise)) == 2
+    child = context.Process(target=_draw_in_child, args=(noise, draw, queue))
     child.start()
     assert "crossed a fork" in queue.get(timeout=30)
     child.join()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from noisygd_delete import Budget, Curator, Records, losses, make_plan
+from noisygd_delete import Curator, Records, losses
 from noisygd_delete.bounds import solver_steps
 from noisygd_delete.bounds.solver_steps import proven_steps
 from noisygd_delete.engine import Objective, solver
@@ -17,6 +17,7 @@ from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.engine.solver import solve
 from noisygd_delete.errors import AssumptionViolated
 from noisygd_delete.losses import LossConstants
+from tests.bank import sized_plan
 
 
 def true_gradient(records: Records, loss, regularization: float, weights: np.ndarray) -> np.ndarray:
@@ -77,10 +78,8 @@ def problem(name: str, loss, regularization: float):
         labels = np.abs(np.arange(len(labels)) % loss.classes).astype(float)
     records = Records(rows, labels)
     constants = loss.constants
-    curvature = {
-        "strong_convexity": regularization - constants.weak_convexity,
-        "objective_smoothness": regularization + constants.smoothness,
-    }
+    curvature = {"strong_convexity": regularization - constants.weak_convexity}
+    curvature["objective_smoothness"] = regularization + constants.smoothness
     return records, PreciseObjective(records, loss, regularization=regularization), curvature
 
 
@@ -168,15 +167,9 @@ class Liar(losses.Logistic):
 
 def test_a_loss_that_lies_about_its_constants_publishes_nothing() -> None:
     _, objective, _ = problem("separable", Liar(1.0), 1e-3)
+    facts = {"tolerance": 1e-8, "strong_convexity": 1e-3, "objective_smoothness": 1e-3 + 1 / 4000}
     with pytest.raises(AssumptionViolated, match="nothing was published"), np.errstate(all="ignore"):
-        solve(
-            objective,
-            start=None,
-            tolerance=1e-8,
-            strong_convexity=1e-3,
-            objective_smoothness=1e-3 + 1 / 4000,
-            fixed=True,
-        )
+        solve(objective, start=None, **facts, fixed=True)
 
 
 @pytest.mark.parametrize(("loss", "regularization"), LOSSES, ids=IDS)
@@ -413,7 +406,7 @@ def test_the_first_step_leads_to_the_minimiser_of_the_tilted_sample(monkeypatch)
 ADVERSARIAL = ["kinks everywhere", "a sample that sees null rows", "a sample that lies", "every column its own size"]
 
 
-def adversarial(name: str) -> tuple[np.ndarray, np.ndarray, losses.Loss, float]:
+def adversarial(name: str) -> tuple[PreciseObjective, losses.Loss, dict[str, float]]:
     rng = np.random.default_rng(0)
     rows = unit(rng.standard_normal((600, 70)) * np.geomspace(1, 0.01, 70))
     labels = np.where(rows[:, 1] > 0, 1.0, -1.0)
@@ -428,21 +421,17 @@ def adversarial(name: str) -> tuple[np.ndarray, np.ndarray, losses.Loss, float]:
         rows[::step] = np.eye(70)[0]
     else:
         rows, labels = np.diag(np.geomspace(1, 1e-3, 120)), np.ones(120)
-    return rows, labels, loss, regularization
+    objective = PreciseObjective(Records(rows, labels), loss, regularization=regularization)
+    smoothness = regularization + loss.constants.smoothness
+    return objective, loss, {"strong_convexity": regularization, "objective_smoothness": smoothness}
 
 
 @pytest.mark.parametrize("alone", ["all three", "newton", "the proven steps"])
 @pytest.mark.parametrize("name", ADVERSARIAL)
 def test_the_tolerance_is_always_reached_in_the_proven_number_of_passes(name, alone, monkeypatch) -> None:
     """Each fallback alone, after a quasi-Newton method that failed: Newton within as many passes as are proven for the last."""
-    rows, labels, loss, regularization = adversarial(name)
-    records = Records(rows, labels)
-    objective = PreciseObjective(records, loss, regularization=regularization)
-    curvature = {
-        "strong_convexity": regularization,
-        "objective_smoothness": regularization + loss.constants.smoothness,
-    }
-    tolerance = 1e-5
+    objective, _, curvature = adversarial(name)
+    regularization, tolerance = curvature["strong_convexity"], 1e-5
     if alone != "all three":
         monkeypatch.setattr(solver, "steer", gives_up)
         start = np.random.default_rng(0).standard_normal(objective.shape) * 10
@@ -464,13 +453,8 @@ def test_the_tolerance_is_always_reached_in_the_proven_number_of_passes(name, al
 @pytest.mark.parametrize("name", ADVERSARIAL)
 def test_no_table_takes_more_than_the_quick_ways_and_the_proven_steps(name, quick: int, monkeypatch) -> None:
     """Whoever holds a release until the longest time needs one: passes of the whole table, counted where they are made."""
-    rows, labels, loss, regularization = adversarial(name)
-    objective = PreciseObjective(Records(rows, labels), loss, regularization=regularization)
-    curvature = {
-        "strong_convexity": regularization,
-        "objective_smoothness": regularization + loss.constants.smoothness,
-    }
-    tolerance, made = 1e-5, []
+    objective, loss, curvature = adversarial(name)
+    regularization, tolerance, made = curvature["strong_convexity"], 1e-5, []
     gradient = PreciseObjective.gradient
     monkeypatch.setattr(PreciseObjective, "gradient", lambda *asked: made.append(1) or gradient(*asked))
     proven = proven_steps(distance=loss.constants.lipschitz / regularization, tolerance=tolerance, **curvature)
@@ -533,15 +517,7 @@ def test_the_rounding_of_b_is_part_of_the_certified_norm() -> None:
 def test_releases_carry_passes_and_events_do_not(kind) -> None:
     loss, events, passes = losses.Logistic(1.0), [], []
     for name in ("random labels", "separable"):
-        plan = make_plan(
-            loss,
-            records=300,
-            features=6,
-            regularization=1e-3,
-            budget=Budget(order=10, dp=1.0, deletion=0.1),
-            method="minimiser",
-            solver=kind,
-        )
+        plan = sized_plan(loss, 300, 6, 1e-3, method="minimiser", solver=kind)
         curator = Curator(Records(*TABLES[name]), plan)
         releases = [curator.learn(), curator.delete([1, 2])]
         passes.append([release.gradient_passes for release in releases])

@@ -17,7 +17,7 @@ from noisygd_delete.bounds.arithmetic import BLOCK, CHUNK, SPAN
 from noisygd_delete.engine import solver
 from noisygd_delete.engine.objective import Objective, PreciseObjective
 from noisygd_delete.engine.solver import Sample, solve
-from noisygd_delete.engine.sums import BothWays, SparseObjective, SparseSums
+from noisygd_delete.engine.sums import BothWays, SparseSums
 
 LOSSES = [
     losses.Logistic(1.0),
@@ -73,7 +73,7 @@ def test_steps_are_those_of_the_dense_table(dtype: str, loss, n: int, seed: int)
     thin, dense = both(loss, n, 40, seed)
     weights = np.random.default_rng(seed).standard_normal((loss.outputs, 40))
     facts = {"regularization": 0.01, "dtype": dtype}
-    mine, theirs = SparseObjective(thin, loss, **facts), Objective(dense, loss, **facts)
+    mine, theirs = Objective(thin, loss, **facts), Objective(dense, loss, **facts)
     allowed = 1e-5 if dtype == "float32" else 1e-13
     np.testing.assert_allclose(mine.gradient_sum(weights), theirs.gradient_sum(weights), rtol=0, atol=allowed * n)
     np.testing.assert_allclose(mine.gradient(weights), theirs.gradient(weights), rtol=0, atol=allowed)
@@ -110,7 +110,7 @@ def test_the_bounds_cover_exact_sums() -> None:
     precise = PreciseObjective(records, loss, regularization=0.0)
     assert off(precise.gradient(np.ones((1, 50)))[0] * n, rows) <= n * precise.gradient_error(math.sqrt(50))
     for dtype in ("float32", "float64"):
-        steps = SparseObjective(records, loss, regularization=0.0, dtype=dtype).gradient_sum(np.ones((1, 50)))
+        steps = Objective(records, loss, regularization=0.0, dtype=dtype).gradient_sum(np.ones((1, 50)))
         roundings = BLOCK * {"float32": 2.0**-24, "float64": 2.0**-53}[dtype] + 2 * SPAN // BLOCK * 2.0**-53
         assert off(steps[0], rows) <= n * roundings  # every term no longer than 1
 
@@ -150,11 +150,11 @@ def test_one_row_moves_its_own_block_alone(dtype: str) -> None:
     weights = np.random.default_rng(0).standard_normal((40, 1)).astype(dtype)
 
     def block_sums():
-        steps = SparseObjective(records, loss, regularization=0.0, dtype=dtype)
-        parts = []
+        steps = Objective(records, loss, regularization=0.0, dtype=dtype)
+        labels, parts = steps._labels, []
         for block in range(5):
-            steps._slots = (block + 1) * BLOCK
-            parts.append(steps._span(weights, block * BLOCK))
+            steps._labels = labels[: (block + 1) * BLOCK]
+            parts.append(steps._sparse_span(weights, block * BLOCK))
         return np.array(parts)
 
     before = block_sums()

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from noisygd_delete import Budget, Curator, Execution, Records, losses, make_plan
+from noisygd_delete import Curator, Execution, Records, losses
 from noisygd_delete.bounds import arithmetic
 from noisygd_delete.engine import moments as moments_module
 from noisygd_delete.engine import objective as clipped
@@ -22,6 +22,7 @@ from noisygd_delete.engine.objective import ClippedObjective, PreciseObjective
 from noisygd_delete.engine.sums import HeldSums, RowsElsewhere
 from noisygd_delete.losses import multilayer_perceptron as perceptron
 from noisygd_delete.losses.base import Loss
+from tests.bank import sized_plan
 
 from ..store.clusters.in_process import in_partitions
 
@@ -149,15 +150,7 @@ def test_there_are_plans_and_releases_for_ten_billion_rows(slots: int, d: int, r
     table = Repeated(Records(rows, labels), times)
     assert table.slots >= slots
     loss = losses.Logistic(1.0)
-    plan = make_plan(
-        loss,
-        records=table.slots,
-        features=d,
-        regularization=regularization,
-        budget=Budget(order=10, dp=1.0, deletion=0.1),
-        method="perturbed",
-        utility=False,
-    )
+    plan = sized_plan(loss, table.slots, d, regularization, method="perturbed", utility=False)
     release = Curator(table, plan).learn(execution=Execution(rng=np.random.default_rng(3)))
     signed = rows.astype(np.float64) * labels[:, None]
 

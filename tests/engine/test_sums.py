@@ -9,12 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noisygd_delete import Budget, Curator, Execution, Records, learn, losses, make_plan
+from noisygd_delete import Budget, Curator, Execution, Records, learn, losses
 from noisygd_delete.bounds.arithmetic import BLOCK, CHUNK, MOST_PARTITIONS, MOST_PROCESSES, gradient_error
 from noisygd_delete.engine import execution
 from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.engine.sums import HeldSums, _sums_of_chunks
 from noisygd_delete.errors import InvalidParameter
+from tests.bank import sized_plan
 
 from ..store.clusters.in_process import in_partitions
 from .test_distributed import Part
@@ -148,12 +149,12 @@ def test_the_bound_is_the_stated_sum(records: int) -> None:
 
 
 def plan(method: str = "perturbed", **options: object):
-    return make_plan(
+    return sized_plan(
         losses.Logistic(1.0),
-        records=SLOTS,
-        features=D,
-        regularization=0.05,
-        budget=Budget(order=4, dp=2.0, deletion=0.5),
+        SLOTS,
+        D,
+        0.05,
+        Budget(order=4, dp=2.0, deletion=0.5),
         method=method,
         utility=False,
         **options,

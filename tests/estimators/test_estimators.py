@@ -10,10 +10,8 @@ import pytest
 
 pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 
-from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
-from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, Normalizer, OneHotEncoder, StandardScaler
@@ -257,15 +255,6 @@ def test_a_copy_does_not_share_the_rows(flowers):
         copy.deepcopy(model).delete([0])
 
 
-def test_clone_takes_parameters_only(flowers):
-    X, y, _ = flowers
-    model = classifier(releases=4).fit(X, y)
-    fresh = clone(model)
-    assert fresh.get_params()["releases"] == 4
-    with pytest.raises(NotFittedError):
-        fresh.predict(X)
-
-
 def test_a_random_state_is_for_research_and_repeats(flowers):
     X, y, _ = flowers
     one, two = classifier(random_state=5).fit(X, y), classifier(random_state=5).fit(X, y)
@@ -310,11 +299,6 @@ def test_a_withheld_release_survives_pickling(flowers):
         back.predict(X)
     release = back.set_params(releases=1, budget=Budget(order=2, dp=1000.0, deletion=10.0)).relearn()
     assert release.edits == 1  # the fresh learn covers the edit that was never published
-
-
-def test_there_is_no_uncertified_way_to_go_on_training():
-    for name in ("partial_fit", "warm_start"):
-        assert not hasattr(NoisyGDClassifier(), name)
 
 
 # -- pipelines -------------------------------------------------------------------------------------------------------

@@ -17,13 +17,8 @@ from sklearn.model_selection import train_test_split  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
 
 ROWS = 60
-SETTINGS: dict[str, Any] = {
-    "feature_bounds": (0, 1),
-    "method": "sharp",
-    "regularization": 0.5,
-    "slots": ROWS + 5,
-    "row_norm": "bounds",
-}
+SETTINGS: dict[str, Any] = {"feature_bounds": (0, 1), "method": "sharp", "regularization": 0.5, "row_norm": "bounds"}
+SETTINGS["slots"] = ROWS + 5
 
 
 def table(index: Any = None) -> tuple[Any, Any]:
@@ -44,10 +39,6 @@ def gone(model: Any) -> set[int]:
 def split() -> tuple[Any, Any, set[int]]:
     rows, _, labels, _ = train_test_split(*table(), test_size=0.4, random_state=1)
     return rows, labels, set(range(ROWS)) - set(rows.index)
-
-
-def plain_pipeline() -> Any:
-    return make_pipeline(preprocessing.FunctionTransformer(), NoisyGDClassifier(**SETTINGS))
 
 
 def record_wise() -> Any:

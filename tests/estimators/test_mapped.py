@@ -23,13 +23,8 @@ MAP = maps.BinsAndCrosses((0, 0), bins=4, buckets=64)
 
 
 def pipeline(**options) -> RecordWisePipeline:
-    given = {
-        "method": "sharp",
-        "regularization": 1e-2,
-        "utility": False,
-        "budget": Budget(order=2, dp=200.0, deletion=50.0),
-    }
-    return mapped(MAP, NoisyGDClassifier(random_state=0, **{**given, **options}))
+    given = {"method": "sharp", "regularization": 1e-2, "utility": False, **options}
+    return mapped(MAP, NoisyGDClassifier(random_state=0, budget=Budget(order=2, dp=200.0, deletion=50.0), **given))
 
 
 def test_a_map_makes_a_linear_model_see_what_is_not_linear() -> None:

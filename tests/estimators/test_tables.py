@@ -14,20 +14,15 @@ from noisygd_delete.errors import InvalidParameter, InvalidRecords, NothingWorth
 from noisygd_delete.estimators import for_table
 from noisygd_delete.estimators.rows import check_numbers
 
+from . import test_for_table
+
 BOUNDS = {"age": (0, 100), "town": ["north", "south"], "sum": {"bounds": [0, 1000], "missing": "column"}}
 AMPLE = Budget.from_epsilon_delta(dp=(20.0, 1e-5), deletion=(2.0, 1e-5))
 
 
 def people(rows: int, seed: int = 0) -> tuple[pd.DataFrame, pd.Series]:
-    generator = np.random.default_rng(seed)
-    table = pd.DataFrame(
-        {
-            "age": generator.integers(18, 90, rows),
-            "town": generator.choice(["north", "south", "elsewhere"], rows),
-            "sum": np.where(generator.random(rows) < 0.1, np.nan, generator.uniform(0, 1000, rows)),
-        },
-        index=[f"id{number}" for number in range(rows)],
-    )
+    """Rows alone, of whom those near fifty say yes: a bump, which columns cannot say."""
+    table = test_for_table.people(rows, seed)[0][list(BOUNDS)]
     return table, pd.Series(np.where((table["age"] - 50).abs() < 15, "yes", "no"), index=table.index)
 
 
@@ -40,7 +35,7 @@ def fitted():
 def test_a_table_that_bears_curves_gets_them(fitted) -> None:
     model, _, _ = fitted
     fresh, truth = people(2000, 9)
-    assert model.score(fresh, truth) > 0.9  # a bump, which columns cannot say
+    assert model.score(fresh, truth) > 0.9
     assert {shape.name for shape in model.explain().shapes} == set(BOUNDS)
     assert model.plan_.problem.feature_map == model._raw.map.digest
     assert model._curator.records.sparse is not None

@@ -15,7 +15,7 @@ import pytest
 from noisygd_delete.accountant import Event
 from noisygd_delete.bounds import shifted_interpolation, theorem_5_1
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.evidence import claims, erasure_certificate, new_key, signing, verify_certificate
+from noisygd_delete.evidence import claims, erasure_certificate, signing, verify_certificate
 from noisygd_delete.evidence.claims import Claim, sentence
 from noisygd_delete.evidence.facts import Erasure
 from noisygd_delete.evidence.notices import Notices
@@ -34,12 +34,6 @@ SAMPLES = sorted(FOLDER.glob("*-4.json"))
 
 def holds(path: Path) -> bool:
     return verify_certificate(bounded.parsed(path.read_text())).passed
-
-
-@pytest.fixture
-def key(tmp_path: Path) -> Path:
-    new_key(tmp_path / "controller.pem")
-    return tmp_path / "controller.pem"
 
 
 def test_samples_of_several_methods_hold() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from noisygd_delete.accountant import Event
-from noisygd_delete.evidence import erasure_certificate, new_key, sign, verify_certificate
+from noisygd_delete.evidence import erasure_certificate, sign, verify_certificate
 from noisygd_delete.evidence.facts import Erasure
 from noisygd_delete.records import EditCounts, bounded
 
@@ -21,13 +21,6 @@ from ..papers.test_certificate_mutations import papers
 
 SAMPLES = Path(__file__).parents[1] / "samples" / "version-0.2" / "certificates"
 METHODS = ("sharp", "sharp, over the reals", "minimiser, over the reals", "minimiser, cold", "minimiser, warm", "sums")
-
-
-@pytest.fixture(scope="module")
-def key(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("keys") / "controller.pem"
-    new_key(path)
-    return path
 
 
 def judged(text: str) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from noisygd_delete_lab import LangevinUnlearning, NoisySGDUnlearning, langevin
 
-from noisygd_delete import Budget, losses, make_plan
+from noisygd_delete import Budget, losses
+from tests.bank import sized_plan
 
 from ..oracles.gaussian_chain import squared_mu
 
@@ -66,12 +67,12 @@ def test_least_steps_is_least() -> None:
 
 
 def test_no_rival_needs_fewer_steps_for_the_same_pair_of_worlds() -> None:
-    plan = make_plan(
+    plan = sized_plan(
         losses.Logistic(1.0),
-        records=26_000,
-        features=108,
-        regularization=1e-3,
-        budget=Budget.from_epsilon_delta(dp=(1.0, 1e-5), deletion=(0.1, 1e-5)),
+        26_000,
+        108,
+        1e-3,
+        Budget.from_epsilon_delta(dp=(1.0, 1e-5), deletion=(0.1, 1e-5)),
         method="sharp",
         deletion_notion="pairwise",
         utility=False,

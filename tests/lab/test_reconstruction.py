@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from noisygd_delete_lab.reconstruction import curvature, difference_direction, reconstruct
 
-from noisygd_delete import Budget, EditRequest, Records, learn, losses, make_plan, unlearn
+from noisygd_delete import EditRequest, Records, learn, losses, unlearn
+from tests.bank import sized_plan
 
 N, WIDTH, REGULARIZATION, TRIALS = 400, 20, 1e-2, 25
 
@@ -49,14 +50,7 @@ def test_exact_retraining_gives_the_row_away_and_noisy_gd_does_not(population) -
     assert exact.mean > 0.97
     assert exact.counts(0.9).advantage > 0.5
 
-    plan = make_plan(
-        losses.Logistic(radius=1.0),
-        records=N,
-        features=WIDTH,
-        regularization=REGULARIZATION,
-        budget=Budget(order=10, dp=1.0, deletion=0.1),
-        method="sharp",
-    )
+    plan = sized_plan(losses.Logistic(radius=1.0), N, WIDTH, REGULARIZATION, method="sharp")
     records, rng = Records(rows[train], labels[train]), np.random.default_rng(1)
     learned = learn(records, plan, rng)
 

@@ -7,9 +7,10 @@ import pytest
 import torch
 from noisygd_delete_lab.torch_network import Network
 
-from noisygd_delete import Budget, Curator, Records, make_plan
+from noisygd_delete import Budget, Curator, Records
 from noisygd_delete.errors import AssumptionViolated
 from noisygd_delete.methods import Ladder, Stage
+from tests.bank import sized_plan
 
 
 def network(module: torch.nn.Module) -> Network:
@@ -17,13 +18,8 @@ def network(module: torch.nn.Module) -> Network:
 
 
 def plan_for(loss: Network, last: Stage):
-    return make_plan(
-        loss,
-        records=40,
-        features=5,
-        regularization=1e-2,
-        budget=Budget(order=4, dp=2.0, deletion=0.5),
-        method=Ladder((Stage("network", 4), last)),
+    return sized_plan(
+        loss, 40, 5, 1e-2, Budget(order=4, dp=2.0, deletion=0.5), method=Ladder((Stage("network", 4), last))
     )
 
 

@@ -11,10 +11,11 @@ from scipy.stats import binom
 
 from benchmarks.audits import METHODS_THAT_RUN, plan_of, rows_left_in
 from noisygd_delete import Budget, losses, make_plan
-from noisygd_delete.audit import audit, audit_loss, audit_one_run, audit_releases
+from noisygd_delete.audit import audit, audit_one_run, audit_releases
 from noisygd_delete.audit.membership import linear_engine
 
 from ..audit.faults import FAULTS
+from ..audit.shadows import audit_loss
 
 pytestmark = pytest.mark.long
 

@@ -11,12 +11,8 @@ from noisygd_delete.curator.model import Model
 from noisygd_delete.errors import InvalidParameter
 from tests.oracles import loss_attack
 
-NETWORKS = [(1.0,), (0.5, -0.25), (2.0, -1.0, 0.5), (30.0, -0.1)]
-LOSSES = [losses.Sigmoid(radius=1.0), *(losses.TanhNetwork(radius=1.0, outer_weights=a) for a in NETWORKS)]
-
-
-def values_of(loss, label):
-    return lambda scores: loss.value(scores, np.full(len(scores), float(label)), np)
+from .test_losses import NONCONVEX as LOSSES
+from .test_losses import values_of
 
 
 def reached(loss, seed=5):
@@ -64,26 +60,6 @@ def test_constants_scale_with_the_radius(make, radius):
     assert scaled.smoothness == pytest.approx(radius**2 * one.smoothness)
     assert scaled.weak_convexity == pytest.approx(radius**2 * one.weak_convexity)
     assert scaled.range == one.range
-
-
-@pytest.mark.parametrize("loss", LOSSES, ids=str)
-@pytest.mark.parametrize("label", [-1, 1])
-def test_derivative_is_the_gradient_of_value_in_numpy_and_torch(loss, label):
-    scores = np.random.default_rng(0).normal(size=(50, loss.outputs)) * 2
-    labels = np.full(50, float(label))
-    derivative = loss.derivative(scores, labels, np)
-    assert derivative.shape == scores.shape
-    assert derivative == pytest.approx(
-        loss_attack.gradient(values_of(loss, label), scores), abs=1e-8 * loss.constants.lipschitz
-    )
-
-    variable = torch.tensor(scores, requires_grad=True)
-    value = loss.value(variable, torch.tensor(labels), torch)
-    (automatic,) = torch.autograd.grad(value.sum(), variable)
-    assert derivative == pytest.approx(automatic.numpy(), abs=1e-12 * loss.constants.lipschitz)
-    assert loss.derivative(variable.detach(), torch.tensor(labels), torch).numpy() == pytest.approx(
-        derivative, abs=1e-14 * 30
-    )
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=str)

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from noisygd_delete import Budget, losses, make_plan
+from noisygd_delete import losses
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.methods.perturbed import longest_from_zero
 from noisygd_delete.methods.plan import Plan
+from tests.bank import sized_plan
 
 LABELS = {"binary": (-1.0, 1.0), "class": (0, 1, 2), "target": (-1.0, 0.25, 7.0), "none": (0.0,)}
 KINDS = [
@@ -29,15 +30,7 @@ KINDS = [
 
 
 def planned(method: str, records: int, features: int, regularization: float) -> Plan:
-    return make_plan(
-        losses.Logistic(1.0),
-        records=records,
-        features=features,
-        regularization=regularization,
-        budget=Budget(order=10, dp=1.0, deletion=0.1),
-        method=method,
-        utility=False,
-    )
+    return sized_plan(losses.Logistic(1.0), records, features, regularization, method=method, utility=False)
 
 
 def one_by_one(records: int, features: int, regularization: float) -> Fraction:

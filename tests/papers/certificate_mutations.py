@@ -59,38 +59,12 @@ STATED: dict[Path, Callable[[Any], bool]] = {
 }
 SAME_DAY = {("request", "received")}  # stated too, but the deadline is counted from it: only the time of day is free
 BOUNDS = {"of_hundred", "advantage", "epsilon", "renyi", "gdp"}  # of a figure: more than can be proven may be stated
-HARMLESS = {  # conditions, and remarks on how little a figure limits: to state one too many takes nothing away
-    *(
-        "map-public",
-        "gradient-norm",
-        "constants-declared",
-        "slots-public",
-        "gaussian-noise",
-        "real-arithmetic",
-        "solver-tolerance",
-    ),
-    *(
-        "time-unseen",
-        "exact-noise",
-        "row-shape",
-        "exact-steps",
-        "rows-in-place",
-        "machine-trusted",
-        "stages-published",
-        "samples-unseen",
-        "counts-one-cell",
-    ),
-    *(
-        "moments-own-norm",
-        "hardly",
-        "left.base",
-        "left.extractor",
-        "left.statistics",
-        "requests-blind",
-        "schedule-fixed",
-        "schedule-calendar",
-    ),
-}
+# conditions, and remarks on how little a figure limits: to state one too many takes nothing away
+HARMLESS = {
+    "map-public", "gradient-norm", "constants-declared", "slots-public", "gaussian-noise", "real-arithmetic", "solver-tolerance", "time-unseen",
+    "exact-noise", "row-shape", "exact-steps", "rows-in-place", "machine-trusted", "stages-published", "samples-unseen", "counts-one-cell",
+    "moments-own-norm", "hardly", "left.base", "left.extractor", "left.statistics", "requests-blind", "schedule-fixed", "schedule-calendar",
+}  # fmt: skip
 
 
 def allowed(path: Path, old: Any, new: Any) -> bool:
@@ -189,16 +163,14 @@ def mixtures(papers: list[dict[str, Any]], sign: Callable[[dict[str, Any]], dict
             source.choice(mine)["values"] |= copy.deepcopy(source.choice(theirs)["values"])
         elif way == "unit":
             figures = [c for c in changed["claims"] if "unit" in c["values"]]
-            source.choice(figures)["values"] |= source.choice(
-                (
-                    {"unit": "person"},
-                    {"unit": "row"},
-                    {"rows_per_person": 5},
-                    {"question": "used"},
-                    {"worlds": "zero-out"},
-                    {"rows": 9},
-                )
+            units = (
+                {"unit": "person"},
+                {"unit": "row"},
+                {"rows_per_person": 5},
+                {"question": "used"},
+                {"worlds": "zero-out"},
             )
+            source.choice(figures)["values"] |= source.choice((*units, {"rows": 9}))
         elif way == "condition":
             held = [c for c in changed["claims"] if c["conditions"]]
             claim = source.choice(held)

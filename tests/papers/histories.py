@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import replace
+from typing import Any
 
+from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.accountant import Event
 from noisygd_delete.methods import CountedRecords, Mechanism
 from noisygd_delete.methods.plan import Plan
@@ -47,6 +49,18 @@ def history(method: str, seed: int, most: int = 40) -> tuple[Plan, list[Event], 
     )
     later = [_served("unlearn", plan, own, EditCounts(inserted=n)) for n in (1, 2)]
     return plan, [*events, *(later if seed % 4 == 0 else [])], number
+
+
+def usual_plan(method: str = "sharp", **facts: Any) -> Plan:
+    """2,000 records of 12 columns."""
+    asked = {"budget": Budget(order=8, dp=1.0, deletion=0.1), "method": method, **facts}
+    return make_plan(losses.Logistic(radius=1.0), **{"records": 2000, "features": 12, "regularization": 1e-2, **asked})
+
+
+def releases(plan: Plan, *edits: EditCounts) -> list[Event]:
+    """A learn, and a release for each of these edits."""
+    learned = Event("learn", plan.learn_steps, 0, plan.mechanism)
+    return [learned, *(Event("unlearn", plan.delete_steps, each.total, plan.mechanism, each) for each in edits)]
 
 
 def _drawn(events: list[Event]) -> int:

@@ -12,15 +12,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from noisygd_delete import Budget, losses, make_plan
-from noisygd_delete.accountant import Event
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.evidence import Erasure, erasure_certificate, new_key, sign, verify_certificate
+from noisygd_delete.evidence import Erasure, erasure_certificate, sign, verify_certificate
 from noisygd_delete.evidence.signing import canonical
 from noisygd_delete.records import EditCounts
 
 from ..docs.test_documentation import ROOT, blocks
 from ..oracles import certificate as oracle
+from .histories import releases, usual_plan
 
 NUMBERS = {  # RFC 8785, Appendix B
     "0000000000000000": "0",
@@ -114,18 +113,10 @@ def test_a_stranger_cannot_keep_it_busy(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.fixture(scope="module")
-def paper(tmp_path_factory: pytest.TempPathFactory) -> dict:
-    plan = make_plan(
-        losses.Logistic(radius=1.0), records=2000, features=12, regularization=1e-2, method="sharp",
-        budget=Budget(order=8, dp=1.0, deletion=0.1),
-    )  # fmt: skip
-    events = [
-        Event("learn", plan.learn_steps, 0, plan.mechanism),
-        Event("unlearn", plan.delete_steps, 1, plan.mechanism, EditCounts(deleted=1)),
-    ]
+def paper(key: Path) -> dict:
+    plan = usual_plan()
+    events = releases(plan, EditCounts(deleted=1))
     erasure = Erasure(rows=1, release=2, request_id="5b0c7e", controller="Société Générale d’Exemples 😀")
-    key = tmp_path_factory.mktemp("keys") / "controller.pem"
-    new_key(key)
     return json.loads(json.dumps(sign(erasure_certificate(erasure, plan=plan, events=events), key)))
 
 

@@ -10,12 +10,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.accountant import Event
 from noisygd_delete.accountant.tallies import MOST_TALLIES
 from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.evidence import Erasure, erasure_certificate, new_key, sign, verify_certificate
+from noisygd_delete.evidence import Erasure, erasure_certificate, sign, verify_certificate
 from noisygd_delete.evidence.notices import Notices
 from noisygd_delete.evidence.verification import history_fault
 from noisygd_delete.papers import certificate_html
@@ -23,26 +22,12 @@ from noisygd_delete.records import EditCounts
 
 from ..evidence.reading_papers import at, figure, said
 from .certificate_mutations import place, with_value
+from .histories import releases, usual_plan
 
 
 @pytest.fixture(scope="module")
 def plan():
-    return make_plan(
-        losses.Logistic(radius=1.0), records=2000, features=12, regularization=1e-2, method="sharp",
-        budget=Budget(order=8, dp=1.0, deletion=0.1),
-    )  # fmt: skip
-
-
-def history(plan, *edits: EditCounts) -> list[Event]:
-    learned = Event("learn", plan.learn_steps, 0, plan.mechanism)
-    return [learned, *(Event("unlearn", plan.delete_steps, e.total, plan.mechanism, e) for e in edits)]
-
-
-@pytest.fixture(scope="module")
-def key(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("keys") / "controller.pem"
-    new_key(path)
-    return path
+    return usual_plan()
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +38,7 @@ def paper(plan):
         ledger_sha256="ab" * 32, model_before="1" * 64, model_after="2" * 64,
         audit=({"name": "membership", "measured_lower_bound": 0.02, "claimed_advantage": 0.4},),
     )  # fmt: skip
-    events = history(plan, EditCounts(deleted=2))
+    events = releases(plan, EditCounts(deleted=2))
     return json.loads(json.dumps(erasure_certificate(erasure, plan=plan, events=events, issued="2026-04-03T00:00:00Z")))
 
 
@@ -136,13 +121,8 @@ def test_a_figure_may_be_larger_and_never_smaller(paper, key: Path) -> None:
         for bound in ("advantage", "gdp", "renyi", "epsilon"):
             path = at(paper, name, "values", bound)
             value = place(paper, path)
-            for other, holds in (
-                (value * (1 - 1e-8), False),
-                (value / 2, False),
-                (value * (1 + 1e-9), True),
-                (None, True),
-                (-value, False),
-            ):
+            wrong, right = (value * (1 - 1e-8), value / 2, -value), (value * (1 + 1e-9), None)
+            for other, holds in (*((each, False) for each in wrong), *((each, True) for each in right)):
                 answer = verify_certificate(sign(with_value(paper, path, other), key))
                 assert answer.passed == holds, (path, other)
                 assert holds or name in answer.text() or "no claim" in answer.text()
@@ -194,14 +174,12 @@ def test_one_question_to_a_table(plan) -> None:
     """ "Was it ever there?" and "was it x or x′?" are never read off one column."""
     erasure = Erasure(rows=2, replaced=1, release=2)
     page = certificate_html(
-        erasure_certificate(erasure, plan=plan, events=history(plan, EditCounts(deleted=1, replaced=1)))
+        erasure_certificate(erasure, plan=plan, events=releases(plan, EditCounts(deleted=1, replaced=1)))
     )
     titles = re.split("<table[^>]*>", page.split("<h2>Guarantees</h2>")[1].split("<h2>")[0])
     tables = [table.split("</table>")[0] for table in titles[1:]]
-    assert ["replaced" in table or "rectification" in table or "still there" in table for table in tables] == [
-        False,
-        True,
-    ]
+    of_another = [any(word in table for word in ("replaced", "rectification", "still there")) for table in tables]
+    assert of_another == [False, True]
     assert "ever in the data" in titles[0]
 
 
@@ -226,7 +204,7 @@ def test_the_page_shows_each_bound_rounded_up_as_the_command_does(paper) -> None
     ],
 )  # fmt: skip
 def test_each_kind_of_edit_is_called_by_its_name(plan, key: Path, edits, asked, right, wrong) -> None:
-    made = sign(erasure_certificate(Erasure(release=2, **asked), plan=plan, events=history(plan, edits)), key)
+    made = sign(erasure_certificate(Erasure(release=2, **asked), plan=plan, events=releases(plan, edits)), key)
     assert verify_certificate(json.loads(json.dumps(made)), public_key=f"{key}.pub").passed
     told = said(made)
     for words in right:
@@ -247,17 +225,17 @@ def test_each_kind_of_edit_is_called_by_its_name(plan, key: Path, edits, asked, 
 )
 def test_a_release_is_certified_for_what_it_did_only(plan, edits, asked) -> None:
     with pytest.raises(InvalidParameter, match="covers"):
-        erasure_certificate(Erasure(release=2, **asked), plan=plan, events=history(plan, edits))
+        erasure_certificate(Erasure(release=2, **asked), plan=plan, events=releases(plan, edits))
 
 
 def test_edits_of_unknown_kind_are_the_operators_word(plan) -> None:
     """Histories of version 0.1.0 hold only a number."""
-    made = erasure_certificate(Erasure(rows=1, release=2), plan=plan, events=history(plan, EditCounts(unrecorded=2)))
+    made = erasure_certificate(Erasure(rows=1, release=2), plan=plan, events=releases(plan, EditCounts(unrecorded=2)))
     assert "is the operator's statement" in said(made)
 
 
 def test_a_model_learned_afresh_is_not_said_to_start_from_an_earlier_one(plan) -> None:
-    events = [*history(plan), Event("relearn", plan.learn_steps, 1, plan.mechanism, EditCounts(deleted=1))]
+    events = [*releases(plan), Event("relearn", plan.learn_steps, 1, plan.mechanism, EditCounts(deleted=1))]
     told = said(erasure_certificate(Erasure(rows=1, release=2), plan=plan, events=events))
     assert "learned afresh from the records that remain" in told
     assert "trace" not in told
@@ -282,19 +260,13 @@ def test_facts_that_cannot_be_are_not_certified(plan, facts: dict) -> None:
         Erasure(**{"rows": 1, "release": 2, **facts})
 
 
-HUGE = {
-    "records": 10**4000,
-    "regularization": 1e-300,
-    "learn_steps": 10**300,
-    "noise_variance": 1e-320,
-    "features": 2**62,
-}
+HUGE = {"records": 10**4000, "regularization": 1e-300, "features": 2**62}
 
 
 @pytest.mark.parametrize(
     ("path", "value"),
     [
-        *[(("public_facts", "plan", "problem", name), value) for name, value in HUGE.items() if name in ("records", "regularization", "features")],
+        *[(("public_facts", "plan", "problem", name), value) for name, value in HUGE.items()],
         (("public_facts", "plan", "problem", "regularization"), 1e-15),
         (("public_facts", "plan", "problem", "start"), "minimiser"),
         (("public_facts", "plan", "learn_steps"), 10**300),
@@ -370,12 +342,9 @@ def test_every_field_of_a_release_has_its_type(paper, name: str, value: object) 
 
 def test_a_whole_number_is_the_fraction_it_equals(plan) -> None:
     """λ = 1.0 as JSON writers of other languages put it."""
-    whole = make_plan(
-        losses.Logistic(radius=1.0), records=2000, features=12, regularization=1.0, method="sharp",
-        budget=Budget(order=8, dp=1.0, deletion=0.1),
-    )  # fmt: skip
+    whole = usual_plan(regularization=1.0)
     erasure = Erasure(rows=2, release=2, checked="the store is whole", model_before="1" * 64, model_after="2" * 64)
-    events = history(whole, EditCounts(deleted=2))
+    events = releases(whole, EditCounts(deleted=2))
     paper = json.loads(json.dumps(erasure_certificate(erasure, plan=whole, events=events)))
     path = ("public_facts", "plan", "problem", "regularization")
     assert check(with_value(paper, path, 1), "claims")
@@ -411,7 +380,7 @@ def test_nobody_is_told_before_it_was_done_and_no_paper_knows_what_is_to_come(pl
     facts = {"rows": 1, "received": "2026-03-31T01:00:00+02:00", "edited": "2026-04-01T10:00:00Z"}
     status = "pending" if release is None else "published"
     erasure = Erasure(**facts, release=release, status=status, notices=Notices(**stated))
-    events = history(plan, EditCounts(deleted=1))
+    events = releases(plan, EditCounts(deleted=1))
     with pytest.raises(InvalidParameter, match=r"lies before 2026-04-01|lies after 2026-04-03"):
         erasure_certificate(erasure, plan=plan, events=events, issued="2026-04-03T00:00:00Z")
     allowed = {name: "2026-04-02" if name != "recipients" else 2 for name in stated}

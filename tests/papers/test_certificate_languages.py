@@ -7,7 +7,6 @@ import re
 
 import pytest
 
-from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.accountant import Event
 from noisygd_delete.cli import parser
 from noisygd_delete.evidence import Erasure, erasure_certificate
@@ -20,6 +19,8 @@ from noisygd_delete.papers.paper import COMMANDS
 from noisygd_delete.privacy.sentences import languages as claim_languages
 from noisygd_delete.records import EditCounts
 from tests.docs.options import children
+
+from .histories import usual_plan
 
 NOTICES = Notices(
     purposes="Kredit", models="Modell A", contact="datenschutz@example.org", authority="LfDI", informed="2026-04-20", recipients=2,
@@ -40,10 +41,7 @@ FORBIDDEN = re.compile(r"vergess|anonymisiert|DSGVO-konform|verlernt|kein(e)? pe
 def a_paper(
     method: str, status: str, *, rows: int = 1, replaced: int = 0, inserted: int = 0, statistic: bool = False, **facts
 ) -> dict:
-    plan = make_plan(
-        losses.Logistic(radius=1.0), records=2000, features=12, regularization=1e-2, method=method,
-        budget=Budget(order=8, dp=1.0, deletion=0.1), utility=method != "perturbed",
-    )  # fmt: skip
+    plan = usual_plan(method, utility=method != "perturbed")
     counts = EditCounts(deleted=rows - replaced, replaced=replaced, inserted=inserted)
     events = [Event("learn", plan.learn_steps, 0, plan.mechanism)]
     if statistic:
@@ -122,10 +120,7 @@ DUTIES = {
     "relearn",
     "publish",
     "publish-to",
-    "register letter",
-    "register inform",
-    "register recipients",
-    "register backups",
+    *(f"register {word}" for word in ("letter", "inform", "recipients", "backups")),
 }
 
 

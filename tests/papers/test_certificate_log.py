@@ -28,13 +28,6 @@ from noisygd_delete.records import bounded
 from ..oracles import merkle
 
 
-@pytest.fixture(scope="module")
-def key(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    file = tmp_path_factory.mktemp("keys") / "controller.pem"
-    new_key(file)
-    return file
-
-
 def paper(key: Path, number: int) -> dict:
     """Signed as a certificate is; a log looks no deeper."""
     return sign({"identity": {"certificate_id": str(uuid.UUID(int=number))}, "what": f"paper {number}"}, key)

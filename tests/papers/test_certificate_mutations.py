@@ -12,7 +12,7 @@ import pytest
 
 from noisygd_delete.accountant import Event
 from noisygd_delete.bounds import gaussian, renyi
-from noisygd_delete.evidence import Erasure, erasure_certificate, new_key, sign, verification, verify_certificate
+from noisygd_delete.evidence import Erasure, erasure_certificate, sign, verification, verify_certificate
 from noisygd_delete.evidence.checks import Check
 from noisygd_delete.records import EditCounts, bounded
 
@@ -38,12 +38,6 @@ KINDS = {
     ("published", "composition"): 900, ("published", "ladder"): 900, ("pending", "ladder with a head"): 900, ("published", "mixed"): 100,
 }  # fmt: skip
 PUBLISHED = {"edited": "2026-04-01T10:00:00Z", "served": "2026-04-02T10:00:00Z", "model_after": "2" * 64}
-
-
-@pytest.fixture
-def key(tmp_path: Path) -> Path:
-    new_key(tmp_path / "controller.pem")
-    return tmp_path / "controller.pem"
 
 
 @pytest.fixture(autouse=True)
@@ -105,13 +99,8 @@ def mixed(count: int, seed: int, key: Path) -> tuple[list[str], int]:
 
 def test_no_mutant_claims_more_than_follows_from_the_facts(key: Path) -> None:
     wrong, passed = tried(300, 7, key, ("published", "sharp"))
-    others = (
-        ("published", "perturbed"),
-        ("published", "minimiser, warm"),
-        ("published", "interleaved"),
-        ("published", "ladder"),
-    )
-    more, _ = tried(30, 5, key, *others, ("published", "composition"))
+    others = ("perturbed", "minimiser, warm", "interleaved", "ladder", "composition")
+    more, _ = tried(30, 5, key, *(("published", method) for method in others))
     few, _ = tried(4, 3, key, ("published", "mixed"))
     swapped, held = mixed(200, 9, key)
     assert wrong + more + few + swapped == []

@@ -13,8 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from noisygd_delete import Budget, losses, make_plan
-from noisygd_delete.accountant import Event
 from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.evidence import Erasure, erasure_certificate, new_key, sign, verify_certificate
@@ -22,20 +20,13 @@ from noisygd_delete.evidence.signing import PAYLOAD, enveloped, open_envelope, s
 from noisygd_delete.evidence.stamp import check_stamp, stamped
 from noisygd_delete.records import EditCounts
 
-
-@pytest.fixture(scope="module")
-def key(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    file = tmp_path_factory.mktemp("keys") / "controller.pem"
-    new_key(file)
-    return file
+from .histories import releases, usual_plan
 
 
 @pytest.fixture(scope="module")
 def paper(key: Path) -> dict:
-    plan = make_plan(losses.Logistic(radius=1.0), records=2000, features=6, regularization=1e-2, budget=Budget(order=10, dp=1.0, deletion=0.1),
-                     method="sharp")  # fmt: skip
-    events = [Event("learn", plan.learn_steps, 0, plan.mechanism),
-              Event("unlearn", plan.delete_steps, 1, plan.mechanism, EditCounts(deleted=1))]  # fmt: skip
+    plan = usual_plan()
+    events = releases(plan, EditCounts(deleted=1))
     erasure = Erasure(rows=1, release=2, model_after="2" * 64, ledger_entries=3, ledger_sha256="3" * 64)
     return sign(erasure_certificate(erasure, plan=plan, events=events), key)
 
@@ -170,18 +161,8 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, P
         def do_POST(self) -> None:
             (folder / "query").write_bytes(self.rfile.read(int(self.headers["Content-Length"])))
             query = folder / ("another" if self.path == "/another" else "query")
-            openssl(
-                "ts",
-                "-reply",
-                "-config",
-                at("tsa.conf"),
-                "-section",
-                "here",
-                "-queryfile",
-                str(query),
-                "-out",
-                at("reply"),
-            )
+            asked = ("-config", at("tsa.conf"), "-section", "here", "-queryfile", str(query), "-out", at("reply"))
+            openssl("ts", "-reply", *asked)
             self.send_response(200)
             self.end_headers()
             answer = (

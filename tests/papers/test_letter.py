@@ -8,8 +8,6 @@ from datetime import date
 
 import pytest
 
-from noisygd_delete import Budget, losses, make_plan
-from noisygd_delete.accountant import Event
 from noisygd_delete.accountant.tallies import tally_events
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.evidence.claims import Claim, conditions_in_words
@@ -19,6 +17,7 @@ from noisygd_delete.papers.catalogue import language, languages
 from noisygd_delete.papers.letter import letter
 from noisygd_delete.records import EditCounts
 from noisygd_delete.register import Case, Line, Practice, Served
+from tests.papers.histories import releases, usual_plan
 
 RECEIVED = "2026-05-04T09:30:00+02:00"
 PRACTICE = Practice(
@@ -38,11 +37,8 @@ FORBIDDEN = r"anonym|forgot|vergess|compliant|konform|cheaper|günstiger|billige
 
 @pytest.fixture(scope="module")
 def promised() -> tuple[Claim, ...]:
-    plan = make_plan(losses.Logistic(radius=1.0), records=5000, features=10, regularization=1e-2, budget=Budget(order=10, dp=1.0, deletion=0.1),
-                     method="sharp")  # fmt: skip
-    events = [Event("learn", plan.learn_steps, 0, plan.mechanism),
-              Event("unlearn", plan.delete_steps, 1, plan.mechanism, EditCounts(deleted=1))]  # fmt: skip
-    return claims_of(Erasure(rows=1, release=2), plan, tally_events(events, 2), 1e-6)
+    plan = usual_plan()
+    return claims_of(Erasure(rows=1, release=2), plan, tally_events(releases(plan, EditCounts(deleted=1)), 2), 1e-6)
 
 
 def written(case: Case, served: Served | None, promised: tuple[Claim, ...] = (), code: str = "en", **named) -> str:
@@ -143,11 +139,9 @@ def test_figures_of_single_records_are_not_taken_for_all_of_a_person(code: str) 
     """Three records asked for in one letter, under a plan that takes each for another person's, and under one for three of a person."""
     told = {}
     for most in (1, 3):
-        plan = make_plan(losses.Logistic(radius=1.0), records=5000, features=10, regularization=1e-2, rows_per_subject=most,
-                         budget=Budget(order=10, dp=1.0, deletion=0.1), method="sharp")  # fmt: skip
-        events = [Event("learn", plan.learn_steps, 0, plan.mechanism),
-                  Event("unlearn", plan.delete_steps, 3, plan.mechanism, EditCounts(deleted=3))]  # fmt: skip
-        claims = claims_of(Erasure(rows=3, release=2, remaining=0), plan, tally_events(events, 2), 1e-6)
+        plan = usual_plan(rows_per_subject=most)
+        tallied = tally_events(releases(plan, EditCounts(deleted=3)), 2)
+        claims = claims_of(Erasure(rows=3, release=2, remaining=0), plan, tallied, 1e-6)
         told[most] = written(Case(received=RECEIVED), replace(OUT, rows=3), claims, code)
     alone = language(code).say("letter.alone")
     assert alone in told[1]

@@ -31,12 +31,6 @@ SAMPLES = Path(__file__).parents[1] / "samples"
 pytestmark = in_a_browser
 
 
-@pytest.fixture
-def key(tmp_path: Path) -> Path:
-    new_key(tmp_path / "controller.pem")
-    return tmp_path / "controller.pem"
-
-
 @pytest.fixture(autouse=True)
 def remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     for module, name in ((gaussian, "gdp_epsilon"), (renyi, "rate_epsilon"), (gaussian, "rate_advantage")):

@@ -6,8 +6,7 @@ import json
 import re
 from pathlib import Path
 
-from noisygd_delete.accountant import Event
-from noisygd_delete.evidence import Erasure, erasure_certificate, new_key, sign, verify_certificate
+from noisygd_delete.evidence import Erasure, erasure_certificate, sign, verify_certificate
 from noisygd_delete.papers.page import page_script
 from noisygd_delete.records import EditCounts, bounded
 from tools.page import checker, script, verifier
@@ -15,24 +14,20 @@ from tools.page.__main__ import DIGESTS, listed
 
 from ..bank import FURTHER, PROBLEMS, plan_by
 from .browser import dom, in_a_browser, judged
+from .histories import releases
 
 PLACES = ({"kind": "s3", "release": 2, "oldest": 1}, {"kind": "folder", "release": None, "oldest": None})
 
 
 @in_a_browser
-def test_a_certificate_of_every_method_holds_in_the_page(tmp_path: Path) -> None:
-    new_key(tmp_path / "controller.pem")
+def test_a_certificate_of_every_method_holds_in_the_page(key: Path, tmp_path: Path) -> None:
     texts, names = [], (*PROBLEMS, *FURTHER)
     for name in names:
         plan = plan_by(name)
-        counts = EditCounts(deleted=1, replaced=1)
-        events = [
-            Event("learn", plan.learn_steps, 0, plan.mechanism),
-            Event("unlearn", plan.delete_steps, 2, plan.mechanism, counts),
-        ]
+        events = releases(plan, EditCounts(deleted=1, replaced=1))
         erasure = Erasure(rows=2, replaced=1, release=2, publishers=PLACES)
         paper = erasure_certificate(erasure, plan=plan, events=events)
-        texts.append(json.dumps(sign(paper, tmp_path / "controller.pem"), indent=2))
+        texts.append(json.dumps(sign(paper, key), indent=2))
     assert [verify_certificate(bounded.parsed(text)).passed for text in texts] == [True] * len(names)
     found = judged(texts, None, checker(), tmp_path)
     assert [name for name, held in zip(names, found, strict=True) if not held] == []

@@ -11,12 +11,12 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from noisygd_delete import Budget, losses, make_plan
-from noisygd_delete.accountant import Event
 from noisygd_delete.evidence import new_key, sign
 from noisygd_delete.papers import certificate_html, store_report
+from noisygd_delete.records import EditCounts
 
 from .browser import in_a_browser, run
+from .histories import releases, usual_plan
 from .test_certificate_languages import PAPERS
 from .test_register_page import LINES, REPORTS, register_page
 
@@ -26,14 +26,8 @@ pytestmark = in_a_browser
 
 
 def a_report() -> str:
-    plan = make_plan(
-        losses.Logistic(radius=1.0), records=2000, features=12, regularization=1e-2, method="sharp",
-        budget=Budget(order=8, dp=1.0, deletion=0.1),
-    )  # fmt: skip
-    events = [
-        Event("learn", plan.learn_steps, 0, plan.mechanism),
-        *(Event("unlearn", plan.delete_steps, 1 + k % 3, plan.mechanism) for k in range(24)),
-    ]
+    plan = usual_plan()
+    events = releases(plan, *(EditCounts(deleted=1 + k % 3) for k in range(24)))
     times = [f"2026-05-{1 + k:02d}T10:00:00+00:00" for k in range(len(events))]
     return store_report(plan=plan, events=events, times=times, audit=AUDIT)
 

@@ -24,6 +24,7 @@ from noisygd_delete.register import Case, Channels, Decisions, Grounds, Line, Pr
 from noisygd_delete.store.entry import EntryKinds
 from noisygd_delete.store.onward import Destination
 
+from .histories import releases, usual_plan
 from .test_certificate_languages import shown_text
 
 TODAY = date(2026, 6, 20)
@@ -90,14 +91,9 @@ AUDIT = ({"name": "Angriff", "measured_lower_bound": 0.02, "claimed_advantage": 
 def a_report(
     code: str, *, standing: Standing | None = STANDING, lines=LINES, method: str = "sharp", budget=None, **options
 ) -> str:
-    budget = Budget(order=8, dp=1.0, deletion=0.1) if budget is None else budget
-    plan = make_plan(
-        losses.Logistic(radius=1.0), records=2000, features=12, regularization=1e-2, method=method, budget=budget, utility=False, **options
-    )  # fmt: skip
+    plan = usual_plan(method, utility=False, **options, **({"budget": budget} if budget else {}))
     events = [
-        Event("learn", plan.learn_steps, 0, plan.mechanism),
-        Event("unlearn", plan.delete_steps, 2, plan.mechanism, EditCounts(deleted=1, replaced=1)),
-        Event("unlearn", plan.delete_steps, 1, plan.mechanism, EditCounts(inserted=1)),
+        *releases(plan, EditCounts(deleted=1, replaced=1), EditCounts(inserted=1)),
         Event("statistic", 1, 0, CountedRecords(records=2000, deviation=64.0)),
         Event("relearn", plan.learn_steps, 0, plan.mechanism),
     ]

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import math
 import re
 import shutil
 import subprocess
 
-import numpy as np
 import pytest
 from scipy.stats import norm
 
-from noisygd_delete import Budget, Curator, Guarantee, Records, losses, make_plan
+from noisygd_delete import Curator, Guarantee
 from noisygd_delete.accountant import Event
 from noisygd_delete.cli import main
 from noisygd_delete.errors import InvalidParameter
@@ -21,9 +19,12 @@ from noisygd_delete.evidence import Erasure, deriving, erasure_certificate, new_
 from noisygd_delete.evidence.signing import canonical
 from noisygd_delete.papers import certificate_html, store_report
 from noisygd_delete.papers.page import PAGE, render
+from noisygd_delete.records import EditCounts
 
-from ..bank import FURTHER, plan_by
+from ..bank import FURTHER, plan_by, unit_records
 from ..evidence.reading_papers import figure, keys
+from .certificate_mutations import leaves, with_value
+from .histories import releases, usual_plan
 
 EDITS = (1, 3, 1, 2)
 ERASURE = Erasure(
@@ -38,31 +39,13 @@ ERASURE = Erasure(
 )
 
 
-def a_plan(method="sharp", **options):
-    settings = {
-        "records": 2000,
-        "features": 12,
-        "regularization": 1e-2,
-        "budget": Budget(order=8, dp=1.0, deletion=0.1),
-    }
-    return make_plan(losses.Logistic(radius=1.0), method=method, **{**settings, **options})
-
-
 def ledger(plan):
-    learned = Event("learn", plan.learn_steps, 0, plan.mechanism)
-    return [learned, *(Event("unlearn", plan.delete_steps, edits, plan.mechanism) for edits in EDITS)]
+    return releases(plan, *(EditCounts(unrecorded=edits) for edits in EDITS))
 
 
 @pytest.fixture
 def plan():
-    return a_plan()
-
-
-@pytest.fixture
-def key(tmp_path):
-    path = tmp_path / "controller.pem"
-    new_key(path)
-    return path
+    return usual_plan()
 
 
 @pytest.fixture
@@ -103,7 +86,7 @@ def test_a_good_certificate_holds(certificate, key):
 @pytest.mark.parametrize("options", [{"method": name} for name in ("theorem", "sharp", "minimiser", "perturbed")])
 @pytest.mark.parametrize("status", ["published", "withheld", "pending"])
 def test_every_status_and_certificate_verifies(options, status, key):
-    plan = a_plan(**options)
+    plan = usual_plan(**options)
     erasure = Erasure(rows=1, release=2 if status == "published" else None, status=status)
     paper = sign(erasure_certificate(erasure, plan=plan, events=ledger(plan)), key)
     assert verify_certificate(json.loads(json.dumps(paper)), public_key=f"{key}.pub").passed
@@ -119,33 +102,20 @@ def test_a_release_with_too_few_steps_gets_no_certificate(plan):
         erasure_certificate(Erasure(rows=1, release=2), plan=plan, events=events)
 
 
-def leaves(value, path=()):
-    if isinstance(value, dict):
-        for name, inner in value.items():
-            yield from leaves(inner, (*path, name))
-    elif isinstance(value, list):
-        for number, inner in enumerate(value):
-            yield from leaves(inner, (*path, number))
-    else:
-        yield path, value
-
-
 def altered(document, path, value):
-    forged = copy.deepcopy(document)
-    place = forged
-    for step in path[:-1]:
-        place = place[step]
     if isinstance(value, bool):
-        place[path[-1]] = not value
-    elif isinstance(value, (int, float)):
-        place[path[-1]] = value * 0.5 if value else 1
-    else:
-        place[path[-1]] = f"{value}x"
-    return forged
+        return with_value(document, path, not value)
+    return with_value(document, path, (value * 0.5 if value else 1) if isinstance(value, (int, float)) else f"{value}x")
+
+
+def facts_of(certificate):
+    """(path, value) of all that was signed, lists and objects aside."""
+    signed = {name: block for name, block in certificate.items() if name != "signature"}
+    return [(path, value) for path, value in leaves(signed) if not isinstance(value, (dict, list))]
 
 
 def test_any_change_breaks_the_signature(certificate):
-    for path, value in leaves({name: block for name, block in certificate.items() if name != "signature"}):
+    for path, value in facts_of(certificate):
         assert not verify_certificate(altered(certificate, path, value)).passed, path
 
 
@@ -162,7 +132,7 @@ STATED = {
 def test_a_dishonest_signer_cannot_alter_what_is_claimed(certificate, key):
     """Re-signed by the right key, every claim that says more than its facts show is still caught."""
     caught = 0
-    for path, value in leaves({name: block for name, block in certificate.items() if name != "signature"}):
+    for path, value in facts_of(certificate):
         if path[:2] in STATED or path[0] in ("evidence", "public_facts") or path[:2] == ("request", "remaining"):
             continue
         if value is None:
@@ -252,22 +222,12 @@ def test_keys_are_private_and_never_overwritten(key):
         new_key(key)
 
 
-def test_canonical_json_does_not_depend_on_order_and_has_no_nan():
-    assert canonical({"b": 1.5, "a": "ε"}) == canonical({"a": "ε", "b": 1.5}) == '{"a":"ε","b":1.5}'.encode()
-    with pytest.raises(ValueError, match="RFC 8785"):
-        canonical({"a": math.nan})
-
-
 def test_nothing_about_the_records_reaches_the_papers(key):
     """Two curators with different people, ids, rows and labels: the same papers, byte for byte but for the id and time."""
     papers = []
     for seed, prefix in ((0, "ada-lovelace"), (1, "grace-hopper")):
-        rng = np.random.default_rng(seed)
-        rows = rng.normal(size=(2000, 12))
-        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-        curator = Curator(
-            Records(rows, rng.choice([-1.0, 1.0], 2000), ids=[f"{prefix}-{i}" for i in range(2000)]), a_plan()
-        )
+        records = unit_records(2000, 12, seed, ids=[f"{prefix}-{i}" for i in range(2000)])
+        curator = Curator(records, usual_plan())
         curator.learn()
         curator.delete([f"{prefix}-7"])
         facts = {"plan": curator.plan, "events": curator.accountant.events}
@@ -300,7 +260,7 @@ def test_a_bound_that_does_not_exist_is_null_and_not_a_number(plan):
 
 def test_reports_cover_empty_spent_and_relearned_stores(plan):
     assert "0 releases" in store_report(plan=plan, events=[])
-    other = a_plan("theorem", releases=3)
+    other = usual_plan("theorem", releases=3)
     events = [*ledger(plan)[:2], Event("relearn", other.learn_steps, 0, other.mechanism)]
     page = store_report(plan=other, events=events, times=["a", "b", "c"], audit=ERASURE.audit)
     assert page.count("<svg") == 1

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from noisygd_delete.accountant import Account, Event
-from noisygd_delete.evidence import Erasure, erasure_certificate, new_key, sign, verify_certificate
+from noisygd_delete.evidence import Erasure, erasure_certificate, sign, verify_certificate
 from noisygd_delete.papers import certificate_html
 from noisygd_delete.records import EditCounts, bounded
 from tools.page import checker
@@ -21,13 +21,6 @@ from .browser import in_a_browser, judged
 from .histories import history
 
 MANY = 100_000
-
-
-@pytest.fixture(scope="module")
-def key(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("keys") / "controller.pem"
-    new_key(path)
-    return path
 
 
 def paper_of(plan: Any, events: list[Event], number: int, key: Path) -> dict:

@@ -147,8 +147,7 @@ def test_a_schema_gives_columns_and_loss(tmp_path, capsys: pytest.CaptureFixture
 
 def test_a_way_of_hundreds_of_thousands_of_passes_is_not_the_first_one() -> None:
     """A target's small loss left 'sharp' with the least forecast, and 760,000 passes; a solve of two dozen was nearly as good."""
-    budget = Budget.from_epsilon_delta(dp=(2, 1e-6), deletion=(0.2, 1e-6))
-    found = advise(losses.PseudoHuber(1.0, 1.0), records=315_000, features=156, budget=budget)
+    found = advise(losses.PseudoHuber(1.0, 1.0), records=315_000, features=156, budget=WIDE)
     slow = {way.method for way in found.comparison.candidates if way.learn_passes > 10_000}
     assert "sharp" in slow
     assert found.chosen.learn_passes < 100
@@ -161,11 +160,6 @@ def test_a_way_of_hundreds_of_thousands_of_passes_is_not_the_first_one() -> None
 )
 def test_a_share_is_written_in_digits_up_to_all_of_it(monkeypatch: pytest.MonkeyPatch, share: float, said: str) -> None:
     """Planted: two digits of 99.6 as a power of ten, which a warning said."""
-    advice = advise(
-        losses.Logistic(1.0),
-        records=900,
-        features=7,
-        budget=Budget.from_epsilon_delta(dp=(2, 1e-6), deletion=(0.2, 1e-6)),
-    )
+    advice = advise(LOGISTIC, records=900, features=7, budget=WIDE)
     monkeypatch.setattr(type(advice), "share", share)
     assert f" {said} of " in advice.in_short()

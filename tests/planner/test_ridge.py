@@ -15,6 +15,7 @@ from noisygd_delete.methods.reading import plan_from_dict
 from noisygd_delete.planner import compare_plans
 from noisygd_delete.planner.usual import expected_cost, guessed_norm
 from noisygd_delete.records import Records
+from tests.bank import unit_rows
 
 ADULT = {"records": 26_000, "features": 108}
 METHODS = ("theorem", "sharp", "minimiser")
@@ -26,11 +27,9 @@ def tight(dp: float) -> Budget:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_lambda_is_raised_only_where_the_noise_asks_for_it(method: str) -> None:
-    kept = make_plan(
-        losses.Logistic(1.0), **ADULT, regularization=1e-2, budget=tight(1.0), method=method, ridge="forecast"
-    )
-    raised = make_plan(
-        losses.Logistic(1.0), **ADULT, regularization=1e-4, budget=tight(0.1), method=method, ridge="forecast"
+    kept, raised = (
+        make_plan(losses.Logistic(1.0), **ADULT, regularization=asked, budget=budget, method=method, ridge="forecast")
+        for asked, budget in ((1e-2, tight(1.0)), (1e-4, tight(0.1)))
     )
     assert (kept.regularization, kept.problem.ridge_cost) == (1e-2, 0)
     assert raised.regularization > 1e-4 == raised.problem.asked_regularization
@@ -131,8 +130,7 @@ def test_estimators_take_it() -> None:
 def test_the_model_is_better_for_it() -> None:
     """Measured, in the objective asked for: 300 records, little budget, λ far too small."""
     generator = np.random.default_rng(6)
-    rows = generator.standard_normal((300, 20))
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True) * (1 + 1e-6)
+    rows = unit_rows(300, 20, seed=6)
     labels = np.where(rows[:, 0] + 0.3 * generator.standard_normal(300) > 0, 1.0, -1.0)
     asked = {"records": 300, "features": 20, "regularization": 1e-4, "budget": tight(1.0), "method": "minimiser"}
 

@@ -124,12 +124,8 @@ def test_rows_that_are_counted_are_forecast_by_their_directions() -> None:
     assert after.excess_risk < before.excess_risk
     others = RandomFourier(3, size=map.width)
     assert compare_plans(**facts, map=others).candidates == of_columns.candidates
-    advice = advise(
-        **{name: facts[name] for name in ("loss", "records", "features", "budget")},
-        method="sums",
-        requests=300,
-        map=map,
-    )
+    asked = {name: facts[name] for name in ("loss", "records", "features", "budget", "requests")}
+    advice = advise(**asked, method="sums", map=map)
     assert advice.plan.coding is not None
     assert "map" not in advice.options()
     assert "additive" not in advice.in_short()

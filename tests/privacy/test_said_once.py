@@ -21,7 +21,6 @@ WRITES = re.compile(r"ε(_d[dp])?=|advantage at most|gains at most|times in 100"
 HOLDS_UNDER = {"in_words", "under", "conditions", "NON_ADAPTIVE", "FIXED_SCHEDULE"}
 NO_CLAIM = {
     ("cli/budget_left.py", "left_text"): "what a total has left: an account of what may be spent",
-    ("cli/stream.py", "stream"): "the same, beside the bar while a stream runs",
     ("methods/near_gibbs.py", "refusal"): "what was asked for and cannot be had",
     ("methods/ladder.py", "words"): "a stage's share, of a plan whose promise stands above it",
 }

@@ -11,23 +11,13 @@ from noisygd_delete.errors import InvalidRecords, InvalidRequest
 
 @pytest.fixture
 def records() -> Records:
-    return Records(
-        [[0.6, 0.8], [1.0, 0.0], [0.0, 1.0], [0.3, 0.4]],
-        [1, -1, 1, -1],
-        ids=["a", "b", 7, "d"],
-        subjects=["p", "q", "p", "r"],
-        slots=6,
-    )
+    rows, labels = [[0.6, 0.8], [1.0, 0.0], [0.0, 1.0], [0.3, 0.4]], [1, -1, 1, -1]
+    return Records(rows, labels, ids=["a", "b", 7, "d"], subjects=["p", "q", "p", "r"], slots=6)
 
 
 def snapshot(records: Records):
-    return (
-        records.features.tobytes(),
-        records.labels.tobytes(),
-        records.ids_by_slot,
-        records.subjects_by_slot,
-        records.next_id,
-    )
+    names = records.ids_by_slot, records.subjects_by_slot, records.next_id
+    return records.features.tobytes(), records.labels.tobytes(), *names
 
 
 def test_deletion_writes_the_null_record(records: Records) -> None:

@@ -5,10 +5,8 @@ The oracle knows nothing of ties: a store is the copy of one moment in all of it
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
-import sqlite3
 from collections.abc import Callable, Iterator
 from itertools import combinations
 from pathlib import Path
@@ -314,33 +312,3 @@ def test_a_register_put_back_alone_is_told_until_somebody_says_that_it_is_the_re
         store.register.forget(["third"])
         store.serve(EditRequest.delete([name(7)], request_id="fourth"))
     assert told()[:2] == (True, False)
-
-
-@pytest.mark.parametrize("how", ["none", "an earlier one"])
-def test_a_register_whose_changes_were_counted_is_told_by_the_count(path: Path, tmp_path: Path, how: str) -> None:
-    """As stores have it that were written before changes had marks."""
-    with Store.open(path) as store:
-        store.serve(EditRequest.delete([name(3)], request_id="first"))
-
-    def counted(changes: int) -> None:
-        with sqlite3.connect(Layout(path).register) as connection:
-            connection.execute("DROP TABLE changes")
-            connection.execute(f"PRAGMA user_version = {changes}")
-        connection.close()
-        Layout(path).register.with_name("register.sqlite-journal").unlink(missing_ok=True)
-        seal = json.loads(Layout(path).seal.read_text())
-        Layout(path).seal.write_text(json.dumps(seal | {"register": 3}))
-
-    counted(3 if how == "none" else 2)
-    for request_id in ("second", "third"):
-        assert verify(path).passed == (how == "none")
-        with Store.open(path) as store:
-            store.serve(EditRequest.delete([name(4 if request_id == "second" else 5)], request_id=request_id))
-    assert verify(path).passed == (how == "none")
-    if how != "none":
-        assert main(["register", "settings", str(path), "--controller", "C"]) == 0
-    assert verify(path).passed
-    with Store.open(path) as store:
-        store.serve(EditRequest.delete([name(6)], request_id="fourth"))
-    assert verify(path).passed
-    assert isinstance(json.loads(Layout(path).seal.read_text())["register"], str)

@@ -4,32 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
-from ...accountant import Accountant
 from ...errors import InvalidRequest
-from ...methods.plan import Plan
 from ...privacy.guarantee import FIXED_SCHEDULE, NON_ADAPTIVE
 from ...privacy.sentences import shown
-from ...records import NO_EDITS, EditCounts, EditRequest, Records
+from ...records import NO_EDITS, EditCounts, EditRequest
 from ..learning import check_edit
-from .serving import Batching
-
-
-class Foreseeing(Protocol):
-    """What a forecast needs to know of a curator: the one in memory and the one on disk both have it."""
-
-    @property
-    def plan(self) -> Plan: ...
-
-    @property
-    def accountant(self) -> Accountant: ...
-
-    @property
-    def records(self) -> Records: ...
-
-    @property
-    def pending_edits(self) -> int: ...
+from .serving import Batching, Curating
 
 
 @dataclass(frozen=True)
@@ -82,7 +64,7 @@ class StreamForecast:
 
 
 def forecast(
-    curator: Foreseeing,
+    curator: Curating,
     requests: Iterable[EditRequest | InvalidRequest],
     batching: Batching,
     *,

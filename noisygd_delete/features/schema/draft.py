@@ -16,8 +16,9 @@ import numpy as np
 from ...errors import InvalidSchema
 from .files import Table
 from .keys import JSON_SCHEMA, MIDDLE, SYMBOLS
+from .published import DAY, NONE, number_reader, read_moment
 from .schema import without_label
-from .values import DAY, EMPTY, NONE, number_reader, read_moment
+from .values import EMPTY
 
 # --- recognise ---
 #

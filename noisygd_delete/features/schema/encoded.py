@@ -74,6 +74,7 @@ class Gathered:
             slab = self._slabs.pop(0)[: self._rows - at]
             rows[at : at + len(slab)] = slab
             at += len(slab)
+        targets = [part.targets for part in self._rest if part.targets is not None]
         clipped, unknown = Counter[str](), Counter[str]()
         for part in self._rest:
             clipped.update(part.clipped)
@@ -83,6 +84,7 @@ class Gathered:
             labels=np.concatenate([part.labels for part in self._rest]),
             ids=_join_names([part.ids for part in self._rest]),
             subjects=_join_names([part.subjects for part in self._rest]),
+            targets=np.concatenate(targets) if targets else None,
             clipped=dict(clipped),
             unknown=dict(unknown),
         )

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,8 @@ from ...errors import InvalidParameter, InvalidSchema
 from ..maps import PublicMap, from_dict
 from .columns import Boolean, Category, Kind, Moment, Numeric
 from .hashed import MOST_BUCKETS, Hashed, Text
-from .values import NONE, may_be_format, read_moment, write_bound
+from .published import NONE, read_moment
+from .values import may_be_format, write_bound
 
 # --- options ---
 #
@@ -260,24 +262,13 @@ def _number(column: _Fields) -> Numeric:
     return kind
 
 
-def _category(column: _Fields) -> Category:
-    return Category(column.texts("categories", 1), column.choice("unknown", UNKNOWN))
-
-
 def _boolean(column: _Fields) -> Boolean:
     no, yes = column.texts("boolean", 2, 2)
     return Boolean((no, yes), column.choice("unknown", UNKNOWN, "zero"))
 
 
-def _date(column: _Fields) -> Moment:
-    return _moment(column, "dates", CYCLES, clock=False)
-
-
-def _time(column: _Fields) -> Moment:
-    return _moment(column, "times", CYCLES[:1], clock=True)
-
-
-def _moment(column: _Fields, key: str, cycles: tuple[str, ...], *, clock: bool) -> Moment:
+def _moment(column: _Fields, *, clock: bool) -> Moment:
+    key, cycles = ("times", CYCLES[:1]) if clock else ("dates", CYCLES)
     value = column.fields.get(key)
     texts = [write_bound(part) for part in value] if isinstance(value, list) else []
     ends = [read_moment(text, clock=clock) for text in texts]
@@ -321,10 +312,10 @@ def _text(column: _Fields) -> Text:
 
 _KINDS: dict[str, Callable[[_Fields], Kind]] = {
     "number": _number,
-    "category": _category,
+    "category": lambda column: Category(column.texts("categories", 1), column.choice("unknown", UNKNOWN)),
     "boolean": _boolean,
-    "date": _date,
-    "time": _time,
+    "date": partial(_moment, clock=False),
+    "time": partial(_moment, clock=True),
     "hashed": _hashed,
     "text": _text,
 }

@@ -363,13 +363,10 @@ class HeldOut:
         parts = [part for part in self._parts if len(part.rows)]
         if not parts:
             return None
-        rows, labels = (np.concatenate([getattr(part, name) for part in parts]) for name in ("rows", "labels"))
-        targets = (
-            None
-            if parts[0].targets is None
-            else np.concatenate([part.targets for part in parts if part.targets is not None])
-        )
-        return Encoded(rows, labels, None, None, targets=targets)
+        whole = Gathered(parts[0].rows.shape[1])
+        for part in parts:
+            whole.add(replace(part, ids=None, subjects=None))
+        return whole.encoded()
 
     def _coin(self, name: str) -> int:
         return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8, key=self._key).digest(), "big")

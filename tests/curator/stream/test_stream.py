@@ -13,27 +13,18 @@ from hypothesis import strategies as st
 from noisygd_delete import Budget, Curator, EditRequest, Records, losses, make_plan
 from noisygd_delete.curator.stream import Adaptive, Batching, NonAdaptive, Stream, interact
 from noisygd_delete.errors import InvalidParameter
+from tests.bank import unit_rows
 
 N, WIDTH = 40, 3
 
 
 def table(seed: int = 0) -> Records:
-    rng = np.random.default_rng(seed)
-    rows = rng.normal(size=(N, WIDTH))
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    return Records(rows, np.where(rng.random(N) < 0.5, -1, 1))
+    return Records(unit_rows(N, WIDTH, seed), np.where(np.random.default_rng(seed).random(N) < 0.5, -1, 1))
 
 
 def learned(releases: int = 1, dp: float = 1.0) -> Curator:
-    plan = make_plan(
-        losses.Logistic(radius=1.0),
-        records=N,
-        features=WIDTH,
-        regularization=0.1,
-        budget=Budget.from_gdp(dp=dp, deletion=0.1),
-        method="sharp",
-        releases=releases,
-    )
+    facts = {"records": N, "features": WIDTH, "regularization": 0.1, "budget": Budget.from_gdp(dp=dp, deletion=0.1)}
+    plan = make_plan(losses.Logistic(radius=1.0), **facts, method="sharp", releases=releases)
     curator = Curator(table(), plan)
     curator.learn(np.random.default_rng(1))
     return curator

@@ -10,12 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from noisygd_delete import Budget, NoisyGDClassifier, Records, Store, learn, losses, make_plan, maps, methods
+from noisygd_delete import Budget, NoisyGDClassifier, Records, Store, learn, losses, maps, methods
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.estimators import mapped
 from noisygd_delete.features.maps import Shapes, catalogue
 from noisygd_delete.methods.forecast import steps_deviation
 from noisygd_delete.papers.shapes import shapes_of, shapes_page, shapes_picture
+from tests.bank import sized_plan
 from tests.cli.planned import main
 
 MAP = maps.Additive(columns=(0, 3, 0), gaps=(2,), levels=4)
@@ -69,12 +70,12 @@ def test_a_score_is_the_constant_and_one_value_of_each_column() -> None:
 def test_the_band_is_the_noise_where_no_row_lies(chain: int) -> None:
     """A table of one record in 400 slots: what curves say is noise. Its deviation is the band's, to what the sample shows; the
     planted fault, a chain taken for one minimiser, would be √3 off."""
-    plan = make_plan(
+    plan = sized_plan(
         losses.Logistic(1.0),
-        records=400,
-        features=MAP.width + 1,
-        regularization=0.5,
-        budget=Budget.from_gdp(dp=1.0, deletion=0.1),
+        400,
+        MAP.width + 1,
+        0.5,
+        Budget.from_gdp(dp=1.0, deletion=0.1),
         method=methods.Perturbed(chain=chain),
     )
     records = Records(MAP.rows(raw_rows(1)), [1.0], slots=400)
@@ -86,14 +87,7 @@ def test_the_band_is_the_noise_where_no_row_lies(chain: int) -> None:
     bound = Shapes.of(MAP, model.weights, noise=noise, unit="log odds").noise
     deviation = np.array(drawn).std(axis=0).mean()
     assert 0.7 * bound < deviation < 1.05 * bound  # the mean that is taken off takes some of it along
-    steps = make_plan(
-        losses.Logistic(1.0),
-        records=400,
-        features=9,
-        regularization=0.5,
-        budget=Budget(order=4, dp=1.0, deletion=0.5),
-        method="sharp",
-    )
+    steps = sized_plan(losses.Logistic(1.0), 400, 9, 0.5, Budget(order=4, dp=1.0, deletion=0.5), method="sharp")
     assert steps.outlook.weight_deviation == pytest.approx(
         math.sqrt(steps.noise_variance / (0.5 * (1 - steps.step_size / 4)))
     )
@@ -101,13 +95,8 @@ def test_the_band_is_the_noise_where_no_row_lies(chain: int) -> None:
 
 def test_the_band_of_a_chain_that_may_curve_away_holds_its_noise() -> None:
     """Sigmoid's rows may bend the objective by −β₋: the pull towards the model before is then handed on more than once over."""
-    plan = make_plan(
-        losses.Sigmoid(1.0),
-        records=400,
-        features=3,
-        regularization=0.5,
-        budget=Budget(order=4, dp=1.0, deletion=0.5),
-        method=methods.Perturbed(chain=3),
+    plan = sized_plan(
+        losses.Sigmoid(1.0), 400, 3, 0.5, Budget(order=4, dp=1.0, deletion=0.5), method=methods.Perturbed(chain=3)
     )
     convexity, variance = plan.problem.strong_convexity, 0.0
     assert convexity < 0.45
@@ -234,12 +223,12 @@ def test_an_estimator_explains_itself() -> None:
 
 def test_the_band_of_a_stream_holds_the_noise_of_a_fresh_publication_too() -> None:
     """Whose noise has the public shape of the columns. Planted: the steps alone, which is what a method's own noise is as a rule."""
-    plan = make_plan(
+    plan = sized_plan(
         losses.Logistic(1.0),
-        records=4000,
-        features=41,
-        regularization=0.05,
-        budget=Budget.from_gdp(dp=3.0, deletion=2.5),
+        4000,
+        41,
+        0.05,
+        Budget.from_gdp(dp=3.0, deletion=2.5),
         method="interleaved",
         releases=8,
         one_hot_blocks=(0, 0, 30, 0, 8),

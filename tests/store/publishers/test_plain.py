@@ -105,7 +105,7 @@ IDS = [f"{label}-{loss.name}" for label, loss in CASES]
 
 @pytest.mark.parametrize(("label", "loss"), CASES, ids=IDS)
 def test_plain_numbers_predict_the_same(label: str, loss: losses.Loss, tmp_path: Path) -> None:
-    from noisygd_delete.store.publishers import reader
+    from noisygd_delete.features.schema import published as reader
 
     of = schema(label, NUMBERS, LISTS, TIMES)
     made, given = model(loss, of.features), cells(200)
@@ -173,7 +173,7 @@ ADDITIVE = {"kind": "additive", "levels": 4, "amounts": [0], "logarithmic": [1]}
 @pytest.mark.parametrize("label", list(LABELS))
 def test_an_additive_model_is_plain_numbers_and_a_graph(label: str, map: dict, top: dict, tmp_path: Path) -> None:
     """Bins of a map are published with the model. Planted: a level too few would give rows of another width."""
-    from noisygd_delete.store.publishers import reader
+    from noisygd_delete.features.schema import published as reader
 
     of = schema(label, NUMBERS, LISTS, map=map, **top)
     made, given = model(losses_of(label)[0], of.features), cells(200)
@@ -242,7 +242,7 @@ def test_what_is_published_needs_numpy_alone(tmp_path: Path) -> None:
 )
 def test_what_the_schema_refuses_is_refused_without_it(column: str, cell: str, tmp_path: Path) -> None:
     from noisygd_delete.errors import InvalidSchema
-    from noisygd_delete.store.publishers import reader
+    from noisygd_delete.features.schema import published as reader
 
     of = schema("two", NUMBERS, LISTS, TIMES)
     made, given = model(losses.Logistic(1.0), of.features), cells(4)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 
@@ -98,24 +97,6 @@ def test_a_list_of_a_time_that_was_undone_is_put_back(moments: tuple[Path, Path]
     Store.open(path).close()
     delete_in(path)
     assert "elsewhere.unknown" in keys(path, "r3")
-
-
-@pytest.mark.parametrize("counted", [1, 2])
-def test_a_list_whose_changes_were_counted_is_told_by_the_count(
-    moments: tuple[Path, Path], tmp_path: Path, counted: int
-) -> None:
-    """As stores have it that were written before changes had marks."""
-    path, _ = moments
-    seal, places = (json.loads(file.read_text()) for file in (Layout(path).seal, Layout(path).publishers))
-    seal["publishers"] = {"store": places["store"], "changes": 2}
-    places = {key: value for key, value in places.items() if key not in ("mark", "noted")} | {"changes": counted}
-    Layout(path).seal.write_text(json.dumps(seal))
-    Layout(path).publishers.write_text(json.dumps(places))
-    assert verify(path).passed == (counted == 2)
-    delete_in(path)
-    assert ("elsewhere.unknown" in keys(path, "r3")) == (counted == 1)
-    assert "mark" in json.loads(Layout(path).seal.read_text())["publishers"]
-    assert verify(path).passed
 
 
 def test_a_crash_between_list_and_seal_is_no_list_put_back(path: Path, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from noisygd_delete.evidence import deriving, erasure, erasure_certificate
 from noisygd_delete.evidence.erasure import erasure_in, ledger_of
 from noisygd_delete.features.schema import Table
 from noisygd_delete.store import Store, Tombstones, verify
-from noisygd_delete.store.sources import by_sql, source_at
+from noisygd_delete.store.sources import source_at
 from noisygd_delete.store.sources.table import TableInSource
 from noisygd_delete.store.transaction import GroupRun
 
@@ -340,7 +340,7 @@ def test_every_release_reads_exactly_whom_it_may(kind: str, seed: int, tmp_path:
 @pytest.mark.parametrize("fault", ["the first by id", "no list", "no mark"])
 def test_the_oracle_sees_planted_faults(fault: str, tmp_path: Path, monkeypatch) -> None:
     if fault == "the first by id":
-        monkeypatch.setattr(by_sql, "rows_to_read", the_first_by_id)
+        monkeypatch.setattr("noisygd_delete.store.sources.source.rows_to_read", the_first_by_id)
     elif fault == "no list":
         monkeypatch.setattr(TableInSource, "_refuse", lambda *_: None)
     else:

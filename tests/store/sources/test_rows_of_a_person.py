@@ -17,7 +17,7 @@ import pytest
 
 from noisygd_delete.errors import InvalidParameter, InvalidRecords
 from noisygd_delete.records import LeftOut
-from noisygd_delete.store.sources import by_sql, source_at
+from noisygd_delete.store.sources import source_at
 from noisygd_delete.store.sources.reading import survey
 from tests.cli.planned import main
 from tests.store.sources.rows import records_of
@@ -145,7 +145,7 @@ def test_the_first_by_id_would_cost_twice_of_what_is_charged(
 ) -> None:
     """The planted fault."""
     database = request.getfixturevalue("database") if kind == "postgres" else ""
-    monkeypatch.setattr(by_sql, "rows_to_read", the_first_by_id)
+    monkeypatch.setattr("noisygd_delete.store.sources.source.rows_to_read", the_first_by_id)
     assert largest(World(kind, tmp_path, 1, database=database), tables=1)[0] == 2
 
 
