@@ -85,10 +85,10 @@ def state_all(parsed: argparse.Namespace, store: Store, requests: Sequence[EditR
     case = _stated(parsed)
     if case == Case():
         return
-    done = {one.request_id: one for one in requests if one.request_id and store.ledger.position(one.request_id) is not None}
     cases = {}
-    for token, one in done.items():
-        only_replaces = one.replacements and not (one.deletions or one.subjects)
-        right = Rights.RECTIFICATION if only_replaces else Rights.ERASURE
-        cases[token] = replace(case, right=_right(store, one, right))
+    for one in requests:
+        if one.request_id is not None and store.ledger.position(one.request_id) is not None:
+            only_replaces = one.replacements and not (one.deletions or one.subjects)
+            right = Rights.RECTIFICATION if only_replaces else Rights.ERASURE
+            cases[one.request_id] = replace(case, right=_right(store, one, right))
     store.register.receive(cases)

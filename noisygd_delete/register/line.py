@@ -62,7 +62,8 @@ class Line:
     @property
     def right(self) -> Rights:
         """What was asked for, as whoever received it stated; where nobody did, what was done is what was asked."""
-        return Rights.RECTIFICATION if self.case.received is None and set(self.done) == {"rectified"} else self.case.right
+        unasked = self.case.received is None and set(self.done) == {"rectified"}
+        return Rights.RECTIFICATION if unasked else self.case.right
 
     @property
     def done(self) -> dict[str, int]:
@@ -71,7 +72,11 @@ class Line:
         if served is None:
             return {}
         gone = "erased" if self.case.restricted is None else "set aside"
-        found = {gone: served.rows - served.replaced - served.unrecorded, "rectified": served.replaced, "edited": served.unrecorded}
+        found = {
+            gone: served.rows - served.replaced - served.unrecorded,
+            "rectified": served.replaced,
+            "edited": served.unrecorded,
+        }
         return {what: rows for what, rows in found.items() if rows}
 
     @property
@@ -240,7 +245,7 @@ def informed(line: Line, on: Any, *, certificate: str | None = None) -> Case:
     """
     when, acted = _past(line, "informed", on), line.acted
     if acted is None or when < acted:
-        done = "nothing was erased or decided" if acted is None else f"it was done on {acted.isoformat()}"
+        done = "nothing was erased or decided under this id" if acted is None else f"it was done on {acted.isoformat()}"
         raise InvalidParameter(
             f"request {line.token!r}: {done}, so a person told on {when.isoformat()} was not told what was done. Erase under this "
             "request id, or note what was decided (`register refuse`, `not-found`); that a receipt was confirmed is "
