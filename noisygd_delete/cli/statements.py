@@ -92,3 +92,8 @@ def state_all(parsed: argparse.Namespace, store: Store, requests: Sequence[EditR
             right = Rights.RECTIFICATION if only_replaces else Rights.ERASURE
             cases[one.request_id] = replace(case, right=_right(store, one, right))
     store.register.receive(cases)
+
+
+def named(tokens: Sequence[str]) -> str:
+    """Request ids in a sentence."""
+    return ", ".join(map(repr, tokens[:5])) + (f" and {len(tokens) - 5} more" if len(tokens) > 5 else "")

@@ -12,7 +12,7 @@ import pytest
 from noisygd_delete import EditRequest
 from noisygd_delete.accountant import Account, Accountant, Event, events, history
 from noisygd_delete.accountant import account as written
-from noisygd_delete.curator.stream import Batching, Stream, forecast
+from noisygd_delete.curator.stream import Stream
 from noisygd_delete.errors import StoreCorrupt
 from noisygd_delete.evidence.erasure import erasure_in, ledger_of, standing
 from noisygd_delete.store import Store, budget, seal, status, tie, verify
@@ -95,7 +95,6 @@ def one_request(path):
 def foreseen(path):
     with Store.open(path) as store:
         assert store.foresee(EditRequest.delete([name(3)]))["steps"]
-        assert forecast(store, [EditRequest.delete([name(4)])], Batching()).releases == 1
 
 
 def answered_before(path):

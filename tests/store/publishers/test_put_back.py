@@ -143,3 +143,22 @@ def test_a_list_put_back_with_its_seal_is_told_by_the_ids(path: Path, tmp_path: 
     Store.open(path).close()
     assert "elsewhere.unknown" in keys(path, "r3")
     assert "register" in " ".join(verify(path).faults)
+
+
+@pytest.mark.parametrize("lost", ["the folder", "the newer store"])
+def test_a_place_named_again_holds_what_is_in_force_whatever_lay_there(path: Path, tmp_path: Path, lost: str) -> None:
+    place = tmp_path / "place"
+    with Store.open(path) as store:
+        store.publish_to(f"folder:{place}")
+    shutil.copytree(path, tmp_path / "earlier")
+    if lost == "the folder":
+        shutil.rmtree(place)
+    else:
+        delete_in(path)
+        shutil.rmtree(path)
+        shutil.copytree(tmp_path / "earlier", path)
+    with Store.open(path) as store:
+        store.publish_to(f"folder:{place}")
+        (held,) = store.publishers
+        assert (held.release, held.problem) == (store.ledger.model_release, None)
+    assert [each.name for each in place.glob("release-*")] == [held.held]

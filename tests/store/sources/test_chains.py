@@ -122,7 +122,7 @@ class InPostgres(InDuckdb):
         statement(self.place, text)
 
     def watch(self, store: Store) -> None:
-        store.watch()
+        store.table.watch()
 
 
 psycopg = pytest.importorskip("psycopg")
@@ -408,7 +408,7 @@ def test_a_data_directory_put_back_is_a_cut(own: Server, tmp_path: Path, monkeyp
     """The copy is of the time between two releases: the second is not in its history, and the application went on."""
     source = source_at(own.address(), id="id", table="people")
     with Store.create_over(tmp_path / "store", source, CODED, plan()) as store:
-        store.watch()
+        store.table.watch()
         store.learn()
         statement(own.address(), EDITS["inserted"])
     keep(own, "backup")
@@ -419,10 +419,10 @@ def test_a_data_directory_put_back_is_a_cut(own: Server, tmp_path: Path, monkeyp
     put_back(own, "backup")
     run_on(own, f"transaction:{position.split(':')[2]}")
     with Store.open(tmp_path / "store") as store, store.source._moment() as (connection, position):
-        assert not store.source._is_in(connection, position, store._table._chain.state)
-        mark = store._table._chain.state.split(" ")[0]
+        assert not store.source._is_in(connection, position, store.table._chain.state)
+        mark = store.table._chain.state.split(" ")[0]
         monkeypatch.setattr("noisygd_delete.store.sources.session.stamped", lambda *_: mark)
-        assert store.source._is_in(connection, position, store._table._chain.state), "planted: the count alone"
+        assert store.source._is_in(connection, position, store.table._chain.state), "planted: the count alone"
 
 
 def test_a_release_reads_no_row_where_the_source_counts(tmp_path: Path, monkeypatch) -> None:
@@ -483,7 +483,7 @@ def test_a_database_that_counts_nothing_yet_is_told_to_be_watched(database: str,
     with Store.create_over(tmp_path / "store", table.source(), CODED, plan()) as store:
         with pytest.raises(InvalidParameter, match="noisygd-delete watch"):
             store.learn()
-        store.watch()
+        store.table.watch()
         assert store.learn().status == "published"
         with table.source().connected() as connection:
             for each in trigger.removing('"people"'):
@@ -519,7 +519,7 @@ def test_a_servers_log_and_disk_hold_no_sum(own: Server, tmp_path: Path, noises)
             connection.execute("SELECT pg_reload_conf()")
     source = source_at(own.address(), id="id", table="people")
     with Store.create_over(tmp_path / "store", source, CODED, plan()) as store:
-        store.watch()
+        store.table.watch()
         store.learn()
         sums = exact(store)
         remove(store, 3)

@@ -42,7 +42,7 @@ def deleted(address: str, *ks: int) -> int:
 @pytest.fixture
 def store(database: str, tmp_path: Path) -> Path:
     with Store.create_over(tmp_path / "store", source_at(database, id="id", table="people"), SCHEMA, plan()) as made:
-        made.watch()
+        made.table.watch()
         made.learn()
     return tmp_path / "store"
 

@@ -286,7 +286,7 @@ def test_what_logical_replication_applies_is_told(server: Server, tmp_path: Path
         ).close()
         with Store.open(tmp_path / "store", tombstones=tombstones) as store:
             store.learn()
-            store.watch()
+            store.table.watch()
             store.serve(EditRequest.delete([name(3)], request_id="r"))
             statement(upstream.address(), "INSERT INTO people VALUES ('new', 'p', 0, 1, 'x', 'no')")
             wait_for(here, 20)

@@ -98,7 +98,7 @@ def test_a_release_from_before_the_deletion_is_refused_and_never_certified(store
     with pytest.raises(SourceError):
         store.publish()
     # without that check the release is made, and the paper is refused
-    monkeypatch.setattr(type(store._table), "_reached", lambda _: [])
+    monkeypatch.setattr(type(store.table), "_reached", lambda _: [])
     store.close()
     with Store.open(store.path) as late:  # goes on with the deletion that it finds in the journal
         pass
@@ -247,7 +247,7 @@ def test_rows_that_changed_unseen_are_in_the_next_release(store: Store, database
     statement(database, "UPDATE people SET a = 0.5 WHERE id = %s", name(0))
     statement(database, "INSERT INTO people VALUES ('new', 'newcomer', 0.25, 1, 'x', 'no')")
     read: list[Records] = []
-    original = type(store._table).snapshot
+    original = type(store.table).snapshot
 
     @contextmanager
     def seen(table, *given, **how):
@@ -255,11 +255,11 @@ def test_rows_that_changed_unseen_are_in_the_next_release(store: Store, database
             read.append(found[0])
             yield found
 
-    type(store._table).snapshot = seen
+    type(store.table).snapshot = seen
     try:
         store.publish(redo=True)
     finally:
-        type(store._table).snapshot = original
+        type(store.table).snapshot = original
     assert np.count_nonzero(read[0].occupied) == ROWS + 1
     with pytest.raises(StoreError, match="let go of"):
         _ = store.records

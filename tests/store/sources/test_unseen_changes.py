@@ -94,14 +94,14 @@ def test_row_security_may_read_other_tables_and_cuts_the_chain(own: Server, tmp_
     source = source_at(own.address().replace("postgres@", "clerk@"), id="id", table="people")
     of = plan(budget=Budget.from_gdp(dp=9.0, deletion=0.5))
     with Store.create_over(tmp_path / "store", source, CODED, of) as store:
-        store.watch()
+        store.table.watch()
         store.learn()
         statement(own.address(), "ALTER TABLE people ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY")
-        store.watch()
+        store.table.watch()
     assert published(tmp_path / "store", noises) == "relearn"
     statement(own.address(), f"UPDATE consent SET id = '{name(5)}' WHERE id = '{name(4)}'")
     with Store.open(tmp_path / "store") as store, store.source._moment() as (connection, position):
-        assert not store.source._is_in(connection, position, store._table._chain.state)
+        assert not store.source._is_in(connection, position, store.table._chain.state)
 
 
 def test_a_dump_that_was_restored_counts_from_there_and_cuts_the_chain(own: Server, tmp_path: Path, noises) -> None:
@@ -109,7 +109,7 @@ def test_a_dump_that_was_restored_counts_from_there_and_cuts_the_chain(own: Serv
     with Store.create_over(
         tmp_path / "store", source_at(own.address(), id="id", table="people"), CODED, plan()
     ) as store:
-        store.watch()
+        store.table.watch()
         store.learn()
         position = store.ledger.head.position
     with psycopg.connect(own.address()) as connection:
@@ -144,7 +144,7 @@ def test_a_count_that_is_broken_stops_no_deletion(database: str, tmp_path: Path,
     with Store.open(path) as store:
         remove(store, 3, publish=False)
         assert not store.source.held([name(3)], [])
-        store.watch()
+        store.table.watch()
         store.publish()
         assert release_of(store, noises) == "relearn"
 
@@ -204,7 +204,7 @@ def test_counts_that_another_store_put_together_cut_the_chain(database: str, tmp
     path = made(tmp_path / "store", table)
     table.run(f"DELETE FROM people WHERE id = '{name(10)}'")
     with Store.open(made(tmp_path / "other", table)) as other:
-        other.watch()
+        other.table.watch()
         other.publish(redo=True)
         assert other.accountant.events[-1].kind == "unlearn"
     first = noises[0]
