@@ -159,6 +159,11 @@ class StoreCorrupt(StoreError):
     """The store's files contradict one another or were changed by hand."""
 
 
+def printable(text: str) -> str:
+    """The text, with what no page or terminal shows as a character of its own spelled out."""
+    return "".join(letter if letter.isprintable() and letter != "\ufffd" else ascii(letter)[1:-1] for letter in text)
+
+
 def written(value: Any) -> str:
     """A value as it would be given: a number in the digits that it needs, a text in quotes."""
     if isinstance(value, datetime.date):

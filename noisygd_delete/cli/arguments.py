@@ -219,19 +219,20 @@ def _language(code: str) -> str:
     """A language that pages to read are in."""
     from ..papers.catalogue import languages
 
-    if code not in languages():
-        raise argparse.ArgumentTypeError(f"invalid choice: {code[:_SHOWN]!r} (choose from {', '.join(languages())})")
-    return code
+    return _among(code, languages())
 
 
 def _channel(text: str) -> str:
     """A way in which a request comes in."""
     from ..register import Channels
 
-    if text not in list(map(str, Channels)):
-        raise argparse.ArgumentTypeError(
-            f"invalid choice: {text[:_SHOWN]!r} (choose from {', '.join(map(str, Channels))})"
-        )
+    return _among(text, list(map(str, Channels)))
+
+
+def _among(text: str, words: Sequence[str]) -> str:
+    """What `choices` would do, of words that are loaded only where one is typed."""
+    if text not in words:
+        raise argparse.ArgumentTypeError(f"invalid choice: {text[:_SHOWN]!r} (choose from {', '.join(words)})")
     return text
 
 

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from .arguments import store_command
-from .statements import STATEMENTS, add_promises, add_request_options
+from .statements import STATEMENTS, add_promises, add_request_options, named
 from .terminal import show, standard_input
 
 if TYPE_CHECKING:
@@ -58,6 +58,12 @@ def delete(parsed: argparse.Namespace) -> int:
                 show(parsed, {"returned": 0}, "no record is on the list of erased ids; nothing was changed")
                 return 0
         request = EditRequest.delete(ids, subjects=subjects, request_id=parsed.request_id)
+        if subjects and (aside := store.register.kept_aside()):
+            print(
+                f"noisygd-delete delete: this does not reach rows kept aside (`restrict`, `object`) by {named(aside)}. Where one of them is of a person "
+                "named here, `lift` it with --later and delete once more, or destroy its file and key",
+                file=sys.stderr,
+            )
         return serve(parsed, store, request, Rights.ERASURE)
 
 

@@ -120,7 +120,7 @@ def _export(parsed: argparse.Namespace) -> int:
 
 
 def _report(parsed: argparse.Namespace) -> int:
-    from ..evidence.erasure import events_of, kept_to_calendar, ledger_of, release_times, standing
+    from ..evidence.erasure import kept_to_calendar, ledger_of, release_times, standing
     from ..papers import store_report
     from ..papers.page import PAGE
     from ..papers.requests import lines_of
@@ -132,7 +132,7 @@ def _report(parsed: argparse.Namespace) -> int:
     ledger = ledger_of(parsed.store)
     page = store_report(
         plan=ledger.plan,
-        events=events_of(ledger),
+        events=ledger.events,
         times=release_times(ledger),
         standing=standing(ledger),
         requests=lines_of(ledger, Register(Layout.at(parsed.store))),

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping
 from contextlib import suppress
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -124,15 +124,15 @@ def create(parsed: argparse.Namespace, held_out: HeldOut | None = None) -> int:
     else:
         seen = survey(source, schema)
         schema = on_its_map(parsed, schema, lambda: seen.rows)
-        choice, plan = _planned(parsed, schema, usual_slots(seen.rows) if parsed.slots is None else parsed.slots)
-        create_over(parsed, source, schema, plan)
-        found = _Found(seen.rows, seen.clipped, seen.unknown, seen.left_out, 0, choice, plan)
+        choice = _planned(parsed, schema, usual_slots(seen.rows) if parsed.slots is None else parsed.slots)
+        create_over(parsed, source, schema, choice.plan)
+        found = _Found(seen.rows, seen.clipped, seen.unknown, seen.left_out, 0, choice)
     return _tell(parsed, schema, found, numbered=source is None and schema.id_column is None)
 
 
 @dataclass(frozen=True)
 class _Found:
-    """Of the rows that a store was made of: how many, the cells per column that were clipped or unknown, those left out, those without a label among them; and the plan."""
+    """Of the rows that a store was made of: how many, the cells per column that were clipped or unknown, those left out, those without a label among them; and its plan."""
 
     rows: int
     clipped: Mapping[str, int]
@@ -140,7 +140,6 @@ class _Found:
     left_out: LeftOut
     unlabelled: int
     choice: Chosen
-    plan: Plan
 
 
 def _create_from(parsed: argparse.Namespace, schema: Schema, held_out: HeldOut | None) -> _Found:
@@ -154,47 +153,39 @@ def _create_from(parsed: argparse.Namespace, schema: Schema, held_out: HeldOut |
 
     reading = RecordFile(schema, parsed.data, parsed.delimiter, numbered=True, held_out=held_out, labelled=True)
     tombstones = tombstones_from(parsed)
-    made: list[tuple[Chosen, Plan]] = []
+    made: list[Chosen] = []
 
     def plan_for(rows: int) -> Plan:
         slots = check_slots(usual_slots(rows) if parsed.slots is None else parsed.slots, rows)
         made.append(_planned(parsed, schema, slots))
-        return made[-1][1]
+        return made[-1].plan
 
     named = schema if schema.id_column is not None else _numbered(schema)
     with suppress(DryRun):
         Store.create_from(parsed.store, reading, named, plan_for, tombstones=tombstones, dry_run=parsed.dry_run).close()
     left_out = LeftOut(rows=reading.dropped + reading.unlabelled)
-    return _Found(reading.rows, reading.clipped, reading.unknown, left_out, reading.unlabelled, *made[-1])
+    return _Found(reading.rows, reading.clipped, reading.unknown, left_out, reading.unlabelled, made[-1])
 
 
 def _tell(parsed: argparse.Namespace, schema: Schema, found: _Found, *, numbered: bool) -> int:
     from .advised_plan import listed
-    from .budget_left import room, room_text
+    from .budget_left import room_text
 
-    plan, choice, slots = found.plan, found.choice, found.plan.records
-    answer = {
-        "store": parsed.store,
-        "created": not parsed.dry_run,
-        "slots": slots,
+    plan = found.choice.plan
+    facts = {
         "records": found.rows,
-        "features": schema.features,
         "clipped": dict(found.clipped),
         "unknown": dict(found.unknown),
         "rows_left_out": found.left_out.rows,
         "unlabelled": found.unlabelled,
         **({"subjects_left_out": found.left_out.subjects} if parsed.source is not None else {}),
         "from_data": list(schema.from_data),
-        "plan": plan.summary(),
-        "after_the_learn": room(plan),
-        "advice": None if choice.advice is None else choice.advice.to_dict(),
-        **_doubt(choice),
     }
     outside = {name: count for name, count in found.clipped.items() if count}
-    done = "would make" if parsed.dry_run else "made"
-    free = slots - found.rows
-    text = f"{done} {parsed.store}: {found.rows} records in {slots} slots ({free} free), {schema.features} features\n"
-    text += f"{room_text(plan)}\n"
+    free = plan.records - found.rows
+    text = (
+        f"{found.rows} records in {plan.records} slots ({free} free), {schema.features} features\n{room_text(plan)}\n"
+    )
     text += f"{without_label(found.unlabelled)}\n" if found.unlabelled else ""
     strange = [name for name, count in found.unknown.items() if count == found.rows > 0]
     if strange:
@@ -210,15 +201,14 @@ def _tell(parsed: argparse.Namespace, schema: Schema, found: _Found, *, numbered
         text += f"no column names the records: their ids are 1 to {found.rows}, in the order of the file; new rows name theirs in a column {NUMBERED!r}\n"
     if schema.from_data:
         text += f"WARNING: {_still_from_data(schema)}\n"
-    show(parsed, answer, _with_plan(parsed, text, choice))
-    return 0
+    return _show_made(parsed, schema, found.choice, text, facts)
 
 
 def without_label(rows: int) -> str:
     return f"{rows} row{'s have' if rows > 1 else ' has'} no label: left out"
 
 
-def _planned(parsed: argparse.Namespace, schema: Schema, slots: int) -> tuple[Chosen, Plan]:
+def _planned(parsed: argparse.Namespace, schema: Schema, slots: int) -> Chosen:
     from .advised_plan import chosen, or_instead, sizes_of
 
     if parsed.features not in (None, schema.features):
@@ -232,7 +222,7 @@ def _planned(parsed: argparse.Namespace, schema: Schema, slots: int) -> tuple[Ch
         return chosen(told, **sizes_of(told, schema, slots))
 
     choice = or_instead(parsed.asked, attempt, partial(_typed, parsed))
-    return choice, choice.plan.of_map(schema.feature_map)
+    return replace(choice, plan=choice.plan.of_map(schema.feature_map))
 
 
 def _typed(parsed: argparse.Namespace, asked: dict[str, Any]) -> str:
@@ -249,42 +239,42 @@ def _count_rows(parsed: argparse.Namespace, schema: Schema) -> int:
 
 def _create_on_engine(parsed: argparse.Namespace, schema: Schema, source: Source) -> int:
     """The rows stay with workers, so nothing is counted here: slots come first."""
-    from .budget_left import room, room_text
+    from .budget_left import room_text
     from .source import create_over
 
     if parsed.slots is None:
         raise InvalidParameter(
             "--slots N is needed with --engine: n is public, and fixed before any row is read; give room for the rows that may come"
         )
-    choice, plan = _planned(parsed, schema, parsed.slots)
-    create_over(parsed, source, schema, plan)
+    choice = _planned(parsed, schema, parsed.slots)
+    create_over(parsed, source, schema, choice.plan)
+    text = (
+        f"{parsed.slots} slots, {schema.features} features; rows are held by workers of {parsed.engine}, for each release anew\n"
+        f"{room_text(choice.plan)}"
+    )
+    return _show_made(parsed, schema, choice, text, {"engine": parsed.engine})
+
+
+def _show_made(parsed: argparse.Namespace, schema: Schema, choice: Chosen, text: str, facts: Mapping[str, Any]) -> int:
+    """What was made, how its plan came about, and the plan: in a few lines, or the whole of it."""
+    from .advised_plan import described
+    from .budget_left import room
+
     answer = {
         "store": parsed.store,
         "created": not parsed.dry_run,
-        "slots": plan.records,
+        "slots": choice.plan.records,
         "features": schema.features,
-        "engine": parsed.engine,
-        "plan": plan.summary(),
-        "after_the_learn": room(plan),
+        **facts,
+        "plan": choice.plan.summary(),
+        "after_the_learn": room(choice.plan),
         "advice": None if choice.advice is None else choice.advice.to_dict(),
         **_doubt(choice),
     }
-    done = "would make" if parsed.dry_run else "made"
-    text = (
-        f"{done} {parsed.store}: {plan.records} slots, {schema.features} features; rows are held by workers of {parsed.engine}, for each "
-        f"release anew\n{room_text(plan)}"
-    )
-    show(parsed, answer, _with_plan(parsed, text, choice))
+    made = f"{'would make' if parsed.dry_run else 'made'} {parsed.store}: {text.rstrip()}"
+    parts = (made, choice.text(whole=parsed.explain), described(parsed, choice.plan))
+    show(parsed, answer, ("\n\n" if parsed.explain else "\n").join(filter(None, parts)))
     return 0
-
-
-def _with_plan(parsed: argparse.Namespace, text: str, choice: Chosen) -> str:
-    """What was made, how its plan came about, and the plan: in a few lines, or the whole of it."""
-    from .advised_plan import described
-
-    between = "\n\n" if parsed.explain else "\n"
-    parts = (text.rstrip("\n"), choice.text(whole=parsed.explain), described(parsed, choice.plan))
-    return between.join(filter(None, parts))
 
 
 def _doubt(choice: Chosen) -> dict[str, str | None]:

@@ -123,8 +123,10 @@ def released(
     places = {"publishers": listed} if (listed := store.publishers_told()) else {}
     complain_behind(store)
     told = f"{sentence(release)}\n{left_text(left)}"
-    out = {"left_out": store.left_out._asdict()} if store.left_out.rows else {}
-    aside = store.left_out.text(store.plan.problem.rows_per_subject, store.ledger.schema.get("subject") or "the id")
+    out = {"left_out": store.table.left_out._asdict()} if store.table.left_out.rows else {}
+    aside = store.table.left_out.text(
+        store.plan.problem.rows_per_subject, store.ledger.schema.get("subject") or "the id"
+    )
     text = "\n\n".join(filter(None, (told, aside, _generated(parsed, release), doubt.get("warning"))))
     show(parsed, {**release.to_dict(), "left": left, **counts, **doubt, **places, **out}, text)
     return _WITHHELD if release.status is Statuses.WITHHELD else 0

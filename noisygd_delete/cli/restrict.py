@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
 from .arguments import store_command
-from .statements import STATEMENTS, add_promises, case_from, with_token
+from .statements import STATEMENTS, add_promises, case_from, named, with_token
 
 if TYPE_CHECKING:
     from ..curator.curator import Release
@@ -116,6 +116,15 @@ def warn(command: str, store: Store, aside: Aside, *, back: bool) -> None:
         print(f"noisygd-delete {command}: {said}", file=sys.stderr)
 
 
+def erased_since(store: Store, taken: int | None) -> list[str]:
+    """Requests of erasure that were served after the one at this place of the ledger."""
+    from ..register import Rights
+
+    asked = [token for token, (_, case) in store.register.cases().items() if case.right is Rights.ERASURE]
+    served = store.ledger.positions(asked)
+    return [token for token in asked if taken is not None and served.get(token, -1) > taken]
+
+
 def lift(parsed: argparse.Namespace) -> int:
     from ..engine import Execution
     from ..register.case import day, day_now
@@ -152,6 +161,12 @@ def lift(parsed: argparse.Namespace) -> int:
             request = aside.back(back)
             store.foresee(request, publish=False)
             warn("lift", store, aside, back=True)
+            if erased := erased_since(store, taken):
+                print(
+                    f"noisygd-delete lift: since these rows were taken out, {named(erased)} asked for an erasure, which did not reach them: where it was "
+                    "of the same person, delete them now",
+                    file=sys.stderr,
+                )
             if case.lifted is None:  # before the rows are there: then no paper calls them gone
                 store.register.state(
                     parsed.token, replace(case, lifted=day_now(case.received), informed=case.informed or told)

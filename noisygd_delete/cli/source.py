@@ -90,8 +90,9 @@ def some_rows(parsed: argparse.Namespace) -> Table:
 def create_over(parsed: argparse.Namespace, source: Source, schema: Schema, plan: Plan) -> None:
     """A store whose rows stay there; of a dry run, whether one could be made."""
     from ..store import Store
+    from ..store.sources.table import check_over
 
     if parsed.dry_run:
-        Store.check_over(source, schema, plan, parsed.memory)
+        check_over(source, schema, plan, parsed.memory)
         return
     Store.create_over(parsed.store, source, schema, plan, memory=parsed.memory).close()

@@ -83,3 +83,8 @@ def state_all(parsed: argparse.Namespace, store: Store, requests: Sequence[EditR
         return
     tokens = [one.request_id for one in requests if one.request_id is not None]
     store.register.receive({token: case for token in tokens if store.ledger.position(token) is not None})
+
+
+def named(tokens: Sequence[str]) -> str:
+    """Request ids in a sentence."""
+    return ", ".join(map(repr, tokens[:5])) + (f" and {len(tokens) - 5} more" if len(tokens) > 5 else "")

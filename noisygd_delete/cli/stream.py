@@ -7,7 +7,6 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from itertools import groupby, islice
 from pathlib import Path
 from queue import Empty, Queue
@@ -33,7 +32,7 @@ def register(commands: Any) -> None:
     parser = add_command(
         commands,
         "stream",
-        epilog='example: noisygd-delete stream STORE requests.jsonl --batch 10 --dry-run; a line: {"request_id": "f81d4fae", '
+        epilog='example: noisygd-delete stream STORE requests.jsonl --batch 10; a line: {"request_id": "f81d4fae", '
         '"delete": ["17"]}. Run the same command again after a kill: what was served costs nothing.',
     )
     parser.add_argument("store", metavar="STORE")
@@ -41,13 +40,13 @@ def register(commands: Any) -> None:
     parser.add_argument("--csv", action="store_true", help="read CSV whatever the name")
     when = parser.add_argument_group("publication")
     add_batches(when)
-    parser.take("--dry-run", "--wait", *STATEMENTS, "--tombstones", "--tombstone-key", "--device", "--memory", "--json")
+    parser.take("--wait", *STATEMENTS, "--tombstones", "--tombstone-key", "--device", "--memory", "--json")
     parser.set_defaults(run=stream)
 
 
 def stream(parsed: argparse.Namespace) -> int:
-    from ..curator.stream import Stream, forecast
-    from ..curator.stream.parsing import numbered, read_requests
+    from ..curator.stream import Stream
+    from ..curator.stream.parsing import numbered
     from ..records import bounded
     from .release import open_store
 
@@ -58,17 +57,6 @@ def stream(parsed: argparse.Namespace) -> int:
             listening.begun()  # others may use the store before anybody writes
         store = held.enter_context(open_store(parsed))
         batching = batching_from(parsed, store.ledger, ends=listening is None)
-        if parsed.dry_run:
-            lines = bounded.lines(file, error=InvalidRequest) if listening is None else listening.lines()
-            told = forecast(
-                store,
-                read_requests(lines, store.schema, table=table),
-                batching,
-                repeats=store.repeats,
-                delta=store.plan.budget.shown_delta,
-            )
-            show(parsed, told.to_dict(), told.text())
-            return 0
         more = (lambda: False) if listening is None else listening.more
         stream = Stream(store, batching, observable=(), execution=parsed.execution, more=more)
         if listening is None:
@@ -139,21 +127,23 @@ class _Listening:
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
-        self._queue: Queue[str | _End | None] = Queue(maxsize=1000)
+        self._queue: Queue[str | Exception | None] = Queue(maxsize=1000)  # the end: why, or EOFError
         self._begun = threading.Event()
         threading.Thread(target=self._listen, daemon=True).start()
 
     def _listen(self) -> None:
         from ..records import bounded
 
-        end = _End("reading it broke off")  # whatever happens here: nobody waits for a listener that has gone
+        end: Exception = OSError(
+            "reading it broke off"
+        )  # whatever happens here: nobody waits for a listener that has gone
         try:
             for line in bounded.lines(self._file, error=InvalidRequest):
                 self._queue.put(line)
                 self._begun.set()
-            end = _End(None)
+            end = EOFError()
         except (OSError, ValueError) as error:
-            end = _End(str(error))
+            end = error
         finally:
             self._queue.put(end)
             self._begun.set()
@@ -166,9 +156,7 @@ class _Listening:
         """Whether another line is here already."""
         return not self._queue.empty()
 
-    def lines(
-        self, due: Callable[[], float | None] = lambda: None, tick: Callable[[], None] = lambda: None
-    ) -> Iterator[str | None]:
+    def lines(self, due: Callable[[], float | None], tick: Callable[[], None]) -> Iterator[str | None]:
         """Every line. While none comes, the deadline is kept.
 
         Raises:
@@ -180,20 +168,11 @@ class _Listening:
             except Empty:
                 tick()
                 continue
-            if isinstance(line, _End):
-                if line.reason is not None:
-                    raise InvalidRequest(
-                        f"the stream ended before its end: {line.reason}; what was read before it stands"
-                    )
+            if isinstance(line, EOFError):
                 return
+            if isinstance(line, Exception):
+                raise InvalidRequest(f"the stream ended before its end: {line}; what was read before it stands")
             yield line
-
-
-@dataclass(frozen=True)
-class _End:
-    """Nothing follows; `reason` says why if something should have."""
-
-    reason: str | None
 
 
 def _summary(summary: StreamSummary, delta: float) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from ..errors import InvalidRequest, NoisyGDDeleteError
+from ..errors import InvalidRequest, NoisyGDDeleteError, printable
 
 if TYPE_CHECKING:
     from ..engine.noisygd import Progress
@@ -67,7 +67,7 @@ def tell(text: str) -> None:
 def show(parsed: argparse.Namespace, answer: Mapping[str, Any], text: str) -> None:
     """The answer as JSON when asked for, else as text, as wide as the terminal."""
     if not parsed.json:
-        text = fitted(text)
+        text = fitted("\n".join(map(printable, text.split("\n"))))
     else:
         from ..accountant.statement import finite
 
@@ -96,7 +96,7 @@ def _broken(line: str, width: int) -> str:
 
 def complain(text: str, status: int) -> int:
     """One paragraph on standard error, control characters spelled out; returns the exit status."""
-    paragraph = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in " ".join(text.split()))
+    paragraph = printable(" ".join(text.split()))
     if sys.stderr is not None:
         with suppress(OSError, ValueError):
             print(paragraph, file=sys.stderr, flush=True)

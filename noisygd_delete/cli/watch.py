@@ -34,7 +34,7 @@ def _run(parsed: argparse.Namespace) -> int:
             source.unwatch()
             show(parsed, {"counted_by": None}, "changes are counted no longer")
             return 0
-        changes = store.watch()
+        changes = store.table.watch()
         told = "counted from now on" if changes is None else f"counted since the last release: {changes.text()}"
         answer = {"counted_by": source.counts_by, "changes": None if changes is None else changes.to_dict()}
         show(parsed, answer, f"{source.address}: changes are {told}")

@@ -153,7 +153,7 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
         """
         refuse(type(self).__name__, unsupported)
         Copies.warn(self)
-        ids = ids_of(X, y, ids)
+        ids = ids_of(X, y, ids, subjects)
         self._rows_named = ids is not None
         named = table_columns(self.feature_bounds) if hasattr(X, "columns") else None
         advice = None
@@ -404,9 +404,16 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
         """Put a new (raw row, label) in place of each named record; the old content is forgotten as if deleted."""
         curator = self._attached()
         coded = {}
-        for name, (row, label) in replacements.items():
+        for name, (given, label) in replacements.items():
+            row = (
+                given.to_frame().T if hasattr(given, "to_frame") else given
+            )  # a Series' names say which number is whose
             raw = self._raw_rows(row if hasattr(row, "toarray") or hasattr(row, "columns") else [row])
-            scaled = scaled_table(raw[:1], self._scaling, 1)
+            if raw.shape[0] != 1:
+                raise InvalidRecords(
+                    f"replace takes one row for a record; {name!r} has {raw.shape[0]}. Nothing was changed"
+                )
+            scaled = scaled_table(raw, self._scaling, 1)
             if not hasattr(scaled, "tocsr"):
                 scaled = scaled[0]
             coded[name] = (scaled, float(self._encode(np.asarray([label]))[0]))
@@ -421,7 +428,7 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
         subjects: Iterable[Id] | None = None,
     ) -> Release:
         """Put new raw records into free slots (a twentieth of the table, or what `slots=` leaves) and publish."""
-        curator, ids = self._attached(), ids_of(X, y, ids)
+        curator, ids = self._attached(), ids_of(X, y, ids, subjects)
         raw = self._raw_rows(X)
         rows, labels = scaled_table(raw, self._scaling, raw.shape[0]), self._encode(np.asarray(y))
         self._count_clipped(raw, np.asarray(y))
@@ -476,7 +483,7 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
             InvalidRecords: the number of records is not that of the last release, or ids are missing where `fit` had some, or after an edit.
         """
         check_is_fitted(self)
-        ids = ids_of(X, y, ids)
+        ids = ids_of(X, y, ids, subjects)
         if self._raw is None:
             features, labels = validate_data(self, X, y, dtype=np.float64, reset=False, accept_sparse="csr")
         else:

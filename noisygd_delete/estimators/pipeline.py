@@ -76,7 +76,10 @@ class RecordWisePipeline(Pipeline):  # type: ignore[misc]
             super().fit(X, y, **parameters)
             return self
         named = f"{name}__ids"
-        if "ids" not in parameters and (ids := ids_of(X, y, parameters.get(named))) is not None:
+        if (
+            "ids" not in parameters
+            and (ids := ids_of(X, y, parameters.get(named), parameters.get(f"{name}__subjects"))) is not None
+        ):
             parameters[named] = ids  # a step may lose the index on the way
         with learner._behind(maps):
             super().fit(X, y, **parameters)
@@ -128,7 +131,9 @@ class RecordWisePipeline(Pipeline):  # type: ignore[misc]
 
     def insert(self, X: Any, y: Any, *, ids: Iterable[Id] | None = None, **options: Any) -> Release:
         """Insert raw rows into free slots."""
-        release: Release = self[-1].insert(self[:-1].transform(X), y, ids=ids_of(X, y, ids), **options)
+        release: Release = self[-1].insert(
+            self[:-1].transform(X), y, ids=ids_of(X, y, ids, options.get("subjects")), **options
+        )
         return release
 
 

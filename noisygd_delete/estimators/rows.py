@@ -293,14 +293,20 @@ def _is_pair(given: Any) -> bool:
 _SAY = "pass ids=, one whole number or string per row, so that a request finds its row"
 
 
-def ids_of(X: Any, y: Any, ids: Iterable[Id] | None) -> Iterable[Id] | None:
+def ids_of(X: Any, y: Any, ids: Iterable[Id] | None, subjects: Iterable[Id] | None = None) -> Iterable[Id] | None:
     """The ids that were given; else the index of X or y, where one is more than the rows' positions; else None: the positions.
 
     After `train_test_split` a row's index is what its owner calls it, and its position is somebody else's name.
 
     Raises:
-        InvalidRecords: the index is no list of whole numbers or strings, or X and y have different ones.
+        InvalidRecords: the index is no list of whole numbers or strings, or X and y, ids or subjects have different ones.
     """
+    own = next((index for index in (_index(X), _index(y)) if index is not None), None)
+    for name, given in (("ids", _index(ids)), ("subjects", _index(subjects))):
+        if own is not None and given is not None and len(given) == len(own) and given != own:
+            raise InvalidRecords(
+                f"X and {name} have different indexes, so it is not known which row is whose: align them, or pass {name}= as a list in X's order"
+            )
     if ids is not None:
         return ids
     found = [index for index in (_index(X), _index(y)) if index is not None]

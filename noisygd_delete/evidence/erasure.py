@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise, takewhile
 from pathlib import Path
 from typing import Any
 
 from ..accountant import Event, Statuses
-from ..errors import InvalidParameter
+from ..errors import InvalidParameter, printable
 from ..methods.plan import Plan
 from ..methods.reading import plan_from_dict
 from ..records import EditCounts
 from ..store import disk, onward, seal
-from ..store.entry import EntryKinds, Occasions, Outline
+from ..store.entry import EntryKinds, Occasions
 from ..store.layout import Layout
 from ..store.ledger import Ledger
 from ..store.publishers.address import kind_of
 from ..store.requests import Register
 from .facts import Erasure
-from .notices import NOTHING_STATED, Notices
+from .notices import LONGEST, NOTHING_STATED, Notices
 
 
 def ledger_of(store: str | Path) -> Ledger:
@@ -32,11 +31,6 @@ def ledger_of(store: str | Path) -> Ledger:
     layout = Layout.at(store)
     disk.require_store(layout)
     return Ledger.read(layout.ledger)
-
-
-def events_of(ledger: Ledger) -> list[Event]:
-    """Every release so far."""
-    return list(ledger.events)
 
 
 def release_times(ledger: Ledger) -> list[str]:
@@ -104,9 +98,7 @@ def erasure_in(
     received: str | None = None,
     controller: str | None = None,
     checked: str | None = None,
-    audit: Sequence[Mapping[str, Any]] = (),
     notices: Notices = NOTHING_STATED,
-    residue: Sequence[Mapping[str, Any]] = (),
 ) -> tuple[Erasure, Plan, list[Event]]:
     """What `erasure_certificate` needs, for the request with this id, or for all edits that a release covered. Whether rows were only
     set aside, and came back, is what the register says.
@@ -120,7 +112,7 @@ def erasure_in(
         raise InvalidParameter(
             "rows lie in a source of their own, where each request has its own deletion: certify by request id"
         )
-    events = events_of(ledger)
+    events = list(ledger.events)
     if not events:
         raise InvalidParameter(
             "nothing has been published from this store: there is no model a record could be seen in"
@@ -140,7 +132,9 @@ def erasure_in(
         rows=counts.deleted + counts.replaced,
         replaced=counts.replaced,
         inserted=counts.inserted,
-        release=None if published is None else _releases(ledger.outline[: published + 1]),
+        release=None
+        if published is None
+        else sum(entry.event is not None for entry in ledger.outline[: published + 1]),
         status=_status(ledger, published),
         request_id=request_id,
         received=received,
@@ -149,7 +143,6 @@ def erasure_in(
         model_before=ledger.entry(first - 1).model,
         model_after=None if published is None else ledger.entry(published).model,
         checked=checked,
-        audit=tuple(audit),
         controller=controller,
         ledger_entries=ledger.length,
         ledger_sha256=ledger.digest,
@@ -157,7 +150,6 @@ def erasure_in(
         deleted_at=None if release is not None else ledger.entry(first).position,
         read_at=None if published is None or release is not None else ledger.entry(published).position,
         counted=None if published is None or release is not None else ledger.entry(published).counted,
-        residue=tuple(residue),
         publishers=held_besides(ledger),
         remaining=None if release is not None else _remaining(ledger, first),
         from_data=from_data_of(ledger),
@@ -187,11 +179,12 @@ def _require_erased(ledger: Ledger, register: Register, place: int, release: int
 
 
 def from_data_of(ledger: Ledger) -> tuple[str, ...]:
-    """Columns whose range or list of values was read off the data, as the store's schema says of them."""
+    """Columns whose range or list of values was read off the data, as the store's schema says of them, in characters that a page can show."""
     schema = ledger.schema
     label = schema.get("label", {})
     columns = {**schema.get("columns", {}), str(label.get("column")): label}
-    return tuple(name for name, column in columns.items() if column.get("from_data"))
+    named = [name if name.strip() else repr(name) for name, column in columns.items() if column.get("from_data")]
+    return tuple(dict.fromkeys(printable(name)[:LONGEST] for name in named))
 
 
 def kept_to_calendar(ledger: Ledger) -> bool:
@@ -218,10 +211,6 @@ def _status(ledger: Ledger, published: int | None) -> Statuses:
     if published is not None:
         return Statuses.PUBLISHED
     return Statuses.WITHHELD if ledger.head.model is None else Statuses.PENDING
-
-
-def _releases(entries: Sequence[Outline]) -> int:
-    return sum(entry.event is not None for entry in entries)
 
 
 def _named(ledger: Ledger, request_id: str | None, release: int | None) -> tuple[int, EditCounts]:

@@ -9,7 +9,7 @@ from typing import Any
 from ..errors import InvalidParameter, count
 from ..register.case import Reasons, day, days, in_json, last_day, local_day, moved_by
 
-_LONGEST = 1000  # characters of a text
+LONGEST = 1000  # characters of a text
 TEXTS = ("purposes", "models", "contact", "authority")
 
 
@@ -17,8 +17,8 @@ def text(name: str, value: Any) -> None:
     """Refuse what is neither None nor a text that a page can show."""
     if value is None:
         return
-    if not isinstance(value, str) or not value.strip() or len(value) > _LONGEST:
-        raise InvalidParameter(f"{name} must be a text of at most {_LONGEST} characters, or left out")
+    if not isinstance(value, str) or not value.strip() or len(value) > LONGEST:
+        raise InvalidParameter(f"{name} must be a text of at most {LONGEST} characters, or left out")
     if not value.isprintable() or "\ufffd" in value:  # what a browser reads in the place of a byte that is no text
         raise InvalidParameter(f"{name} holds characters that no page can show; leave them out")
 

@@ -105,7 +105,7 @@ def measure(store: Store, encoded: Encoded) -> Evaluation:
     except ImportError as error:
         raise MissingDependency("evaluate needs scikit-learn: pip install 'noisygd-delete[sklearn]'") from error
     model, schema = store.model, store.schema
-    known = store.rows_in_table(encoded)
+    known = store.table.rows_among(encoded)
     said = model.predict(encoded.rows)
     if schema.classes is None:
         assert encoded.targets is not None

@@ -86,46 +86,6 @@ def hash_cells(cells: Cells) -> NDArray[np.uint64]:
     return hashes
 
 
-def first_repeat(cells: Cells, elsewhere: np.uint64) -> tuple[int, int] | None:
-    """Two slots that hold the same name, the second of them as early as any; None if all names in cells are different.
-
-    elsewhere: the last word of a cell whose name lies elsewhere.
-    """
-    found: list[tuple[int, int]] = []
-    for slots, again in _sorted(cells, elsewhere):
-        behind = slots[1:][again]
-        if len(behind):
-            first = int(behind.argmin())
-            found.append((int(slots[:-1][again][first]), int(behind[first])))
-    return min(found, key=lambda pair: pair[1], default=None)
-
-
-def most_alike(cells: Cells, elsewhere: np.uint64) -> int:
-    """How many slots the commonest name in a cell has; 0 where there is none."""
-    most = 0
-    for slots, again in _sorted(cells, elsewhere):
-        starts = np.flatnonzero(np.concatenate([np.ones(min(1, len(slots)), bool), ~again]))
-        most = max(most, int(np.diff(starts, append=len(slots)).max(initial=0)))
-    return most
-
-
-def _sorted(cells: Cells, elsewhere: np.uint64) -> Iterator[tuple[Slots, NDArray[np.bool_]]]:
-    """Slots whose names lie in cells, equal names together and in order of their slots, some at a time; and of each slot but the first
-    of them whether it has the name of the one before."""
-    shares = max(1, -(-len(cells) // _SHARE))
-    for share in range(shares):
-        some = [np.zeros(0, np.int64)]
-        for first in range(0, len(cells), _BLOCK):
-            block = cells[first : first + _BLOCK]
-            here = (block[:, -1] != 0) & (block[:, -1] != elsewhere)
-            some.append(first + np.flatnonzero(here & (hash_cells(block) % np.uint64(shares) == share)))
-        slots = np.concatenate(some)
-        held = cells[slots]
-        order = np.lexsort(held.T)
-        slots, held = slots[order], held[order]
-        yield slots, (held[1:] == held[:-1]).all(axis=1)
-
-
 _MOST = (1 << 64) - SHIFT
 
 
@@ -306,17 +266,40 @@ class Names(Sequence[Any]):
     @property
     def most_alike(self) -> int:
         """How many slots the commonest name has; 0 where there are no names."""
-        there = max(Counter(self.others.values()).values(), default=0)
-        return max(there, most_alike(self.cells, self._elsewhere))
+        most = max(Counter(self.others.values()).values(), default=0)
+        for slots, again in self._sorted():
+            starts = np.flatnonzero(np.concatenate([np.ones(min(1, len(slots)), bool), ~again]))
+            most = max(most, int(np.diff(starts, append=len(slots)).max(initial=0)))
+        return most
 
     @property
     def first_repeat(self) -> tuple[int, int] | None:
         """Two slots that have one name, the second of them as early as any; None if all are different."""
-        among, seen = first_repeat(self.cells, self._elsewhere), dict[Id, int]()
+        found, seen = list[tuple[int, int]](), dict[Id, int]()
+        for slots, again in self._sorted():
+            behind = slots[1:][again]
+            if len(behind):
+                first = int(behind.argmin())
+                found.append((int(slots[:-1][again][first]), int(behind[first])))
         for slot, name in sorted(self.others.items()):
             if (first := seen.setdefault(name, slot)) != slot:
-                return (first, slot) if among is None or slot < among[1] else among
-        return among
+                found.append((first, slot))
+        return min(found, key=lambda pair: pair[1], default=None)
+
+    def _sorted(self) -> Iterator[tuple[Slots, NDArray[np.bool_]]]:
+        """Slots whose names lie in cells, equal names together and in order of their slots, some at a time; and of each slot but the first
+        of them whether it has the name of the one before."""
+        shares = max(1, -(-len(self) // _SHARE))
+        for share in range(shares):
+            some = [np.zeros(0, np.int64)]
+            for first in range(0, len(self), _BLOCK):
+                mine = hash_cells(self.cells[first : first + _BLOCK]) % np.uint64(shares) == share
+                some.append(first + np.flatnonzero(self._in_cells(first) & mine))
+            slots = np.concatenate(some)
+            held = self.cells[slots]
+            order = np.lexsort(held.T)
+            slots, held = slots[order], held[order]
+            yield slots, (held[1:] == held[:-1]).all(axis=1)
 
     @property
     def repeated(self) -> Id | None:

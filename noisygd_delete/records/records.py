@@ -495,9 +495,7 @@ class Records:
         missing = next((name for name in names if name not in found), None)
         if missing is not None:
             other = _IN_ANOTHER_FORM if self._ids.in_another_form(missing) else ""
-            raise InvalidRequest(
-                f"id {missing!r} is not in the table (never there, or erased already); nothing was changed{other}"
-            )
+            raise InvalidRequest(f"id {missing!r} is not in the table ({GONE}); nothing was changed{other}")
         return [found[name] for name in names]
 
     def _slots_of_subjects(self, subjects: tuple[Id, ...]) -> list[int]:
@@ -508,7 +506,9 @@ class Records:
         if missing:
             absent = min(missing, key=str)
             other = _IN_ANOTHER_FORM if self._subjects.in_another_form(absent) else ""
-            raise InvalidRequest(f"subject {str(absent)!r} has no row in the table; nothing was changed{other}")
+            raise InvalidRequest(
+                f"subject {str(absent)!r} has no row in the table ({GONE}); nothing was changed{other}"
+            )
         return found
 
     def _new_names(self, inserted: Insertion, width: int) -> tuple[list[Id], int]:
@@ -606,6 +606,7 @@ def _owners(subjects: Iterable[Id], length: int) -> Names:
     return subjects
 
 
+GONE = "never there, erased already, or taken out by `restrict`"
 _IN_ANOTHER_FORM = (
     ". A name that reads like it is there, but for outer white space, b'…', .0, its Unicode form or being a number; write it as it was "
     "written in the table"

@@ -47,7 +47,7 @@ def fill(
     check_slots(plan.records, reading.rows)
     check_disk(layout.root, plan.records - reading.rows, new.width)
     new.finish(plan.records)
-    return plan, training_table.mapped_table(layout, plan.records, new.width, with_subjects=new.subjects is not None)
+    return plan, training_table.load_table(layout, plan.records, new.width, with_subjects=new.subjects is not None)
 
 
 def check_disk(folder: Path, slots: int, features: int) -> None:

@@ -230,7 +230,7 @@ def clear(disk: Disk, layout: Layout) -> None:
 
 
 BEGINS = b"noisygd-delete records kept aside "
-_FORMER, _FORMAT = BEGINS + b"1\n", BEGINS + b"2\n"  # of the former, the request id is not in the file
+_FORMAT = BEGINS + b"2\n"
 _NONCE, _KEY = 12, 32  # bytes
 _LONGEST = 1 << 28  # bytes of a file
 _LONGEST_HEAD = 1 << 14
@@ -286,13 +286,10 @@ class Aside:
             InvalidParameter: it is not such a file, or another key or another request's.
         """
         secret, data = read_key(key), bounded.content(path, _LONGEST)
-        if data.startswith(_FORMER):
-            body, bound_to = data[len(_FORMER) :], _FORMER + token.encode()
-        else:
-            bound_to = _FORMAT + json.dumps(token).encode() + b"\n"
-            body = data[len(bound_to) :] if data.startswith(bound_to) else b""
-            if not data.startswith(_FORMAT):
-                raise InvalidParameter(f"{path}: not a file of records kept aside")
+        bound_to = _FORMAT + json.dumps(token).encode() + b"\n"
+        body = data[len(bound_to) :] if data.startswith(bound_to) else b""
+        if not data.startswith(_FORMAT):
+            raise InvalidParameter(f"{path}: not a file of records kept aside")
         try:
             fields = json.loads(AESGCM(secret).decrypt(body[:_NONCE], body[_NONCE:], bound_to))
         except (InvalidTag, ValueError) as error:

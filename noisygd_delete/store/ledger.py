@@ -431,11 +431,6 @@ class Ledger:
         covered = entry.pending_counts if entry.event is None else Event.from_dict(entry.event).counts
         return covered - self.entry(position - 1).pending_counts if position else covered
 
-    def answered(self, request_id: str | None) -> tuple[Entry, ...]:
-        """The entry that served this request before and all later ones; empty if none did."""
-        position = self.position(request_id)
-        return () if position is None else self.entries[position:]
-
     # --- all of them ---
 
     def _checked(self) -> Iterator[Row]:

@@ -190,7 +190,7 @@ def destinations(layout: Layout) -> tuple[Destination, ...]:
 
 
 def add(disk: Disk, layout: Layout, address: str, model: str | None, alias: str | None) -> None:
-    """One more publisher; one that is known stays as it is.
+    """One more publisher; one that is known is brought to the model in force again, whatever lies there.
 
     Raises:
         InvalidParameter: the address is none, or lies inside the store.
@@ -204,12 +204,13 @@ def add(disk: Disk, layout: Layout, address: str, model: str | None, alias: str 
                 raise InvalidParameter(
                     f"{address}: is published to under the alias {known.alias!r}; end that first (--end)"
                 )
-            return
-    if len(found.publishers) >= _MOST:
+            given = replace(known, held=None, oldest=1, problem=_UNDER_WAY)
+    others = tuple(each for each in found.publishers if (each.address, each.model) != (given.address, given.model))
+    if len(others) >= _MOST:
         raise InvalidParameter(f"a store publishes to at most {_MOST} places")
     with explained(layout.root, _NOTHING_CHANGED):
         _require_free(found, given, disk)
-        _written(disk, layout, replace(found, publishers=(*found.publishers, given)))
+        _written(disk, layout, replace(found, publishers=(*others, given)))
 
 
 def _given(layout: Layout, address: str, model: str | None, alias: str | None) -> Destination:

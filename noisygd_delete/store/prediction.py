@@ -72,7 +72,7 @@ def predict(
     if not labelled:
         return answer
     skipped = (*answer.skipped, *describe_faults(unlabelled, "not measured"))
-    answer = replace(answer, rows_in_table=store.rows_in_table(truth), skipped=skipped)
+    answer = replace(answer, rows_in_table=store.table.rows_among(truth), skipped=skipped)
     said = found if truth is encoded else model.predict(truth.rows)
     if schema.classes is not None:
         return replace(answer, accuracy=float((said == truth.labels).mean()))

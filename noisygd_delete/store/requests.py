@@ -71,6 +71,12 @@ class Register:
         rows = _rows(self._layout, "SELECT body FROM requests WHERE token = ?", token)
         return self._case(rows[0][0]) if rows else None
 
+    def kept_aside(self) -> list[str]:
+        """Requests that took rows out of the table and have not put them back."""
+        return [
+            token for token, (_, case) in self.cases().items() if case.restricted is not None and case.lifted is None
+        ]
+
     @property
     def practice(self) -> Practice:
         """What holds for every request."""

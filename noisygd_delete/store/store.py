@@ -21,7 +21,7 @@ from ..engine import Execution
 from ..errors import BudgetExceeded, InvalidParameter, InvalidRequest, NotLearned, StoreError, count
 from ..methods import Mechanism
 from ..methods.plan import Plan
-from ..records import EditCounts, EditRequest, LeftOut, Records, check_token
+from ..records import EditCounts, EditRequest, Records, check_token
 from ..register import Case
 from . import disk as presence
 from . import journal, models, onward, tie, training_table, transaction
@@ -30,11 +30,11 @@ from .entry import Entry, EntryKinds, now
 from .layout import Layout, Lock
 from .ledger import Ledger
 from .requests import Register
-from .training_table import NOTHING_CHANGED, OpenedStore, TableHere
+from .training_table import NOTHING_CHANGED, OpenedStore, TrainingTable
 from .transaction import Rolling
 
 if TYPE_CHECKING:
-    from ..features.schema import Encoded, RecordFile, Schema
+    from ..features.schema import RecordFile, Schema
     from . import filling
     from .sources.events import Erased
     from .sources.source import Source
@@ -54,10 +54,12 @@ class Store:
 
     `Store.create` makes one, or `Store.create_over` where the rows stay in a source; `Store.open` opens either. Use it as a context
     manager, or call `close`. Ids and subjects are text.
+
+    table  its rows, wherever they lie
     """
 
     def __init__(self, rolling: Rolling) -> None:
-        self._rolling, self._files, self._table = rolling, rolling.files, rolling.table
+        self._rolling, self._files, self.table = rolling, rolling.files, rolling.table
 
     @classmethod
     def create(
@@ -138,16 +140,11 @@ class Store:
             InvalidSchema, InvalidRecords, AssumptionViolated: the rows are not those of schema and plan; nothing was written.
             SourceError: the source cannot be read. StoreError: there is something at `path` already.
         """
-        cls.check_over(source, schema, plan, memory)
-        plan = plan.in_any_order()
-        return cls._founded(path, schema, disk or Disk(), lambda disk, layout: plan, source=source.to_dict())
-
-    @staticmethod
-    def check_over(source: Source, schema: Schema, plan: Plan, memory: int | None = None) -> None:
-        """Raise what `create_over` would, whatever is at its path; nothing is written."""
         from .sources.table import check_over
 
         check_over(source, schema, plan, memory)
+        plan = plan.in_any_order()
+        return cls._founded(path, schema, disk or Disk(), lambda disk, layout: plan, source=source.to_dict())
 
     @classmethod
     def _founded(
@@ -250,14 +247,14 @@ class Store:
     def _over(cls, files: OpenedStore, *, settled: bool) -> Self:
         described = files.ledger.source
         if described is None:
-            return cls(Rolling(files, TableHere(files), settled=settled))
+            return cls(Rolling(files, TrainingTable(files), settled=settled))
         from .sources.table import TableInSource  # most tables are here
 
         return cls(Rolling(files, TableInSource(files, described), settled=settled))
 
     def close(self) -> None:
         """Let other processes write."""
-        self._table.forget()
+        self.table.forget()
         self._files.lock.release()
 
     def __enter__(self) -> Self:
@@ -301,15 +298,7 @@ class Store:
     @property
     def source(self) -> Source | None:
         """Where the rows lie; None: in the store itself."""
-        return self._table.source
-
-    def watch(self) -> EditCounts | None:
-        """Have the source count what changes there unseen; so many since the last release, where it did already.
-
-        Raises:
-            InvalidParameter: it has no way to. SourceError: it refuses.
-        """
-        return self._table.watch()
+        return self.table.source
 
     def returned(self) -> list[str]:
         """Ids in the table that were erased before, by the list of erased ids that the store was opened with.
@@ -321,12 +310,7 @@ class Store:
             raise InvalidParameter(
                 "which ids were erased before is known by a list alone: give --tombstones and --tombstone-key"
             )
-        return list(map(str, self._files.tombstones.among(self._table.names())))
-
-    @property
-    def left_out(self) -> LeftOut:
-        """Rows of a source that the release made last did not read, because of whose they are."""
-        return self._table.left_out
+        return list(map(str, self._files.tombstones.among(self.table.names())))
 
     @property
     def pending_edits(self) -> int:
@@ -340,15 +324,7 @@ class Store:
         Raises:
             StoreError: they lie in a source.
         """
-        return self._table.records
-
-    def find_names(self, wanted: Sequence[str], *, persons: bool = False) -> set[str]:
-        """Those of these ids, or persons, that the table has rows of, wherever it lies."""
-        return self._table.find_names(wanted, persons=persons)
-
-    def rows_in_table(self, encoded: Encoded) -> int:
-        """How many of these rows are in the table: by id, or where they have none by being equal to a row there."""
-        return self._table.rows_among(encoded)
+        return self.table.records
 
     @property
     def model(self) -> Model:
@@ -381,7 +357,7 @@ class Store:
             BudgetExceeded: with nothing changed. InvalidRequest: the request_id was answered for another request.
         """
         current, execution = self.plan, execution or Execution()
-        suited = self._table.suited(current if plan is None else plan)
+        suited = self.table.suited(current if plan is None else plan)
         if plan is None or not self.ledger.releases:
             plan = current if plan is None else suited
         else:
@@ -455,7 +431,7 @@ class Store:
 
     def _changed_unseen(self) -> bool:
         """Whether the source counted changes since the last release that nobody told of."""
-        changes = None if self.pending_edits else self._table.changes()
+        changes = None if self.pending_edits else self.table.changes()
         return changes is not None and changes.total > 0
 
     def _publish_erased(
@@ -464,7 +440,7 @@ class Store:
         with self._rolling.changing(execution):
             if self._is_noted(request_id, counts):
                 return self._told(request_id)
-            self._table.note_erased(counts, position, request_id)
+            self.table.note_erased(counts, position, request_id)
             if not self.ledger.releases:
                 return models.pending_answer(self.ledger, self._files.pending, request_id)
         return replace(self.publish(execution=execution), request_id=request_id)
@@ -481,9 +457,9 @@ class Store:
         with self._rolling.changing(execution or Execution()):
             for one in found:
                 counts = EditCounts(deleted=one.rows)
-                if self._is_noted(one.request_id, counts) or self._table.has_counted(one.position):
+                if self._is_noted(one.request_id, counts) or self.table.has_counted(one.position):
                     continue
-                self._table.note_erased(counts, one.position, one.request_id, one.ids)
+                self.table.note_erased(counts, one.position, one.request_id, one.ids)
                 new += 1
         return new
 
@@ -519,7 +495,7 @@ class Store:
             request = training_table.in_text(request)
             if self.repeats(request):
                 return self._told(request.request_id)
-            change = self._table.begin(request, publish=publish, note=lambda: self._note(request, case))
+            change = self.table.begin(request, publish=publish, note=lambda: self._note(request, case))
             return self._rolling.finish(change, execution)
 
     def _note(self, request: EditRequest, case: Case | None) -> None:
@@ -534,11 +510,12 @@ class Store:
             NotLearned: there is none in service, and none was.
         """
         with self._rolling.changing(Execution()), explained(self.path, _PRESENT):
-            if self.ledger.head.withdrawn:
+            head = self.ledger.head
+            if head.withdrawn:
                 return
-            if self.ledger.head.model is None:
+            if head.model is None:
                 raise NotLearned(f"{self.path}: no model is in service; there is nothing to withdraw")
-            self._rolling.withdraw()
+            self._files.note(EntryKinds.WITHDRAWN, withdrawn=True)
 
     @property
     def publishers(self) -> tuple[onward.Destination, ...]:
@@ -603,7 +580,7 @@ class Store:
                     f"{self.path}: these numbers would exceed the budget of {self.accountant.remaining().allowed}; ask for more noise, "
                     "or do without them. Nothing was charged and nothing is shown"
                 )
-            self._rolling.charge(event)
+            self._files.note(EntryKinds.STATISTIC, event=models.plain_answer(event.to_dict()))
         return self.ledger.releases
 
     def edit_all(
@@ -620,7 +597,7 @@ class Store:
         """
         from .together import Edited, Together
 
-        if not self._table.shares_transactions:
+        if not self.table.shares_transactions:
             return self._edit_each(requests)
         asked = [training_table.in_text(request) for request in requests]
         outcomes: list[InvalidRequest | None] = []
@@ -677,7 +654,7 @@ class Store:
         request = training_table.in_text(request)
         if self.repeats(request):
             return {"edits": 0, "request_id_answered_before": True, "publication": "answered before", "steps": 0}
-        counts = self._table.counts_of(request)
+        counts = self.table.counts_of(request)
         answer: dict[str, Any] = {"edits": counts.total, "counts": counts.to_dict()}
         answer |= {"request_id_answered_before": False, "steps": 0}
         if not (publish and self.ledger.releases):
@@ -685,7 +662,7 @@ class Store:
         ahead = self.accountant.ahead()
         event = ahead.publication(
             self._files.pending + counts,
-            touched=self.plan.mechanism.carries is not None and self._table.is_cut(self._files.pending),
+            touched=self.plan.mechanism.carries is not None and self.table.is_cut(self._files.pending),
         )
         if event is None or (self.ledger.head.model is None and event.kind == "unlearn"):
             return answer | {"publication": "withheld"}
@@ -712,7 +689,7 @@ class Store:
         position = self.ledger.position(request.request_id)
         if position is None:
             return False
-        self._table.check_repeat(training_table.in_text(request), self.ledger.edited(position))
+        self.table.check_repeat(training_table.in_text(request), self.ledger.edited(position))
         return True
 
     def _repeated(self, request_id: str | None, kinds: tuple[str, ...]) -> Release | None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -91,6 +90,12 @@ class OpenedStore:
         self.ledger = self.ledger.append(self.disk, *entries)
         tie.note(self.disk, self.layout, self.ledger.length, self.ledger.digest)
 
+    def note(self, kind: EntryKinds, **facts: Any) -> None:
+        """Commit an entry that edits no row and leaves the model what it is: what waited goes on waiting."""
+        head, when = self.ledger.head, now()
+        waiting = head.pending_counts.to_dict()
+        self.enter(Entry(kind=kind, time=when, pending=head.pending, waiting=waiting, model=head.model, **facts))
+
     def entry_of_edits(self, answer: Release, **facts: Any) -> Entry:
         """The entry that rows were edited, and a release will cover them."""
         head = self.ledger.head
@@ -139,17 +144,12 @@ def _pieces(values: np.ndarray, kind: str) -> Iterator[bytes]:
         yield np.ascontiguousarray(values[first : first + rows], dtype=kind).tobytes()
 
 
-def load_table(layout: Layout, plan: Plan, *, with_subjects: bool) -> Records:
+def load_table(layout: Layout, slots: int, width: int, *, with_subjects: bool) -> Records:
     """The table, mapped from its files: rows and names are read as they are needed, and an edit of the files is seen.
 
     Raises:
-        StoreCorrupt: the files are not those of `plan.records` slots of `plan.features` values.
+        StoreCorrupt: the files are not those of so many slots of so many values.
     """
-    return mapped_table(layout, plan.records, plan.features, with_subjects=with_subjects)
-
-
-def mapped_table(layout: Layout, slots: int, width: int, *, with_subjects: bool) -> Records:
-    """The same of a table whose plan is still to be made."""
     for path, size in table_sizes(layout, slots, width, with_subjects=with_subjects).items():
         if path.is_symlink() or not path.is_file() or path.stat().st_size not in (size, size + tie.SIZE):
             raise StoreCorrupt(f"{path}: missing, a link, or not {size} bytes long; restore the store from a backup")
@@ -246,13 +246,6 @@ def with_slots(held: CurrentRecords, slots: int) -> CurrentRecords:
     return Records.from_slots(rows, labels, records.names.extended(free), owners and owners.extended(free))
 
 
-def rows_in_table(records: Records, encoded: Encoded) -> int:
-    """How many of the rows are in the training table: by id, or where the file has no ids by being equal to a row there."""
-    if encoded.ids is not None:
-        return len(set(encoded.ids) & set(records.ids))
-    return equal_rows(table_parts(records), encoded)
-
-
 def table_parts(records: Records) -> Iterator[tuple[Rows, Labels]]:
     """The records that there are, some at a time."""
     used = records.occupied
@@ -288,6 +281,8 @@ class Change(Protocol):
     @property
     def of_slots(self) -> journal.InFlight | None: ...
     @property
+    def base(self) -> int: ...
+    @property
     def publish(self) -> bool: ...
     @property
     def counts(self) -> EditCounts: ...
@@ -297,11 +292,8 @@ class Change(Protocol):
     def requests(self) -> tuple[tuple[str | None, EditCounts, int | None], ...]: ...
 
 
-Begun = TypeVar("Begun", bound=Change)
-
-
-class TrainingTable(ABC, Generic[Begun]):
-    """The rows of a store, wherever they are.
+class TrainingTable:
+    """The rows of a store: in its files, edited in place slot by slot. `sources.table.TableInSource` has them elsewhere.
 
     source      where that is, if not in the store
     shares_transactions  whether several requests may be carried out in one
@@ -313,118 +305,10 @@ class TrainingTable(ABC, Generic[Begun]):
     source: Source | None = None
     shares_transactions: ClassVar[bool] = True
     left_out = NONE_LEFT_OUT
-    unfinished: ClassVar[str]
-    edited: ClassVar[str]
-
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        return {}
-
-    @property
-    @abstractmethod
-    def records(self) -> Records:
-        """The table, its rows read as they are needed."""
-
-    def forget(self) -> None:
-        """Let go of rows whose files are about to change, or did."""
-
-    @abstractmethod
-    def names(self) -> Iterable[Id]:
-        """The ids in the table."""
-
-    @abstractmethod
-    def find_names(self, wanted: Sequence[str], *, persons: bool = False) -> set[str]:
-        """Those of these ids, or persons, that the table has rows of."""
-
-    @abstractmethod
-    def rows_among(self, encoded: Encoded) -> int:
-        """How many of these rows are in the table: by id, or where they have none by being equal to a row there."""
-
-    def suited(self, plan: Plan) -> Plan:
-        """The plan as it is run over these rows; raises `InvalidParameter` where it may not be."""
-        return plan
-
-    @abstractmethod
-    def counts_of(self, request: EditRequest) -> EditCounts:
-        """The edits that a valid request would make."""
-
-    @abstractmethod
-    def check_repeat(self, request: EditRequest, edited: EditCounts) -> None:
-        """Raise `InvalidRequest` where a request that made these edits cannot have been this one."""
-
-    @abstractmethod
-    def begin(self, request: EditRequest, *, publish: bool, note: Callable[[], None]) -> Begun:
-        """Refuse what can be refused, `note`, and have the journal hold the request: from then on it will be done."""
-
-    @abstractmethod
-    def begun(self) -> Begun | None:
-        """What the journal holds.
-
-        Raises:
-            StoreCorrupt: it does not belong to this ledger.
-        """
-
-    def check(self) -> None:
-        """Raise `StoreCorrupt` unless the rows are those that the ledger goes on from."""
-
-    @abstractmethod
-    def is_unfinished(self, change: Begun) -> bool:
-        """Whether more of what `begun` found is left than to clear the journal."""
-
-    def bears(self, stamp: str) -> bool:
-        """Whether rows bear the mark of the edits of this stamp, which are then carried out in part at least."""
-        return False
-
-    @abstractmethod
-    def carry_out(self, change: Begun) -> tuple[list[Entry], Release]:
-        """Edit the rows; doing it twice is doing it once.
-
-        Returns:
-            The entries of these edits that the ledger does not hold yet, and the answer to the last while no release covers it.
-        """
-
-    def patch(self, pending: EditCounts) -> Continuation | None:
-        """What the next draw goes on from in the place of the release before it."""
-        return None
-
-    @abstractmethod
-    def is_cut(self, pending: EditCounts) -> bool:
-        """Whether the next release, by a method that goes on from others, would begin anew: the rows are none that a draw or a patch left."""
-
-    def published(self, event: Event, model: Model, number: int) -> None:
-        """A release is about to be entered in the ledger, under this number."""
-
-    def catch_up(self) -> None:
-        """What follows from the newest entry."""
-
-    @abstractmethod
-    def read(self, plan: Plan, execution: Execution) -> AbstractContextManager[CurrentRecords]:
-        """The rows that a release by this plan is made from, while this is open."""
-
-    def changes(self) -> EditCounts | None:
-        """What changed since the newest release without this store, by the source's own count; None: it was not counted."""
-        return None
-
-    @abstractmethod
-    def watch(self) -> EditCounts | None:
-        """See `Store.watch`."""
-
-    @abstractmethod
-    def note_erased(
-        self, counts: EditCounts, position: str | None, request_id: str | None, ids: Sequence[str] = ()
-    ) -> None:
-        """Enter rows that the application has deleted, of these ids among others."""
-
-    def has_counted(self, position: str | None) -> bool:
-        """Whether the newest release has read the rows as they were after this position, and counted what changed up to it."""
-        return False
-
-
-class TableHere(TrainingTable[journal.InFlight]):
-    """Rows in files of the store, edited in place slot by slot."""
-
-    unfinished = "the request is in the journal; free space or fix permissions, and the next command finishes it"
-    edited = "the rows are edited"
+    unfinished: ClassVar[str] = (
+        "the request is in the journal; free space or fix permissions, and the next command finishes it"
+    )
+    edited: ClassVar[str] = "the rows are edited"
 
     def __init__(self, files: OpenedStore) -> None:
         self._files = files
@@ -433,32 +317,50 @@ class TableHere(TrainingTable[journal.InFlight]):
         self._noted = True  # whether the table says that the ledger holds what was begun
 
     @property
+    def facts(self) -> Mapping[str, Any]:
+        return {}
+
+    @property
     def records(self) -> Records:
+        """The table, its rows read as they are needed."""
         if self._records is None:
-            ledger = self._files.ledger
-            self._records = load_table(self._files.layout, ledger.plan, with_subjects=self._files.with_subjects)
+            plan, owned = self._files.ledger.plan, self._files.with_subjects
+            self._records = load_table(self._files.layout, plan.records, plan.features, with_subjects=owned)
         return self._records
 
     def forget(self) -> None:
+        """Let go of rows whose files are about to change, or did."""
         self._records = None
 
     def names(self) -> Iterable[Id]:
+        """The ids in the table."""
         return self.records.ids
 
     def find_names(self, wanted: Sequence[str], *, persons: bool = False) -> set[str]:
+        """Those of these ids, or persons, that the table has rows of."""
         names = self.records.owners if persons else self.records.names
         return set() if names is None or not wanted else {str(names[slot]) for slot in names.find(wanted).tolist()}
 
     def rows_among(self, encoded: Encoded) -> int:
-        return rows_in_table(self.records, encoded)
+        """How many of these rows are in the table: by id, or where they have none by being equal to a row there."""
+        if encoded.ids is not None:
+            return len(set(encoded.ids) & set(self.records.ids))
+        return equal_rows(table_parts(self.records), encoded)
+
+    def suited(self, plan: Plan) -> Plan:
+        """The plan as it is run over these rows; raises `InvalidParameter` where it may not be."""
+        return plan
 
     def counts_of(self, request: EditRequest) -> EditCounts:
+        """The edits that a valid request would make."""
         return check_edit(self.records, self._files.ledger.plan, request).counts
 
     def check_repeat(self, request: EditRequest, edited: EditCounts) -> None:
+        """Raise `InvalidRequest` where a request that made these edits cannot have been this one."""
         check_repeat(self.records, request, edited)
 
-    def begin(self, request: EditRequest, *, publish: bool, note: Callable[[], None]) -> journal.InFlight:
+    def begin(self, request: EditRequest, *, publish: bool, note: Callable[[], None]) -> Change:
+        """Refuse what can be refused, `note`, and have the journal hold the request: from then on it will be done."""
         files, ledger = self._files, self._files.ledger
         edits = check_edit(self.records, ledger.plan, request)
         if files.tombstones is not None:
@@ -470,7 +372,12 @@ class TableHere(TrainingTable[journal.InFlight]):
             journal.accept(files.disk, files.layout, change)
         return change
 
-    def begun(self) -> journal.InFlight | None:
+    def begun(self) -> Change | None:
+        """What the journal holds.
+
+        Raises:
+            StoreCorrupt: it does not belong to this ledger.
+        """
         ledger, layout = self._files.ledger, self._files.layout
         self._begun = change = journal.in_flight(layout)
         if change is not None:
@@ -481,9 +388,11 @@ class TableHere(TrainingTable[journal.InFlight]):
         return change
 
     def check(self) -> None:
+        """Raise `StoreCorrupt` unless the rows are those that the ledger goes on from."""
         tie.check(self._files.layout, self._files.ledger, self._begun)
 
-    def is_unfinished(self, change: journal.InFlight) -> bool:
+    def is_unfinished(self, change: Change) -> bool:
+        """Whether more of what `begun` found is left than to clear the journal."""
         if change.base == self._files.ledger.length:
             return True
         if not self._noted:  # of a table that was put back together with its journal; else the edits are done already
@@ -491,10 +400,16 @@ class TableHere(TrainingTable[journal.InFlight]):
         return False
 
     def bears(self, stamp: str) -> bool:
+        """Whether rows bear the mark of the edits of this stamp, which are then carried out in part at least."""
         ties = map(tie.tie_of, tie.files(self._files.layout))
         return any(one is not None and one.stamp.hex() == stamp for one in ties)
 
-    def carry_out(self, change: journal.InFlight) -> tuple[list[Entry], Release]:
+    def carry_out(self, change: Change) -> tuple[list[Entry], Release]:
+        """Edit the rows; doing it twice is doing it once.
+
+        Returns:
+            The entries of these edits that the ledger does not hold yet, and the answer to the last while no release covers it.
+        """
         self._apply(change)
         if self._records is not None:
             self._records.note_rows(change.counts)
@@ -508,19 +423,39 @@ class TableHere(TrainingTable[journal.InFlight]):
             entries.append(self._files.entry_of_edits(answer))
         return entries, answer
 
-    def _apply(self, change: journal.InFlight) -> None:
-        apply_to_table(self._files.disk, self._files.layout, change.edits, change.stamp)
+    def _apply(self, change: Change) -> None:
+        held = change.of_slots
+        assert held is not None
+        apply_to_table(self._files.disk, self._files.layout, held.edits, held.stamp)
 
     def patch(self, pending: EditCounts) -> Continuation | None:
+        """What the next draw goes on from in the place of the release before it."""
         return self._files.patch() if pending.total else None
 
     def is_cut(self, pending: EditCounts) -> bool:
+        """Whether the next release, by a method that goes on from others, would begin anew: the rows are none that a draw or a patch left."""
         return bool(pending.total) and self._files.patch() is None
 
+    def published(self, event: Event, model: Model, number: int) -> None:
+        """A release is about to be entered in the ledger, under this number."""
+
+    def catch_up(self) -> None:
+        """What follows from the newest entry."""
+
     def read(self, plan: Plan, execution: Execution) -> AbstractContextManager[CurrentRecords]:
+        """The rows that a release by this plan is made from, while this is open."""
         return nullcontext(self.records)
 
+    def changes(self) -> EditCounts | None:
+        """What changed since the newest release without this store, by the source's own count; None: it was not counted."""
+        return None
+
     def watch(self) -> EditCounts | None:
+        """Have the source count what changes there unseen; so many since the last release, where it did already.
+
+        Raises:
+            InvalidParameter: it has no way to. SourceError: it refuses.
+        """
         raise InvalidParameter(
             f"{self._files.layout.root}: its rows are in the store, where nothing changes them unseen"
         )
@@ -528,7 +463,12 @@ class TableHere(TrainingTable[journal.InFlight]):
     def note_erased(
         self, counts: EditCounts, position: str | None, request_id: str | None, ids: Sequence[str] = ()
     ) -> None:
+        """Enter rows that the application has deleted, of these ids among others."""
         raise InvalidParameter(
             f"{self._files.layout.root}: its rows are in the store, which deletes them itself; erased and position belong to a store "
             "whose rows lie elsewhere"
         )
+
+    def has_counted(self, position: str | None) -> bool:
+        """Whether the newest release has read the rows as they were after this position, and counted what changed up to it."""
+        return False

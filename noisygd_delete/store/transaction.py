@@ -29,7 +29,7 @@ from ..records import NO_EDITS, EditCounts, SlotEdits, bounded
 from . import disk as database
 from . import journal, models, names, onward, tie, training_table
 from .disk import Disk, explained, read
-from .entry import Entry, EntryKinds, Occasions, now
+from .entry import Entry, EntryKinds, Occasions
 from .layout import JOURNAL, TEMPORARY, Layout
 from .ledger import Ledger
 from .models import DrawnPatch, DrawnRelease
@@ -88,7 +88,9 @@ class GroupRun:
 
     def follow(self, layout: Layout, execution: Execution) -> None:
         """Another process's part."""
-        records = training_table.load_table(layout, self.held, with_subjects=self.with_subjects)
+        records = training_table.load_table(
+            layout, self.held.records, self.held.features, with_subjects=self.with_subjects
+        )
         try:
             self._run(records, execution)
         except ProcessLost:
@@ -251,7 +253,7 @@ class Rolling:
     is finished. `recovered` is the release of a request that had been interrupted.
     """
 
-    def __init__(self, files: OpenedStore, table: TrainingTable[Any], *, settled: bool) -> None:
+    def __init__(self, files: OpenedStore, table: TrainingTable, *, settled: bool) -> None:
         self.files, self.table, self.settled = files, table, settled
         self.recovered: Release | None = None
         self._led_on: tuple[str | None] | None = None  # what publishers were last brought to, or tried to be
@@ -470,31 +472,6 @@ class Rolling:
         if unused_dates is not None:
             facts |= {"occasion": Occasions.CALENDAR, "unused_dates": unused_dates}
         self.files.enter(*edits, entry_of(EntryKinds(release.kind), release, digest, **facts))
-
-    def withdraw(self) -> None:
-        """The ledger entry that takes the model out of service. Its file stays: the next release starts from it."""
-        head = self.ledger.head
-        entry = Entry(
-            kind=EntryKinds.WITHDRAWN,
-            time=now(),
-            pending=head.pending,
-            waiting=head.pending_counts.to_dict(),
-            model=head.model,
-            withdrawn=True,
-        )
-        self.files.enter(entry)
-
-    def charge(self, event: Event) -> None:
-        """The ledger entry of a statistic. The model stays in force."""
-        entry = Entry(
-            kind=EntryKinds.STATISTIC,
-            time=now(),
-            pending=0,
-            waiting=NO_EDITS.to_dict(),
-            model=self.ledger.head.model,
-            event=models.plain_answer(event.to_dict()),
-        )
-        self.files.enter(entry)
 
     def catch_up(self) -> None:
         """What follows from the newest entry: old models removed, plan and slots as it says."""

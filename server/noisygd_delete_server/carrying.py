@@ -16,6 +16,7 @@ from noisygd_delete.curator.stream import Batching, Calendar
 from noisygd_delete.engine import Execution
 from noisygd_delete.errors import InvalidRequest
 from noisygd_delete.records import EditRequest
+from noisygd_delete.records.records import GONE
 from noisygd_delete.register import Case
 from noisygd_delete.store import Store
 from noisygd_delete.store.ledger import Ledger
@@ -29,8 +30,7 @@ Published = Callable[[str, Store], None]
 Pace = Batching | Calendar
 _LONGEST = 300.0  # seconds that a calendar's release is held, as nothing else is done meanwhile
 NOT_DONE = (  # whichever it is: a name asked for beside one that is in no table is not told to be there
-    "not all that it names is in a table (never there, or erased already), or a table does not take its rows, or so many of a person; "
-    "nothing was changed"
+    f"not all that it names is in a table ({GONE}), or a table does not take its rows, or so many of a person; nothing was changed"
 )
 
 
@@ -192,7 +192,7 @@ class _Held:
         asked = [kept.fields["asked"] for kept in together]
         ids = sorted({name for one in asked for name in (*one["delete"], *one["replace"])})
         persons = sorted({name for one in asked for name in one["subjects"]})
-        return cls(store.find_names(ids), store.find_names(persons, persons=True))
+        return cls(store.table.find_names(ids), store.table.find_names(persons, persons=True))
 
     def part(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """What of a request this table has."""

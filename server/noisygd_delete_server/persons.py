@@ -30,7 +30,10 @@ def table_beside(layout: Layout, ledger: Ledger) -> Records:
     while True:
         try:
             return training_table.load_table(
-                layout, ledger.plan, with_subjects=ledger.schema.get("subject") is not None
+                layout,
+                ledger.plan.records,
+                ledger.plan.features,
+                with_subjects=ledger.schema.get("subject") is not None,
             )
         except StoreCorrupt:
             if time.monotonic() > last:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noisygd_delete.store.publishers import reader
+from noisygd_delete.features.schema import published as reader
 from tests.cli.planned import main
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="links")

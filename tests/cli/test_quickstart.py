@@ -313,3 +313,16 @@ def test_a_table_of_customers_comes_close_to_scikit_learn_in_one_command(tmp_pat
     assert tried.apart <= 1.5
     assert tried.score > tried.guessing + 0.03
     assert tried.lines <= 25
+
+
+def test_names_that_no_page_can_show_are_spelled_out_on_papers(folder: Path, printed) -> None:
+    """A header cell of two lines, as spreadsheets export it, a no-break space, a long name; and a class beyond the first 65,536 characters."""
+    header, *lines = Path("people.csv").read_text().replace("yes", "👍").splitlines()
+    header = header.replace("size", '"Umsatz\n(EUR)"').replace("town", "Ort\u00a0" + "a" * 1200)
+    Path("people.csv").write_text("\n".join([header, *lines, ""]))
+    said = printed(*quickstart("--delete", "117"))
+    assert "signed and verified" in said
+    assert r"Umsatz\n(EUR)" in Path("people/certificate.json").read_text().replace("\\\\", "\\")
+    assert main(["verify-certificate", "people/certificate.json", "--public-key", "people/key.pem.pub"]) == 0
+    with Store.open("people/store") as store:
+        assert store.schema.classes == ("no", "👍")

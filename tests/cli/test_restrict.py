@@ -11,7 +11,7 @@ import pytest
 from noisygd_delete.evidence.erasure import erasure_in, ledger_of
 from noisygd_delete.store import Store, absent, journal, verify
 
-from .conftest import run
+from .conftest import SCHEMA, run
 
 NAME = "identifier-005"
 ASIDE = ("--aside-key", "aside.key")
@@ -25,18 +25,8 @@ def held(name: str) -> tuple[bytes, float] | None:
 
 def test_out_of_the_table_and_back_as_it_was(folder: Path, as_json, printed) -> None:
     before = held(NAME)
-    restrict = [
-        "restrict",
-        "store",
-        NAME,
-        "--to",
-        "aside.bin",
-        *ASIDE,
-        "--request-id",
-        "t",
-        "--received",
-        "2020-05-04T09:30+02:00",
-    ]
+    when = ("--request-id", "t", "--received", "2020-05-04T09:30+02:00")
+    restrict = ["restrict", "store", NAME, "--to", "aside.bin", *ASIDE, *when]
     run(*restrict)
     assert held(NAME) is None
     assert absent("store", [NAME]) == []
@@ -159,3 +149,27 @@ def test_more_than_could_be_read_back_is_not_kept_aside(folder: Path, complaint,
     assert "restrict fewer at a time" in complaint("restrict", "store", NAME, "--to", "aside.bin", *ASIDE)
     assert held(NAME) == before
     assert not Path("aside.bin").exists()
+
+
+def test_an_erasure_and_rows_kept_aside_know_of_each_other(tmp_path: Path, monkeypatch, capsys, complaint) -> None:
+    """Nobody can tell whose the rows in the file are, so the command says which requests took some out, and which erased since."""
+    monkeypatch.chdir(tmp_path)
+    lines = [f"k{k:02d},p{k // 2},{k - 10},{'yes' if k % 2 else 'no'}" for k in range(20)]
+    Path("people.csv").write_text("\n".join(["id,person,a,y", *lines, ""]))
+    Path("schema.toml").write_text(SCHEMA.replace("[label]", 'subject = "person"\n[label]'))
+    plan = ("--method", "sharp", "--regularization", "0.1", "--no-utility", "--slots", "24", "--rows-per-subject", "2")
+    run("init", "store", "--data", "people.csv", "--schema", "schema.toml", *plan)
+    run("learn", "store")
+    run("restrict", "store", "k10", "--to", "aside.bin", *ASIDE, "--request-id", "R")
+    assert "or taken out by `restrict`" in complaint("delete", "store", "k10", "--request-id", "E0")
+    run("delete", "store", "--subject", "p5", "--request-id", "E")
+    assert "does not reach rows kept aside (`restrict`, `object`) by 'R'" in capsys.readouterr().err
+    run("lift", "store", "R", "--from", "aside.bin", *ASIDE, "--told", date.today().isoformat(), "--later")
+    assert "'E' asked for an erasure, which did not reach them" in capsys.readouterr().err
+    run(
+        "delete", "store", "--subject", "p5", "--request-id", "E2"
+    )  # what the words say: no model had the row in between
+    assert "kept aside" not in capsys.readouterr().err
+    with Store.open("store") as store:
+        assert not {"k10", "k11"} & set(store.records.ids)
+        assert [event.counts.inserted for event in store.accountant.events] == [0, 0, 0, 1]

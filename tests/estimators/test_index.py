@@ -138,3 +138,28 @@ def test_rows_that_had_names_are_attached_by_name_even_before_any_edit(given: An
         back.attach(rows.reset_index(drop=True), np.asarray(labels))
     names = given.get("ids", rows.index.tolist())
     assert back.attach(rows.reset_index(drop=True), np.asarray(labels), ids=names).ids_ == names
+
+
+@pytest.mark.parametrize("what", ["ids", "subjects"])
+@pytest.mark.parametrize("make", [lambda: NoisyGDClassifier(**SETTINGS), record_wise], ids=["estimator", "pipeline"])
+def test_ids_and_subjects_in_another_order_than_the_rows_are_refused(make: Any, what: str) -> None:
+    """By their places a request would erase somebody else's row."""
+    rows, labels, _ = split()
+    named = pandas.Series([f"p{name}" for name in rows.index], index=rows.index)
+    model, prefix = make(), "model__" if hasattr(make(), "steps") else ""
+    with pytest.raises(InvalidRecords, match=f"X and {what} have different indexes"):
+        model.fit(rows, labels, **{prefix + what: named.sample(frac=1, random_state=1)})
+    model.fit(rows, labels, **{prefix + what: named})
+    with pytest.raises(InvalidRecords, match=f"X and {what} have different indexes"):
+        model.insert(rows.iloc[:2], labels.iloc[:2], **{what: named.iloc[[1, 0]]})
+
+
+def test_a_replacement_is_one_row_and_a_series_goes_by_its_names() -> None:
+    rows, labels = table([f"v{row}" for row in range(ROWS)])
+    model = NoisyGDClassifier(**SETTINGS).fit(rows, labels)
+    model.replace({"v3": (rows.loc["v9"], "yes")})
+    assert gone(model) == {3}
+    for row, said in ((rows.loc["v4"][["b", "a"]], "same order"), (rows.iloc[[4, 5]], "has 2")):
+        with pytest.raises(ValueError, match=said):
+            model.replace({"v4": (row, "yes")})
+    assert gone(model) == {3}

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from noisygd_delete import EditRequest, Plan, Schema
-from noisygd_delete.curator.stream.parsing import read_requests
+from noisygd_delete.curator.stream.parsing import numbered
 from noisygd_delete.errors import InvalidRequest, NoisyGDDeleteError
 from noisygd_delete.evidence import Erasure, erasure_certificate, new_key, sign, verify_certificate
 from noisygd_delete.evidence.signing import canonical
@@ -190,7 +190,7 @@ def requests(path: Path, table: bool) -> None:
 
     refused = None
     with _opened(str(path)) as file:
-        for request in read_requests(bounded.lines(file, error=InvalidRequest), SCHEMA, table=table):
+        for _, request in numbered(bounded.lines(file, error=InvalidRequest), SCHEMA, table=table):
             if isinstance(request, InvalidRequest):
                 refused = request
                 continue

@@ -16,7 +16,7 @@ import pytest
 from noisygd_delete import EditRequest
 from noisygd_delete.cli import main
 from noisygd_delete.errors import StoreCorrupt, StoreError
-from noisygd_delete.evidence.erasure import events_of, ledger_of, standing
+from noisygd_delete.evidence.erasure import ledger_of, standing
 from noisygd_delete.papers import store_report
 from noisygd_delete.store import Store, verify
 from noisygd_delete.store.layout import Layout
@@ -297,9 +297,7 @@ def test_a_register_put_back_alone_is_told_until_somebody_says_that_it_is_the_re
         shutil.copy(Layout(tmp_path / "earlier").register, Layout(path).register)
 
     def told() -> tuple[bool, bool, str]:
-        page = store_report(
-            plan=plan(), events=events_of(ledger_of(path)), standing=standing(ledger_of(path)), requests=[]
-        )
+        page = store_report(plan=plan(), events=ledger_of(path).events, standing=standing(ledger_of(path)), requests=[])
         return verify(path).passed, "register was put back" in page, page
 
     assert told()[:2] == (False, True)

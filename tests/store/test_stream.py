@@ -6,25 +6,23 @@ import errno
 import io
 import json
 import os
-import random
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
 from noisygd_delete import EditRequest
 from noisygd_delete.cli import main
-from noisygd_delete.curator.stream import Batching, NonAdaptive, Stream, forecast, interact
-from noisygd_delete.curator.stream.parsing import from_json, read_requests
+from noisygd_delete.curator.stream import Batching, NonAdaptive, Stream, interact
+from noisygd_delete.curator.stream.parsing import from_json, numbered
 from noisygd_delete.errors import InvalidRequest
 from noisygd_delete.records import bounded
 from noisygd_delete.store import Store, status
 
-from .conftest import ROWS, SCHEMA, Crash, CrashAt, name, person, plan, records, row
+from .conftest import ROWS, SCHEMA, Crash, CrashAt, made, name, person, plan, records, row
 
 REQUESTS = [EditRequest.delete([name(k)], request_id=f"token-{k}") for k in range(5)]
 LINES = [json.dumps({"request_id": f"token-{k}", "delete": [name(k)]}) for k in range(5)]
@@ -153,49 +151,8 @@ def wait_for(condition, seconds: float = 60.0) -> None:
         time.sleep(0.05)
 
 
-def drawn(seed: int) -> Iterator[EditRequest | InvalidRequest]:
-    """Requests that stand on the table as it is: some twice, some that do not fit."""
-    chance, told = random.Random(seed), list[EditRequest]()
-    for k in range(10):
-        who, token = name(chance.randrange(ROWS + 1)), f"token-{seed}-{k}"  # the last is nobody
-        kind = chance.choice(("delete", "delete", "person", "replace", "too long", "again", "bad"))
-        if kind == "bad":
-            yield InvalidRequest("no line")
-            continue
-        if kind == "again" and told:
-            yield chance.choice(told)
-            continue
-        if kind == "person":
-            request = EditRequest.delete(subjects=[person(chance.randrange(ROWS))], request_id=token)
-        elif kind in ("replace", "too long"):
-            new = row(50 + k) * (10 if kind == "too long" else 1)
-            request = EditRequest(replacements={who: (new, 1.0)}, request_id=token)
-        else:
-            request = EditRequest.delete([who], request_id=token)
-        if not request.replacements:  # edited again since, one is refused: its content is kept nowhere
-            told.append(request)
-        yield request
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_a_forecast_counts_what_the_run_then_does(path, seed: int) -> None:
-    size = 1 + seed % 3
-    with Store.open(path) as store:
-        asked = list(drawn(seed))
-        told = forecast(store, asked, Batching(size=size), repeats=store.repeats)
-        stream = Stream(store, Batching(size=size))
-        for request in asked:
-            stream.refuse(str(request)) if isinstance(request, InvalidRequest) else stream.push(request)
-        stream.flush()
-        done = stream.summary()
-    assert (told.repeated, told.refused) == (done.repeated, len(done.refused))
-    assert (told.releases, told.steps) == (len(done.publications), done.steps)
-    assert told.edits == sum(entry.edits for entry in done.publications)
-
-
 def test_the_budget_sets_the_batches_and_withholds_in_the_end(tmp_path, capsys, as_json, complaint) -> None:
-    with Store.create(tmp_path / "store", records(), SCHEMA, plan(releases=3)) as store:
-        store.learn()
+    made(tmp_path / "store", releases=3)
     file = tmp_path / "requests.jsonl"
     file.write_text("\n".join(LINES[:4]))
     assert [
@@ -234,7 +191,7 @@ def test_a_line_that_cannot_be_read_is_named_and_not_quoted(line, reason) -> Non
 
 
 def test_reading_goes_on_after_a_bad_line() -> None:
-    found = list(read_requests(["{", LINES[0]], SCHEMA))
+    found = [request for _, request in numbered(["{", LINES[0]], SCHEMA)]
     assert isinstance(found[0], InvalidRequest)
     assert found[1] == EditRequest.delete([name(0)], request_id="token-0")
 

@@ -11,7 +11,6 @@ same number of steps, so *when* it happens does not change what it costs; if the
 total is bounded by the plan's `releases=N`, which caps it beforehand.
 """
 
-from .forecast import StreamForecast, forecast
 from .serving import (
     Adaptive,
     Batching,
@@ -34,8 +33,6 @@ __all__ = [
     "Publication",
     "Requester",
     "Stream",
-    "StreamForecast",
     "StreamSummary",
-    "forecast",
     "interact",
 ]

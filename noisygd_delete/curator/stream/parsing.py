@@ -104,13 +104,6 @@ def _replacements(rows: Mapping[str, Any], number: int, schema: Schema) -> Mappi
     ).replacements
 
 
-def read_requests(
-    lines: Iterable[str | None], schema: Schema, *, table: bool = False
-) -> Iterator[EditRequest | InvalidRequest]:
-    """The requests in order; in the place of one that cannot be read, the reason. For the arguments see `numbered`."""
-    return (request for _, request in numbered(lines, schema, table=table))
-
-
 def numbered(lines: Iterable[str | None], schema: Schema, *, table: bool = False) -> Iterator[Numbered]:
     """The requests in order, each with the number of its first line; in the place of one that cannot be read, the reason.
 

@@ -253,7 +253,7 @@ _BACKLOG = 500  # edits beyond a full batch that a release waits for, while more
 
 
 class Curating(Protocol):
-    """What a stream, and its forecast, need of a curator: the one in memory and the one on disk both have it."""
+    """What a stream needs of a curator: the one in memory and the one on disk both have it."""
 
     @property
     def plan(self) -> Plan: ...
@@ -263,9 +263,6 @@ class Curating(Protocol):
 
     @property
     def model(self) -> Model: ...
-
-    @property
-    def records(self) -> Records: ...
 
     @property
     def pending_edits(self) -> int: ...

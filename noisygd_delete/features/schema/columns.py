@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import values
-from .values import NONE, Floats, Mask, TextColumn, place_of, spellings
+from .published import NONE, phase, read_moment
+from .values import Floats, Mask, TextColumn, place_of, spellings
 
 if TYPE_CHECKING:
     from .files import Table
@@ -274,7 +275,7 @@ class Moment(Kind):
             raise table.fault(at == NONE, column, f"not written as {wanted}" + _OTHERWISE)
         out[:, 0] = np.clip(2 * (np.clip(at, lower, upper) - lower) / (upper - lower) - 1, -1.0, 1.0)
         for number, cycle in enumerate(self.cycles):
-            turn = 2 * np.pi * values.phase(at, cycle)
+            turn = 2 * np.pi * phase(at, cycle)
             out[:, 1 + 2 * number], out[:, 2 + 2 * number] = np.cos(turn), np.sin(turn)
         if self.missing:
             out[absent] = 0.0
@@ -295,7 +296,7 @@ class Moment(Kind):
     @property
     def bounds(self) -> tuple[int, int]:
         """First and last in seconds."""
-        lower, upper = (values.read_moment(text, clock=self.clock) for text in (self.first, self.last))
+        lower, upper = (read_moment(text, clock=self.clock) for text in (self.first, self.last))
         return lower, upper
 
     def to_dict(self) -> dict[str, Any]:

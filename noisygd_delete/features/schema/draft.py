@@ -16,8 +16,9 @@ import numpy as np
 from ...errors import InvalidSchema
 from .files import Table
 from .keys import JSON_SCHEMA, MIDDLE, SYMBOLS
+from .published import DAY, NONE, number_reader, read_moment
 from .schema import without_label
-from .values import DAY, EMPTY, NONE, number_reader, read_moment
+from .values import EMPTY
 
 # --- recognise ---
 #
@@ -473,5 +474,6 @@ def _value(value: Any) -> str:
 
 
 def _text(text: str) -> str:
-    # a JSON string is a TOML basic string, once DEL, which TOML alone forbids, is escaped
-    return json.dumps(text).replace("\x7f", "\\u007f")
+    # a JSON string is a TOML basic string, once what TOML forbids or nobody sees is escaped, each character by its own number
+    quoted = json.dumps(text, ensure_ascii=False)
+    return "".join(letter if letter.isprintable() else f"\\U{ord(letter):08x}" for letter in quoted)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +9,7 @@ import numpy as np
 
 from ..maps.base import sums
 from .columns import Kind, Written
+from .published import bucket_of
 from .values import Floats
 
 if TYPE_CHECKING:
@@ -18,14 +17,6 @@ if TYPE_CHECKING:
     from .files import Table
 
 MOST_BUCKETS = 4096
-_DECIMALS = re.compile(r"-?[0-9]+\.[0-9]*")
-
-
-def bucket_of(text: str, buckets: int) -> int:
-    """The bucket of a cell, by BLAKE2: the same everywhere. 3, 3.0 and 3.00 are one value, as in a list (`spelling`)."""
-    plain = text.rstrip("0").rstrip(".") if _DECIMALS.fullmatch(text) else text
-    digest = hashlib.blake2b(plain.encode("utf-8", "replace"), digest_size=8).digest()
-    return int.from_bytes(digest, "little") % buckets
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,8 @@ from ...errors import InvalidParameter, InvalidSchema
 from ..maps import PublicMap, from_dict
 from .columns import Boolean, Category, Kind, Moment, Numeric
 from .hashed import MOST_BUCKETS, Hashed, Text
-from .values import NONE, may_be_format, read_moment, write_bound
+from .published import NONE, read_moment
+from .values import may_be_format, write_bound
 
 # --- options ---
 #

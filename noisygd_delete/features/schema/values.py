@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from datetime import UTC, date, datetime, time, timedelta
+from collections.abc import Iterator, Mapping, Sequence, Set
+from datetime import UTC, date, datetime, time
 from decimal import Decimal
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .published import number_reader, read_moment
 
 # --- text ---
 #
@@ -195,20 +197,11 @@ def arrow_column(array: Any) -> Sequence[str]:
 Mask = NDArray[np.bool_]
 Seconds = NDArray[np.int64]
 
-DAY, WEEK = 86_400, 604_800  # seconds
 EMPTY = ("NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "Null", "null")  # never a value
-NONE = np.iinfo(np.int64).min  # of `Seconds`, where a text is no moment
 _DIRECTIVES = {
     False: frozenset("YmdHMSfyj"),
     True: frozenset("HMSf"),
 }  # they mean the same in every language and on every machine
-_START = datetime(1970, 1, 1)
-_MONDAY = 3 * DAY  # 1970 began on a Thursday
-_ISO = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d(?::?\d\d)?)?)?", re.ASCII
-)
-_CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?", re.ASCII)
-_SPACES = "[ \u00a0\u202f]"  # of a group of three digits, as offices write it
 
 
 def find_empty(texts: Sequence[str], marks: Sequence[str]) -> Mask:
@@ -233,27 +226,6 @@ def read_numbers(texts: Sequence[str], decimal: str = ".", thousands: str = "", 
     return np.fromiter(map(read_number, texts), np.float64, len(texts))
 
 
-@cache
-def number_reader(decimal: str, thousands: str, unit: str = "") -> Callable[[str], float]:
-    """What reads one number with these marks; groups have three digits, or a mark between them is a typing error and no number. A unit may stand
-    before or behind the number, and changes nothing: 30% is 30."""
-    mark = _SPACES if thousands == " " else re.escape(thousands)
-    whole = rf"[1-9]\d{{0,2}}(?:{mark}\d{{3}})+|\d+" if thousands else r"\d+"
-    number, own = rf"({whole})?(?:{re.escape(decimal)}(\d*))?(e[+-]?\d+)?", re.escape(unit)
-    form = re.compile(rf"([+-]?)(?:{own}{_SPACES}?)?{number}(?:{_SPACES}?{own})?", re.ASCII | re.IGNORECASE)
-
-    def read(text: str) -> float:
-        found = form.fullmatch(text)
-        if found is None:
-            return math.nan
-        sign, digits, fraction, power = (part or "" for part in found.groups())
-        if not digits and not fraction:
-            return math.nan
-        return float(f"{sign}{re.sub(r'[^0-9]', '', digits) or 0}.{fraction or 0}{power}")
-
-    return read
-
-
 def read_moments(texts: Sequence[str], form: str | None, *, clock: bool) -> Seconds:
     """(rows,) whole seconds since 1970, or since midnight for a `clock`; `NONE` where a text is no such moment."""
     known: dict[str, int] = {}
@@ -263,28 +235,6 @@ def read_moments(texts: Sequence[str], form: str | None, *, clock: bool) -> Seco
             known[text] = read_moment(text, form, clock=clock)
         found[row] = known[text]
     return found
-
-
-def read_moment(text: str, form: str | None = None, *, clock: bool = False) -> int:
-    """One moment in whole seconds, or `NONE`."""
-    try:
-        if form is not None:
-            read = datetime.strptime(text, form)
-            return (read.hour * 60 + read.minute) * 60 + read.second if clock else _since(read)
-        parts = (_CLOCK if clock else _ISO).fullmatch(text)
-        if parts is None:
-            return NONE
-        values = [int(part or 0) for part in parts.groups()]
-        if not clock:
-            return _since(datetime(*values))  # type: ignore[arg-type]  # year to second
-        hour, minute, second = values
-        return (hour * 60 + minute) * 60 + second if hour < 24 and minute < 60 and second < 60 else NONE
-    except ValueError:
-        return NONE
-
-
-def _since(read: datetime) -> int:
-    return (read.replace(tzinfo=None) - _START) // timedelta(seconds=1)
 
 
 def write_bound(value: object) -> str:
@@ -298,24 +248,13 @@ def may_be_format(form: str, *, clock: bool) -> bool:
     return bool(used) and used <= _DIRECTIVES[clock]
 
 
-def phase(at: Seconds, cycle: str) -> Floats:
-    """(rows,) in [0, 1): how much of the day, week (from Monday) or year (from the first of January) has gone by."""
-    if cycle == "day":
-        return np.asarray((at % DAY) / DAY)
-    if cycle == "week":
-        return np.asarray(((at + _MONDAY) % WEEK) / WEEK)
-    years = at.astype("M8[s]").astype("M8[Y]")
-    begins, ends = (part.astype("M8[s]").astype(np.int64) for part in (years, years + 1))
-    return np.asarray((at - begins) / (ends - begins))
-
-
 # --- spelling ---
 #
 # How else a listed value may be written: typed values have no one text, and a model must not depend on which one a program chose.
 #
 # Of a pair such as no and yes, each may be written as any word of a truth value (a database writes t, Python True, MySQL 1); of a list with
 # numbers, 3 may be written 3.0 or 3.00. Texts that are listed as they stand always mean themselves. The rule is one regular expression for
-# each value, so that every consumer of a model applies the same one: tables here, `reader` and the graph elsewhere.
+# each value, so that every consumer of a model applies the same one: tables here, model.py and the graph elsewhere.
 
 
 _NO, _YES = ("false", "f", "no", "n", "off"), ("true", "t", "yes", "y", "on")

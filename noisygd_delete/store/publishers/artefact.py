@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from ...curator.model import Model
 from ...errors import InvalidParameter, MissingDependency
 from ...features.maps import Additive
-from ...features.schema import Schema
+from ...features.schema import Schema, published
 from ...features.schema.columns import Boolean, Category, Kind, Moment, Numeric
 from ...features.schema.hashed import Hashed, Text
 from ...features.schema.values import spellings
@@ -33,7 +33,6 @@ from ...losses import MultilayerPerceptron, TanhNetwork
 from ...losses.base import Loss
 from ...losses.staged import NETWORK, Staged
 from ...version import __version__
-from . import reader
 from .address import name_of
 
 # --- plain ---
@@ -108,7 +107,7 @@ def _layers(loss: Loss, weights: NDArray[np.float64], features: int) -> tuple[ND
 
 
 def plain_text(plain: PlainModel) -> bytes:
-    """model.json: what `reader` reads."""
+    """model.json: what model.py reads."""
     listed = {name: kind.values for name, kind in plain.schema.columns.items() if isinstance(kind, (Boolean, Category))}
     fields: dict[str, Any] = {
         "format": FORMAT if plain.schema.map is None else MAPPED,
@@ -123,8 +122,8 @@ def plain_text(plain: PlainModel) -> bytes:
 
 
 def reader_text() -> bytes:
-    """model.py: the source of `reader`, which imports nothing of this package."""
-    return Path(reader.__file__).read_bytes()
+    """model.py: the source of `features.schema.published`, which imports nothing of this package."""
+    return Path(published.__file__).read_bytes()
 
 
 # --- graph ---
@@ -186,8 +185,8 @@ class _Graph:
             values = self._additive(values, schema.map)
         values = self._rows(values, plain)
         for layer in plain.layers[:-1]:
-            values = self._op("Tanh", self._op("MatMul", values, self._numbers(layer.T)))
-        scores = self._op("MatMul", values, self._numbers(plain.layers[-1].T), output="scores")
+            values = self._op("Tanh", self._op("MatMul", values, layer.T))
+        scores = self._op("MatMul", values, plain.layers[-1].T, output="scores")
         outputs = [self._label(plain, scores), helper.make_tensor_value_info("scores", double, ["rows", None])]
         if plain.odds:
             self._odds(plain, scores)
@@ -198,9 +197,11 @@ class _Graph:
         self._onnx.checker.check_model(model)
         return model
 
-    def _op(self, kind: str, *inputs: str, output: str | None = None, domain: str = "", **attributes: Any) -> str:
+    def _op(self, kind: str, *inputs: Any, output: str | None = None, **attributes: Any) -> str:
+        """A node; an input that is no name of a value is a constant of numbers."""
+        given = [value if isinstance(value, str) else self._numbers(value) for value in inputs]
         name = output or f"noisygd-delete {len(self._nodes)}"
-        self._nodes.append(self._onnx.helper.make_node(kind, list(inputs), [name], domain=domain, **attributes))
+        self._nodes.append(self._onnx.helper.make_node(kind, given, [name], **attributes))
         return name
 
     def _constant(self, kind: str, values: Any, shape: tuple[int, ...]) -> str:
@@ -227,9 +228,9 @@ class _Graph:
         spelled = spellings(kind.values) or tuple(map(re.escape, kind.values))
         each = [self._op("RegexFullMatch", name, pattern=f"{_SPACE}(?:{one}){_SPACE}") for one in spelled]
         found = self._double(self._op("Concat", *each, axis=1))
-        other = self._op("Equal", self._op("ReduceMax", found, self._wholes([1]), keepdims=1), self._numbers([0.0]))
+        other = self._op("Equal", self._op("ReduceMax", found, self._wholes([1]), keepdims=1), [0.0])
         if isinstance(kind, Boolean):
-            made = self._op("MatMul", found, self._numbers([[-1.0], [1.0]]))
+            made = self._op("MatMul", found, [[-1.0], [1.0]])
             if kind.unknown == "zero":  # of an empty cell, and no other
                 there = self._op("Not", self._op("RegexFullMatch", name, pattern=_SPACE))
                 return self._refused(made, self._op("And", other, there))
@@ -240,27 +241,23 @@ class _Graph:
         return self._refused(made, other) if kind.unknown == "refuse" else made
 
     def _refused(self, values: str, where: str) -> str:
-        return self._op("Add", values, self._op("Where", where, self._numbers([np.nan]), self._numbers([0.0])))
+        return self._op("Add", values, self._op("Where", where, [np.nan], [0.0]))
 
     def _number(self, name: str, kind: Numeric) -> str:
         absent, (low, high) = self._op("IsNaN", name), kind.curved_bounds()
         stands_in = kind.lower if kind.missing is None or kind.indicator else kind.missing
-        found = self._op("Where", absent, self._numbers([stands_in]), name)
+        found = self._op("Where", absent, [stands_in], name)
         found = self._between(found, kind.lower, kind.upper)
         if kind.transform == "log1p":
-            found = self._op("Log", self._op("Add", found, self._numbers([1.0])))
+            found = self._op("Log", self._op("Add", found, [1.0]))
         elif kind.transform == "signed-log":
-            size = self._op("Div", self._op("Abs", found), self._numbers([kind.least]))
-            found = self._op(
-                "Mul", self._op("Sign", found), self._op("Log", self._op("Add", size, self._numbers([1.0])))
-            )
-        found = self._op("Div", self._op("Sub", found, self._numbers([low])), self._numbers([(high - low) / 2]))
-        unit = self._between(self._op("Sub", found, self._numbers([1.0])), -1.0, 1.0)
+            size = self._op("Div", self._op("Abs", found), [kind.least])
+            found = self._op("Mul", self._op("Sign", found), self._op("Log", self._op("Add", size, [1.0])))
+        found = self._op("Div", self._op("Sub", found, [low]), [(high - low) / 2])
+        unit = self._between(self._op("Sub", found, [1.0]), -1.0, 1.0)
         if kind.indicator:
-            return self._op(
-                "Concat", self._op("Where", absent, self._numbers([0.0]), unit), self._double(absent), axis=1
-            )
-        return self._op("Where", absent, self._numbers([np.nan]), unit) if kind.missing is None else unit
+            return self._op("Concat", self._op("Where", absent, [0.0], unit), self._double(absent), axis=1)
+        return self._op("Where", absent, [np.nan], unit) if kind.missing is None else unit
 
     def _additive(self, values: str, map: Additive) -> str:
         """(rows, width): one block for each column; NaN everywhere where a cell was refused."""
@@ -272,15 +269,15 @@ class _Graph:
                 blocks.append(column)
                 continue
             if place in map.signs:
-                blocks += [self._double(self._op(side, column, self._numbers([0.0]))) for side in ("Less", "Greater")]
+                blocks += [self._double(self._op(side, column, [0.0])) for side in ("Less", "Greater")]
                 continue
             there = self._numbers([[1 / math.sqrt(map.levels)]])
             if place in map.amounts:
-                there = self._op("Mul", there, self._double(self._op("Greater", column, self._numbers([-1.0]))))
+                there = self._op("Mul", there, self._double(self._op("Greater", column, [-1.0])))
             gap = list[str]()
             if place in map.gaps:
                 gap, at = [self._slice(values, at, 1)], at + 1
-                there = self._op("Mul", there, self._op("Sub", self._numbers([1.0]), gap[0]))
+                there = self._op("Mul", there, self._op("Sub", [1.0], gap[0]))
             blocks += [self._op("Mul", bins, there) for bins in self._bins(column, place, map)] + gap
         refused = self._op("IsNaN", self._op("ReduceSum", values, self._wholes([1]), keepdims=1))
         return self._refused(self._op("Concat", *blocks, axis=1), refused)
@@ -288,41 +285,39 @@ class _Graph:
     def _bins(self, column: str, place: int, map: Additive) -> list[str]:
         """Of each level (rows, 2^level): 1 in the bin where the number lies."""
         if place in map.logarithmic:
-            size = self._op(
-                "Add", self._op("Div", self._op("Abs", column), self._numbers([map.finest])), self._numbers([1.0])
-            )
-            scaled = self._op("Div", self._op("Log", size), self._numbers([math.log1p(1 / map.finest)]))
+            size = self._op("Add", self._op("Div", self._op("Abs", column), [map.finest]), [1.0])
+            scaled = self._op("Div", self._op("Log", size), [math.log1p(1 / map.finest)])
             column = self._op("Mul", self._op("Sign", column), scaled)
-        unit = self._op("Div", self._op("Add", column, self._numbers([1.0])), self._numbers([2.0]))
-        unit = self._op("Where", self._op("IsNaN", unit), self._numbers([0.0]), self._between(unit, 0.0, 1.0))
+        unit = self._op("Div", self._op("Add", column, [1.0]), [2.0])
+        unit = self._op("Where", self._op("IsNaN", unit), [0.0], self._between(unit, 0.0, 1.0))
         found = []
         for level in range(1, map.levels + 1):
             parts = 2**level
-            part = self._op("Floor", self._op("Mul", unit, self._numbers([float(parts)])))
-            part = self._op("Min", part, self._numbers([parts - 1.0]))
-            found.append(self._double(self._op("Equal", part, self._numbers(range(parts)))))
+            part = self._op("Floor", self._op("Mul", unit, [float(parts)]))
+            part = self._op("Min", part, [parts - 1.0])
+            found.append(self._double(self._op("Equal", part, range(parts))))
         return found
 
     def _slice(self, values: str, first: int, width: int) -> str:
         return self._op("Slice", values, self._wholes([first]), self._wholes([first + width]), self._wholes([1]))
 
     def _between(self, value: str, lower: float, upper: float) -> str:
-        return self._op("Min", self._op("Max", value, self._numbers([lower])), self._numbers([upper]))
+        return self._op("Min", self._op("Max", value, [lower]), [upper])
 
     def _rows(self, features: str, plain: PlainModel) -> str:
         """(rows, features) brought to their norm, rounded to float32 as the table's rows are."""
         schema = plain.schema
         if schema.intercept:
             ones = self._op("ReduceMax", self._op("Abs", features), self._wholes([1]), keepdims=1)
-            ones = self._op("Add", self._op("Mul", ones, self._numbers([0.0])), self._numbers([1.0]))
+            ones = self._op("Add", self._op("Mul", ones, [0.0]), [1.0])
             features = self._op("Concat", features, ones, axis=1)
         squares = self._op("ReduceSum", self._op("Mul", features, features), self._wholes([1]), keepdims=1)
-        factors = self._op("Div", self._numbers([schema.radius * _HEADROOM]), self._op("Sqrt", squares))
+        factors = self._op("Div", [schema.radius * _HEADROOM], self._op("Sqrt", squares))
         if schema.rows == "clip":
-            factors = self._op("Min", factors, self._numbers([1.0]))
+            factors = self._op("Min", factors, [1.0])
         else:
-            zero = self._op("Equal", squares, self._numbers([0.0]))
-            factors = self._op("Where", zero, self._numbers([0.0]), factors)
+            zero = self._op("Equal", squares, [0.0])
+            factors = self._op("Where", zero, [0.0], factors)
         rounded = self._op("Cast", self._op("Mul", features, factors), to=self._onnx.TensorProto.FLOAT)
         return self._double(rounded)
 
@@ -331,8 +326,8 @@ class _Graph:
         helper, label = self._onnx.helper, plain.schema.label
         if isinstance(label, Numeric):
             low, high = label.curved_bounds()
-            part = self._op("Add", self._between(scores, -1.0, 1.0), self._numbers([1.0]))
-            raw = self._op("Add", self._op("Mul", part, self._numbers([(high - low) / 2])), self._numbers([low]))
+            part = self._op("Add", self._between(scores, -1.0, 1.0), [1.0])
+            raw = self._op("Add", self._op("Mul", part, [(high - low) / 2]), [low])
             sound = self._op("Where", self._op("IsNaN", scores), scores, raw)
             self._op("Squeeze", sound, self._wholes([1]), output="label")
             return helper.make_tensor_value_info("label", self._onnx.TensorProto.DOUBLE, ["rows"])
@@ -341,7 +336,7 @@ class _Graph:
             places = self._op("ArgMax", scores, axis=1, keepdims=0)
         else:
             flat = self._op("Squeeze", scores, self._wholes([1]))
-            positive = self._op("GreaterOrEqual", flat, self._numbers([0.0]))
+            positive = self._op("GreaterOrEqual", flat, [0.0])
             places = self._op("Cast", positive, to=self._onnx.TensorProto.INT64)
         names = [value.encode() for value in label.values]
         named = self._op("Gather", self._constant("STRING", names, (len(names),)), places)
@@ -351,7 +346,7 @@ class _Graph:
     def _odds(self, plain: PlainModel, scores: str) -> None:
         """The output `probabilities`, (rows, classes)."""
         if plain.label_kind == "binary":
-            scores = self._op("Concat", self._op("Mul", scores, self._numbers([0.0])), scores, axis=1)
+            scores = self._op("Concat", self._op("Mul", scores, [0.0]), scores, axis=1)
         self._op("Softmax", scores, axis=1, output="probabilities")
 
 

@@ -1,11 +1,8 @@
-"""Sources that are asked by SQL: what a snapshot must show before a row is read, in one order for all of them."""
+"""SQL as every source understands it: names, the rows that a release reads, and the pass of sums as one statement."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -13,200 +10,42 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...engine.count_tables import CountTables
-from ...errors import InvalidParameter, SourceError
+from ...errors import InvalidParameter
 from ...features.maps.additive import Additive
 from ...features.maps.coding import NO_ENTRY, Coding
-from ...features.schema import Schema, Table
+from ...features.schema import Schema
 from ...features.schema.columns import Boolean, Category, Numeric
 from ...features.schema.values import spellings
-from ...records import EditCounts, LeftOut
-from .source import (
-    NOTHING_DONE,
-    Done,
-    ReleaseChain,
-    Snapshot,
-    Source,
-    blocks,
-    came_back,
-    put_back,
-    quoted,
-    rows_left_out,
-    rows_to_read,
-)
 
 
-@dataclass(frozen=True)
-class SqlSource(Source):
-    """Rows of a table or of a query. A connection is that of the kind's own library."""
+def quoted(name: str) -> str:
+    """A name as SQL has it."""
+    return '"' + name.replace('"', '""') + '"'
 
-    @abstractmethod
-    def _moment(self, *, marking: bool = False) -> AbstractContextManager[tuple[Any, str]]:
-        """A connection on one moment of the rows, and its position. `marking`: a mark may be left there by it."""
 
-    @property
-    @abstractmethod
-    def _table_name(self) -> str: ...
+def dotted(table: str) -> str:
+    """A table's name, perhaps with that of its schema."""
+    return ".".join(map(quoted, table.split(".")))
 
-    @abstractmethod
-    def _columns(self, connection: Any) -> Mapping[str, Any]:
-        """The columns of the rows there, and their types."""
 
-    @abstractmethod
-    def _cells(self, connection: Any, columns: Sequence[str], rows: str) -> Iterator[Sequence[Any]]: ...
+def literal(text: str) -> str:
+    """A text as SQL has it."""
+    return "'" + text.replace("'", "''") + "'"
 
-    @abstractmethod
-    def _names_in(self, connection: Any, column: str) -> Iterator[str]: ...
 
-    @abstractmethod
-    def _first(self, connection: Any, asked: str) -> Sequence[Any] | None:
-        """The first row of an answer."""
+def rows_to_read(rows: str, key: str, most: int) -> str:
+    """SQL: those among these rows whose key stands in no more than `most` of them."""
+    more = f"SELECT {quoted(key)} AS name FROM ({rows}) AS counted GROUP BY 1 HAVING count(*) > {most}"
+    return (
+        f"SELECT everything.* FROM ({rows}) AS everything WHERE everything.{quoted(key)} IS NOT NULL "
+        f"AND NOT EXISTS (SELECT 1 FROM ({more}) AS more WHERE more.name = everything.{quoted(key)})"
+    )
 
-    @abstractmethod
-    def _check_plan(self, connection: Any, *, again: bool = False) -> None:
-        """Raise `InvalidParameter` where a query, or a view under it, reads a copy, or lets other rows decide whether one is read.
-        `again`: a view may have been replaced; what a planner puts in by itself on another day is no reason."""
 
-    @abstractmethod
-    def _changed(self, connection: Any, since: str, position: str, columns: Sequence[str]) -> EditCounts | None: ...
-
-    @abstractmethod
-    def _shown(self, connection: Any, position: str, done: Done) -> bool:
-        """Whether the deletions that were made here are in the history of these rows."""
-
-    @abstractmethod
-    def _read_of(self, connection: Any, ids: Sequence[str], subjects: Sequence[str]) -> int:
-        """How many rows have one of these names, of the table and of what a release may read: the larger number."""
-
-    def _alone(self, connection: Any) -> bool:
-        """Whether the source itself keeps ids from standing twice."""
-        return False
-
-    def _state(self, connection: Any, position: str) -> str | None:
-        """By which these rows are known again; None: not at all."""
-        return None
-
-    def _is_in(self, connection: Any, position: str, state: str | None) -> bool:
-        """Whether the rows are as in this state."""
-        return state is not None and self._state(connection, position) == state
-
-    def is_in(self, state: str | None) -> bool:
-        with self._moment() as (connection, position):
-            return self._is_in(connection, position, state)
-
-    def _rows_of(self, connection: Any, keys: Sequence[str]) -> str:
-        """SQL of the rows that a release reads of these persons (ids, where the source names no persons)."""
-        raise NotImplementedError
-
-    def _keys_having(self, connection: Any, column: str, names: Sequence[str]) -> list[str]:
-        """Whom the rows with these names in a column are about."""
-        raise NotImplementedError
-
-    def _keys_of(self, connection: Any, named: Iterable[tuple[str, Sequence[str]]]) -> list[str]:
-        """The same of several columns, each once."""
-        return list(dict.fromkeys(key for one in named for key in self._keys_having(connection, *one)))
-
-    def _read_rows(self, connection: Any, columns: Sequence[str], rows: str) -> list[Table]:
-        return list(blocks(self.address, columns, self._cells(connection, columns, rows)))
-
-    def _answer_in_memory(self, connection: Any, asked: str) -> Sequence[Sequence[Any]] | None:
-        """The whole answer, worked out in memory alone; None: this source would write something to its disk for it."""
-        return None
-
-    @contextmanager
-    def snapshot(
-        self,
-        columns: Sequence[str],
-        since: str | None = None,
-        done: Done = NOTHING_DONE,
-        chain: ReleaseChain | None = None,
-    ) -> Iterator[Snapshot]:
-        with self._moment(marking=chain is not None) as (connection, position):
-            try:
-                self._check_plan(connection, again=True)
-            except InvalidParameter as error:
-                raise SourceError(f"{error}. Nothing was published") from None
-            changes = None if since is None else self._changed(connection, since, position, columns)
-            self._check_done(connection, position, done)
-            rows, left_out = self._rows_to_read(connection)
-            unchanged = chain is not None and self._is_in(connection, position, chain.state)
-            yield Snapshot(
-                position,
-                blocks(self.address, columns, self._cells(connection, columns, rows)),
-                changes,
-                left_out,
-                None if chain is None else self._state(connection, position),
-                unchanged,
-                lambda schema: self._counted_codes(connection, schema, rows),
-            )
-
-    def _counted_codes(self, connection: Any, schema: Schema, rows: str) -> CountTables | None:
-
-        try:
-            found = self._answer_in_memory(connection, statement(schema, rows, self._columns(connection)))
-        except InvalidParameter:
-            return None
-        return None if found is None else tables_of(schema, found)
-
-    def _check_done(self, connection: Any, position: str, done: Done) -> None:
-        """Raise `SourceError` unless these rows show what was done before."""
-        if not self._shown(connection, position, done):
-            raise put_back(self.address)
-        back = self._read_of(connection, done.ids, done.subjects)
-        if back:
-            raise came_back(self.address, back)
-        if done.refuse is not None:
-            done.refuse(self._names_in(connection, self.id))
-
-    def _rows(self) -> str:
-        """SQL of all rows there."""
-        if self.query is None:
-            return f"SELECT * FROM {self._table_name}"
-        return self.query.strip().rstrip(";") + "\n"  # its last line may be a comment
-
-    def _rows_to_read(self, connection: Any) -> tuple[str, LeftOut]:
-        """SQL of those that a release reads (see `source`), and what that leaves out; nothing where each id is known to be alone."""
-        named = self._key in self._columns(connection)  # queries of earlier versions need not name their rows
-        if not named or (self.subject is None and self.query is None and self._alone(connection)):
-            return self._rows(), LeftOut()
-        facts = self._rows(), self._key, self.rows_per_subject
-        left_out = LeftOut(*self._first(connection, rows_left_out(*facts)) or ())
-        return rows_to_read(*facts) if left_out.rows else self._rows(), left_out
-
-    def check(self) -> None:
-        with self._moment() as (connection, _):
-            self._check_plan(connection)
-            self._check_columns(self._columns(connection))
-            self._check_types(connection)
-
-    def _check_types(self, connection: Any) -> None:
-        """Raise `InvalidParameter` unless a text names one value of the columns of ids and persons."""
-        for column in filter(None, (self.id, self.subject)):
-            unfit = self._unfit(connection, column)
-            if unfit is not None:
-                raise InvalidParameter(
-                    f"{self.address}: the column {column!r} is of type {unfit}, whose values no request can name by one text each; name a column of "
-                    "whole numbers, text, uuids or dates, or add one to the table that is computed from it"
-                )
-
-    @abstractmethod
-    def _unfit(self, connection: Any, column: str) -> str | None:
-        """The type of a column, in the rows that are read or in the table, of which a value has no text or several; None: it has one."""
-
-    def every(self, columns: Sequence[str]) -> Generator[Table]:
-        with self._moment() as (connection, _):
-            yield from blocks(self.address, columns, self._cells(connection, columns, self._rows()))
-
-    def names(self, column: str) -> Iterator[str]:
-        with self._moment() as (connection, _):
-            yield from self._names_in(connection, column)
-
-    def columns(self) -> list[str]:
-        with self._moment() as (connection, _):
-            return list(self._columns(connection))
-
-    def position(self) -> str:
-        with self._moment() as (_, position):
-            return position
+def rows_left_out(rows: str, key: str, most: int) -> str:
+    """SQL: how many keys stand in more rows than that, and how many rows these are and those without a key."""
+    counted = f"SELECT {quoted(key)} AS name, count(*) AS n FROM ({rows}) AS counted GROUP BY 1"
+    return f"SELECT count(name) AS persons, coalesce(sum(n), 0) AS {quoted('rows')} FROM ({counted}) AS many WHERE name IS NULL OR n > {most}"
 
 
 # --- counting ---
@@ -290,9 +129,9 @@ def _code(schema: Schema, place: int, name: str, kind: Any, types: Mapping[str, 
 
 
 def _listed(name: str, listed: Sequence[str], beyond: int, type: Any, *, refused: bool) -> tuple[str, str]:
-    text = f"TRIM(BOTH {_literal(_SPACE)} FROM CAST({quoted(name)} AS VARCHAR)) COLLATE {quoted('C')}"
-    cases = " ".join(f"WHEN {_literal(value)} THEN {code}" for code, value in enumerate(listed))
-    other = f"COALESCE({text}, '') NOT IN ({', '.join(map(_literal, listed))})"
+    text = f"TRIM(BOTH {literal(_SPACE)} FROM CAST({quoted(name)} AS VARCHAR)) COLLATE {quoted('C')}"
+    cases = " ".join(f"WHEN {literal(value)} THEN {code}" for code, value in enumerate(listed))
+    other = f"COALESCE({text}, '') NOT IN ({', '.join(map(literal, listed))})"
     one_way = type in _WHOLE and any(value.isdecimal() for value in listed)  # of writing a number
     otherwise = bool(spellings(tuple(listed))) and not one_way
     meant = f"{other} AND COALESCE({text}, '') <> ''" if otherwise else ""
@@ -377,10 +216,6 @@ def _label(schema: Schema, types: Mapping[str, Any]) -> tuple[str, str]:
         raise InvalidParameter(f"is a label that SQL does not code as the schema does: {name!r}")
     place, wrong = _listed(name, kind.values, 0, types[name], refused=True)
     return (f"2 * ({place}) - 1" if len(kind.values) == 2 else place), wrong
-
-
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
 
 
 def tables_of(schema: Schema, found: Sequence[Sequence[Any]]) -> CountTables | None:

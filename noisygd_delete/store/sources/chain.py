@@ -156,7 +156,7 @@ class KeptChain:
         of_now = release == str(ledger.model_release) and found.after.number == ledger.account.since_fresh
         return of_now and bool(state)
 
-    def take(self, before: Iterable[Table], after: Iterable[Table], state: str | None = None) -> None:
+    def take(self, before: Iterable[Table], after: Iterable[Table], state: str = "") -> None:
         """See `source.ReleaseChain`. Durable when this returns, but for the state."""
         plan, goes_on = self._files.ledger.plan, self.after
         assert goes_on is not None
@@ -166,7 +166,7 @@ class KeptChain:
             for part in (before, after)
         )
         self._taken = patched(came - went, plan, goes_on, Execution())
-        self.leave(state or "")
+        self.leave(state)
 
     def leave(self, state: str | None) -> None:
         if self._taken is not None and state is not None:

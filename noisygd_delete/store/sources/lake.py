@@ -12,11 +12,9 @@ import hashlib
 import json
 import os
 import re
-from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import unquote
@@ -26,19 +24,16 @@ from ...errors import InvalidRecords, InvalidRequest, InvalidSchema, MissingDepe
 from ...features.schema.files import BLOCK_ROWS
 from ...records import EditCounts, LeftOut
 from . import parquet_files as files
-from .by_sql import SqlSource
+from .by_sql import dotted, quoted, rows_to_read
 from .source import (
     NOTHING_DONE,
     Accept,
     Done,
     ReleaseChain,
+    Source,
     chosen_by_others,
-    dotted,
-    not_there,
     put_back,
-    quoted,
     require_read_once,
-    rows_to_read,
     still_read,
 )
 
@@ -52,47 +47,35 @@ _MARK = "noisygd_delete"
 _KEYS = "noisygd_delete_keys"
 _NAMED = "? IN (table_name, schema_name || '.' || table_name)"
 _BY_OTHERS = {"WINDOW": "a window", "LIMIT": "LIMIT", "TOP_N": "LIMIT", "SAMPLE": "a sample"}  # parts of a plan
-ONE_FOLDER = "a folder of Parquet files is one table"
-FILES_UNCOUNTED = "names, sizes and times of files say that one was written, not which of its rows changed"
 _WITH_A_TEXT_EACH = re.compile(
     r"U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DECIMAL\(.*\)|VARCHAR|UUID|BOOLEAN|DATE|TIME[A-Z_ ]*|ENUM\(.*\)"
 )
-_MOST_FILES = 100_000
 _MOST_VERSIONS = 10_000  # of a Delta table, looked through for a deletion that was interrupted
+# what only one of two versions of a Delta table has, and how many of these rows have an id of the other
+_COUNTED = """WITH gone AS MATERIALIZED (SELECT {0} FROM older EXCEPT ALL SELECT {0} FROM newer),
+come AS MATERIALIZED (SELECT {0} FROM newer EXCEPT ALL SELECT {0} FROM older),
+lost AS (SELECT {1} AS name, count(*) AS n FROM gone GROUP BY 1),
+won AS (SELECT {1} AS name, count(*) AS n FROM come GROUP BY 1)
+SELECT (SELECT count(*) FROM gone), (SELECT count(*) FROM come),
+(SELECT CAST(coalesce(sum(least(lost.n, won.n)), 0) AS BIGINT) FROM lost JOIN won ON lost.name = won.name)"""
 
 
 @dataclass(frozen=True)
-class Lake(SqlSource):
+class Lake(Source):
     """Rows that DuckDB can read."""
-
-    @classmethod
-    @abstractmethod
-    def recognises(cls, path: Path) -> bool:
-        """Whether a path leads to such a source."""
 
     @property
     def _table_name(self) -> str:
         return dotted(self.table or ROWS)
 
-    @property
-    def _is_deleted_from(self) -> bool:
-        return self.table is not None
-
     def _columns(self, connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
         return _types(connection, self._rows())
-
-    def _first(self, connection: duckdb.DuckDBPyConnection, asked: str) -> Sequence[Any] | None:
-        return connection.execute(asked).fetchone()
 
     def _rows_to_read(self, connection: duckdb.DuckDBPyConnection) -> tuple[str, LeftOut]:
         rows, left_out = super()._rows_to_read(connection)
         if left_out.rows:
             connection.execute("SET disabled_optimizers = 'build_side_probe_side'")  # rows stay in their order
         return rows, left_out
-
-    def _names_in(self, connection: duckdb.DuckDBPyConnection, column: str) -> Iterator[str]:
-        rows = f"SELECT CAST({quoted(column)} AS VARCHAR) AS name FROM ({self._rows()}) AS everything"
-        return (name for (name,) in self._cells(connection, ["name"], rows) if name is not None)
 
     def _cells(
         self, connection: duckdb.DuckDBPyConnection, columns: Sequence[str], rows: str
@@ -120,12 +103,9 @@ class Lake(SqlSource):
         require_read_once(self.address, scans, scans)
 
     def _unfit(self, connection: duckdb.DuckDBPyConnection, column: str) -> str | None:
-        tables = [self._rows()] + [f"SELECT * FROM {self._table_name}"] * self._is_deleted_from
+        tables = [self._rows()] + [self._table_rows] * self._is_deleted_from
         kinds = (_types(connection, rows).get(column) for rows in tables)
         return next((kind for kind in kinds if kind and not _WITH_A_TEXT_EACH.fullmatch(kind)), None)
-
-    def _changed(self, connection: Any, since: str, position: str, columns: Sequence[str]) -> EditCounts | None:
-        return self.changes(since, position, columns)
 
     def _answer_in_memory(self, connection: duckdb.DuckDBPyConnection, asked: str) -> Sequence[Sequence[Any]]:
         return connection.execute(asked).fetchall()  # it has no folder to write to
@@ -138,26 +118,22 @@ class Lake(SqlSource):
         return rows_to_read(own, self._key, self.rows_per_subject)
 
     def _keys_having(self, connection: duckdb.DuckDBPyConnection, column: str, names: Sequence[str]) -> list[str]:
-        rows, key = f"SELECT * FROM {self._table_name}", quoted(self._key)
+        rows, key = self._table_rows, quoted(self._key)
         wanted = list(_as_written(connection, rows, column, names).values())
         asked = f"SELECT DISTINCT CAST({key} AS VARCHAR) FROM ({rows}) AS everything WHERE {_among(column)} AND {key} IS NOT NULL"
         return [found for (found,) in connection.execute(asked, [wanted]).fetchall()]
 
-    def _shown(self, connection: duckdb.DuckDBPyConnection, position: str, done: Done) -> bool:
-        return True  # of rows that nobody deletes here
-
     def _read_of(self, connection: duckdb.DuckDBPyConnection, ids: Sequence[str], subjects: Sequence[str]) -> int:
-        every = dict.fromkeys((self._rows(), f"SELECT * FROM {self._table_name}"))
+        every = dict.fromkeys((self._rows(), self._table_rows))
         return sum(
             max(_counted(connection, rows, column, names) for rows in every)
             for column, names in self._named(ids, subjects)
         )
 
     def held(self, ids: Sequence[str], subjects: Sequence[str], *, names: bool = False) -> int:
-        rows = f"SELECT * FROM {self._table_name}"
         with self._moment() as (connection, _):
             return sum(
-                _counted(connection, rows, column, asked, f"DISTINCT {quoted(column)}" if names else "*")
+                _counted(connection, self._table_rows, column, asked, f"DISTINCT {quoted(column)}" if names else "*")
                 for column, asked in self._named(ids, subjects)
             )
 
@@ -165,14 +141,12 @@ class Lake(SqlSource):
         self, connection: duckdb.DuckDBPyConnection, column: str, names: Sequence[str]
     ) -> tuple[list[str], list[str]]:
         """The names as the column writes them, and the ids of the rows that have one of them; each name must have a row."""
-        rows = f"SELECT * FROM {self._table_name}"
+        rows = self._table_rows
         wanted = _as_written(connection, rows, column, names)
         asked = f"SELECT CAST({quoted(column)} AS VARCHAR), CAST({quoted(self.id)} AS VARCHAR) FROM ({rows}) AS everything WHERE {_among(column)}"
         found = connection.execute(asked, [list(wanted.values())]).fetchall()
         there = {name for name, _ in found}
-        missing = next((name for name in names if wanted.get(name) not in there), None)
-        if missing is not None:
-            raise not_there("id" if column == self.id else "subject", missing)
+        self._check_there(column, names, {name for name, written in wanted.items() if written in there})
         return list(wanted.values()), [str(name) for _, name in found]
 
 
@@ -209,70 +183,52 @@ class DuckdbFile(Lake):
             yield connection, f"version:{self._deletions(connection)}"
 
     def _deletions(self, connection: duckdb.DuckDBPyConnection) -> int:
-        return int(_one(connection, f"SELECT count(*) FROM {_DONE}")) if self._counts(connection) else 0
+        """How many requests were ever carried out here."""
+        there = _one(connection, "SELECT count(*) FROM duckdb_tables() WHERE table_name = ?", _DONE)
+        return int(_one(connection, f"SELECT count(*) FROM {_DONE}")) if there else 0
 
-    def _counts(self, connection: duckdb.DuckDBPyConnection) -> bool:
-        """Whether anything was ever deleted here."""
-        return bool(_one(connection, "SELECT count(*) FROM duckdb_tables() WHERE table_name = ?", _DONE))
-
-    def _shown(self, connection: duckdb.DuckDBPyConnection, position: str, done: Done) -> bool:
-        if not done.marks:
-            return True
-        among = f"SELECT count(*) FROM {_DONE} WHERE mark IN (SELECT unnest(?))"
-        return self._counts(connection) and bool(_one(connection, among, list(done.marks)) == len(set(done.marks)))
-
-    def delete(
-        self,
-        ids: Sequence[str],
-        subjects: Sequence[str],
-        accept: Accept,
-        done: Done = NOTHING_DONE,
-        chain: ReleaseChain | None = None,
-    ) -> str:
-        if self.table is None:
-            raise self._left_to_the_application()
-        import duckdb
-
-        mark, gone, before = uuid4().hex, list[str](), None
+    @contextmanager
+    def _deletion(self, *, chained: bool) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
         with _connected(self.address, self.address) as connection:
             connection.execute("BEGIN TRANSACTION")
-            self._check_names(_types(connection, self._rows()))
-            if not self._shown(connection, "", done):
-                raise put_back(self.address)
-            if chain is not None and self._is_in(connection, "", chain.state):
-                own = self._rows_of(connection, self._keys_of(connection, self._named(ids, subjects)))
-                before = self._read_rows(connection, chain.columns, own)
-            connection.execute(f"CREATE TABLE IF NOT EXISTS {_DONE} (number BIGINT PRIMARY KEY, mark VARCHAR)")
-            try:
-                for column, names in self._named(ids, subjects):
-                    written, found = self._found(connection, column, names)
-                    gone += found
-                    connection.execute(f"DELETE FROM {dotted(self.table)} WHERE {_among(column)}", [written])
-            except duckdb.ConstraintException as error:
-                raise _refused(error) from None
-            still = self._read_of(connection, ids, subjects)
-            if still:
-                raise still_read(still)
-            number = self._deletions(connection) + 1
-            connection.execute(f"INSERT INTO {_DONE} VALUES (?, ?)", [number, mark])
-            if chain is not None and before is not None:
-                chain.take(before, self._read_rows(connection, chain.columns, own))
-            accept(mark, gone)
-            try:
-                connection.execute("COMMIT")
-            except duckdb.ConstraintException as error:
-                raise _refused(error) from None
-            if chain is not None and before is not None:
-                connection.execute("CHECKPOINT")  # all of it is in the file now, which nobody else can open yet
-                chain.leave(self._state(connection, ""))
-        return f"version:{number}"
+            yield connection, ""
 
-    def committed(self, mark: str) -> str | None:
-        with self._moment() as (connection, position):
-            if position == "version:0":
-                return None
-            found = connection.execute(f"SELECT number FROM {_DONE} WHERE mark = ?", [mark]).fetchone()
-        return None if found is None else f"version:{found[0]}"
+    @contextmanager
+    def _refusing(self) -> Iterator[None]:
+        import duckdb
+
+        try:
+            yield
+        except duckdb.ConstraintException as error:
+            raise InvalidRequest(
+                f"the source refuses the deletion ({type(error).__name__}); nothing was changed"
+            ) from None
+
+    def _delete_rows(
+        self, connection: duckdb.DuckDBPyConnection, named: Iterable[tuple[str, Sequence[str]]]
+    ) -> list[str]:
+        gone: list[str] = []
+        for column, names in named:
+            written, found = self._found(connection, column, names)
+            gone += found
+            connection.execute(f"DELETE FROM {self._table_name} WHERE {_among(column)}", [written])
+        return gone
+
+    def _leave_mark(self, connection: duckdb.DuckDBPyConnection) -> tuple[str, str]:
+        connection.execute(f"CREATE TABLE IF NOT EXISTS {_DONE} (number BIGINT PRIMARY KEY, mark VARCHAR)")
+        mark, number = uuid4().hex, self._deletions(connection) + 1
+        connection.execute(f"INSERT INTO {_DONE} VALUES (?, ?)", [number, mark])
+        return mark, f"version:{number}"
+
+    def _state_left(self, connection: duckdb.DuckDBPyConnection) -> str | None:
+        connection.execute("CHECKPOINT")  # all of it is in the file now, which nobody else can open yet
+        return self._state(connection, "")
+
+    def _number_of(self, connection: duckdb.DuckDBPyConnection, mark: str) -> int | None:
+        if not self._deletions(connection):
+            return None
+        found: int | None = _one(connection, f"SELECT number FROM {_DONE} WHERE mark = ?", mark)
+        return found
 
 
 @dataclass(frozen=True)
@@ -319,15 +275,13 @@ class DeltaTable(Lake):
         kinds = since.partition(":")[0], position.partition(":")[0]
         if kinds != ("version", "version"):
             return None
-        from .versions import difference
-
         try:
             before, after = (self._table(number_of(place)) for place in (since, position))
         except SourceError:
             return None
         compared = list(dict.fromkeys([self.id, *filter(None, [self.subject]), *columns]))
         with _connected(":memory:", self.address) as connection:
-            return difference(connection, before, after, self.id, compared)
+            return _difference(connection, before, after, self.id, compared)
 
     def watch(self, columns: Sequence[str], since: str | None) -> EditCounts | None:
         """There is nothing to begin: the table keeps its versions itself."""
@@ -414,7 +368,11 @@ class DeltaTable(Lake):
                 before = self._read_rows(connection, chain.columns, own)
             if self.query is not None or before is not None:
                 self._without(connection, dataset, column, written)
-            self._check_absence(connection, column, written)
+            if self.query is not None:
+                self._check_names(self._columns(connection))
+                still = self._read_of(connection, ids, subjects)
+                if still:
+                    raise still_read(still)
             if chain is not None and before is not None:
                 chain.take(before, self._read_rows(connection, chain.columns, own))
         accept(mark, gone)
@@ -456,15 +414,6 @@ class DeltaTable(Lake):
             "NOT IN (SELECT name FROM noisygd_delete_names), TRUE)"
         )
 
-    def _check_absence(self, connection: duckdb.DuckDBPyConnection, column: str, names: Sequence[str]) -> None:
-        """Raise `InvalidRequest` where the query reads these names."""
-        if self.query is None:
-            return
-        self._check_names(_types(connection, self._rows()))
-        still = _counted(connection, self._rows(), column, names)
-        if still:
-            raise still_read(still)
-
     def committed(self, mark: str) -> str | None:
         table = self._table()
         made: Mapping[str, Any]
@@ -479,8 +428,8 @@ class ParquetFolder(Lake):
     """A folder of Parquet files of the same columns; a query calls its rows `source`."""
 
     kind: ClassVar[str] = "parquet"
-    uncounted: ClassVar[str] = FILES_UNCOUNTED
-    one_table: ClassVar[str] = ONE_FOLDER
+    uncounted: ClassVar[str] = "names, sizes and times of files say that one was written, not which of its rows changed"
+    one_table: ClassVar[str] = "a folder of Parquet files is one table"
 
     @classmethod
     def recognises(cls, path: Path) -> bool:
@@ -488,27 +437,11 @@ class ParquetFolder(Lake):
 
     @contextmanager
     def _moment(self, *, marking: bool = False) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
-        position = f"time:{datetime.now(UTC).isoformat(timespec='microseconds')}"
-        before = self._files()
+        position, before = files.position(), files.listed(self.address)
         with _connected(":memory:", self.address) as connection:
-            connection.from_parquet(sorted(before)).create_view(ROWS)
+            connection.from_parquet([file.path for file in before]).create_view(ROWS)
             yield connection, position
-        files.check_unchanged(self.address, before, self._files())
-
-    def _files(self) -> dict[str, tuple[int, int, int]]:
-        """Every file, and by what a change of it shows."""
-        found = {}
-        with os.scandir(self.address) as folder:
-            for entry in folder:
-                files.check_without_a_log(self.address, [entry.name])
-                if entry.name.endswith(".parquet") and entry.is_file():
-                    stat = entry.stat()
-                    found[entry.path] = (stat.st_size, stat.st_mtime_ns, stat.st_ino)
-                if len(found) > _MOST_FILES:
-                    raise SourceError(f"{self.address}: over {_MOST_FILES} files; merge them")
-        if not found:
-            raise SourceError(f"{self.address}: no *.parquet file is there")
-        return found
+        files.check_unchanged(self.address, before, files.listed(self.address))
 
 
 def number_of(position: str) -> int:
@@ -534,6 +467,43 @@ def _data_files(table: Any, address: str) -> list[str]:
 
     names = pyarrow.table(table.get_add_actions(flatten=True))["path"].to_pylist()
     return [name if "://" in name else os.path.join(address, unquote(name)) for name in names]
+
+
+def _difference(
+    connection: duckdb.DuckDBPyConnection, before: Any, after: Any, id_column: str, columns: Sequence[str]
+) -> EditCounts | None:
+    """Rows deleted, replaced and inserted between two versions of a Delta table, by these columns (the ids among them).
+
+    Only the files that one of the two has are read. A row that was written into another file as it was counts as nothing; one that is gone from
+    the older version's files and has come with the same id in the newer one's is a row that was replaced. None where the files of the
+    earlier one are gone, or hide rows in a way that is not read here.
+    """
+    import duckdb
+    import pyarrow
+    from deltalake.exceptions import DeltaError
+
+    try:
+        older, newer = (table.to_pyarrow_dataset() for table in (before, after))
+        names = [{fragment.path for fragment in dataset.get_fragments()} for dataset in (older, newer)]
+        connection.register("older", _only(older, names[0] - names[1]))
+        connection.register("newer", _only(newer, names[1] - names[0]))
+        listed = ", ".join(map(quoted, columns))
+        found = connection.execute(_COUNTED.format(listed, quoted(id_column))).fetchone()
+    except (duckdb.Error, pyarrow.ArrowException, OSError, ValueError, NotImplementedError, DeltaError):
+        return None
+    assert found is not None
+    gone, come, kept = map(int, found)
+    return EditCounts(deleted=gone - kept, replaced=kept, inserted=come - kept)
+
+
+def _only(dataset: Any, names: set[str]) -> Any:
+    """The part of a table that lies in these files."""
+    from pyarrow import dataset as parts
+
+    chosen = [fragment for fragment in dataset.get_fragments() if fragment.path in names]
+    if not chosen:
+        return dataset.schema.empty_table()
+    return parts.FileSystemDataset(chosen, dataset.schema, dataset.format, dataset.filesystem)
 
 
 def _text_field() -> pyarrow.Field:
@@ -582,10 +552,6 @@ def _failed(address: str, error: Exception) -> SourceError:
     )
 
 
-def _refused(error: Exception) -> InvalidRequest:
-    return InvalidRequest(f"the source refuses the deletion ({type(error).__name__}); nothing was changed")
-
-
 def _types(connection: duckdb.DuckDBPyConnection, rows: str) -> dict[str, str]:
     """The columns of these rows, and their types."""
     found = connection.execute(f"SELECT * FROM ({rows}) AS everything LIMIT 0").description or ()
@@ -595,15 +561,8 @@ def _types(connection: duckdb.DuckDBPyConnection, rows: str) -> dict[str, str]:
 def _as_written(connection: duckdb.DuckDBPyConnection, rows: str, column: str, names: Sequence[str]) -> dict[str, str]:
     """The names as this column would write them: a UUID in small letters. One that is no text at all is none."""
     low = _types(connection, rows).get(column) == "UUID"
-    return {name: name.lower() if low else name for name in names if name.isascii() or _is_text(name)}
-
-
-def _is_text(name: str) -> bool:
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    texts = (name for name in names if name == name.encode(errors="ignore").decode())
+    return {name: name.lower() if low else name for name in texts}
 
 
 def _counted(

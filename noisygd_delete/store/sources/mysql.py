@@ -10,7 +10,7 @@ server does not say by what rows of a view are chosen. What others change is not
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -18,18 +18,8 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from uuid import uuid4
 
 from ...errors import InvalidParameter, InvalidRequest, MissingDependency, SourceError
-from .by_sql import SqlSource
-from .source import (
-    NOTHING_DONE,
-    Accept,
-    Done,
-    ReleaseChain,
-    dotted,
-    not_there,
-    put_back,
-    quoted,
-    still_read,
-)
+from .by_sql import dotted, quoted
+from .source import Source
 
 if TYPE_CHECKING:
     import pymysql
@@ -47,7 +37,7 @@ _WITH_A_TEXT_EACH = ("decimal", "date", "datetime", "timestamp", "time", "year",
 
 
 @dataclass(frozen=True)
-class MySQL(SqlSource):
+class MySQL(Source):
     """A table of InnoDB."""
 
     kind: ClassVar[str] = "mysql"
@@ -121,9 +111,7 @@ class MySQL(SqlSource):
 
     def _columns(self, connection: pymysql.Connection[Any]) -> dict[str, None]:
         """The columns, where the table is one that a transaction covers."""
-        schema, _, name = str(self.table).rpartition(".")
-        asked = f"SELECT table_type, engine FROM information_schema.tables WHERE table_schema = coalesce(nullif({_VALUE}, ''), database()) AND table_name = {_VALUE}"
-        found = self._asked(connection, asked, [schema, name])
+        found = self._described(connection, "table_type, engine FROM information_schema.tables")
         if not found:
             raise SourceError(f"{self.address}: no such table {self.table}, or this user may not read it")
         if found[0] != ("BASE TABLE", "InnoDB"):
@@ -134,20 +122,19 @@ class MySQL(SqlSource):
             cursor.execute(f"{self._rows()} LIMIT 0")
             return dict.fromkeys(column[0] for column in cursor.description or ())
 
-    def _unfit(self, connection: pymysql.Connection[Any], column: str) -> str | None:
-        asked = f"SELECT data_type FROM information_schema.columns WHERE table_schema = coalesce(nullif({_VALUE}, ''), database()) AND table_name = {_VALUE} AND column_name = {_VALUE}"
+    def _described(self, connection: pymysql.Connection[Any], what: str) -> list[tuple[Any, ...]]:
+        """What the server says of the table."""
         schema, _, name = str(self.table).rpartition(".")
-        kind = str(self._one(connection, asked, [schema, name, column])).lower()
+        among = f"table_schema = coalesce(nullif({_VALUE}, ''), database()) AND table_name = {_VALUE}"
+        return self._asked(connection, f"SELECT {what} WHERE {among}", [schema, name])
+
+    def _unfit(self, connection: pymysql.Connection[Any], column: str) -> str | None:
+        kinds = dict(self._described(connection, "column_name, data_type FROM information_schema.columns"))
+        kind = str(kinds[column]).lower()
         return None if kind in _WITH_A_TEXT_EACH or kind.endswith(("int", "char", "text")) else kind
 
     def _check_plan(self, connection: pymysql.Connection[Any], *, again: bool = False) -> None:
         self._columns(connection)
-
-    def _changed(self, connection: pymysql.Connection[Any], since: str, position: str, columns: Sequence[str]) -> None:
-        return None
-
-    def _first(self, connection: pymysql.Connection[Any], asked: str) -> list[int]:
-        return list(map(int, self._asked(connection, asked.replace("AS BIGINT", "AS SIGNED"))[0]))
 
     def _names_in(self, connection: pymysql.Connection[Any], column: str) -> Iterator[str]:
         rows = self._cells(connection, [column], self._rows())
@@ -166,14 +153,6 @@ class MySQL(SqlSource):
     def _shown_as(self, column: str) -> str:
         return _text(column) if column in (self.id, self.subject) else quoted(column)
 
-    def _shown(self, connection: pymysql.Connection[Any], position: str, done: Done) -> bool:
-        if not done.marks:
-            return True
-        asked = f"SELECT count(*) FROM {quoted(_DONE)} WHERE mark IN {_VALUE}"
-        return bool(self._deletions(connection)) and self._one(connection, asked, [tuple(done.marks)]) == len(
-            set(done.marks)
-        )
-
     def held(self, ids: Sequence[str], subjects: Sequence[str], *, names: bool = False) -> int:
         with self._moment() as (connection, _):
             if not names:
@@ -187,62 +166,51 @@ class MySQL(SqlSource):
         self, connection: pymysql.Connection[Any], column: str, names: Sequence[str], lock: str = ""
     ) -> list[str]:
         """The names of the rows that have one of these, each as often as there are rows."""
-        asked = f"SELECT {_text(column)} FROM {dotted(str(self.table))} WHERE {_among(column)}{lock}"
+        asked = f"SELECT {_text(column)} FROM {self._table_name} WHERE {_among(column)}{lock}"
         return [name for (name,) in self._asked(connection, asked, _both(names))]
 
-    def delete(
-        self,
-        ids: Sequence[str],
-        subjects: Sequence[str],
-        accept: Accept,
-        done: Done = NOTHING_DONE,
-        chain: ReleaseChain | None = None,
-    ) -> str:
-        import pymysql
-
-        mark, gone = uuid4().hex, list[str]()
+    @contextmanager
+    def _deletion(self, *, chained: bool) -> Iterator[tuple[pymysql.Connection[Any], str]]:
         with self._connected() as connection:
-            self._check_names(self._columns(connection))
             making = f"CREATE TABLE IF NOT EXISTS {quoted(_DONE)} (number BIGINT PRIMARY KEY, mark CHAR(32) UNIQUE) ENGINE=InnoDB"
             if not self._deletions(connection):
                 self._asked(connection, making)  # commits what was before it: nothing
             self._asked(connection, "START TRANSACTION")
-            if not self._shown(connection, f"version:{self._deletions(connection)}", done):
-                raise put_back(self.address)
-            try:
-                for column, names in self._named(ids, subjects):
-                    there = set(self._found(connection, column, names, " FOR UPDATE"))
-                    missing = next((name for name in names if name not in there), None)
-                    if missing is not None:
-                        raise not_there("id" if column == self.id else "subject", missing)
-                    where = f"FROM {dotted(str(self.table))} WHERE {_among(column)}"
-                    gone += [
-                        name for (name,) in self._asked(connection, f"SELECT {_text(self.id)} {where}", _both(names))
-                    ]
-                    self._asked(connection, f"DELETE {where}", _both(names))
-                still = self._read_of(connection, ids, subjects)
-                if still:
-                    raise still_read(still)
-                number = int(
-                    self._one(connection, f"SELECT coalesce(max(number), 0) + 1 FROM {quoted(_DONE)} FOR UPDATE")
-                )
-                self._asked(connection, f"INSERT INTO {quoted(_DONE)} VALUES ({_VALUE}, {_VALUE})", [number, mark])
-                accept(mark, gone)
-                connection.commit()
-            except pymysql.MySQLError as error:
-                if error.args and error.args[0] in _OF_ROWS and error.args[0] not in _LOCKS:
-                    raise InvalidRequest(
-                        f"the source refuses the deletion ({_said(error)}); nothing was changed"
-                    ) from None
-                raise
-        return f"version:{number}"
+            yield connection, ""
 
-    def committed(self, mark: str) -> str | None:
-        with self._moment() as (connection, position):
-            if position == "version:0":
-                return None
-            found = self._asked(connection, f"SELECT number FROM {quoted(_DONE)} WHERE mark = {_VALUE}", [mark])
-        return f"version:{found[0][0]}" if found else None
+    @contextmanager
+    def _refusing(self) -> Iterator[None]:
+        import pymysql
+
+        try:
+            yield
+        except pymysql.MySQLError as error:
+            if error.args and error.args[0] in _OF_ROWS and error.args[0] not in _LOCKS:
+                raise InvalidRequest(f"the source refuses the deletion ({_said(error)}); nothing was changed") from None
+            raise
+
+    def _delete_rows(
+        self, connection: pymysql.Connection[Any], named: Iterable[tuple[str, Sequence[str]]]
+    ) -> list[str]:
+        gone: list[str] = []
+        for column, names in named:
+            self._check_there(column, names, set(self._found(connection, column, names, " FOR UPDATE")))
+            where = f"FROM {self._table_name} WHERE {_among(column)}"
+            gone += [name for (name,) in self._asked(connection, f"SELECT {_text(self.id)} {where}", _both(names))]
+            self._asked(connection, f"DELETE {where}", _both(names))
+        return gone
+
+    def _leave_mark(self, connection: pymysql.Connection[Any]) -> tuple[str, str]:
+        mark, next_one = uuid4().hex, f"SELECT coalesce(max(number), 0) + 1 FROM {quoted(_DONE)} FOR UPDATE"
+        number = int(self._one(connection, next_one))
+        self._asked(connection, f"INSERT INTO {quoted(_DONE)} VALUES ({_VALUE}, {_VALUE})", [number, mark])
+        return mark, f"version:{number}"
+
+    def _number_of(self, connection: pymysql.Connection[Any], mark: str) -> int | None:
+        if not self._deletions(connection):
+            return None
+        found = self._asked(connection, f"SELECT number FROM {quoted(_DONE)} WHERE mark = {_VALUE}", [mark])
+        return int(found[0][0]) if found else None
 
 
 def _text(column: str) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn
@@ -21,7 +21,7 @@ from ...errors import InvalidParameter, MissingDependency, StoreCorrupt, choice
 from ...features.schema import Schema
 from ...records import LeftOut
 from . import parquet_files as files
-from .lake import FILES_UNCOUNTED, ONE_FOLDER, ROWS, DeltaTable, DuckdbFile, ParquetFolder, number_of
+from .lake import DeltaTable, DuckdbFile, ParquetFolder, number_of
 from .mysql import MySQL
 from .postgres import Postgres
 from .reading import columns_of
@@ -80,7 +80,7 @@ def open_rows(
 
 
 @dataclass(frozen=True)
-class FolderOnEngine(Source):
+class FolderOnEngine(ParquetFolder):
     """Parquet files of the same columns in one folder, by its path or by an address that the engine knows (s3://bucket/folder). The
     application deletes; positions are times.
 
@@ -90,8 +90,6 @@ class FolderOnEngine(Source):
     engine: str = "ray"
 
     kind: ClassVar[str] = "parquet-on-engine"
-    uncounted: ClassVar[str] = FILES_UNCOUNTED
-    one_table: ClassVar[str] = ONE_FOLDER
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -111,13 +109,11 @@ class FolderOnEngine(Source):
     def check(self) -> None:
         """Ids are not read here."""
 
-    def snapshot(self, *_: Any, **__: Any) -> NoReturn:
+    def _moment(self, *, marking: bool = False) -> NoReturn:
         raise InvalidParameter(
             f"{self.address}: its rows are read by the workers of {self.engine}, and this process needs them here; use a source without an "
             "engine for that"
         )
-
-    every = names = columns = snapshot
 
     def position(self) -> str:
         return files.position()
@@ -145,19 +141,12 @@ class DeltaOnEngine(DeltaTable):
         self, schema: Schema, slots: int, done: Done = NOTHING_DONE
     ) -> AbstractContextManager[tuple[CurrentRecords, str, LeftOut]]:
         pinned, selection = self.pinned(columns_of(schema)), _selection(self, done)
-        table = replace(self, query=None)  # the engine asks the query, in its own words
-        with table._at(number_of(pinned.position)) as connection:
-            table._check_done(connection, pinned.position, done)
+        with self._at(number_of(pinned.position)) as connection:
+            self._check_done(connection, pinned.position, done)
         return open_rows(self.engine, self.address, schema, slots, pinned=pinned, selection=selection)
 
-    def check(self) -> None:
-        table = replace(self, query=None)
-        with table._moment() as (connection, _):
-            table._check_columns(connection.table(ROWS).columns)
-            table._check_types(connection)
-
-    def _check_absence(self, *given: Any) -> None:
-        """What the query reads is asked in its own words, when it is read."""
+    def _rows(self) -> str:
+        return self._table_rows  # the engine asks the query, in its own words
 
 
 def _check_engine(source: Source, engine: str) -> None:
@@ -176,7 +165,6 @@ def _selection(source: Source, done: Done = NOTHING_DONE) -> Selection | None:
     return Selection(source.id, source.query, source.subject, source.rows_per_subject, done.ids, done.subjects)
 
 
-_POSTGRES = ("postgresql://", "postgres://")
 _KINDS: dict[str, type[Source]] = {
     kind.kind: kind for kind in (Postgres, MySQL, DeltaTable, DuckdbFile, ParquetFolder, FolderOnEngine, DeltaOnEngine)
 }
@@ -193,19 +181,24 @@ def source_at(address: str, *, engine: str | None = None, **facts: Any) -> Sourc
     Raises:
         InvalidParameter: nothing of the kind is there, or the facts do not suit it.
     """
+    database = next((kind for kind in (Postgres, MySQL) if kind.recognises(address)), None)
+    if database is not None and engine is None:
+        return database(address, **facts)
+    if database is not None:
+        raise InvalidParameter("--engine reads files of Parquet; rows of a database are read without one")
     if engine is not None:
-        return _on_engine(address, engine, facts)
-    if address.startswith(_POSTGRES):
-        return Postgres(address, **facts)
-    if MySQL.recognises(address):
-        return MySQL(address, **facts)
+        facts["engine"] = engine
+    if engine is not None and "://" in address:
+        return FolderOnEngine(address, **facts)
     path = Path(address).absolute()
-    for kind in (DeltaTable, DuckdbFile, ParquetFolder):
+    for kind in (DeltaTable, DuckdbFile, ParquetFolder) if engine is None else (DeltaOnEngine, FolderOnEngine):
         if kind.recognises(path):
             return kind(str(path), **facts)
     raise InvalidParameter(
         f"{address!r}: give postgresql://HOST/DATABASE, mysql://HOST/DATABASE, a DuckDB file (*.duckdb), the folder of a Delta table (with its _delta_log), or "
         "a folder of Parquet files (*.parquet)"
+        if engine is None
+        else f"{address!r}: with --engine give a folder of Parquet files (*.parquet), or that of a Delta table"
     )
 
 
@@ -225,18 +218,3 @@ def source_from(description: Mapping[str, Any]) -> Source:
     if not set(description) <= {"kind", *(field.name for field in fields(kind))}:
         raise StoreCorrupt(_UNSAID)
     return kind(**{name: value for name, value in description.items() if name != "kind"})
-
-
-def _on_engine(address: str, engine: str, facts: Mapping[str, Any]) -> Source:
-    if address.startswith(_POSTGRES):
-        raise InvalidParameter("--engine reads files of Parquet; rows of a database are read without one")
-    if "://" in address:
-        return FolderOnEngine(address, engine=engine, **facts)
-    path = Path(address).absolute()
-    if DeltaTable.recognises(path):
-        return DeltaOnEngine(str(path), engine=engine, **facts)
-    if not ParquetFolder.recognises(path):
-        raise InvalidParameter(
-            f"{address!r}: with --engine give a folder of Parquet files (*.parquet), or that of a Delta table"
-        )
-    return FolderOnEngine(str(path), engine=engine, **facts)

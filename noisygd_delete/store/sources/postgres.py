@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -17,26 +17,22 @@ from ...errors import CountBroken, InvalidParameter, InvalidRequest, SourceError
 from ...records import EditCounts
 from ..entry import seen_too
 from . import session, trigger
-from .by_sql import SqlSource
-from .session import as_written, ask, ask_one, connected, library, of_rows, said
-from .source import (
-    NOTHING_DONE,
-    Accept,
-    Done,
-    ReleaseChain,
-    chosen_by_others,
-    dotted,
-    not_there,
-    put_back,
-    quoted,
-    require_read_once,
-    rows_to_read,
-    still_read,
-)
+from .by_sql import dotted, quoted, rows_to_read
+from .session import as_written, ask, ask_all, ask_one, library, of_rows, said
+from .source import Done, Source, chosen_by_others, put_back, require_read_once
 
 if TYPE_CHECKING:
     import psycopg
 
+_OLDEST = 130_000  # 13
+_LOCK, _STATEMENT = 10, 600  # seconds to wait for somebody's lock, and for a statement that is no reading of all rows
+_ALIVE = {"keepalives": 1, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
+_FIRST = f"-c lock_timeout={_LOCK}s -c statement_timeout={_STATEMENT}s"  # what the address says comes after, and counts
+_LAST = "-c TimeZone=UTC -c DateStyle=ISO -c IntervalStyle=postgres -c extra_float_digits=1 -c bytea_output=hex"
+_HINTS = {
+    "42P01": ". A table of another schema is named with it: --table schema.table",
+    "55P03": ". Somebody else holds a lock there; it is tried again",
+}
 _KEYS = "noisygd_delete.keys"  # a setting, for the length of a transaction
 _PATIENCE = 10.0  # seconds until a transaction whose client died is given up by the server
 _BY_OTHERS = {  # parts of a plan by which other rows decide whether one is read
@@ -57,7 +53,7 @@ _BY_ROW_SECURITY = ", or hidden from this role by row-level security"
 
 
 @dataclass(frozen=True)
-class Postgres(SqlSource):
+class Postgres(Source):
     """A table of a database, or a query of it."""
 
     kind: ClassVar[str] = "postgresql"
@@ -75,9 +71,37 @@ class Postgres(SqlSource):
                 "certificate where no password is asked for it"
             )
 
-    def connected(self) -> AbstractContextManager[psycopg.Connection[Any]]:
-        """A connection; what goes wrong on it is told without words of the server that may quote a row."""
-        return connected(self.address)
+    @staticmethod
+    def recognises(address: str) -> bool:
+        return address.startswith(("postgresql://", "postgres://"))
+
+    @contextmanager
+    def connected(self) -> Iterator[psycopg.Connection[Any]]:
+        """A connection, with what a release relies on set for it; parameters are $1, $2 in its statements.
+
+        Raises:
+            SourceError: whatever goes wrong on it, without words of the server that may quote a row.
+        """
+        psycopg = library()
+        options = psycopg.conninfo.conninfo_to_dict(self.address).get("options") or ""
+        how = {
+            "connect_timeout": 10,
+            "application_name": "noisygd-delete",
+            "cursor_factory": psycopg.RawCursor,
+            **_ALIVE,
+        }
+        try:
+            connection = psycopg.connect(self.address, **how, options=f"{_FIRST} {options} {_LAST}")
+        except psycopg.Error as error:  # nothing was asked yet: these words quote no row
+            words = str(error).strip().partition("\n")[0]
+            raise SourceError(f"{self.address}: {type(error).__name__}; is the server there? {words}") from None
+        try:
+            with connection:
+                if connection.info.server_version < _OLDEST:
+                    raise SourceError(f"{self.address}: PostgreSQL 13 or later is needed")
+                yield connection
+        except psycopg.Error as error:
+            raise SourceError(f"{self.address}: {said(error)}{_HINTS.get(error.sqlstate, '')}") from None
 
     @contextmanager
     def _moment(self, *, marking: bool = False) -> Iterator[tuple[psycopg.Connection[Any], str]]:
@@ -102,15 +126,13 @@ class Postgres(SqlSource):
         return session.shown(connection, done.marks)
 
     def _answer_in_memory(self, connection: psycopg.Connection[Any], asked: str) -> Sequence[Sequence[Any]] | None:
-        from psycopg import sql
-
         if connection.info.parameter_status("server_encoding") != "UTF8":  # which has no word for some blanks
             return None
         connection.execute("SET LOCAL work_mem = '1GB'")  # else it would spill counts to its disk
         connection.execute("SET LOCAL enable_sort = off")
         if any("Sort" in step["Node Type"] for step in _steps(connection, asked)):  # of rows, perhaps more than that
             return None
-        return connection.execute(sql.SQL(asked)).fetchall()
+        return ask_all(connection, asked)
 
     def check_chain(self, instead: str) -> None:
         if self.table is None or self.query is not None:
@@ -153,13 +175,6 @@ class Postgres(SqlSource):
         among = f"{quoted(self._key)} = ANY(current_setting('{_KEYS}')::text[]::{kind}[])"
         own = f"SELECT * FROM ({self._rows()}) AS everybody WHERE {among}"
         return rows_to_read(own, self._key, self.rows_per_subject)
-
-    def _first(self, connection: psycopg.Connection[Any], asked: str) -> Sequence[Any] | None:
-        return ask(connection, asked)
-
-    def _names_in(self, connection: psycopg.Connection[Any], column: str) -> Iterator[str]:
-        rows = f"SELECT {quoted(column)}::text AS name FROM ({self._rows()}) AS named"  # COPY would pad one of char(n)
-        return (name for (name,) in self._cells(connection, ["name"], rows) if name is not None)
 
     def _cells(self, connection: psycopg.Connection[Any], columns: Sequence[str], rows: str) -> Iterator[Sequence[Any]]:
         """COPY gives every value as an export of the table would write it."""
@@ -214,9 +229,7 @@ class Postgres(SqlSource):
         names = [name for step in steps if (name := _relation(step))]
         if self.table is None:
             return names, set(names)
-        return names, {
-            name for step in _steps(connection, f"SELECT * FROM {self._table_name}") if (name := _relation(step))
-        }
+        return names, {name for step in _steps(connection, self._table_rows) if (name := _relation(step))}
 
     @property
     def _table_name(self) -> str:
@@ -244,98 +257,78 @@ class Postgres(SqlSource):
         kind, _ = self._type(connection, column)
         written = as_written(connection, kind, names)
         asked = f"SELECT name FROM unnest($1::text[]) AS given(name) WHERE EXISTS (SELECT FROM {self._table_name} AS t WHERE t.{quoted(column)} = name::{kind})"
-        from psycopg import sql
+        return {name for (name,) in ask_all(connection, asked, written)}
 
-        return {name for (name,) in connection.execute(sql.SQL(asked), [written]).fetchall()}
-
-    def _counted(self, connection: psycopg.Connection[Any], column: str, names: Sequence[str]) -> int:
-        """How many rows of the table have one of these names."""
-        kind, _ = self._type(connection, column)
-        asked = f"SELECT count(*) FROM {self._table_name} WHERE {quoted(column)} = ANY($1::text[]::{kind}[])"
-        return int(ask_one(connection, asked, as_written(connection, kind, names)))
+    def _counted(
+        self, connection: psycopg.Connection[Any], column: str, names: Sequence[str], rows: str | None = None
+    ) -> int:
+        """How many rows of the table have one of these names; or of the query, where the column may have another type."""
+        kind, number = self._type(connection, column)
+        written = as_written(connection, kind, names)
+        which = f"{quoted(column)} = ANY($1::text[]::{kind}[])"
+        if rows is not None and self._columns(connection).get(column) != number:
+            which = f"{quoted(column)}::text = ANY($1::text[])"
+            written = [name.lower() for name in written] if kind == "uuid" else written
+        return int(
+            ask_one(connection, f"SELECT count(*) FROM {rows or self._table_name} AS everything WHERE {which}", written)
+        )
 
     def _read_of(self, connection: psycopg.Connection[Any], ids: Sequence[str], subjects: Sequence[str]) -> int:
-        found = 0
-        for column, names in self._named(ids, subjects):
-            kind, number = self._type(connection, column)
-            written = as_written(connection, kind, names)
-            same = self.query is None or self._columns(connection).get(column) == number
-            which = (
-                f"{quoted(column)} = ANY($1::text[]::{kind}[])" if same else f"{quoted(column)}::text = ANY($1::text[])"
-            )
-            asked = [f"SELECT count(*) FROM ({self._rows()}) AS everything WHERE {which}"]
-            if self.query is not None:
-                asked.append(
-                    f"SELECT count(*) FROM {self._table_name} WHERE {quoted(column)} = ANY($1::text[]::{kind}[])"
-                )
-            lower = [name.lower() for name in written] if kind == "uuid" else written
-            found += max(int(ask_one(connection, one, lower)) for one in asked)
-        return found
+        every = dict.fromkeys((None, None if self.query is None else f"({self._rows()})"))
+        return sum(
+            max(self._counted(connection, column, names, rows) for rows in every)
+            for column, names in self._named(ids, subjects)
+        )
 
-    def delete(
-        self,
-        ids: Sequence[str],
-        subjects: Sequence[str],
-        accept: Accept,
-        done: Done = NOTHING_DONE,
-        chain: ReleaseChain | None = None,
-    ) -> str:
-        from psycopg import sql
-
-        named = self._named(ids, subjects)
+    @contextmanager
+    def _deletion(self, *, chained: bool) -> Iterator[tuple[psycopg.Connection[Any], str]]:
         with self.connected() as connection:
-            if chain is not None:  # one view of the rows for all that is read here
+            if chained:
                 connection.isolation_level = library().IsolationLevel.REPEATABLE_READ
-                position = _now(connection)
-            self._check_names(self._columns(connection))
-            if not session.shown(connection, done.marks):
-                raise put_back(self.address)
-            before = None
-            if chain is not None and self._is_in(connection, position, chain.state):
-                asked = self._rows_of(connection, self._keys_of(connection, named))
-                before = self._read_rows(connection, chain.columns, asked)
-            gone: list[str] = []
-            for column, names in named:
-                kind, _ = self._type(connection, column)
-                self._check_there(connection, column, names)
-                these = f"FROM {self._table_name} WHERE {quoted(column)} = ANY($1::text[]::{kind}[])"
-                found = connection.execute(sql.SQL(f"SELECT {quoted(self.id)}::text {these}"), [list(names)])
-                gone += [str(name) for (name,) in found.fetchall()]
-                with _refusing():
-                    connection.execute(sql.SQL(f"DELETE {these}"), [list(names)])
-            with _refusing():
-                connection.execute("SET CONSTRAINTS ALL IMMEDIATE")  # what waits for the commit is run now
-            still = self._read_of(connection, ids, subjects)
-            if still:
-                raise still_read(still)
-            left = session.leave(connection)
-            number = str(ask_one(connection, "SELECT pg_current_xact_id()::text"))
-            own = EditCounts(deleted=len(gone))
-            if chain is not None and before is not None and trigger.own(connection, self._table_name) == own:
-                stamp = session.stamped(connection, left)
-                state = None if stamp is None else f"{stamp} {seen_too(position, int(number))}"
-                chain.take(before, self._read_rows(connection, chain.columns, asked), state)
-            accept(number if left is None else f"{number}:{left}", gone)
-            with _refusing():
-                connection.commit()
-        return f"transaction:{number}"
+            yield connection, _now(connection) if chained else ""
+
+    @contextmanager
+    def _refusing(self) -> Iterator[None]:
+        try:
+            yield
+        except library().Error as error:
+            if not of_rows(error):
+                raise
+            raise InvalidRequest(f"the source refuses the deletion ({said(error)}); nothing was changed") from None
+
+    def _delete_rows(
+        self, connection: psycopg.Connection[Any], named: Iterable[tuple[str, Sequence[str]]]
+    ) -> list[str]:
+        gone: list[str] = []
+        for column, names in named:
+            kind, _ = self._type(connection, column)
+            there = self._having(connection, column, names)
+            hidden = len(there) < len(names) and self._is_secured_by_row(connection)
+            self._check_there(column, names, there, _BY_ROW_SECURITY if hidden else "")
+            these = f"FROM {self._table_name} WHERE {quoted(column)} = ANY($1::text[]::{kind}[])"
+            gone += [
+                str(name) for (name,) in ask_all(connection, f"SELECT {quoted(self.id)}::text {these}", list(names))
+            ]
+            connection.execute(library().sql.SQL(f"DELETE {these}"), [list(names)])
+        connection.execute("SET CONSTRAINTS ALL IMMEDIATE")  # what waits for the commit is run now
+        return gone
+
+    def _leave_mark(self, connection: psycopg.Connection[Any]) -> tuple[str, str]:
+        left = session.leave(connection)
+        number = str(ask_one(connection, "SELECT pg_current_xact_id()::text"))
+        return number if left is None else f"{number}:{left}", f"transaction:{number}"
+
+    def _state_to_come(self, connection: psycopg.Connection[Any], position: str, mark: str, deleted: int) -> str | None:
+        number, _, left = mark.partition(":")
+        stamp = session.stamped(connection, left)
+        alone = trigger.own(connection, self._table_name) == EditCounts(deleted=deleted)
+        return f"{stamp} {seen_too(position, int(number))}" if stamp is not None and alone else None
 
     def _keys_having(self, connection: psycopg.Connection[Any], column: str, names: Sequence[str]) -> list[str]:
-        from psycopg import sql
-
         key, (kind, _) = quoted(self._key), self._type(connection, column)
         which = f"{quoted(column)} = ANY($1::text[]::{kind}[]) AND {key} IS NOT NULL"
         asked = f"SELECT DISTINCT {key}::text FROM {self._table_name} WHERE {which}"
-        written = as_written(connection, kind, names)
-        return [found for (found,) in connection.execute(sql.SQL(asked), [written]).fetchall()]
-
-    def _check_there(self, connection: psycopg.Connection[Any], column: str, names: Sequence[str]) -> None:
-        there = self._having(connection, column, names)
-        missing = next((name for name in names if name not in there), None)
-        if missing is None:
-            return
-        hidden = _BY_ROW_SECURITY if self._is_secured_by_row(connection) else ""
-        raise not_there("id" if column == self.id else "subject", missing, hidden)
+        return [found for (found,) in ask_all(connection, asked, as_written(connection, kind, names))]
 
     def trace(self, mark: str) -> str | None:
         return mark.partition(":")[2] or None
@@ -416,17 +409,6 @@ def _relation(step: dict[str, Any]) -> str | None:
     if "Relation Name" in step:
         return f"{quoted(step['Schema'])}.{quoted(step['Relation Name'])}"
     return str(step["CTE Name"]).replace(".", " ") if step["Node Type"] == "CTE Scan" else None
-
-
-@contextmanager
-def _refusing() -> Iterator[None]:
-    """What the server says about the rows of one request refuses that request alone."""
-    try:
-        yield
-    except library().Error as error:
-        if not of_rows(error):
-            raise
-        raise InvalidRequest(f"the source refuses the deletion ({said(error)}); nothing was changed") from None
 
 
 def _now(connection: psycopg.Connection[Any]) -> str:

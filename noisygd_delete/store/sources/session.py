@@ -1,4 +1,4 @@
-"""Sessions with PostgreSQL: how one is opened, which of its words are told, and what of a deletion it refuses for good.
+"""Sessions with PostgreSQL: which of its words are told, and what of a deletion it refuses for good.
 
 What a deletion in PostgreSQL leaves there, so that a later snapshot shows that it is still of the same history.
 
@@ -12,21 +12,15 @@ put back as it was, without recovery to a point in time: until the counter of it
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from ...errors import MissingDependency, SourceError
+from ...errors import MissingDependency
 
 if TYPE_CHECKING:
     import psycopg
 
-_OLDEST = 130_000  # 13
-_LOCK, _STATEMENT = 10, 600  # seconds to wait for somebody's lock, and for a statement that is no reading of all rows
-_ALIVE = {"keepalives": 1, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
-_FIRST = f"-c lock_timeout={_LOCK}s -c statement_timeout={_STATEMENT}s"  # what the address says comes after, and counts
-_LAST = "-c TimeZone=UTC -c DateStyle=ISO -c IntervalStyle=postgres -c extra_float_digits=1 -c bytea_output=hex"
 # classes of errors of one statement about some rows; whose words may quote one
 _OF_ROWS = ("09", "22", "23", "27", "38", "39", "44", "P0")
 # whose words are about names, rights and time alone
@@ -41,29 +35,6 @@ def library() -> Any:
     return psycopg
 
 
-@contextmanager
-def connected(address: str) -> Iterator[psycopg.Connection[Any]]:
-    """A connection, with what a release relies on set for it; parameters are $1, $2 in its statements.
-
-    Raises:
-        SourceError: whatever goes wrong on it, without words of the server that may quote a row.
-    """
-    psycopg = library()
-    options = psycopg.conninfo.conninfo_to_dict(address).get("options") or ""
-    how = {"connect_timeout": 10, "application_name": "noisygd-delete", "cursor_factory": psycopg.RawCursor, **_ALIVE}
-    try:
-        connection = psycopg.connect(address, **how, options=f"{_FIRST} {options} {_LAST}")
-    except psycopg.Error as error:  # nothing was asked yet: these words quote no row
-        raise SourceError(f"{address}: {type(error).__name__}; is the server there? {_first_line(error)}") from None
-    try:
-        with connection:
-            if connection.info.server_version < _OLDEST:
-                raise SourceError(f"{address}: PostgreSQL 13 or later is needed")
-            yield connection
-    except psycopg.Error as error:
-        raise SourceError(f"{address}: {said(error)}{_hint(error)}") from None
-
-
 def said(error: Any) -> str:
     """An error of the server by its name and code; in its words where they are about names, rights or time."""
     if not error.sqlstate:
@@ -72,33 +43,25 @@ def said(error: Any) -> str:
     return f"{type(error).__name__}, SQLSTATE {error.sqlstate}" + (f": {words}" if words else "")
 
 
-def _hint(error: Any) -> str:
-    if error.sqlstate == "42P01":
-        return ". A table of another schema is named with it: --table schema.table"
-    if error.sqlstate == "55P03":
-        return ". Somebody else holds a lock there; it is tried again"
-    return ""
-
-
-def _first_line(error: Any) -> str:
-    return str(error).strip().partition("\n")[0]
-
-
 def of_rows(error: Any) -> bool:
     """Whether an error is about the rows of one statement: a constraint, a trigger, a value. Another request may fare better."""
     return bool(error.sqlstate) and error.sqlstate[:2] in _OF_ROWS
 
 
-def ask(connection: psycopg.Connection[Any], asked: str, *values: Any) -> tuple[Any, ...] | None:
-    """The first row of the answer to a statement that was made here, of quoted names or by the operator."""
+def ask_all(connection: psycopg.Connection[Any], asked: str, *values: Any) -> list[tuple[Any, ...]]:
+    """The answer to a statement that was made here, of quoted names or by the operator."""
     from psycopg import sql
 
-    found: tuple[Any, ...] | None = connection.execute(sql.SQL(asked), values or None).fetchone()
-    return found
+    return connection.execute(sql.SQL(asked), values or None).fetchall()
+
+
+def ask(connection: psycopg.Connection[Any], asked: str, *values: Any) -> Any:
+    """The first row of it, a tuple; None where there is none."""
+    return next(iter(ask_all(connection, asked, *values)), None)
 
 
 def ask_one(connection: psycopg.Connection[Any], asked: str, *values: Any) -> Any:
-    """The first value of it."""
+    """The first value of that row."""
     found = ask(connection, asked, *values)
     return None if found is None else found[0]
 
@@ -113,8 +76,8 @@ def as_written(connection: psycopg.Connection[Any], kind: str, names: Sequence[s
     same += f" OR format('%s', name::{kind}) = name"  # as it is shown, which of an address in a network differs
     try:
         with connection.transaction():
-            asked = psycopg.sql.SQL(f"SELECT name FROM unnest($1::text[]) AS given(name) WHERE {same}")
-            return [name for (name,) in connection.execute(asked, [list(names)]).fetchall()]
+            asked = f"SELECT name FROM unnest($1::text[]) AS given(name) WHERE {same}"
+            return [name for (name,) in ask_all(connection, asked, list(names))]
     except (
         psycopg.DataError,
         psycopg.IntegrityError,

@@ -21,8 +21,8 @@ A query must choose each row by itself: what a window, a LIMIT or a sample choos
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -33,6 +33,7 @@ from ...features.schema import Schema, Table
 from ...features.schema.files import BLOCK_ROWS
 from ...features.schema.values import write_text
 from ...records import NONE_LEFT_OUT, EditCounts, LeftOut
+from .by_sql import quoted, rows_left_out, rows_to_read, statement, tables_of
 
 _LONGEST_CELL = 1 << 20  # characters
 _MOST_HELD = 1 << 24  # characters of one block
@@ -93,7 +94,7 @@ class ReleaseChain(Protocol):
     def columns(self) -> Sequence[str]:
         """What a release reads of a row."""
 
-    def take(self, before: Iterable[Table], after: Iterable[Table], state: str | None = None) -> None:
+    def take(self, before: Iterable[Table], after: Iterable[Table], state: str = "") -> None:
         """Before a deletion in that state is committed: the rows that a release reads of whom it concerns, as they are and as they will be, and the
         state that it leaves, where that is known already."""
 
@@ -137,14 +138,14 @@ class Source(ABC):
         if not self.one_table and self.table is None and self.query is None:
             raise InvalidParameter("say which rows: --table NAME, or --query SELECT, or both")
 
-    @abstractmethod
+    @contextmanager
     def snapshot(
         self,
         columns: Sequence[str],
         since: str | None = None,
         done: Done = NOTHING_DONE,
         chain: ReleaseChain | None = None,
-    ) -> AbstractContextManager[Snapshot]:
+    ) -> Iterator[Snapshot]:
         """One moment of the source, with these columns of every row that a release may read.
 
         Args:
@@ -156,27 +157,52 @@ class Source(ABC):
             SourceError: the source cannot be reached, does not have these rows, does not show what was done, or finds that it has not
                 counted all.
         """
+        with self._moment(marking=chain is not None) as (connection, position):
+            try:
+                self._check_plan(connection, again=True)
+            except InvalidParameter as error:
+                raise SourceError(f"{error}. Nothing was published") from None
+            changes = None if since is None else self._changed(connection, since, position, columns)
+            self._check_done(connection, position, done)
+            rows, left_out = self._rows_to_read(connection)
+            unchanged = chain is not None and self._is_in(connection, position, chain.state)
+            yield Snapshot(
+                position,
+                blocks(self.address, columns, self._cells(connection, columns, rows)),
+                changes,
+                left_out,
+                None if chain is None else self._state(connection, position),
+                unchanged,
+                lambda schema: self._counted_codes(connection, schema, rows),
+            )
 
-    @abstractmethod
     def check(self) -> None:
         """Raise `InvalidParameter` unless a store may be made over these rows: they name themselves, none of them is read or not because
         of others, and none from a copy. `SourceError`: they are not there."""
+        with self._moment() as (connection, _):
+            self._check_plan(connection)
+            self._check_columns(self._columns(connection))
+            self._check_types(connection)
 
-    @abstractmethod
     def columns(self) -> list[str]:
         """The names of the columns of the rows there."""
+        with self._moment() as (connection, _):
+            return list(self._columns(connection))
 
-    @abstractmethod
     def every(self, columns: Sequence[str]) -> Generator[Table]:
         """These columns of all rows there, whoever has how many."""
+        with self._moment() as (connection, _):
+            yield from blocks(self.address, columns, self._cells(connection, columns, self._rows()))
 
-    @abstractmethod
     def names(self, column: str) -> Iterator[str]:
         """What stands in a column of ids or persons, exactly, in all rows there."""
+        with self._moment() as (connection, _):
+            yield from self._names_in(connection, column)
 
-    @abstractmethod
     def position(self) -> str:
         """Where the source stands now: what was committed before this call, a snapshot taken after it covers."""
+        with self._moment() as (_, position):
+            return position
 
     @abstractmethod
     def held(self, ids: Sequence[str], subjects: Sequence[str], *, names: bool = False) -> int:
@@ -215,7 +241,8 @@ class Source(ABC):
 
     def is_in(self, state: str | None) -> bool:
         """Whether the rows are as in this state (`Snapshot.state`)."""
-        return False
+        with self._moment() as (connection, position):
+            return self._is_in(connection, position, state)
 
     def is_watched(self) -> bool:
         """Whether it shows that now, and not only after `watch`."""
@@ -241,11 +268,40 @@ class Source(ABC):
             InvalidRequest: one of them has no row, the source refuses, or a release would still read one; nothing was deleted.
             SourceError: the source cannot be reached, and `committed` tells whether it was done; or it does not show what was done before.
         """
-        raise self._left_to_the_application()
+        if not self._is_deleted_from:
+            raise self._left_to_the_application()
+        named = self._named(ids, subjects)
+        with self._deletion(chained=chain is not None) as (connection, position):
+            self._check_names(self._columns(connection))
+            if not self._shown(connection, position, done):
+                raise put_back(self.address)
+            before = None
+            if chain is not None and self._is_in(connection, position, chain.state):
+                own = self._rows_of(connection, self._keys_of(connection, named))
+                before = self._read_rows(connection, chain.columns, own)
+            with self._refusing():
+                gone = self._delete_rows(connection, named)
+            still = self._read_of(connection, ids, subjects)
+            if still:
+                raise still_read(still)
+            mark, committed_at = self._leave_mark(connection)
+            state = None
+            if chain is not None and before is not None:
+                state = self._state_to_come(connection, position, mark, len(gone))
+                if state is not None:
+                    chain.take(before, self._read_rows(connection, chain.columns, own), state)
+            accept(mark, gone)
+            with self._refusing():
+                connection.commit()
+            if chain is not None and state == "":
+                chain.leave(self._state_left(connection))
+        return committed_at
 
     def committed(self, mark: str) -> str | None:
         """The position at which the deletion with this mark was committed; None if it was not, and never will be."""
-        raise self._left_to_the_application()
+        with self._moment() as (connection, _):
+            number = self._number_of(connection, mark)
+        return None if number is None else f"version:{number}"
 
     def watch(self, columns: Sequence[str], since: str | None) -> EditCounts | None:
         """Begin to count the changes that nobody tells of, or go on; those of these columns since this position, where they were counted.
@@ -257,6 +313,161 @@ class Source(ABC):
             f"{self.address}: nothing there counts changes: {self.uncounted}. Plans over such rows start every release anew, so that no figure "
             "depends on the count; certificates say that it was not taken"
         )
+
+    # What a kind of source says of itself. A connection is that of the kind's own library.
+
+    @abstractmethod
+    def _moment(self, *, marking: bool = False) -> AbstractContextManager[tuple[Any, str]]:
+        """A connection on one moment of the rows, and its position. `marking`: a mark may be left there by it."""
+
+    @property
+    @abstractmethod
+    def _table_name(self) -> str: ...
+
+    @property
+    def _table_rows(self) -> str:
+        return f"SELECT * FROM {self._table_name}"
+
+    @abstractmethod
+    def _columns(self, connection: Any) -> Mapping[str, Any]:
+        """The columns of the rows there, and their types."""
+
+    @abstractmethod
+    def _cells(self, connection: Any, columns: Sequence[str], rows: str) -> Iterator[Sequence[Any]]: ...
+
+    @abstractmethod
+    def _check_plan(self, connection: Any, *, again: bool = False) -> None:
+        """Raise `InvalidParameter` where a query, or a view under it, reads a copy, or lets other rows decide whether one is read.
+        `again`: a view may have been replaced; what a planner puts in by itself on another day is no reason."""
+
+    @abstractmethod
+    def _unfit(self, connection: Any, column: str) -> str | None:
+        """The type of a column, in the rows that are read or in the table, of which a value has no text or several; None: it has one."""
+
+    @abstractmethod
+    def _read_of(self, connection: Any, ids: Sequence[str], subjects: Sequence[str]) -> int:
+        """How many rows have one of these names, of the table and of what a release may read: the larger number."""
+
+    def _changed(self, connection: Any, since: str, position: str, columns: Sequence[str]) -> EditCounts | None:
+        return self.changes(since, position, columns)
+
+    def _alone(self, connection: Any) -> bool:
+        """Whether the source itself keeps ids from standing twice."""
+        return False
+
+    def _answer_in_memory(self, connection: Any, asked: str) -> Sequence[Sequence[Any]] | None:
+        """The whole answer, worked out in memory alone; None: this source would write something to its disk for it."""
+        return None
+
+    # Of those that rows are deleted from:
+
+    @property
+    def _is_deleted_from(self) -> bool:
+        return self.table is not None
+
+    def _deletion(self, *, chained: bool) -> AbstractContextManager[tuple[Any, str]]:
+        """A connection in a transaction that may write; where it is one of a chain, one view of the rows, and its position."""
+        raise NotImplementedError
+
+    def _refusing(self) -> AbstractContextManager[None]:
+        """What the source says about the rows of one request refuses that request alone."""
+        raise NotImplementedError
+
+    def _delete_rows(self, connection: Any, named: Iterable[tuple[str, Sequence[str]]]) -> list[str]:
+        """Delete the rows of these names in a column each, all of which must have one; the ids of the rows."""
+        raise NotImplementedError
+
+    def _leave_mark(self, connection: Any) -> tuple[str, str]:
+        """The mark of the transaction under way, and its position."""
+        raise NotImplementedError
+
+    def _number_of(self, connection: Any, mark: str) -> int | None:
+        """Which of the deletions that were made here has this mark, where they are numbered; None: none has."""
+        raise self._left_to_the_application()
+
+    def _shown(self, connection: Any, position: str, done: Done) -> bool:
+        """Whether the deletions that were made here are in the history of these rows."""
+        return all(self._number_of(connection, mark) is not None for mark in done.marks)
+
+    # Of those that a chain goes on over:
+
+    def _state(self, connection: Any, position: str) -> str | None:
+        """By which these rows are known again; None: not at all."""
+        return None
+
+    def _is_in(self, connection: Any, position: str, state: str | None) -> bool:
+        """Whether the rows are as in this state."""
+        return state is not None and self._state(connection, position) == state
+
+    def _rows_of(self, connection: Any, keys: Sequence[str]) -> str:
+        """SQL of the rows that a release reads of these persons (ids, where the source names no persons)."""
+        raise NotImplementedError
+
+    def _keys_having(self, connection: Any, column: str, names: Sequence[str]) -> list[str]:
+        """Whom the rows with these names in a column are about."""
+        raise NotImplementedError
+
+    def _state_to_come(self, connection: Any, position: str, mark: str, deleted: int) -> str | None:
+        """The state that the transaction under way will leave, which deletes so many rows; "": it is known when it is committed; None: never."""
+        return ""
+
+    def _state_left(self, connection: Any) -> str | None:
+        """The state that the transaction just committed has left."""
+        return None
+
+    def _keys_of(self, connection: Any, named: Iterable[tuple[str, Sequence[str]]]) -> list[str]:
+        """Whom the rows with these names are about, each once."""
+        return list(dict.fromkeys(key for one in named for key in self._keys_having(connection, *one)))
+
+    def _names_in(self, connection: Any, column: str) -> Iterator[str]:
+        rows = f"SELECT CAST({quoted(column)} AS VARCHAR) AS name FROM ({self._rows()}) AS named"
+        return (name for (name,) in self._cells(connection, ["name"], rows) if name is not None)
+
+    def _read_rows(self, connection: Any, columns: Sequence[str], rows: str) -> list[Table]:
+        return list(blocks(self.address, columns, self._cells(connection, columns, rows)))
+
+    def _counted_codes(self, connection: Any, schema: Schema, rows: str) -> CountTables | None:
+        try:
+            found = self._answer_in_memory(connection, statement(schema, rows, self._columns(connection)))
+        except InvalidParameter:
+            return None
+        return None if found is None else tables_of(schema, found)
+
+    def _check_done(self, connection: Any, position: str, done: Done) -> None:
+        """Raise `SourceError` unless these rows show what was done before."""
+        if not self._shown(connection, position, done):
+            raise put_back(self.address)
+        back = self._read_of(connection, done.ids, done.subjects)
+        if back:
+            raise came_back(self.address, back)
+        if done.refuse is not None:
+            done.refuse(self._names_in(connection, self.id))
+
+    def _rows(self) -> str:
+        """SQL of all rows there."""
+        if self.query is None:
+            return self._table_rows
+        return self.query.strip().rstrip(";") + "\n"  # its last line may be a comment
+
+    def _rows_to_read(self, connection: Any) -> tuple[str, LeftOut]:
+        """SQL of those that a release reads (see `source`), and what that leaves out; nothing where each id is known to be alone."""
+        named = self._key in self._columns(connection)  # queries of earlier versions need not name their rows
+        if not named or (self.subject is None and self.query is None and self._alone(connection)):
+            return self._rows(), LeftOut()
+        facts = self._rows(), self._key, self.rows_per_subject
+        (counted,) = self._cells(connection, ["persons", "rows"], rows_left_out(*facts))
+        left_out = LeftOut(*map(int, counted))
+        return rows_to_read(*facts) if left_out.rows else self._rows(), left_out
+
+    def _check_types(self, connection: Any) -> None:
+        """Raise `InvalidParameter` unless a text names one value of the columns of ids and persons."""
+        for column in filter(None, (self.id, self.subject)):
+            unfit = self._unfit(connection, column)
+            if unfit is not None:
+                raise InvalidParameter(
+                    f"{self.address}: the column {column!r} is of type {unfit}, whose values no request can name by one text each; name a column of "
+                    "whole numbers, text, uuids or dates, or add one to the table that is computed from it"
+                )
 
     @property
     def _key(self) -> str:
@@ -276,6 +487,15 @@ class Source(ABC):
                 raise InvalidParameter(
                     f"{self.address}: the rows have no column {column!r} for --{what}; there are: {shown}. Correct --{what}, or let --query give it"
                 )
+
+    def _check_there(self, column: str, names: Sequence[str], there: Collection[str], hidden: str = "") -> None:
+        """Raise `InvalidRequest` unless all these names are among those of a column."""
+        missing = next((name for name in names if name not in there), None)
+        if missing is not None:
+            what = "id" if column == self.id else "subject"
+            raise InvalidRequest(
+                f"{what} {missing!r} is not in the table (never there, or erased already{hidden}); nothing was changed"
+            )
 
     def _check_names(self, there: Collection[str]) -> None:
         """The same of a deletion."""
@@ -326,38 +546,6 @@ def blocks(
 def _table(source: str, names: Sequence[str], cells: list[list[str]], first: int) -> Table:
     columns = (list(column) for column in zip(*cells, strict=True))
     return Table(source, dict(zip(names, columns, strict=True)), range(first, first + len(cells)))
-
-
-def quoted(name: str) -> str:
-    """A name as SQL has it."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def dotted(table: str) -> str:
-    """A table's name, perhaps with that of its schema."""
-    return ".".join(map(quoted, table.split(".")))
-
-
-def rows_to_read(rows: str, key: str, most: int) -> str:
-    """SQL: those among these rows whose key stands in no more than `most` of them."""
-    more = f"SELECT {quoted(key)} AS name FROM ({rows}) AS counted GROUP BY 1 HAVING count(*) > {most}"
-    return (
-        f"SELECT everything.* FROM ({rows}) AS everything WHERE everything.{quoted(key)} IS NOT NULL "
-        f"AND NOT EXISTS (SELECT 1 FROM ({more}) AS more WHERE more.name = everything.{quoted(key)})"
-    )
-
-
-def rows_left_out(rows: str, key: str, most: int) -> str:
-    """SQL: how many keys stand in more rows than that, and how many rows these are and those without a key."""
-    counted = f"SELECT {quoted(key)} AS name, count(*) AS n FROM ({rows}) AS counted GROUP BY 1"
-    return f"SELECT count(name), coalesce(CAST(sum(n) AS BIGINT), 0) FROM ({counted}) AS many WHERE name IS NULL OR n > {most}"
-
-
-def not_there(what: str, name: str, more: str = "") -> InvalidRequest:
-    """A name that was asked for and has no row."""
-    return InvalidRequest(
-        f"{what} {name!r} is not in the table (never there, or erased already{more}); nothing was changed"
-    )
 
 
 def still_read(rows: int) -> InvalidRequest:

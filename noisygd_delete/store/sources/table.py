@@ -35,7 +35,7 @@ from ..disk import Disk, explained, read
 from ..entry import Entry, EntryKinds, check_position, position_covers
 from ..journal import held, sealed, unsealed
 from ..layout import Layout
-from ..training_table import NOTHING_CHANGED, OpenedStore, TrainingTable
+from ..training_table import NOTHING_CHANGED, Change, OpenedStore, TrainingTable
 from .chain import KeptChain, SummedRows, summed
 from .opening import source_from
 from .reading import Held, columns_of, held_in, rows_of
@@ -120,7 +120,7 @@ _NOTHING_PUBLISHED = "nothing was published"
 
 
 def check_over(source: Source, schema: Schema, plan: Plan, memory: int | None = None) -> None:
-    """Read the rows once, and raise unless a store may be made over them. See `Store.check_over`."""
+    """Read the rows once, and raise unless a store may be made over them, whatever is at its path: what `Store.create_over` asks first."""
     plan.method.check_any_order(plan.problem, ways_elsewhere(plan.problem))
     if schema.id_column != source.id or schema.subject_column != source.subject:
         raise InvalidParameter("schema and source name different columns of ids or of persons")
@@ -148,7 +148,7 @@ def _check_chain(source: Source, plan: Plan) -> None:
         )
 
 
-class TableInSource(TrainingTable[Deletion]):
+class TableInSource(TrainingTable):
     """Rows in a `Source`, read there for every release."""
 
     source: Source
@@ -157,7 +157,8 @@ class TableInSource(TrainingTable[Deletion]):
     edited = "the rows are deleted in the source"
 
     def __init__(self, files: OpenedStore, described: Mapping[str, Any]) -> None:
-        self._files, self.source = files, source_from(described)
+        super().__init__(files)
+        self.source = source_from(described)
         self._facts: dict[str, Any] = {"position": None, "counted": None, "mark": None}
         self._chain = KeptChain(files)
         # of the rows that were summed last, and whether it is the chain's
@@ -259,7 +260,8 @@ class TableInSource(TrainingTable[Deletion]):
             stored_journal.require_base(deletion.base, None, self._files.ledger)
         return deletion
 
-    def is_unfinished(self, change: Deletion) -> bool:
+    def is_unfinished(self, change: Change) -> bool:
+        assert isinstance(change, Deletion)
         ledger = self._files.ledger
         if ledger.length == change.base:
             self._committed = self.source.committed(change.mark)
@@ -272,8 +274,9 @@ class TableInSource(TrainingTable[Deletion]):
         """Whether this entry publishes what was edited before it, or says that it cannot be."""
         return self._made(place) or self._files.ledger.entry(place).kind is EntryKinds.WITHHELD
 
-    def carry_out(self, change: Deletion) -> tuple[list[Entry], Release]:
+    def carry_out(self, change: Change) -> tuple[list[Entry], Release]:
         """The ledger says at once that the rows were deleted: their position is earlier than the snapshot's."""
+        assert isinstance(change, Deletion)
         if self._committed is not None:
             self._chain.catch_up(deleted=True)
             self._note(change.counts, self._committed, change.request_id, self.source.trace(change.mark))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import CountBroken
 from ...records import EditCounts
+from .by_sql import literal, quoted
 from .session import MAKING, ask
 
 if TYPE_CHECKING:
@@ -61,9 +62,6 @@ def installing(table: str, reader: str | None = None) -> list[str]:
     Args:
         reader: the role that learns, if that is another one.
     """
-    from psycopg import sql
-
-    there = sql.Literal(table).as_string()
     statements = [*_TABLES, _FUNCTION, f"LOCK TABLE {table} IN SHARE ROW EXCLUSIVE MODE", *removing(table)]
     for kind, (operation, rows) in _KINDS.items():
         statements.append(
@@ -76,10 +74,10 @@ def installing(table: str, reader: str | None = None) -> list[str]:
     # ALWAYS: also in a session that replays what happened elsewhere
     statements += [f"ALTER TABLE {table} ENABLE ALWAYS TRIGGER {trigger}" for trigger in _TRIGGERS]
     statements.append(
-        f"INSERT INTO noisygd_delete.watched (relation, rows_then) SELECT {there}::regclass, count(*) FROM {table}"
+        f"INSERT INTO noisygd_delete.watched (relation, rows_then) SELECT {_regclass(table)}, count(*) FROM {table}"
     )
     if reader is not None:
-        role = sql.Identifier(reader).as_string()
+        role = quoted(reader)
         statements += [
             f"GRANT USAGE ON SCHEMA noisygd_delete TO {role}",
             f"GRANT SELECT ON noisygd_delete.watched, noisygd_delete.changes TO {role}",
@@ -91,37 +89,32 @@ def installing(table: str, reader: str | None = None) -> list[str]:
 
 def removing(table: str) -> list[str]:
     """The statements that end it; where nothing ever counted, they fail."""
-    from psycopg import sql
-
-    there = sql.Literal(table).as_string()
+    there = _regclass(table)
     return [
         *(f"DROP TRIGGER IF EXISTS {trigger} ON {table}" for trigger in _TRIGGERS),
-        f"DELETE FROM noisygd_delete.changes WHERE relation = {there}::regclass",
-        f"DELETE FROM noisygd_delete.watched WHERE relation = {there}::regclass",
+        f"DELETE FROM noisygd_delete.changes WHERE relation = {there}",
+        f"DELETE FROM noisygd_delete.watched WHERE relation = {there}",
     ]
 
 
 def is_there(connection: psycopg.Connection[Any], table: str) -> bool:
     """Whether something was begun to be counted of this table, whole or not."""
-    if _row(connection, "SELECT to_regclass('noisygd_delete.watched')") == (None,):
+    if ask(connection, "SELECT to_regclass('noisygd_delete.watched')") == (None,):
         return False
-    return _row(connection, f"SELECT 1 FROM noisygd_delete.watched WHERE relation = {_regclass(table)}") is not None
+    return ask(connection, f"SELECT 1 FROM noisygd_delete.watched WHERE relation = {_regclass(table)}") is not None
 
 
 def fold(connection: psycopg.Connection[Any], table: str, covered: str) -> None:
     """Put the counts that this snapshot sees together into one number; whoever asks for changes since before them is told that they are not known."""
-    from psycopg import sql
-
     there = _regclass(table)
-    connection.execute(
-        sql.SQL(
-            "WITH folded AS (DELETE FROM noisygd_delete.changes "
-            f"WHERE relation = {there} AND pg_visible_in_snapshot(xid, {_snapshot(covered)}) RETURNING xid, inserted, deleted) "
-            "UPDATE noisygd_delete.watched SET rows_then = rows_then + (SELECT coalesce(sum(inserted - deleted), 0) FROM folded), "
-            "since = coalesce((SELECT xid FROM folded WHERE xid > watched.since ORDER BY xid DESC LIMIT 1), since) "
-            f"WHERE relation = {there}"
-        )
+    folded = (
+        "WITH folded AS (DELETE FROM noisygd_delete.changes "
+        f"WHERE relation = {there} AND pg_visible_in_snapshot(xid, {_snapshot(covered)}) RETURNING xid, inserted, deleted) "
+        "UPDATE noisygd_delete.watched SET rows_then = rows_then + (SELECT coalesce(sum(inserted - deleted), 0) FROM folded), "
+        "since = coalesce((SELECT xid FROM folded WHERE xid > watched.since ORDER BY xid DESC LIMIT 1), since) "
+        f"WHERE relation = {there}"
     )
+    run(connection, [folded])
 
 
 def counted(connection: psycopg.Connection[Any], address: str, table: str, since: str) -> EditCounts | None:
@@ -134,19 +127,19 @@ def counted(connection: psycopg.Connection[Any], address: str, table: str, since
         return None
     there, before = _regclass(table), _snapshot(since)
     names = ", ".join(f"'{trigger}'" for trigger in _TRIGGERS)
-    began, covers, triggers = _row(
+    began, covers, triggers = ask(
         connection,
         f"SELECT rows_then, pg_visible_in_snapshot(since, {before}), (SELECT count(*) FROM pg_trigger WHERE tgrelid = relation "
         f"AND tgname IN ({names}) AND tgenabled = 'A') FROM noisygd_delete.watched WHERE relation = {there}",
     )
-    *numbers, balance = _row(
+    *numbers, balance = ask(
         connection,
         f"SELECT {', '.join(f'coalesce(sum({kind}) FILTER (WHERE later), 0)::bigint' for kind in _KINDS)}, "
         f"coalesce(sum(inserted - deleted), 0)::bigint FROM (SELECT *, NOT pg_visible_in_snapshot(xid, {before}) AS later "
         f"FROM noisygd_delete.changes WHERE relation = {there}) AS counts",
     )
     found = EditCounts(**dict(zip(_KINDS, numbers, strict=True)))
-    rows, written = _row(
+    rows, written = ask(
         connection,
         f"SELECT count(*), count(*) FILTER (WHERE {_NEWER.format(before)}) FROM {_WRITTEN.format(table)}",
     )
@@ -169,7 +162,7 @@ def own(connection: psycopg.Connection[Any], table: str) -> EditCounts | None:
     asked = (
         f"SELECT {sums} FROM noisygd_delete.changes WHERE relation = {_regclass(table)} AND xid = pg_current_xact_id()"
     )
-    return EditCounts(**dict(zip(_KINDS, _row(connection, asked), strict=True)))
+    return EditCounts(**dict(zip(_KINDS, ask(connection, asked), strict=True)))
 
 
 def chosen_anew(connection: psycopg.Connection[Any], table: str, since: str) -> bool:
@@ -193,7 +186,7 @@ def shaped_anew(connection: psycopg.Connection[Any], table: str, since: str) -> 
 
 def _is_newer(connection: psycopg.Connection[Any], numbers: str, since: str) -> bool:
     asked = f"SELECT EXISTS (SELECT FROM {_WRITTEN.format(f'({numbers})')} WHERE {_NEWER.format(_snapshot(since))})"
-    return bool(_row(connection, asked)[0])
+    return bool(ask(connection, asked)[0])
 
 
 def _broken(address: str, why: str) -> CountBroken:
@@ -204,19 +197,11 @@ def _broken(address: str, why: str) -> CountBroken:
 
 
 def _regclass(table: str) -> str:
-    from psycopg import sql
-
-    return f"{sql.Literal(table).as_string()}::regclass"
+    return f"{literal(table)}::regclass"
 
 
 def _snapshot(position: str) -> str:
-    from psycopg import sql
-
-    return f"{sql.Literal(position.partition(':')[2]).as_string()}::pg_snapshot"
-
-
-def _row(connection: psycopg.Connection[Any], statement: str) -> Any:
-    return ask(connection, statement)
+    return f"{literal(position.partition(':')[2])}::pg_snapshot"
 
 
 def run(connection: psycopg.Connection[Any], statements: list[str]) -> None:

@@ -11,13 +11,14 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from itertools import islice
 from typing import Any
 from uuid import UUID
 
 from ...errors import InvalidParameter, Word
 
 MOST_TOKENS = 10_000
-_PIECE = 1 << 22
+_LINES = 1 << 14
 
 
 class Verdicts(Word):
@@ -103,15 +104,10 @@ def _forms(token: str) -> set[bytes]:
 
 
 def _joined(values: Iterable[object]) -> Iterator[bytes]:
-    held: list[str] = []
-    size = 0
-    for value in values:
-        held.append(value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value))
-        size += len(held[-1])
-        if size > _PIECE:
-            yield "\n".join(held).encode("utf-8", "replace")
-            held, size = [], 0
-    yield "\n".join(held).encode("utf-8", "replace")
+    """A line for each, many of them at a time."""
+    texts = (value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value) for value in values)
+    while some := list(islice(texts, _LINES)):
+        yield "\n".join([*some, ""]).encode("utf-8", "replace")
 
 
 def verdict(place: str, found: set[int], remedy: str) -> Place:

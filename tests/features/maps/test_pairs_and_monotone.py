@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from noisygd_delete import maps
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.features.maps import Shapes
+from noisygd_delete.features.schema import published as reader
 from noisygd_delete.papers.shapes import shapes_page, shapes_picture
-from noisygd_delete.store.publishers import reader
 from tests.cli.planned import main
 from tests.features.maps.test_shapes import a_store
 

@@ -10,7 +10,7 @@ import pytest
 
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.evidence import Erasure, erasure_certificate, new_key, sign, verify_certificate
-from noisygd_delete.evidence.erasure import erasure_in, events_of, ledger_of, standing
+from noisygd_delete.evidence.erasure import erasure_in, ledger_of, standing
 from noisygd_delete.papers import store_report
 from noisygd_delete.papers.requests import register_lines
 from noisygd_delete.papers.sheets import model_card
@@ -74,7 +74,7 @@ def test_a_place_that_did_not_give_up_the_old_model_is_named(path: Path, tmp_pat
 def test_the_report_names_each_place_and_what_it_holds(path: Path, tmp_path: Path) -> None:
     def report() -> str:
         ledger = ledger_of(path)
-        return store_report(plan=ledger.plan, events=events_of(ledger), standing=standing(ledger))
+        return store_report(plan=ledger.plan, events=ledger.events, standing=standing(ledger))
 
     told = f"folder:{tmp_path / 'out'}: release 2 in force there. No earlier model lies there."
     assert told in " ".join(report().split())

@@ -105,7 +105,7 @@ IDS = [f"{label}-{loss.name}" for label, loss in CASES]
 
 @pytest.mark.parametrize(("label", "loss"), CASES, ids=IDS)
 def test_plain_numbers_predict_the_same(label: str, loss: losses.Loss, tmp_path: Path) -> None:
-    from noisygd_delete.store.publishers import reader
+    from noisygd_delete.features.schema import published as reader
 
     of = schema(label, NUMBERS, LISTS, TIMES)
     made, given = model(loss, of.features), cells(200)
@@ -151,10 +151,11 @@ def raw(of: Schema, given: dict[str, list[str]]) -> dict[str, np.ndarray]:
     return numbers | {name: np.array([[cell] for cell in given[name]], object) for name in LISTS if name in of.columns}
 
 
-def test_a_row_that_the_schema_refuses_gets_no_label() -> None:
+@pytest.mark.parametrize("top", [{}, {"map": {"kind": "additive"}}], ids=["columns", "additive"])
+def test_a_row_that_the_schema_refuses_gets_no_label(top: dict) -> None:
     onnxruntime = pytest.importorskip("onnxruntime")
     pytest.importorskip("onnx")
-    of = schema("two", NUMBERS, LISTS)
+    of = schema("two", NUMBERS, LISTS, **top)
     made, given = model(losses.Logistic(1.0), of.features), cells(3)
     given["sure"][0], given["plain"][1] = "neither", ""
     session = onnxruntime.InferenceSession(artefact(made, of).files["model.onnx"], providers=["CPUExecutionProvider"])
@@ -173,7 +174,7 @@ ADDITIVE = {"kind": "additive", "levels": 4, "amounts": [0], "logarithmic": [1]}
 @pytest.mark.parametrize("label", list(LABELS))
 def test_an_additive_model_is_plain_numbers_and_a_graph(label: str, map: dict, top: dict, tmp_path: Path) -> None:
     """Bins of a map are published with the model. Planted: a level too few would give rows of another width."""
-    from noisygd_delete.store.publishers import reader
+    from noisygd_delete.features.schema import published as reader
 
     of = schema(label, NUMBERS, LISTS, map=map, **top)
     made, given = model(losses_of(label)[0], of.features), cells(200)
@@ -194,18 +195,6 @@ def test_an_additive_model_is_plain_numbers_and_a_graph(label: str, map: dict, t
     else:
         assert found == label_out.tolist() == labels
         assert len(set(labels)) > 1
-
-
-def test_a_refused_row_of_an_additive_model_gets_no_label() -> None:
-    onnxruntime = pytest.importorskip("onnxruntime")
-    of = schema("two", NUMBERS, LISTS, map={"kind": "additive"})
-    made, given = model(losses.Logistic(1.0), of.features), cells(3)
-    given["sure"][0], given["plain"][1] = "neither", ""
-    session = onnxruntime.InferenceSession(artefact(made, of).files["model.onnx"], providers=["CPUExecutionProvider"])
-    label, scores = session.run(["label", "scores"], raw(of, given))
-    assert label.tolist()[:2] == ["", ""]
-    assert label[2] in ("no", "yes")
-    assert np.isnan(scores[:2]).all()
 
 
 ALONE = """
@@ -242,7 +231,7 @@ def test_what_is_published_needs_numpy_alone(tmp_path: Path) -> None:
 )
 def test_what_the_schema_refuses_is_refused_without_it(column: str, cell: str, tmp_path: Path) -> None:
     from noisygd_delete.errors import InvalidSchema
-    from noisygd_delete.store.publishers import reader
+    from noisygd_delete.features.schema import published as reader
 
     of = schema("two", NUMBERS, LISTS, TIMES)
     made, given = model(losses.Logistic(1.0), of.features), cells(4)

@@ -15,10 +15,10 @@ import pytest
 
 from noisygd_delete import Model, Schema, losses
 from noisygd_delete.errors import InvalidSchema
+from noisygd_delete.features.schema import published as reader
 from noisygd_delete.features.schema.files import Table, read_table
 from noisygd_delete.features.schema.values import spellings, write_text
 from noisygd_delete.store.disk import Disk
-from noisygd_delete.store.publishers import reader
 from noisygd_delete.store.publishers.artefact import Artefact
 
 ROWS = 10_000

@@ -22,7 +22,7 @@ from noisygd_delete.store.sources.table import missing_edits, unseen_edits
 
 from ...evidence.reading_papers import said as sentences
 from ..conftest import Crash, CrashAt
-from .conftest import ROWS, SCHEMA, name, people, plan, statement
+from .conftest import ROWS, learned, name, people, plan, statement
 from .test_lake import arrow, deltalake, in_delta, in_duckdb, in_parquet
 from .test_postgres import files_holding, paper
 
@@ -30,9 +30,9 @@ from .test_postgres import files_holding, paper
 @pytest.fixture
 def watched(store: Store) -> Store:
     """A store whose table is counted from before its second release on."""
-    assert store.watch() is None
+    assert store.table.watch() is None
     store.publish(redo=True)
-    assert store.watch() == EditCounts()
+    assert store.table.watch() == EditCounts()
     return store
 
 
@@ -196,7 +196,7 @@ def test_without_a_count_the_paper_says_so(store: Store, database: str) -> None:
 
 def test_a_count_that_began_between_two_releases_is_not_one(store: Store, database: str) -> None:
     statement(database, "DELETE FROM people WHERE id = %s", name(3))
-    store.watch()
+    store.table.watch()
     statement(database, "DELETE FROM people WHERE id = %s", name(4))
     store.publish(redo=True)
     assert counted(store) is None
@@ -243,7 +243,7 @@ def test_a_count_that_was_silenced_is_noticed(watched: Store, database: str, off
     with pytest.raises(StoreError, match="none could be made"):
         watched.serve(EditRequest.delete([name(9)], request_id="r"))
     assert watched.pending_edits == 1, "the person's row is gone, and its release waits"
-    assert watched.watch() is None, "counted anew"
+    assert watched.table.watch() is None, "counted anew"
     watched.publish()
     assert (last_counts(watched), counted(watched)) == (EditCounts(deleted=1), None)
     assert "was not counted" in sentences(paper(watched))
@@ -269,10 +269,8 @@ def test_rows_that_are_chosen_anew_are_not_called_counted(database: str, tmp_pat
     statement(database, "ALTER TABLE people ENABLE ROW LEVEL SECURITY")
     joined = "SELECT people.* FROM people JOIN kinds ON kind = c AND used"
     asked = {"a view": "SELECT * FROM chosen", "another table": joined}.get(what)
-    source = source_at(database, id="id", table="people", query=asked)
-    with Store.create_over(tmp_path / "chosen", source, SCHEMA, plan()) as store:
-        store.learn()
-        store.watch()
+    with learned(tmp_path / "chosen", source_at(database, id="id", table="people", query=asked)) as store:
+        store.table.watch()
         store.publish(redo=True)
         store.publish(redo=True)
         assert counted(store) == (None if what == "another table" else "trigger")
@@ -308,7 +306,7 @@ def test_a_count_is_short_however_long_it_runs(watched: Store, database: str) ->
         statement(database, "UPDATE people SET a = 0 WHERE id = %s", name(k))
     assert statement(database, "SELECT FROM noisygd_delete.changes") == 5
     watched.publish()
-    assert watched.watch() == EditCounts()
+    assert watched.table.watch() == EditCounts()
     assert statement(database, "SELECT FROM noisygd_delete.changes") == 0
     statement(database, "DELETE FROM people WHERE id = %s", name(3))
     watched.publish()
@@ -326,10 +324,8 @@ def test_the_owner_may_install_it_and_stop_it(store: Store, database: str, capsy
         owner.execute("GRANT SELECT, DELETE ON people TO clerk")
     folder = str(store.path.parent / "clerks")
     source = source_at(database.replace("postgres@", "clerk@"), id="id", table="people")
-    with Store.create_over(folder, source, SCHEMA, plan()) as clerks:
-        clerks.learn()
-        with pytest.raises(SourceError, match="InsufficientPrivilege"):
-            clerks.watch()
+    with learned(folder, source) as clerks, pytest.raises(SourceError, match="InsufficientPrivilege"):
+        clerks.table.watch()
     assert main(["watch", folder, "--sql"]) == 0
     with psycopg.connect(database, autocommit=True) as owner:
         owner.execute(capsys.readouterr().out)
@@ -340,7 +336,7 @@ def test_the_owner_may_install_it_and_stop_it(store: Store, database: str, capsy
         )  # by a role that may not see the counts' owner
         clerks.publish()
         assert (last_counts(clerks), counted(clerks)) == (EditCounts(deleted=1), "trigger")
-        assert clerks.watch() == EditCounts(), "a reader may ask"
+        assert clerks.table.watch() == EditCounts(), "a reader may ask"
     with psycopg.connect(database, autocommit=True) as owner:
         owner.execute("REVOKE ALL ON people FROM clerk")
         owner.execute("REVOKE ALL ON ALL TABLES IN SCHEMA noisygd_delete FROM clerk")
@@ -386,14 +382,13 @@ def test_killed_at_every_step_a_count_is_in_the_ledger_once(watched: Store, data
 
 def test_versions_of_a_delta_table_are_compared(tmp_path: Path) -> None:
     folder = in_delta(tmp_path)["address"]
-    with Store.create_over(tmp_path / "store", source_at(folder, id="id"), SCHEMA, plan()) as store:
-        store.learn()
+    with learned(tmp_path / "store", source_at(folder, id="id")) as store:
         table = deltalake.DeltaTable(folder)
         table.delete(f"id = '{name(7)}'")
         table.update(predicate=f"id = '{name(8)}' or id = '{name(9)}'", updates={"a": "0.5"})
         deltalake.write_deltalake(folder, arrow([("new", "p", 0.0, 1.0, "x", "no")]), mode="append")
         deltalake.DeltaTable(folder).optimize.compact()  # the same rows in other files
-        assert store.watch() == EditCounts(deleted=1, replaced=2, inserted=1)
+        assert store.table.watch() == EditCounts(deleted=1, replaced=2, inserted=1)
         release = store.serve(EditRequest.delete([name(3)], request_id="r"))
         assert release.counts == EditCounts(deleted=2, replaced=2, inserted=1)
         assert counted(store) == "versions"

@@ -23,12 +23,12 @@ from noisygd_delete.evidence import deriving, erasure, erasure_certificate
 from noisygd_delete.evidence.erasure import erasure_in, ledger_of
 from noisygd_delete.features.schema import Table
 from noisygd_delete.store import Store, Tombstones, verify
-from noisygd_delete.store.sources import by_sql, source_at
+from noisygd_delete.store.sources import source_at
 from noisygd_delete.store.sources.table import TableInSource
 from noisygd_delete.store.transaction import GroupRun
 
 from ...oracles import desk, owed
-from .conftest import SCHEMA, plan
+from .conftest import SCHEMA, learned, plan
 from .test_lake import COLUMNS, arrow, deltalake, duckdb
 from .test_rows_of_a_person import the_first_by_id
 
@@ -129,8 +129,7 @@ class History:
         self.desk, self.judged, self.false = desk.Desk({}), 0, list[str]()
         self.insert(12)
         source = source_at(id="id", subject="person", rows_per_subject=MOST, **table.facts)
-        with Store.create_over(folder / "store", source, PERSONS, plan(slots=SLOTS, rows_per_subject=MOST)) as store:
-            store.learn()
+        learned(folder / "store", source, PERSONS, plan(slots=SLOTS, rows_per_subject=MOST)).close()
         self.desk.release()
         self.list = Tombstones.create(folder / "list", folder / "key")
         self.deletions = 0
@@ -340,7 +339,7 @@ def test_every_release_reads_exactly_whom_it_may(kind: str, seed: int, tmp_path:
 @pytest.mark.parametrize("fault", ["the first by id", "no list", "no mark"])
 def test_the_oracle_sees_planted_faults(fault: str, tmp_path: Path, monkeypatch) -> None:
     if fault == "the first by id":
-        monkeypatch.setattr(by_sql, "rows_to_read", the_first_by_id)
+        monkeypatch.setattr("noisygd_delete.store.sources.source.rows_to_read", the_first_by_id)
     elif fault == "no list":
         monkeypatch.setattr(TableInSource, "_refuse", lambda *_: None)
     else:

@@ -9,6 +9,7 @@ import shutil
 import time
 import zipfile
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from uuid import UUID
 
@@ -70,8 +71,9 @@ def test_postgres_keeps_it_in_table_index_statistics_and_log_until_the_remedies(
     store.publish(erased=1, request_id="r")
     assert found.silent
     assert any(place.verdict is Verdicts.NOT_COVERED and "backups" in place.place for place in found.places)
-    erasure, made, events = erasure_in(store.ledger, request_id="r", residue=found.to_dict()["places"])
-    paper = erasure_certificate(erasure, plan=made, events=events)
+    erasure, made, events = erasure_in(store.ledger, request_id="r")
+    looked = replace(erasure, residue=tuple(found.to_dict()["places"]))
+    paper = erasure_certificate(looked, plan=made, events=events)
     assert paper["evidence"]["residue"] == found.to_dict()["places"]
     assert {check.name for check in verify_certificate(paper).checks if not check.passed} == {"signature"}
     paper["evidence"]["residue"][0]["verdict"] = "FORGOTTEN"

@@ -267,7 +267,7 @@ def test_a_release_from_a_scratch_file_is_the_release_from_memory(
         assert release.model.certified
         monkeypatch.setattr("noisygd_delete.store.sources.reading.quarter_of_memory", lambda: 1)
         encoded = SCHEMA.encode_file(as_file(tmp_path))
-        assert store.rows_in_table(replace(encoded, ids=None)) == ROWS
+        assert store.table.rows_among(replace(encoded, ids=None)) == ROWS
     assert list(place.iterdir()) == []
 
 

@@ -16,10 +16,10 @@ from noisygd_delete.store import Store
 from noisygd_delete.store.sources import session, source_at, trigger
 
 from . import test_chains
-from .conftest import Server, name, people, statement
+from .conftest import Server, another, fill, learned, name, people, statement
 from .test_chains import CODED, InDuckdb, InPostgres, carried, exact, made, plan, remove
 from .test_lake import duckdb
-from .test_marks import keep, run_on, started
+from .test_marks import keep, run_on
 
 noises, own = test_chains.noises, test_chains.own
 
@@ -93,15 +93,13 @@ def test_row_security_may_read_other_tables_and_cuts_the_chain(own: Server, tmp_
         statement(own.address(), each)
     source = source_at(own.address().replace("postgres@", "clerk@"), id="id", table="people")
     of = plan(budget=Budget.from_gdp(dp=9.0, deletion=0.5))
-    with Store.create_over(tmp_path / "store", source, CODED, of) as store:
-        store.watch()
-        store.learn()
+    with learned(tmp_path / "store", source, CODED, of, watched=True) as store:
         statement(own.address(), "ALTER TABLE people ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY")
-        store.watch()
+        store.table.watch()
     assert published(tmp_path / "store", noises) == "relearn"
     statement(own.address(), f"UPDATE consent SET id = '{name(5)}' WHERE id = '{name(4)}'")
     with Store.open(tmp_path / "store") as store, store.source._moment() as (connection, position):
-        assert not store.source._is_in(connection, position, store._table._chain.state)
+        assert not store.source._is_in(connection, position, store.table._chain.state)
 
 
 def test_a_dump_that_was_restored_counts_from_there_and_cuts_the_chain(own: Server, tmp_path: Path, noises) -> None:
@@ -109,14 +107,14 @@ def test_a_dump_that_was_restored_counts_from_there_and_cuts_the_chain(own: Serv
     with Store.create_over(
         tmp_path / "store", source_at(own.address(), id="id", table="people"), CODED, plan()
     ) as store:
-        store.watch()
+        store.table.watch()
         store.learn()
         position = store.ledger.head.position
     with psycopg.connect(own.address()) as connection:
         rows = connection.execute("SELECT * FROM people").fetchall()
         marks = connection.execute("SELECT mark FROM noisygd_delete.marks").fetchall()
         began = connection.execute("SELECT since::text, rows_then FROM noisygd_delete.watched").fetchone()
-    with started(own) as new:
+    with another(own) as new:
         with psycopg.connect(new.address()) as connection, connection.cursor() as cursor:
             cursor.execute("ALTER TABLE people ALTER COLUMN b TYPE double precision")
             cursor.executemany("INSERT INTO people VALUES (%s, %s, %s, %s, %s, %s)", rows)
@@ -144,7 +142,7 @@ def test_a_count_that_is_broken_stops_no_deletion(database: str, tmp_path: Path,
     with Store.open(path) as store:
         remove(store, 3, publish=False)
         assert not store.source.held([name(3)], [])
-        store.watch()
+        store.table.watch()
         store.publish()
         assert release_of(store, noises) == "relearn"
 
@@ -155,8 +153,7 @@ def test_a_database_of_another_encoding_is_read_row_by_row(own: Server, tmp_path
     address = own.address("latin")
     columns = "id text PRIMARY KEY, person text, a double precision, b double precision, c text, y text"
     statement(address, f"CREATE TABLE people ({columns})")
-    for row in people()[:20]:
-        statement(address, "INSERT INTO people VALUES (%s, %s, %s, %s, %s, %s)", *row)
+    fill(address, people()[:20])
     assert published(made(tmp_path / "store", InPostgres(address)), noises) == "unlearn"
 
 
@@ -204,7 +201,7 @@ def test_counts_that_another_store_put_together_cut_the_chain(database: str, tmp
     path = made(tmp_path / "store", table)
     table.run(f"DELETE FROM people WHERE id = '{name(10)}'")
     with Store.open(made(tmp_path / "other", table)) as other:
-        other.watch()
+        other.table.watch()
         other.publish(redo=True)
         assert other.accountant.events[-1].kind == "unlearn"
     first = noises[0]

@@ -12,21 +12,26 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-_DAY, _WEEK = 86_400, 604_800  # seconds
+DAY, WEEK = 86_400, 604_800  # seconds
+NONE = np.iinfo(np.int64).min  # of seconds, where a text is no moment
 _HEADROOM = 1 - 2.0**-23
 _UNLISTED = 50  # rows of which a column may have no cell of its list
 _START = datetime(1970, 1, 1)
+_MONDAY = 3 * DAY  # 1970 began on a Thursday
 _ISO = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d(?::?\d\d)?)?)?", re.ASCII
 )
 _CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?", re.ASCII)
+_SPACES = "[ \u00a0\u202f]"  # of a group of three digits, as offices write it
+_DECIMALS = re.compile(r"-?[0-9]+\.[0-9]*")
 
 
 def load(path: str) -> PublishedModel:
@@ -171,6 +176,7 @@ def _features(cells: list[str], kind: dict[str, Any], name: str) -> list[list[fl
 def _numbers(cells: list[str], kind: dict[str, Any], name: str) -> list[list[float]]:
     (lower, upper), missing, found = kind["bounds"], kind.get("missing"), list[list[float]]()
     least = 1e-5 * max(-lower, upper)
+    read = number_reader(kind.get("decimal", "."), kind.get("thousands", ""), kind.get("unit", ""))
     curves: dict[str, Any] = {
         "none": np.positive,
         "log1p": np.log1p,
@@ -185,7 +191,7 @@ def _numbers(cells: list[str], kind: dict[str, Any], name: str) -> list[list[flo
         if absent and missing == "column":
             found.append([0.0, 1.0])
             continue
-        value: Any = missing if absent else _number(text, kind)
+        value: Any = missing if absent else (float if isinstance(text, _Number) else read)(text)
         if not math.isfinite(value):
             raise ValueError(f"column {name!r}: a cell is not a number")
         unit = 2 * (float(curve(min(max(value, lower), upper))) - low) / (high - low) - 1
@@ -193,46 +199,47 @@ def _numbers(cells: list[str], kind: dict[str, Any], name: str) -> list[list[flo
     return found
 
 
-def _number(text: str, kind: dict[str, Any]) -> float:
-    decimal, thousands, unit = kind.get("decimal", "."), kind.get("thousands", ""), re.escape(kind.get("unit", ""))
-    if (decimal, thousands, unit) != (".", "", "") and not isinstance(text, _Number):
-        mark = "[ \u00a0\u202f]" if thousands == " " else re.escape(thousands)
-        whole = rf"[1-9]\d{{0,2}}(?:{mark}\d{{3}})+|\d+" if thousands else r"\d+"
-        before, behind = (f"(?:{mark})?" for mark in (rf"{unit}[ \u00a0\u202f]?", rf"[ \u00a0\u202f]?{unit}"))
-        form = rf"([+-]?){before}({whole})?(?:{re.escape(decimal)}(\d*))?(e[+-]?\d+)?{behind}"
-        parts = re.fullmatch(form, text, re.ASCII | re.IGNORECASE)
-        if parts is None or not (parts[2] or parts[3]):
+@cache
+def number_reader(decimal: str, thousands: str, unit: str = "") -> Callable[[str], float]:
+    """What reads one number with these marks; groups have three digits, or a mark between them is a typing error and no number. A unit may stand
+    before or behind the number, and changes nothing: 30% is 30."""
+    mark = _SPACES if thousands == " " else re.escape(thousands)
+    whole = rf"[1-9]\d{{0,2}}(?:{mark}\d{{3}})+|\d+" if thousands else r"\d+"
+    number, own = rf"({whole})?(?:{re.escape(decimal)}(\d*))?(e[+-]?\d+)?", re.escape(unit)
+    form = re.compile(rf"([+-]?)(?:{own}{_SPACES}?)?{number}(?:{_SPACES}?{own})?", re.ASCII | re.IGNORECASE)
+
+    def read(text: str) -> float:
+        found = form.fullmatch(text)
+        if found is None:
             return math.nan
-        digits = re.sub(r"[^0-9]", "", parts[2] or "")
-        text = f"{parts[1]}{digits or 0}.{parts[3] or 0}{parts[4] or ''}"
-    if "_" in text or not text.isascii():
-        return math.nan
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan
+        sign, digits, fraction, power = (part or "" for part in found.groups())
+        if not digits and not fraction:
+            return math.nan
+        return float(f"{sign}{re.sub(r'[^0-9]', '', digits) or 0}.{fraction or 0}{power}")
+
+    return read
 
 
 def _listed(cells: list[str], kind: dict[str, Any], name: str) -> list[list[float]]:
-    listed, found = kind["categories"], []
+    listed = kind["categories"]
     width = len(listed) + (kind["unknown"] == "column")
-    for place in _places(cells, listed, kind, name):
-        row = [0.0] * width
-        if place < width:
-            row[place] = 1.0
-        found.append(row)
-    return found
+    return [_one_of(width, place) for place in _places(cells, listed, kind, name)]
 
 
 def _hashed(cells: list[str], buckets: int) -> list[list[float]]:
-    found = []
-    for text in cells:
-        plain = text.rstrip("0").rstrip(".") if re.fullmatch(r"-?[0-9]+\.[0-9]*", text) else text
-        digest = hashlib.blake2b(plain.encode("utf-8", "replace"), digest_size=8).digest()
-        row = [0.0] * buckets
-        row[int.from_bytes(digest, "little") % buckets] = 1.0
-        found.append(row)
-    return found
+    return [_one_of(buckets, bucket_of(text, buckets)) for text in cells]
+
+
+def _one_of(width: int, place: int) -> list[float]:
+    """Zeros, and a one at this place; none beyond the last."""
+    return ([0.0] * place + [1.0] + [0.0] * (width - 1 - place))[:width]
+
+
+def bucket_of(text: str, buckets: int) -> int:
+    """The bucket of a hashed cell, by BLAKE2: the same everywhere. 3, 3.0 and 3.00 are one value, as in a list."""
+    plain = text.rstrip("0").rstrip(".") if _DECIMALS.fullmatch(text) else text
+    digest = hashlib.blake2b(plain.encode("utf-8", "replace"), digest_size=8).digest()
+    return int.from_bytes(digest, "little") % buckets
 
 
 def _either(cells: list[str], kind: dict[str, Any], name: str) -> list[list[float]]:
@@ -261,8 +268,7 @@ def _places(cells: list[str], listed: list[str], kind: dict[str, Any], name: str
 
 def _moments(cells: list[str], kind: dict[str, Any], name: str) -> list[list[float]]:
     clock = "times" in kind
-    bounds: Any = [_seconds(text, None, clock) for text in kind["times" if clock else "dates"]]
-    lower, upper = bounds
+    lower, upper = (read_moment(text, clock=clock) for text in kind["times" if clock else "dates"])
     cycles, missing, found = kind.get("cycles", []), "missing" in kind, list[list[float]]()
     for text in cells:
         if text == "" or text in kind.get("empty", []):
@@ -270,44 +276,45 @@ def _moments(cells: list[str], kind: dict[str, Any], name: str) -> list[list[flo
                 raise ValueError(f"column {name!r}: empty")
             found.append([0.0] * (1 + 2 * len(cycles)) + [1.0])
             continue
-        at = _seconds(text, kind.get("format"), clock)
-        if at is None:
+        at = read_moment(text, kind.get("format"), clock=clock)
+        if at == NONE:
             raise ValueError(f"column {name!r}: a cell is not a {'time' if clock else 'date'} as the schema has it")
         row = [min(max(2 * (min(max(at, lower), upper) - lower) / (upper - lower) - 1, -1.0), 1.0)]
         for cycle in cycles:
-            turn = 2 * math.pi * _phase(at, cycle)
+            turn = 2 * math.pi * float(phase(np.int64(at), cycle))
             row += [float(np.cos(turn)), float(np.sin(turn))]
         found.append(row + [0.0] * missing)
     return found
 
 
-def _seconds(text: str, form: str | None, clock: bool) -> int | None:
-    """A moment in whole seconds since 1970, or since midnight; None where the text is none."""
+def read_moment(text: str, form: str | None = None, *, clock: bool = False) -> int:
+    """One moment in whole seconds, or `NONE`."""
     try:
         if form is not None:
             read = datetime.strptime(text, form)
             return (read.hour * 60 + read.minute) * 60 + read.second if clock else _since(read)
         parts = (_CLOCK if clock else _ISO).fullmatch(text)
         if parts is None:
-            return None
+            return NONE
         values = [int(part or 0) for part in parts.groups()]
         if not clock:
             return _since(datetime(*values))  # type: ignore[arg-type]  # year to second
         hour, minute, second = values
-        return (hour * 60 + minute) * 60 + second if hour < 24 and minute < 60 and second < 60 else None
+        return (hour * 60 + minute) * 60 + second if hour < 24 and minute < 60 and second < 60 else NONE
     except ValueError:
-        return None
+        return NONE
 
 
 def _since(read: datetime) -> int:
     return (read.replace(tzinfo=None) - _START) // timedelta(seconds=1)
 
 
-def _phase(at: int, cycle: str) -> float:
+def phase(at: Any, cycle: str) -> Any:
+    """(rows,) in [0, 1): how much of the day, week (from Monday) or year (from the first of January) has gone by."""
     if cycle == "day":
-        return (at % _DAY) / _DAY
+        return np.asarray((at % DAY) / DAY)
     if cycle == "week":
-        return ((at + 3 * _DAY) % _WEEK) / _WEEK  # 1970 began on a Thursday
-    year = (_START + timedelta(seconds=at)).year
-    begins, ends = _since(datetime(year, 1, 1)), _since(datetime(year + 1, 1, 1))
-    return (at - begins) / (ends - begins)
+        return np.asarray(((at + _MONDAY) % WEEK) / WEEK)
+    years = at.astype("M8[s]").astype("M8[Y]")
+    begins, ends = (part.astype("M8[s]").astype(np.int64) for part in (years, years + 1))
+    return np.asarray((at - begins) / (ends - begins))
