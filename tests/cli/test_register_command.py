@@ -14,50 +14,20 @@ from noisygd_delete.cli import main
 from noisygd_delete.register import Case
 from noisygd_delete.store import Store
 
-from .conftest import one_paragraph, run
+from .conftest import one_paragraph, run, typed
 
 
 def test_a_request_from_its_receipt_to_its_end(folder: Path, as_json, complaint) -> None:
     Path("holidays.txt").write_text("2020-06-01\n")
-    run(
-        "register",
-        "settings",
-        "store",
-        "--holidays",
-        "holidays.txt",
-        "--controller",
-        "Example Ltd",
-        "--keep-years",
-        "1",
-    )
-    run(
-        "register",
-        "receive",
-        "store",
-        "--request-id",
-        "t",
-        "--received",
-        "2020-04-30T23:30+02:00",
-        "--channel",
-        "e-mail",
-    )
+    typed("register settings store --holidays holidays.txt --controller 'Example Ltd' --keep-years 1")
+    typed("register receive store --request-id t --received 2020-04-30T23:30+02:00 --channel e-mail")
     first = as_json("register", "show", "store", "t")
     assert (first["due"], first["state"], first["late"]) == (
         "2020-06-02",
         "open",
         "answer overdue",
     )  # a holiday on Monday
-    run(
-        "delete",
-        "store",
-        "identifier-002",
-        "--request-id",
-        "t",
-        "--identity-checked",
-        "--later",
-        "--publish-by",
-        "2020-06-20",
-    )
+    typed("delete store identifier-002 --request-id t --identity-checked --later --publish-by 2020-06-20")
     shown = as_json("register", "list", "store")
     assert [(one["request_id"], one["state"], one["late"]) for one in shown["requests"]] == [
         ("t", "pending", "answer overdue; release overdue"),
