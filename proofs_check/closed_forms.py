@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from noisygd_delete.bounds import ladder
+from noisygd_delete_lab.ancestors import ancestors
+
 from noisygd_delete.bounds.arithmetic import first_whole
 
 
@@ -107,4 +108,4 @@ def forecast_ridge(
 
 def ancestor_gdp(*, parents: Mapping[int, Iterable[int]], charges: Mapping[int, float], seen: Iterable[int]) -> float:
     """μ of an observer of the runs `seen`; `charges` is μ_e of every run for the person, m_e μ_e with m rows of hers, 0 without."""
-    return math.sqrt(math.fsum(charges[run] ** 2 for run in ladder.ancestors(parents=parents, seen=seen)))
+    return math.sqrt(math.fsum(charges[run] ** 2 for run in ancestors(parents=parents, seen=seen)))

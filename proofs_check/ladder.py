@@ -7,10 +7,10 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
+from noisygd_delete_lab.ancestors import Presence, StageRun, ancestor_guarantee, ancestors, stage_runs
 
 from noisygd_delete import Accountant, Budget, losses, make_plan
-from noisygd_delete.accountant import Event, Presence, StageRun, ancestor_guarantee, stage_runs
-from noisygd_delete.bounds import ladder
+from noisygd_delete.accountant import Event
 from noisygd_delete.methods import Ladder, Stage
 from noisygd_delete.methods.composition import CompositionRun
 
@@ -52,10 +52,10 @@ def _overwritten_starts_forgotten(runs: list[StageRun], **asked):
     claim=ancestor_guarantee,
     fault=("a start at an overwritten model taken for no input", _overwritten_starts_forgotten),
     licenses=(
-        "bounds.ladder:ancestors",
-        "accountant.ancestors:ancestor_guarantee",
-        "accountant.ancestors:StageRun",
-        "accountant.ancestors:Presence",
+        "noisygd_delete_lab.ancestors:ancestors",
+        "noisygd_delete_lab.ancestors:ancestor_guarantee",
+        "noisygd_delete_lab.ancestors:StageRun",
+        "noisygd_delete_lab.ancestors:Presence",
     ),
     scope="Random runs of two to four stages with levels that vary, bases learned again, warm and cold starts, rows that come, go and "
     "come back, requesters who read runs and steer later ones; joint laws are Gaussian and exact. Never below, and equal where every run "
@@ -107,7 +107,7 @@ def _ancestors(claim, effort: int) -> Finding:
             stated = claim(list(runs), **asked).gdp
             truth = _exact(shifts, reads, seen)
             require(truth <= stated * (1 + 1e-8) + 1e-9, f"runs {seen} of {len(runs)}: {truth} above {stated}")
-            closure = sorted(ladder.ancestors(parents=parents, seen={*seen, *watched}))
+            closure = sorted(ancestors(parents=parents, seen={*seen, *watched}))
             whole = _exact(shifts, reads, closure)
             require(abs(whole - stated) <= 1e-6 * stated + 1e-9, f"all of An observed: {whole}, stated {stated}")
             charges = dict(enumerate(shifts))
@@ -145,7 +145,7 @@ def _account(account: Accountant, start: int, end: int, observed: list[int]) -> 
     claim=SimpleNamespace(deletion=_account),
     fault=("the kept stages taken for forgotten", SimpleNamespace(deletion=_base_forgotten)),
     licenses=(
-        "accountant.ancestors:stage_runs",
+        "noisygd_delete_lab.ancestors:stage_runs",
         "methods.ladder:Ladder",
         "methods.ladder:LadderRun",
     ),

@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 import sympy as sp
+from noisygd_delete_lab.ancestors import Presence, StageRun, ancestor_guarantee, ancestors
 
 from noisygd_delete import Budget, losses, make_plan, maps
-from noisygd_delete.accountant import Presence, StageRun, ancestor_guarantee
-from noisygd_delete.bounds import ladder, shifted_interpolation
+from noisygd_delete.bounds import shifted_interpolation
 from noisygd_delete.bounds.gaussian import gdp_epsilon, gdp_log_delta, gdp_tradeoff
 from noisygd_delete.errors import AssumptionViolated
 from noisygd_delete.methods.composition import CompositionRun
@@ -353,8 +353,8 @@ def _tolerance_forgotten(runs: list[StageRun], **asked: Any):
     claim=ancestor_guarantee,
     fault=("the tolerance of warm solves forgotten", _tolerance_forgotten),
     licenses=(
-        "accountant.ancestors:ancestor_guarantee",
-        "accountant.ancestors:StageRun",
+        "noisygd_delete_lab.ancestors:ancestor_guarantee",
+        "noisygd_delete_lab.ancestors:StageRun",
         "methods.minimiser:MinimiserRun",
     ),
     scope="Random chains of two to five stages, statistics and solves mixed, some kept; joint laws are Gaussian and exact, a warm solve's answer "
@@ -389,7 +389,7 @@ def _chains(claim, effort: int) -> Finding:
         seen = sorted({run for release in chosen for run in models[release]})
         asked = {"about": "deletion", "worlds": "definition-4.1", "person": [Presence(0, 0, gone)]}
         stated = claim(list(runs), **asked, observed=seen).gdp
-        closure = ladder.ancestors(parents={run.number: run.parents or () for run in runs}, seen=seen)
+        closure = ancestors(parents={run.number: run.parents or () for run in runs}, seen=seen)
         shifts = [  # a solver that started where nobody looked may show by its tolerance that this start had seen the record
             whole if run.table < gone else left if not closure.issuperset(run.soft) else 0.0
             for run, (whole, left) in zip(runs, costs, strict=True)

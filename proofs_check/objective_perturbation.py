@@ -366,7 +366,6 @@ def _shapes(unknown: bool) -> SimpleNamespace:
     return SimpleNamespace(
         block_variances=objective_perturbation.block_variances,
         unknown=unknown,
-        divisor=objective_perturbation.row_divisor,
     )
 
 
@@ -375,14 +374,13 @@ def _shapes(unknown: bool) -> SimpleNamespace:
     "one-hot schema: with v = S/(N√k) on blocks and 1 on numbers every row of norm 1 has xᵀΣ⁻¹x = 1, and tr Σ = S²/N + j",
     evidence=(SYMBOLIC, ADVERSARIAL),
     claim=_shapes(True),
-    fault=("an unknown bucket missing: cold blocks, no row divided", _shapes(False)),
+    fault=("an unknown bucket missing: cold blocks", _shapes(False)),
     licenses=(
         "bounds.objective_perturbation:block_variances",
         "bounds.objective_perturbation:column_variances",
-        "bounds.objective_perturbation:row_divisor",
     ),
-    scope="The identity symbolically for three blocks and two numbers; random schemas and rows; with the divisor every row, cold blocks "
-    "included, has both norms at most R.",
+    scope="The identity symbolically for three blocks and two numbers; random schemas and rows. A row with a cold block is longer in the "
+    "shape: such a table is refused.",
 )
 def _shape(claim, effort: int) -> Finding:
     k = sp.symbols("k1:4", positive=True)
@@ -411,10 +409,7 @@ def _shape(claim, effort: int) -> Finding:
             shaped_ = math.sqrt(sum(square / v for square, v in zip(row, shape, strict=True)))
             if hot:
                 require(abs(shaped_ / norm_ - 1) < 1e-12, f"hot row of {sizes}: {shaped_ / norm_}")
-            elif claim.unknown:
-                divisor = claim.divisor(norm=1.0, shaped_norm=shaped_ / norm_, radius=1.0)
-                require(shaped_ / norm_ / divisor <= 1 + 1e-12 and 1 / divisor <= 1 + 1e-12, f"divided row of {sizes}")
-            else:
+            elif not claim.unknown:
                 require(shaped_ / norm_ <= 1 + 1e-12, f"a cold row of {sizes}: √(xᵀΣ⁻¹x) = {shaped_ / norm_}")
             worst_cold = max(worst_cold, shaped_ / norm_)
     for _ in range(100 * effort):  # columns in any order, with categories that may be cold counted as numbers
@@ -428,8 +423,7 @@ def _shape(claim, effort: int) -> Finding:
         require(len(variances) == len(row) and abs(shaped_ / norm_ - 1) < 1e-12, f"columns {layout}: {shaped_ / norm_}")
         trace_ = closed_forms.shape_trace(categories=hot, numbers=layout.count(0), constant=False)
         close(math.fsum(variances), trace_, "tr Σ of columns")
-    require(objective_perturbation.row_divisor(norm=0.0, shaped_norm=0.0, radius=1.0) == 1.0, "the null row stays")
-    return Finding(f"a cold row reaches √(xᵀΣ⁻¹x) = {worst_cold:.2f} before it is divided")
+    return Finding(f"a cold row reaches √(xᵀΣ⁻¹x) = {worst_cold:.2f}")
 
 
 def _beyond(**arguments: Any) -> float:

@@ -9,7 +9,6 @@ from ..loading import on_first_use
 if TYPE_CHECKING:
     from .account import Account
     from .accountant import Accountant, Ahead, Outlook, Remaining
-    from .ancestors import Presence, StageRun, ancestor_guarantee, stage_runs
     from .events import Event, EventKinds, Statuses, label, within
     from .filter import PrivacyFilter
     from .history import Past
@@ -23,17 +22,13 @@ __all__ = [
     "EventKinds",
     "Outlook",
     "Past",
-    "Presence",
     "PrivacyFilter",
     "Remaining",
-    "StageRun",
     "Statement",
     "Statuses",
-    "ancestor_guarantee",
     "forecast",
     "label",
     "report",
-    "stage_runs",
     "statement_text",
     "within",
 ]
@@ -44,7 +39,6 @@ __getattr__ = on_first_use(
         "Account": "account",
         "Accountant": "accountant",
         **dict.fromkeys(("Ahead", "Outlook", "Remaining"), "accountant"),
-        **dict.fromkeys(("Presence", "StageRun", "ancestor_guarantee", "stage_runs"), "ancestors"),
         **dict.fromkeys(("Event", "EventKinds", "Statuses", "label"), "events"),
         "PrivacyFilter": "filter",
         "Past": "history",

@@ -294,7 +294,7 @@ def output_noise(*, share: float, noise: float, records: float, dimension: float
 #     tr Σ = S²/N + j ≤ Σk + j                     (Cauchy; these v minimise it)
 #
 # A row with a cold block, divided by its own norm, may have up to xᵀΣ⁻¹x = S/(N' min…) > 1: every block wants an "unknown"
-# category, and every row is divided by `row_divisor` in any case, which makes the statement true whatever the row. Columns of a
+# category, and a curator refuses a table with a row that is longer than R in this shape. Columns of a
 # category that may be cold can also stand among the numbers, v = 1: there a row counts as in ‖x‖², whatever is in it.
 # Several outputs: I_K ⊗ Σ.
 
@@ -318,16 +318,6 @@ def column_variances(*, blocks: Sequence[int]) -> tuple[float, ...]:
     """
     hot = iter(block_variances(categories=[k for k in blocks if k], constant=False))
     return tuple(v for k in blocks for v in ((next(hot),) * k if k else (1.0,)))
-
-
-def row_divisor(*, norm: float, shaped_norm: float, radius: float) -> float:
-    """max(1, ‖x‖/R, √(xᵀΣ⁻¹x)/R): divide every row by it and both norms are at most R; 1 for the null row.
-
-    Args:
-        norm: ‖x‖.
-        shaped_norm: √(xᵀΣ⁻¹x) = ‖x/√v‖.
-    """
-    return max(1.0, norm / radius, shaped_norm / radius)
 
 
 # --- ridge ---

@@ -36,6 +36,8 @@ from ..privacy.budget import Budget, Total
 from .plan_file import PAPER_METHOD, PAPER_REGULARIZATION, PLANNED, SIZES, STREAM, command, joined, spec
 from .terminal import MORE
 
+_OF_CLASSES = ("softmax", "one-vs-rest", "multilayer-perceptron")  # losses that must be told how many
+
 # --- asked plan ---
 #
 # The plan that arguments ask for, where they name its method.
@@ -57,7 +59,7 @@ def described(parsed: argparse.Namespace, plan: Plan) -> str:
 def loss_from(parsed: argparse.Namespace) -> losses.Loss:
     """The loss the arguments name; an option that does not belong to it is an error."""
     fields = parsed.loss_fields
-    if parsed.loss in ("softmax", "one-vs-rest", "multilayer-perceptron") and "classes" not in fields:
+    if parsed.loss in _OF_CLASSES and "classes" not in fields:
         raise InvalidParameter(f"--loss {parsed.loss} needs its number of classes: --loss {parsed.loss}:classes=3")
     return clipped_from(parsed, losses.from_dict({"name": parsed.loss, "radius": parsed.radius, **fields}))
 
@@ -95,30 +97,11 @@ def budget_from(parsed: argparse.Namespace) -> Budget:
     return Budget(order=10 if parsed.order is None else parsed.order, dp=dp, deletion=deletion)
 
 
-def plan_from(
-    parsed: argparse.Namespace, *, records: int, features: int, one_hot_blocks: tuple[int, ...] | None = None
-) -> Plan:
+def plan_from(parsed: argparse.Namespace, **sizes: Any) -> Plan:
     """The plan the arguments ask for, at the given sizes."""
-    budget = budget_from(parsed)
-    return make_plan(
-        loss_from(parsed),
-        records=records,
-        features=features,
-        regularization=PAPER_REGULARIZATION if parsed.regularization is None else parsed.regularization,
-        budget=budget,
-        total=total_from(parsed, delta=budget.shown_delta),
-        method=method_from(parsed),
-        adjacency=parsed.adjacency,
-        deletion_notion=parsed.deletion_notion,
-        releases=parsed.releases,
-        batch=parsed.batch,
-        rows_per_subject=parsed.rows_per_subject,
-        utility=not parsed.no_utility,
-        dtype=parsed.dtype,
-        ridge=parsed.ridge or "given",
-        model_norm=parsed.model_norm,
-        one_hot_blocks=one_hot_blocks,
-    )
+    asked = as_given(parsed)
+    del asked["map"]  # which the method has
+    return make_plan(**asked, **sizes, method=method_from(parsed), releases=parsed.releases)
 
 
 def compared(parsed: argparse.Namespace) -> dict[str, Any]:
@@ -401,7 +384,7 @@ def fill_loss(parsed: argparse.Namespace, schema: Schema) -> None:
         parsed.loss = "pseudo-huber"
     elif parsed.loss is None and schema.classes is not None:
         parsed.loss = "logistic" if len(schema.classes) == 2 else "softmax"
-    if parsed.loss in ("softmax", "multilayer-perceptron", "one-vs-rest") and schema.classes:
+    if parsed.loss in _OF_CLASSES and schema.classes:
         parsed.loss_fields = {"classes": len(schema.classes), **parsed.loss_fields}
 
 
@@ -421,7 +404,6 @@ Answer = TypeVar("Answer")
 
 _MEASURE = ("gdp", "order", "delta")  # without it a budget in numbers would be another one
 _LEFT_OUT = ("releases", "period", *_MEASURE, "total_delta", "no_total", "ridge", "excess_risk")
-_OF_CLASSES = ("softmax", "one-vs-rest", "multilayer-perceptron")
 _RIDGES = (1e-3, 1e-2, 0.1, 1.0)
 _PATIENCE = 3.0  # seconds of the processor, whatever runs beside, to look for a way out
 _COMMAND = "noisygd-delete "

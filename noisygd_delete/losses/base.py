@@ -20,7 +20,7 @@ from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from ..errors import scale
+from ..errors import count, scale
 
 Array = Any
 
@@ -172,3 +172,20 @@ class Loss(ABC):
     def to_dict(self) -> dict[str, Any]:
         """JSON description; `losses.from_dict` reads it back."""
         return {"name": self.name, **asdict(self)}
+
+
+@dataclass(frozen=True)
+class OfClasses(Loss):
+    """A loss of one score for each of `classes` k, y ∈ {0, …, k−1}."""
+
+    classes: int = 2
+
+    label_kind: ClassVar[str] = "class"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "classes", count("classes", self.classes, minimum=2, maximum=MOST_CLASSES))
+
+    @property
+    def outputs(self) -> int:
+        return self.classes

@@ -6,12 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..errors import count
-from .base import MOST_CLASSES, ONE_DIRECTION, Array, Loss, LossConstants
+from .base import ONE_DIRECTION, Array, LossConstants, OfClasses
 
 
 @dataclass(frozen=True)
-class OneVsRest(Loss):
+class OneVsRest(OfClasses):
     """ℓ = Σ_j log(1 + e^{−s_j z_j}), z = Wx, s_j = +1 for j = y and −1 for every other of the k classes.
 
     g_j = −s_j s(−s_j z_j) with the logistic function s, so ‖g‖ < √k and L = √k R (approached where every model is wrong).
@@ -22,19 +21,8 @@ class OneVsRest(Loss):
     loss has is half the smoothness, and k models that stand on their own.
     """
 
-    classes: int = 2
-
     name: ClassVar[str] = "one-vs-rest"
-    label_kind: ClassVar[str] = "class"
     curving: ClassVar[str] = ONE_DIRECTION
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "classes", count("classes", self.classes, minimum=2, maximum=MOST_CLASSES))
-
-    @property
-    def outputs(self) -> int:
-        return self.classes
 
     @property
     def blocks(self) -> int:

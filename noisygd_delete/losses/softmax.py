@@ -6,12 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..errors import count
-from .base import MOST_CLASSES, SEVERAL_DIRECTIONS, Array, Loss, LossConstants
+from .base import SEVERAL_DIRECTIONS, Array, LossConstants, OfClasses
 
 
 @dataclass(frozen=True)
-class Softmax(Loss):
+class Softmax(OfClasses):
     """ℓ = log Σ_j e^{z_j} − z_y, z = Wx, y ∈ {0, …, k−1}.
 
     g = p − e_y with p = softmax(z). ‖p − e_y‖² = (1 − p_y)² + Σ_{j≠y} p_j² ≤ 2(1 − p_y)² < 2, so L = √2 R.
@@ -22,19 +21,8 @@ class Softmax(Loss):
     ℓ grows without bound: ω = ∞.
     """
 
-    classes: int = 2
-
     name: ClassVar[str] = "softmax"
-    label_kind: ClassVar[str] = "class"
     curving: ClassVar[str] = SEVERAL_DIRECTIONS
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "classes", count("classes", self.classes, minimum=2, maximum=MOST_CLASSES))
-
-    @property
-    def outputs(self) -> int:
-        return self.classes
 
     @property
     def constants(self) -> LossConstants:

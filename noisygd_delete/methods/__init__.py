@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InvalidParameter, choice
+from ..errors import InvalidParameter, NoisyGDDeleteError, choice
 from ..loading import Catalogue, on_first_use
 
 if TYPE_CHECKING:
@@ -151,10 +151,20 @@ def on_map(method: Method, map: PublicMap | None) -> Method:
 def ways_elsewhere(problem: Problem) -> str:
     """What to plan with where rows lie elsewhere and come in any order."""
     loss = problem.loss
-    named = [name for name, kind in METHODS.items() if kind.suits_elsewhere(loss)]
+    named = [
+        name for name, kind in METHODS.items() if "in_place" in _options(kind) and _proven_elsewhere(kind, problem)
+    ]
     if not named:
         return f"no method is proven there for the {loss.name} loss: keep the rows in the store"
     return f"plan with method {' or '.join(map(repr, named))}"
+
+
+def _proven_elsewhere(kind: type[Method], problem: Problem) -> bool:
+    try:
+        kind().in_any_order().check_any_order(problem, "")
+    except NoisyGDDeleteError:
+        return False
+    return True
 
 
 def _unknown(method: str, unknown: list[str]) -> str:

@@ -88,21 +88,12 @@ class Mechanism(ABC):
         lie elsewhere may come in another order where it once was."""
         return False
 
-    @property
-    def rows(self) -> int:
-        """Rows of one data subject that the figures cover together."""
-        return int(getattr(self, "rows_per_subject", 1))
-
     def exposure(self, steps: int) -> int:
         """What a run of so many noisy steps counts as, in the unit in which `interval` counts them.
 
         The steps themselves; a run whose noise is all drawn at once counts as one, whatever else it does.
         """
         return steps
-
-    def stages_run(self, steps: int) -> tuple[tuple[int, Mechanism, int], ...]:
-        """(stage, mechanism, steps) of what a release of so many steps runs, one after the other; empty where it is one run."""
-        return ()
 
     def check(self, steps: int, *, fresh: bool | None = None, inserted: bool = False) -> None:  # noqa: B027 - most cover any
         """Raise `InvalidParameter` where the bounds cover no release of so many steps, or none that begins afresh or (not `fresh`) at the model
@@ -129,7 +120,7 @@ class Mechanism(ABC):
     def _guarantee(self, about: str, worlds: Worlds, **cost: Any) -> Guarantee:
         """A guarantee of this run with the parts in `cost`."""
         facts = {
-            "rows": self.rows,
+            "rows": getattr(self, "rows_per_subject", 1),
             "source": self.source,
             "assumptions": assumptions_of(self),
             "proven": self.proven,

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Self
 from ..bounds import exact_steps, shifted_interpolation
 from ..bounds.arithmetic import ROOM, gradient_error
 from ..errors import AssumptionViolated, InvalidParameter, PlanInfeasible, count, non_negative, positive
-from ..losses.base import Loss
 from ..privacy.guarantee import Worlds
 from .base import Condition, NoisySteps, bounded_gradients
 from .plan import Method
@@ -194,12 +193,8 @@ class GridMethod(Method):
     def in_any_order(self) -> Self:
         return replace(self, exact=True, in_place=False)
 
-    @classmethod
-    def suits_elsewhere(cls, loss: Loss) -> bool:
-        """By exact steps, whose gradient error covers sums in any order, another one at every step."""
-        return loss.steps_exact
-
     def check_any_order(self, problem: Problem, instead: str) -> None:
+        """By exact steps, whose gradient error covers sums in any order, another one at every step."""
         check_exact(problem, instead)
         if self.exact is False:
             raise InvalidParameter(

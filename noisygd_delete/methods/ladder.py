@@ -433,10 +433,18 @@ _LEARN, _RERUN = 3, 2  # exposures; see `LadderRun`
 class LadderRun(Mechanism):
     """One learn runs every stage; a request runs the later ones again, on the current rows, from what the kept ones published.
 
-    Every stage is a Gaussian mechanism for whatever values the stages before it took, so an observer pays for each *run of a stage*
-    that what he saw rests on, once: the kept stages of the last learn, if the record was there, and the later stages of each
-    release that he saw or that carried the record when he saw it. A later stage that was overwritten before anybody saw it rests
-    under nothing and costs nothing (`bounds.ladder`, `accountant.ancestors`; networks, statement T5).
+    A run e of a stage reads some rows and the outputs of other runs, its parents. For *every* value of its parents it is μ_e-GDP for one row
+    against none. Then all that an observer of the runs O learns about one row is μ-GDP with
+
+        μ² = Σ_{e ∈ An(O)} μ_e²,        each run once; An(O): O, its parents, their parents, ...
+
+    *Proof.* Order An(O) so that parents come first. Given the outputs before it, each run is a μ_e-GDP mechanism, whatever those outputs are:
+    adaptive composition (Dong, Roth & Su 2022, Cor. 3.3) bounds the joint law of An(O), of which O is a part. ∎ Runs outside An(O), overwritten
+    before anybody saw them, are integrated out on both sides. A run that read no row of the person costs 0.
+
+    So an observer pays for the kept stages of the last learn, if the record was there, and for the later stages of each release that he saw or
+    that carried the record when he saw it. Requesters who choose edits by what they saw (V) make runs depend on V: then the sum runs over
+    An(O ∪ V), for a set fixed in advance or a sum capped beforehand. That what a run reveals fades is not claimed.
 
     Exposure tells the parts apart where it adds up: a learn counts 3, a request 2. An odd sum has the learn in it, and with it the
     kept stages; the later stages of the last release count unless the record was gone when it ran.
@@ -468,7 +476,7 @@ class LadderRun(Mechanism):
             *zip(self.later, self.later_steps, strict=True),
         ):
             stage.check(count("steps of a stage", steps))
-            if stage.stages_run(steps) or stage.left or stage.shows_start or stage.records != self.records:
+            if isinstance(stage, LadderRun) or stage.left or stage.shows_start or stage.records != self.records:
                 raise InvalidParameter(
                     f"a run by {stage.method!r} on {stage.records} slots is no stage of this ladder of {self.records}: a stage starts at "
                     "a kept stage or at a public point, never where the last published model was"
@@ -481,10 +489,6 @@ class LadderRun(Mechanism):
     def conditions(self) -> tuple[Condition, ...]:
         inner = (condition for stage in (*self.kept, *self.later) for condition in stage.conditions())
         return (("stages-published", {}), *inner)
-
-    @property
-    def rows(self) -> int:
-        return min(stage.rows for stage in (*self.kept, *self.later))
 
     @property
     def learn_steps(self) -> int:
@@ -501,6 +505,7 @@ class LadderRun(Mechanism):
             )
 
     def stages_run(self, steps: int) -> tuple[tuple[int, Mechanism, int], ...]:
+        """(stage, mechanism, steps) of what a release of so many steps runs, one after the other."""
         runs = zip(
             range(len(self.kept) + len(self.later)),
             (*self.kept, *self.later),
@@ -515,7 +520,10 @@ class LadderRun(Mechanism):
         if steps_with and not steps_without:
             seen += zip(self.later, self.later_steps, strict=True)
         parts = [stage.interval(about, worlds, steps_with=stage.exposure(steps)) for stage, steps in seen]
-        total = Guarantee.composed([(self._guarantee(about, Worlds(worlds)), 1), *((part, 1) for part in parts)])
+        rows = min(getattr(stage, "rows_per_subject", 1) for stage in (*self.kept, *self.later))
+        total = Guarantee.composed(
+            [(self._guarantee(about, Worlds(worlds), rows=rows), 1), *((part, 1) for part in parts)]
+        )
         told = self.kept and about == "deletion"
         return replace(total, assumptions=(*total.assumptions, KEPT)) if told else total
 

@@ -137,7 +137,7 @@ class PerturbedRun(DrawnAtOnce):
         """One stage about a record that is in it, whatever the stage before it made: the centre of the regulariser enters neither the
         difference of the gradient sums of two worlds nor their Hessians."""
         ratio, below = self.ratios()
-        delta = worlds.sensitivity(self.lipschitz * ROOM, self.rows)
+        delta = worlds.sensitivity(self.lipschitz * ROOM, self.rows_per_subject)
         spread = bounds.spread(**self._ball())
         inexact = bounds.inexact_rate(spread=spread, output_noise=self.output_noise)
         mu = math.inf
@@ -146,7 +146,7 @@ class PerturbedRun(DrawnAtOnce):
                 lipschitz=self.lipschitz * ROOM / math.sqrt(self.blocks),
                 noise=self.linear_term,
                 ratio=ratio,
-                rows=self.rows,
+                rows=self.rows_per_subject,
                 worlds=2 if worlds.between_records else 1,
                 blocks=self.blocks,
             )
@@ -157,7 +157,7 @@ class PerturbedRun(DrawnAtOnce):
             between_records=worlds.between_records,
             ratio=ratio,
             below=below,
-            rows=self.rows,
+            rows=self.rows_per_subject,
             blocks=self.blocks,
             gdp_squared=mu**2 if mu < math.inf else None,
         )
@@ -397,12 +397,9 @@ class Perturbed(Method):
         choice("solver", self.solver, SOLVERS)
         count("chain", self.chain, maximum=MOST_STAGES)
 
-    @classmethod
-    def suits_elsewhere(cls, loss: losses.Loss) -> bool:
-        return bool(loss.curving)
-
     def check_any_order(self, problem: Problem, instead: str) -> None:
         """Every release starts anew, and its solver's bound covers sums in any order."""
+        _check_curving(problem.loss)
 
     def in_any_order(self) -> Perturbed:
         return replace(self, in_place=False)
@@ -523,12 +520,7 @@ def chained(plan: Plan) -> Plan | None:
 def check_covered(problem: Problem) -> None:
     """Raise unless objective perturbation is proven for the problem."""
     loss, constants = problem.loss, problem.loss.constants
-    if not loss.curving:
-        raise AssumptionViolated(
-            "is proven for losses of one or of several known directions per row (logistic, softmax, one-vs-rest, "
-            f"pseudo-Huber, linear, clipped, sigmoid), not for {loss.name}; use method 'sharp' or 'composition'",
-            method="perturbed",
-        )
+    _check_curving(loss)
     if not problem.strong_convexity > 0:
         raise AssumptionViolated(
             f"λ={problem.regularization:g} must exceed the weak convexity β₋={constants.weak_convexity:g} of the {loss.name} loss: only "
@@ -544,6 +536,15 @@ def check_covered(problem: Problem) -> None:
         raise InvalidParameter(
             f"a Gaussian-DP budget needs a convex loss with one gradient direction per row, not {loss.name}: method "
             "'perturbed' has a Rényi curve for it. Give the budget as (q, ε) or (ε, δ)"
+        )
+
+
+def _check_curving(loss: losses.Loss) -> None:
+    if not loss.curving:
+        raise AssumptionViolated(
+            "is proven for losses of one or of several known directions per row (logistic, softmax, one-vs-rest, "
+            f"pseudo-Huber, linear, clipped, sigmoid), not for {loss.name}; use method 'sharp' or 'composition'",
+            method="perturbed",
         )
 
 

@@ -13,7 +13,7 @@ from ..bounds.renyi import renyi_epsilon
 from ..errors import InvalidParameter, NoisyGDDeleteError, count
 from ..losses.base import Loss
 from ..privacy.budget import Budget, Measures, Total
-from ..privacy.guarantee import DELETION_NOTIONS, Guarantee, Worlds
+from ..privacy.guarantee import Guarantee
 from ..privacy.sentences import brief
 from .base import PROOFS, Mechanism
 from .problem import (
@@ -46,7 +46,6 @@ class Method(MethodAsked):
 
     name: ClassVar[str]
     summary: ClassVar[str]  # one line for tables and help
-    notions: ClassVar[tuple[Worlds, ...]] = DELETION_NOTIONS  # deletion notions that its proof covers
     proof: ClassVar[str] = PROOFS[0]  # what its bounds rest on at most
     weighed: ClassVar[str] = (
         "always"  # against the others where none is named; "for several publications" alone, or "never"
@@ -65,11 +64,6 @@ class Method(MethodAsked):
     @abstractmethod
     def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
         """What the numbers mean: the facts of a run, what is run, and what is promised. Numbers of other methods have no place in it."""
-
-    @classmethod
-    def suits_elsewhere(cls, loss: Loss) -> bool:
-        """Whether one plans with it for this loss where rows lie elsewhere and come in any order."""
-        return False
 
     def in_any_order(self) -> Self:
         """The same method for rows that come in another order in every release, where it has one."""
@@ -91,10 +85,6 @@ class Method(MethodAsked):
         Raises:
             InvalidParameter, AssumptionViolated: it does not.
         """
-        if plan.problem.deletion_notion not in self.notions:
-            raise InvalidParameter(
-                f"is not covered by method {self.name!r}", deletion_notion=str(plan.problem.deletion_notion)
-            )
         if not math.isfinite(plan.loss.constants.lipschitz):
             raise InvalidParameter(f"the {plan.loss.name} loss has no Lipschitz constant; clip its gradients to L")
 

@@ -56,7 +56,6 @@ class Theorem(GridMethod):
 
     name: ClassVar[str] = "theorem"
     summary: ClassVar[str] = "Theorem 5.1 as printed (5.2 for a non-convex loss)"
-    notions: ClassVar[tuple[Worlds, ...]] = (Worlds.DEFINITION_4_1,)
 
     step_size: float | None = None
     noise_variance: float | str | None = None
@@ -123,12 +122,6 @@ class Theorem(GridMethod):
     def _step_size(self, problem: Problem) -> float:
         constants, lam = problem.loss.constants, problem.regularization
         _check_covered(problem)
-        if problem.deletion_notion not in self.notions:
-            raise InvalidParameter(
-                "needs method 'sharp': Theorem 5.1 states Definition 4.1 (a deleted record against one that was never "
-                "there)",
-                deletion_notion="pairwise",
-            )
         printed = theorem_5_1.step_size(regularization=lam, smoothness=constants.smoothness)
         eta = printed if self.step_size is None else self.step_size
         if not eta < 1 / (lam + constants.smoothness):
@@ -175,6 +168,11 @@ class Theorem(GridMethod):
 
 
 def _check_covered(problem: Problem) -> None:
+    if problem.deletion_notion is not Worlds.DEFINITION_4_1:
+        raise InvalidParameter(
+            "needs method 'sharp': Theorem 5.1 states Definition 4.1 (a deleted record against one that was never there)",
+            deletion_notion="pairwise",
+        )
     if not (problem.loss.constants.convex and problem.loss.twice_differentiable):
         raise AssumptionViolated(
             f"the {problem.loss.name} loss is not twice differentiable and convex, which Theorem 5.1 assumes; method "

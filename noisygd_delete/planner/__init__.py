@@ -2,7 +2,6 @@
 
 from .advise import advise, advised_plan
 from .comparison import compare_plans, plan_stream
-from .explain import explain
-from .make import make_plan
+from .make import explain, make_plan
 
 __all__ = ["advise", "advised_plan", "compare_plans", "explain", "make_plan", "plan_stream"]

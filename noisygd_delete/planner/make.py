@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from .. import methods
 from ..errors import InvalidParameter, NoisyGDDeleteError, PlanInfeasible
 from ..losses.base import Loss
-from ..methods import Composition, Ladder, Method, Sharp
-from ..methods.plan import Plan, method_of
+from ..methods import Composition, Ladder, Method, Sharp, Theorem
+from ..methods.plan import Plan, method_of, without
 from ..methods.problem import Problem
 from ..privacy.budget import Budget, Total
 from .usual import capped, with_ridge
@@ -137,32 +137,49 @@ def _with_rivals(error: PlanInfeasible) -> PlanInfeasible:
     """The same refusal, with what the other methods for a non-convex loss would take."""
     if error.plan is None or error.plan.loss.constants.convex:
         return error
-    rivals = tuple(_rivals(error.plan.problem))
-    return PlanInfeasible(
-        "; ".join((str(error), *rivals)), plan=error.plan, alternatives=(*error.alternatives, *rivals)
+    weak = error.plan.loss.constants.weak_convexity
+    raised = (
+        f"λ above β₋={weak:.3g} with method 'sharp' makes the objective strongly convex, and the tight bound applies"
     )
+    covered = [_beside(error.plan, rival) for rival in _rivals(error.plan) if isinstance(rival, Plan)]
+    ways = (*covered, *([] if error.plan.problem.strong_convexity > 0 else [raised]))
+    return PlanInfeasible("; ".join((str(error), *ways)), plan=error.plan, alternatives=(*error.alternatives, *ways))
 
 
-def _rivals(problem: Problem) -> Iterable[str]:
-    climbed = _steps(replace(problem, method=Ladder()))
-    if climbed:
-        yield f"method 'ladder': {climbed}, no horizon; the ε_dd of its base stays"
-    weak = problem.loss.constants.weak_convexity
-    if problem.strong_convexity > 0:
-        weakly = _steps(replace(problem, method=Sharp()))
-        if weakly:
-            yield f"method 'sharp' (weakly convex: λ > β₋={weak:.3g}): {weakly}"
+_CHOSEN = (  # options that do not make another method of it
+    *("step_size", "noise_variance", "order", "excess_risk_target"),
+    *("diffusion_steps", "gradient_tolerance"),
+)
+
+
+def explain(plan: Plan) -> str:
+    """Plain text, one paragraph per question a user asks of a plan: what it says of itself, and what other methods take."""
+    rivals = [rival if isinstance(rival, str) else _beside(plan, rival) for rival in _rivals(plan)]
+    return "\n\n".join((plan.explain(), "\n  ".join(["The same budget otherwise.", *rivals])))
+
+
+def _rivals(plan: Plan) -> Iterator[Plan | str]:
+    """The same budget under the other methods that cover the loss; where one has no plan, why."""
+    convex = plan.loss.constants.convex
+    others: tuple[Method, ...] = (Theorem(), Sharp()) if convex else (Theorem(), Sharp(), Composition(), Ladder())
+    for method in others:
+        try:
+            rival = plan_for(replace(plan.problem, method=method))
+        except NoisyGDDeleteError as error:
+            yield f"'{method.name}' ({method.summary}) does not apply: {str(error).split('; at ')[0]}"
+        else:
+            if without(rival.method, *_CHOSEN) != without(plan.method, *_CHOSEN):
+                yield rival
+
+
+def _beside(plan: Plan, rival: Plan) -> str:
+    """The rival's noise, where both add the same kind, else what noise is for, its forecast cost; and its steps."""
+    if plan.noise_variance and rival.noise_variance:
+        noise = f"noise variance {rival.noise_variance / plan.noise_variance:.3g}"
     else:
-        yield f"λ above β₋={weak:.3g} with method 'sharp' makes the objective strongly convex, and the tight bound applies"
-    composition = Composition()
-    composed = _steps(replace(problem, method=composition))
-    if composed:
-        yield f"method 'composition': {composed}, a fresh learn after {composition.requests_per_learn} requests"
-
-
-def _steps(problem: Problem) -> str | None:
-    try:
-        found = plan_for(problem)
-    except NoisyGDDeleteError:
-        return None
-    return f"σ²={found.noise_variance:.3g}, K_A={found.learn_steps}, K_Ā={found.delete_steps}"
+        noise = f"forecast cost in regularised loss {rival.outlook.forecast / plan.outlook.forecast:.3g}"
+    method, forgetting, utility = rival.method, rival.delete_steps_for_deletion, rival.delete_steps_for_utility
+    return (
+        f"'{method.name}' ({method.summary}): {noise} times this one, K_A={rival.learn_steps}, K_Ā={rival.delete_steps} "
+        f"(forgetting {forgetting}, utility {utility})"
+    )

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from noisygd_delete_lab.ancestors import Presence, ancestor_guarantee, stage_runs
 
 from noisygd_delete import Budget, Curator, EditRequest, Records, losses
-from noisygd_delete.accountant import Presence, ancestor_guarantee, stage_runs
 from noisygd_delete.bounds import moments as bounds
 from noisygd_delete.engine import Execution
 from noisygd_delete.engine.moments import least_squares, moments, noisy
@@ -251,6 +251,6 @@ def test_refusals_say_what_to_do(make, error, message):
 def test_several_rows_of_a_person_count_in_moments_and_are_refused_of_samples():
     two = plan_for(MOMENTS, rows_per_subject=2)
     assert two.deletion.rows == 2
-    assert two.stages[1].mechanism.rows == 2
+    assert two.stages[1].mechanism.rows_per_subject == 2
     one = plan_for(MOMENTS)
     assert two.stages[1].method.deviation == pytest.approx(2 * one.stages[1].method.deviation, rel=1e-4)

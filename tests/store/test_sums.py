@@ -409,7 +409,7 @@ def test_what_a_copy_tells_counts_chains_before(path: Path) -> None:
         ]
         draws.append((None, Fraction(0), Fraction(math.sqrt(store.plan.mechanism.variance))))
         draws.append((RELEASES, Fraction(1), Fraction(math.sqrt(drawing.variance_of_patch(store.plan, 1, 1)))))
-        person = store.plan.mechanism.rows * Fraction(store.plan.mechanism.apart(between_records=False))
+        person = store.plan.mechanism.rows_per_subject * Fraction(store.plan.mechanism.apart(between_records=False))
         moved = [[person]] * (RELEASES + 1) + [[Fraction(0)]]
         law = sums_tree.divergence(draws, moved, list(range(RELEASES + 2)))
         assert alone.gdp_squared < law <= told.gdp_squared

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from noisygd_delete_lab.ancestors import Presence, StageRun, ancestor_guarantee, ancestors, stage_runs
 
-from noisygd_delete.accountant import Accountant, Event, Presence, StageRun, ancestor_guarantee, stage_runs
-from noisygd_delete.bounds import ladder
+from noisygd_delete.accountant import Accountant, Event
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.methods import SampledGaussian
 from noisygd_delete.methods.composition import CompositionRun
@@ -95,7 +95,7 @@ def test_no_observer_of_fixed_requests_learns_more_and_who_sees_everything_learn
         truth, bound = math.sqrt(stage_chain.squared_mu(history.truth, observed)), stated(history, observed)
         assert truth <= bound * (1 + 1e-8) + 1e-9
         parents = {run.number: run.parents for run in history.runs}
-        whole = sorted(ladder.ancestors(parents=parents, seen=observed))
+        whole = sorted(ancestors(parents=parents, seen=observed))
         assert math.sqrt(stage_chain.squared_mu(history.truth, whole)) == pytest.approx(bound, rel=1e-6, abs=1e-9)
         exact += truth > 0.999 * bound > 0
     assert exact > 80
@@ -186,7 +186,7 @@ def test_refreshed_bases_rows_that_come_back_masks_and_trials_are_summed_exactly
             ]
         ask = {"about": "deletion", "worlds": "definition-4.1", "person": person}
         for release in {0, releases - 1, int(rng.integers(releases))}:
-            closure = ladder.ancestors(parents={run.number: run.parents for run in runs}, seen=shown[release])
+            closure = ancestors(parents={run.number: run.parents for run in runs}, seen=shown[release])
             stated_here = ancestor_guarantee(runs, observed=shown[release], **ask).gdp
             seen = [place for number in sorted(closure) for place in places[number]]
             exact = math.sqrt(stage_chain.squared_mu(flat, seen))
@@ -210,7 +210,7 @@ def forgetful_of_starts(history, observed):
 def forgetful_of_overwritten(history, observed):
     """What was overwritten afterwards taken for not there, though it was observed."""
     parents = {run.number: run.parents for run in history.runs}
-    there = ladder.ancestors(parents=parents, seen=history.published[-1])
+    there = ancestors(parents=parents, seen=history.published[-1])
     return stated(history, [run for run in observed if run in there] or [history.published[-1][0]])
 
 
@@ -218,7 +218,7 @@ def rows_counted_once_each(history, observed):
     """m rows taken for m μ², where they are (mμ)²."""
     parents = {run.number: run.parents for run in history.runs}
     total = 0.0
-    for number in ladder.ancestors(parents=parents, seen=observed):
+    for number in ancestors(parents=parents, seen=observed):
         run = history.runs[number]
         total += sum(one.within(run) for one in history.person) * run.mechanism.lipschitz**2
     return math.sqrt(total)

@@ -1,4 +1,4 @@
-"""Runs of stages one by one, and what a set of them reveals: the sum over everything that it rests on (`bounds.ladder`).
+"""Runs of stages one by one, and what a set of them reveals: the sum over everything that it rests on (`methods.ladder.LadderRun` has the proof).
 
 The accountant answers for a ladder from the exposures that its events carry. This is the long form, for runs in any order and with
 any inputs: levels that vary, bases learned again under published heads, trials that somebody looked at. Who observed what is said
@@ -8,16 +8,28 @@ with each question and kept nowhere.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ..bounds.ladder import ancestors
-from ..errors import InvalidParameter, count
-from ..methods.base import Mechanism
-from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
-from .events import Event, EventKinds
+from noisygd_delete.accountant.events import Event, EventKinds
+from noisygd_delete.errors import InvalidParameter, count
+from noisygd_delete.methods.base import Mechanism
+from noisygd_delete.methods.ladder import LadderRun
+from noisygd_delete.privacy.guarantee import NON_ADAPTIVE, Guarantee
 
 GROUP_LAWS = ("linear", "none")
+
+
+def ancestors(*, parents: Mapping[int, Iterable[int]], seen: Iterable[int]) -> frozenset[int]:
+    """An(seen): the runs themselves and whatever they read, directly or not. `parents` names the inputs of every run."""
+    found: set[int] = set()
+    open_ = list(seen)
+    while open_:
+        run = open_.pop()
+        if run not in found:
+            found.add(run)
+            open_ += parents[run]
+    return frozenset(found)
 
 
 @dataclass(frozen=True)
@@ -166,7 +178,7 @@ def stage_runs(events: Iterable[Event]) -> list[StageRun]:
             continue
         before = {} if afresh else dict(current)
         current = dict(before)
-        inner = mechanism.stages_run(event.steps)
+        inner = mechanism.stages_run(event.steps) if isinstance(mechanism, LadderRun) else ()
         for stage, own, steps in inner or ((0, mechanism, event.steps),):
             below = [run for other, run in current.items() if other < stage]
             resumed = [before[stage]] if stage in before and not inner and not event.fresh else []
