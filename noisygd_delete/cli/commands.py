@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -129,6 +130,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parsed = known.parse_args(arguments)
     name = f"noisygd-delete {parsed.command}"
     try:
+        _tell_of_register(parsed, name)
         return carry_out(parsed)
     except NoisyGDDeleteError as error:
         status = next((code for kind, code in _STATUS if isinstance(error, kind)), 2)
@@ -151,6 +153,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         last = extract_tb(error.__traceback__)[-1]
         place = f"{type(error).__name__} in {last.name}, line {last.lineno}"
         return complain(f"{name}: a fault of this program ({place}); please report it; {_AFTER_INTERRUPT}", 2)
+
+
+def _tell_of_register(parsed: argparse.Namespace, name: str) -> None:
+    """A register of another time is told before anything is answered out of it. `verify` and what needs a sound store tell it themselves."""
+    store = getattr(parsed, "store", None)
+    if store is None or parsed.command in ("verify", "certificate"):
+        return
+    from pathlib import Path
+
+    from ..store import seal
+    from ..store.layout import Layout
+
+    for path in [store] if isinstance(store, str) else store:
+        with suppress(NoisyGDDeleteError, OSError):  # the command meets it as well, and says more
+            fault = seal.register_fault(Layout(Path(path)))
+            if fault is not None:
+                complain(f"{name}: {fault}", 0)
 
 
 def _parser_for(first: str) -> Intermixed:

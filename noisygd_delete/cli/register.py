@@ -138,8 +138,9 @@ def _table(lines: list[Line]) -> str:
         return "no requests"
     head = f"{'due':<12}{'state':<11}{'right':<15}{'received':<12}{'told':<12}request"
     rows = [
-        f"{_day(line.due):<12}{line.state:<11}{line.case.right:<15}{(line.case.received or '–')[:10]:<12}{_day(line.answered):<12}"
-        f"{line.token}" + (f"  ({'; '.join(line.marks)})" if line.marks else "")
+        f"{_day(line.due):<12}{line.state:<11}{line.right:<15}{(line.case.received or '–')[:10]:<12}{_day(line.answered):<12}"
+        + (line.token if line.token.isprintable() else repr(line.token))  # of an earlier version
+        + (f"  ({'; '.join(line.marks)})" if line.marks else "")
         for line in lines[:_LISTED]
     ]
     more = [f"... and {len(lines) - _LISTED} more (--json, or --out FILE for all)"] if len(lines) > _LISTED else []

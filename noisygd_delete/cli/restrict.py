@@ -148,7 +148,8 @@ def lift(parsed: argparse.Namespace) -> int:
         case = store.register.case(parsed.token)
         if case is None or case.restricted is None:
             raise InvalidParameter(
-                f"request {parsed.token!r} restricted nothing in this store; `register show` says what it did"
+                f"request {parsed.token!r}: the register has no restriction under this id; `register show` says what it has"
+                f"{store.register.without(store.ledger.outline)}"
             )
         taken = store.ledger.position(parsed.token)
         if taken is not None and store.ledger.covering(taken) is None:

@@ -59,13 +59,17 @@ def case_from(parsed: argparse.Namespace, store: Store, request: EditRequest, ri
             raise InvalidParameter(
                 f"{option} goes with --later: without it a release comes at once, and takes the old model's place"
             )
-    held = store.register.case(request.request_id or "")
-    known = held is not None and held.received is not None
     return replace(
         _stated(parsed),
-        right=held.right if held is not None and known else right,
+        right=_right(store, request, right),
         publish_by=None if parsed.publish_by is None else day("--publish-by", parsed.publish_by),
     )
+
+
+def _right(store: Store, request: EditRequest, right: Rights) -> Rights:
+    """What was asked: what a desk noted before, or else what the request does."""
+    held = store.register.case(request.request_id or "")
+    return right if held is None or held.received is None else held.right
 
 
 def _stated(parsed: argparse.Namespace) -> Case:
@@ -81,8 +85,13 @@ def state_all(parsed: argparse.Namespace, store: Store, requests: Sequence[EditR
     case = _stated(parsed)
     if case == Case():
         return
-    tokens = [one.request_id for one in requests if one.request_id is not None]
-    store.register.receive({token: case for token in tokens if store.ledger.position(token) is not None})
+    cases = {}
+    for one in requests:
+        if one.request_id is not None and store.ledger.position(one.request_id) is not None:
+            only_replaces = one.replacements and not (one.deletions or one.subjects)
+            right = Rights.RECTIFICATION if only_replaces else Rights.ERASURE
+            cases[one.request_id] = replace(case, right=_right(store, one, right))
+    store.register.receive(cases)
 
 
 def named(tokens: Sequence[str]) -> str:

@@ -32,7 +32,7 @@ class Erasure:
     inserted     new records put in by the same request: nothing was erased for them
     release      number of the release that published the edited table; None while none has
     status       "published"; "withheld": rows erased, the budget allowed no publication, the old model is withdrawn;
-                 "pending": rows erased, the model will follow with the next release
+                 "pending": rows erased, no release has come since
     request_id   the caller's random token: never a name or an address
     received     when the request came in, with the time zone of that place: the deadline depends on its calendar
     edited       the day on which the rows were edited; served: the day on which the model without them was published, None while

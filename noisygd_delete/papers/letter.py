@@ -17,7 +17,7 @@ from ..evidence.claims import Claim, conditions_in_words, sentence
 from ..evidence.deriving import claims_of
 from ..evidence.erasure import erasure_in, ledger_of
 from ..evidence.notices import text
-from ..register import Decisions, Line, Rights
+from ..register import Decisions, Line
 from ..register.case import Reasons, local_day
 from .catalogue import Language, language
 from .page import render
@@ -29,6 +29,7 @@ _ORIGINS = {
     "published.carried": "letter.published_fresh",
     "published.kept": "letter.published_kept",
 }
+_TOLD = ("erased", "rectified")
 _REASONS = {Reasons.COMPLEXITY: "reason_complexity", Reasons.NUMBER: "reason_number"}
 
 
@@ -64,7 +65,7 @@ def letter(line: Line, promised: Sequence[Claim], *, code: str, because: str = "
     return render(
         "letter.html",
         code=words.code,
-        subject=words.say(f"letter.subject_{line.case.right}"),
+        subject=words.say(f"letter.subject_{line.right}"),
         controller=line.practice.controller,
         written=words.day(on or line.today),
         reference=words.say("letter.reference", token=line.token, received=received)
@@ -97,8 +98,8 @@ def _done(line: Line, promised: Sequence[Claim], words: Language) -> list[str]:
     if served is None or not served.rows:
         waits = line.due is not None and case.decision is None and case.received is not None
         return [words.say("letter.received", received=local_day(str(where), where), due=line.due)] if waits else []
-    key = "rectified" if case.right is Rights.RECTIFICATION else "erased"
-    said = [words.say(f"letter.{key}", edited=local_day(served.edited, where), rows=served.rows)]
+    edited = local_day(served.edited, where)
+    said = [words.say(f"letter.{what}", edited=edited, rows=rows) for what, rows in line.done.items() if what in _TOLD]
     if served.published is not None:
         origin = next((claim.key for claim in promised if claim.key in _ORIGINS), "published.resumed")
         return [*said, words.say(_ORIGINS[origin], published=local_day(served.published, where), rows=served.rows)]

@@ -11,7 +11,7 @@ from datetime import date
 from typing import Any
 
 from ..errors import count
-from ..register import Case, Line, Served
+from ..register import Case, Line
 from ..register.case import Decisions, Reasons, local_day
 from ..register.line import need
 from ..version import __version__
@@ -95,8 +95,8 @@ def row_of(line: Line, words: Language, *, store: str | None = None, token: bool
     case, served = line.case, line.served
     cells = {
         "due": _due(line),
-        "request": _request(case, store),
-        "done": _done(case, served),
+        "request": _request(line, store),
+        "done": _done(line),
         "answer": _answer(line, case),
         "kept": _kept(line, case),
     }
@@ -133,8 +133,9 @@ def _due(line: Line) -> Iterator[Said]:
         yield said(f"extended because of {_REASONS[line.case.extension_reason]}")
 
 
-def _request(case: Case, store: str | None) -> Iterator[Said]:
-    yield said(str(case.right))
+def _request(line: Line, store: str | None) -> Iterator[Said]:
+    case = line.case
+    yield said(str(line.right))
     if case.received is None:
         yield said("receipt not stated")
     else:
@@ -147,18 +148,17 @@ def _request(case: Case, store: str | None) -> Iterator[Said]:
         yield said("table “{text}”", text=store)
 
 
-def _done(case: Case, served: Served | None) -> Iterator[Said]:
+def _done(line: Line) -> Iterator[Said]:
+    case, served = line.case, line.served
+
     def at(when: str) -> date:
         return local_day(when, case.received)
 
     if served is None or not served.rows:
         yield said("no rows edited")
     else:
-        yield said(
-            "{n} row edited {day}" if served.rows == 1 else "{n} rows edited {day}",
-            n=served.rows,
-            day=at(served.edited),
-        )
+        for what, rows in line.done.items():
+            yield said(f"rows {what} {{day}}: {{n}}", day=at(served.edited), n=rows)
         if served.published is not None:
             yield said("published {day}, release {n}", day=at(served.published), n=served.release)
         elif served.withheld:

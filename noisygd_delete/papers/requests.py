@@ -99,6 +99,8 @@ def _served(entries: list[Outline], destinations: Sequence[onward.Destination]) 
                 withheld=covering is None and entries[-1].model is None,
                 withdrawn=gone if known and not still else None,
                 still_at=tuple(still),
+                replaced=edits.replaced,
+                unrecorded=edits.unrecorded,
             ),
         )
 

@@ -166,9 +166,9 @@ def check_text(name: str, value: str, error: type[Exception]) -> str:
 
 
 def check_token(request_id: str | None) -> None:
-    """Raise `InvalidRequest` unless it is a text that a file can hold, or None."""
+    """Raise `InvalidRequest` unless it is text that a file can hold and that forges no line of a list, or None."""
     if request_id is None:
         return
-    if not isinstance(request_id, str) or not request_id.strip():
-        raise InvalidRequest("must be a non-empty string (a random token)", request_id=request_id)
+    if not isinstance(request_id, str) or not request_id.strip() or not request_id.isprintable():
+        raise InvalidRequest("must be a non-empty text of printable characters (a token)", request_id=request_id)
     check_text("request_id", request_id, InvalidRequest)

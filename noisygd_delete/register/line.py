@@ -8,7 +8,7 @@ from datetime import date, datetime
 from typing import Any
 
 from ..errors import InvalidParameter, Word
-from .case import Case, Decisions, Grounds, Practice, day, in_json, last_day, local_day
+from .case import Case, Decisions, Grounds, Practice, Rights, day, in_json, last_day, local_day
 
 
 class States(Word):
@@ -31,6 +31,7 @@ class Served:
     rows                records deleted or whose content was replaced; inserted: records that came
     withdrawn           since when the model that may have used the rows is out of service, as publishers or a withdrawal say; None: not known
     still_at            publishers of the store that still hold a model made with the rows, or did not say that they do not
+    replaced            of `rows`, those whose content was replaced; unrecorded: those of which an earlier version did not say what was done
     """
 
     edited: str
@@ -41,6 +42,8 @@ class Served:
     withheld: bool = False
     withdrawn: str | None = None
     still_at: tuple[str, ...] = ()
+    replaced: int = 0
+    unrecorded: int = 0
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,26 @@ class Line:
     served: Served | None
     practice: Practice
     today: date
+
+    @property
+    def right(self) -> Rights:
+        """What was asked for, as whoever received it stated; where nobody did, what was done is what was asked."""
+        unasked = self.case.received is None and set(self.done) == {"rectified"}
+        return Rights.RECTIFICATION if unasked else self.case.right
+
+    @property
+    def done(self) -> dict[str, int]:
+        """How many rows the ledger says were erased or rectified, whatever was asked; of a restriction, set aside."""
+        served = self.served
+        if served is None:
+            return {}
+        gone = "erased" if self.case.restricted is None else "set aside"
+        found = {
+            gone: served.rows - served.replaced - served.unrecorded,
+            "rectified": served.replaced,
+            "edited": served.unrecorded,
+        }
+        return {what: rows for what, rows in found.items() if rows}
 
     @property
     def state(self) -> States:
@@ -132,10 +155,11 @@ class Line:
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """What is late, what is no answer, and where a model that used the rows still lies, in words."""
+        """What is late, what is no answer, what was done that was not asked, and where a model that used the rows still lies, in words."""
         still = () if self.served is None else self.served.still_at
         told = ("told before anything was done, which is no answer",) if self.told_early else ()
-        return (*self.late, *told, *(f"a model that used the rows is still at {place}" for place in still))
+        other = tuple(f"{what}: {rows}" for what, rows in self.done.items() if what not in _ANSWERS[self.right])
+        return (*self.late, *told, *other, *(f"a model that used the rows is still at {place}" for place in still))
 
     @property
     def overdue(self) -> bool:
@@ -164,17 +188,23 @@ class Line:
             "due": in_json(self.due),
             "late": "; ".join(self.late),
         }
-        row |= {name: case.get(name) for name in _STATED}
+        row |= {name: case.get(name) for name in _STATED} | {"right": str(self.right)}
         row |= {name: None if served is None else getattr(served, name) for name in _READ}
         row["still_at"] = "; ".join(served.still_at) if served is not None and served.still_at else None
         return row | {"retain_until": in_json(self.retain_until)}
 
 
+_ANSWERS = {  # what is done where nobody needs to be told that it is something else
+    Rights.ERASURE: ("erased",),
+    Rights.RECTIFICATION: ("rectified",),
+    Rights.RESTRICTION: ("set aside",),
+    Rights.OBJECTION: ("set aside", "erased"),
+}
 _STATED = (
     "right", "channel", "received", "identity_checked", "extended_until", "extension_reason", "decision", "decided", "ground",
     "publish_by", "restricted", "lifted", "acknowledged", "informed", "informed_again", "recipients", "recipients_told", "backups_until", "certificate",
 )  # fmt: skip
-_READ = ("rows", "inserted", "edited", "published", "release", "withdrawn")
+_READ = ("rows", "replaced", "inserted", "edited", "published", "release", "withdrawn")
 
 
 def in_order_of_need(lines: Iterable[Line]) -> list[Line]:
@@ -215,7 +245,7 @@ def informed(line: Line, on: Any, *, certificate: str | None = None) -> Case:
     """
     when, acted = _past(line, "informed", on), line.acted
     if acted is None or when < acted:
-        done = "nothing was erased or decided" if acted is None else f"it was done on {acted.isoformat()}"
+        done = "nothing was erased or decided under this id" if acted is None else f"it was done on {acted.isoformat()}"
         raise InvalidParameter(
             f"request {line.token!r}: {done}, so a person told on {when.isoformat()} was not told what was done. Erase under this "
             "request id, or note what was decided (`register refuse`, `not-found`); that a receipt was confirmed is "

@@ -14,7 +14,7 @@ import sqlite3
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter, InvalidRequest, StoreCorrupt, StoreError
 from ..records import bounded, check_token
@@ -22,6 +22,9 @@ from ..register import Case, Practice
 from . import seal
 from .disk import Disk, changing, connect, create_database, forget_database
 from .layout import TEMPORARY, Layout
+
+if TYPE_CHECKING:
+    from .entry import Outline
 
 _AT_ONCE = 500  # request ids in one question to SQLite, which takes at least 999 values
 _SALT = 32  # bytes: nobody tries them all, so a commitment alone says nothing of a guessed id
@@ -60,6 +63,17 @@ class Register:
 
     def __init__(self, layout: Layout, disk: Disk | None = None) -> None:
         self._layout, self._disk = layout, disk or Disk()
+
+    def without(self, ledger: Iterable[Outline]) -> str:
+        """What is to be added where a request id is unknown: how many of the ledger's requests have an id that is not here."""
+        known = {committed for committed, _ in self.cases().values()}
+        lost = {entry.commitment for entry in ledger if entry.commitment is not None} - known
+        return (
+            f"; of {len(lost)} requests in the ledger the register holds no id: forgotten, or lost with a register that was put back, and then "
+            "only the newest register can name them"
+            if lost
+            else ""
+        )
 
     def cases(self) -> dict[str, tuple[str, Case]]:
         """request id -> what the ledger chains for it, and what was stated about it."""
@@ -168,7 +182,8 @@ class Register:
             if row[0] not in without
         ]
         own = _rows(self._layout, "SELECT mark FROM changes ORDER BY rowid", table="changes")
-        marks = [*own, *([(adopted,)] if adopted else []), (seal.mark(),)]
+        change = seal.mark()
+        marks = [*own, *([(adopted,)] if adopted else []), (change,)]
         with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
             for statement in _TABLES:
                 connection.execute(statement)
@@ -182,6 +197,8 @@ class Register:
         self._disk.create(temporary, content)
         self._disk.exchange(path)
         self._disk.sync_folder(path.parent)
+        if not seal.is_register_put_back(self._layout):  # from here on, one that lacks this change is of another time
+            seal.note_register(self._disk, self._layout.ledger, change)
 
 
 def _body(case: Case) -> str:

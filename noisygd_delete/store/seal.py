@@ -47,6 +47,13 @@ def note_list(disk: Disk, ledger: Path, store: str, change: str) -> None:
         _put(disk, ledger, parts | {"publishers": {"store": store, "mark": change}})
 
 
+def note_register(disk: Disk, ledger: Path, change: str) -> None:
+    """The register was written anew, and has come by this change. A crash before this leaves the mark before, which it came by as well."""
+    parts = _parts(ledger)
+    if parts:
+        _put(disk, ledger, parts | {"register": change})
+
+
 def doubt(disk: Disk, ledger: Path, store: str) -> None:
     """Have the list of publishers and the register taken for those of another time."""
     _put(disk, ledger, _parts(ledger) | {"publishers": {"store": store, "mark": mark()}, "register": mark()})
@@ -56,6 +63,17 @@ def list_noted(ledger: Path) -> tuple[str, str]:
     """(id, mark of the newest change of the list) as the seal says. Nothing where there was no list."""
     listed = _parts(ledger).get("publishers", _NO_LIST)
     return listed["store"], listed["mark"]
+
+
+def register_fault(layout: Layout) -> str | None:
+    """What is wrong with a register of another time, and what to do; None where it is the newest, as far as anybody can tell."""
+    if not is_register_put_back(layout):
+        return None
+    return (
+        f"{layout.register}: put back from an earlier copy, or lost: what was noted of requests since is missing, and what was forgotten since "
+        "is back. Put the newest back: only by it are those requests certified and lifted. Where it is lost, note them again, and "
+        "`register settings` with --controller makes this one the register"
+    )
 
 
 def is_register_put_back(layout: Layout) -> bool:

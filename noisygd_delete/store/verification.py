@@ -106,14 +106,7 @@ def _ledger(layout: Layout) -> Iterator[str]:
     before = places.remembered(layout.judged)
     places.remember(layout.judged, before, ledger.check(before))
     Register(layout).check()
-    if seal.is_register_put_back(layout):
-        yield (
-            f"{layout.register}: put back from an earlier copy, or lost: what was noted of requests since is missing, and what was forgotten since "
-            "is back. Put the newest back; or note it again, then `register settings` with --controller makes this one the register"
-        )
-    put_back = onward.fault(layout)
-    if put_back is not None:
-        yield put_back
+    yield from filter(None, (seal.register_fault(layout), onward.fault(layout)))
     for path, fields in ((layout.plan, ledger.plans[-1]), (layout.schema, ledger.schema)):
         try:
             same = bounded.parsed(read(path).decode()) == fields

@@ -159,6 +159,8 @@ def _served(ledger: Ledger, token: str) -> Served | None:
         published=None if published is None else published.time,
         release=None if published is None else (published.answer or {}).get("release"),
         withheld=published is None and ledger.head.model is None,
+        replaced=edits.replaced,
+        unrecorded=edits.unrecorded,
     )
 
 

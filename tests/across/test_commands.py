@@ -36,6 +36,7 @@ bounds = [0, 300]
 transform = "log1p"
 """
 DONE, REFUSED, SPENT = 0, 2, 3
+KINDS = ["delete", "person", "insert", "replace", "publish", "relearn", "restrict", "lift", "stream", "paper", "bad"]
 
 
 class History:
@@ -83,12 +84,8 @@ class History:
         """A method and a budget for it that the coins choose."""
         pick = self.random.choice
         method, wide = pick(METHODS), pick([8.0, 50.0])
-        lines = [
-            f'method = "{method}"',
-            f"regularization = {pick([0.03, 0.1])}",
-            f"dp = {wide}",
-            f"deletion = {wide / 5}",
-        ]
+        lines = [f'method = "{method}"', f"regularization = {pick([0.03, 0.1])}", f"dp = {wide}"]
+        lines.append(f"deletion = {wide / 5}")
         lines += ["delta = 1e-6", f"total_epsilon = {3 * wide}", f"releases = {pick([4, 20])}"]
         if self.persons:
             lines.append(f"rows_per_subject = {self.most}")
@@ -121,21 +118,7 @@ class History:
     def request(self, step: int) -> None:
         draw, live = self.random, sorted(self.table)
         later = ["--later"] * (draw.random() < 0.4)
-        kind = draw.choice(
-            [
-                "delete",
-                "person",
-                "insert",
-                "replace",
-                "publish",
-                "relearn",
-                "restrict",
-                "lift",
-                "stream",
-                "paper",
-                "bad",
-            ]
-        )
+        kind = draw.choice(KINDS)
         if kind == "delete":
             gone = draw.sample(live, min(len(live), draw.choice([1, 3])))
             if self.do("delete", "st", *gone, *later) != REFUSED:
@@ -162,21 +145,8 @@ class History:
                 self.aside[file] = name, self.table.pop(name)
         elif kind == "lift" and self.aside:
             file = draw.choice(sorted(self.aside))
-            if (
-                self.do(
-                    "lift",
-                    "st",
-                    file.replace("aside", "restrict")[:-5],
-                    "--from",
-                    file,
-                    "--aside-key",
-                    "aside.pem",
-                    "--told",
-                    "2026-11-25",
-                    *later,
-                )
-                != REFUSED
-            ):
+            given = ["--from", file, "--aside-key", "aside.pem", "--told", "2026-11-25"]
+            if self.do("lift", "st", file.replace("aside", "restrict")[:-5], *given, *later) != REFUSED:
                 name, row = self.aside.pop(file)
                 self.table[name] = row
         elif kind == "stream":
@@ -188,10 +158,8 @@ class History:
         elif kind == "paper":
             if not Path("key").exists():
                 assert self.do("keygen", "key") == DONE
-            if (
-                self.do("certificate", "st", "--release", draw.choice([2, 3]), "--out", f"{step}.json", "--key", "key")
-                == DONE
-            ):
+            given = ["--release", draw.choice([2, 3]), "--out", f"{step}.json", "--key", "key"]
+            if self.do("certificate", "st", *given) == DONE:
                 assert self.do("verify-certificate", f"{step}.json", "--public-key", "key.pub") == DONE, self.text()
             assert self.do("export", "st", "--model-card", f"{step}.md") == DONE, self.text()
         elif kind == "bad":

@@ -25,7 +25,7 @@ from noisygd_delete.engine import noise as noise_module
 from noisygd_delete.engine.noise import SecureNoise
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.store import Store
-from tests.store.conftest import SCHEMA, Crash, CrashAt, name, plan, records
+from tests.store.conftest import SCHEMA, Crash, CrashAt, made, name, plan, records
 
 FEW = make_plan(
     losses.Logistic(1.0),
@@ -117,9 +117,12 @@ def test_a_store_takes_no_generator(tmp_path: Path) -> None:
         with pytest.raises(InvalidParameter, match="certified noise alone"):
             store.learn(execution=research)
         store.learn()
+        held = store.records.features.copy()
         with pytest.raises(InvalidParameter, match="certified noise alone"):
             store.serve(EditRequest.delete([name(3)]), execution=research)
         assert name(3) in store.records.ids
+        assert (store.records.features == held).all()
+        assert store.ledger.releases == 1
 
 
 def drawn_by_threads(noise: SecureNoise, threads: int = 8, times: int = 300) -> np.ndarray:
@@ -173,8 +176,7 @@ def test_threads_that_each_release_publish_unlike() -> None:
 
 def test_a_restored_copy_publishes_something_else(tmp_path: Path) -> None:
     """Two copies of one store serve the same request; a third dies and is finished by the next opening."""
-    with Store.create(tmp_path / "store", records(), SCHEMA, plan()) as store:
-        store.learn()
+    made(tmp_path / "store")
     request, found = EditRequest.delete([name(3)], request_id="r"), []
     for number in range(3):
         copy = tmp_path / f"copy-{number}"
@@ -220,8 +222,7 @@ def test_keys_reach_no_file_no_log_and_no_traceback(tmp_path: Path, monkeypatch,
     monkeypatch.setattr(SecureNoise, "__init__", lambda self, key=None: sources.append(self) or make(self, key))
     caplog.set_level(logging.DEBUG)
     path = tmp_path / "store"
-    with Store.create(path, records(), SCHEMA, plan()) as store:
-        store.learn()
+    made(path)
     for number, at in enumerate((5, 20, 30, 40)):
         try:
             with Store.open(path, disk=CrashAt(at)) as store:

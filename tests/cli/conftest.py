@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -47,6 +48,11 @@ def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) 
 
 def run(*arguments: str, status: int = 0) -> None:
     assert main(arguments) == status, arguments
+
+
+def typed(line: str) -> None:
+    """Run a command as a person types it."""
+    run(*shlex.split(line))
 
 
 def one_paragraph(text: str) -> str:

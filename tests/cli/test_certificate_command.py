@@ -167,6 +167,36 @@ def test_a_request_of_several_kinds_says_so(store: Path, as_json) -> None:
     assert "rectification" in said(paper)
 
 
+def test_register_and_letter_say_what_was_done_and_not_what_was_asked(store: Path, as_json, capsys) -> None:
+    right = {"age": 30, "income": 4, "buys": "yes"}
+    lines = [
+        {"request_id": "mended", "replace": {"customer-0003": right}},
+        {"request_id": "both", "delete": ["customer-0001"], "replace": {"customer-0002": right}},
+    ]
+    Path("requests.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    run("stream", "store", "requests.jsonl")
+    run("register", "receive", "store", "--request-id", "other", "--right", "rectification")
+    run("delete", "store", "customer-0004", "--request-id", "other")
+    shown = {one["request_id"]: one for one in as_json("register", "list", "store")["requests"]}
+    for token, right, (rows, replaced) in (
+        ("mended", "rectification", (1, 1)),
+        ("both", "erasure", (2, 1)),
+        ("other", "rectification", (1, 0)),
+    ):
+        assert (shown[token]["right"], shown[token]["rows"], shown[token]["replaced"]) == (right, rows, replaced)
+        run("register", "letter", "store", token, "--out", "letter.html")
+        letter = Path("letter.html").read_text()
+        assert ("a record of yours was removed" in letter, "of a record of yours was corrected" in letter) == (
+            rows > replaced,
+            replaced > 0,
+        )
+    capsys.readouterr()
+    run("register", "list", "store")
+    table = capsys.readouterr().out
+    assert "both  (rectified: 1)" in table
+    assert "; erased: 1)" in table or "other  (erased: 1)" in table
+
+
 def test_times_have_one_meaning_each(store: Path, capsys: pytest.CaptureFixture[str], as_json) -> None:
     """`edited` is when the rows went; `served` when the model without them was published, and only then."""
     run("delete", "store", "customer-0001", "--later", "--request-id", "first")

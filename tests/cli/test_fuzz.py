@@ -12,40 +12,10 @@ from noisygd_delete.cli import main, parser
 
 from .conftest import one_paragraph
 
-NUMBERS = [
-    "0",
-    "-1",
-    "1",
-    "2",
-    "-0.0",
-    "1e-300",
-    "1e300",
-    "nan",
-    "inf",
-    "1e-15",
-    "1000000000000",
-    "9" * 40,
-    "x",
-    "",
-    "0x1",
-    "½",
-]
-TEXTS = [
-    "",
-    " ",
-    "a",
-    "\u2028",
-    "\udcff",
-    "%s",
-    "../..",
-    "-",
-    "x" * 300,
-    "people.csv",
-    "store",
-    "/dev/null",
-    "none",
-    "α=1",
-]
+NUMBERS = ["0", "-1", "1", "2", "-0.0", "1e-300", "1e300", "nan", "inf", "1e-15", "1000000000000", "9" * 40]
+NUMBERS += ["x", "", "0x1", "½"]
+TEXTS = ["", " ", "a", "\u2028", "\udcff", "%s", "../..", "-", "x" * 300]
+TEXTS += ["people.csv", "store", "/dev/null", "none", "α=1"]
 LOOKS = {
     "plan": ["--records", "100", "--features", "3"],
     "advise": ["--records", "100", "--features", "3"],

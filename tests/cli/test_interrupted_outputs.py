@@ -21,22 +21,12 @@ from .conftest import process
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="fork and pipes")
 NAME = "identifier-005"
+ASIDE = f"store {NAME} --to aside.bin --aside-key aside.key --later"
 COMMANDS = {
     "keygen": ["keygen", "key.pem"],
     "keygen of a list": ["keygen", "list.key", "--tombstones", "list"],
-    "restrict": [
-        "restrict",
-        "store",
-        NAME,
-        "--to",
-        "aside.bin",
-        "--aside-key",
-        "aside.key",
-        "--request-id",
-        "t",
-        "--later",
-    ],
-    "object": ["object", "store", NAME, "--to", "aside.bin", "--aside-key", "aside.key", "--later"],
+    "restrict": f"restrict {ASIDE} --request-id t".split(),
+    "object": f"object {ASIDE}".split(),
     "predict": ["predict", "store", "--data", "people.csv", "--out", "out.csv"],
     "register": ["register", "list", "store", "--out", "register.csv"],
 }
@@ -184,19 +174,8 @@ def test_a_pipe_in_the_place_of_any_file_of_a_store_is_named_at_once(folder: Pat
     with Store.open("store") as store:
         store.publish_to(f"folder:{folder / 'out'}")
     files = sorted(path.relative_to("store") for path in Path("store").rglob("*") if path.is_file())
-    assert {str(file) for file in files} >= {
-        "lock",
-        "ledger.sqlite",
-        "seal.json",
-        "records/ids.names",
-        "publishers.json",
-    }
-    more = [
-        Path("journal/request.json"),
-        Path("ledger.sqlite-journal"),
-        Path("register.sqlite.old"),
-        Path("plan.json.tmp"),
-    ]
+    assert set(map(str, files)) >= {"lock", "ledger.sqlite", "seal.json", "records/ids.names", "publishers.json"}
+    more = map(Path, ("journal/request.json", "ledger.sqlite-journal", "register.sqlite.old", "plan.json.tmp"))
     for file in [*files, *more]:
         there = (Path("store") / file).exists()
         if there:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
@@ -13,50 +14,20 @@ from noisygd_delete.cli import main
 from noisygd_delete.register import Case
 from noisygd_delete.store import Store
 
-from .conftest import one_paragraph, run
+from .conftest import one_paragraph, run, typed
 
 
 def test_a_request_from_its_receipt_to_its_end(folder: Path, as_json, complaint) -> None:
     Path("holidays.txt").write_text("2020-06-01\n")
-    run(
-        "register",
-        "settings",
-        "store",
-        "--holidays",
-        "holidays.txt",
-        "--controller",
-        "Example Ltd",
-        "--keep-years",
-        "1",
-    )
-    run(
-        "register",
-        "receive",
-        "store",
-        "--request-id",
-        "t",
-        "--received",
-        "2020-04-30T23:30+02:00",
-        "--channel",
-        "e-mail",
-    )
+    typed("register settings store --holidays holidays.txt --controller 'Example Ltd' --keep-years 1")
+    typed("register receive store --request-id t --received 2020-04-30T23:30+02:00 --channel e-mail")
     first = as_json("register", "show", "store", "t")
     assert (first["due"], first["state"], first["late"]) == (
         "2020-06-02",
         "open",
         "answer overdue",
     )  # a holiday on Monday
-    run(
-        "delete",
-        "store",
-        "identifier-002",
-        "--request-id",
-        "t",
-        "--identity-checked",
-        "--later",
-        "--publish-by",
-        "2020-06-20",
-    )
+    typed("delete store identifier-002 --request-id t --identity-checked --later --publish-by 2020-06-20")
     shown = as_json("register", "list", "store")
     assert [(one["request_id"], one["state"], one["late"]) for one in shown["requests"]] == [
         ("t", "pending", "answer overdue; release overdue"),
@@ -201,6 +172,40 @@ def test_a_stream_states_when_its_requests_came_in(folder: Path, as_json) -> Non
     ]
 
 
+def test_a_register_of_another_time_is_told_by_whatever_reads_it(folder: Path, capsys) -> None:
+    earlier = shutil.copy("store/register.sqlite", "earlier")
+    run("delete", "store", "identifier-004", "--request-id", "later")
+    shutil.copy(earlier, "store/register.sqlite")
+    told = "put back from an earlier copy, or lost"
+    for command in (["register", "list"], ["register", "show"], ["status"], ["publish"]):
+        capsys.readouterr()
+        main([*command[:2], "store", *(["first"] if "show" in command else [])])
+        assert told in one_paragraph(capsys.readouterr().err.split("\n")[0] + "\n"), command
+    run("register", "settings", "store", "--controller", "Example Ltd")
+    run("register", "receive", "store", "--request-id", "later")
+    capsys.readouterr()
+    run("register", "list", "store")
+    assert told not in capsys.readouterr().err
+    run("certificate", "store", "--request-id", "later", status=2)
+    assert "of 1 requests in the ledger the register holds no id" in capsys.readouterr().err
+    run("register", "inform", "store", "later", status=2)
+    assert "nothing was erased or decided under this id" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("odd", ["z\n2026-01-01  answered", "\x1b[31mred", "z\0", "z\u202e"])
+def test_a_request_id_forges_no_line_of_a_list(folder: Path, capsys, monkeypatch, odd: str) -> None:
+    Path("requests.jsonl").write_text(json.dumps({"request_id": odd, "delete": ["identifier-004"]}) + "\n")
+    run("stream", "store", "requests.jsonl", status=2)
+    run("delete", "store", "identifier-004", "--request-id", odd, status=2)
+    run("register", "receive", "store", "--request-id", odd, status=2)
+    with Store.open("store") as store, monkeypatch.context() as before:
+        before.setattr("noisygd_delete.store.requests.check_token", lambda token: None)  # as an earlier version took it
+        store.register.receive({odd: Case(received="2020-05-04T09:30+02:00")})
+    capsys.readouterr()
+    run("register", "list", "store")
+    assert repr(odd) in capsys.readouterr().out
+
+
 def test_the_report_begins_with_what_is_late_due_and_left(folder: Path) -> None:
     run("register", "receive", "store", "--request-id", "secret-token", "--received", "2020-05-04T09:30+02:00")
     run("report", "store", "--out", "report.html")
@@ -220,7 +225,7 @@ def test_the_report_begins_with_what_is_late_due_and_left(folder: Path) -> None:
 def test_a_letter_in_each_language_from_the_store(folder: Path, complaint) -> None:
     run("register", "letter", "store", "first", "--language", "de", "--out", "brief.html")
     run("register", "letter", "store", "first", "--out", "letter.html")
-    assert "Ihr Datensatz wurde am" in Path("brief.html").read_text()
+    assert "Ein Datensatz von Ihnen wurde am" in Path("brief.html").read_text()
     assert "Someone who kept every model" in Path("letter.html").read_text()
     with pytest.raises(SystemExit):
         main(["register", "letter", "store", "first", "--language", "fr", "--out", "x.html"])

@@ -25,18 +25,8 @@ def held(name: str) -> tuple[bytes, float] | None:
 
 def test_out_of_the_table_and_back_as_it_was(folder: Path, as_json, printed) -> None:
     before = held(NAME)
-    restrict = [
-        "restrict",
-        "store",
-        NAME,
-        "--to",
-        "aside.bin",
-        *ASIDE,
-        "--request-id",
-        "t",
-        "--received",
-        "2020-05-04T09:30+02:00",
-    ]
+    when = ("--request-id", "t", "--received", "2020-05-04T09:30+02:00")
+    restrict = ["restrict", "store", NAME, "--to", "aside.bin", *ASIDE, *when]
     run(*restrict)
     assert held(NAME) is None
     assert absent("store", [NAME]) == []

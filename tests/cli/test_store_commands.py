@@ -250,14 +250,7 @@ def test_a_second_writer_is_told_so_and_may_wait(folder: Path, capsys, complaint
         assert len(call(capsys, "budget", "store")["releases"]) == 1
         command = [
             sys.executable,
-            "-m",
-            "noisygd_delete",
-            "delete",
-            "store",
-            "identifier-001",
-            "--wait",
-            "30",
-            "--json",
+            *["-m", "noisygd_delete", "delete", "store", "identifier-001", "--wait", "30", "--json"],
         ]
         waiting = subprocess.Popen(
             command, stdout=subprocess.PIPE, cwd=folder, env={"PYTHONPATH": str(ROOT), "PATH": ""}

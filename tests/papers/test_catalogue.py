@@ -100,6 +100,7 @@ def written_down() -> set[str]:
     found |= {f"audit.{node.value}" for node in audits if isinstance(node, ast.Constant)}
     found |= {"audit.erased record, the learned model and the later one"}  # version 0.2.0 asked so
     made = {f"by {channel}" for channel in Channels} | {f"extended because of the {reason}" for reason in Reasons}
+    made |= {f"rows {what} {{day}}: {{n}}" for what in ("erased", "rectified", "set aside", "edited")}
     return found | made | {f"changed in the source, counted there ({by})" for by in ("trigger", "versions")}
 
 

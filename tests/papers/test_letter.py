@@ -29,6 +29,7 @@ PRACTICE = Practice(
 )
 OUT = Served(edited="2026-05-05T10:00:00Z", rows=1, published="2026-05-05T10:00:00Z", release=2)
 WAITS = Served(edited="2026-05-05T10:00:00Z", rows=1)
+CORRECTED = replace(OUT, replaced=1)
 CODES = languages()
 # what no letter may claim, in any language (the sentence that denies it is taken out first)
 FORBIDDEN = r"anonym|forgot|vergess|compliant|konform|cheaper|günstiger|billiger|no personal data|keine personenbezogenen|guarantee|ε|%"
@@ -83,7 +84,7 @@ SITUATIONS = {
     "pending": (Case(received=RECEIVED, publish_by="2026-06-01"), WAITS, ["erased", "pending", "before_used"]),
     "withdrawn": (Case(), Served(edited=WAITS.edited, rows=1, withdrawn=WAITS.edited), ["withdrawn"]),
     "withheld": (Case(), Served(edited=WAITS.edited, rows=1, withheld=True, withdrawn=WAITS.edited), ["withheld", "withdrawn"]),
-    "rectified": (Case(right="rectification"), OUT, ["rectified", "published_resumed"]),
+    "rectified": (Case(right="rectification"), CORRECTED, ["rectified", "published_resumed"]),
     "refused": (Case(decision="refused", decided="2026-05-06", ground="17(3)(b)"), None, ["refused", "remedy"]),
     "in part": (Case(decision="refused in part", decided="2026-05-06", ground="17(3)(e)"), OUT, ["erased", "refused_in_part"]),
     "opted out": (Case(decision="opted out", decided="2026-05-06"), None, ["opted_out"]),
@@ -110,6 +111,27 @@ def test_each_situation_has_its_sentences_and_claims_nothing_more(
     for key in other - ({"withheld"} if name == "withheld" else set()):
         assert begins(key, code) not in page or key == "refused", key
     assert not re.search(FORBIDDEN, page.replace(language(code).say("letter.not_anonymous"), ""), re.I)
+
+
+@pytest.mark.parametrize("code", CODES)
+@pytest.mark.parametrize("right", ["erasure", "rectification"])
+@pytest.mark.parametrize(("erased", "rectified"), [(1, 0), (0, 1), (2, 1)])
+def test_what_was_done_is_what_the_ledger_counts_whatever_was_asked(
+    code: str, right: str, erased: int, rectified: int
+) -> None:
+    served = replace(OUT, rows=erased + rectified, replaced=rectified)
+    page = written(Case(right=right, received=RECEIVED), served, (), code)
+    words, day = language(code), date(2026, 5, 5)
+    for key, rows in (("erased", erased), ("rectified", rectified)):
+        said = [words.say(f"letter.{key}", edited=day, rows=n) for n in (1, 2, 3)]
+        assert [sentence in page for sentence in said] == [n == rows for n in (1, 2, 3)], key
+    assert words.say(f"letter.subject_{right}") in page, "what was asked is said besides"
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_no_letter_promises_a_model_that_may_never_come(code: str) -> None:
+    for case in (Case(received=RECEIVED), Case(received=RECEIVED, publish_by="2026-06-01")):
+        assert not re.search(r"will be published|wird als|wird bis", written(case, WAITS, (), code))
 
 
 @pytest.mark.parametrize("code", CODES)

@@ -139,7 +139,7 @@ def test_late_comes_first_then_due_then_closed_and_every_fact_is_there() -> None
     for fact in (
         "6 July 2026",  # a month from the 3rd is a Friday that is a holiday there, then a weekend
         "answered", "erasure", "received 3 June 2026", "by e-mail", "identity checked",
-        "1 row edited 5 June 2026",  # 22:30 in UTC is the next day where the request came in
+        "rows erased 5 June 2026: 1",  # 22:30 in UTC is the next day where the request came in
         "published 6 June 2026, release 3", "model before withdrawn 6 June 2026", "person told 10 June 2026",
         "3 recipient(s) told 11 June 2026", "backups until 1 September 2026", "certificate 0123456789abcdef…", "kept until 31 December 2029",
     ):  # fmt: skip

@@ -18,7 +18,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import urllib.error
@@ -34,15 +33,15 @@ import psycopg
 
 from noisygd_delete.cli import main as main_command
 from noisygd_delete.evidence.verification import verify_certificate
-from noisygd_delete.store import Store
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
 from noisygd_delete.store.sources import source_at
 from tests.store.conftest import memory_folder
-from tests.store.sources.conftest import SCHEMA, Server, plan, server_folder
+from tests.store.sources.conftest import Server, learned, plan, server_folder, started
 
 from .conftest import SECRET, token_file
 from .privacy_desk import PrivacyDesk
+from .processes import Trickle
 
 ROOT = Path(__file__).parents[2]
 THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
@@ -105,16 +104,14 @@ class World:
         ]
         self.path = folder / f"store-{kind}"
         address = f"postgresql://clerk@/{self.database}?host={server.folder}"
-        with Store.create_over(
-            self.path, source_at(address, id="id", table="people"), SCHEMA, plan(slots=rows + 64, regularization=0.05)
-        ) as store:
-            store.learn()
+        source = source_at(address, id="id", table="people")
+        with learned(self.path, source, of=plan(slots=rows + 64, regularization=0.05)) as store:
             store.publish_to(f"folder:{folder / f'out-{kind}'}")
             if find_spec("mlflow"):
                 store.publish_to(f"mlflow:sqlite:///{folder / f'mlflow-{kind}.db'}", model="people")
         self.secrets = json.loads((folder / "secrets.json").read_text())
         self.desk = PrivacyDesk(self.path)
-        self.trickle = Trickle()
+        self.trickle = Trickle(1.0)
         hooks = "".join(
             f'[[webhook]]\nurl = "{url}"\nsecret_file = "{folder / "secret"}"\n'
             for url in (self.desk.address + "/told", self.trickle.address)
@@ -270,30 +267,6 @@ class World:
             self.kill()
         self.desk.close()
         self.trickle.close()
-
-
-class Trickle:
-    """A receiver that takes a connection and answers a byte now and then, for ever."""
-
-    def __init__(self) -> None:
-        self._socket = socket.create_server(("127.0.0.1", 0))
-        self.address = f"http://127.0.0.1:{self._socket.getsockname()[1]}/"
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def _accept(self) -> None:
-        with suppress(OSError):
-            while True:
-                threading.Thread(target=self._drip, args=(self._socket.accept()[0],), daemon=True).start()
-
-    @staticmethod
-    def _drip(one: socket.socket) -> None:
-        with one, suppress(OSError):
-            for byte in b"HTTP/1.1 200 OK\r\n" + b"x: y\r\n" * 1000:
-                one.sendall(bytes([byte]))
-                time.sleep(1)
-
-    def close(self) -> None:
-        self._socket.close()
 
 
 def killed(world: World, hurry: bool) -> Counter[str]:
@@ -483,20 +456,10 @@ def served(folder: Path) -> Iterator[Server]:
     programs = server_folder()
     if programs is None:
         raise SystemExit("PostgreSQL is not installed (Debian: postgresql)")
-    with tempfile.TemporaryDirectory(prefix="pg", dir="/tmp") as named:
-        user = "postgres" if os.geteuid() == 0 else None
-        if user is not None:
-            shutil.chown(named, user, user)
-        server = Server(Path(named), programs, user)
-        server.run("initdb", "-D", str(server.data), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N")
-        server.start()
-        try:
-            with psycopg.connect(server.address(), autocommit=True) as connection:
-                connection.execute("CREATE ROLE clerk LOGIN")
-            yield server
-        finally:
-            with suppress(subprocess.CalledProcessError):
-                server.stop()
+    with started(programs, "postgres" if os.geteuid() == 0 else None) as server:
+        with psycopg.connect(server.address(), autocommit=True) as connection:
+            connection.execute("CREATE ROLE clerk LOGIN")
+        yield server
 
 
 def rows(quick: bool, count: int, kinds: list[str], words: str = "") -> Iterator[tuple[str, str, Counter[str]]]:

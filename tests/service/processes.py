@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -115,3 +117,26 @@ def mother_of_services(*modules: str, **variables: str) -> Iterator[Begin]:
 def serving() -> Iterator[Begin]:
     with mother_of_services() as begin:
         yield begin
+
+
+class Trickle:
+    """A receiver that takes any connection and answers a byte now and then, without end."""
+
+    def __init__(self, pause: float) -> None:
+        self._socket, self._pause = socket.create_server(("127.0.0.1", 0)), pause
+        self.address = f"http://127.0.0.1:{self._socket.getsockname()[1]}/"
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                threading.Thread(target=self._drip, args=(self._socket.accept()[0],), daemon=True).start()
+
+    def _drip(self, one: socket.socket) -> None:
+        with one, suppress(OSError):
+            for byte in b"HTTP/1.1 200 OK\r\nx-slow: " + b"a" * 10**6:
+                one.sendall(bytes([byte]))
+                time.sleep(self._pause)
+
+    def close(self) -> None:
+        self._socket.close()

@@ -25,7 +25,7 @@ from noisygd_delete.store import Store, status, verify
 from noisygd_delete.store.sources import source_at
 from tests.store.conftest import found
 from tests.store.publishers.conftest import coefficients
-from tests.store.sources.conftest import SCHEMA, name, plan, server, statement, tmp_path
+from tests.store.sources.conftest import fill, learned, name, new_database, plan, server, statement, tmp_path
 
 from .conftest import SECRET, token_file
 from .privacy_desk import PrivacyDesk
@@ -58,19 +58,10 @@ def begun() -> Iterator[Begin]:
 
 def table(server: Any, rows: int) -> str:
     """The address of a database of so many people."""
-    import psycopg
-
-    named = f"people_{rows}_{random.randrange(10**9)}"
-    with psycopg.connect(server.address(), autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {named}")  # type: ignore[arg-type]
-    with psycopg.connect(server.address(named)) as connection:
-        connection.execute("CREATE TABLE people (id text PRIMARY KEY, a double precision, b numeric, c text, y text)")
-        with connection.cursor() as cursor, cursor.copy("COPY people FROM STDIN") as copy:
-            for k in range(rows):
-                copy.write_row(
-                    (name(k), (k * 37 % 200 - 100) / 128, (k * 53 % 160) / 16, "xz"[k % 2], ("no", "yes")[k % 3 == 0])
-                )
-    return str(server.address(named))
+    address = new_database(server, "CREATE TABLE people (id text PRIMARY KEY, a float8, b numeric, c text, y text)")
+    people = ((k * 37 % 200 - 100, k * 53 % 160, "xz"[k % 2], ("no", "yes")[k % 3 == 0]) for k in range(rows))
+    fill(address, ((name(k), a / 128, b / 16, c, y) for k, (a, b, c, y) in enumerate(people)))
+    return address
 
 
 def registered(folder: Path) -> tuple[int, bool, list[bytes]]:
@@ -107,8 +98,7 @@ def test_killed_between_any_two_arrows(
     draw, rows = random.Random(kills), 60 + 4 * kills
     path = tmp_path / "people"
     address, desk, secrets = table(server, rows), PrivacyDesk(path), token_file(tmp_path / "tokens.toml")
-    with Store.create_over(path, source_at(address, id="id", table="people"), SCHEMA, plan(slots=rows)) as store:
-        store.learn()
+    with learned(path, source_at(address, id="id", table="people"), of=plan(slots=rows)) as store:
         store.publish_to(f"mlflow:sqlite:///{tmp_path / 'mlflow.db'}", model=MODEL)
         assert store.publishers_behind == ()
     (tmp_path / "secret").touch(mode=0o600)

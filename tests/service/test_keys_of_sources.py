@@ -9,9 +9,9 @@ import pytest
 pytest.importorskip("noisygd_delete_server", reason="noisygd-delete-server is not installed")
 
 from noisygd_delete.errors import SourceError
-from noisygd_delete.store import Store, Tombstones, status
+from noisygd_delete.store import Tombstones, status
 from noisygd_delete.store.sources import source_at
-from tests.store.sources.conftest import SCHEMA, database, name, plan, server, statement, tmp_path
+from tests.store.sources.conftest import database, learned, name, server, statement, tmp_path
 
 from .conftest import opened
 
@@ -35,8 +35,7 @@ def test_names_that_a_key_cannot_hold_and_rows_that_a_database_keeps(database: s
     stores = []
     for table in ("numbered", "unique_ones", "people"):
         stores.append(tmp_path / table)
-        with Store.create_over(stores[-1], source_at(database, id="id", table=table), SCHEMA, plan()) as store:
-            store.learn()
+        learned(stores[-1], source_at(database, id="id", table=table)).close()
     desk = opened(*stores, batch=1)
     asked = {
         "both": ["17"],
@@ -65,8 +64,7 @@ def test_names_that_a_key_cannot_hold_and_rows_that_a_database_keeps(database: s
 
 def test_a_row_that_is_written_again_is_met_in_every_later_release(database: str, tmp_path: Path, opened) -> None:
     """The service forgets ids; with a list of erased ones it goes on looking, and says so until somebody erases the row again."""
-    with Store.create_over(tmp_path / "people", source_at(database, id="id", table="people"), SCHEMA, plan()) as made:
-        made.learn()
+    learned(tmp_path / "people", source_at(database, id="id", table="people")).close()
     listed = Tombstones.create(tmp_path / "list", tmp_path / "key")
     desk = opened(tmp_path / "people", batch=2, tombstones=listed)
     statement(database, "CREATE TABLE kept AS SELECT * FROM people")

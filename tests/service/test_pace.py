@@ -32,7 +32,6 @@ class Clock:
         stamp = lambda: datetime.fromtimestamp(self.now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")  # noqa: E731
         for place in (
             "noisygd_delete.store.training_table.now",
-            "noisygd_delete.store.transaction.now",
             "noisygd_delete.store.store.now",
         ):
             monkeypatch.setattr(place, stamp)

@@ -23,33 +23,15 @@ from noisygd_delete.store import Store, status
 from noisygd_delete.store.layout import Layout
 
 from .conftest import SECRET, make_store, name, token_file
-from .processes import Begin
+from .processes import Begin, Trickle
 
 
 @pytest.fixture
 def trickling() -> Iterator[str]:
     """A receiver that answers a byte a tenth of a second, without end."""
-    listening = socket.create_server(("127.0.0.1", 0))
-
-    def serve() -> None:
-        while True:
-            try:
-                connection, _ = listening.accept()
-            except OSError:
-                return
-            threading.Thread(target=trickle, args=(connection,), daemon=True).start()
-
-    def trickle(connection: socket.socket) -> None:
-        try:
-            for letter in "HTTP/1.1 200 OK\r\nx-slow: " + "a" * 10**6:
-                connection.sendall(letter.encode())
-                time.sleep(0.1)
-        except OSError:
-            connection.close()
-
-    threading.Thread(target=serve, daemon=True).start()
-    yield f"http://127.0.0.1:{listening.getsockname()[1]}/"
-    listening.close()
+    peer = Trickle(0.1)
+    yield peer.address
+    peer.close()
 
 
 @pytest.fixture

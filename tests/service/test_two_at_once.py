@@ -22,10 +22,10 @@ import psycopg
 from noisygd_delete_server import writer
 from noisygd_delete_server.inbox import Stages
 
-from noisygd_delete.store import Store, status, verify
+from noisygd_delete.store import status, verify
 from noisygd_delete.store.ledger import Ledger
 from noisygd_delete.store.sources import source_at
-from tests.store.sources.conftest import SCHEMA, database, plan, server, statement, tmp_path
+from tests.store.sources.conftest import database, learned, server, statement, tmp_path
 
 from .conftest import Opened, opened, token_file
 from .processes import Begin, serving
@@ -49,10 +49,7 @@ def two(database: str, tmp_path: Path) -> tuple[Path, Path]:
     for table in ("texts", "numbers"):
         statement(database, f"ALTER TABLE {table} ADD PRIMARY KEY (id)")
         made.append(tmp_path / table)
-        with Store.create_over(
-            made[-1], source_at(database + IMPATIENT, id="id", table=table), SCHEMA, plan()
-        ) as store:
-            store.learn()
+        learned(made[-1], source_at(database + IMPATIENT, id="id", table=table)).close()
     return made[0], made[1]
 
 
@@ -154,8 +151,7 @@ def test_killed_and_ended_while_a_lock_waits(
 ) -> None:
     """A process that waits for somebody's lock ends in seconds, also while a certificate is asked for; killed, it loses and doubles nothing."""
     patient = tmp_path / "patient"
-    with Store.create_over(patient, source_at(database, id="id", table="numbers"), SCHEMA, plan()) as store:
-        store.learn()
+    learned(patient, source_at(database, id="id", table="numbers")).close()
     secrets = token_file(tmp_path / "tokens.toml")
 
     def state(service: Any, token: str) -> str:

@@ -170,6 +170,13 @@ def of_format_3(layout: Layout) -> None:
     layout.seal.write_text(json.dumps({"entries": len(rows), "sha256": digest}) + "\n")
 
 
+def sql(path: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
+
+
 @contextmanager
 def memory_folder() -> Iterator[Path]:
     """A folder in memory where there is one: a killed process loses nothing there that a disk would have kept, and no test

@@ -18,15 +18,8 @@ from noisygd_delete.errors import InvalidParameter, InvalidRecords, StoreCorrupt
 from noisygd_delete.store import Store, absent, budget, status, tokens, verify
 from noisygd_delete.store.layout import Layout
 
-from .conftest import SCHEMA, SLOTS, found, name, plan, records, traces
+from .conftest import SCHEMA, SLOTS, found, name, plan, records, sql, traces
 from .test_kinds import as_format_1
-
-
-def sql(path: Path, *statements: str) -> None:
-    with closing(sqlite3.connect(path)) as connection:
-        for statement in statements:
-            connection.execute(statement)
-        connection.commit()
 
 
 def rechained(path: Path, change: Callable[[dict], None]) -> None:

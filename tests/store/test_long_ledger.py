@@ -24,7 +24,7 @@ from noisygd_delete.store.entry import linked
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
 
-from .conftest import SCHEMA, name, plan, records
+from .conftest import SCHEMA, name, plan, records, sql
 from .test_kinds import as_format_1
 
 RELEASES = 300
@@ -234,9 +234,7 @@ def test_an_event_that_equals_the_one_before_and_is_no_event_is_found(tmp_path):
 
 def test_a_request_that_somebody_hid_from_the_table_of_places_is_found(tmp_path):
     path = old_store(tmp_path / "store", 100)
-    with sqlite3.connect(path / "ledger.sqlite") as connection:
-        connection.execute("UPDATE places SET request_id = 'other' WHERE number = 60")
-    connection.close()
+    sql(path / "ledger.sqlite", "UPDATE places SET request_id = 'other' WHERE number = 60")
     assert any("entry 60" in fault for fault in verify(path).faults)
     with Store.open(path) as store, pytest.raises(StoreCorrupt, match="another entry"):
         store.ledger.position("other")
@@ -245,9 +243,7 @@ def test_a_request_that_somebody_hid_from_the_table_of_places_is_found(tmp_path)
 @pytest.mark.parametrize("change", ["planned = 0", "planned = 1 - planned"])
 def test_a_table_of_places_that_names_other_plans_is_refused(tmp_path, change):
     ledger = old_store(tmp_path / "store", 100) / "ledger.sqlite"
-    with sqlite3.connect(ledger) as connection:
-        connection.execute(f"UPDATE places SET {change} WHERE number < 3")
-    connection.close()
+    sql(ledger, f"UPDATE places SET {change} WHERE number < 3")
     with pytest.raises(StoreCorrupt, match="the table of places names another entry"):
         Ledger.read(ledger)
 
@@ -299,17 +295,16 @@ def test_what_somebody_changed_after_the_note_is_found(judged_before):
 
 
 def test_a_body_changed_before_the_note_breaks_its_link(judged_before):
-    with sqlite3.connect(judged_before / "ledger.sqlite") as connection:
-        connection.execute("UPDATE entries SET body = replace(body, '\"steps\"', '\"step\"') WHERE number = 40")
-    connection.close()
+    sql(
+        judged_before / "ledger.sqlite",
+        "UPDATE entries SET body = replace(body, '\"steps\"', '\"step\"') WHERE number = 40",
+    )
     assert any("entry 40 does not continue the hash chain" in fault for fault in verify(judged_before).faults)
 
 
 def test_a_link_broken_long_ago_is_found_by_verify_and_by_whoever_reads_it(tmp_path):
     path = old_store(tmp_path / "store", 100)
-    with sqlite3.connect(path / "ledger.sqlite") as connection:
-        connection.execute("UPDATE entries SET body = replace(body, '\"steps\"', '\"step\"') WHERE number = 40")
-    connection.close()
+    sql(path / "ledger.sqlite", "UPDATE entries SET body = replace(body, '\"steps\"', '\"step\"') WHERE number = 40")
     assert any("entry 40 does not continue the hash chain" in fault for fault in verify(path).faults)
     with Store.open(path) as store:
         for asked in (lambda: store.ledger.entry(39), lambda: store.ledger.events, lambda: store.accountant.events):

@@ -292,7 +292,7 @@ def test_a_register_put_back_alone_is_told_until_somebody_says_that_it_is_the_re
         with Store.open(path) as store:
             store.serve(EditRequest.delete([name(6)], request_id="another second"))
         assert verify(path).passed
-    Layout(path).register.unlink()
+    shutil.move(Layout(path).register, tmp_path / "newest")
     if how != "removed":
         shutil.copy(Layout(tmp_path / "earlier").register, Layout(path).register)
 
@@ -306,7 +306,17 @@ def test_a_register_put_back_alone_is_told_until_somebody_says_that_it_is_the_re
     assert told()[:2] == (False, True), "a later request does not hide it"
     assert main(["register", "settings", str(path), "--controller", "C"]) == 0
     assert told()[:2] == (True, False)
+    adopted = shutil.copy(Layout(path).register, tmp_path / "adopted")
+    shutil.copy(tmp_path / "newest", Layout(path).register)
+    assert told()[:2] == (False, True), "it lacks what was noted in the one that was made the register"
+    shutil.copy(adopted, Layout(path).register)
+    assert told()[:2] == (True, False)
     with Store.open(path) as store:
         store.register.forget(["third"])
+    forgotten = shutil.copy(Layout(path).register, tmp_path / "forgotten")
+    shutil.copy(adopted, Layout(path).register)
+    assert told()[:2] == (False, True), "what was forgotten is back"
+    shutil.copy(forgotten, Layout(path).register)
+    with Store.open(path) as store:
         store.serve(EditRequest.delete([name(7)], request_id="fourth"))
     assert told()[:2] == (True, False)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from noisygd_delete import EditRequest, Execution
+from noisygd_delete import EditRequest
 from noisygd_delete.errors import InvalidParameter, InvalidRequest, StoreCorrupt, StoreError
 from noisygd_delete.records import EditCounts
 from noisygd_delete.store import Store, journal
@@ -120,13 +119,3 @@ def test_neither_a_list_nor_its_key_is_ever_overwritten(files, tmp_path: Path) -
         Tombstones.create(tmp_path / "no folder" / "list", tmp_path / "another.key")
     assert not (tmp_path / "another.key").exists()
     assert (listed.read_bytes(), key.read_bytes()) == held
-
-
-def test_research_noise_is_refused_before_anything_is_edited(path: Path) -> None:
-    """The lead of a store draws certified noise alone; a caller's generator is for a `Curator`."""
-    with Store.open(path) as store:
-        held = store.records.features.copy()
-        with pytest.raises(InvalidParameter, match="certified noise alone"):
-            store.serve(EditRequest.delete([name(1)]), execution=Execution(rng=np.random.default_rng(0)))
-        assert (store.records.features == held).all()
-        assert store.ledger.releases == 1

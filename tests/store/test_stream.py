@@ -22,7 +22,7 @@ from noisygd_delete.errors import InvalidRequest
 from noisygd_delete.records import bounded
 from noisygd_delete.store import Store, status
 
-from .conftest import ROWS, SCHEMA, Crash, CrashAt, name, person, plan, records, row
+from .conftest import ROWS, SCHEMA, Crash, CrashAt, made, name, person, plan, records, row
 
 REQUESTS = [EditRequest.delete([name(k)], request_id=f"token-{k}") for k in range(5)]
 LINES = [json.dumps({"request_id": f"token-{k}", "delete": [name(k)]}) for k in range(5)]
@@ -152,8 +152,7 @@ def wait_for(condition, seconds: float = 60.0) -> None:
 
 
 def test_the_budget_sets_the_batches_and_withholds_in_the_end(tmp_path, capsys, as_json, complaint) -> None:
-    with Store.create(tmp_path / "store", records(), SCHEMA, plan(releases=3)) as store:
-        store.learn()
+    made(tmp_path / "store", releases=3)
     file = tmp_path / "requests.jsonl"
     file.write_text("\n".join(LINES[:4]))
     assert [

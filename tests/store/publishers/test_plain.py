@@ -151,10 +151,11 @@ def raw(of: Schema, given: dict[str, list[str]]) -> dict[str, np.ndarray]:
     return numbers | {name: np.array([[cell] for cell in given[name]], object) for name in LISTS if name in of.columns}
 
 
-def test_a_row_that_the_schema_refuses_gets_no_label() -> None:
+@pytest.mark.parametrize("top", [{}, {"map": {"kind": "additive"}}], ids=["columns", "additive"])
+def test_a_row_that_the_schema_refuses_gets_no_label(top: dict) -> None:
     onnxruntime = pytest.importorskip("onnxruntime")
     pytest.importorskip("onnx")
-    of = schema("two", NUMBERS, LISTS)
+    of = schema("two", NUMBERS, LISTS, **top)
     made, given = model(losses.Logistic(1.0), of.features), cells(3)
     given["sure"][0], given["plain"][1] = "neither", ""
     session = onnxruntime.InferenceSession(artefact(made, of).files["model.onnx"], providers=["CPUExecutionProvider"])
@@ -194,18 +195,6 @@ def test_an_additive_model_is_plain_numbers_and_a_graph(label: str, map: dict, t
     else:
         assert found == label_out.tolist() == labels
         assert len(set(labels)) > 1
-
-
-def test_a_refused_row_of_an_additive_model_gets_no_label() -> None:
-    onnxruntime = pytest.importorskip("onnxruntime")
-    of = schema("two", NUMBERS, LISTS, map={"kind": "additive"})
-    made, given = model(losses.Logistic(1.0), of.features), cells(3)
-    given["sure"][0], given["plain"][1] = "neither", ""
-    session = onnxruntime.InferenceSession(artefact(made, of).files["model.onnx"], providers=["CPUExecutionProvider"])
-    label, scores = session.run(["label", "scores"], raw(of, given))
-    assert label.tolist()[:2] == ["", ""]
-    assert label[2] in ("no", "yes")
-    assert np.isnan(scores[:2]).all()
 
 
 ALONE = """

@@ -13,7 +13,7 @@ from noisygd_delete.evidence.erasure import erasure_in, ledger_of
 from noisygd_delete.store import Store, verify
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.seal import sealed
-from tests.store.conftest import Crash, CrashAt
+from tests.store.conftest import deaths
 
 from .test_folder import delete
 
@@ -101,19 +101,14 @@ def test_a_list_of_a_time_that_was_undone_is_put_back(moments: tuple[Path, Path]
 
 def test_a_crash_between_list_and_seal_is_no_list_put_back(path: Path, tmp_path: Path) -> None:
     """At every instant of a change of the list."""
-    shutil.copytree(path, tmp_path / "whole")
-    with Store.open(tmp_path / "whole", disk=(disk := CrashAt())) as store:
-        store.publish_to(f"folder:{tmp_path / 'out'}")
-    for at in range(len(disk.points)):
+
+    def publish(store: Store) -> None:
         shutil.rmtree(tmp_path / "out", ignore_errors=True)
-        copy = tmp_path / f"copy-{at}"
-        shutil.copytree(path, copy)
-        with pytest.raises(Crash), Store.open(copy, disk=CrashAt(at)) as store:
-            store.publish_to(f"folder:{tmp_path / 'out'}")
+        store.publish_to(f"folder:{tmp_path / 'out'}")
+
+    for copy, _ in deaths(path, publish):
         with Store.open(copy) as store:
             assert not any(place.address == "unknown:" for place in store.publishers)
-        assert verify(copy).faults == ()
-        shutil.rmtree(copy)
 
 
 def test_a_place_that_is_not_known_is_not_named_by_hand(path: Path) -> None:

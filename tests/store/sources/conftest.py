@@ -8,7 +8,8 @@ import subprocess
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,7 +19,7 @@ import pytest
 
 from noisygd_delete import Budget, Schema, losses, make_plan
 from noisygd_delete.store import Store
-from noisygd_delete.store.sources import source_at
+from noisygd_delete.store.sources import Source, source_at
 
 from ..conftest import memory_folder
 
@@ -52,6 +53,15 @@ def plan(schema: Schema = SCHEMA, slots: int = SLOTS, **changes: Any):
     arguments = {"regularization": 0.1, "budget": Budget(order=4, dp=2.0, deletion=0.5), "method": "perturbed"}
     loss = losses.Logistic(radius=1.0)
     return make_plan(loss, records=slots, features=schema.features, **{"utility": False, **arguments, **changes})
+
+
+def learned(path: Path, source: Source, schema: Schema = SCHEMA, of: Any = None, *, watched: bool = False) -> Store:
+    """A store over the source, by this plan or the usual one, open: it has learned, and from before that counts what others change."""
+    made = Store.create_over(path, source, schema, of or plan())
+    if watched:
+        made.table.watch()
+    made.learn()
+    return made
 
 
 def server_folder() -> Path | None:
@@ -138,6 +148,34 @@ def tmp_path() -> Iterator[Path]:
         yield folder
 
 
+PEOPLE = "CREATE TABLE people (id text PRIMARY KEY, person text, a double precision, b numeric, c text, y text)"
+
+
+@contextmanager
+def started(programs: Path, user: str | None) -> Iterator[Server]:
+    """A server in a new folder, whose data a test may stop, copy and put back."""
+    with tempfile.TemporaryDirectory(prefix="pg", dir="/tmp") as folder:
+        if user is not None:
+            shutil.chown(folder, user, user)
+        server = Server(Path(folder), programs, user)
+        server.run("initdb", "-D", str(server.data), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N")
+        server.start()
+        try:
+            yield server
+        finally:
+            with suppress(subprocess.CalledProcessError):
+                server.stop()
+
+
+@contextmanager
+def another(server: Server, rows: int = 0) -> Iterator[Server]:
+    """A server like this one, with a table of so many of the people."""
+    with started(server.programs, server.user) as made:
+        statement(made.address(), PEOPLE)
+        fill(made.address(), people()[:rows])
+        yield made
+
+
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
     programs = server_folder()
@@ -152,34 +190,40 @@ def server() -> Iterator[Server]:
         if "postgres" not in {entry.pw_name for entry in pwd.getpwall()}:
             pytest.skip("root may not run PostgreSQL, and there is no user postgres")
         user = "postgres"
-    with tempfile.TemporaryDirectory(prefix="pg", dir="/tmp") as folder:
-        if user is not None:
-            shutil.chown(folder, user, user)
-        server = Server(Path(folder), programs, user)
-        server.run("initdb", "-D", str(server.data), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N")
-        server.start()
-        try:
-            yield server
-        finally:
-            server.stop()
+    with started(programs, user) as made:
+        yield made
 
 
-@pytest.fixture
-def database(server: Server) -> str:
-    """The address of a database with the table `people`."""
+def fill(address: str, rows: Iterable[tuple[Any, ...]]) -> None:
+    """Put rows into the table `people`, all at once."""
+    import psycopg
+
+    with (
+        psycopg.connect(address) as connection,
+        connection.cursor() as cursor,
+        cursor.copy("COPY people FROM STDIN") as copy,
+    ):
+        for row in rows:
+            copy.write_row(row)
+
+
+def new_database(server: Server, table: str = PEOPLE) -> str:
+    """The address of a database of this server's with an empty table."""
     import psycopg
 
     named = f"test_{uuid.uuid4().hex[:12]}"
     with psycopg.connect(server.address(), autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {named}")  # type: ignore[arg-type]
-    with psycopg.connect(server.address(named)) as connection:
-        connection.execute(
-            "CREATE TABLE people (id text PRIMARY KEY, person text, a double precision, b numeric, c text, y text)"
-        )
-        with connection.cursor() as cursor, cursor.copy("COPY people FROM STDIN") as copy:
-            for row in people():
-                copy.write_row(row)
+    statement(server.address(named), table)
     return server.address(named)
+
+
+@pytest.fixture
+def database(server: Server) -> str:
+    """The address of a database with the table `people`."""
+    address = new_database(server)
+    fill(address, people())
+    return address
 
 
 def statement(address: str, text: str, *values: Any) -> int:
@@ -193,6 +237,5 @@ def statement(address: str, text: str, *values: Any) -> int:
 @pytest.fixture
 def store(database: str, tmp_path: Path) -> Iterator[Store]:
     """A store over the table `people`, which has learned."""
-    with Store.create_over(tmp_path / "store", source_at(database, id="id", table="people"), SCHEMA, plan()) as made:
-        made.learn()
+    with learned(tmp_path / "store", source_at(database, id="id", table="people")) as made:
         yield made

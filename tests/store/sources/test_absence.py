@@ -20,8 +20,7 @@ from noisygd_delete.store.sources import source_at
 from noisygd_delete.store.sources.postgres import Postgres
 from tests.store.sources.rows import records_of
 
-from .conftest import ROWS, SCHEMA, SLOTS, name, people, plan, statement
-from .test_commands import answer
+from .conftest import ROWS, SCHEMA, SLOTS, fill, learned, name, people, plan, statement
 from .test_lake import arrow, deltalake, duckdb, in_delta, in_duckdb
 from .test_postgres import paper
 
@@ -40,9 +39,7 @@ def run(address: str, *statements: str) -> None:
 
 
 def store_over(address: str, folder: Path, schema: Schema = SCHEMA, **facts) -> Store:
-    made = Store.create_over(folder, source_at(address, **{"id": "id", **facts}), schema, plan())
-    made.learn()
-    return made
+    return learned(folder, source_at(address, **{"id": "id", **facts}), schema)
 
 
 def refused(store: Store, said: str, **request) -> None:
@@ -248,8 +245,7 @@ def deltalake_copy(folder: Path) -> Path:
 @pytest.mark.parametrize("kind", [in_duckdb, in_delta])
 def test_a_row_that_comes_back_in_files_is_noticed(tmp_path: Path, kind) -> None:
     made = kind(tmp_path)
-    with Store.create_over(tmp_path / "store", source_at(id="id", **made), SCHEMA, plan()) as store:
-        store.learn()
+    with learned(tmp_path / "store", source_at(id="id", **made)) as store:
         store.serve(EditRequest.delete([name(3)], request_id="r"), publish=False)
         again = arrow([people()[3]])
         if kind is in_delta:
@@ -374,28 +370,26 @@ def test_a_key_is_known_again_however_an_export_writes_it(database: str, tmp_pat
         assert store.returned() == [one]
 
 
-def test_a_dump_that_is_put_back_is_met_and_erased_again(database: str, tmp_path: Path, capsys) -> None:
+def test_a_dump_that_is_put_back_is_met_and_erased_again(database: str, tmp_path: Path, capsys, as_json) -> None:
     import psycopg
 
     store_over(database, tmp_path / "store", table="people").close()
     Tombstones.create(tmp_path / "list", tmp_path / "key")
     listed = ["--tombstones", str(tmp_path / "list"), "--tombstone-key", str(tmp_path / "key")]
     folder = str(tmp_path / "store")
-    assert answer(capsys, "delete", folder, name(3), name(8), "--request-id", "r", *listed)["release"] == 2
+    assert as_json("delete", folder, name(3), name(8), "--request-id", "r", *listed)["release"] == 2
     with psycopg.connect(database) as connection:  # what pg_restore --clean does
         connection.execute("TRUNCATE people")
-        with connection.cursor() as cursor, cursor.copy("COPY people FROM STDIN") as copy:
-            for row in people():
-                copy.write_row(row)
+    fill(database, people())
     assert main(["publish", folder, "--redo", *listed]) == 2
     said = capsys.readouterr().err
     assert "2 rows there have ids that were erased before" in said
     assert "identifier-token" not in said
     assert "--returned" in said
-    told = answer(capsys, "delete", folder, "--returned", "--request-id", "again", *listed)
+    told = as_json("delete", folder, "--returned", "--request-id", "again", *listed)
     assert (told["release"], told["counts"]["deleted"]) == (3, 2)
     assert statement(database, "SELECT FROM people WHERE id = ANY(%s)", [name(3), name(8)]) == 0
-    assert answer(capsys, "publish", folder, "--redo", *listed)["release"] == 4
+    assert as_json("publish", folder, "--redo", *listed)["release"] == 4
 
 
 def test_what_is_asked_of_a_wrong_source_is_told_in_the_servers_words(database: str, tmp_path: Path) -> None:

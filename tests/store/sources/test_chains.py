@@ -34,9 +34,9 @@ from tests.oracles import sums_tree
 from tests.store.sources.rows import records_of
 
 from ..conftest import Crash, CrashAt
-from .conftest import ROWS, SLOTS, Server, name, people, person, statement
+from .conftest import ROWS, SLOTS, Server, another, learned, name, people, person, statement
 from .test_lake import arrow, deltalake, duckdb
-from .test_marks import fill, keep, put_back, run_on, started
+from .test_marks import keep, put_back, run_on
 
 FIELDS: dict[str, Any] = {
     "id": "id",
@@ -78,9 +78,6 @@ class InDuckdb:
         with duckdb.connect(self.place) as connection:
             connection.execute(text)
 
-    def watch(self, store: Store) -> None:
-        pass
-
     def copy(self, where: Path) -> None:
         shutil.copy(self.place, where)
 
@@ -121,9 +118,6 @@ class InPostgres(InDuckdb):
     def run(self, text: str) -> None:
         statement(self.place, text)
 
-    def watch(self, store: Store) -> None:
-        store.table.watch()
-
 
 psycopg = pytest.importorskip("psycopg")
 
@@ -137,17 +131,14 @@ def table(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
 
 @pytest.fixture
 def own(server: Server) -> Iterator[Server]:
-    with started(server) as alone:
-        fill(alone)
+    with another(server, 20) as alone:
         statement(alone.address(), "ALTER TABLE people ALTER COLUMN b TYPE double precision")
         yield alone
 
 
 def made(folder: Path, table: Any, schema: Schema = CODED, of: Any = None, **facts: Any) -> Path:
     """A store over the table, which has learned."""
-    with Store.create_over(folder, table.source(**facts), schema, of or plan(schema)) as store:
-        table.watch(store)
-        store.learn()
+    learned(folder, table.source(**facts), schema, of or plan(schema), watched=isinstance(table, InPostgres)).close()
     return folder
 
 
@@ -407,9 +398,7 @@ def test_a_copy_that_was_put_back_is_a_cut_unless_it_is_the_same_files(table: An
 def test_a_data_directory_put_back_is_a_cut(own: Server, tmp_path: Path, monkeypatch) -> None:
     """The copy is of the time between two releases: the second is not in its history, and the application went on."""
     source = source_at(own.address(), id="id", table="people")
-    with Store.create_over(tmp_path / "store", source, CODED, plan()) as store:
-        store.table.watch()
-        store.learn()
+    with learned(tmp_path / "store", source, CODED, plan(), watched=True) as store:
         statement(own.address(), EDITS["inserted"])
     keep(own, "backup")
     with Store.open(tmp_path / "store") as store:
@@ -518,9 +507,7 @@ def test_a_servers_log_and_disk_hold_no_sum(own: Server, tmp_path: Path, noises)
             connection.execute(f"ALTER SYSTEM SET {setting}")
             connection.execute("SELECT pg_reload_conf()")
     source = source_at(own.address(), id="id", table="people")
-    with Store.create_over(tmp_path / "store", source, CODED, plan()) as store:
-        store.table.watch()
-        store.learn()
+    with learned(tmp_path / "store", source, CODED, plan(), watched=True) as store:
         sums = exact(store)
         remove(store, 3)
         with source.connected() as connection:
@@ -713,9 +700,7 @@ def test_workers_sum_a_delta_table_by_parts(tmp_path: Path, noises, monkeypatch,
         path = tmp_path / f"store-{engine}"
         copied = tmp_path / f"delta-{engine}"
         shutil.copytree(table.place, copied)
-        source = source_at(str(copied), id="id", engine=engine)
-        with Store.create_over(path, source, schema, plan(schema)) as store:
-            store.learn()
+        with learned(path, source_at(str(copied), id="id", engine=engine), schema, plan(schema)) as store:
             assert remove(store, 3).kind == "unlearn"
             deltalake.DeltaTable(str(copied)).delete(f"id = '{name(4)}'")
             found.append((store.model.sums, store.foresee(EditRequest.delete([name(5)]))["publication"]))

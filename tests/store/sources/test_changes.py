@@ -22,7 +22,7 @@ from noisygd_delete.store.sources.table import missing_edits, unseen_edits
 
 from ...evidence.reading_papers import said as sentences
 from ..conftest import Crash, CrashAt
-from .conftest import ROWS, SCHEMA, name, people, plan, statement
+from .conftest import ROWS, learned, name, people, plan, statement
 from .test_lake import arrow, deltalake, in_delta, in_duckdb, in_parquet
 from .test_postgres import files_holding, paper
 
@@ -269,9 +269,7 @@ def test_rows_that_are_chosen_anew_are_not_called_counted(database: str, tmp_pat
     statement(database, "ALTER TABLE people ENABLE ROW LEVEL SECURITY")
     joined = "SELECT people.* FROM people JOIN kinds ON kind = c AND used"
     asked = {"a view": "SELECT * FROM chosen", "another table": joined}.get(what)
-    source = source_at(database, id="id", table="people", query=asked)
-    with Store.create_over(tmp_path / "chosen", source, SCHEMA, plan()) as store:
-        store.learn()
+    with learned(tmp_path / "chosen", source_at(database, id="id", table="people", query=asked)) as store:
         store.table.watch()
         store.publish(redo=True)
         store.publish(redo=True)
@@ -326,10 +324,8 @@ def test_the_owner_may_install_it_and_stop_it(store: Store, database: str, capsy
         owner.execute("GRANT SELECT, DELETE ON people TO clerk")
     folder = str(store.path.parent / "clerks")
     source = source_at(database.replace("postgres@", "clerk@"), id="id", table="people")
-    with Store.create_over(folder, source, SCHEMA, plan()) as clerks:
-        clerks.learn()
-        with pytest.raises(SourceError, match="InsufficientPrivilege"):
-            clerks.table.watch()
+    with learned(folder, source) as clerks, pytest.raises(SourceError, match="InsufficientPrivilege"):
+        clerks.table.watch()
     assert main(["watch", folder, "--sql"]) == 0
     with psycopg.connect(database, autocommit=True) as owner:
         owner.execute(capsys.readouterr().out)
@@ -386,8 +382,7 @@ def test_killed_at_every_step_a_count_is_in_the_ledger_once(watched: Store, data
 
 def test_versions_of_a_delta_table_are_compared(tmp_path: Path) -> None:
     folder = in_delta(tmp_path)["address"]
-    with Store.create_over(tmp_path / "store", source_at(folder, id="id"), SCHEMA, plan()) as store:
-        store.learn()
+    with learned(tmp_path / "store", source_at(folder, id="id")) as store:
         table = deltalake.DeltaTable(folder)
         table.delete(f"id = '{name(7)}'")
         table.update(predicate=f"id = '{name(8)}' or id = '{name(9)}'", updates={"a": "0.5"})

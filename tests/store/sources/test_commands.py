@@ -33,12 +33,6 @@ PLAN = ("--method", "perturbed", "--regularization", "0.1", "--no-utility")
 ROOT = Path(__file__).parents[3]
 
 
-def answer(capsys, *arguments: str, status: int = 0):
-    capsys.readouterr()
-    assert main([*arguments, "--json"]) == status
-    return json.loads(capsys.readouterr().out)
-
-
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch) -> Path:
     monkeypatch.chdir(tmp_path)
@@ -46,36 +40,36 @@ def folder(tmp_path: Path, monkeypatch) -> Path:
     return tmp_path
 
 
-def test_from_init_to_the_certificate(folder: Path, capsys) -> None:
+def test_from_init_to_the_certificate(folder: Path, as_json) -> None:
     made = in_duckdb(folder)
     where = ["--source", made["address"], "--table", "people", "--schema", "schema.toml"]
-    told = answer(capsys, "init", "store", *where, "--dry-run", "--dp", "8")
+    told = as_json("init", "store", *where, "--dry-run", "--dp", "8")
     assert (told["created"], told["plan"]["method"]) == (False, "perturbed"), (
         "what is advised is taken among those that suit"
     )
-    assert answer(capsys, "init", "store", *where, *PLAN, "--slots", "240")["records"] == ROWS
-    assert answer(capsys, "learn", "store")["release"] == 1
-    told = answer(capsys, "delete", "store", name(3), "--dry-run")
+    assert as_json("init", "store", *where, *PLAN, "--slots", "240")["records"] == ROWS
+    assert as_json("learn", "store")["release"] == 1
+    told = as_json("delete", "store", name(3), "--dry-run")
     assert (told["counts"]["deleted"], told["publication"]) == (1, "published")
     assert main(["delete", "store", "never-there", "--dry-run"]) == 2
-    told = answer(capsys, "delete", "store", name(3), "--request-id", "r")
+    told = as_json("delete", "store", name(3), "--request-id", "r")
     assert (told["release"], told["counts"]["deleted"]) == (2, 1)
-    assert answer(capsys, "publish", "store", "--erased", "4", "--position", "version:1")["release"] == 3
-    assert answer(capsys, "status", "store")["source"] == made["address"]
-    paper = answer(capsys, "certificate", "store", "--request-id", "r", "--html", "paper.html")
+    assert as_json("publish", "store", "--erased", "4", "--position", "version:1")["release"] == 3
+    assert as_json("status", "store")["source"] == made["address"]
+    paper = as_json("certificate", "store", "--request-id", "r", "--html", "paper.html")
     assert (paper["evidence"]["deleted_at"], paper["evidence"]["read_at"]) == ("version:1", "version:1")
     assert "version:1" in Path("paper.html").read_text()
-    assert answer(capsys, "verify", "store")["passed"]
+    assert as_json("verify", "store")["passed"]
     assert main(["register", "receive", "store", "--request-id", "s5", "--received", "2026-05-04T09:30+02:00"]) == 0
     lines = [",".join(map(str, row)) for row in people()[:10]]
     Path("new.csv").write_text("\n".join(["id,person,a,b,c,y", *lines, ""]))
-    told = answer(capsys, "evaluate", "store", "--data", "new.csv")
+    told = as_json("evaluate", "store", "--data", "new.csv")
     assert told["rows_in_table"] == 9, "all but the one that was erased"
     Path("new.csv").write_text("\n".join(["a,b,c,y", *(line.split(",", 2)[2] for line in lines), ""]))
-    assert answer(capsys, "evaluate", "store", "--data", "new.csv")["rows_in_table"] >= 9
+    assert as_json("evaluate", "store", "--data", "new.csv")["rows_in_table"] >= 9
     lines = [json.dumps({"request_id": f"s{k}", "delete": [name(k)]}) for k in (5, 7)]
     Path("requests.txt").write_text("\n".join(lines))
-    told = answer(capsys, "stream", "store", "requests.txt", "--batch", "2")
+    told = as_json("stream", "store", "requests.txt", "--batch", "2")
     assert (told["served"], len(told["publications"])) == (2, 1)
 
 
@@ -121,7 +115,7 @@ def test_a_process_killed_at_the_commit(database: str, folder: Path, instant: st
 
 
 @pytest.mark.parametrize("made", [in_duckdb, in_parquet])
-def test_a_schema_is_drafted_off_a_source(folder: Path, capsys, made) -> None:
+def test_a_schema_is_drafted_off_a_source(folder: Path, capsys, made, as_json) -> None:
     facts = made(folder)
     named = ["--table", facts["table"]] if "table" in facts else []
     where = ["init", "--source", facts["address"], *named, "--label", "y", "--id", "id", "--subject", "person"]
@@ -131,8 +125,7 @@ def test_a_schema_is_drafted_off_a_source(folder: Path, capsys, made) -> None:
     assert main([*where[:-4], "--draft-schema", "again.toml"]) == 0
     assert 'id = "id"' in Path("again.toml").read_text(), "found by itself"
     (folder / "draft.toml").write_text(text.replace("confirmed = false", "confirmed = true"))
-    told = answer(
-        capsys,
+    told = as_json(
         "init",
         "store",
         *where[1:5],

@@ -13,8 +13,7 @@ from noisygd_delete.store import Store
 from noisygd_delete.store.sources import source_at
 from noisygd_delete.store.sources.events import erased_in
 
-from .conftest import SCHEMA, database, name, plan, server, tmp_path
-from .test_commands import answer
+from .conftest import database, learned, name, server, tmp_path
 
 __all__ = ["database", "server", "tmp_path"]  # fixtures
 
@@ -41,13 +40,11 @@ def deleted(address: str, *ks: int) -> int:
 
 @pytest.fixture
 def store(database: str, tmp_path: Path) -> Path:
-    with Store.create_over(tmp_path / "store", source_at(database, id="id", table="people"), SCHEMA, plan()) as made:
-        made.table.watch()
-        made.learn()
+    learned(tmp_path / "store", source_at(database, id="id", table="people"), watched=True).close()
     return tmp_path / "store"
 
 
-def test_events_come_again_and_count_once(database: str, tmp_path: Path, store: Path, capsys) -> None:
+def test_events_come_again_and_count_once(database: str, tmp_path: Path, store: Path, as_json) -> None:
     first = deleted(database, 3, 4)
     lines = [
         event(3, first),
@@ -59,13 +56,13 @@ def test_events_come_again_and_count_once(database: str, tmp_path: Path, store: 
     ]
     file = tmp_path / "events.jsonl"
     file.write_text("\n".join(lines) + "\n")
-    told = answer(capsys, "publish", str(store), "--events", str(file))
+    told = as_json("publish", str(store), "--events", str(file))
     assert told["counts"]["deleted"] == 2
     second = deleted(database, 9)
     file.write_text("\n".join([*lines, event(9, second)]) + "\n")
-    told = answer(capsys, "publish", str(store), "--events", str(file))
+    told = as_json("publish", str(store), "--events", str(file))
     assert told["counts"]["deleted"] == 1
-    assert answer(capsys, "publish", str(store), "--events", str(file))["events"] == "known"
+    assert as_json("publish", str(store), "--events", str(file))["events"] == "known"
     with Store.open(store) as opened:
         assert [
             opened.ledger.edited(place).deleted
@@ -74,36 +71,36 @@ def test_events_come_again_and_count_once(database: str, tmp_path: Path, store: 
         ] == [2, 1]
         assert opened.ledger.releases == 3
     late = deleted(database, 11)
-    answer(capsys, "publish", str(store))
+    as_json("publish", str(store))
     file.write_text(event(11, late) + "\n")
-    assert answer(capsys, "publish", str(store), "--events", str(file))["events"] == "known"
-    papers = answer(capsys, "certificate", str(store), "--request-id", f"people-transaction-{second}")
+    assert as_json("publish", str(store), "--events", str(file))["events"] == "known"
+    papers = as_json("certificate", str(store), "--request-id", f"people-transaction-{second}")
     assert name(9) not in json.dumps(papers)
 
 
-def test_what_comes_late_is_noted_where_nothing_counted_it(database: str, tmp_path: Path, capsys) -> None:
+def test_what_comes_late_is_noted_where_nothing_counted_it(database: str, tmp_path: Path, as_json) -> None:
     """A release read the rows after the deletion before anybody told of it: without a count no entry knows of it."""
     import psycopg
 
     store = over(database, tmp_path / "uncounted")
 
     def told(number: int) -> dict:
-        return answer(capsys, "publish", str(store), "--events", str(written(event(number, gone[number]))))
+        return as_json("publish", str(store), "--events", str(written(event(number, gone[number]))))
 
     def written(line: str) -> Path:
         (tmp_path / "events.jsonl").write_text(line + "\n")
         return tmp_path / "events.jsonl"
 
     gone = {3: deleted(database, 3)}
-    answer(capsys, "publish", str(store), "--redo")
+    as_json("publish", str(store), "--redo")
     assert told(3)["counts"]["deleted"] == 1
-    assert answer(capsys, "certificate", str(store), "--request-id", f"people-transaction-{gone[3]}")
+    assert as_json("certificate", str(store), "--request-id", f"people-transaction-{gone[3]}")
     gone[4] = deleted(database, 4)
-    answer(capsys, "publish", str(store), "--redo")
-    answer(capsys, "watch", str(store))  # from here on it is counted, and what came before still is not
-    answer(capsys, "publish", str(store), "--redo")
+    as_json("publish", str(store), "--redo")
+    as_json("watch", str(store))  # from here on it is counted, and what came before still is not
+    as_json("publish", str(store), "--redo")
     gone[5] = deleted(database, 5)
-    answer(capsys, "publish", str(store))
+    as_json("publish", str(store))
     assert told(4)["counts"]["deleted"] == 1
     assert told(5)["events"] == "known", "the trigger counted it"
     with psycopg.connect(database) as connection:
@@ -114,8 +111,7 @@ def test_what_comes_late_is_noted_where_nothing_counted_it(database: str, tmp_pa
 
 
 def over(database: str, folder: Path) -> Path:
-    with Store.create_over(folder, source_at(database, id="id", table="people"), SCHEMA, plan()) as made:
-        made.learn()
+    learned(folder, source_at(database, id="id", table="people")).close()
     return folder
 
 
@@ -124,10 +120,10 @@ def told_of(store: Path) -> dict:
         return opened.accountant.last.counts.to_dict()
 
 
-def test_what_was_deleted_before_the_first_model_is_known(database: str, tmp_path: Path, capsys) -> None:
+def test_what_was_deleted_before_the_first_model_is_known(database: str, tmp_path: Path, as_json) -> None:
     number, store = deleted(database, 3), over(database, tmp_path / "later")
     (tmp_path / "events.jsonl").write_text(event(3, number) + "\n")
-    told = answer(capsys, "publish", str(store), "--events", str(tmp_path / "events.jsonl"))
+    told = as_json("publish", str(store), "--events", str(tmp_path / "events.jsonl"))
     assert told["events"] == "known"
 
 
@@ -142,7 +138,7 @@ def test_a_row_that_is_still_there_stops_it(database: str, tmp_path: Path, store
         assert (opened.pending_edits, opened.ledger.releases) == (0, 1)
 
 
-def test_an_outbox_names_its_own_requests(database: str, tmp_path: Path, store: Path, capsys) -> None:
+def test_an_outbox_names_its_own_requests(database: str, tmp_path: Path, store: Path, capsys, as_json) -> None:
     number = deleted(database, 3, 4)
     file = tmp_path / "outbox.jsonl"
     file.write_text(
@@ -151,7 +147,7 @@ def test_an_outbox_names_its_own_requests(database: str, tmp_path: Path, store: 
         )
         + "\n"
     )
-    assert answer(capsys, "publish", str(store), "--events", str(file))["counts"]["deleted"] == 2
+    assert as_json("publish", str(store), "--events", str(file))["counts"]["deleted"] == 2
     file.write_text(json.dumps({"erased": 5, "request_id": "9f2c31"}) + "\n")
     assert main(["publish", str(store), "--events", str(file)]) == 2
     file.write_text(

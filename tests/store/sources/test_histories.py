@@ -28,7 +28,7 @@ from noisygd_delete.store.sources.table import TableInSource
 from noisygd_delete.store.transaction import GroupRun
 
 from ...oracles import desk, owed
-from .conftest import SCHEMA, plan
+from .conftest import SCHEMA, learned, plan
 from .test_lake import COLUMNS, arrow, deltalake, duckdb
 from .test_rows_of_a_person import the_first_by_id
 
@@ -129,8 +129,7 @@ class History:
         self.desk, self.judged, self.false = desk.Desk({}), 0, list[str]()
         self.insert(12)
         source = source_at(id="id", subject="person", rows_per_subject=MOST, **table.facts)
-        with Store.create_over(folder / "store", source, PERSONS, plan(slots=SLOTS, rows_per_subject=MOST)) as store:
-            store.learn()
+        learned(folder / "store", source, PERSONS, plan(slots=SLOTS, rows_per_subject=MOST)).close()
         self.desk.release()
         self.list = Tombstones.create(folder / "list", folder / "key")
         self.deletions = 0

@@ -19,7 +19,7 @@ from noisygd_delete.store.sources.reading import held_in
 from tests.store.sources.rows import records_of
 
 from ..conftest import Crash, CrashAt
-from .conftest import ROWS, SCHEMA, SLOTS, name, people, person, plan
+from .conftest import ROWS, SCHEMA, SLOTS, learned, name, people, person
 from .test_postgres import exported, files_holding
 
 duckdb = pytest.importorskip("duckdb")
@@ -67,9 +67,7 @@ def test_a_view_that_is_replaced_later_stops_the_release(tmp_path: Path) -> None
             connection.execute(f"CREATE OR REPLACE VIEW chosen AS {query}")
 
     replaced("SELECT * FROM people")
-    source = source_at(id="id", query="SELECT * FROM chosen", **made)
-    with Store.create_over(tmp_path / "store", source, SCHEMA, plan()) as store:
-        store.learn()
+    with learned(tmp_path / "store", source_at(id="id", query="SELECT * FROM chosen", **made)) as store:
         store.serve(EditRequest.delete([name(3)], request_id="r"), publish=False)
         for later, said in (
             ("SELECT * FROM people LIMIT 9", "LIMIT"),
@@ -106,8 +104,7 @@ def test_a_person_of_too_many_rows_is_left_out_and_a_query_chooses(tmp_path: Pat
 @pytest.mark.parametrize("kind", [in_duckdb, in_delta])
 def test_a_deletion_is_committed_in_the_source_and_certified_in_its_order(tmp_path: Path, kind) -> None:
     source = source_at(id="id", **kind(tmp_path))
-    with Store.create_over(tmp_path / "store", source, SCHEMA, plan()) as store:
-        store.learn()
+    with learned(tmp_path / "store", source) as store:
         assert store.serve(EditRequest.delete([name(3), name(8)], request_id="r")).release == 2
         again = store.serve(EditRequest.delete([name(3), name(8)], request_id="r"))
         assert (again.answered_before, store.ledger.releases) == (True, 2)
@@ -130,8 +127,7 @@ def test_an_id_that_stands_twice_is_one_name_and_two_rows(tmp_path: Path) -> Non
     asked = [name(3), "nobody"]
     assert (source.held(asked, []), source.held(asked, [], names=True)) == (2, 1)
     assert held_in(source, asked) == {name(3)}
-    with Store.create_over(tmp_path / "store", source, SCHEMA, plan()) as store:
-        store.learn()
+    with learned(tmp_path / "store", source) as store:
         with pytest.raises(InvalidRequest, match="not all that the request names"):
             store.foresee(EditRequest.delete(asked))
         assert store.foresee(EditRequest.delete([name(3)]))["counts"]["deleted"] == 2
@@ -144,8 +140,7 @@ def test_an_id_that_stands_twice_is_one_name_and_two_rows(tmp_path: Path) -> Non
 @pytest.mark.parametrize("instant", ["before", "after"])
 def test_killed_around_the_commit_it_is_done_or_not(tmp_path: Path, kind, instant, monkeypatch) -> None:
     source = source_at(id="id", **kind(tmp_path))
-    with Store.create_over(tmp_path / "store", source, SCHEMA, plan()) as store:
-        store.learn()
+    learned(tmp_path / "store", source).close()
     disk = CrashAt()
     if instant == "before":
         disk.reached = lambda operation, path: die() if operation == "commit" else None
@@ -201,9 +196,7 @@ def test_a_folder_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> No
 
 
 def test_in_a_folder_the_application_deletes(tmp_path: Path) -> None:
-    source = source_at(id="id", **in_parquet(tmp_path))
-    with Store.create_over(tmp_path / "store", source, SCHEMA, plan()) as store:
-        store.learn()
+    with learned(tmp_path / "store", source_at(id="id", **in_parquet(tmp_path))) as store:
         with pytest.raises(InvalidRequest, match=r"--erased N"):
             store.serve(EditRequest.delete([name(3)], request_id="r"))
         parquet.write_table(

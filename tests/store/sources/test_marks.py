@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -16,40 +14,15 @@ from noisygd_delete.errors import CountBroken, SourceError
 from noisygd_delete.store import Store, Tombstones, verify
 from noisygd_delete.store.sources import session, source_at
 
-from .conftest import ROWS, SCHEMA, Server, name, people, plan, statement
+from .conftest import ROWS, SCHEMA, Server, another, learned, name, plan, statement
 from .test_lake import deltalake, duckdb, in_delta, in_duckdb
 
 PUT_BACK = "a deletion that this store committed there is not in its history"
 
 
-@contextmanager
-def started(server: Server) -> Iterator[Server]:
-    """A server whose data a test may stop, copy and put back."""
-    with tempfile.TemporaryDirectory(prefix="pg", dir="/tmp") as folder:
-        if server.user is not None:
-            shutil.chown(folder, server.user, server.user)
-        made = Server(Path(folder), server.programs, server.user)
-        made.run("initdb", "-D", str(made.data), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N")
-        made.start()
-        try:
-            statement(
-                made.address(),
-                "CREATE TABLE people (id text PRIMARY KEY, person text, a double precision, b numeric, c text, y text)",
-            )
-            yield made
-        finally:
-            made.stop()
-
-
-def fill(server: Server) -> None:
-    for row in people()[:20]:
-        statement(server.address(), "INSERT INTO people VALUES (%s, %s, %s, %s, %s, %s)", *row)
-
-
 @pytest.fixture
 def own(server: Server) -> Iterator[Server]:
-    with started(server) as made:
-        fill(made)
+    with another(server, 20) as made:
         yield made
 
 
@@ -81,9 +54,7 @@ def test_a_data_directory_put_back_is_refused_however_far_its_counter_runs(
     own: Server, tmp_path: Path, monkeypatch
 ) -> None:
     keep(own, "backup")
-    source = source_at(own.address(), id="id", table="people")
-    with Store.create_over(tmp_path / "store", source, SCHEMA, plan()) as store:
-        store.learn()
+    with learned(tmp_path / "store", source_at(own.address(), id="id", table="people")) as store:
         store.serve(EditRequest.delete([name(3)], request_id="r"))
         position = store.ledger.entry(2).position
     put_back(own, "backup")
@@ -100,9 +71,7 @@ def test_a_data_directory_put_back_is_refused_however_far_its_counter_runs(
 
 
 def test_a_later_deletion_does_not_stand_for_one_that_was_lost(own: Server, tmp_path: Path) -> None:
-    source = source_at(own.address(), id="id", table="people")
-    with Store.create_over(tmp_path / "store", source, SCHEMA, plan()) as store:
-        store.learn()
+    with learned(tmp_path / "store", source_at(own.address(), id="id", table="people")) as store:
         store.serve(EditRequest.delete([name(1)], request_id="a"))
     keep(own, "backup")
     with Store.open(tmp_path / "store") as store:
@@ -160,8 +129,7 @@ def test_a_role_that_may_not_write_marks_knows_the_server(own: Server, tmp_path:
     statement(own.address(), "CREATE ROLE clerk LOGIN")
     statement(own.address(), "GRANT SELECT, DELETE ON people TO clerk")
     address = own.address().replace("postgres@", "clerk@")
-    with Store.create_over(tmp_path / "store", source_at(address, id="id", table="people"), SCHEMA, plan()) as store:
-        store.learn()
+    with learned(tmp_path / "store", source_at(address, id="id", table="people")) as store:
         store.serve(EditRequest.delete([name(3)], request_id="r"))
         mark = store.ledger.head.mark
         assert mark.startswith("cluster:")
@@ -182,8 +150,7 @@ def test_a_file_put_back_is_refused_when_others_have_deleted_since(tmp_path: Pat
     made = in_duckdb(tmp_path)
     shutil.copy(made["address"], tmp_path / "backup")
     source = source_at(id="id", **made)
-    with Store.create_over(tmp_path / "store", source, SCHEMA, plan()) as store:
-        store.learn()
+    with learned(tmp_path / "store", source) as store:
         store.serve(EditRequest.delete([name(3)], request_id="r"))
     shutil.copy(tmp_path / "backup", made["address"])
     source.delete([name(7)], [], lambda *_: None)  # another store's: the counter has passed
@@ -198,8 +165,7 @@ def test_nothing_is_deleted_in_an_earlier_copy_and_the_right_one_goes_on(tmp_pat
     """A row that goes from a copy still stands in the source: were that noted as its erasure, the store could never go on."""
     made = made_in(tmp_path)
     place, then, now = Path(made["address"]), tmp_path / "then", tmp_path / "now"
-    with Store.create_over(tmp_path / "store", source_at(id="id", **made), SCHEMA, plan()) as store:
-        store.learn()
+    with learned(tmp_path / "store", source_at(id="id", **made)) as store:
         place.rename(then)
         shutil.copytree(then, place) if then.is_dir() else shutil.copy(then, place)
         store.serve(EditRequest.delete([name(3)], request_id="r"))
@@ -219,8 +185,7 @@ def test_nothing_is_deleted_in_an_earlier_copy_and_the_right_one_goes_on(tmp_pat
 def test_a_delta_table_put_back_is_refused_when_others_have_written_since(tmp_path: Path) -> None:
     made = in_delta(tmp_path)
     shutil.copytree(made["address"], tmp_path / "backup")
-    with Store.create_over(tmp_path / "store", source_at(id="id", **made), SCHEMA, plan()) as store:
-        store.learn()
+    with learned(tmp_path / "store", source_at(id="id", **made)) as store:
         store.serve(EditRequest.delete([name(3)], request_id="r"))
         assert store.publish(redo=True).release == 3
     table = deltalake.DeltaTable(made["address"])
@@ -238,8 +203,7 @@ def test_a_delta_table_put_back_is_refused_when_others_have_written_since(tmp_pa
 @pytest.mark.parametrize("by_application", [False, True])
 def test_a_version_put_back_by_restore_is_refused(tmp_path: Path, by_application: bool) -> None:
     made = in_delta(tmp_path)
-    with Store.create_over(tmp_path / "store", source_at(id="id", **made), SCHEMA, plan()) as store:
-        store.learn()
+    with learned(tmp_path / "store", source_at(id="id", **made)) as store:
         table = deltalake.DeltaTable(made["address"])
         before = table.version()
         if by_application:
@@ -267,13 +231,12 @@ def test_what_logical_replication_applies_is_told(server: Server, tmp_path: Path
     """It runs no triggers of statements, so the count is refused; a row that it brings back is met by the list of erased ids."""
     import psycopg
 
-    with started(server) as upstream, started(server) as here:
+    with another(server, 20) as upstream, another(server) as here:
         statement(upstream.address(), "SELECT 1")
         with psycopg.connect(upstream.address(), autocommit=True) as connection:
             connection.execute("ALTER SYSTEM SET wal_level = logical")
         upstream.stop()
         upstream.start()
-        fill(upstream)
         statement(upstream.address(), "CREATE PUBLICATION everything FOR TABLE people")
         with psycopg.connect(here.address(), autocommit=True) as connection:
             connection.execute(
@@ -281,9 +244,8 @@ def test_what_logical_replication_applies_is_told(server: Server, tmp_path: Path
             )
         wait_for(here, 20)
         tombstones = Tombstones.create(tmp_path / "list", tmp_path / "key")
-        Store.create_over(
-            tmp_path / "store", source_at(here.address(), id="id", table="people"), SCHEMA, plan()
-        ).close()
+        source = source_at(here.address(), id="id", table="people")
+        Store.create_over(tmp_path / "store", source, SCHEMA, plan()).close()
         with Store.open(tmp_path / "store", tombstones=tombstones) as store:
             store.learn()
             store.table.watch()

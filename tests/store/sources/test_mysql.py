@@ -22,7 +22,7 @@ from noisygd_delete.store import Store, verify
 from noisygd_delete.store.sources import source_at
 from tests.store.sources.rows import records_of
 
-from .conftest import ROWS, SCHEMA, SLOTS, name, people, plan, tmp_path
+from .conftest import ROWS, SCHEMA, SLOTS, learned, name, people, tmp_path
 from .test_postgres import paper
 
 __all__ = ["tmp_path"]  # a fixture
@@ -107,9 +107,7 @@ class Database:
         return self.maria.ask(text, *values, database=self.name)
 
     def store(self, folder: Path, table: str = "people") -> Store:
-        made = Store.create_over(folder, source_at(self.address, id="id", table=table), SCHEMA, plan())
-        made.learn()
-        return made
+        return learned(folder, source_at(self.address, id="id", table=table))
 
 
 @pytest.fixture

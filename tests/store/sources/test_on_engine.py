@@ -38,7 +38,7 @@ from tests.store.sources.rows import records_of
 
 from ...evidence.reading_papers import figure
 from ..clusters.in_process import InProcess
-from .conftest import ROWS, SCHEMA, SLOTS, people, plan
+from .conftest import ROWS, SCHEMA, SLOTS, learned, people
 from .test_lake import arrow, deltalake, in_delta, in_duckdb, in_parquet, pyarrow
 from .test_postgres import files_holding
 
@@ -176,9 +176,7 @@ def test_a_store_over_workers_publishes_and_certifies_as_one_without(engine: str
     address = in_parquet(tmp_path)["address"]
     papers = {}
     for named, chosen in (("without", None), ("with", engine)):
-        source = source_at(address, engine=chosen, id="id")
-        with Store.create_over(tmp_path / named, source, SCHEMA, plan()) as store:
-            store.learn()
+        with learned(tmp_path / named, source_at(address, engine=chosen, id="id")) as store:
             parquet.write_table(arrow(people()[1:50] if chosen else people()[:50]), Path(address) / "0.parquet")
             assert store.publish(erased=1, request_id="r").release == 2
             with pytest.raises(InvalidRequest, match="--erased N"):
@@ -221,8 +219,7 @@ def test_a_delta_table_is_read_by_workers_at_one_version(engine: str, blank: Pat
     address = in_delta(blank)["address"]
     source = source_at(address, engine=engine, id="id")
     assert source_from(source.to_dict()) == source
-    with Store.create_over(blank / "store", source, SCHEMA, plan()) as store:
-        store.learn()
+    with learned(blank / "store", source) as store:
         deltalake.DeltaTable(address).delete("id = 'identifier-token-0009'")
         assert store.serve(EditRequest.delete(["identifier-token-0003"], request_id="r")).release == 2
         erasure, made, events = erasure_in(store.ledger, request_id="r")

@@ -32,7 +32,7 @@ from tests.store.sources.rows import records_of
 from ...evidence.reading_papers import figure
 from ...evidence.reading_papers import said as sentences
 from ..conftest import Crash, CrashAt
-from .conftest import ROWS, SCHEMA, SLOTS, name, people, person, plan, statement
+from .conftest import ROWS, SCHEMA, SLOTS, learned, name, people, person, plan, statement
 
 
 def files_holding(folder: Path, *needles: bytes) -> list[Path]:
@@ -195,8 +195,7 @@ def test_the_same_law_as_from_a_file(store: Store, tmp_path: Path) -> None:
 def test_steps_from_the_minimiser_over_a_database_are_exact(solver: str, database: str, tmp_path: Path) -> None:
     """Planned over the reals, taken in exact steps, as the rows may come in any order."""
     source = source_at(database, id="id", table="people")
-    with Store.create_over(tmp_path / "store", source, SCHEMA, plan(method=Minimiser(solver=solver))) as store:
-        store.learn()
+    with learned(tmp_path / "store", source, SCHEMA, plan(method=Minimiser(solver=solver))) as store:
         store.serve(EditRequest.delete([name(3)], request_id="r"))
         statement(database, "UPDATE people SET a = 0.5 WHERE id = %s", name(0))
         store.serve(EditRequest.delete([name(4)]))
@@ -217,9 +216,7 @@ def test_steps_from_the_minimiser_over_a_database_are_exact(solver: str, databas
 def test_noisy_steps_down_to_the_last_bit_over_a_database(database: str, tmp_path: Path) -> None:
     """The guarantee of the same rows in memory, but for what another order may show of those that are gone; rows change in between."""
     asked = plan(method="sharp")
-    source = source_at(database, id="id", table="people")
-    with Store.create_over(tmp_path / "store", source, SCHEMA, asked) as store:
-        store.learn()
+    with learned(tmp_path / "store", source_at(database, id="id", table="people"), SCHEMA, asked) as store:
         store.serve(EditRequest.delete([name(3)], request_id="r"))
         statement(database, "UPDATE people SET a = 0.5 WHERE id = %s", name(0))
         store.serve(EditRequest.delete([name(4)]))
@@ -359,8 +356,7 @@ def test_ids_are_of_the_columns_own_type(database: str, tmp_path: Path) -> None:
     source = source_at(database, id="id", subject="person", table="crm.people")
     with source.connected() as connection:
         person_of_7 = str(connection.execute("SELECT person FROM crm.people WHERE id = 7").fetchone()[0])
-    with Store.create_over(tmp_path / "store", source, schema, plan()) as store:
-        store.learn()
+    with learned(tmp_path / "store", source, schema) as store:
         for wrong in (EditRequest.delete(["017"]), EditRequest.delete(["seven"]), EditRequest.delete(subjects=["7"])):
             with pytest.raises(InvalidRequest, match=r"not in the table|refuses the deletion"):
                 store.serve(wrong)

@@ -23,7 +23,7 @@ from tests.cli.planned import main
 from tests.store.sources.rows import records_of
 
 from .conftest import SCHEMA, statement
-from .test_commands import PLAN, answer
+from .test_commands import PLAN
 from .test_lake import COLUMNS, arrow, deltalake, duckdb, parquet
 
 Row = tuple[str, str | None, float, float, str, str]
@@ -224,7 +224,7 @@ def test_so_in_postgresql(database: str, query: str, how: str) -> None:
         source_at(database, id="id", table="people", query=query).check()
 
 
-def test_init_says_whom_it_leaves_out_and_names_nobody(tmp_path: Path, monkeypatch, capsys) -> None:
+def test_init_says_whom_it_leaves_out_and_names_nobody(tmp_path: Path, monkeypatch, capsys, as_json) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "schema.toml").write_text(
         'id = "id"\nsubject = "person"\n[label]\ncolumn = "y"\nclasses = ["no", "yes"]\n[columns.a]\nbounds = [-1, 1]\n'
@@ -234,13 +234,13 @@ def test_init_says_whom_it_leaves_out_and_names_nobody(tmp_path: Path, monkeypat
         rows.append((f"i{k}", f"identifier-{k if k < 150 else k % 2}", k / 256, 1.0, "x", ("no", "yes")[k % 2]))
     world.write(rows)
     where = ["--source", world.source.address, "--table", "rows_of", "--schema", "schema.toml", *PLAN, "--slots", "240"]
-    told = answer(capsys, "init", "store", *where)
+    told = as_json("init", "store", *where)
     assert (told["records"], told["rows_left_out"], told["subjects_left_out"]) == (148, 52, 2)
     assert main(["init", "again", *where]) == 0
     text = capsys.readouterr().out
     assert "52 rows left out: 2 values of person stand in more than 1 row(s)" in text
     assert "identifier" not in text
-    assert answer(capsys, "learn", "store")["left_out"] == {"subjects": 2, "rows": 52}
+    assert as_json("learn", "store")["left_out"] == {"subjects": 2, "rows": 52}
     world.write([row for row in rows if row[1] in ("identifier-0", "identifier-1")])
     assert main(["init", "third", *where]) == 2
     assert "holds no row to learn from (52 rows left out" in capsys.readouterr().err

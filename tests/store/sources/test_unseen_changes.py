@@ -16,10 +16,10 @@ from noisygd_delete.store import Store
 from noisygd_delete.store.sources import session, source_at, trigger
 
 from . import test_chains
-from .conftest import Server, name, people, statement
+from .conftest import Server, another, fill, learned, name, people, statement
 from .test_chains import CODED, InDuckdb, InPostgres, carried, exact, made, plan, remove
 from .test_lake import duckdb
-from .test_marks import keep, run_on, started
+from .test_marks import keep, run_on
 
 noises, own = test_chains.noises, test_chains.own
 
@@ -93,9 +93,7 @@ def test_row_security_may_read_other_tables_and_cuts_the_chain(own: Server, tmp_
         statement(own.address(), each)
     source = source_at(own.address().replace("postgres@", "clerk@"), id="id", table="people")
     of = plan(budget=Budget.from_gdp(dp=9.0, deletion=0.5))
-    with Store.create_over(tmp_path / "store", source, CODED, of) as store:
-        store.table.watch()
-        store.learn()
+    with learned(tmp_path / "store", source, CODED, of, watched=True) as store:
         statement(own.address(), "ALTER TABLE people ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY")
         store.table.watch()
     assert published(tmp_path / "store", noises) == "relearn"
@@ -116,7 +114,7 @@ def test_a_dump_that_was_restored_counts_from_there_and_cuts_the_chain(own: Serv
         rows = connection.execute("SELECT * FROM people").fetchall()
         marks = connection.execute("SELECT mark FROM noisygd_delete.marks").fetchall()
         began = connection.execute("SELECT since::text, rows_then FROM noisygd_delete.watched").fetchone()
-    with started(own) as new:
+    with another(own) as new:
         with psycopg.connect(new.address()) as connection, connection.cursor() as cursor:
             cursor.execute("ALTER TABLE people ALTER COLUMN b TYPE double precision")
             cursor.executemany("INSERT INTO people VALUES (%s, %s, %s, %s, %s, %s)", rows)
@@ -155,8 +153,7 @@ def test_a_database_of_another_encoding_is_read_row_by_row(own: Server, tmp_path
     address = own.address("latin")
     columns = "id text PRIMARY KEY, person text, a double precision, b double precision, c text, y text"
     statement(address, f"CREATE TABLE people ({columns})")
-    for row in people()[:20]:
-        statement(address, "INSERT INTO people VALUES (%s, %s, %s, %s, %s, %s)", *row)
+    fill(address, people()[:20])
     assert published(made(tmp_path / "store", InPostgres(address)), noises) == "unlearn"
 
 
