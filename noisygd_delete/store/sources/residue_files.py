@@ -1,12 +1,14 @@
-"""Residue in files: every byte of them, Parquet decoded, and what is compressed unpacked."""
+"""Residue in files: every byte of them, Parquet decoded, and what is compressed unpacked, layer by layer."""
 
 from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import lzma
 import os
 import re
+import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -25,11 +27,24 @@ from .verdicts import Needles, Place, not_covered, verdict
 _PIECE = 1 << 22
 _MOST_FILES = 1_000_000
 _MOST_NAMED = 50  # files with residue that are named one by one
-_MOST_UNPACKED = 1 << 34  # bytes of one file
+_MOST_UNPACKED = 1 << 34  # bytes of one file, in all its layers
+_DEEPEST = 6  # layers: .csv.gz in .zip in .tar in .gz is five
+_END_OF_ZIP = b"PK\x05\x06"  # stands in the last 64 KiB, whatever stands before the archive
+_UNREADABLE = (
+    SourceError,
+    OSError,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    zlib.error,
+    lzma.LZMAError,
+    zipfile.BadZipFile,
+    tarfile.TarError,
+)
 _LONGEST_AVRO = 1 << 28  # bytes of a file, and of a block of it unpacked
 _TWO_NUMBERS = re.compile(rb"[\x80-\xff]*[\x00-\x7f][\x80-\xff]*[\x00-\x7f]")  # of variable length
 _UNPACKED: tuple[tuple[bytes, Callable[[BinaryIO], Any]], ...] = (
-    (b"\x1f\x8b", lambda file: gzip.GzipFile(fileobj=file)),
+    (b"\x1f\x8b", lambda file: gzip.GzipFile(fileobj=file, mode="rb")),
     (b"BZh", bz2.BZ2File),
     (b"\xfd7zXZ\x00", lzma.LZMAFile),
 )
@@ -50,6 +65,7 @@ _REGISTRY = (
     "a registry of models keeps the files of deleted versions and runs: delete them there, run its own clean-up (mlflow gc), then erase "
     "the folder"
 )
+_ELSEWHERE = "a link to elsewhere, or no plain file"
 _OPEN = "unpack or decrypt it and look again, or let it expire"
 
 
@@ -58,6 +74,7 @@ def in_files(address: str, needles: Needles) -> list[Place]:
     path = Path(address)
     if not path.exists():
         raise InvalidParameter(f"{address}: nothing is there; check the path")
+    path = path.resolve() if path.is_symlink() else path
     tables, places = list(_tables(path)), list[Place]()
     for table in tables:
         kind = _delta if _is_delta(table) else _iceberg
@@ -183,13 +200,7 @@ def _folder(name: str, files: list[Path], needles: Needles, remedy: str) -> list
     closed: dict[str, int] = {}
     silent = more = 0
     for file in files:
-        try:
-            found, form = _searched(file, needles)
-        except (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, SourceError) as error:
-            found, form = (
-                set[int](),
-                str(error) if isinstance(error, SourceError) else f"unreadable ({type(error).__name__})",
-            )
+        found, form = _searched(file, needles)
         told = needles.among([os.fsencode(str(file))])
         if found | told and len(places) < _MOST_NAMED:
             which = "a file whose name holds it" if told else str(file)
@@ -202,69 +213,109 @@ def _folder(name: str, files: list[Path], needles: Needles, remedy: str) -> list
             silent += 1
     if more:
         places.append(verdict(f"{name}: {more} more files", {0}, remedy))
-    places += [not_covered(f"{name}: {number} file(s), {form}", _OPEN) for form, number in sorted(closed.items())]
+    places += [
+        not_covered(f"{name}: {number} file(s), {form}", "look where it leads" if form == _ELSEWHERE else _OPEN)
+        for form, number in sorted(closed.items())
+    ]
     if silent or not places:
         places.append(verdict(f"{name}: {silent} file(s)", set(), remedy))
     return places
 
 
 def _files(path: Path) -> Iterator[Path]:
-    """Every plain file below; links are not followed."""
-    if path.is_file():
+    """Everything below that is no folder, but links to what is below as well; other links are not followed."""
+    if not path.is_dir():
         yield path
         return
     number = 0
-    for folder, _, names in os.walk(path):
-        for name in sorted(names):
+    for folder, below, names in os.walk(path):
+        for name in sorted([*names, *(each for each in below if os.path.islink(os.path.join(folder, each)))]):
             number += 1
             if number > _MOST_FILES:
                 raise SourceError(f"{path}: over {_MOST_FILES} files; look folder by folder")
             file = Path(folder) / name
-            if file.is_file() and not file.is_symlink():
+            if not (file.is_symlink() and file.resolve().is_relative_to(path.resolve())):
                 yield file
 
 
 def _searched(path: Path, needles: Needles) -> tuple[set[int], str | None]:
     """Which texts are in a file; and in which form it is, where they might be there unseen."""
-    with path.open("rb") as file:
-        start = file.read(32)
-        file.seek(0)
-        found = needles.among(_pieces(file))
-        if start[:4] == b"PAR1":
-            return found | _parquet(path, needles), None
-        if start[:4] == b"Obj\x01":
-            file.seek(0)
-            content = file.read(_LONGEST_AVRO + 1)
-            try:
-                return found | needles.among(_apart(_avro_blocks(content))), None
-            except (SourceError, zlib.error) as error:
-                return found, str(error) if isinstance(error, SourceError) else "a damaged Avro file"
-        if start[:4] == b"PK\x03\x04":
-            return found | _zip(path, needles), None
-        for magic, opened in _UNPACKED:
-            if start.startswith(magic):
-                file.seek(0)
-                with opened(file) as unpacked:
-                    return found | needles.among(_pieces(unpacked, _MOST_UNPACKED)), None
+    if path.is_symlink() or not path.is_file():
+        return set(), _ELSEWHERE
+    try:
+        with path.open("rb") as file:
+            return _look_through(file, needles, _Unpacked())
+    except OSError as error:
+        return set(), _said(error)
+
+
+class _Unpacked:
+    """How many bytes of one file were unpacked so far."""
+
+    def __init__(self) -> None:
+        self.read = 0
+
+    def pieces(self, file: Any, depth: int) -> Iterator[bytes]:
+        while piece := file.read(_PIECE):
+            self.read += len(piece) if depth else 0
+            if self.read > _MOST_UNPACKED:
+                raise SourceError("unpacks to more than can be looked through")
+            yield piece
+
+
+def _look_through(file: Any, needles: Needles, unpacked: _Unpacked, depth: int = 0) -> tuple[set[int], str | None]:
+    """The same of bytes, and of what is packed in them: what was found before a fault counts."""
+    start, tail, fault, found = b"", b"", "", set[int]()
+
+    def pieces() -> Iterator[bytes]:
+        nonlocal start, tail, fault
+        try:
+            for piece in unpacked.pieces(file, depth):
+                start, tail = start or piece[:512], (tail + piece)[-(1 << 16) - 64 :]
+                yield piece
+        except _UNREADABLE as error:
+            fault = _said(error)
+
+    found |= needles.among(pieces())
+    form = fault or next((form for magic, form in _CLOSED.items() if start.startswith(magic)), None)
     if start[8:12] == _DUCKDB:
-        return found, "DuckDB, whose blocks are compressed (copy what is left into a new database, and erase this one)"
-    return found, next((form for magic, form in _CLOSED.items() if start.startswith(magic)), None)
+        form = "DuckDB, whose blocks are compressed (copy what is left into a new database, and erase this one)"
+    try:
+        file.seek(0)
+        if start[:4] == b"PAR1":
+            return found | _parquet(file, needles), form
+        for inside in _packed(file, start, tail):
+            if depth == _DEEPEST:
+                return found, f"packed in over {_DEEPEST} layers"
+            more, closed = _look_through(inside, needles, unpacked, depth + 1)
+            found, form = found | more, form or closed
+    except _UNREADABLE as error:
+        return found, _said(error)
+    return found, form
 
 
-def _pieces(file: Any, most: int | None = None) -> Iterator[bytes]:
-    read = 0
-    while piece := file.read(_PIECE):
-        read += len(piece)
-        if most is not None and read > most:
-            raise SourceError("unpacks to more than can be looked through")
-        yield piece
+def _said(error: Exception) -> str:
+    return str(error) if isinstance(error, SourceError) else f"unreadable ({type(error).__name__})"
 
 
-def _apart(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """Pieces that nothing crosses."""
-    for block in blocks:
-        yield block
-        yield b"\0"
+def _packed(file: Any, start: bytes, tail: bytes) -> Iterator[Any]:
+    """What is packed in it, each as a file of its own."""
+    if start[:4] == b"Obj\x01":
+        yield from map(io.BytesIO, _avro_blocks(file.read(_LONGEST_AVRO + 1)))
+    elif start[257:262] == b"ustar":
+        with tarfile.open(fileobj=file, mode="r:") as archive:
+            yield from (archive.extractfile(member) for member in archive if member.isfile())
+    elif _END_OF_ZIP in tail:
+        with zipfile.ZipFile(file) as archive:
+            for entry in archive.infolist():
+                if entry.flag_bits & 1:
+                    raise SourceError("encrypted")
+                with archive.open(entry) as inside:
+                    yield inside
+    for magic, opened in _UNPACKED:
+        if start.startswith(magic):
+            with opened(file) as unpacked:
+                yield unpacked
 
 
 def _avro_blocks(content: bytes) -> Iterator[bytes]:
@@ -286,18 +337,7 @@ def _avro_blocks(content: bytes) -> Iterator[bytes]:
         raise SourceError("a damaged Avro file, or one without records")
 
 
-def _zip(path: Path, needles: Needles) -> set[int]:
-    found: set[int] = set()
-    with zipfile.ZipFile(path) as archive:
-        for entry in archive.infolist():
-            if entry.flag_bits & 1:
-                raise SourceError("encrypted")
-            with archive.open(entry) as file:
-                found |= needles.among(_pieces(file, _MOST_UNPACKED))
-    return found
-
-
-def _parquet(path: Path, needles: Needles) -> set[int]:
+def _parquet(content: Any, needles: Needles) -> set[int]:
     """Every value of a Parquet file: its pages are compressed."""
     try:
         import pyarrow
@@ -306,7 +346,7 @@ def _parquet(path: Path, needles: Needles) -> set[int]:
         raise SourceError("Parquet, and pyarrow is not installed") from error
     found: set[int] = set()
     try:
-        with parquet.ParquetFile(path) as file:
+        with parquet.ParquetFile(content) as file:
             for batch in file.iter_batches():
                 for column in batch.columns:
                     found |= needles.within(value for value in column.to_pylist() if value is not None)

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import json
+import lzma
+import os
 import shutil
+import tarfile
 import time
 import zipfile
 import zlib
@@ -20,7 +24,7 @@ from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.evidence import erasure_certificate, verify_certificate
 from noisygd_delete.evidence.erasure import erasure_in
 from noisygd_delete.store import Store
-from noisygd_delete.store.sources import Residue, Verdicts, residue, source_at
+from noisygd_delete.store.sources import Residue, Verdicts, residue, residue_files, source_at
 
 from .conftest import name, people, statement
 from .test_lake import arrow, deltalake, in_delta, parquet
@@ -248,3 +252,69 @@ def test_a_server_that_is_not_looked_through_is_named_without_its_password() -> 
     assert [place.verdict for place in found.places] == ["NOT COVERED"] * 2
     assert all("binary logs" in place.place for place in found.places)
     assert "secret" not in repr(found)
+
+
+def zipped(inner: bytes) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("inner", inner)
+    return made.getvalue()
+
+
+def tarred(inner: bytes) -> bytes:
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w") as archive:
+        member = tarfile.TarInfo("inner")
+        member.size = len(inner)
+        archive.addfile(member, io.BytesIO(inner))
+    return made.getvalue()
+
+
+LAYERS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zip": zipped, "tar": tarred}
+
+
+@pytest.mark.parametrize(
+    "layers",
+    ["gz tar gz", "zip zip", "gz gz", "gz zip", "bz2 tar", "xz zip tar", "zip", "zip gz zip gz zip"],
+)
+def test_what_is_packed_in_what_is_packed_is_found(layers: str, tmp_path: Path) -> None:
+    """A nightly backup of compressed dumps, a document in an archive: one layer unpacked shows nothing of the second."""
+    content = b"x" * 500 + b"ana.lopez@example.org" + b"y" * 500
+    for layer in layers.split():
+        content = LAYERS[layer](content)
+    before = b"#!/bin/sh\n" if layers == "zip" else b""  # an archive that unpacks itself
+    (tmp_path / "backup").write_bytes(before + content)
+    (place,) = residue(["ana.lopez@example.org"], str(tmp_path)).places
+    assert place.verdict is Verdicts.RESIDUAL
+    (other,) = residue(["ben.lopez@example.org"], str(tmp_path)).places
+    assert other.verdict is Verdicts.ERASED
+
+
+def test_no_place_is_called_erased_that_was_not_read_whole(tmp_path: Path, monkeypatch) -> None:
+    """More layers or more bytes than are read, a link that leads out of the folder, no plain file; and what was found before a fault counts."""
+    text = "ana.lopez@example.org"
+    deep = tmp_path / "deep"
+    deep.mkdir()
+    content = text.encode()
+    for _ in range(8):
+        content = zipped(content)
+    (deep / "a.zip").write_bytes(content)
+    links = tmp_path / "links"
+    links.mkdir()
+    (links / "away").symlink_to(tmp_path / "deep")
+    (links / "file").symlink_to(tmp_path / "deep" / "a.zip")
+    os.mkfifo(tmp_path / "links" / "pipe")
+    for folder, files in ((deep, 1), (links, 3)):
+        (place,) = residue([text], str(folder)).places
+        assert (place.verdict, f"{files} file(s)" in place.place) == (Verdicts.NOT_COVERED, True)
+    damaged = tmp_path / "damaged.parquet"
+    damaged.write_bytes(b"PAR1" + text.encode() + b"PAR1")
+    assert residue([text], str(damaged)).places[0].verdict is Verdicts.RESIDUAL
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    (inside / "release-1").write_text(text)
+    (inside / "current").symlink_to("release-1")
+    assert [place.verdict for place in residue([text], str(inside)).places] == [Verdicts.RESIDUAL]
+    monkeypatch.setattr(residue_files, "_MOST_UNPACKED", 2000)
+    (tmp_path / "bomb.gz").write_bytes(gzip.compress(bytes(3000)))
+    assert residue([text], str(tmp_path / "bomb.gz")).places[0].verdict is Verdicts.NOT_COVERED
