@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 from collections.abc import Mapping
 from contextlib import suppress
 from copy import copy
@@ -161,6 +162,10 @@ def _create_from(parsed: argparse.Namespace, schema: Schema, held_out: HeldOut |
         return made[-1].plan
 
     named = schema if schema.id_column is not None else _numbered(schema)
+    with suppress(ValueError):  # in another thread than the first
+        signal.signal(
+            signal.SIGTERM, signal.default_int_handler
+        )  # what was written of the rows is overwritten then, too
     with suppress(DryRun):
         Store.create_from(parsed.store, reading, named, plan_for, tombstones=tombstones, dry_run=parsed.dry_run).close()
     left_out = LeftOut(rows=reading.dropped + reading.unlabelled)

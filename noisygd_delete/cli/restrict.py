@@ -149,7 +149,7 @@ def lift(parsed: argparse.Namespace) -> int:
         if case is None or case.restricted is None:
             raise InvalidParameter(
                 f"request {parsed.token!r}: the register has no restriction under this id; `register show` says what it has"
-                f"{store.register.without(store.ledger.outline)}"
+                f"{store.register.lost_ids_in_words(store.ledger.outline)}"
             )
         taken = store.ledger.position(parsed.token)
         if taken is not None and store.ledger.covering(taken) is None:

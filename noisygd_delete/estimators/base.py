@@ -38,6 +38,7 @@ from .rows import (
     public_bounds,
     scaled_table,
     table_columns,
+    table_of_one,
 )
 
 Array = NDArray[np.float64]
@@ -404,15 +405,8 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
         """Put a new (raw row, label) in place of each named record; the old content is forgotten as if deleted."""
         curator = self._attached()
         coded = {}
-        for name, (given, label) in replacements.items():
-            row = (
-                given.to_frame().T if hasattr(given, "to_frame") else given
-            )  # a Series' names say which number is whose
-            raw = self._raw_rows(row if hasattr(row, "toarray") or hasattr(row, "columns") else [row])
-            if raw.shape[0] != 1:
-                raise InvalidRecords(
-                    f"replace takes one row for a record; {name!r} has {raw.shape[0]}. Nothing was changed"
-                )
+        for name, (row, label) in replacements.items():
+            raw = self._raw_rows(table_of_one(name, row))
             scaled = scaled_table(raw, self._scaling, 1)
             if not hasattr(scaled, "tocsr"):
                 scaled = scaled[0]

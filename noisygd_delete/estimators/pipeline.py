@@ -11,11 +11,11 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
 from ..curator.curator import Release
-from ..errors import AssumptionViolated, InvalidParameter
+from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords
 from ..features.maps import Additive, PublicMap, Shapes
 from ..records import Id
 from .base import DeletionEstimator
-from .rows import MappedRows, TableRows, ids_of
+from .rows import MappedRows, TableRows, ids_of, table_of_one
 
 _PROBE = 8  # records transformed one by one and together: equal, or the step looks across records
 
@@ -106,13 +106,25 @@ class RecordWisePipeline(Pipeline):  # type: ignore[misc]
         return release
 
     def replace(self, replacements: Mapping[Id, tuple[Any, Any]]) -> Release:
-        """Replace records by raw rows, each a sequence in the order of the columns or a one-row DataFrame."""
+        """Replace records by raw rows, each a sequence in the order of the columns, a Series or a one-row DataFrame."""
         coded = {}
         for name, (row, label) in replacements.items():
-            table = row if hasattr(row, "columns") else np.asarray(row)[None]
-            coded[name] = (_dense(self[:-1].transform(table))[0], label)
+            table = table_of_one(name, row)
+            coded[name] = (
+                _dense(self[:-1].transform(self._named(table if hasattr(table, "shape") else np.asarray(table))))[0],
+                label,
+            )
         release: Release = self[-1].replace(coded)
         return release
+
+    def _named(self, X: Any) -> Any:
+        """The rows, whose columns stand as they stood when it was fitted: many a step goes by their places."""
+        fitted, given = getattr(self[0], "feature_names_in_", None), getattr(X, "columns", None)
+        if fitted is not None and given is not None and list(given) != list(fitted):
+            raise InvalidRecords(
+                f"the columns are not {list(fitted)} in this order, as they were when the pipeline was fitted; nothing was changed"
+            )
+        return X
 
     def explain(self) -> Shapes:
         """What an additive model says of each column: curves with the band of the noise, for notebooks, or as plain numbers (`to_dict`).
@@ -132,7 +144,7 @@ class RecordWisePipeline(Pipeline):  # type: ignore[misc]
     def insert(self, X: Any, y: Any, *, ids: Iterable[Id] | None = None, **options: Any) -> Release:
         """Insert raw rows into free slots."""
         release: Release = self[-1].insert(
-            self[:-1].transform(X), y, ids=ids_of(X, y, ids, options.get("subjects")), **options
+            self[:-1].transform(self._named(X)), y, ids=ids_of(X, y, ids, options.get("subjects")), **options
         )
         return release
 

@@ -327,6 +327,20 @@ def ids_of(X: Any, y: Any, ids: Iterable[Id] | None, subjects: Iterable[Id] | No
     return list(named[0])
 
 
+def table_of_one(name: Id, row: Any) -> Any:
+    """A raw row as a table: a pandas Series goes by its names.
+
+    Raises:
+        InvalidRecords: it is a table, of another number of rows than one.
+    """
+    table = row.to_frame().T if hasattr(row, "to_frame") else row
+    if not (hasattr(table, "columns") or hasattr(table, "toarray")):
+        return [table]
+    if table.shape[0] != 1:
+        raise InvalidRecords(f"replace takes one row for a record; {name!r} has {table.shape[0]}. Nothing was changed")
+    return table
+
+
 def _index(table: Any) -> list[Any] | None:
     """The names of the rows of a pandas object; None of anything else (a list has a method `index`)."""
     index = getattr(table, "index", None)

@@ -224,7 +224,7 @@ def _named(ledger: Ledger, request_id: str | None, release: int | None) -> tuple
     if release is not None and 1 <= release <= ledger.releases:
         made = (place for place, entry in enumerate(ledger.outline) if entry.event is not None)
         return next(islice(made, release - 1, None)), _erased(ledger.events[release - 1].counts, asked)
-    lost = Register(Layout(ledger.path.parent)).without(ledger.outline) if release is None else ""
+    lost = Register(Layout(ledger.path.parent)).lost_ids_in_words(ledger.outline) if release is None else ""
     raise InvalidParameter(
         f"{asked} is not in the ledger; `status` counts the releases, and request ids are the caller's{lost}"
     )

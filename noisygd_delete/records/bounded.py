@@ -169,6 +169,7 @@ def check_token(request_id: str | None) -> None:
     """Raise `InvalidRequest` unless it is text that a file can hold and that forges no line of a list, or None."""
     if request_id is None:
         return
+    if isinstance(request_id, str):
+        check_text("request_id", request_id, InvalidRequest)
     if not isinstance(request_id, str) or not request_id.strip() or not request_id.isprintable():
         raise InvalidRequest("must be a non-empty text of printable characters (a token)", request_id=request_id)
-    check_text("request_id", request_id, InvalidRequest)

@@ -13,6 +13,7 @@ import os
 import sqlite3
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -64,7 +65,7 @@ class Register:
     def __init__(self, layout: Layout, disk: Disk | None = None) -> None:
         self._layout, self._disk = layout, disk or Disk()
 
-    def without(self, ledger: Iterable[Outline]) -> str:
+    def lost_ids_in_words(self, ledger: Iterable[Outline]) -> str:
         """What is to be added where a request id is unknown: how many of the ledger's requests have an id that is not here."""
         known = {committed for committed, _ in self.cases().values()}
         lost = {entry.commitment for entry in ledger if entry.commitment is not None} - known
@@ -138,6 +139,8 @@ class Register:
         self.practice  # noqa: B018 -- parses
 
     def _joined(self, token: str, new: Case) -> Case:
+        if new.received is not None and datetime.fromisoformat(new.received) > datetime.now(UTC) + timedelta(days=1):
+            raise InvalidRequest(f"received={new.received!r} is still to come; nothing was changed")
         held = self.case(token)
         if held is None or held == Case():
             return new

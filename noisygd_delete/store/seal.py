@@ -67,7 +67,7 @@ def list_noted(ledger: Path) -> tuple[str, str]:
 
 def register_fault(layout: Layout) -> str | None:
     """What is wrong with a register of another time, and what to do; None where it is the newest, as far as anybody can tell."""
-    if not is_register_put_back(layout):
+    if (layout.register.exists() and not layout.register.is_file()) or not is_register_put_back(layout):
         return None
     return (
         f"{layout.register}: put back from an earlier copy, or lost: what was noted of requests since is missing, and what was forgotten since "

@@ -159,6 +159,7 @@ class Store:
         """The folder of a new store. `write` puts its rows there, if they lie there, and tells their plan; what it refuses leaves nothing."""
         layout = Layout(Path(path).absolute())
         made = not layout.root.exists()
+        mode = None if made else layout.root.stat().st_mode
         with explained(layout.root, _INIT_AGAIN):
             presence.require_free(layout)
             disk.make_folder(layout.root)
@@ -184,6 +185,8 @@ class Store:
                 )
             except BaseException:
                 lock.release()
+                if mode is not None:
+                    layout.root.chmod(mode & 0o777)
                 raise
 
     @staticmethod
@@ -655,6 +658,8 @@ class Store:
         if self.repeats(request):
             return {"edits": 0, "request_id_answered_before": True, "publication": "answered before", "steps": 0}
         counts = self.table.counts_of(request)
+        if self._files.tombstones is not None and request.insertion is not None:
+            self._files.tombstones.refuse(request.insertion.ids or ())
         answer: dict[str, Any] = {"edits": counts.total, "counts": counts.to_dict()}
         answer |= {"request_id_answered_before": False, "steps": 0}
         if not (publish and self.ledger.releases):

@@ -5,11 +5,16 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from noisygd_delete.store import Store
+from tests.cli.conftest import SCHEMA
 from tests.cli.planned import main
 
 PLAN = ["--method", "sharp", "--regularization", "0.1", "--no-utility"]
@@ -233,3 +238,31 @@ def test_a_map_is_asked_for_in_one_word_and_named_by_the_plan(folder: Path, caps
     capsys.readouterr()
     said = complaint("init", "other", "--data", "people.csv", "--schema", "schema.toml", "--map", "additive")
     assert "contradicts its [map], 'bins'" in said
+
+
+def sizes(folder: Path) -> list[int]:
+    found = list[int]()
+    for file in folder.rglob("*"):
+        with suppress(FileNotFoundError):
+            found += [file.stat().st_size] if file.is_file() else []
+    return found
+
+
+def test_a_dry_run_that_is_ended_leaves_no_row_and_the_folder_as_it_was(tmp_path: Path) -> None:
+    lines = [f"person-{k},{k % 20 - 10},{'yes' if k % 2 else 'no'}" for k in range(200_000)]
+    (tmp_path / "people.csv").write_text("\n".join(["id,a,y", *lines, ""]))
+    (tmp_path / "schema.toml").write_text(SCHEMA)
+    store = tmp_path / "store"
+    store.mkdir(mode=0o755)
+    store.chmod(0o755)
+    command = [sys.executable, "-m", "noisygd_delete", "init", str(store), "--data", str(tmp_path / "people.csv")]
+    running = subprocess.Popen(
+        [*command, "--schema", str(tmp_path / "schema.toml"), "--dry-run"], stderr=subprocess.DEVNULL
+    )
+    while not any(size > 10_000 for size in sizes(store)):
+        assert running.poll() is None, "it ended before it could be ended"
+        time.sleep(0.005)
+    running.terminate()
+    assert running.wait(60) == 130
+    assert max(sizes(store), default=0) < 1000
+    assert store.stat().st_mode & 0o777 == 0o755

@@ -58,6 +58,7 @@ def test_a_general_option_stands_anywhere_and_only_where_it_is_of_use(every, cap
         (["status", "s", "--device", "cpu"], "no option --device"),
         (["status", "s", "--wait"], "argument --wait: expected one argument"),
         (["status", "s", "--wait", "soon"], "argument --wait: 'soon' must be a number"),
+        (["plan", "--cheapest"], "no option --cheapest. It is --method sharp:excess_risk_target=X since 0.3.0"),
         (["init", "s", "--publish-to", "folder:x"], "no option --publish-to. It is a command since 0.3.0"),
         (["init", "s", "--method", "sharp"], "It is said to `noisygd-delete plan --out plan.toml`"),
         (["init", "s", "--publish-to", "folder:x"], "noisygd-delete publish-to STORE ADDRESS"),

@@ -107,6 +107,7 @@ def test_a_token_is_made_where_none_is_given(folder: Path, as_json, printed) -> 
         (("prune", "store", "--request-id", "nobody"), "not in the register"),
         (("list", "nowhere"), "no store"),
         (("receive", "store", "--request-id", "open", "--received", "2021-01-01T00:00Z"), "holds this request with"),
+        (("receive", "store", "--request-id", "new", "--received", "2099-01-01T00:00Z"), "still to come"),
     ],
 )
 def test_refusals(folder: Path, complaint, arguments: tuple[str, ...], message: str) -> None:

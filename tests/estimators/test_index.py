@@ -154,12 +154,15 @@ def test_ids_and_subjects_in_another_order_than_the_rows_are_refused(make: Any, 
         model.insert(rows.iloc[:2], labels.iloc[:2], **{what: named.iloc[[1, 0]]})
 
 
-def test_a_replacement_is_one_row_and_a_series_goes_by_its_names() -> None:
+@pytest.mark.parametrize("make", [lambda: NoisyGDClassifier(**SETTINGS), record_wise], ids=["estimator", "pipeline"])
+def test_a_replacement_is_one_row_and_a_series_goes_by_its_names(make: Any) -> None:
     rows, labels = table([f"v{row}" for row in range(ROWS)])
-    model = NoisyGDClassifier(**SETTINGS).fit(rows, labels)
+    model = make().fit(rows, labels)
     model.replace({"v3": (rows.loc["v9"], "yes")})
     assert gone(model) == {3}
-    for row, said in ((rows.loc["v4"][["b", "a"]], "same order"), (rows.iloc[[4, 5]], "has 2")):
+    for row, said in ((rows.loc["v4"][["b", "a"]], "order"), (rows.iloc[[4, 5]], "has 2")):
         with pytest.raises(ValueError, match=said):
             model.replace({"v4": (row, "yes")})
+    with pytest.raises(ValueError, match="order"):
+        model.insert(rows.loc[["v4"], ["b", "a"]], labels.loc[["v4"]], ids=["new"])
     assert gone(model) == {3}
