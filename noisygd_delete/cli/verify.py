@@ -63,15 +63,12 @@ def _nobody_returned(parsed: argparse.Namespace, result: Soundness) -> Soundness
     """The same verification, and whether the table has anybody who was erased."""
     from .release import open_store
 
-    faults = result.faults
-    if not faults:  # else whoever opens it is refused
-        with open_store(parsed) as store:
-            found = len(store.returned())
-        if found:
-            faults = (
-                f"{found} records were erased before: a backup was put back; delete --returned erases them again",
-            )
-    return replace(result, checked=(*result.checked, "no record is on the list of erased ids"), faults=faults)
+    if result.faults:  # whoever opens it is refused
+        return result
+    with open_store(parsed) as store:
+        found = len(store.returned())
+    faults = (f"{found} records were erased before: a backup was put back; delete --returned erases them again",)
+    return replace(result, checked=(*result.checked, "the list of erased ids"), faults=faults if found else ())
 
 
 def _absent(parsed: argparse.Namespace) -> int:

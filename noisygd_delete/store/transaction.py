@@ -362,7 +362,8 @@ class Rolling:
                     release = self._covering(change, entries, execution, drawn)
                 except CountBroken as error:
                     failure = error  # nothing that the next command could go on with by itself
-                except (StoreError, ProcessLost):
+                except (StoreError, ProcessLost) as error:
+                    error.add_note(f"{self.table.edited}; {self.table.unfinished}")
                     raise
                 except NoisyGDDeleteError as error:
                     failure = error  # whatever stands in the way, the rows are edited: say so in the ledger

@@ -291,6 +291,19 @@ def test_requests_that_cannot_be_carried_out_change_nothing(store: Store, databa
     assert (store.ledger.length, Layout(store.path).request.exists()) == (2, False)
 
 
+def test_a_release_that_cannot_be_made_says_that_the_rows_are_gone(store: Store, database: str) -> None:
+    """Somebody renamed a column between two commands."""
+    statement(database, "ALTER TABLE people RENAME COLUMN c TO other")
+    request = EditRequest.delete([name(3)], request_id="r")
+    with pytest.raises(SourceError, match="UndefinedColumn") as failed:
+        store.serve(request)
+    assert "the rows are deleted in the source" in " ".join(failed.value.__notes__)
+    assert statement(database, "SELECT FROM people") == ROWS - 1
+    statement(database, "ALTER TABLE people RENAME COLUMN other TO c")
+    assert store.serve(request).counts.deleted == 1
+    assert statement(database, "SELECT FROM people") == ROWS - 1
+
+
 def test_persons_are_deleted_whole_and_those_of_too_many_rows_are_not_read(database: str, tmp_path: Path) -> None:
     schema = replace(SCHEMA, subject_column="person")
     source = source_at(database, id="id", subject="person", table="people", rows_per_subject=2)
