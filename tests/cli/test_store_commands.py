@@ -268,7 +268,7 @@ def test_a_device_is_chosen_or_refused_before_anything_changes(folder: Path, cap
 
     seen, descend = [], DeviceObjective.descend
     monkeypatch.setattr(
-        DeviceObjective, "descend", lambda self, *a, **k: seen.append(self.table.device) or descend(self, *a, **k)
+        DeviceObjective, "descend", lambda self, *a, **k: seen.append(self.device) or descend(self, *a, **k)
     )
     assert main(init("--method", "sharp:exact=false")) == main(["learn", "store", "--device", "cpu:0"]) == 0
     assert [str(place) for place in seen] == ["cpu:0"]
