@@ -27,6 +27,8 @@ from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.sources import Snapshot, postgres, source_at
 from noisygd_delete.store.sources import table as journal
 from noisygd_delete.store.sources.postgres import Postgres
+from noisygd_delete.store.sources.table import TableInSource
+from noisygd_delete.store.training_table import TrainingTable
 from tests.store.sources.rows import records_of
 
 from ...evidence.reading_papers import figure
@@ -289,6 +291,16 @@ def test_requests_that_cannot_be_carried_out_change_nothing(store: Store, databa
     assert name(3) not in str(refused.value)
     assert statement(database, "SELECT FROM people") == ROWS
     assert (store.ledger.length, Layout(store.path).request.exists()) == (2, False)
+
+
+def test_a_table_in_a_source_takes_nothing_from_one_of_files_that_would_touch_a_file(store: Store) -> None:
+    taken = set(vars(TrainingTable)) - set(vars(TableInSource))
+    assert {name for name in taken if callable(getattr(TrainingTable, name))} == {"forget", "check", "bears", "_apply"}
+    before = {path: path.read_bytes() for path in store.path.rglob("*") if path.is_file()}
+    store.table.forget()
+    store.table.check()
+    assert not store.table.bears("00" * 16)
+    assert {path: path.read_bytes() for path in before} == before
 
 
 def test_a_release_that_cannot_be_made_says_that_the_rows_are_gone(store: Store, database: str) -> None:
