@@ -10,8 +10,8 @@ from typing import Any, TypeVar, get_type_hints
 
 import msgspec
 
-from .. import losses
 from ..errors import InvalidParameter, real
+from ..losses import from_dict as loss_from_dict
 from ..privacy.budget import Budget, Total
 from . import FORMER_METHODS, MECHANISMS, METHODS, STAGE_METHODS
 from .base import Mechanism
@@ -124,7 +124,7 @@ def problem_from_dict(given: Mapping[str, Any]) -> Problem:
     given = _modern_problem(given)
     try:
         read = {
-            "loss": losses.from_dict(given["loss"]),
+            "loss": loss_from_dict(given["loss"]),
             "budget": Budget(**given["budget"]),
             "method": method_from_dict(given["method"]),
             "total": _total(given.get("total")),

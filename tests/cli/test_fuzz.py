@@ -40,7 +40,7 @@ SLOW = {"--wait"}  # 1e300 seconds are what was asked for
 
 def options(command: str) -> list[argparse.Action]:
     (commands,) = (a for a in parser()._actions if isinstance(a, argparse._SubParsersAction))
-    actions = dict.fromkeys(commands.choices[command].options().values())
+    actions = dict.fromkeys(commands.choices[command]._option_string_actions.values())
     return [action for action in actions if action.option_strings[-1] not in {*SLOW, "--help"}]
 
 
