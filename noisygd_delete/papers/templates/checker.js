@@ -6346,9 +6346,9 @@ const cache = $.libraries["functools"]["cache"];
 const Any = $.libraries["typing"]["Any"];
 const get_type_hints = $.libraries["typing"]["get_type_hints"];
 const msgspec = $.libraries["msgspec"];
-const losses = $.modules["losses"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const real = $.modules["errors"]["real"];
+const loss_from_dict = $.modules["losses"]["from_dict"];
 const Budget = $.modules["privacy.budget"]["Budget"];
 const Total = $.modules["privacy.budget"]["Total"];
 const FORMER_METHODS = $.modules["methods"]["FORMER_METHODS"];
@@ -6468,7 +6468,7 @@ throw $.raised(InvalidParameter(["not the arguments of a plan: expected an objec
 }
 given = _modern_problem([given]);
 try {
-read = $.dict([["loss", $.modules["losses"].from_dict([$.gi(given, "loss")])], ["budget", Budget([], {...$.named($.gi(given, "budget"))})], ["method", method_from_dict([$.gi(given, "method")])], ["total", _total([$.cm(given, "get", ["total"])])]]);
+read = $.dict([["loss", loss_from_dict([$.gi(given, "loss")])], ["budget", Budget([], {...$.named($.gi(given, "budget"))})], ["method", method_from_dict([$.gi(given, "method")])], ["total", _total([$.cm(given, "get", ["total"])])]]);
 } catch ($error) { const $caught = $.thrown($error);
 if ($.caught($caught, $.tuple([$.b.TypeError, $.b.KeyError]))) {error = $caught;
 throw $.raised(InvalidParameter([("" + "not the arguments of a plan: " + $.formatted(error, "", ""))]));
@@ -6551,7 +6551,7 @@ method = $.dict([["name", name], ...$.pairs($.dict((function* ($first) { for (co
 }
 return $.dict([...$.pairs(asked), ["method", method]]);
 });
-return {_ALWAYS, _OLD_OPTIONS, typed, _check_known, _check_parts, _hints, mechanism_from_dict, _stages, method_from_dict, problem_from_dict, _total, plan_from_dict, _known, _modern_mechanism, _modern_problem, InvalidParameter, method_of, Numbers, Mapping, Problem, Budget, real, Any, MOST_STAGES, fields, METHODS, Total, FORMER_METHODS, Method, STAGE_METHODS, get_type_hints, cache, Mechanism, MECHANISMS};
+return {_ALWAYS, _OLD_OPTIONS, typed, _check_known, _check_parts, _hints, mechanism_from_dict, _stages, method_from_dict, problem_from_dict, _total, plan_from_dict, _known, _modern_mechanism, _modern_problem, InvalidParameter, method_of, Numbers, Mapping, Problem, Budget, loss_from_dict, real, Any, MOST_STAGES, fields, METHODS, Total, FORMER_METHODS, Method, STAGE_METHODS, get_type_hints, cache, Mechanism, MECHANISMS};
 })();
 $.modules["methods.sharp"] = (() => {
 let SharpRun, Sharp, _FACTS, SharpExactRun, SharpExact;
