@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .arguments import store_command
 from .statements import STATEMENTS, add_promises, add_request_options, named
-from .terminal import show, standard_input
+from .terminal import complain, show, standard_input
 
 if TYPE_CHECKING:
     from ..features.schema import Encoded, Schema
@@ -59,10 +59,10 @@ def delete(parsed: argparse.Namespace) -> int:
                 return 0
         request = EditRequest.delete(ids, subjects=subjects, request_id=parsed.request_id)
         if subjects and (aside := store.register.kept_aside()):
-            print(
+            complain(
                 f"noisygd-delete delete: this does not reach rows kept aside (`restrict`, `object`) by {named(aside)}. Where one of them is of a person "
                 "named here, `lift` it with --later and delete once more, or destroy its file and key",
-                file=sys.stderr,
+                0,
             )
         return serve(parsed, store, request, Rights.ERASURE)
 

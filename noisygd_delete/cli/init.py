@@ -163,9 +163,8 @@ def _create_from(parsed: argparse.Namespace, schema: Schema, held_out: HeldOut |
 
     named = schema if schema.id_column is not None else _numbered(schema)
     with suppress(ValueError):  # in another thread than the first
-        signal.signal(
-            signal.SIGTERM, signal.default_int_handler
-        )  # what was written of the rows is overwritten then, too
+        # as Ctrl-C: what was written of the rows is overwritten
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
     with suppress(DryRun):
         Store.create_from(parsed.store, reading, named, plan_for, tombstones=tombstones, dry_run=parsed.dry_run).close()
     left_out = LeftOut(rows=reading.dropped + reading.unlabelled)

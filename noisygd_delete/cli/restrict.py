@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import sys
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InvalidParameter
 from .arguments import store_command
 from .statements import STATEMENTS, add_promises, case_from, named, with_token
+from .terminal import complain
 
 if TYPE_CHECKING:
     from ..curator.curator import Release
@@ -113,7 +113,7 @@ def check_own_rows(store: Store) -> None:
 def warn(command: str, store: Store, aside: Aside, *, back: bool) -> None:
     said = aside.warning(store.records, store.plan, back=back)
     if said:
-        print(f"noisygd-delete {command}: {said}", file=sys.stderr)
+        complain(f"noisygd-delete {command}: {said}", 0)
 
 
 def erased_since(store: Store, taken: int | None) -> list[str]:
@@ -163,10 +163,10 @@ def lift(parsed: argparse.Namespace) -> int:
             store.foresee(request, publish=False)
             warn("lift", store, aside, back=True)
             if erased := erased_since(store, taken):
-                print(
+                complain(
                     f"noisygd-delete lift: since these rows were taken out, {named(erased)} asked for an erasure, which did not reach them: where it was "
                     "of the same person, delete them now",
-                    file=sys.stderr,
+                    0,
                 )
             if case.lifted is None:  # before the rows are there: then no paper calls them gone
                 store.register.state(

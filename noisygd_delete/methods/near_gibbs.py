@@ -294,7 +294,7 @@ def refusal(plan: Plan, ask: schedules.NonConvexProblem, form: Form) -> PlanInfe
         f"Theorem 5.2 needs K_A={plan.learn_steps:.3g} and K_Ā={plan.delete_steps:.3g} steps at n={ask.records}, "
         f"d={ask.dimension}, λ={ask.regularization:g}, ω={ask.range:g}, q={ask.order:g}, ε_dp={ask.dp * growth:g}, "
         f"ε_dd={ask.deletion * growth:g} (σ²={plan.noise_variance:.4g}, η={plan.step_size:.3g}); the limit is "
-        f"{MOST_STEPS:.0e} steps, a quarter of an hour on the smallest table. "
+        f"{MOST_STEPS:.0e} steps. "
         f"More noise needs fewer steps: {over}. Ways out: " + "; ".join(ways)
     )
     return PlanInfeasible(message, plan=plan, alternatives=ways)

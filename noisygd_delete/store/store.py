@@ -186,7 +186,7 @@ class Store:
             except BaseException:
                 lock.release()
                 if mode is not None:
-                    layout.root.chmod(mode & 0o777)
+                    layout.root.chmod(mode & 0o7777)
                 raise
 
     @staticmethod
