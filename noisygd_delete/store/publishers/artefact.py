@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from ...curator.model import Model
 from ...errors import InvalidParameter, MissingDependency
 from ...features.maps import Additive
+from ...features.maps.base import HEADROOM
 from ...features.schema import Schema, published
 from ...features.schema.columns import Boolean, Category, Kind, Moment, Numeric
 from ...features.schema.hashed import Hashed, Text
@@ -140,7 +141,6 @@ _OPSET, _ML_OPSET, _IR = 20, 3, 9  # what runtimes of the last years read
 # how a file of ours begins: version of the format, and the producer
 BEGINS = bytes((8, _IR, 18, 14)) + b"noisygd-delete"
 _SPACE = "[\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]*"  # as `str.strip` has it
-_HEADROOM = 1 - 2.0**-23  # as in `Schema`
 
 
 def onnx_bytes(plain: PlainModel) -> bytes:
@@ -312,7 +312,7 @@ class _Graph:
             ones = self._op("Add", self._op("Mul", ones, [0.0]), [1.0])
             features = self._op("Concat", features, ones, axis=1)
         squares = self._op("ReduceSum", self._op("Mul", features, features), self._wholes([1]), keepdims=1)
-        factors = self._op("Div", [schema.radius * _HEADROOM], self._op("Sqrt", squares))
+        factors = self._op("Div", [schema.radius * HEADROOM], self._op("Sqrt", squares))
         if schema.rows == "clip":
             factors = self._op("Min", factors, [1.0])
         else:
