@@ -302,7 +302,7 @@ def _packed(file: Any, start: bytes, tail: bytes) -> Iterator[Any]:
     """What is packed in it, each as a file of its own."""
     if start[:4] == b"Obj\x01":
         yield from map(io.BytesIO, _avro_blocks(file.read(_LONGEST_AVRO + 1)))
-    elif start[257:262] == b"ustar":
+    elif _is_tar(start):
         with tarfile.open(fileobj=file, mode="r:") as archive:
             yield from (archive.extractfile(member) for member in archive if member.isfile())
     elif _END_OF_ZIP in tail:
@@ -316,6 +316,15 @@ def _packed(file: Any, start: bytes, tail: bytes) -> Iterator[Any]:
         if start.startswith(magic):
             with opened(file) as unpacked:
                 yield unpacked
+
+
+def _is_tar(start: bytes) -> bool:
+    """By the sum of its first header, which archives from before POSIX have as well."""
+    try:
+        tarfile.TarInfo.frombuf(start, "utf-8", "surrogateescape")
+    except tarfile.TarError:
+        return False
+    return True
 
 
 def _avro_blocks(content: bytes) -> Iterator[bytes]:

@@ -270,12 +270,28 @@ def tarred(inner: bytes) -> bytes:
     return made.getvalue()
 
 
-LAYERS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zip": zipped, "tar": tarred}
+def tarred_of_old(inner: bytes) -> bytes:
+    """As before POSIX: no "ustar" in the header, whose sum counts itself as spaces."""
+    made = bytearray(tarred(inner))
+    made[257:512] = bytes(255)
+    made[148:156] = b" " * 8
+    made[148:156] = b"%06o\0 " % sum(made[:512])
+    return bytes(made)
+
+
+LAYERS = {
+    "gz": gzip.compress,
+    "bz2": bz2.compress,
+    "xz": lzma.compress,
+    "zip": zipped,
+    "tar": tarred,
+    "old-tar": tarred_of_old,
+}
 
 
 @pytest.mark.parametrize(
     "layers",
-    ["gz tar gz", "zip zip", "gz gz", "gz zip", "bz2 tar", "xz zip tar", "zip", "zip gz zip gz zip"],
+    ["gz tar gz", "zip zip", "gz gz", "gz zip", "bz2 tar", "xz zip tar", "zip", "zip gz zip gz zip", "gz old-tar"],
 )
 def test_what_is_packed_in_what_is_packed_is_found(layers: str, tmp_path: Path) -> None:
     """A nightly backup of compressed dumps, a document in an archive: one layer unpacked shows nothing of the second."""
