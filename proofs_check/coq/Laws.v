@@ -184,4 +184,12 @@ Lemma cost_mixture A B s (P : Law A) (k l : A -> Law B) :
   0 <= s -> (forall a, cost M s (k a) (l a)) -> cost M s (bind P k) (bind P l).
 Proof. intros. rewrite <- (Rplus_0_l s). apply cost_bind; auto; [lra | apply cost_same]. Qed.
 
+(* the same where each world draws its own, unseen *)
+Lemma cost_independent_mixtures A A' B s (P : Law A) (P' : Law A') (k : A -> Law B) (l : A' -> Law B) :
+  0 <= s -> (forall a a', cost M s (k a) (l a')) -> cost M s (bind P k) (bind P' l).
+Proof.
+  intros H K. rewrite <- (bind_unused _ _ P' (bind P k)). apply cost_mixture; auto. intros a'.
+  rewrite <- (bind_unused _ _ P (l a')). now apply cost_mixture.
+Qed.
+
 End Costs.
