@@ -20,7 +20,10 @@ Definition clip (L : R) (v : R * R) : R * R :=
 Definition quadratic (h : R) : field2 := fun a => (fst a, h * snd a).
 
 Lemma quadratic_is_convex h : 0 <= h -> monotone (quadratic h).
-Proof. intros H a b. unfold inner2, sub2, quadratic; simpl. nra. Qed.
+Proof.
+  intros H a b. unfold inner2, sub2, quadratic; simpl.
+  generalize (Rle_0_sqr (fst a - fst b)) (Rmult_le_pos h _ H (Rle_0_sqr (snd a - snd b))). unfold Rsqr. lra.
+Qed.
 
 Theorem lemma_F_3_fails : monotone (quadratic 4) /\ ~ monotone (fun a => clip 1 (quadratic 4 a)).
 Proof.
@@ -40,6 +43,8 @@ Proof.
   rewrite !sqrt_square by lra. destruct (Rle_dec 1 1); [|lra]. destruct (Rle_dec 5 1); simpl; lra.
 Qed.
 
+Open Scope Q_scope.
+
 (* --- Theorem 4.3 as stated: (q, eps_dd) under fixed requests and (q, eps_dp)-privacy imply adaptive requests, for any pair --- *)
 
 (* Records are bits, nine of them. The learner publishes a pad, a fair bit. The unlearner publishes (pad xor the erased bit) and
@@ -51,7 +56,7 @@ Definition reads_one (bit : bool) : Q := if bit then keep else 1 - keep.
 Fixpoint ones (bits : list bool) (j : nat) : Q :=
   match bits with
   | nil => match j with O => 1 | S _ => 0 end
-  | b :: bits => (1 - reads_one b) * ones bits j + match j with O => 0 | S i => reads_one b * ones bits i end
+  | b :: bits => Qred ((1 - reads_one b) * ones bits j + match j with O => 0 | S i => reads_one b * ones bits i end)
   end.
 
 (* the law of what is published, after a requester who saw the pad has written `write pad` into the other eight records *)
@@ -60,7 +65,7 @@ Definition published (erased : bool) (write : bool -> bool) (first : bool) (j : 
 
 (* every law of the count, to be sums over j = 0, ..., 8 *)
 Definition counts : list nat := seq 0 9.
-Definition sumQ (f : nat -> Q) : Q := fold_right (fun j s => f j + s)%Q 0%Q counts.
+Definition sumQ (f : nat -> Q) : Q := fold_right (fun j s => f j + s)%Q 0 counts.
 
 (* Fixed requests: the erased bit leaves no trace at all, eps_dd = 0. *)
 Theorem fixed_requests_reveal_nothing w first j : published true (fun _ => w) first j = published false (fun _ => w) first j.
@@ -90,10 +95,14 @@ Proof. vm_compute. reflexivity. Qed.
 
 Definition cells : list (bool * nat) := map (pair true) counts ++ map (pair false) counts.
 
+Close Scope Q_scope.
+
 Lemma total_below_gt : Q2R (7 # 3) < total (fun k : bool * nat => Q2R (below (snd k))) cells * total (fun k : bool * nat => Q2R (below (snd k))) cells.
 Proof.
   assert (E : total (fun k : bool * nat => Q2R (below (snd k))) cells = Q2R (2 * sumQ below)).
-  { unfold cells, counts, sumQ. simpl. unfold below. simpl nth. unfold Q2R. simpl. lra. }
+  { assert (K : forall l, total (fun k : bool * nat => Q2R (below (snd k))) l = Q2R (fold_right (fun k s => below (snd k) + s)%Q 0%Q l)).
+    { induction l as [|k l IH]; simpl; [unfold Q2R; simpl; field | rewrite IH, Q2R_plus; reflexivity]. }
+    rewrite K. apply Qeq_eqR, Qeq_bool_eq. vm_compute. reflexivity. }
   rewrite E, <- Q2R_mult. apply Qlt_Rlt. generalize below_total. rewrite Bool.andb_true_iff, Bool.negb_true_iff. intros [_ N].
   destruct (Qlt_le_dec (7 # 3) (2 * sumQ below * (2 * sumQ below))) as [|L]; auto. apply Qle_bool_iff in L. congruence.
 Qed.
