@@ -64,7 +64,7 @@ class NothingPromised(UserWarning):
 
 
 class FitsAddUp(UserWarning):
-    """Several models are fitted to the same people, and one is chosen by what they show: the costs of all of them add up."""
+    """Several models are fitted to the same people, and one of them, or all, are published: the costs of all of them add up."""
 
 
 class PrivatePreprocessing(UserWarning):

@@ -27,7 +27,7 @@ from ..planner.advise import Advice
 from ..planner.usual import capped, usual_budget, usual_slots, usual_total
 from ..privacy.budget import Budget
 from ..records import Id, Records
-from .refusals import NO_PARTIAL_FIT, Copies, check_preprocessing, refuse, warn_clipped
+from .refusals import NO_PARTIAL_FIT, Copies, check_preprocessing, refuse, warn_clipped, warn_of_several_fits
 from .rows import (
     RowScaling,
     TableRows,
@@ -153,7 +153,7 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
             unsupported: `sample_weight` and its like are refused, with the reason.
         """
         refuse(type(self).__name__, unsupported)
-        Copies.warn(self)
+        warn_of_several_fits(self)
         ids = ids_of(X, y, ids, subjects)
         self._rows_named = ids is not None
         named = table_columns(self.feature_bounds) if hasattr(X, "columns") else None
