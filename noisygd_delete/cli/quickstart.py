@@ -215,7 +215,7 @@ def _made_text(
         )
     else:
         score = (
-            f"R² {found['r2']:.3f}, mean absolute error {found['mean_absolute_error']:.4g}; always saying the median: "
+            f"R² {'not defined' if found['r2'] is None else format(found['r2'], '.3f')}, mean absolute error {found['mean_absolute_error']:.4g}; always saying the median: "
             f"{found['baseline_mean_absolute_error']:.4g}"
         )
     return [*lines, f"measured on {found['rows']} rows kept apart, which are in no model and no file here: {score}"]
