@@ -26,6 +26,7 @@ NoisyGDDeleteError
 FitsAddUp (UserWarning)
 NothingPromised (UserWarning)
 PrivatePreprocessing (UserWarning)
+ReleaseWithheld (UserWarning)
 ValuesClipped (UserWarning)
 ```
 """
@@ -69,6 +70,10 @@ class FitsAddUp(UserWarning):
 
 class PrivatePreprocessing(UserWarning):
     """The rows look as if a step before had been fitted to them, which no certificate covers."""
+
+
+class ReleaseWithheld(UserWarning):
+    """Records were changed, but the budget allows no further release: the old model is withdrawn and no new one is published."""
 
 
 class ValuesClipped(UserWarning):

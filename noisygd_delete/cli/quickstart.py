@@ -135,7 +135,7 @@ def fill(parsed: argparse.Namespace, folder: Path, rows: int, draft: Draft) -> i
     _answer(["learn", store])
     measured = _measure(store, apart)
     lines = _made_text(parsed, made, measured, folder, draft)
-    answer: dict[str, Any] = {"folder": str(folder), "init": made, "evaluation": measured}
+    answer: dict[str, Any] = {"folder": str(folder), "init": made, "evaluation": measured, "doubts": list(draft.doubts)}
     paper: list[str] = []
     if parsed.delete:
         erased, paper = _delete(parsed, folder, store)
@@ -197,6 +197,7 @@ def _made_text(
             f"WARNING: several rows share a value of {draft.shared[0]!r}, and every figure is of one row alone: if it names persons, begin again "
             f"with --subject {draft.shared[0]}"
         )
+    lines += [f"WARNING: {doubt} ({folder / 'schema.toml'})" for doubt in draft.doubts]
     own = made["from_data"]
     if own:
         lines.append(
