@@ -81,7 +81,9 @@ class FloatColumn(Sequence[str]):
 
     def numbers(self) -> Floats:
         """The fractions, NaN where one is missing."""
-        return np.where(self.missing, math.nan, self._values.astype(np.float64))
+        narrow = self._values.dtype.itemsize < 8  # whose text is shorter: 0.1 is 0.1 at every door
+        wide = self._values.astype(str).astype(np.float64) if narrow else self._values
+        return np.where(self.missing, math.nan, wide)
 
 
 # --- arrow ---
