@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -175,7 +176,8 @@ def warn_of_several_fits(estimator: Any) -> None:
 
 def _outermost_fit(estimator: Any) -> tuple[Any, _Call] | None:
     """Return the outermost other estimator whose `fit` is on the stack, and what identifies that call."""
-    frame, found = sys._getframe(2), None
+    frame: FrameType | None = sys._getframe(2)
+    found: tuple[Any, _Call] | None = None
     while frame is not None:
         code = frame.f_code
         if code.co_name in _FITTING and code.co_varnames[:1] == ("self",):
@@ -183,7 +185,7 @@ def _outermost_fit(estimator: Any) -> tuple[Any, _Call] | None:
             owner = given.get("self")
             if isinstance(owner, BaseEstimator) and owner is not estimator and not isinstance(owner, _ONE_FIT):
                 found = owner, (id(frame), id(given.get("X")), id(given.get("y")))
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return found
 
 
