@@ -26,6 +26,7 @@ NoisyGDDeleteError
 FitsAddUp (UserWarning)
 NothingPromised (UserWarning)
 PrivatePreprocessing (UserWarning)
+ReleaseWithheld (UserWarning)
 ValuesClipped (UserWarning)
 ```
 """
@@ -64,11 +65,15 @@ class NothingPromised(UserWarning):
 
 
 class FitsAddUp(UserWarning):
-    """Several models are fitted to the same people, and one is chosen by what they show: the costs of all of them add up."""
+    """Several models are fitted to the same people, and one of them, or all, are published: the costs of all of them add up."""
 
 
 class PrivatePreprocessing(UserWarning):
     """The rows look as if a step before had been fitted to them, which no certificate covers."""
+
+
+class ReleaseWithheld(UserWarning):
+    """Records were changed, but the budget allows no further release: the old model is withdrawn and no new one is published."""
 
 
 class ValuesClipped(UserWarning):

@@ -117,7 +117,7 @@ def _text(found: Evaluation) -> str:
             f"{'mean absolute error':<28}{found.mean_absolute_error:.4g}",
             f"{'of always saying':<28}{found.baseline_mean_absolute_error:.4g}  ({found.baseline:.4g}, the median here)",
             f"{'root mean squared error':<28}{found.root_mean_squared_error:.4g}",
-            f"{'R²':<28}" + ("not defined on one row" if found.r2 is None else f"{found.r2:.4f}"),
+            f"{'R²':<28}" + ("not defined: the targets are all equal" if found.r2 is None else f"{found.r2:.4f}"),
         ]
     if not found.beats_baseline:
         lines.append(
@@ -156,7 +156,7 @@ def _predict(parsed: argparse.Namespace) -> int:
         kind = store.schema.label_column
     if out is not None:
         out.write(_table(kind, predictions))
-    measured = {"accuracy": predictions.accuracy, "mean_absolute_error": predictions.mean_absolute_error}
+    measured = {name: getattr(predictions, name) for name in ("measured", "accuracy", "mean_absolute_error", "r2")}
     counts = {} if isinstance(predictions.labels[0], float) else Counter(map(str, predictions.labels))
     answer: dict[str, Any] = {
         "rows": len(predictions.names),
@@ -195,7 +195,8 @@ def _predicted(predictions: Predictions, counts: dict[str, int], out: str | None
     if predictions.accuracy is not None:
         lines.append(f"right: {predictions.accuracy:.1%}")
     if predictions.mean_absolute_error is not None:
-        lines.append(f"mean absolute error: {predictions.mean_absolute_error:.4g}")
+        explained = "" if predictions.r2 is None else f"; R²: {predictions.r2:.4f}"
+        lines.append(f"mean absolute error: {predictions.mean_absolute_error:.4g}{explained}")
     if predictions.rows_in_table:
         lines.append(CAUTION.format(predictions.rows_in_table))
     lines += predictions.skipped

@@ -141,6 +141,7 @@ class _Found:
     left_out: LeftOut
     unlabelled: int
     choice: Chosen
+    alike: int = 0
 
 
 def _create_from(parsed: argparse.Namespace, schema: Schema, held_out: HeldOut | None) -> _Found:
@@ -168,7 +169,7 @@ def _create_from(parsed: argparse.Namespace, schema: Schema, held_out: HeldOut |
     with suppress(DryRun):
         Store.create_from(parsed.store, reading, named, plan_for, tombstones=tombstones, dry_run=parsed.dry_run).close()
     left_out = LeftOut(rows=reading.dropped + reading.unlabelled)
-    return _Found(reading.rows, reading.clipped, reading.unknown, left_out, reading.unlabelled, made[-1])
+    return _Found(reading.rows, reading.clipped, reading.unknown, left_out, reading.unlabelled, made[-1], reading.alike)
 
 
 def _tell(parsed: argparse.Namespace, schema: Schema, found: _Found, *, numbered: bool) -> int:
@@ -182,6 +183,7 @@ def _tell(parsed: argparse.Namespace, schema: Schema, found: _Found, *, numbered
         "unknown": dict(found.unknown),
         "rows_left_out": found.left_out.rows,
         "unlabelled": found.unlabelled,
+        "alike_ids": found.alike,
         **({"subjects_left_out": found.left_out.subjects} if parsed.source is not None else {}),
         "from_data": list(schema.from_data),
     }
@@ -191,6 +193,8 @@ def _tell(parsed: argparse.Namespace, schema: Schema, found: _Found, *, numbered
         f"{found.rows} records in {plan.records} slots ({free} free), {schema.features} features\n{room_text(plan)}\n"
     )
     text += f"{without_label(found.unlabelled)}\n" if found.unlabelled else ""
+    if found.alike:
+        text += f"WARNING: {found.alike} ids differ from another one by case or composed letters alone: a request names one row of them, spelled as in the file\n"
     strange = [name for name, count in found.unknown.items() if count == found.rows > 0]
     if strange:
         text += f"WARNING: every value of {listed(strange)} is unknown to the schema, so the column says nothing: compare its list with the file\n"

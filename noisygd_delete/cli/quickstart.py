@@ -135,7 +135,7 @@ def fill(parsed: argparse.Namespace, folder: Path, rows: int, draft: Draft) -> i
     _answer(["learn", store])
     measured = _measure(store, apart)
     lines = _made_text(parsed, made, measured, folder, draft)
-    answer: dict[str, Any] = {"folder": str(folder), "init": made, "evaluation": measured}
+    answer: dict[str, Any] = {"folder": str(folder), "init": made, "evaluation": measured, "doubts": list(draft.doubts)}
     paper: list[str] = []
     if parsed.delete:
         erased, paper = _delete(parsed, folder, store)
@@ -197,6 +197,7 @@ def _made_text(
             f"WARNING: several rows share a value of {draft.shared[0]!r}, and every figure is of one row alone: if it names persons, begin again "
             f"with --subject {draft.shared[0]}"
         )
+    lines += [f"WARNING: {doubt} ({folder / 'schema.toml'})" for doubt in draft.doubts]
     own = made["from_data"]
     if own:
         lines.append(
@@ -215,7 +216,7 @@ def _made_text(
         )
     else:
         score = (
-            f"R² {found['r2']:.3f}, mean absolute error {found['mean_absolute_error']:.4g}; always saying the median: "
+            f"R² {'not defined' if found['r2'] is None else format(found['r2'], '.3f')}, mean absolute error {found['mean_absolute_error']:.4g}; always saying the median: "
             f"{found['baseline_mean_absolute_error']:.4g}"
         )
     return [*lines, f"measured on {found['rows']} rows kept apart, which are in no model and no file here: {score}"]

@@ -13,10 +13,18 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
-from ..accountant import Accountant
+from ..accountant import Accountant, Statuses
 from ..curator.curator import Curator, Release
 from ..curator.model import Model
-from ..errors import InvalidParameter, InvalidRecords, NoisyGDDeleteError, NothingPromised, NotLearned, count
+from ..errors import (
+    InvalidParameter,
+    InvalidRecords,
+    NoisyGDDeleteError,
+    NothingPromised,
+    NotLearned,
+    ReleaseWithheld,
+    count,
+)
 from ..features.maps import PublicMap, Shapes
 from ..losses.base import Loss
 from ..methods import Method
@@ -27,10 +35,11 @@ from ..planner.advise import Advice
 from ..planner.usual import capped, usual_budget, usual_slots, usual_total
 from ..privacy.budget import Budget
 from ..records import Id, Records
-from .refusals import NO_PARTIAL_FIT, Copies, check_preprocessing, refuse, warn_clipped
+from .refusals import NO_PARTIAL_FIT, Copies, check_preprocessing, refuse, warn_clipped, warn_of_several_fits
 from .rows import (
     RowScaling,
     TableRows,
+    check_named,
     check_numbers,
     count_clipped,
     ids_of,
@@ -76,7 +85,7 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
     Args:
         feature_bounds: required. (low, high) of every raw feature, as two numbers, two sequences, or
             {column: (low, high)}: public knowledge, never read off the data. Values outside are clipped to them. Of a DataFrame with
-            categories {column: what is public of it}: (low, high), a list of its values, or all that a schema may say ({"bounds": [0, 9],
+            categories or missing values {column: what is public of it}, for every column of X: (low, high), a list of its values, or all that a schema may say ({"bounds": [0, 9],
             "missing": "column"}); method "auto" then gives each column a curve (`explain`) where sizes and budget speak for it.
         row_norm: how a row is brought to norm ≤ R: "unit", "bounds" or a number (see `RowScaling`).
         fit_intercept: append a constant column (it counts in R and is regularised).
@@ -153,9 +162,11 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
             unsupported: `sample_weight` and its like are refused, with the reason.
         """
         refuse(type(self).__name__, unsupported)
-        Copies.warn(self)
+        warn_of_several_fits(self)
         ids = ids_of(X, y, ids, subjects)
         self._rows_named = ids is not None
+        if hasattr(X, "columns"):
+            check_named(X, self.feature_bounds)
         named = table_columns(self.feature_bounds) if hasattr(X, "columns") else None
         advice = None
         if named is None:
@@ -325,8 +336,16 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
         self.n_iter_ = max(1, release.steps)  # a release without noisy steps is one solve
         if release.model is not None:
             self.model_ = release.model
-        elif hasattr(self, "model_"):
-            del self.model_
+        else:
+            if hasattr(self, "model_"):
+                del self.model_
+            if release.status is Statuses.WITHHELD:
+                warnings.warn(
+                    "the rows are changed, but the budget allows no further release: the old model is withdrawn and none is published. "
+                    "Give a budget with a larger dp, or a larger total, by set_params, and call relearn()",
+                    ReleaseWithheld,
+                    stacklevel=3,
+                )
         return release
 
     @property

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import FeatureUnion, Pipeline
 
 from ..errors import FitsAddUp, InvalidParameter, PrivatePreprocessing, ValuesClipped
 
@@ -139,10 +145,54 @@ class Copies:
         """Warn where the estimator is one of several copies of a copy."""
         source: Copies | None = vars(estimator).get("_copied_from")
         if source is not None and source.removed and source.made > 1:
-            warnings.warn(
-                "a search fits many models on the same people, and its choice depends on all of them: what a certificate says of "
-                "the chosen model is the cost of that model alone. If the choice is published, the costs of all fits add up. "
-                "Choose by make_plan, `advise` or public data, or search on public data",
-                FitsAddUp,
-                stacklevel=3,
-            )
+            _warn_of_fits("a search")
+
+
+_FITTING = ("fit", "fit_transform", "fit_predict", "_fit", "partial_fit")
+_ONE_FIT = (Pipeline, FeatureUnion, ColumnTransformer)  # they fit each step once
+_Call = tuple[int, int, int]
+_calls: WeakKeyDictionary[Any, tuple[_Call, int]] = (
+    WeakKeyDictionary()
+)  # the last call of a meta-estimator, and fits in it
+
+
+def warn_of_several_fits(estimator: Any) -> None:
+    """Warn at the second fit that one call of a meta-estimator makes: of folds, classes, targets, members or candidates.
+
+    The call is found on the stack, so fits in other processes (`n_jobs`) are not counted; `Copies` finds a search there.
+    """
+    found = _outermost_fit(estimator)
+    if found is None:
+        Copies.warn(estimator)
+        return
+    owner, call = found
+    before, fits = _calls.get(owner, (call, 0))
+    _calls[owner] = (call, fits + 1 if before == call else 1)
+    if _calls[owner][1] > 1:
+        _warn_of_fits(type(owner).__name__)
+    else:
+        Copies.warn(estimator)
+
+
+def _outermost_fit(estimator: Any) -> tuple[Any, _Call] | None:
+    """Return the outermost other estimator whose `fit` is on the stack, and what identifies that call."""
+    frame: FrameType | None = sys._getframe(2)
+    found: tuple[Any, _Call] | None = None
+    while frame is not None:
+        code = frame.f_code
+        if code.co_name in _FITTING and code.co_varnames[:1] == ("self",):
+            given = frame.f_locals
+            owner = given.get("self")
+            if isinstance(owner, BaseEstimator) and owner is not estimator and not isinstance(owner, _ONE_FIT):
+                found = owner, (id(frame), id(given.get("X")), id(given.get("y")))
+        frame = frame.f_back
+    return found
+
+
+def _warn_of_fits(what: str) -> None:
+    warnings.warn(
+        f"{what} fits several models to the same people, and what it publishes depends on all of them. A certificate covers one model: "
+        "the costs of all fits add up. Choose by make_plan, `advise` or public data, and publish one model",
+        FitsAddUp,
+        stacklevel=4,
+    )

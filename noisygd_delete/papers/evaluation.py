@@ -19,6 +19,7 @@ from ..errors import InvalidRecords, MissingDependency
 from ..features.schema import Encoded, read_table
 from ..features.schema.schema import describe_faults
 from ..store import Store
+from ..store.prediction import explained_share
 
 _BINS = 10
 
@@ -117,7 +118,7 @@ def measure(store: Store, encoded: Encoded) -> Evaluation:
             baseline=middle,
             mean_absolute_error=float(metrics.mean_absolute_error(targets, found)),
             root_mean_squared_error=float(metrics.root_mean_squared_error(targets, found)),
-            r2=float(metrics.r2_score(targets, found)) if len(targets) > 1 else None,
+            r2=explained_share(targets, found),
             baseline_mean_absolute_error=float(np.abs(targets - middle).mean()),
         )
     classes = schema.classes

@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ from .files import Table
 from .keys import JSON_SCHEMA, MIDDLE, SYMBOLS
 from .published import DAY, NONE, number_reader, read_moment
 from .schema import without_label
-from .values import EMPTY
+from .values import EMPTY, FloatColumn, Fractions, reading
 
 # --- recognise ---
 #
@@ -45,6 +45,7 @@ _ROWS_PER_BUCKET, _MOST_BUCKETS = 500, 256
 _DAYS = ("%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%d.%m.%y", "%d/%m/%y", "%m/%d/%y")
 _FORMATS = (None, *(day + hour for day in _DAYS for hour in ("", " %H:%M", " %H:%M:%S")))
 _MARKS = ((".", ""), (".", ","), (",", ""), (",", "."), (",", " "), (".", " "), (".", "'"))
+_PLAIN, _GROUPED = [(".", "")], (",", ".")
 _TRIED = 400  # texts that a form is first tried on
 _ID = re.compile(r"(?i:(^|[_\s.-])(id|uuid|guid|key|no|nr|number|index|rownames?)$|^unnamed: 0$)|[a-z]I[dD]$")
 _NEARLY = 0.95  # of the rows have a value of their own: under an id's name, or as numbers of so many digits, an id all the same
@@ -70,12 +71,14 @@ class Look:
             has its own), shared (an id of several rows), text
     fields  its keys; ranges and lists were read off the data
     asks    what a person should be asked, besides whether they are public
+    doubts  of these, what may be wrong with the cells: two readings, values of few rows in a label, values that read alike
     public  why nothing of it is the data's own, where that is so
     """
 
     seems: str
     fields: dict[str, Any] = field(default_factory=dict)
     asks: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
     public: str = ""
 
 
@@ -102,8 +105,8 @@ class _Numbers:
         return sorted(texts, key=number_reader(self.decimal, self.thousands, self.unit))
 
 
-def look_at(name: str, texts: Sequence[str]) -> Look:
-    """What the column of these texts looks like."""
+def look_at(name: str, texts: Sequence[str], prefer: tuple[str, str] | None = None) -> Look:
+    """What the column of these texts looks like. `prefer`: as in `marks_of`."""
     counts, rows = Counter(texts), len(texts)
     marks = sorted({*(mark for mark in (*EMPTY, *_MAYBE_EMPTY) if mark in counts), *_words(counts, rows)})
     plain = {text: count for text, count in counts.items() if text and text not in marks}
@@ -114,7 +117,7 @@ def look_at(name: str, texts: Sequence[str]) -> Look:
         return _category(counts, rows) if gaps else Look("constant")
     if len(plain) == 2:
         return Look("boolean", {"boolean": _pair(plain), "unknown": "column" if gaps else "zero"})
-    numbers = _numbers(plain)
+    numbers = _numbers(plain, prefer)
     moments = _moments(plain, numbers)
     if moments is None and _is_id(name, plain, numbers, own=len(plain) == rows):
         return Look("id" if len(plain) == rows else "shared")
@@ -127,16 +130,34 @@ def look_at(name: str, texts: Sequence[str]) -> Look:
     return replace(found, fields=found.fields | missing)
 
 
-def target(texts: Sequence[str]) -> Look:
+def marks_of(columns: Mapping[str, Sequence[str]]) -> tuple[str, str] | None:
+    """Return the decimal mark and the mark of thousands that all columns agree on, of those that can be read in one way alone.
+
+    None is returned if no column is written so, or if columns disagree: then a person has to be asked.
+    """
+    found = set()
+    for texts in columns.values():
+        plain = {text: 1 for text in set(texts) if text and text not in EMPTY}
+        if isinstance(texts, (FloatColumn, Fractions)) or not any("." in text or "," in text for text in plain):
+            continue
+        numbers = _numbers(plain)
+        if numbers is not None and numbers.sure:
+            found.add(_PLAIN[0] if numbers.decimal == "." else _GROUPED)
+    return found.pop() if len(found) == 1 else None
+
+
+def target(texts: Sequence[str], prefer: tuple[str, str] | None = None) -> Look:
     """What the label looks like: a number with bounds, or a category of classes."""
     counts = Counter(texts)
-    numbers = _numbers(counts)
+    numbers = _numbers(counts, prefer)
+    rare = _rare(counts, len(texts))
+    asks = (f"{len(rare)} value(s) with fewer than {_RARE} rows each: classes, or typing errors?",) if rare else ()
     if numbers is None:
-        return Look("category", {"classes": sorted(counts)})
+        return Look("category", {"classes": sorted(counts)}, doubts=(*asks, *_ask_about_twins(counts)))
     if not (numbers.whole and len(counts) <= _MOST_CODES) or numbers.unit:
         return _range(numbers, curve=False)
-    asks = ("whole numbers: classes? If they are amounts, write bounds = [lo, hi] in place of classes",)
-    return Look("category", {"classes": numbers.in_order(counts)}, asks if len(counts) > 2 else ())
+    amounts = "whole numbers: classes? If they are amounts, write bounds = [lo, hi] in place of classes"
+    return Look("category", {"classes": numbers.in_order(counts)}, (amounts,) if len(counts) > 2 else (), asks)
 
 
 def _is_id(name: str, plain: Counts, numbers: _Numbers | None, *, own: bool) -> bool:
@@ -194,8 +215,12 @@ def _all(texts: Counts, holds: Callable[[str], bool]) -> bool:
     return all(map(holds, few)) and all(map(holds, texts))
 
 
-def _numbers(plain: Counts) -> _Numbers | None:
-    """The texts as numbers, by the first way of writing in which all of them are some."""
+def _numbers(plain: Counts, prefer: tuple[str, str] | None = None) -> _Numbers | None:
+    """The texts as numbers, by the first way of writing in which all of them are some.
+
+    Args:
+        prefer: The marks of other columns of the file, which settle what can be read in two ways.
+    """
     few = list(plain)[:_TRIED]
     unit = next((mark for mark in SYMBOLS[1:] if any(mark in text for text in few)), "")
 
@@ -206,6 +231,11 @@ def _numbers(plain: Counts) -> _Numbers | None:
     fitting = list(filter(fits, _MARKS[:1])) or list(filter(fits, _MARKS[1:]))
     if not fitting:
         return None
+    if fitting == _PLAIN and any("." in text for text in plain) and fits(_GROUPED):  # 2.824: a fraction, or thousands
+        # fractions of three digits have them in every row; of whole numbers, those below a thousand have no group
+        fitting = [_GROUPED, *_PLAIN] if any("." not in text for text in plain) else [*_PLAIN, _GROUPED]
+    if prefer:
+        fitting = [marks for marks in fitting if marks[0] == prefer[0]] or fitting
     read = number_reader(*fitting[0], unit)
     counts: Counter[float] = Counter()
     for text, count in plain.items():
@@ -225,7 +255,7 @@ def _number(name: str, numbers: _Numbers, plain: Counts) -> Look:
         fields = {name: value for name, value in found.fields.items() if name != "transform"} | {
             "bounds": list(natural)
         }
-        return Look("number", fields, found.asks[-1:] if not numbers.sure else (), public="by its name or unit")
+        return Look("number", fields, (), found.doubts, public="by its name or unit")
     codes = f"{distinct} different whole numbers: codes? If they are amounts or ranks, write bounds = [lo, hi] in place of the list"
     rare = _rare(plain, rows)
     listed = numbers.in_order({text: count for text, count in plain.items() if text not in rare})
@@ -242,12 +272,13 @@ def _range(numbers: _Numbers, *, curve: bool) -> Look:
     lower, upper = _rounded_out(low, high)
     tail = curve and lower >= 0 and high - middle > _LONG_TAIL * (middle - low)
     asks = ["a long upper tail: log1p proposed"] if tail else []
+    doubts = []
     if not numbers.sure:
-        asks.append(
+        doubts.append(
             f"is {numbers.decimal!r} the decimal mark and {numbers.thousands!r} the mark of thousands? The cells can be read otherwise"
         )
     fields = {"bounds": [lower, upper], **({"transform": "log1p"} if tail else {}), **numbers.marks}
-    return Look("number", fields, tuple(asks))
+    return Look("number", fields, tuple(asks), tuple(doubts))
 
 
 def _quantile(counts: Sequence[tuple[float, int]], share: float) -> float:
@@ -320,7 +351,13 @@ def _category(counts: Counts, rows: int) -> Look:
             )
         if not of_many or len(listed) > most:
             return Look("text", {"different": len(counts)})
-    return Look("category", {"categories": listed, "unknown": "column"}, _asked_of(rare))
+    return Look("category", {"categories": listed, "unknown": "column"}, _asked_of(rare), _ask_about_twins(listed))
+
+
+def _ask_about_twins(values: Iterable[str]) -> tuple[str, ...]:
+    """Ask about values that differ by case or by how their letters are composed alone."""
+    alike = sum(count for count in Counter(map(reading, values)).values() if count > 1)
+    return (f"{alike} values read alike but for case or composed letters: one value?",) if alike else ()
 
 
 def _is_of_many(counts: Counts, rows: int) -> bool:
@@ -370,11 +407,13 @@ class Draft(NamedTuple):
     text      TOML with one entry per column of the table; `confirmed = false`, and a question at every range and list
     left_out  the columns that it does not read
     shared    of these, ids of several rows: persons, perhaps
+    doubts    what may be wrong with the cells of a column that is read, each with the column's name
     """
 
     text: str
     left_out: tuple[str, ...] = ()
     shared: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
 
 
 def draft_schema(table: Table, label: str, id: str | None = None, subject: str | None = None) -> Draft:
@@ -389,9 +428,12 @@ def draft_schema(table: Table, label: str, id: str | None = None, subject: str |
     for role, name in named.items():
         if name is not None:
             table.column(name, role)
-    labels = _label(table, label)
+    prefer = marks_of({name: texts for name, texts in table.columns.items() if name not in (id, subject)})
+    labelled = _label(table, label, prefer)
     looks = {
-        name: look_at(name, list(texts)) for name, texts in table.columns.items() if name not in (label, id, subject)
+        name: look_at(name, list(texts), prefer)
+        for name, texts in table.columns.items()
+        if name not in (label, id, subject)
     }
     ids = [name for name, look in looks.items() if look.seems == "id"] if id is None else []
     proposed = min(ids, key=lambda name: name.startswith("Unnamed: "), default=None)
@@ -402,7 +444,7 @@ def draft_schema(table: Table, label: str, id: str | None = None, subject: str |
     lines += [f"{role} = {_text(name)}" for role, name in named.items() if name is not None]
     if subject is not None:
         lines.append(_rows_per_subject(table.columns[subject]))
-    lines += ["", "[label]", f"column = {_text(label)}", *labels]
+    lines += ["", "[label]", f"column = {_text(label)}", *_entry(labelled)]
     columns = {name: _column(name, look) for name, look in looks.items()}
     left_out = tuple(name for name, entry in columns.items() if entry[0].startswith("#"))
     if len(left_out) == len(columns):
@@ -413,12 +455,14 @@ def draft_schema(table: Table, label: str, id: str | None = None, subject: str |
             f"{table.source}: no column is left to tell {label!r} by ({why}); bring one that says something"
         )
     lines += [line for entry in columns.values() for line in ("", *entry)]
-    return Draft("\n".join(lines) + "\n", left_out, tuple(name for name in left_out if looks[name].seems == "shared"))
+    shared = tuple(name for name in left_out if looks[name].seems == "shared")
+    doubts = tuple(f"{name}: {doubt}" for name, look in (looks | {label: labelled}).items() for doubt in look.doubts)
+    return Draft("\n".join(lines) + "\n", left_out, shared, doubts)
 
 
-def _label(table: Table, label: str) -> list[str]:
+def _label(table: Table, label: str, prefer: tuple[str, str] | None) -> Look:
     texts = list(table.columns[label])
-    look = target(texts)
+    look = target(texts, prefer)
     different = len(set(texts))
     if different < 2:
         raise InvalidSchema(
@@ -430,7 +474,7 @@ def _label(table: Table, label: str) -> list[str]:
             f"{table.source}, column {label!r}: {different} different values, not all numbers; "
             f"a label needs 2 to {_MOST_CLASSES} classes or a range of numbers"
         )
-    return _entry(look)
+    return look
 
 
 def _rows_per_subject(texts: Sequence[str]) -> str:
@@ -458,7 +502,7 @@ def _entry(look: Look) -> list[str]:
     """Keys as lines; the first holds what was read off the data, and the questions stand above it."""
     first, *rest = (f"{key} = {_value(value)}" for key, value in look.fields.items())
     what = "list" if look.seems in ("category", "boolean") else "range"
-    asks = [f"# ASK: {ask}" for ask in look.asks]
+    asks = [f"# ASK: {ask}" for ask in (*look.asks, *look.doubts)]
     if look.public:
         return [*asks, f"{first}  # {look.public}", *rest]
     own = f"from_data = true  # ASK: is this {what} the data's own? Put a public {what} in its place and take this line out"

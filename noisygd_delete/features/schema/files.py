@@ -149,6 +149,9 @@ _MOST_TEXT = 1 << 28  # bytes of text of a whole table, or so many times its siz
 _PIECE = 1 << 20
 _SAMPLE = 1 << 16  # characters of the header that show its delimiter
 _WORTH_ARROW = 1 << 22  # bytes of a CSV file: a shorter one is read before Arrow is imported
+_SEPARATOR = re.compile(
+    r'"?sep=([^"\r\n])"?[,;\t|]*', re.IGNORECASE
+)  # the first line that Excel reads and no table has
 _GZIP, _PARQUET = b"\x1f\x8b", b"PAR1"
 
 
@@ -235,9 +238,27 @@ def read_blocks(
     empty = True
     for block in blocks:
         empty = False
+        refuse_header(block)
         yield block
     if empty:
         raise InvalidSchema(f"{path}: a header but no records; expected one line per record")
+
+
+def refuse_header(table: Table) -> None:
+    """Raise `InvalidSchema` where a row repeats the header, as files that were joined have it."""
+    names = list(table.columns)
+    if len(names) < 2 or any(isinstance(texts, (FloatColumn, Fractions)) for texts in table.columns.values()):
+        return
+    first = table.columns[names[0]]
+    if isinstance(first, TextColumn):
+        found = np.flatnonzero(first.positions((names[0],)) == 0).tolist()
+    else:
+        found = [row for row, text in enumerate(first) if text == names[0]]
+    for row in found:
+        if all(table.columns[name][row] == name for name in names):
+            raise InvalidSchema(
+                f"{table.source}, line {table.lines[row]}: the header again; take this line out of the file"
+            )
 
 
 def _csv(path: Path, compressed: bool, delimiter: str | None, rows: int, size: int) -> Iterator[Table]:
@@ -248,6 +269,7 @@ def _csv(path: Path, compressed: bool, delimiter: str | None, rows: int, size: i
     try:
         with cast(BinaryIO, gzip.open(path, "rb")) if compressed else path.open("rb") as raw:
             first = read_header(raw, _LONGEST_LINE) if size >= _WORTH_ARROW and find_spec("pyarrow") else None
+            first = None if first is not None and _SEPARATOR.fullmatch(first) else first
             mark = None if first is None else delimiter or _delimiter(first)
             names: list[str] = []
             with suppress(csv.Error):  # a name beyond its limits: the careful reader says so
@@ -291,6 +313,10 @@ def _cell_by_cell(
                 first = next(lines_of_file, "")
                 if "\0" in first[:2]:  # every second byte of ASCII in UTF-16
                     raise InvalidSchema(_not_utf8(path, compressed=isinstance(raw, gzip.GzipFile)))
+                separator = _SEPARATOR.fullmatch(first.rstrip("\r\n"))
+                if separator is not None:  # the line for spreadsheets that stands before the header
+                    delimiter, first = delimiter or separator[1], next(lines_of_file, "")
+                    done = replace(done, line=1)
                 reader = _reader(chain([first], lines_of_file), delimiter or _delimiter(first))
                 names = _header(str(path), next(reader, []))
             else:

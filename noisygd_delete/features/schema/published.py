@@ -151,7 +151,7 @@ def _cell(value: Any, name: str) -> str:
     if isinstance(value, np.datetime64) and np.isnat(value):
         return ""
     if isinstance(value, (float, np.floating)):
-        return _Number("" if math.isnan(value) else float(value))
+        return _Number("" if math.isnan(value) else float(str(value) if isinstance(value, np.floating) else value))
     if isinstance(value, Decimal):
         return _Number("" if value.is_nan() else value)
     if isinstance(value, datetime) and value.utcoffset() is not None:

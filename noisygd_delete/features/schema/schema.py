@@ -382,7 +382,7 @@ class RecordFile:
         labelled: whether rows without a label are left out and counted, in place of an error.
 
     After `read`, of the whole file: rows, clipped and unknown (cells per column), dropped (rows that their subject had too many of),
-    unlabelled.
+    unlabelled, alike (ids that differ from another one by case or composed letters alone).
     """
 
     def __init__(
@@ -400,7 +400,7 @@ class RecordFile:
         self.labelled, self.unlabelled = labelled, 0
         self.schema, self.path, self.delimiter, self.held_out = schema, path, delimiter, held_out
         self.numbered = numbered and schema.id_column is None
-        self.rows = self.dropped = 0
+        self.rows = self.dropped = self.alike = 0
         self.clipped, self.unknown = Counter[str](), Counter[str]()
 
     def read(self, take: Callable[[Encoded], None], taken: Callable[[], Names | None]) -> None:
@@ -415,7 +415,9 @@ class RecordFile:
         except InvalidSchema:
             self._check_ids(taken())
             raise
-        self._check_ids(taken())
+        names = taken()
+        self._check_ids(names)
+        self.alike = 0 if names is None or self.numbered else _count_alike(names)
 
     def blocks(self) -> Iterator[Encoded]:
         """The rows from the first one on, each time that they are asked for; ids are not compared."""
@@ -493,6 +495,13 @@ class RecordFile:
             if len(found) == len(rows):
                 break
         return found
+
+
+def _count_alike(names: Iterable[str]) -> int:
+    """Return how many names read like another one; digits alone have one reading."""
+    read = np.fromiter((hash(values.reading(str(name))) for name in names if not str(name).isdecimal()), np.int64)
+    _, counts = np.unique(read, return_counts=True)
+    return int(counts[counts > 1].sum())
 
 
 def without_label(texts: Sequence[str], classes: Sequence[str] = ()) -> Mask:
