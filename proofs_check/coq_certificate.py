@@ -29,6 +29,7 @@ from noisygd_delete.methods.minimiser import MinimiserRun
 from noisygd_delete.methods.sharp import SharpRun
 from noisygd_delete.methods.theorem import TheoremRun
 from noisygd_delete.privacy.guarantee import Guarantee, Worlds
+from noisygd_delete.records import bounded
 
 from . import coq_files
 
@@ -302,6 +303,11 @@ def source_text(
         *(f"Definition {name} : R := {formula}." for formula, name in formulas.items()),
     ]
     return "\n".join([*head, *(lemma.text() for lemma in found)]), missing
+
+
+def read_source_text(path: Path) -> tuple[str, dict[str, str]]:
+    """`source_text` of a file."""
+    return source_text(bounded.parsed(bounded.text(path, bounded.DOCUMENT)))
 
 
 def prove(text: str, folder: Path | None = None) -> str | None:
