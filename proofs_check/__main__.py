@@ -87,7 +87,9 @@ def code_mutants(entries: list[framework.Statement], every: int) -> int:
 def run_coq(arguments: list[str]) -> int:
     """Compile the Coq development, or prove the figures of one certificate."""
     parser = argparse.ArgumentParser(prog="python -m proofs_check coq", description=coq_files.__doc__)
-    parser.add_argument("certificate", nargs="?", type=Path, help="JSON file (the whole development is compiled if none)")
+    parser.add_argument(
+        "certificate", nargs="?", type=Path, help="JSON file (the whole development is compiled if none)"
+    )
     parser.add_argument("--out", type=Path, help="write the certificate's Coq file here, and do not compile it")
     options = parser.parse_args(arguments)
     reason = None if options.out else coq_files.why_not()
@@ -108,7 +110,7 @@ def run_coq(arguments: list[str]) -> int:
     if options.out:
         options.out.write_text(text)
         return 0
-    lemmas = text.count("\nLemma ")
+    lemmas = text.count("\nLemma ") - text.count("_range : ")
     problem = "no figure is covered" if not lemmas else coq_certificate.prove(text)
     print(problem or f"{lemmas} figures proven in {time.perf_counter() - started:.0f} s, {len(missing)} not covered")
     return 1 if problem else 0

@@ -170,17 +170,20 @@ def _additions(records: int) -> int:
     return min(arithmetic.CHUNK, records) + (blocks - 1).bit_length() + joined
 
 
-def _of_mu(mu: str, named: Callable[[str], str]) -> tuple[str, str]:
-    name = named(mu)
+Naming = Callable[[str, float], str]
+
+
+def _of_mu(mu: str, named: Naming, squared: float) -> tuple[str, str]:
+    name = named(mu, math.sqrt(squared))
     return f"({name} * {name} / 2)", f"({name} * {name})"
 
 
-def rate_of(stretch: Stretch, named: Callable[[str], str]) -> tuple[str, str]:
+def rate_of(stretch: Stretch, named: Naming) -> tuple[str, str]:
     """What a stretch adds to ε_q/q, and to μ²; "" where it has no μ.
 
     Args:
         stretch: Of a run.
-        named: Names a formula, which is then defined by itself.
+        named: Names a formula that has this value; it is then defined by itself.
 
     Raises:
         NotCovered: If no formula in Coq is its own.
@@ -188,35 +191,28 @@ def rate_of(stretch: Stretch, named: Callable[[str], str]) -> tuple[str, str]:
     run: Any = stretch.mechanism
     if not (stretch.steps_with or stretch.steps_without):
         return "0", "0"
+    about, steps = stretch.worlds.about, {"steps_with": stretch.steps_with, "steps_without": stretch.steps_without}
+    cost = run.interval(about, stretch.worlds, **steps)
     if isinstance(run, SharpRun):
         mu = _real_gdp(run, stretch) if run.exact is None else _exact_gdp(run, stretch)
-        return _of_mu(mu, named)
+        return _of_mu(mu, named, cost.gdp_squared)
     if isinstance(run, TheoremRun):
         facts = [exact(run.strong_convexity), exact(run.noise_variance), exact(run.records), exact(run.step_size)]
-        steps, clean = stretch.steps_with, stretch.steps_without
-        times = "" if math.isinf(steps) else f" {steps:.0f}"
-        name = "printed_rate_forever" if math.isinf(steps) else "printed_rate"
+        clean = stretch.steps_without
+        times = "" if math.isinf(stretch.steps_with) else f" {stretch.steps_with:.0f}"
+        name = "printed_rate" if times else "printed_rate_forever"
         rate = f"{name} {_sensitivity(run, stretch.worlds)} {' '.join(facts)}{times} {clean:.0f}"
-        if run.exact is not None and not _printed_is_larger(run, stretch):
-            return _of_mu(_exact_gdp(run, stretch), named)[0], ""
-        return named(rate), ""
+        printed = theorem_5_1.deletion_rate(
+            **run._chain(),
+            sensitivity=run.sensitivity(stretch.worlds),
+            regularization=run.strong_convexity,
+            steps_with_record=stretch.steps_with,
+            steps_without_record=clean,
+        )
+        if cost.rate != printed:  # the roundings of exact steps cost more
+            return _of_mu(_exact_gdp(run, stretch), named, 2 * cost.rate)[0], ""
+        return named(rate, printed), ""
     raise NotCovered(f"method {run.method!r}")
-
-
-def _printed_is_larger(run: Any, stretch: Stretch) -> bool:
-    """Whether the printed rate is what the run costs, not that of its roundings."""
-    cost = run.interval("dp" if stretch.worlds.about == "dp" else "deletion", stretch.worlds,
-                        steps_with=stretch.steps_with, steps_without=stretch.steps_without)  # fmt: skip
-    printed = theorem_5_1.deletion_rate(
-        step_size=run.step_size,
-        noise_variance=run.noise_variance,
-        records=run.records,
-        sensitivity=run.sensitivity(stretch.worlds),
-        regularization=run.strong_convexity,
-        steps_with_record=stretch.steps_with,
-        steps_without_record=stretch.steps_without,
-    )
-    return bool(cost.rate == printed)
 
 
 @dataclass(frozen=True)
@@ -229,11 +225,18 @@ class Lemma:
 
     def text(self) -> str:
         used = dict.fromkeys(re.findall(r"\bformula_\d+", self.value))
-        unfolded = ", ".join([*used, *_UNFOLDED])
-        return (
-            f"Lemma {self.name} : {self.value} <= {self.printed}.\n"
-            f"Proof. unfold {unfolded}; cbv zeta; first [interval | interval with (i_prec {_PRECISION})]. Qed.\n"
-        )
+        ranges = " ".join(f"generalize {name}_range. generalize {name}. intros." for name in used)
+        return f"Lemma {self.name} : {self.value} <= {self.printed}.\nProof. {ranges} interval. Qed.\n"
+
+
+def _definition(name: str, formula: str, value: float) -> str:
+    """A formula and the range in which it lies: up to 2⁻⁴⁶ more than what the package computes."""
+    most = Fraction(value) * (1 + Fraction(1, 1 << 46))
+    return (
+        f"Definition {name} : R := {formula}.\n"
+        f"Lemma {name}_range : 0 <= {name} <= ({most.numerator} / {most.denominator}).\n"
+        f"Proof. unfold {name}, {', '.join(_UNFOLDED)}; cbv zeta; first [interval | interval with (i_prec {_PRECISION})]. Qed."
+    )
 
 
 def decimal(number: float) -> Fraction:
@@ -264,10 +267,10 @@ def source_text(
         guarantees = deriving.guarantees(erasure, history.accountant(plan))
     found: list[Lemma] = []
     missing: dict[str, str] = {}
-    formulas: dict[str, str] = {}
+    formulas: dict[str, tuple[str, float]] = {}
 
-    def named(formula: str) -> str:
-        return formulas.setdefault(formula, f"formula_{len(formulas) + 1}")
+    def named(formula: str, value: float) -> str:
+        return "0" if formula == "0" else formulas.setdefault(formula, (f"formula_{len(formulas) + 1}", value))[0]
 
     for key, guarantee in guarantees.items():
         parts = getattr(guarantee.rate, "parts", None)
@@ -287,7 +290,10 @@ def source_text(
             statements[f"{name}_gdp"] = (f"{grown} * sqrt ({total})", values["gdp"])
         if values["renyi"] is not None:
             total = " + ".join(f"{number} * {rate}" for number, rate, _ in rates)
-            statements[f"{name}_renyi"] = (f"{grown} * {grown} * ({exact(values['order'])} * ({total}))", values["renyi"])
+            statements[f"{name}_renyi"] = (
+                f"{grown} * {grown} * ({exact(values['order'])} * ({total}))",
+                values["renyi"],
+            )
         for full, (value, stated) in statements.items():
             printed = decimal(stated)
             if change is not None:
@@ -300,7 +306,7 @@ def source_text(
         "From NoisyGD Require Import Formulas.",
         "Open Scope R_scope.",
         *(f"(* {key}: not covered, {reason} *)" for key, reason in missing.items()),
-        *(f"Definition {name} : R := {formula}." for formula, name in formulas.items()),
+        *(_definition(name, formula, value) for formula, (name, value) in formulas.items()),
     ]
     return "\n".join([*head, *(lemma.text() for lemma in found)]), missing
 
