@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from noisygd_delete.evidence import verify_certificate
-from noisygd_delete.evidence.signing import sign
+from noisygd_delete.evidence.signing import new_key, sign
 from proofs_check import coq_certificate, coq_files, coq_values
 from proofs_check.statements import REGISTRY
 
@@ -120,9 +120,10 @@ PRINTED = {"sharp": 6, "theorem": 6, "minimiser, over the reals": 8}
 
 @needs_coq
 @pytest.mark.parametrize("method", PRINTED)
-def test_a_certificate_is_proven_from_its_facts(method: str, key: Path, folder: Path) -> None:
+def test_a_certificate_is_proven_from_its_facts(method: str, tmp_path: Path, folder: Path) -> None:
     certificate = paper(method, "withheld" if method.startswith("minimiser") else "published")
-    assert verify_certificate(sign(dict(certificate), key)).passed
+    new_key(tmp_path / "key")
+    assert verify_certificate(sign(dict(certificate), tmp_path / "key")).passed
     text, missing = coq_certificate.source_text(certificate)
     assert not missing
     assert len(re.findall(r"^Lemma \w+(?<!_range) :", text, flags=re.M)) == PRINTED[method]
