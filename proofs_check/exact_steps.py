@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from noisygd_delete.bounds import exact_steps
+from noisygd_delete.engine.content_order import order_of_content
+from noisygd_delete.engine.execution import ALONE
 
 from .framework import ADVERSARIAL, RIGOROUS, Finding, close, require, statement
 
@@ -234,6 +236,38 @@ def _exact_solved(claim: Any, effort: int) -> Finding:
         require(true <= found * (1 + 1e-12), f"two machines are {true} apart, stated {found}")
         closest = min(closest, 1 - true / found)
     return Finding(f"two rounding machines from two answers at most {closest:.1e} below")
+
+
+def _by_slot(rows: Any, labels: Any, group: Any) -> Any:
+    return np.arange(len(labels))
+
+
+@statement(
+    "S.any-slot",
+    "rows added in an order that their contents fix: two tables of n slots with the same rows, wherever these lie, have the same float sums, bit for bit",
+    evidence=(ADVERSARIAL,),
+    claim=order_of_content,
+    fault=("rows go by their slots", _by_slot),
+    licenses=("engine.content_order:order_of_content",),
+    scope="Rows of few values, many alike, free slots, permuted and shifted by one as a line more or less in a file does; running sums in float32 of what comes out. That releases add rows "
+    "so, by every method that states a 0 of a machine: `tests/across/test_slots.py`.",
+)
+def _any_slot(claim: Any, effort: int) -> Finding:
+    generator, seen = np.random.default_rng(174), 0
+    for _ in range(20 * effort):
+        n, width = int(generator.integers(2, 300)), int(generator.integers(1, 9))
+        rows = generator.choice(np.array([0.0, -0.0, 0.1, 0.3, -0.7], np.float32), (n, width))
+        labels = generator.choice([-1.0, 1.0], n)
+        rows[generator.random(n) < 0.2] = 0
+        found = set()
+        for order in (np.arange(n), np.roll(np.arange(n), 1), generator.permutation(n)):
+            table, named = rows[order], labels[order]
+            slots = claim(table, named, ALONE)
+            require(sorted(slots.tolist()) == list(range(n)), "every slot once")
+            found.add((table * named[:, None].astype(np.float32))[slots].cumsum(axis=0).tobytes())
+        require(len(found) == 1, "the running sums tell where rows lie")
+        seen += n
+    return Finding(f"{seen:,} rows in three orders")
 
 
 def _one_step(claim: Any, generator: np.random.Generator) -> float:
