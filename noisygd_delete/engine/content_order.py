@@ -81,7 +81,8 @@ def _keys(rows: NDArray[Any] | SparseRows, labels: NDArray[np.float64], own: ran
         data, columns, starts = rows.entries()
         words = data.view(np.uint32) * _powers(rows.shape[1])[columns]
         sums = np.concatenate([np.zeros(1, np.uint64), words.cumsum(dtype=np.uint64)])[starts]
-        return keys + np.diff(sums)[own.start : own.stop]
+        keys += np.diff(sums)[own.start : own.stop]
+        return keys
     wide = np.uint64 if rows[:1].nbytes % 8 == 0 else np.dtype(f"u{rows.dtype.itemsize}")
     for part in windows(rows, own.start, own.stop, BLOCK):
         words = np.ascontiguousarray(rows[part]).view(wide)

@@ -11,7 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,8 +70,9 @@ class HeldSums:
         self._own = group.rows(self.slots, CHUNK)
         self._numbers = self.slots * self.width
         self._all, self._rows = rows, rows.gather(self._own) if isinstance(rows, RowsInOrder) else rows
-        compiled = isinstance(self._rows, np.ndarray) and serves(loss, self._rows, readings)
-        self._kernel = Kernel(self._rows, loss, self._own) if compiled else None
+        kept = self._rows
+        compiled = isinstance(kept, np.ndarray) and serves(loss, kept, readings)
+        self._kernel = Kernel(cast("NDArray[np.float32]", kept), loss, self._own) if compiled else None
 
     def _tasks(self) -> Iterator[slice]:
         """Whole chunks, so many that a thread is worth waking for them."""
@@ -289,7 +290,7 @@ def read_sparsely(records: Records) -> Records:
         return records
     rows, filled = records.features, 0
     for part in windows(rows, 0, records.slots, CHUNK):  # of all rows: a sample would show which slots hold them
-        filled += np.count_nonzero(rows[part])
+        filled += int(np.count_nonzero(rows[part]))
         if filled > min(rows.size / _MOSTLY, _MOST):
             return records
     data, columns, lengths = list[NDArray[Any]](), list[NDArray[Any]](), [np.zeros(1, np.int64)]
