@@ -238,8 +238,6 @@ def told(facts: Any) -> dict[str, Any]:
         "in_place": (True,),
         "chain": (1,),
         "exact": (None,),
-        "passes": (None,),
-        "solver_passes": (None,),
         "map": (None,),
     }
     return {name: value for name, value in asdict(facts).items() if value not in optional.get(name, ())}

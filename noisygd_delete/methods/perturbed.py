@@ -58,7 +58,7 @@ class PerturbedRun(DrawnAtOnce):
     warm                whether the solver of a request starts from the published model
     shaped              whether b has the public shape of the schema's columns; every row is checked to be no longer in it
     chain               minimisers one after the other, each of which pulls towards the one before; all of them count as published
-    in_place            whether rows keep their places from one release to the next; else a sum may round otherwise in every release
+    in_place            whether rows are added in an order that their contents fix; else a sum may round otherwise in every release
     """
 
     method: ClassVar[str] = "perturbed"
@@ -379,7 +379,7 @@ class Perturbed(Method):
               nothing; "fixed" also takes a number of passes that no record can change
     chain     minimisers in a row, run again at every release: each after the first pulls towards the one before in the place of 0, so
               that λ shortens the model less, and each has its share of the budgets
-    in_place  whether rows keep their places from one release to the next. Rows of a source or a cluster need not: what a solver's
+    in_place  whether rows are added in an order that their contents fix. Rows of a source or a cluster need not: what a solver's
               rounding may tell of their order is then charged, and nothing is left exactly
     """
 

@@ -297,16 +297,7 @@ class Exactness:
     grid_bits: int
 
 
-@dataclass(frozen=True)
-class Passed:
-    """Where gradient steps from 0 end, on `blocks` equal blocks of the slots in turn, forwards and backwards: one pass over them for each
-    of `step_sizes` (η). Nothing of it depends on a record but where it ends."""
-
-    blocks: int
-    step_sizes: tuple[float, ...]
-
-
-Start = Prior | Published | Solved | Fitted | Passed | Carried
+Start = Prior | Published | Solved | Fitted | Carried
 
 
 @dataclass(frozen=True)

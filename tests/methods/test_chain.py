@@ -159,7 +159,12 @@ def test_later_links_go_on_from_what_the_first_found_out_of_how_the_rows_curve(m
         fresh = right(objective, **{**facts, "sample": None}).gradient_passes
         taken.append((None if sample is None else len(sample.pairs), solution.gradient_passes, fresh))
         made = PreciseObjective(
-            records, LOSS, regularization=plan.regularization, linear=objective.linear, centre=objective.centre
+            records,
+            LOSS,
+            regularization=plan.regularization,
+            linear=objective.linear,
+            centre=objective.centre,
+            by_content=True,
         )
         np.testing.assert_array_equal(objective.gradient(solution.weights), made.gradient(solution.weights))
         return solution

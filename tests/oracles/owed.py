@@ -44,7 +44,7 @@ def owed(releases: list[dict[str, Any]], facts: dict[str, Any]) -> set[tuple[str
         method, exact = run["method"], run.get("exact") is not None
         if method in REAL and not exact:
             due |= {("real-arithmetic", method), ("gaussian-noise", method), ("gradient-norm", "")}
-        if method in SOLVED and run.get("passes") is None:  # a public number of passes has neither
+        if method in SOLVED:
             due |= {("time-unseen", method), ("solver-tolerance", method)}
         if method in EXACT:
             due |= {("exact-noise", method), ("machine-trusted", ""), ("gradient-norm", "")}

@@ -126,7 +126,6 @@ class Run:
         self.method = facts["method"]
         need(self.method in ("sharp", "minimiser"), f"method {self.method!r} is not one of this file's")
         need(problem["loss"]["name"] == "logistic", "the loss is not one of this file's")
-        need(facts.get("passes") is None, "a solver that is none of this file's")
         radius, lam = problem["loss"]["radius"], problem["regularization"]
         self.n, self.eta, self.variance = facts["records"], facts["step_size"], facts["noise_variance"]
         self.m, self.lipschitz, self.rows = facts["strong_convexity"], facts["lipschitz"], facts["rows_per_subject"]
