@@ -23,7 +23,7 @@ from ..errors import InvalidParameter, count
 from ..methods.base import Mechanism, contradict
 from ..methods.plan import Plan
 from ..privacy.budget import Total
-from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, in_words
+from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, WorstCase, in_words
 from ..records import EditCounts
 from .account import CONTRADICTION, Account, hidden_past
 from .events import Event, EventKinds, Known, Stretch, affordable, answer, compose, cost, orders
@@ -513,15 +513,22 @@ class Accountant:
                 found[place] = _least(composed, world, hidden)
         return found[1:] if first == 1 else found
 
-    def costliest_deletion(self, shown: Collection[int]) -> Guarantee | None:
-        """The `deletion(1, …)` of largest advantage, slack included, among all erasures, to an observer of the `shown` releases
-        before it and of every one from it on; None where nothing was erased. Who saw everything learns most of the latest erasure.
+    def costliest_deletion(self, shown: Collection[int]) -> WorstCase | None:
+        """Return the worst case over all erasures, figure by figure.
+
+        Args:
+            shown: release numbers that the observer saw before the erasure; every release from the erasure on is observed too.
+
+        Returns:
+            The erasures among which is the maximum of every figure (advantage, ε at each δ, Rényi divergence at each order);
+            None if nothing was erased. No single erasure need attain all of them: plans of one history may be bounded in
+            different measures.
         """
         account, end, world = self._history.account, self.releases + 1, self._world("deletion", None)
         if account.erasing is None:
             return None
-        if len(shown) == self.releases:
-            return self.deletion(1, account.erasing.number)
+        if len(shown) == self.releases:  # an observer of everything learns most of the latest erasure, in every figure
+            return WorstCase((self.deletion(1, account.erasing.number),))
         # of releases before it too, and since an earlier one, where rows come in any order: no less than the truth
         later = orders(account.published)
         if shown:
@@ -543,8 +550,7 @@ class Accountant:
             answers += [
                 each[n - 2] for n, event in enumerate(self._history, 1) if 1 < n <= first and event.counts.erased
             ]
-        exact = [answer.with_slack() for answer in answers]  # plans may round differently
-        return answers[max(range(len(answers)), key=lambda one: (exact[one].advantage, exact[one].total_rate))]
+        return WorstCase.of(answers)
 
     def forgotten(self) -> Guarantee:
         """What the last release alone reveals about what it erased: Definition 4.1 as the plan states it.

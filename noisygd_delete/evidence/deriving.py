@@ -14,7 +14,7 @@ from ..accountant import Accountant, Event, Statuses
 from ..accountant.tallies import Tallied
 from ..errors import InvalidParameter
 from ..methods.plan import Plan
-from ..privacy.guarantee import Guarantee, Worlds
+from ..privacy.guarantee import Guarantee, Worlds, WorstCase
 from ..privacy.sentences import right_of_hundred
 from .claims import KEYS, Claim
 from .facts import UNKNOWN, Erasure
@@ -179,7 +179,7 @@ def _figures(erasure: Erasure, accountant: Accountant, delta: float) -> Iterator
 
 
 def figure(
-    key: str, guarantee: Guarantee, plan: Plan, *, rows: int, whole: bool, delta: float, by_calendar: bool
+    key: str, guarantee: Guarantee | WorstCase, plan: Plan, *, rows: int, whole: bool, delta: float, by_calendar: bool
 ) -> Claim:
     """One figure and the conditions that it holds under.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..accountant import Accountant
 from ..methods.plan import Plan
-from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, Worlds
+from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, Worlds, WorstCase
 from ..records import NO_EDITS, EditCounts
 from .claims import Claim
 from .deriving import figure
@@ -28,7 +28,7 @@ def claims_of_store(
         waiting: edits that no release covers yet.
     """
     figures = erased_figures(accountant, plan, waiting)
-    found = {f"erased.{seen}": guarantee for seen, guarantee in figures.items()}
+    found: dict[str, Guarantee | WorstCase] = {f"erased.{seen}": guarantee for seen, guarantee in figures.items()}
     found["present.one"] = accountant.dp() if accountant.releases else plan.dp
     if accountant.releases:
         found["present.all"] = accountant.dp_cumulative()
@@ -54,7 +54,9 @@ def shown_so_far(accountant: Accountant, plan: Plan) -> Guarantee:
     return accountant.dp_cumulative() if accountant.releases else plan.dp
 
 
-def erased_figures(accountant: Accountant, plan: Plan, waiting: EditCounts = NO_EDITS) -> dict[str, Guarantee]:
+def erased_figures(
+    accountant: Accountant, plan: Plan, waiting: EditCounts = NO_EDITS
+) -> dict[str, Guarantee | WorstCase]:
     """An erased record: from later models alone, and from all of them, the worst release so far; where nothing was erased yet, or what was
     erased waits for its release, as the next one would leave it.
     """
@@ -70,7 +72,9 @@ def erased_figures(accountant: Accountant, plan: Plan, waiting: EditCounts = NO_
     return {"later": later, "all": accountant.deletion(1, erasing.number)}
 
 
-def _one(key: str, guarantee: Guarantee, plan: Plan, by_calendar: bool, delta: float | None = None) -> Claim:
+def _one(
+    key: str, guarantee: Guarantee | WorstCase, plan: Plan, by_calendar: bool, delta: float | None = None
+) -> Claim:
     whole = key.startswith("present.")
     if key in _OF_SOME and not guarantee.non_adaptive:
         guarantee = guarantee.assuming(NON_ADAPTIVE)  # a plan's own figure, of nothing that was published

@@ -177,13 +177,13 @@ NON_ADAPTIVE = (
 FIXED_SCHEDULE = "nothing that was seen decided when a model was published"  # else the dates are a message too
 
 
-def under(guarantee: Guarantee, *, several: bool) -> str:
+def under(guarantee: Guarantee | WorstCase, *, several: bool) -> str:
     """ ", if …": the conditions of a figure in a line of text; `several`: it is about more models than one. "" where there is none."""
     conditions = [NON_ADAPTIVE] * guarantee.non_adaptive + [FIXED_SCHEDULE] * several
     return f", if {' and '.join(conditions)}" if conditions else ""
 
 
-def in_words(guarantee: Guarantee, *, several: bool, delta: float | None = None) -> str:
+def in_words(guarantee: Guarantee | WorstCase, *, several: bool, delta: float | None = None) -> str:
     """A figure in a line of text, with what it holds under. `several`: as `under`; `delta`: of an (ε, δ) beside it."""
     pair = "" if delta is None else f", (ε={shown(guarantee.with_slack().epsilon(delta))}, δ={shown(delta)})"
     return f"advantage at most {guarantee.at_most}{pair}{under(guarantee, several=several)}"
@@ -423,6 +423,20 @@ class Guarantee:
             return not other.points and fewer and rest
         return all(other.renyi(order) <= self.renyi(order) * room for order in self._orders())
 
+    def bounds_parts(self, other: Guarantee) -> bool:
+        """Whether no part of `other` costs more than the same part of this one, rounding included: then no figure does."""
+        if self.slack < other.slack or self.rows > other.rows:
+            return False
+        own, orders = dict(self.curves), {order for one in (self, other) for order, _ in one.points}
+        return (
+            other.gdp_squared <= self.gdp_squared
+            and other.rate <= self.rate
+            and all(times <= own.get(curve, 0.0) for curve, times in other.curves)
+            and bool(self.points) >= bool(other.points)
+            and all(other.listed(order) <= self.listed(order) for order in orders)
+            and self.non_adaptive >= other.non_adaptive
+        )
+
     @staticmethod
     def composed(parts: Iterable[tuple[Guarantee, int]]) -> Guarantee:
         """The cost of observing every part, each as often as it says. Only guarantees about the same worlds compose."""
@@ -504,3 +518,88 @@ class Guarantee:
             )
         except TypeError as error:
             raise InvalidParameter(f"not a guarantee: {error}") from error
+
+
+@dataclass(frozen=True)
+class WorstCase:
+    """The maximum of several guarantees about the same worlds, figure by figure.
+
+    `Guarantee`s need not be ordered: of two Gaussian and Rényi bounds one may have the larger advantage and the other the
+    larger ε at some δ. Every figure here is the largest that any of the `cases` has.
+
+    Args:
+        cases: guarantees about one pair of worlds; at least one.
+    """
+
+    cases: tuple[Guarantee, ...]
+
+    @classmethod
+    def of(cls, guarantees: Iterable[Guarantee]) -> WorstCase:
+        """Return the worst case of `guarantees` without those that another one bounds part by part.
+
+        Raises:
+            InvalidParameter: If there is none, or they are about different worlds.
+        """
+        found = list(guarantees)
+        if not found:
+            raise InvalidParameter("has no guarantee to take the maximum of; give at least one", guarantees=found)
+        if len({(one.about, one.adjacency) for one in found}) > 1:
+            raise InvalidParameter("are about different worlds; take the maximum for each pair", guarantees=found)
+        kept: list[Guarantee] = []
+        for one in found:
+            if not any(other.bounds_parts(one) for other in kept):
+                kept = [other for other in kept if not one.bounds_parts(other)] + [one]
+        return cls(tuple(kept))
+
+    @property
+    def about(self) -> str:
+        return self.cases[0].about
+
+    @property
+    def adjacency(self) -> Worlds:
+        return self.cases[0].adjacency
+
+    @property
+    def rows(self) -> int:
+        """Rows per data subject that every case covers."""
+        return min(case.rows for case in self.cases)
+
+    @property
+    def non_adaptive(self) -> bool:
+        return any(case.non_adaptive for case in self.cases)
+
+    @property
+    def gdp(self) -> float | None:
+        """μ; None if any case has none."""
+        found = [case.gdp for case in self.cases]
+        return None if None in found else max(mu for mu in found if mu is not None)
+
+    @property
+    def advantage(self) -> float:
+        return max(case.advantage for case in self.cases)
+
+    @property
+    def at_most(self) -> str:
+        return shown(self.with_slack().advantage, percent=True)
+
+    @property
+    def total_rate(self) -> float:
+        return max(case.total_rate for case in self.cases)
+
+    def renyi(self, order: float) -> float:
+        return max(case.renyi(order) for case in self.cases)
+
+    def epsilon(self, delta: float) -> float:
+        return max(case.epsilon(delta) for case in self.cases)
+
+    def delta(self, epsilon: float) -> float:
+        return max(case.delta(epsilon) for case in self.cases)
+
+    def with_slack(self) -> WorstCase:
+        return WorstCase(tuple(case.with_slack() for case in self.cases))
+
+    def assuming(self, condition: str) -> WorstCase:
+        return WorstCase(tuple(case.assuming(condition) for case in self.cases))
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"cases": [case.to_dict() for case in self.cases]}

@@ -14,7 +14,7 @@ from ...accountant import Accountant, Statuses
 from ...engine import Execution
 from ...errors import InvalidParameter, InvalidRequest, NotLearned, count, positive
 from ...methods.plan import Plan
-from ...privacy.guarantee import Guarantee
+from ...privacy.guarantee import Guarantee, WorstCase
 from ...records import EditCounts, EditRequest, Records
 from ..curator import Release
 from ..model import Model
@@ -69,8 +69,8 @@ class StreamSummary:
     refused: tuple[tuple[int, str], ...]
     publications: tuple[Publication, ...]
     present: Guarantee
-    erased: Guarantee | None
-    everything: Guarantee | None
+    erased: WorstCase | None
+    everything: WorstCase | None
     adaptivity: int
     gradient_evaluations: int
     seconds: float
