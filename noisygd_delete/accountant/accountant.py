@@ -23,7 +23,7 @@ from ..errors import InvalidParameter, count
 from ..methods.base import Mechanism, contradict
 from ..methods.plan import Plan
 from ..privacy.budget import Total
-from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, WorstCase, in_words
+from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, Worlds, WorstCase, in_words
 from ..records import EditCounts
 from .account import CONTRADICTION, Account, hidden_past
 from .events import Event, EventKinds, Known, Stretch, affordable, answer, compose, cost, orders
@@ -586,8 +586,8 @@ class Accountant:
 
 
 def _least(composed: Guarantee, world: str, hidden: Guarantee | None) -> Guarantee:
-    """The smaller of two bounds on the same, at the order that the second one speaks of; it is about Definition 4.1."""
-    if hidden is None or world != "definition-4.1":
+    """Return the smaller of two bounds at the order that the second one speaks of: of two runs, and of one run against an ideal law."""
+    if hidden is None or world != Worlds.DEFINITION_4_1:
         return composed
     order = hidden.points[0][0]
     return min(composed, hidden, key=lambda guarantee: guarantee.renyi(order))
