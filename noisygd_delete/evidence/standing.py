@@ -7,7 +7,7 @@ from ..methods.plan import Plan
 from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, Worlds, WorstCase
 from ..records import NO_EDITS, EditCounts
 from .claims import Claim
-from .deriving import figure
+from .deriving import figure, odds
 
 _OF_SOME = ("present.one", "erased.later")  # to whoever does not know every model
 
@@ -22,7 +22,7 @@ def claims_of_store(
 ) -> dict[str, Claim]:
     """By key: an erased record, from later models alone and from all, by the worst release so far (where nothing was erased yet, or what
     was erased waits for its release, as the next one would leave it); and a record that is still there, from one release and, where
-    there is any, from all so far.
+    there is any, from all so far; and, where a total is enforced, the odds that no observer exceeds ("odds.ever").
 
     Args:
         waiting: edits that no release covers yet.
@@ -32,7 +32,9 @@ def claims_of_store(
     found["present.one"] = accountant.dp() if accountant.releases else plan.dp
     if accountant.releases:
         found["present.all"] = accountant.dp_cumulative()
-    return {key: _one(key, guarantee, plan, by_calendar, delta) for key, guarantee in found.items()}
+    claims = {key: _one(key, guarantee, plan, by_calendar, delta) for key, guarantee in found.items()}
+    shown = plan.budget.shown_delta if delta is None else delta
+    return claims | {claim.key: claim for claim in odds(accountant, shown)}
 
 
 def risks_of_store(accountant: Accountant, plan: Plan, *, by_calendar: bool = False) -> dict[str, Claim]:

@@ -123,6 +123,8 @@ def _limits(line: Line, promised: Sequence[Claim], words: Language) -> list[str]
             asked, rows = claim.values["question"], claim.values["rows"]
             under = {"if": conditions_in_words(claim, words.code)}
             said.append(words.say(f"letter.{seen}_{asked}", odds=claim.values["of_hundred"], rows=rows, **under))
+        elif claim.key == "odds.ever":
+            said.append(sentence(claim, words.code))
         elif claim.key == "hardly":
             said.append(words.say("letter.hardly"))
         elif what == "left" or claim.key in ("rows-remain", "rows-may-remain"):

@@ -185,10 +185,16 @@ NON_ADAPTIVE = (
 FIXED_SCHEDULE = "nothing that was seen decided when a model was published"  # else the dates are a message too
 
 
+FIXED_TARGET = "which record is erased, and when, was fixed before any model was seen"  # else both may follow what a model showed
+FIXED_TOTAL = "if the total was fixed before the first model and every later one keeps to it"
+FIXED_RECORD = "which record is meant was fixed before any model was seen"  # of a record that is still there
+
+
 def under(guarantee: Guarantee | WorstCase, *, several: bool) -> str:
-    """ ", if …": the conditions of a figure in a line of text; `several`: it is about more models than one. "" where there is none."""
-    conditions = [NON_ADAPTIVE] * guarantee.non_adaptive + [FIXED_SCHEDULE] * several
-    return f", if {' and '.join(conditions)}" if conditions else ""
+    """Return ", if …": the conditions of a figure in a line of text. `several`: whether it is about more models than one."""
+    target = FIXED_TARGET if guarantee.about == "deletion" else FIXED_RECORD
+    conditions = [NON_ADAPTIVE] * guarantee.non_adaptive + [target] + [FIXED_SCHEDULE] * several
+    return f", if {' and '.join(conditions)}"
 
 
 def in_words(guarantee: Guarantee | WorstCase, *, several: bool, delta: float | None = None) -> str:
