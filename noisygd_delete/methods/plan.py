@@ -440,7 +440,7 @@ class Plan:
     def deletion_observed(self, models: int = 1) -> Guarantee:
         """What `models` models, the learn first, have shown of a record that the next release erases; every one observed.
 
-        Holds under adaptive requests: given what was observed, both worlds restart from the same point.
+        Holds under adaptive requests by others: given what was observed, both worlds restart from the same point.
         """
         return self._shown("deletion", count("models", models), gone=True).assuming("every release is observed")
 

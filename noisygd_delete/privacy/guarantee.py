@@ -185,7 +185,9 @@ NON_ADAPTIVE = (
 FIXED_SCHEDULE = "nothing that was seen decided when a model was published"  # else the dates are a message too
 
 
-FIXED_TARGET = "which record is erased, and when, was fixed before any model was seen"  # else both may follow what a model showed
+FIXED_TARGET = (
+    "which record is erased, and when, was fixed before any model was seen"  # else both may follow what a model showed
+)
 FIXED_TOTAL = "if the total was fixed before the first model and every later one keeps to it"
 FIXED_RECORD = "which record is meant was fixed before any model was seen"  # of a record that is still there
 
@@ -578,7 +580,9 @@ class WorstCase:
     @property
     def adjacency(self) -> Worlds:
         """The worlds of all cases; "ideal-law" if any has them, as a run without the record is a law that never saw it, too."""
-        return next((case.adjacency for case in self.cases if case.adjacency is Worlds.IDEAL_LAW), self.cases[0].adjacency)
+        return next(
+            (case.adjacency for case in self.cases if case.adjacency is Worlds.IDEAL_LAW), self.cases[0].adjacency
+        )
 
     @property
     def rows(self) -> int:

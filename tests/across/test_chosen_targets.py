@@ -51,9 +51,8 @@ def plan(total=True):
 def history(seen, edits):
     """A learn and releases at fixed dates; the edits are served by the release after so many."""
     run = plan().mechanism
-    return [Event("learn", 0, 0, run), *[Event("unlearn", 0, 0, run)] * (seen - 1)] + [
-        Event("unlearn", 0, edits.total, run, edits)
-    ]
+    before = [Event("unlearn", 0, 0, run)] * (seen - 1)
+    return [Event("learn", 0, 0, run), *before, Event("unlearn", 0, edits.total, run, edits)]
 
 
 @cache
@@ -64,7 +63,10 @@ def claims(seen, total=True):
         Erasure(rows=2, replaced=1, release=seen + 1), plan(total), tally_events(history(seen, both), seen + 1), DELTA
     )
     pending = claims_of(
-        Erasure(rows=2, replaced=1, release=None, status="pending"), plan(total), tally_events(history(seen, both)[:-1], None), DELTA
+        Erasure(rows=2, replaced=1, release=None, status="pending"),
+        plan(total),
+        tally_events(history(seen, both)[:-1], None),
+        DELTA,
     )
     return {claim.key: claim for claim in (*pending, *published)}
 
@@ -125,7 +127,7 @@ def test_the_odds_are_of_the_cap_and_not_of_what_was_spent():
 
 def test_no_observer_exceeds_the_odds_more_often_than_stated():
     epsilon = claims(5)["odds.ever"].values["epsilon"]
-    signs, llr = played(200_000, 1)
+    _, llr = played(200_000, 1)
     assert plan().total.affords(Accountant(plan(), history(DATES, EditCounts(deleted=1))[:-1]).dp_cumulative())
     assert chosen_targets.ever_beyond(llr, epsilon) <= DELTA + margin(200_000)
 

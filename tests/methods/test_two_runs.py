@@ -17,7 +17,9 @@ def warm_plans(number):
     """Plans of large tables, where the noise on the output, not that of the linear term, covers where a solver stopped."""
     chance, found = random.Random(3), []
     for _ in range(40 * number):
-        loss = chance.choice([losses.Linear(1.0), losses.Logistic(1.0), losses.PseudoHuber(1.0, 10 ** chance.uniform(-1, 1))])
+        loss = chance.choice(
+            [losses.Linear(1.0), losses.Logistic(1.0), losses.PseudoHuber(1.0, 10 ** chance.uniform(-1, 1))]
+        )
         size = 10 ** chance.uniform(-0.5, 1.3)
         try:
             plan = make_plan(
@@ -103,6 +105,13 @@ def test_a_figure_of_an_ideal_law_names_it_and_counts_both_distances():
 
 def test_no_plan_asks_for_an_ideal_law_as_its_question():
     with pytest.raises(InvalidParameter):
-        make_plan(losses.Logistic(1.0), records=100, features=2, budget=Budget(order=2.0), regularization=0.1, deletion_notion="ideal-law")
+        make_plan(
+            losses.Logistic(1.0),
+            records=100,
+            features=2,
+            budget=Budget(order=2.0),
+            regularization=0.1,
+            deletion_notion="ideal-law",
+        )
     with pytest.raises(InvalidParameter):
         Guarantee("dp", "ideal-law")

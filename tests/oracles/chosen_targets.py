@@ -17,7 +17,9 @@ Asked = tuple[np.ndarray, np.ndarray]  # of each run: releases seen when he asks
 Requester = Callable[[np.random.Generator, np.ndarray], Asked]
 
 
-def play(rng: np.random.Generator, *, runs: int, releases: int, mu: float, records: int = 1) -> tuple[np.ndarray, np.ndarray]:
+def play(
+    rng: np.random.Generator, *, runs: int, releases: int, mu: float, records: int = 1
+) -> tuple[np.ndarray, np.ndarray]:
     """Return s of every record, shape (runs, records), and L after every release, shape (runs, releases, records)."""
     signs = rng.choice([-1, 1], (runs, records))
     shown = signs[:, None, :] * mu / 2 + rng.standard_normal((runs, releases, records))

@@ -422,7 +422,7 @@ def check_odds(found: list[dict[str, Any]], problem: dict[str, Any], delta: floa
     """
     total = problem.get("total")
     if total is None or total.get("late", False) or not total.get("gdp", False):
-        need(total is not None and "order" in total or not found, "odds that no total covers")
+        need((total is not None and "order" in total) or not found, "odds that no total covers")
         return  # of a Rényi total they are not recomputed here
     need(type(total["epsilon"]) in (int, float) and 0 < total["epsilon"] < 1e6, "total")
     low, high = 0.0, 1.0
