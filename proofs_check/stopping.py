@@ -114,7 +114,9 @@ def _stopping(claim, effort: int) -> Finding:
             beaten = max(beaten, truth / bound if bound else 0.0)
         own = claim.renyi_stopping_epsilon(order=order, renyi=cost, delta=0.01)
         require(
-            cost == 0 orclaim.renyi_stopping_log_delta(order=order, renyi=cost, epsilon=own) <= math.log(0.01), "ε of this δ")
+            cost == 0 or claim.renyi_stopping_log_delta(order=order, renyi=cost, epsilon=own) <= math.log(0.01),
+            "ε of this δ",
+        )
     for _ in range(20 * effort):
         size, order = float(generator.uniform(0.5, 12)), float(generator.uniform(1.5, 30))
         for total in (Total(size, 1e-6, gdp=True), Total(size, 1e-6, order=order)):
