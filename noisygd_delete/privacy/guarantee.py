@@ -445,7 +445,7 @@ class Guarantee:
             return not other.points and fewer and rest
         return all(other.renyi(order) <= self.renyi(order) * room for order in self._orders())
 
-    def bounds_parts(self, other: Guarantee) -> bool:
+    def _bounds_parts(self, other: Guarantee) -> bool:
         """Whether no part of `other` costs more than the same part of this one, rounding included: then no figure does."""
         if self.slack < other.slack or self.rows > other.rows or self.adjacency is not other.adjacency:
             return False
@@ -569,8 +569,8 @@ class WorstCase:
             raise InvalidParameter("are about different worlds; take the maximum for each pair", guarantees=found)
         kept: list[Guarantee] = []
         for one in found:
-            if not any(other.bounds_parts(one) for other in kept):
-                kept = [other for other in kept if not one.bounds_parts(other)] + [one]
+            if not any(other._bounds_parts(one) for other in kept):
+                kept = [other for other in kept if not one._bounds_parts(other)] + [one]
         return cls(tuple(kept))
 
     @property
