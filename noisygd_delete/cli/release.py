@@ -14,7 +14,7 @@ from ..engine import Execution
 from ..engine.execution import ALONE, worth_sharing
 from ..errors import InvalidParameter
 from ..methods.plan import Plan
-from ..privacy.guarantee import FIXED_SCHEDULE, NON_ADAPTIVE
+from ..privacy.guarantee import FIXED_SCHEDULE, FIXED_TARGET, NON_ADAPTIVE
 from ..privacy.sentences import shown
 from ..records import EditCounts, EditRequest
 from ..register import Case, Rights
@@ -101,7 +101,7 @@ def _forecast(answer: Mapping[str, Any]) -> str:
             ""
             if erased is None
             else f"\nan erased record, from this release on: ε={shown(erased)} (δ={shown(delta)}), if {NON_ADAPTIVE}; "
-            f"every release observed: ε={shown(answer['epsilon_deletion_observed'])}, if {FIXED_SCHEDULE}"
+            f"every release observed: ε={shown(answer['epsilon_deletion_observed'])}, if {FIXED_SCHEDULE}; both if {FIXED_TARGET}"
         )
     )
 

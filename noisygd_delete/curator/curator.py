@@ -50,7 +50,7 @@ class Release:
     counts           the edits by kind: `release.counts.deleted`, `.replaced`, `.inserted`; `edits` is their sum
     guarantees       "dp" (this release alone), "dp_cumulative" (all so far); where something was erased (an insertion erases
                      nothing), "deletion" (this release alone, Definition 4.1: only if requests did not depend on earlier
-                     models) and "deletion_observed" (every release so far, whatever the requests were)
+                     models) and "deletion_observed" (every release so far, whatever other requests were)
     model            None when withheld
     remaining        rows of the same persons that were left in the table, as the request found it; None where the table does not say
     answered_before  the request id was known: this is what it was told then, and nothing was done this time

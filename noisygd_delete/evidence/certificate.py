@@ -193,7 +193,7 @@ def read_history(certificate: Mapping[str, Any]) -> tuple[Plan, Tallied, float]:
 def plain_words(certificate: Mapping[str, Any]) -> list[str]:
     """What was done, and what somebody can still tell, a sentence each."""
     claims = [Claim(**claim) for claim in certificate["claims"]]
-    told = [claim for claim in claims if KEYS[claim.key].role in ("done", "figure", "limit")]
+    told = [claim for claim in claims if KEYS[claim.key].role in ("done", "figure", "odds", "limit")]
     return [
         *(sentence(claim) for claim in told if not claim.key.startswith("present.")),
         *(

@@ -22,12 +22,12 @@ CATALOGUE = 1  # number of the newest catalogue of claims, which new certificate
 class Claimable:
     """A line of the table.
 
-    role    what it is: "done" (what became of the rows), "figure", "limit" (how little a figure says), "condition" (figures hold only
+    role    what it is: "done" (what became of the rows), "figure", "odds" (that no observer exceeds), "limit" (how little a figure says), "condition" (figures hold only
             under it), "notice" (for the person), "uncovered" (what no figure is about) or "duty" (left to the operator)
     values  name and unit of everything that it states. "bound" and "odds" hold if they are at least what can be proven; any other
             value must be the one that follows from the facts
     needs   the facts that it follows from
-    row     the row of `proofs_check` that licenses it, of figures
+    row     the row of `proofs_check` that licenses it, of figures and odds
     since   the first catalogue that has it: certificates of earlier catalogues neither state nor owe it
     """
 
@@ -65,6 +65,18 @@ _FIGURE = {
     "order": "number",
     "renyi": "bound",
     "gdp": "bound",
+}
+# whatever decided who is erased, and when: log of the odds (epsilon) and the odds themselves, exceeded with probability delta per record
+_ODDS = {
+    "unit": "word",
+    "rows_per_person": "count",
+    "question": "word",
+    "worlds": "word",
+    "epsilon": "bound",
+    "odds": "bound",
+    "delta": "number",
+    "total_epsilon": "number",
+    "total_delta": "number",
 }
 _LEDGER = "releases, by kind; the row counts of the request and of its persons"
 _HISTORY = "the mechanism of every release"
@@ -105,8 +117,12 @@ KEYS: dict[str, Claimable] = {
     "replaced.before": Claimable("figure", _FIGURE, _LEDGER, "S.history"),
     "present.one": Claimable("figure", _FIGURE, _LEDGER, "S.history"),
     "present.all": Claimable("figure", _FIGURE, _LEDGER, "S.history"),
+    "odds.ever": Claimable("odds", _ODDS, "the total of the plan; the mechanism of every release", "S.stopping"),
     # under which conditions: of one figure (they stand in its sentence) ...
     "requests-blind": Claimable("condition", {}, "figures for later models, or of one release"),
+    "target-fixed": Claimable("condition", {}, "figures about erased records: nothing says by what they were chosen"),
+    "record-fixed": Claimable("condition", {}, "figures about a record that is still there"),
+    "total-fixed": Claimable("condition", {}, "a total that the plan does not mark as late"),
     "schedule-calendar": Claimable("condition", {}, "the occasion of every release: a date of a calendar"),
     "schedule-fixed": Claimable(
         "condition", {}, "figures for several models: nothing says by what their times were chosen"

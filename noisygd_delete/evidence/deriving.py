@@ -12,14 +12,16 @@ from typing import Any
 
 from ..accountant import Accountant, Event, Statuses
 from ..accountant.tallies import Tallied
+from ..bounds.arithmetic import UNIT
 from ..errors import InvalidParameter
 from ..methods.plan import Plan
-from ..privacy.guarantee import Guarantee, Worlds
+from ..privacy.guarantee import Guarantee, Worlds, WorstCase
 from ..privacy.sentences import right_of_hundred
 from .claims import KEYS, Claim
 from .facts import UNKNOWN, Erasure
 
 HARDLY = 0.9  # an advantage that limits little
+MOST_ODDS = 100.0  # ε of odds that are claimed: larger ones limit nothing
 NOT_COVERED = tuple(key for key, claimable in KEYS.items() if claimable.role == "uncovered")
 
 
@@ -38,6 +40,7 @@ def claims_of(erasure: Erasure, plan: Plan, history: Tallied, delta: float) -> t
         *_done(erasure, plan, served, left),
         *_source(erasure, served),
         *_figures(erasure, accountant, delta),
+        *odds(accountant, delta),
         *(Claim(f"left.{what}", {}) for what in left),
         *conditions_of(plan, accountant, erasure.from_data),
         *_in_time(erasure),
@@ -179,7 +182,7 @@ def _figures(erasure: Erasure, accountant: Accountant, delta: float) -> Iterator
 
 
 def figure(
-    key: str, guarantee: Guarantee, plan: Plan, *, rows: int, whole: bool, delta: float, by_calendar: bool
+    key: str, guarantee: Guarantee | WorstCase, plan: Plan, *, rows: int, whole: bool, delta: float, by_calendar: bool
 ) -> Claim:
     """One figure and the conditions that it holds under.
 
@@ -204,8 +207,30 @@ def figure(
         "gdp": exact.gdp,
     }
     schedule = "schedule-calendar" if by_calendar else "schedule-fixed"
-    conditions = ("requests-blind",) if guarantee.non_adaptive else ()
-    return Claim(key, values, (*conditions, *((schedule,) if seen in ("all", "before") else ())))
+    blind = ("requests-blind",) if guarantee.non_adaptive else ()
+    target = "record-fixed" if key.startswith("present.") else "target-fixed"
+    return Claim(key, values, (*blind, target, *((schedule,) if seen in ("all", "before") else ())))
+
+
+def odds(accountant: Accountant, delta: float) -> Iterator[Claim]:
+    """The odds that no observer exceeds, whoever chose whose record is erased and when; nothing where no total is enforced."""
+    plan = accountant.plan
+    epsilon = None if plan is None else accountant.stopping_epsilon(delta)
+    if plan is None or plan.total is None or epsilon is None or not epsilon <= MOST_ODDS:
+        return
+    cap, most = accountant.dp_cumulative() if accountant.releases else plan.dp, plan.problem.rows_per_subject
+    values = {
+        "unit": "row" if cap.rows < most else "record" if most == 1 else "person",
+        "rows_per_person": cap.rows,
+        "question": "which" if cap.adjacency.between_records else "used",
+        "worlds": str(cap.adjacency),
+        "epsilon": epsilon,
+        "odds": math.exp(epsilon) * (1 + 8 * UNIT),
+        "delta": delta,
+        "total_epsilon": plan.total.epsilon,
+        "total_delta": plan.total.delta,
+    }
+    yield Claim("odds.ever", values, ("total-fixed",))
 
 
 def _finite(bound: float) -> float | None:

@@ -242,7 +242,7 @@ class Ladder(Method):
 
     With l = `level` the stages 0…l are kept by a deletion and l+1…S run again on the current rows. For a record of the learn
     that is erased later, Σ_{j≤l} μ_j² is all that an observer of later models learns, after any number of requests that did not
-    depend on earlier models; every release that was observed with the record adds Σ_{j>l} μ_j², whatever the requests did. A release costs present
+    depend on earlier models; every release that was observed with the record adds Σ_{j>l} μ_j², whatever other requests did. A release costs present
     records Σ_j μ_j²; `releases` of them share the part of the later stages.
 
     stages  two or more, the first a network

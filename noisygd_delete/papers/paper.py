@@ -164,6 +164,10 @@ def _tables(claims: Sequence[Mapping[str, Any]], words: Mapping[str, Any], code:
             about = f"{words[ABOUT[claim['key']]]} ({unit}{f'; {only}' if only else ''})"
             rows.append([about, *cells])
         blocks.append({"kind": "table", "text": words[QUESTIONS[question]], "head": head, "rows": rows})
+    ever = [
+        Claim(one["key"], one["values"], tuple(one["conditions"])) for one in claims if KEYS[one["key"]].role == "odds"
+    ]
+    blocks += [_lines("text", [sentence(claim, code)]) for claim in ever]
     blocks.append(
         _lines("text", [words["Every figure is an upper bound, rounded up; guessing is right 50 times of 100."]])
     )

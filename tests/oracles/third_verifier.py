@@ -414,6 +414,43 @@ def check_figure(claim: dict[str, Any], squared: float, paper: dict[str, Any], w
     )
 
 
+def check_odds(found: list[dict[str, Any]], problem: dict[str, Any], delta: float, spent: float) -> None:
+    """Odds are stated where a total counts μ² and was fixed before the first model, and only there; they are of the whole total.
+
+    With mu the largest that the total allows, and p = P(odds of e^ε) = Φ(y) where Φ(y) = e^ε Φ(y − mu): (1 + e^−ε) p ≤ δ.
+    """
+    total = problem.get("total")
+    if total is None or total.get("late", False) or not total.get("gdp", False):
+        need((total is not None and "order" in total) or not found, "odds that no total covers")
+        return  # of a Rényi total they are not recomputed here
+    need(type(total["epsilon"]) in (int, float) and 0 < total["epsilon"] < 1e6, "total")
+    low, high = 0.0, 1.0
+    while epsilon_of(high, total["delta"]) <= total["epsilon"]:
+        low, high = high, 2 * high
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if epsilon_of(middle, total["delta"]) <= total["epsilon"] else (low, middle)
+    if math.sqrt(spent) > high * (1 + ROOM):
+        need(not found, "odds of a total that is exceeded")
+        return
+    near, far = -40.0, 40.0 + high  # y: the larger, the smaller the odds and the likelier
+    for _ in range(200):
+        y = (near + far) / 2
+        chance, wrong = below(y), below(y - high)
+        rare = wrong == 0 or chance + wrong <= delta
+        near, far = (y, far) if rare else (near, y)
+    least = math.log(below(near) / below(near - high))
+    if least > 100:
+        return
+    (claim,) = found
+    said = claim["values"]
+    need(claim["conditions"] == ["total-fixed"] and said["delta"] == delta, "odds under other conditions")
+    need(said["worlds"] == problem["adjacency"], "odds about other worlds")
+    need((said["total_epsilon"], said["total_delta"]) == (total["epsilon"], total["delta"]), "odds of another total")
+    for name, value in (("epsilon", least), ("odds", math.exp(least))):
+        need(said[name] >= value * (1 - 1e-5), f"odds: {name} is less than {value:.10g}")
+
+
 def check(paper: dict[str, Any]) -> str:
     """The key id of a certificate that holds.
 
@@ -470,6 +507,8 @@ def check(paper: dict[str, Any]) -> str:
                 (schedule if condition == "schedule" else condition) in claim["conditions"],
                 f"{key}: its condition is missing",
             )
+        target = "record-fixed" if key.startswith("present.") else "target-fixed"
+        need(target in claim["conditions"], f"{key}: that its record was fixed beforehand is not said")
         unit = (
             "record"
             if rows == 1
@@ -478,6 +517,7 @@ def check(paper: dict[str, Any]) -> str:
             else "row"
         )
         need(claim["values"]["unit"] == unit, f"{key}: another unit")
+    check_odds(by_key.get("odds.ever", []), problem, paper["public_facts"]["delta"], wanted["present.all"][0])
     said = {(claim["key"], claim["values"].get("method")) for claim in paper["claims"]}
     for method, exact in {(release.run.method, release.run.exact is not None) for release in releases}:
         if method == "sums":
