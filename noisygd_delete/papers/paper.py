@@ -261,7 +261,7 @@ def _moment(when: str | None, words: Mapping[str, Any]) -> str:
 
 
 def _number(value: Any, words: Mapping[str, Any]) -> str:
-    return figure(value).replace(".", words["decimal"])
+    return figure(None if value is None else float(value)).replace(".", words["decimal"])
 
 
 def _filled(label: str, **values: str) -> str:
