@@ -86,6 +86,15 @@ def number(value: float) -> str:
     )
 
 
+def whole_numbers(value: Any) -> Any:
+    """The same value with every number without a fraction as an `int`: 2.0 and 2 are one number in JSON."""
+    if isinstance(value, dict):
+        return {name: whole_numbers(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [whole_numbers(part) for part in value]
+    return int(value) if type(value) is float and value.is_integer() and abs(value) < 2**53 and repr(value) != "-0.0" else value
+
+
 def check_signature(paper: dict[str, Any]) -> str:
     """The id of the key that signed it. Whether that key is the controller's, its reader must know."""
     block = paper["signature"]
@@ -421,6 +430,7 @@ def check(paper: dict[str, Any]) -> str:
     Raises:
         Refused: it does not, or is none that this file can judge.
     """
+    paper = whole_numbers(paper)
     need(paper["format"] == FORMAT, "another format")
     signer = check_signature(paper)
     releases, problem = history(paper), paper["public_facts"]["plan"]["problem"]
