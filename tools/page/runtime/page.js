@@ -102,7 +102,6 @@ $.page = () => {
     }
     if (mine !== latest) return;
     const {checks, document: found} = answer;
-    if (answer.older) { hide(); return show("older", said("former")); }
     if (!answer.passed) { hide(); return show("wrong", said("wrong"), checks); }
     const signer = $.gi($.gi(found, "signature"), "key_id"), short = given.toLowerCase().replace(/[\s:]/g, "");
     if (given && !pem && short !== signer) { hide(); return show("wrong", said("other_key"), [...checks, {name: said("key"), passed: false, detail: signer}]); }
