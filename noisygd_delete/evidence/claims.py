@@ -113,6 +113,9 @@ KEYS: dict[str, Claimable] = {
         "condition", {"radius": "number", "columns": "list"}, "columns read off the data: these"
     ),
     "ranges-unknown": Claimable("condition", {"radius": "number"}, "columns read off the data: not known"),
+    "row-norm": Claimable(
+        "condition", {"radius": "number", "first": "count", "last": "count"}, "the mechanism of every release, in order"
+    ),
     "map-public": Claimable("condition", {"digest": "text"}, "the public map that made the rows"),
     "rows-per-person": Claimable("condition", {"rows_per_person": "count"}, "the plan"),
     "curator-trusted": Claimable("condition", {}),

@@ -13,6 +13,7 @@ from typing import Any
 from ..accountant import Accountant, Event, Statuses
 from ..accountant.tallies import Tallied
 from ..errors import InvalidParameter
+from ..methods.base import Mechanism
 from ..methods.plan import Plan
 from ..privacy.guarantee import Guarantee, Worlds
 from ..privacy.sentences import right_of_hundred
@@ -39,7 +40,7 @@ def claims_of(erasure: Erasure, plan: Plan, history: Tallied, delta: float) -> t
         *_source(erasure, served),
         *_figures(erasure, accountant, delta),
         *(Claim(f"left.{what}", {}) for what in left),
-        *conditions_of(plan, accountant, erasure.from_data),
+        *conditions_of(plan, accountant, erasure.from_data, history.runs),
         *_in_time(erasure),
         *_notices(erasure, left),
         *(Claim(key, {}) for key in NOT_COVERED),
@@ -59,6 +60,8 @@ def release_served(erasure: Erasure, plan: Plan, history: Tallied) -> Event | No
                 "lies before any model was published without the rows: there is nothing to certify",
                 put_back=erasure.notices.put_back,
             )
+        if history.last_model is None or history.last_model.mechanism != plan.mechanism:
+            raise InvalidParameter("the last model was not made under the plan of this certificate")
         return None
     event, release = history.served, erasure.release
     if event is None or release != history.about:
@@ -213,13 +216,20 @@ def _finite(bound: float) -> float | None:
     return None if math.isinf(bound) else bound
 
 
-def conditions_of(plan: Plan, accountant: Accountant, from_data: Sequence[str] | None) -> Iterator[Claim]:
+def conditions_of(
+    plan: Plan, accountant: Accountant, from_data: Sequence[str] | None, runs: Iterable[tuple[Mechanism, int]]
+) -> Iterator[Claim]:
     """What every figure assumes: of the plan, of the machine, and of each mechanism that the history has.
 
     Args:
         from_data: columns whose range or list of values was read off the data; None: not known.
+        runs: the mechanism of the releases so far, in their order, and how many releases in a row it made.
+
+    Raises:
+        InvalidParameter: a release of a model does not state the norm of its rows.
     """
-    radius = {"radius": plan.loss.radius}
+    norms = _row_norms(runs) or [(plan.loss.radius, 1, 1)]
+    radius = {"radius": max(norm for norm, _, _ in norms)}
     if from_data is None:
         yield Claim("ranges-unknown", radius)
     elif from_data:
@@ -230,9 +240,28 @@ def conditions_of(plan: Plan, accountant: Accountant, from_data: Sequence[str] |
         yield Claim("map-public", {"digest": plan.problem.feature_map})
     yield Claim("rows-per-person", {"rows_per_person": plan.problem.rows_per_subject})
     yield Claim("curator-trusted", {})
+    if len(norms) > 1:
+        for norm, first, last in norms:
+            yield Claim("row-norm", {"radius": norm, "first": first, "last": last})
     yield from _each_once(
         Claim(key, values) for facts in accountant.account.mechanisms for key, values in facts.conditions()
     )
+
+
+def _row_norms(runs: Iterable[tuple[Mechanism, int]]) -> list[tuple[float, int, int]]:
+    """Return (R, first release, last release) of each stretch of releases whose rows have norm at most R."""
+    found: list[tuple[float, int, int]] = []
+    number = 0
+    for mechanism, releases in runs:
+        first, number = number + 1, number + releases
+        norm = mechanism.row_norm
+        if norm is None and mechanism.left not in ("extractor", "statistics"):
+            raise InvalidParameter(f"release {first} does not state the norm of its rows; state row_norm", row_norm=norm)
+        if found and norm in (None, found[-1][0]):  # a statistic has rows of any norm
+            found[-1] = (*found[-1][:2], number)
+        elif norm is not None:
+            found.append((norm, first, number))
+    return found
 
 
 def _each_once(claims: Iterable[Claim]) -> list[Claim]:
