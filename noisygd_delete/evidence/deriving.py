@@ -17,6 +17,7 @@ from ..methods.base import Mechanism
 from ..methods.plan import Plan
 from ..privacy.guarantee import Guarantee, Worlds
 from ..privacy.sentences import right_of_hundred
+from ..store.sources.verdicts import Verdicts
 from .claims import KEYS, Claim
 from .facts import UNKNOWN, Erasure
 
@@ -38,13 +39,14 @@ def claims_of(erasure: Erasure, plan: Plan, history: Tallied, delta: float) -> t
     return (
         *_done(erasure, plan, served, left),
         *_source(erasure, served),
+        *_residue(erasure),
         *_figures(erasure, accountant, delta),
         *(Claim(f"left.{what}", {}) for what in left),
         *conditions_of(plan, accountant, erasure.from_data, history.runs),
         *_in_time(erasure),
         *_notices(erasure, left),
         *(Claim(key, {}) for key in NOT_COVERED),
-        *(Claim(f"to-do.{what}", {}) for what in _to_do(erasure.status, total=plan.total is not None)),
+        *(Claim(f"to-do.{what}", {}) for what in _to_do(erasure, total=plan.total is not None)),
     )
 
 
@@ -163,6 +165,14 @@ def _source(erasure: Erasure, served: Event | None) -> Iterator[Claim]:
     counts = served.counts
     edits = {"deleted": counts.deleted, "replaced": counts.replaced, "inserted": counts.inserted}
     yield Claim("source.counted", {"by": erasure.counted, **edits})
+
+
+def _residue(erasure: Erasure) -> Iterator[Claim]:
+    """Places in which the operator's search found what was erased, or which it could not read."""
+    for key, verdict in (("residue.found", Verdicts.RESIDUAL), ("residue.unread", Verdicts.NOT_COVERED)):
+        places = len([place for place in erasure.residue if place["verdict"] == verdict])
+        if places:
+            yield Claim(key, {"places": places})
 
 
 def _figures(erasure: Erasure, accountant: Accountant, delta: float) -> Iterator[Claim]:
@@ -334,10 +344,16 @@ def _may_have_used(oldest: int | None, release: int | None) -> bool:
     return oldest is not None and (release is None or oldest < release)
 
 
-def _to_do(status: Statuses, *, total: bool) -> Iterator[str]:
-    """What the software cannot do for the controller. `total`: whether all publications together have a budget."""
-    if status is Statuses.WITHHELD:
+def _to_do(erasure: Erasure, *, total: bool) -> Iterator[str]:
+    """What the software cannot do for the controller; of rows that came back nothing is to be kept out.
+
+    Args:
+        total: whether all publications together have a budget.
+    """
+    if erasure.status is Statuses.WITHHELD:
         yield "total" if total else "budget"
-    if status is Statuses.PENDING:
+    if erasure.status is Statuses.PENDING:
         yield "publish"
-    yield from ("tell", "recipients", "withdraw", "backups")
+    yield from ("tell", "recipients")
+    if erasure.notices.put_back is None:
+        yield from ("withdraw", "backups")

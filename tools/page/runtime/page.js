@@ -24,7 +24,7 @@ $.page = () => {
     made.append(...inner);
     return made;
   };
-  const coded = (line) => line.split("`").map((part, place) => place % 2 ? element("code", "", part) : part);
+  const coded = (parts) => parts.map((part, place) => place % 2 ? element("code", "", part) : part);
   const cells = (row, head) => row.map((cell, place) => {
     const made = element("td", place ? "n" : "what", cell);
     if (place) made.dataset.label = head[place];
@@ -39,6 +39,7 @@ $.page = () => {
       case "lead": return [element("p", "lead", ...lines("span", ""))];
       case "box": return [element("div", "box", ...lines("p", ""))];
       case "warning": return [element("div", "box warning", ...lines("p", ""))];
+      case "stated": return [element("ul", "stated", ...lines("li", ""))];
       case "list": return [element("ul", "", ...lines("li", ""))];
       case "text": return lines("p", "");
       case "facts": return [element("table", "facts", element("tbody", "", ...get("rows").map(([name, value]) => element("tr", "", element("th", "", name), element("td", "", ...coded(value))))))];
@@ -53,8 +54,9 @@ $.page = () => {
   };
   const title = element("title"), article = element("article"), state = element("p"), failures = element("ul");
   const paper = (found) => {  // the sentences of a file
-    article.replaceChildren(...$.modules["papers.paper"].paper([found, code]).flatMap(drawn));
-    title.textContent = `${words["Erasure certificate"]} ${$.gi($.gi(found, "identity"), "certificate_id")}`;
+    const blocks = $.modules["papers.paper"].paper([found, code]);
+    article.replaceChildren(...blocks.flatMap(drawn));
+    title.textContent = `${$.gi(blocks[0], "text")} ${$.gi($.gi(found, "identity"), "certificate_id")}`;
   };
   const hide = () => { article.replaceChildren(element("p", "", said("hidden"))); title.textContent = said("title"); };
   const show = (kind, sentence, checks = []) => {
