@@ -266,7 +266,9 @@ def _row_norms(runs: Iterable[tuple[Mechanism, int]]) -> list[tuple[float, int, 
         first, number = number + 1, number + releases
         norm = mechanism.row_norm
         if norm is None and mechanism.left not in ("extractor", "statistics"):
-            raise InvalidParameter(f"release {first} does not state the norm of its rows; state row_norm", row_norm=norm)
+            raise InvalidParameter(
+                f"release {first} does not state the norm of its rows; state row_norm", row_norm=norm
+            )
         if found and norm in (None, found[-1][0]):  # a statistic has rows of any norm
             found[-1] = (*found[-1][:2], number)
         elif norm is not None:

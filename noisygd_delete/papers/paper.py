@@ -45,7 +45,11 @@ COMMANDS = {
 }
 
 
-TITLES = {"erased": "Erasure certificate", "restricted": "Restriction certificate", "lifted": "Certificate of a lifted restriction"}
+TITLES = {
+    "erased": "Erasure certificate",
+    "restricted": "Restriction certificate",
+    "lifted": "Certificate of a lifted restriction",
+}
 STATED = ("models", "purposes", "contact", "complaint.to")  # notices in the operator's own words
 
 
@@ -85,9 +89,7 @@ def _lines(kind: str, lines: Sequence[str | list[str]]) -> Block:
 
 def _claimed(claims: Sequence[Mapping[str, Any]], code: str) -> dict[str, list[Any]]:
     """The sentences by what they are about; a duty with what does it."""
-    told: dict[str, list[Any]] = {
-        kind: [] for kind in ("plain", "notice", "condition", "uncovered", "duty", "stated")
-    }
+    told: dict[str, list[Any]] = {kind: [] for kind in ("plain", "notice", "condition", "uncovered", "duty", "stated")}
     for one in claims:
         claim = Claim(one["key"], one["values"], tuple(one["conditions"]))
         kind = "stated" if claim.key in STATED else KEYS[claim.key].role
@@ -164,7 +166,10 @@ def _request(certificate: Mapping[str, Any], words: Mapping[str, Any]) -> list[B
         edited = f"{edited}, {request['inserted']} {words['inserted (nothing erased)']}"
     received = request.get("received")
     token = request["request_id"]
-    missing = [_filled(words["not stated by the operator; state it with: {text}"], text=""), "noisygd-delete certificate --received TIME"]
+    missing = [
+        _filled(words["not stated by the operator; state it with: {text}"], text=""),
+        "noisygd-delete certificate --received TIME",
+    ]
     rows: list[list[Any]] = [
         [words["Request"], words["no request id was given"] if token is None else _quoted(token, words)],
         [words["Received"], missing if received is None else _moment(received, words)],

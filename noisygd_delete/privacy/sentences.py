@@ -92,7 +92,7 @@ def condition(key: str, values: Mapping[str, Any]) -> str:
     return fill(words["claims"][key], values, filled)
 
 
-_QUOTES = "“”„‟«»‹›「」『』〝〞〟＂\""
+_QUOTES = '“”„‟«»‹›「」『』〝〞〟＂"'
 
 
 def without_quotes(text: str) -> str:

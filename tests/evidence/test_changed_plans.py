@@ -23,7 +23,11 @@ from ..papers.browser import in_a_browser, judged
 from ..papers.certificate_mutations import dumped
 from .test_third_verifier import judged as judged_by_third
 
-ASKED = [(radius, lam, method) for radius in (0.5, 1.0, 3.0) for lam, method in ((0.05, "sharp"), (0.1, "minimiser"), (0.1, "sums"))]
+ASKED = [
+    (radius, lam, method)
+    for radius in (0.5, 1.0, 3.0)
+    for lam, method in ((0.05, "sharp"), (0.1, "minimiser"), (0.1, "sums"))
+]
 
 
 @cache
@@ -31,7 +35,13 @@ def plan_of(radius: float, lam: float, method: str) -> Plan:
     budget = Budget(order=8, dp=1.0, deletion=0.2)
     releases = 12 if method == "sums" else 1
     return make_plan(
-        losses.Logistic(radius=radius), records=4000, features=6, regularization=lam, budget=budget, method=method, releases=releases
+        losses.Logistic(radius=radius),
+        records=4000,
+        features=6,
+        regularization=lam,
+        budget=budget,
+        method=method,
+        releases=releases,
     )
 
 
@@ -117,7 +127,9 @@ def test_a_document_before_a_release_states_the_plan_of_the_last_model(key: Path
     with pytest.raises(InvalidParameter):
         erasure_certificate(erasure, plan=other, events=events)
     paper = json.loads(dumped(erasure_certificate(erasure, plan=plan, events=events)))
-    paper["public_facts"]["plan"] = json.loads(dumped(erasure_certificate(erasure, plan=other, events=_under(other))))["public_facts"]["plan"]
+    paper["public_facts"]["plan"] = json.loads(dumped(erasure_certificate(erasure, plan=other, events=_under(other))))[
+        "public_facts"
+    ]["plan"]
     assert not verify_certificate(sign(paper, key)).passed
     assert not judged_by_third(dumped(sign(paper, key)))
 

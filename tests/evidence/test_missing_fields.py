@@ -19,7 +19,17 @@ from noisygd_delete.methods.sampled_steps import SampledGaussian
 from ..bank import plan_by
 
 METHODS = (
-    *("theorem", "sharp", "sharp, over the reals", "composition", "interleaved", "minimiser, warm", "minimiser, cold", "perturbed", "sums"),
+    *(
+        "theorem",
+        "sharp",
+        "sharp, over the reals",
+        "composition",
+        "interleaved",
+        "minimiser, warm",
+        "minimiser, cold",
+        "perturbed",
+        "sums",
+    ),
     *("ladder", "ladder with a head"),
 )
 
@@ -46,7 +56,10 @@ def without(value: Any, path: tuple[Any, ...]) -> Any:
 
 def events() -> list[Event]:
     plans = [plan_by(method) for method in METHODS]
-    counted, phi = CountedRecords(records=50, deviation=64.0), SampledGaussian(records=50, sampling_rate=0.05, noise_multiplier=2.0)
+    counted, phi = (
+        CountedRecords(records=50, deviation=64.0),
+        SampledGaussian(records=50, sampling_rate=0.05, noise_multiplier=2.0),
+    )
     made = [Event("learn", plan.learn_steps, 0, plan.mechanism) for plan in plans]
     return [*made, Event("statistic", 1, 0, counted), Event("extractor", 20, 0, phi)]
 

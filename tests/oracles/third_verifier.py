@@ -92,7 +92,11 @@ def whole_numbers(value: Any) -> Any:
         return {name: whole_numbers(part) for name, part in value.items()}
     if isinstance(value, list):
         return [whole_numbers(part) for part in value]
-    return int(value) if type(value) is float and value.is_integer() and abs(value) < 2**53 and repr(value) != "-0.0" else value
+    return (
+        int(value)
+        if type(value) is float and value.is_integer() and abs(value) < 2**53 and repr(value) != "-0.0"
+        else value
+    )
 
 
 def check_signature(paper: dict[str, Any]) -> str:
@@ -489,7 +493,10 @@ def check(paper: dict[str, Any]) -> str:
     due = {"erased": problem["deletion_notion"]} if request["rows"] > request["replaced"] else {}
     due |= {"replaced": "pairwise"} if request["replaced"] else {}
     wanted: dict[str, tuple[float, str, str]] = {}
-    named = [(claim["values"]["radius"], claim["values"]["first"], claim["values"]["last"]) for claim in by_key.get("row-norm", [])]
+    named = [
+        (claim["values"]["radius"], claim["values"]["first"], claim["values"]["last"])
+        for claim in by_key.get("row-norm", [])
+    ]
     stretches = [(norm, numbers[0], numbers[-1]) for norm, numbers in stretched(releases)]
     need(named == (stretches if len(stretches) > 1 else []), "in which releases rows had which norm is not said")
     for what, worlds in due.items():

@@ -19,7 +19,6 @@ from noisygd_delete.evidence import Erasure, erasure_certificate, new_key, sign,
 from noisygd_delete.evidence.signing import PAYLOAD, enveloped, open_envelope, statement
 from noisygd_delete.evidence.stamp import check_stamp, stamped
 from noisygd_delete.records import EditCounts
-
 from tools.page import checker
 from tools.page.demand import Demand
 
@@ -263,7 +262,10 @@ def neighbours(good: dict, stranger: dict) -> list[dict]:
         {**good, "payload": good["payload"].rstrip("=") + "===="},
         *({name: part for name, part in good.items() if name != left} for left in good),
         *({**good, "signatures": odd} for odd in (None, {}, {"a": 1}, "", "a", 1, [None], ["a"], [[]], [{}])),
-        *(listed({**one, "sig": sig}) for sig in (url_safe(one["sig"]), short, f"{one['sig']}\n", padded, "é", None, 1)),
+        *(
+            listed({**one, "sig": sig})
+            for sig in (url_safe(one["sig"]), short, f"{one['sig']}\n", padded, "é", None, 1)
+        ),
         *(listed({**one, "keyid": name}) for name in (None, "", one["keyid"].upper(), 1, [], {})),
         listed({"sig": one["sig"]}),
         listed({"keyid": one["keyid"]}),
@@ -320,8 +322,13 @@ def test_the_page_opens_envelopes_as_the_command_does(paper: dict, key: Path, tm
     command = []
     for number, one in enumerate(made):
         (tmp_path / f"{number}.json").write_text(json.dumps(one))
-        command.append(main(["verify-certificate", str(tmp_path / f"{number}.json"), "--public-key", f"{key}.pub"]) == 0)
-    assert judged_by_page([json.dumps(one) for one in made], Path(f"{key}.pub").read_text(), checker(), tmp_path) == command
+        command.append(
+            main(["verify-certificate", str(tmp_path / f"{number}.json"), "--public-key", f"{key}.pub"]) == 0
+        )
+    assert (
+        judged_by_page([json.dumps(one) for one in made], Path(f"{key}.pub").read_text(), checker(), tmp_path)
+        == command
+    )
     assert command[:2] == [True, False]
 
 

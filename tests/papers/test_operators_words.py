@@ -36,7 +36,13 @@ REPORT = [
 def certified(**facts: Any) -> dict[str, Any]:
     plan = usual_plan()
     events = releases(plan, EditCounts(deleted=1))
-    given = {"rows": 1, "release": 2, "received": "2026-03-01T10:00:00Z", "edited": "2026-03-02", "served": "2026-03-02"}
+    given = {
+        "rows": 1,
+        "release": 2,
+        "received": "2026-03-01T10:00:00Z",
+        "edited": "2026-03-02",
+        "served": "2026-03-02",
+    }
     made = erasure_certificate(Erasure(**{**given, **facts}), plan=plan, events=events, issued="2026-03-05T10:00:00Z")
     return json.loads(dumped(made))
 
@@ -109,7 +115,9 @@ def test_the_annex_is_about_what_the_plain_words_are_about(remaining: int | None
     events = releases(plan, EditCounts(deleted=1))
     made = erasure_certificate(Erasure(rows=1, release=2, remaining=remaining), plan=plan, events=events)
     (unit,) = {claim["values"]["unit"] for claim in made["claims"] if claim["key"].startswith("erased.")}
-    rows = [row[0] for block in paper(made, "en") if block["kind"] == "table" for row in block["rows"] if "erased" in row[0]]
+    rows = [
+        row[0] for block in paper(made, "en") if block["kind"] == "table" for row in block["rows"] if "erased" in row[0]
+    ]
     assert unit == ("person" if remaining == 0 else "row")
     assert rows
     assert all(("each row by itself" in row) == (unit == "row") for row in rows)
@@ -131,14 +139,19 @@ def leaves(entry: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, 
                 yield from leaves(part, (*path, name))
 
 
-MAY = {"en": re.compile(r"\b(?:may|can)\b", re.I), "de": re.compile(r"\b(?:kann|können|könnte|könnten|mag|dürfen|darf)\b", re.I)}
+MAY = {
+    "en": re.compile(r"\b(?:may|can)\b", re.I),
+    "de": re.compile(r"\b(?:kann|können|könnte|könnten|mag|dürfen|darf)\b", re.I),
+}
 
 
 def test_no_language_is_surer_than_the_other() -> None:
     said = {code: dict(leaves(catalogue(code)["claims"])) for code in ("en", "de")}
     assert said["en"].keys() == said["de"].keys()
     surer = [
-        path for path, text in said["en"].items() if re.search(r"\bmay\b", text) and not MAY["de"].search(said["de"][path])
+        path
+        for path, text in said["en"].items()
+        if re.search(r"\bmay\b", text) and not MAY["de"].search(said["de"][path])
     ]
     assert surer == []
     counted = {path: len(re.findall(r"\bmay\b", text)) for path, text in said["en"].items()}

@@ -55,15 +55,23 @@ def script_of(page: str) -> str:
 
 def unpacked_first(page: str) -> str:
     """The checker itself at the top of the document, a filled field for the key below it."""
-    return page.replace("<main>", f'<main><script>{page_script()}</script>{GREEN}<textarea id="key">a key</textarea>', 1)
+    return page.replace(
+        "<main>", f'<main><script>{page_script()}</script>{GREEN}<textarea id="key">a key</textarea>', 1
+    )
 
 
 def shadow(page: str) -> str:
-    return page.replace("<main>", f'<main>{GREEN}<div><template shadowrootmode="open"><script>{page_script()}</script></template></div>', 1)
+    return page.replace(
+        "<main>",
+        f'<main>{GREEN}<div><template shadowrootmode="open"><script>{page_script()}</script></template></div>',
+        1,
+    )
 
 
 def packed(content: bytes) -> Callable[[str], str]:
-    return lambda page: page.replace("<main>", f'<main>{GREEN}<pre id="packed">{base64.b64encode(content).decode()}</pre>', 1)
+    return lambda page: page.replace(
+        "<main>", f'<main>{GREEN}<pre id="packed">{base64.b64encode(content).decode()}</pre>', 1
+    )
 
 
 FORGERIES: dict[str, Callable[[str], str]] = {
