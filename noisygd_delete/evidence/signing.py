@@ -302,12 +302,12 @@ def open_envelope(envelope: Mapping[str, Any], *, public_key: str | Path | None 
 
 
 def decode_dsse(coded: str) -> bytes:
-    """Decode base64 of either alphabet, standard or URL-safe, as DSSE allows."""
-    raw = coded.encode()
-    try:
-        return base64.b64decode(raw, validate=True)
-    except ValueError:
-        return base64.b64decode(raw, altchars=b"-_", validate=True)
+    """Decode base64 of either alphabet, standard or URL-safe, as DSSE allows.
+
+    Raises:
+        ValueError: If it is neither, or its last letter holds bits that decoding ignores.
+    """
+    return decoded(coded.replace("-", "+").replace("_", "/"))
 
 
 def _signatures(listed: Any) -> dict[Any, bytes]:

@@ -1361,15 +1361,14 @@ $.libraries.hashlib = {sha256: ([data]) => { const raw = $.sha256(data); return 
 // --- base64, whose last letter may hold bits that decoding ignores ---
 
 const latin = (raw) => { let text = ""; for (let at = 0; at < raw.length; at += 8192) text += String.fromCharCode(...raw.subarray(at, at + 8192)); return text; };
-const decoded64 = (coded, named) => {
-  let text = typeof coded === "string" ? coded : coded instanceof Uint8Array ? latin(coded) : null;
-  if (named?.altchars !== undefined && text !== null) text = text.replaceAll("-", "+").replaceAll("_", "/");  // URL-safe: the standard letters stay valid
+const decoded64 = (coded) => {
+  const text = typeof coded === "string" ? coded : coded instanceof Uint8Array ? latin(coded) : null;
   if (text === null) throw $.raised($.b.TypeError, "argument should be a bytes-like object or ASCII string");
   if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text)) throw $.raised($.b.ValueError, "not base64");
   return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
 };
 const coded64 = (raw) => new TextEncoder().encode(btoa(latin(raw)));
-$.libraries.base64 = {b64decode: ([coded], named) => decoded64(coded, named), b64encode: ([raw]) => coded64(raw)};
+$.libraries.base64 = {b64decode: ([coded]) => decoded64(coded), b64encode: ([raw]) => coded64(raw)};
 
 // --- Ed25519: the browser answers later, so the question is put aside and the verification begun again ---
 
@@ -2898,16 +2897,7 @@ return $.tuple([certificate, Check(["envelope", false, $.either($.slice($.b.str(
 return $.tuple([certificate, Check(["envelope", true, ("" + "an in-toto statement, signed by key " + $.formatted(key_id([expected]), "", ""))])]);
 });
 decode_dsse = $.fn("decode_dsse", ["coded"], {}, function (coded) {
-let raw;
-raw = $.cm(coded, "encode", []);
-try {
-return $.libraries["base64"].b64decode([raw], {"validate": true});
-} catch ($error) { const $caught = $.thrown($error);
-if ($.caught($caught, $.b.ValueError)) {
-return $.libraries["base64"].b64decode([raw], {"altchars": new Uint8Array([45, 95]), "validate": true});
-} else throw $caught;
-}
-return null;
+return decoded([$.cm($.cm(coded, "replace", ["-", "+"]), "replace", ["_", "/"])]);
 });
 _signatures = $.fn("_signatures", ["listed"], {}, function (listed) {
 let found, name, raw, signature;
