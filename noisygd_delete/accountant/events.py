@@ -131,7 +131,7 @@ class Event:
     @classmethod
     def _read(cls, fields: dict[str, Any]) -> Event:
         try:
-            counts = EditCounts.from_dict(fields["counts"]) if "counts" in fields else NO_EDITS
+            counts = EditCounts.from_dict(fields["counts"])
             return cls(**{**fields, "mechanism": mechanism_from_dict(fields["mechanism"]), "counts": counts})
         except (TypeError, KeyError) as error:
             raise InvalidParameter(f"not a release event: {error}") from error

@@ -17,7 +17,7 @@ from ..accountant import Event
 from ..accountant.tallies import MOST_TALLIES, Tallied, Tally, tally_events
 from ..errors import InvalidParameter, count
 from ..methods.plan import Plan
-from ..methods.reading import plan_from_dict
+from ..methods.reading import FORECASTS, plan_from_dict
 from ..privacy.guarantee import stated_delta
 from ..privacy.sentences import WRITTEN, rounded_up
 from ..register.case import in_json, local_day, moment
@@ -31,9 +31,6 @@ FORMAT = "noisygd-delete/erasure-certificate/1"
 SOFTWARE = "noisygd-delete"
 LARGEST_DELTA = 0.01  # of the (ε, δ) figures: a larger one allows what no figure should
 BLOCKS = ("format", "identity", "request", "action", "evidence", "public_facts", "claims", "signature")
-# forecasts, and what a plan was searched by: no claim follows from them
-_NOT_CERTIFIED = ("learn_solver_passes", "delete_solver_passes")
-_NOT_ASKED = ("utility", "utility_tolerance", "asked_regularization", "model_norm")
 _REQUEST = ("request_id", "received", "edited", "served", "rows", "replaced", "inserted", "remaining")
 _EVIDENCE = (
     "checked", "audit", "ledger_entries", "ledger_sha256", "from_data", "by_calendar", "deleted_at", "read_at", "counted", "residue", "publishers",
@@ -104,8 +101,8 @@ def written(claim: Claim) -> dict[str, Any]:
 
 def plan_facts(plan: Plan) -> dict[str, Any]:
     """What the figures need of a plan."""
-    facts = {name: value for name, value in plan.to_dict().items() if name not in _NOT_CERTIFIED}
-    facts["problem"] = {name: value for name, value in facts["problem"].items() if name not in _NOT_ASKED}
+    facts = {name: value for name, value in plan.to_dict().items() if name not in FORECASTS}
+    facts["problem"] = {name: value for name, value in facts["problem"].items() if name not in FORECASTS}
     if plan.stages:
         facts["stages"] = [plan_facts(stage) for stage in plan.stages]
     return facts

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InvalidParameter
-from ..privacy.sentences import brief, catalogue, fill, shown
+from ..privacy.sentences import brief, catalogue, fill, shown, without_quotes
 from ..register.case import day
 
 CATALOGUE = 1  # number of the newest catalogue of claims, which new certificates name
@@ -133,6 +133,9 @@ KEYS: dict[str, Claimable] = {
         "condition", {"radius": "number", "columns": "list"}, "columns read off the data: these"
     ),
     "ranges-unknown": Claimable("condition", {"radius": "number"}, "columns read off the data: not known"),
+    "row-norm": Claimable(
+        "condition", {"radius": "number", "first": "count", "last": "count"}, "the mechanism of every release, in order"
+    ),
     "map-public": Claimable("condition", {"digest": "text"}, "the public map that made the rows"),
     "rows-per-person": Claimable("condition", {"rows_per_person": "count"}, "the plan"),
     "curator-trusted": Claimable("condition", {}),
@@ -165,6 +168,8 @@ KEYS: dict[str, Claimable] = {
     "left.base": Claimable("limit", {}, _HISTORY),
     "left.extractor": Claimable("limit", {}, _HISTORY),
     "left.statistics": Claimable("limit", {}, _HISTORY),
+    "residue.found": Claimable("limit", {"places": "count"}, "the residue report"),
+    "residue.unread": Claimable("limit", {"places": "count"}, "the residue report"),
     "model-in-use": Claimable("notice", {"rows": "count"}),
     "model-in-use.until": Claimable("notice", {"rows": "count", "day": "day"}),
     "model-withdrawn": Claimable("notice", {"rows": "count", "day": "day"}),
@@ -245,7 +250,9 @@ def _written(value: Any, unit: str, words: Mapping[str, Any]) -> str:
         named = {"day": str(when.day), "month": words["months"][when.month - 1], "year": str(when.year)}
         return fill(words["day"], {}, named)
     if unit == "list":
-        return ", ".join(value)
+        return ", ".join(without_quotes(one) for one in value)
+    if unit == "text":
+        return without_quotes(value)
     if unit == "word":
         return str(words["words"].get(value, value))
     return str(value)

@@ -112,6 +112,7 @@ class SampledStage(Method):
     def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
         run = SampledSteps(
             records=problem.records,
+            row_norm=problem.loss.radius,
             proven=problem.loss.constants.proven,
             sampling_rate=self.sampling_rate,
             noise_multiplier=self.noise_multiplier,
@@ -321,6 +322,7 @@ class Ladder(Method):
         )
         run = LadderRun(
             records=problem.records,
+            row_norm=problem.loss.radius,
             proven=problem.loss.constants.proven,
             slack=problem.slack,
             kept=tuple(stage.mechanism for stage in kept),
@@ -536,6 +538,7 @@ class LadderRun(Mechanism):
             "records": self.records,
             "proven": self.proven,
             "slack": self.slack,
+            "row_norm": self.row_norm,
             "kept": [stage.to_dict() for stage in self.kept],
             "later": [stage.to_dict() for stage in self.later],
             "kept_steps": list(self.kept_steps),

@@ -218,6 +218,7 @@ def row_facts(problem: Problem) -> dict[str, Any]:
     constants = problem.loss.constants
     return {
         "records": problem.records,
+        "row_norm": problem.loss.radius,
         "strong_convexity": problem.strong_convexity,
         "lipschitz": constants.lipschitz,
         "smoothness": constants.smoothness,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from abc import ABC
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, ClassVar
 
 from ..bounds import renyi
@@ -17,7 +17,6 @@ from ..errors import InvalidParameter, choice, count, probability, scale
 from ..losses.base import Loss
 from ..privacy.budget import Budget, Total
 from ..privacy.guarantee import ADJACENCIES, DELETION_NOTIONS, NON_ADAPTIVE, Worlds
-from .base import told
 
 
 class MethodAsked(ABC):
@@ -26,7 +25,7 @@ class MethodAsked(ABC):
     name: ClassVar[str]
 
     def to_dict(self) -> dict[str, Any]:
-        return {"name": self.name, **told(self)}
+        return {"name": self.name, **asdict(self)}
 
 
 @dataclass(frozen=True)
@@ -196,6 +195,7 @@ class Problem:
         """The facts of Noisy-GD on this problem, for a `NoisySteps`."""
         return {
             "records": self.records,
+            "row_norm": self.loss.radius,
             "step_size": step_size,
             "noise_variance": noise_variance,
             # Theorem 5.2 and composition do not use m, which may be negative there

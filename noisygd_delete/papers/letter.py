@@ -27,7 +27,7 @@ _ORIGINS = {
     "published.fresh": "letter.published_fresh",
     "published.warm": "letter.published_resumed",
     "published.resumed": "letter.published_resumed",
-    "published.carried": "letter.published_fresh",
+    "published.carried": "letter.published_carried",
     "published.kept": "letter.published_kept",
 }
 _TOLD = ("erased", "rectified")

@@ -256,11 +256,18 @@ def other(value: Any, random: random.Random) -> Any:
 
 
 def same(old: Any, new: Any) -> bool:
-    """Whether two values are one in JSON. Where a fraction is due, 1 is 1.0, as most languages write it; a whole number with
-    a fraction's point, and true, are others."""
-    if type(old) is float and type(new) is int:
-        return old == new
+    """Whether two values are one in JSON, in which 1 and 1.0 are one number; true is another, and so is -0.0."""
+    old, new = whole(old), whole(new)
     return type(old) is type(new) and json.dumps(old, sort_keys=True) == json.dumps(new, sort_keys=True)
+
+
+def whole(value: Any) -> Any:
+    """The value with whole numbers as `int`, however they were written."""
+    if isinstance(value, dict):
+        return {name: whole(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [whole(part) for part in value]
+    return int(value) if type(value) is float and value.is_integer() and str(value)[0] != "-" else value
 
 
 def duplicated(text: str, random: random.Random) -> str:

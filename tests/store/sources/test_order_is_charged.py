@@ -64,7 +64,7 @@ def test_a_plan_in_any_order_is_charged_within_its_budgets_and_survives_json(sol
     assert "rows-in-place" in dict(plan.mechanism.conditions())
     assert plan_from_dict(charged.to_dict()) == charged
     assert mechanism_from_dict(charged.mechanism.to_dict()) == charged.mechanism
-    assert "in_place" not in plan.mechanism.to_dict(), "the default is left out"
+    assert plan.mechanism.to_dict()["in_place"] is True
     assert "exactly nothing" not in " ".join(charged.method.words(charged))
     for method in ("sharp", "theorem"):  # by exact steps
         other = make_plan(
