@@ -111,17 +111,23 @@ class Lake(Source):
         return connection.execute(asked).fetchall()  # it has no folder to write to
 
     def _rows_of(self, connection: duckdb.DuckDBPyConnection, keys: Sequence[str]) -> str:
-        kind = _types(connection, self._rows())[self._key]
         connection.register(_KEYS, _column(_text_field(), keys))
-        among = f"EXISTS (SELECT 1 FROM {_KEYS} AS k WHERE CAST(k.name AS {kind}) = everybody.{quoted(self._key)})"
+        among = f"EXISTS (SELECT 1 FROM {_KEYS} AS k WHERE encode(k.name) = {_name_of(f'everybody.{quoted(self._key)}')})"
         own = f"SELECT * FROM ({self._rows()}) AS everybody WHERE {among}"
-        return rows_to_read(own, self._key, self.rows_per_subject)
+        return rows_to_read(own, self._key, self.rows_per_subject, self._name_of)
+
+    @staticmethod
+    def _name_of(column: str) -> str:
+        return _name_of(column)
+
+    def _rows_taken(self, connection: duckdb.DuckDBPyConnection) -> int:
+        return -int(_one(connection, f"SELECT count(*) FROM ({self._table_rows}) AS everything"))
 
     def _keys_having(self, connection: duckdb.DuckDBPyConnection, column: str, names: Sequence[str]) -> list[str]:
         rows, key = self._table_rows, quoted(self._key)
         wanted = list(_as_written(connection, rows, column, names).values())
-        asked = f"SELECT DISTINCT CAST({key} AS VARCHAR) FROM ({rows}) AS everything WHERE {_among(column)} AND {key} IS NOT NULL"
-        return [found for (found,) in connection.execute(asked, [wanted]).fetchall()]
+        asked = f"SELECT DISTINCT {_name_of(key)} FROM ({rows}) AS everything WHERE {_among(column)} AND {key} IS NOT NULL"
+        return [found.decode() for (found,) in connection.execute(asked, [wanted]).fetchall()]
 
     def _read_of(self, connection: duckdb.DuckDBPyConnection, ids: Sequence[str], subjects: Sequence[str]) -> int:
         every = dict.fromkeys((self._rows(), self._table_rows))
@@ -133,7 +139,7 @@ class Lake(Source):
     def held(self, ids: Sequence[str], subjects: Sequence[str], *, names: bool = False) -> int:
         with self._moment() as (connection, _):
             return sum(
-                _counted(connection, self._table_rows, column, asked, f"DISTINCT {quoted(column)}" if names else "*")
+                _counted(connection, self._table_rows, column, asked, f"DISTINCT {_name_of(quoted(column))}" if names else "*")
                 for column, asked in self._named(ids, subjects)
             )
 
@@ -283,7 +289,7 @@ class DeltaTable(Lake):
         with _connected(":memory:", self.address) as connection:
             return _difference(connection, before, after, self.id, compared)
 
-    def watch(self, columns: Sequence[str], since: str | None) -> EditCounts | None:
+    def watch(self, columns: Sequence[str], since: str | None, definition: str | None = None) -> EditCounts | None:
         """There is nothing to begin: the table keeps its versions itself."""
         if since is None:
             return None
@@ -410,8 +416,8 @@ class DeltaTable(Lake):
         connection.register("noisygd_delete_before", dataset)
         connection.register("noisygd_delete_names", _column(_text_field(), names))
         connection.execute(
-            f"CREATE TEMP VIEW {ROWS} AS SELECT * FROM noisygd_delete_before WHERE COALESCE(CAST({quoted(column)} AS VARCHAR) "
-            "NOT IN (SELECT name FROM noisygd_delete_names), TRUE)"
+            f"CREATE TEMP VIEW {ROWS} AS SELECT * FROM noisygd_delete_before WHERE COALESCE({_name_of(quoted(column))} "
+            "NOT IN (SELECT encode(name) FROM noisygd_delete_names), TRUE)"
         )
 
     def committed(self, mark: str) -> str | None:
@@ -580,4 +586,8 @@ def _one(connection: duckdb.DuckDBPyConnection, asked: str, *values: Any) -> Any
 
 
 def _among(column: str) -> str:
-    return f"CAST({quoted(column)} AS VARCHAR) IN (SELECT unnest(?))"
+    return f"{_name_of(quoted(column))} IN (SELECT encode(unnest(?)))"
+
+
+def _name_of(column: str) -> str:
+    return f"encode(CAST({column} AS VARCHAR))"  # as bytes, which no collation compares
