@@ -33,7 +33,9 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-NameOf = Callable[[str], str]  # SQL of a column to SQL of the names in it, which are equal where their texts are, byte by byte
+NameOf = Callable[
+    [str], str
+]  # SQL of a column to SQL of the names in it, which are equal where their texts are, byte by byte
 
 
 def rows_to_read(rows: str, key: str, most: int, name_of: NameOf) -> str:

@@ -263,7 +263,9 @@ class Postgres(Source):
     def _name_of(column: str) -> str:
         return f'{column}::text COLLATE "C"'
 
-    def _among(self, connection: psycopg.Connection[Any], column: str, names: Sequence[str]) -> tuple[str, list[list[str]]]:
+    def _among(
+        self, connection: psycopg.Connection[Any], column: str, names: Sequence[str]
+    ) -> tuple[str, list[list[str]]]:
         """SQL of whether a row has one of the names in this column of the table, and its parameters."""
         kind, _ = self._type(connection, column)
         written = as_written(connection, kind, names)

@@ -72,7 +72,7 @@ def as_written(connection: psycopg.Connection[Any], kind: str, names: Sequence[s
     A name that the type cannot hold is none, and neither is another way of writing a value (017, " 17").
     """
     psycopg = library()
-    same = f"name::{kind}::text COLLATE \"C\" = " + ("lower(name)" if kind == "uuid" else "name")
+    same = f'name::{kind}::text COLLATE "C" = ' + ("lower(name)" if kind == "uuid" else "name")
     same += f" OR format('%s', name::{kind}) COLLATE \"C\" = name"  # as it is shown, which of an address in a network differs
     try:
         with connection.transaction():
