@@ -275,9 +275,13 @@ class DeltaTable(Lake):
         the files themselves as the system knows them, since a path can be added again over other rows. None where one is written just now."""
         table = self._table(number_of(position))
         facts, protocol = table.metadata(), table.protocol()
-        lines = [f"{file} {files.state_of(path)}" for path, file in zip(*_added(table, self.address), strict=True)]
-        if any(line.endswith(" None") for line in lines):
+        try:
+            found = [(file, files.state_of(path)) for path, file in zip(*_added(table, self.address), strict=True)]
+        except OSError:  # it lies elsewhere
             return None
+        if any(own is None for _, own in found):
+            return None
+        lines = [f"{file} {own}" for file, own in found]
         lines += [str(facts.id), table.schema().to_json(), json.dumps([facts.partition_columns, facts.configuration])]
         lines.append(f"{protocol.min_reader_version} {protocol.reader_features}")
         return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()

@@ -12,7 +12,7 @@ import pytest
 
 from noisygd_delete import EditRequest, Schema
 from noisygd_delete.errors import InvalidRequest
-from noisygd_delete.store import Store, verify
+from noisygd_delete.store import verify
 from noisygd_delete.store.sources import by_sql, lake, postgres, source_at
 from noisygd_delete.store.sources.source import Source
 
