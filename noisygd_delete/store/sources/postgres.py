@@ -387,21 +387,21 @@ class Postgres(Source):
 
     def watch(self, columns: Sequence[str], since: str | None, definition: str | None = None) -> EditCounts | None:
         """Begin to count, or where all is well put together what a release has covered."""
-        table, found, whole = self._watched(), None, True
+        table, found, whole, covered = self._watched(), None, True, since
         try:
             with self._moment() as (connection, now):
                 why = why_uncounted(connection, table)
                 if why is not None:
                     raise InvalidParameter(f"{self.address}: {table} cannot be counted: {why}; leave it unwatched")
-                since = now if since is None else since
+                covered = now if since is None else since
                 whole = trigger.has_all_parts(connection, table)
-                found = self._changed(connection, since, now, columns, definition)
+                found = self._changed(connection, covered, now, columns, definition)
         except CountBroken:
             whole = False
         with self.connected() as connection:
-            if whole and trigger.is_there(connection, table):
+            if whole and covered is not None and trigger.is_there(connection, table):
                 with suppress(library().errors.InsufficientPrivilege), connection.transaction():  # a reader may not
-                    trigger.fold(connection, table, since)
+                    trigger.fold(connection, table, covered)
             else:
                 trigger.run(connection, trigger.installing(table))
         return found

@@ -290,7 +290,9 @@ def test_planted_a_person_of_too_many_rows_who_is_forgotten_is_seen(
 ) -> None:
     """Where one of three rows goes, the two that are left come in."""
     for module in ("postgres", "lake"):
-        monkeypatch.setattr(f"noisygd_delete.store.sources.{module}.rows_to_read", lambda rows, key, most, name_of: rows)
+        monkeypatch.setattr(
+            f"noisygd_delete.store.sources.{module}.rows_to_read", lambda rows, key, most, name_of: rows
+        )
     with pytest.raises(AssertionError):
         a_person_with_three_rows(table, tmp_path, noises)
 

@@ -187,7 +187,7 @@ OTHERS_GO = {
         "CREATE CONSTRAINT TRIGGER more AFTER DELETE ON people DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (OLD.id = 'Anna') EXECUTE FUNCTION more()",
     ],
     "a trigger that keeps a copy": [
-        "CREATE FUNCTION more() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO people VALUES (OLD.id || '-copy', OLD.person, OLD.a, OLD.b); RETURN NULL; END $$",
+        "CREATE FUNCTION more() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO people VALUES (OLD.id || '-copy', OLD.person, OLD.a, OLD.b, OLD.c, OLD.y); RETURN NULL; END $$",
         "CREATE TRIGGER more AFTER DELETE ON people FOR EACH ROW EXECUTE FUNCTION more()",
     ],
 }
