@@ -745,7 +745,8 @@ def test_a_path_that_is_added_again_is_another_state_and_is_not_counted(tmp_path
         "partitionValues": action["partitionValues"],
     }
     before = source.position()
-    commit_by_hand(table.place, {"remove": removed}, {"add": other})
+    commit_by_hand(table.place, {"remove": removed})
+    commit_by_hand(table.place, {"add": other})
     with Store.open(path) as store:
         assert source.changes(before, source.position(), ["a", "b", "c", "y"]) is None
         assert store.publish(redo=True).kind == "relearn"
@@ -757,6 +758,7 @@ def test_a_path_that_is_added_again_is_another_state_and_is_not_counted(tmp_path
         rows.column_names.index("y"), "y", pyarrow.array([{"no": "yes", "yes": "no"}[str(y)] for y in rows["y"]])
     )
     parquet.write_table(turned, file)
-    commit_by_hand(table.place, {"remove": removed}, {"add": {**other, "size": file.stat().st_size}})
+    commit_by_hand(table.place, {"remove": removed})
+    commit_by_hand(table.place, {"add": {**other, "size": file.stat().st_size}})
     assert source.state_at(source.position()) != state
     assert source.changes(before, source.position(), ["a", "b", "c", "y"]) is None
