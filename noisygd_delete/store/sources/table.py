@@ -159,7 +159,7 @@ class TableInSource(TrainingTable):
     def __init__(self, files: OpenedStore, described: Mapping[str, Any]) -> None:
         super().__init__(files)
         self.source = source_from(described)
-        self._facts: dict[str, Any] = {"position": None, "counted": None, "mark": None}
+        self._facts: dict[str, Any] = dict.fromkeys(("position", "counted", "mark", "definition"))
         self._chain = KeptChain(files)
         # of the rows that were summed last, and whether it is the chain's
         self._state: tuple[str | None, bool] = None, False
@@ -171,7 +171,7 @@ class TableInSource(TrainingTable):
     @property
     def facts(self) -> Mapping[str, Any]:
         """position: of the snapshot that the release was made from; counted: by what the changes up to there were; mark: the newest of a
-        deletion that it showed."""
+        deletion that it showed; definition: of the rows (`source.Snapshot`)."""
         return self._facts
 
     @property
@@ -325,12 +325,13 @@ class TableInSource(TrainingTable):
         if execution.group.size > 1:
             raise InvalidParameter(f"{self._elsewhere} its releases are made by one process; run it without torchrun")
         with self.snapshot(plan, execution.memory, summing=plan.mechanism.carries is not None) as held:
-            records, position, counted, self.left_out = held
+            records, position, counted, self.left_out, definition = held
             self._state = (records.state, records.unchanged) if isinstance(records, SummedRows) else (None, False)
             counted_by = None if counted is None else self.source.counts_by
             if self._state[1]:
                 counted_by = self.source.counts_by or "file"
-            self._facts = {"position": position, "counted": counted_by, "mark": next(iter(self._marks()), None)}
+            mark = next(iter(self._marks()), None)
+            self._facts = {"position": position, "counted": counted_by, "mark": mark, "definition": definition}
             if counted is not None:
                 with explained(self._files.layout.root, _NOTHING_PUBLISHED):
                     self._note_unseen(counted)
@@ -364,7 +365,7 @@ class TableInSource(TrainingTable):
             read = nullcontext(summed(*facts, plan, self._last_read(), self._done(), self._chain))
         else:
             read = rows_of(*facts, plan.records, self._last_read(), memory, self._done())
-        with read as (records, position, counted, left_out):
+        with read as (records, position, counted, left_out, definition):
             for earlier in self._reached():
                 if not position_covers(position, earlier):
                     raise SourceError(
@@ -373,7 +374,7 @@ class TableInSource(TrainingTable):
                         "what was deleted since the backup, in a new store"
                     )
             self._require_counted(self._told(), counted)
-            yield records, position, counted, left_out
+            yield records, position, counted, left_out, definition
 
     def _done(self) -> Done:
         """What a snapshot must show of what was done before."""
@@ -383,7 +384,7 @@ class TableInSource(TrainingTable):
             else ((), ())
         )
         refuse = None if self._files.tombstones is None else self._refuse
-        return Done(tuple(self._marks()), ids, subjects, refuse, self._erased_at())
+        return Done(tuple(self._marks()), ids, subjects, refuse, self._erased_at(), self._last_definition())
 
     def _erased_at(self) -> str | None:
         """The position of the last entry of erased rows."""
@@ -418,11 +419,12 @@ class TableInSource(TrainingTable):
         since = self._last_read()
         if since is None or self.source.counts_by is None:
             return None
-        with self.source.snapshot(columns_of(self._files.schema), since) as now:
+        done = Done(definition=self._last_definition())
+        with self.source.snapshot(columns_of(self._files.schema), since, done) as now:
             return now.changes
 
     def watch(self) -> EditCounts | None:
-        return self.source.watch(columns_of(self._files.schema), self._last_read())
+        return self.source.watch(columns_of(self._files.schema), self._last_read(), self._last_definition())
 
     def _note_unseen(self, counted: EditCounts) -> None:
         """An entry of its own for the changes that nobody told of; those found before, whose release failed, are among the told."""
@@ -448,9 +450,18 @@ class TableInSource(TrainingTable):
 
     def _last_read(self) -> str | None:
         """The position of the newest release."""
+        entry = self._last_release()
+        return None if entry is None else entry.position
+
+    def _last_definition(self) -> str | None:
+        """The definition of the rows that the newest release read."""
+        entry = self._last_release()
+        return None if entry is None else entry.definition
+
+    def _last_release(self) -> Entry | None:
         ledger = self._files.ledger
         place = ledger.made(ledger.model_release) if ledger.releases else None
-        return None if place is None else ledger.entry(place).position
+        return None if place is None else ledger.entry(place)
 
     def _made(self, place: int) -> bool:
         """Whether this entry is of a model: numbers about the records are not read from the source's own moment."""
