@@ -1,7 +1,7 @@
 """`noisygd-delete quickstart`: from a file to a model, and to the certificate of a deletion.
 
-It runs the commands that a person would run, with what a draft and `advise` propose. Beside them it only keeps some rows apart to measure
-on, which no store and no file ever holds.
+It runs the commands that a person would run, with what a draft and `advise` propose. Beside them it only holds out some rows to measure on. No
+model learns from those and no file holds one; the store keeps salted digests of their names, so that a request for one is answered.
 """
 
 from __future__ import annotations
@@ -186,12 +186,14 @@ def _made_text(
     draft: Draft,
 ) -> list[str]:
     from .advised_plan import listed
-    from .init import without_label
+    from .init import left_out_lines, numbered_line
 
     rows = f"{made['records']} rows learned from, in {made['slots']} slots; {made['features']} features"
     unread = f"; columns left out: {listed(draft.left_out)}" if draft.left_out else ""
-    empty = f"; {without_label(made['unlabelled'])}" if made["unlabelled"] else ""
-    lines = [f"{folder}: {rows}, method '{made['plan']['method']}'{unread}{empty}"]
+    lines = [f"{folder}: {rows}, method '{made['plan']['method']}'{unread}"]
+    lines += left_out_lines(made, "was read off the data; see schema.toml")
+    if made["ids"]["numbered"]:
+        lines.append(numbered_line(made, parsed.data))
     if draft.shared and parsed.subject is None:
         lines.append(
             f"WARNING: several rows share a value of {draft.shared[0]!r}, and every figure is of one row alone: if it names persons, begin again "
@@ -218,7 +220,8 @@ def _made_text(
             f"R² {found['r2']:.3f}, mean absolute error {found['mean_absolute_error']:.4g}; always saying the median: "
             f"{found['baseline_mean_absolute_error']:.4g}"
         )
-    return [*lines, f"measured on {found['rows']} rows kept apart, which are in no model and no file here: {score}"]
+    listed_too = "; ranges and lists of schema.toml were read from them, too" if own else ""
+    return [*lines, f"measured on {found['rows']} held-out rows, from which no model learned{listed_too}: {score}"]
 
 
 def _answer(arguments: Sequence[str], run: Callable[[argparse.Namespace], int] | None = None) -> dict[str, Any]:

@@ -6,7 +6,8 @@ noise. Nothing is kept that the architecture does not list.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -18,7 +19,7 @@ from ..curator.curator import Release
 from ..curator.learning import check_edit, check_fit
 from ..curator.model import Model
 from ..engine import Execution
-from ..errors import BudgetExceeded, InvalidParameter, InvalidRequest, NotLearned, StoreError, count
+from ..errors import BudgetExceeded, InvalidParameter, InvalidRequest, NotLearned, StoreError, UnknownName, count
 from ..methods import Mechanism
 from ..methods.plan import Plan
 from ..records import EditCounts, EditRequest, Records, check_token
@@ -106,12 +107,15 @@ class Store:
             StoreError: there is something at `path` already.
         """
         from .filling import fill as filled
+        from .held_out import write_held_out
 
         def fill(disk: Disk, layout: Layout) -> Plan:
             plan, records = filled(disk, layout, reading, plan_for, tombstones)
             cls._check_fit(records, schema, plan)
             if dry_run:
                 raise DryRun
+            if reading.held_out is not None:
+                write_held_out(disk, layout, *reading.held_out.names())
             return plan
 
         cls._check_room(path)
@@ -494,12 +498,29 @@ class Store:
             SourceError: the source did not answer. If the deletion was committed there, the next call goes on from it.
         """
         execution = execution or Execution()
-        with self._rolling.changing(execution):
+        with self._rolling.changing(execution), self._explaining():
             request = training_table.in_text(request)
             if self.repeats(request):
                 return self._told(request.request_id)
             change = self.table.begin(request, publish=publish, note=lambda: self._note(request, case))
             return self._rolling.finish(change, execution)
+
+    @contextmanager
+    def _explaining(self) -> Iterator[None]:
+        """Raise `UnknownName` with what the store knows of the name: see `_explain`."""
+        try:
+            yield
+        except UnknownName as error:
+            raise self._explain(error) from None
+
+    def _explain(self, error: UnknownName) -> UnknownName:
+        """Return the error, with whether the name was held out, and whether a similar one is in the table."""
+        from .held_out import is_held_out
+
+        name, person = str(error.name), error.kind == "subject"
+        held_out = is_held_out(self._files.layout, name, person=person)
+        similar = error.similar or self.table.has_similar(name, person=person)
+        return UnknownName(error.kind, error.name, why=error.why, similar=similar, held_out=held_out)
 
     def _note(self, request: EditRequest, case: Case | None) -> None:
         """What is stated about a request goes to the register before anything is done for it."""
@@ -617,7 +638,7 @@ class Store:
                             continue
                         together.add(request, check_edit(self.records, self.plan, request))
                     except InvalidRequest as error:
-                        outcomes[-1] = error
+                        outcomes[-1] = self._explain(error) if isinstance(error, UnknownName) else error
                         continue
                 try:
                     if self._files.tombstones is not None:
@@ -657,7 +678,8 @@ class Store:
         request = training_table.in_text(request)
         if self.repeats(request):
             return {"edits": 0, "request_id_answered_before": True, "publication": "answered before", "steps": 0}
-        counts = self.table.counts_of(request)
+        with self._explaining():
+            counts = self.table.counts_of(request)
         if self._files.tombstones is not None and request.insertion is not None:
             self._files.tombstones.refuse(request.insertion.ids or ())
         answer: dict[str, Any] = {"edits": counts.total, "counts": counts.to_dict()}

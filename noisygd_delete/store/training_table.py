@@ -341,11 +341,21 @@ class TrainingTable:
         names = self.records.owners if persons else self.records.names
         return set() if names is None or not wanted else {str(names[slot]) for slot in names.find(wanted).tolist()}
 
+    def has_similar(self, name: str, *, person: bool) -> bool:
+        """Return whether another id, or person, in the table reads like this one."""
+        names = self.records.owners if person else self.records.names
+        return names is not None and names.has_similar(name)
+
     def rows_among(self, encoded: Encoded) -> int:
-        """How many of these rows are in the table: by id, or where they have none by being equal to a row there."""
-        if encoded.ids is not None:
+        """Return how many of these rows have an id that is in the table; or, as `matched_by` says, equal a row there."""
+        if self.matched_by(encoded) == "id":
+            assert encoded.ids is not None
             return len(set(encoded.ids) & set(self.records.ids))
         return equal_rows(table_parts(self.records), encoded)
+
+    def matched_by(self, encoded: Encoded) -> str:
+        """Return "id" or "content": what `rows_among` compares. Rows of equal content may be of different people."""
+        return "content" if encoded.ids is None else "id"
 
     def suited(self, plan: Plan) -> Plan:
         """The plan as it is run over these rows; raises `InvalidParameter` where it may not be."""

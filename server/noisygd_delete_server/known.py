@@ -198,7 +198,7 @@ class _Table:
         return {name: row for name, row in replaced.items() if name in there}
 
 
-def _askable(source: Source, ids: Sequence[str], persons: Sequence[str]) -> Iterator[tuple[list[str], list[str]]]:
+def _askable(source: Any, ids: Sequence[str], persons: Sequence[str]) -> Iterator[tuple[list[str], list[str]]]:
     if ids:
         yield list(ids), []
     if persons and source.subject is not None:
