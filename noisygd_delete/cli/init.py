@@ -222,6 +222,8 @@ def _tell(parsed: argparse.Namespace, schema: Schema, found: _Found, *, numbered
         told = found.left_out.text(plan.problem.rows_per_subject, schema.subject_column or str(schema.id_column))
         text += f"{told}\n" if told else ""
     text += f"{numbered_line(facts, parsed.data)}; new rows name theirs in a column {NUMBERED!r}\n" if numbered else ""
+    if not numbered and parsed.data is not None:
+        text += f"ids: column {schema.id_column!r}\n"
     if schema.from_data:
         text += f"WARNING: {_still_from_data(schema)}\n"
     return _show_made(parsed, schema, found.choice, text, facts)
@@ -330,6 +332,8 @@ def _schema(parsed: argparse.Namespace) -> Schema:
     from .advised_plan import listed
 
     schema = Schema.read(parsed.schema).with_columns(id=parsed.id, subject=parsed.subject)
+    if schema.id_column is None and parsed.data is not None:
+        schema = schema.with_columns(id=_index_column(parsed, schema))
     if not schema.confirmed:
         raise InvalidParameter(
             f"{parsed.schema}: confirmed = false: this is a draft whose ranges were read off the data. Replace them by ranges "
@@ -347,6 +351,21 @@ def _schema(parsed: argparse.Namespace) -> Schema:
             f"{parsed.schema}: --map {parsed.map} contradicts its [map], {schema.map.kind!r}; take one of them out"
         )
     return schema
+
+
+def _index_column(parsed: argparse.Namespace, schema: Schema) -> str | None:
+    """Return the column of the index that names the rows of the file; None where it has none."""
+    from ..features.schema.files import index_of
+
+    index = index_of(parsed.data)
+    if index is None:
+        return None
+    column = index.require(parsed.data)
+    if column in (*schema.columns, schema.label_column, schema.subject_column):
+        raise InvalidParameter(
+            f"{parsed.schema}: column {column!r} is the index of {parsed.data}, which names its rows; name another id column with --id COL"
+        )
+    return column
 
 
 def _numbered(schema: Schema) -> Schema:

@@ -370,11 +370,13 @@ class Draft(NamedTuple):
     text      TOML with one entry per column of the table; `confirmed = false`, and a question at every range and list
     left_out  the columns that it does not read
     shared    of these, ids of several rows: persons, perhaps
+    index     of the file, where it names the rows, in words
     """
 
     text: str
     left_out: tuple[str, ...] = ()
     shared: tuple[str, ...] = ()
+    index: str | None = None
 
 
 def draft_schema(table: Table, label: str, id: str | None = None, subject: str | None = None) -> Draft:
@@ -385,16 +387,24 @@ def draft_schema(table: Table, label: str, id: str | None = None, subject: str |
     empty = without_label(table.column(label, "the label"))
     if empty.any():
         table = table.part(np.flatnonzero(~empty).tolist())
+    index = table.index
+    asked = id
+    if id is None and index is not None and not index.problem and not index.is_default:
+        id = index.column
     named = {"id": id, "subject": subject}
     for role, name in named.items():
         if name is not None:
             table.column(name, role)
     labels = _label(table, label)
     looks = {
-        name: look_at(name, list(texts)) for name, texts in table.columns.items() if name not in (label, id, subject)
+        name: look_at(name, list(texts))
+        for name, texts in table.columns.items()
+        if name not in (label, id, subject, *(() if index is None else (index.column, *index.stored)))
     }
     ids = [name for name, look in looks.items() if look.seems == "id"] if id is None else []
     proposed = min(ids, key=lambda name: name.startswith("Unnamed: "), default=None)
+    if id is None and proposed is None and index is not None:
+        id = named["id"] = index.require(table.source)
     lines = [f"#:schema {JSON_SCHEMA.as_uri()}", _WARNING, "confirmed = false", 'rows = "unit"', "intercept = true"]
     if proposed is not None:
         lines.append(f"id = {_text(proposed)}  # ASK: every row has its own value: is it the record's id?")
@@ -413,7 +423,9 @@ def draft_schema(table: Table, label: str, id: str | None = None, subject: str |
             f"{table.source}: no column is left to tell {label!r} by ({why}); bring one that says something"
         )
     lines += [line for entry in columns.values() for line in ("", *entry)]
-    return Draft("\n".join(lines) + "\n", left_out, tuple(name for name in left_out if looks[name].seems == "shared"))
+    shared = tuple(name for name in left_out if looks[name].seems == "shared")
+    by_index = index is not None and asked is None and id == index.column
+    return Draft("\n".join(lines) + "\n", left_out, shared, index.text if index is not None and by_index else None)
 
 
 def _label(table: Table, label: str) -> list[str]:
