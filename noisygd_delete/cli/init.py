@@ -241,7 +241,9 @@ def left_out_lines(facts: Mapping[str, Any], whence: str = "of the schema") -> l
         (facts["unlabelled"], "have", "has", "no label"),
         (facts["beyond_rows_per_subject"], "are", "is", beyond),
     )
-    return [f"{rows} row{f's {many}' if rows > 1 else f' {one}'} {why}: left out" for rows, many, one, why in counts if rows]
+    return [
+        f"{rows} row{f's {many}' if rows > 1 else f' {one}'} {why}: left out" for rows, many, one, why in counts if rows
+    ]
 
 
 def numbered_line(facts: Mapping[str, Any], file: str) -> str:

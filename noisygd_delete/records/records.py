@@ -600,4 +600,3 @@ def _owners(subjects: Iterable[Id], length: int) -> Names:
     for name in subjects.others.values():
         check_name("subjects", name, InvalidRecords)
     return subjects
-
