@@ -22,7 +22,7 @@ from ..engine import Execution
 from ..errors import BudgetExceeded, InvalidParameter, InvalidRequest, NotLearned, StoreError, UnknownName, count
 from ..methods import Mechanism
 from ..methods.plan import Plan
-from ..records import EditCounts, EditRequest, Records, check_token
+from ..records import NO_EDITS, EditCounts, EditRequest, Records, check_token
 from ..register import Case
 from . import disk as presence
 from . import journal, models, onward, tie, training_table, transaction
@@ -449,8 +449,9 @@ class Store:
                 return self._told(request_id)
             self.table.note_erased(counts, position, request_id)
             if not self.ledger.releases:
-                return models.pending_answer(self.ledger, self._files.pending, request_id)
-        return replace(self.publish(execution=execution), request_id=request_id)
+                answer = models.pending_answer(self.ledger, self._files.pending, request_id)
+                return replace(answer, requested=counts)
+        return replace(self.publish(execution=execution), request_id=request_id, requested=counts)
 
     def note_erased(self, found: Iterable[Erased], execution: Execution | None = None) -> int:
         """Note what an application deleted in the source, each request once; how many requests were new. `publish` covers them. What the
@@ -503,7 +504,7 @@ class Store:
             if self.repeats(request):
                 return self._told(request.request_id)
             change = self.table.begin(request, publish=publish, note=lambda: self._note(request, case))
-            return self._rolling.finish(change, execution)
+            return replace(self._rolling.finish(change, execution), requested=change.counts)
 
     @contextmanager
     def _explaining(self) -> Iterator[None]:
@@ -686,18 +687,25 @@ class Store:
         answer |= {"request_id_answered_before": False, "steps": 0}
         if not (publish and self.ledger.releases):
             return answer | {"publication": "left for later"}
+        return answer | self.foresee_release(counts, delta=delta)
+
+    def foresee_release(self, counts: EditCounts = NO_EDITS, *, delta: float = 1e-6) -> dict[str, Any]:
+        """Return what the next release would cost, with these edits beside those that wait; nothing is changed."""
         ahead = self.accountant.ahead()
+        left = ahead.remaining().to_dict()
         event = ahead.publication(
             self._files.pending + counts,
             touched=self.plan.mechanism.carries is not None and self.table.is_cut(self._files.pending),
         )
         if event is None or (self.ledger.head.model is None and event.kind == "unlearn"):
-            return answer | {"publication": "withheld"}
+            return {"publication": "withheld", "left": left, "left_after": left}
         ahead.add(event)
         foreseen = ahead.foresight(delta)
         alone, observed = ahead.deletion(delta) if event.counts.erased else (None, None)
-        return answer | {
+        return {
             "publication": "published",
+            "left": left,
+            "left_after": ahead.remaining().to_dict(),
             "steps": event.steps,
             "gradient_evaluations": self.plan.gradient_evaluations["learn" if event.kind == "relearn" else "delete"],
             "delta": delta,
@@ -735,7 +743,8 @@ class Store:
         assert position is not None
         covered = self.ledger.covering(position)
         covering = self.ledger.entry(position if covered is None else covered)
-        release = replace(models.told_answer(covering), request_id=request_id)
+        made = self.ledger.edited(position)
+        release = replace(models.told_answer(covering), request_id=request_id, requested=made if made.total else None)
         in_force = (
             covering.event is not None and release.release == self.ledger.model_release and self.ledger.head.in_force
         )
