@@ -244,20 +244,27 @@ def _said(arguments: Sequence[str], run: Callable[[argparse.Namespace], int] | N
 
 
 def answered(draft: str, ask: Callable[[str, str], str]) -> str:
-    """The draft with a person's answers in it.
+    """The draft with a person's answers in it. Columns of truth values, such as 0 and 1, are one question together.
 
     Args:
         ask: given an entry's name and the line of its range or list, what is public instead: "" (it is the data's own), "public", two
             numbers, the ends of a public range, or one that none is larger than, known in order of magnitude alone: +m where none is below 0.
     """
     lines, name, values = draft.splitlines(), "", 0
+    truths = _columns_of_truths(draft)
+    of_truths: str | None = None
     for at, line in enumerate(lines):
         if line.startswith("["):
             name = line.strip("[]").removeprefix("columns.").strip('"')
         elif line.startswith(_KINDS):
             values = at
         elif line.startswith(_OWN):
-            answer = ask(name, lines[values])
+            if name not in truths:
+                answer = ask(name, lines[values])
+            else:
+                if of_truths is None:
+                    of_truths = ask(", ".join(truths), f"boolean = {' or '.join(dict.fromkeys(truths.values()))}")
+                answer = of_truths
             if answer:
                 lines[at] = ""
             if answer not in ("", _PUBLIC):
@@ -271,6 +278,18 @@ def answered(draft: str, ask: Callable[[str, str], str]) -> str:
                     kept if high or "transform" not in kept else "" for kept in lines[values + 1 : at]
                 ]
     return "\n".join(lines) + "\n"
+
+
+def _columns_of_truths(draft: str) -> dict[str, str]:
+    """Return the columns of a draft whose two values are a pair of truth values, and each pair as text."""
+    from ..features.schema.draft import TRUTHS
+
+    found = {}
+    for name, entry in tomllib.loads(draft).get("columns", {}).items():
+        pair = entry.get("boolean")
+        if pair is not None and tuple(value.lower() for value in pair) in TRUTHS:
+            found[name] = "/".join(pair)
+    return found
 
 
 def _ask(name: str, values: str) -> str:

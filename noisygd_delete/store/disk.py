@@ -435,6 +435,9 @@ def require_store(layout: Layout) -> None:
     if not there:
         raise StoreError(f"{layout.root}: there is no store here; check the path, or make one with init")
     if not _committed(layout):
+        inside = Layout(layout.root / "store")  # as `quickstart` makes it
+        if inside.root.is_dir() and _committed(inside):
+            raise StoreError(f"{layout.root}: not a store; the store is in it: give {inside.root}")
         raise StoreError(
             f"{layout.root}: no store, or one whose init was interrupted; run init again (it clears what it left)"
         )

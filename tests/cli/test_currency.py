@@ -20,7 +20,7 @@ classes = ["no", "yes"]
 bounds = [0, 100]
 """
 PLANS = {
-    "noisy steps": ["--method", "sharp", "--order", "4", "--releases", "9"],
+    "noisy steps": ["--method", "sharp", "--order", "4", "--releases", "40"],
     "solver, a total": ["--method", "perturbed", "--total-epsilon", "9", "--total-delta", "1e-5"],
     "solver, pairs and a total": ["--method", "minimiser", "--dp", "2", "--deletion", "0.5", "--delta", "1e-7", "--total-epsilon", "20"],
     "no cap": ["--method", "perturbed", "--no-total"],

@@ -18,7 +18,7 @@ import pytest
 from benchmarks.quickstart import attempt
 from noisygd_delete.cli.quickstart import _is_range, answered
 from noisygd_delete.errors import InvalidSchema
-from noisygd_delete.features.schema import HeldOut, RecordFile, Schema
+from noisygd_delete.features.schema import HeldOut, RecordFile, Schema, Table, draft_schema
 from noisygd_delete.store import Store
 from tests.cli.planned import main
 
@@ -240,6 +240,37 @@ def test_answers_change_the_entries_that_they_are_about() -> None:
     assert answered(draft, lambda name, values: told[name]) == (
         '[label]\nclasses = ["a", "b"]\n\n\n[columns."size"]\nbounds = [0, 120]\n\n\n[columns.town]\ncategories = ["u"]\nfrom_data = true\n'
     )
+
+
+@pytest.mark.parametrize("answer", ["", "public"])
+@pytest.mark.parametrize(
+    "pairs", [[("0", "1")], [("0", "1"), ("no", "yes"), ("False", "True")], [("0", "1"), ("F", "M")]]
+)
+def test_columns_of_truth_values_are_one_question(pairs: list[tuple[str, str]], answer: str) -> None:
+    """However many there are; two values of another kind, such as F and M, are asked for by themselves."""
+    columns = {f"c{k}": pairs[k % len(pairs)] for k in range(7)}
+    rows = [[pair[k % 2] for pair in columns.values()] for k in range(40)]
+    table = Table(
+        "d.csv", {"y": ["a", "b"] * 20, **{name: [row[k] for row in rows] for k, name in enumerate(columns)}}, range(40)
+    )
+    asked: list[str] = []
+
+    def ask(name: str, values: str) -> str:
+        asked.append(name)
+        return answer
+
+    made = tomllib.loads(answered(draft_schema(table, "y").text, ask))
+    others = sum(pair == ("F", "M") for pair in columns.values())
+    assert len(asked) == 2 + others, "the label, and the truth values together"
+    own = {name for name, entry in made["columns"].items() if entry.get("from_data")}
+    assert own == (set() if answer else set(columns))
+
+
+def test_the_folder_that_quickstart_made_leads_to_its_store(folder: Path, capsys, printed) -> None:
+    printed(*quickstart())
+    for command in (["predict", "people", "--data", "people.csv"], ["status", "people"], ["delete", "people", "117"]):
+        assert main(command) == 2
+        assert f"give {Path('people/store').resolve()}" in capsys.readouterr().err
 
 
 def test_one_number_is_a_range_known_in_order_of_magnitude() -> None:

@@ -32,7 +32,7 @@ _MAYBE_EMPTY = (  # no value where all others are numbers or dates
     *("inf", "-inf", "Inf", "-Inf", "Infinity", "-Infinity"),
 )
 _MOST_WORDS = 3  # such as "unknown", among numbers that are four fifths of the rows
-_TRUTHS = (("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("0", "1"), ("0.0", "1.0"), ("off", "on"))
+TRUTHS = (("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("0", "1"), ("0.0", "1.0"), ("off", "on"))
 _ON_A_SCALE = ("number", "date", "time")  # their missing cells get a column of their own
 _MOST_CATEGORIES = 64
 _ROWS_PER_CATEGORY, _LARGEST_LIST = 200, 256  # a large table may list more
@@ -171,7 +171,7 @@ def _have_digits_of_ids(plain: Counts) -> bool:
 def _pair(plain: Counts) -> list[str]:
     """The two values, no before yes."""
     lowered = {text.lower(): text for text in plain}
-    for no, yes in _TRUTHS:
+    for no, yes in TRUTHS:
         if set(lowered) == {no, yes}:
             return [lowered[no], lowered[yes]]
     numbers = _numbers(plain)
