@@ -37,6 +37,7 @@ from ..errors import StoreCorrupt, StoreError, StoreLocked
 FORMAT = 4
 # 1: edits were counted, their kinds not recorded; 2: request ids stood in the ledger in clear; 3: no ties
 READABLE = (1, 2, 3, 4)
+LONGEST_COPY = 1 << 27  # bytes of plan.json or schema.json
 TEMPORARY = ".tmp"
 FORMER = ".old"  # second name of a file that is being exchanged for a new one
 ROW = "<f4"

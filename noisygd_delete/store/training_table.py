@@ -171,6 +171,20 @@ def has_long_names(records: Records) -> bool:
     return bool(records.names.others or (records.owners is not None and records.owners.others))
 
 
+def _brings_long_names(records: Records, change: Change) -> bool:
+    """Return whether an edit writes a name that no cell of this table holds."""
+    held = change.of_slots
+    assert held is not None
+    kinds = ((records.names, held.edits.ids), (records.owners, held.edits.subjects))
+    return any(
+        len(str(name).encode()) >= 8 * names.cells.shape[1]
+        for names, given in kinds
+        if names is not None
+        for name in given
+        if name is not None
+    )
+
+
 def _from_database(layout: Layout, slots: int, *, with_subjects: bool) -> tuple[Names, Names | None]:
     """The names of a store that an earlier version wrote, where they are a database."""
     with connect(layout.ids_database) as connection:
@@ -423,7 +437,7 @@ class TrainingTable:
         self._apply(change)
         if self._records is not None:
             self._records.note_rows(change.counts)
-            if has_long_names(self._records):
+            if has_long_names(self._records) or _brings_long_names(self._records, change):
                 self.forget()  # what is mapped shows every change, but for these
         ledger = self._files.ledger
         pending, entries, spent = self._files.pending, list[Entry](), models.spent_answer(ledger)
