@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from noisygd_delete import EditRequest
+from noisygd_delete import Budget, EditRequest
 from noisygd_delete.errors import InvalidRequest, StoreError
 from noisygd_delete.store import Store, journal, verify
 from noisygd_delete.store.layout import Layout
@@ -17,6 +17,7 @@ from .conftest import made, name
 
 LENGTH = 1 << 31  # bytes, in no block of the disk
 MEMORY = 1 << 28
+SUMS = {"method": "sums", "releases": 8, "budget": Budget.from_gdp(dp=2.0, deletion=0.5)}
 
 
 def lengthen(path: Path) -> None:
@@ -44,11 +45,13 @@ PLACES = (
 )
 
 
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("method", ["sharp", "sums"])
-def test_a_file_longer_than_memory(tmp_path: Path, place: str, method: str) -> None:
+@pytest.mark.parametrize(
+    ("method", "place"),
+    [*(("sharp", place) for place in PLACES), *(("sums", place) for place in PLACES[:3])],
+)
+def test_a_file_longer_than_memory(tmp_path: Path, method: str, place: str) -> None:
     """`sums` reads patches and draws. It is neither held in memory nor written out, a hole being erased already."""
-    changes = {"method": "sums", "regularization": 0.5} if method == "sums" else {}
+    changes = SUMS if method == "sums" else {}
     path = made(tmp_path / "store", **changes)
     with Store.open(path) as store:
         store.serve(EditRequest.delete([name(1)], request_id="r"), publish=False)
