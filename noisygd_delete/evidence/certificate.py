@@ -19,7 +19,7 @@ from ..errors import InvalidParameter, count
 from ..methods.plan import Plan
 from ..methods.reading import plan_from_dict
 from ..privacy.guarantee import stated_delta
-from ..privacy.sentences import CATALOGUE, WRITTEN, rounded_up
+from ..privacy.sentences import WRITTEN, rounded_up
 from ..register.case import in_json, local_day, moment
 from ..version import __version__
 from .claims import KEYS, Claim, sentence, terms
@@ -27,7 +27,7 @@ from .deriving import claims_of
 from .facts import Erasure, in_order, made_by, number, version
 from .notices import Notices
 
-FORMAT = f"noisygd-delete/erasure-certificate/{CATALOGUE}"
+FORMAT = "noisygd-delete/erasure-certificate/1"
 SOFTWARE = "noisygd-delete"
 BLOCKS = ("format", "identity", "request", "action", "evidence", "public_facts", "claims", "signature")
 # forecasts, and what a plan was searched by: no claim follows from them

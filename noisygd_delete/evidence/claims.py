@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InvalidParameter
-from ..privacy.sentences import CATALOGUE, brief, catalogue, fill, shown
+from ..privacy.sentences import brief, catalogue, fill, shown
 from ..register.case import day
 
 
@@ -191,7 +191,7 @@ def sentence(claim: Claim, language: str = "en") -> str:
     """
     key = KEYS.get(claim.key)
     if key is None or set(claim.values) != set(key.values):
-        raise InvalidParameter(f"{claim.key[:60]!r} with these values is no claim of catalogue {CATALOGUE}")
+        raise InvalidParameter(f"{claim.key[:60]!r} with these values is no claim that this version knows")
     words = catalogue(language)
     filled = {name: _written(value, key.values[name], words) for name, value in claim.values.items()}
     if claim.conditions:
