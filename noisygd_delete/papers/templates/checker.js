@@ -4359,7 +4359,7 @@ return $.b.min([plain, optimal([centre]), least([optimal, $.sub(centre, 2n), $.a
 return {renyi_epsilon, renyi_log_delta, renyi_epsilon_optimal, renyi_log_delta_optimal, _SECOND_EVENT, _log_mass, _pair_epsilon, _log_r, _least_share, rate_epsilon, rate_log_delta, rate_for, zero_out_renyi, replace_renyi, _LEAST, _MOST, _sound, _best, curve_epsilon, curve_log_delta, MARGIN, log_sum, log_down, sum_up, least, UNIT, logsumexp, gammaln, best_order, LEAST_LOG};
 })();
 $.modules["privacy.guarantee"] = (() => {
-let ONE_DIRECTION, SEVERAL_DIRECTIONS, WEAKLY_CONVEX, _COSTS, FORMS, MOST, Curve, fewer, Worlds, ADJACENCIES, DELETION_NOTIONS, LEAST_DELTA, NON_ADAPTIVE, stated_delta, Guarantee;
+let ONE_DIRECTION, SEVERAL_DIRECTIONS, WEAKLY_CONVEX, _COSTS, FORMS, MOST, Curve, fewer, Worlds, ADJACENCIES, DELETION_NOTIONS, LEAST_DELTA, LARGEST_DELTA, NON_ADAPTIVE, stated_delta, Guarantee;
 const math = $.libraries["math"];
 const Callable = $.libraries["collections.abc"]["Callable"];
 const asdict = $.libraries["dataclasses"]["asdict"];
@@ -4465,10 +4465,14 @@ return $.mul($.mul(($.t($.ga(self, "between_records")) ? 2n : 1n), lipschitz), r
 ADJACENCIES = $.tuple([$.ga(Worlds, "REPLACE"), $.ga(Worlds, "ZERO_OUT")]);
 DELETION_NOTIONS = $.tuple([$.ga(Worlds, "DEFINITION_4_1"), $.ga(Worlds, "PAIRWISE")]);
 LEAST_DELTA = $.pow(2.0, $.neg(256n));
+LARGEST_DELTA = 0.01;
 NON_ADAPTIVE = "requests did not depend on earlier models";
 stated_delta = $.fn("stated_delta", ["name", "value"], {}, function (name, value) {
 let delta;
 delta = probability([name, value]);
+if (!$.t($.le(delta, LARGEST_DELTA))) {
+throw $.raised(InvalidParameter([("" + "must be at most " + $.formatted(LARGEST_DELTA, "", ("" + "g")) + ": it is the share of cases in which a figure may fail; take one far below one in the number of records")], {...$.named($.dict([[name, delta]]))}));
+}
 if (!$.t($.le(LEAST_DELTA, delta))) {
 throw $.raised(InvalidParameter([("" + "must be at least " + $.formatted(LEAST_DELTA, "", ("" + ".2g")) + ": the noise comes from a 256-bit key, and no smaller \u03b4 means anything")], {...$.named($.dict([[name, delta]]))}));
 }
@@ -4651,7 +4655,7 @@ throw $.raised(InvalidParameter([("" + "not a guarantee: " + $.formatted(error, 
 return null;
 }));
 }), [["about", () => ["is", $.b.str]], ["adjacency", () => ["is", Worlds]], ["gdp_squared", () => ["is", $.b.float]], ["rate", () => ["is", $.b.float]], ["points", () => ["of", $.b.tuple, ["parts", $.b.tuple, ["is", $.b.float], ["is", $.b.float]]]], ["curves", () => ["of", $.b.tuple, ["parts", $.b.tuple, ["is", Curve], ["is", $.b.float]]]], ["rows", () => ["is", $.b.int]], ["source", () => ["is", $.b.str]], ["assumptions", () => ["of", $.b.tuple, ["is", $.b.str]]], ["proven", () => ["is", $.b.bool]], ["slack", () => ["is", $.b.float]]], {frozen: true});
-return {ONE_DIRECTION, SEVERAL_DIRECTIONS, WEAKLY_CONVEX, _COSTS, FORMS, MOST, Curve, fewer, Worlds, ADJACENCIES, DELETION_NOTIONS, LEAST_DELTA, NON_ADAPTIVE, stated_delta, Guarantee, InvalidParameter, probability, Word, Callable, bound, renyi_order, non_negative, count, choice, curve_epsilon, replace, asdict, UNIT, sum_up, curve_log_delta};
+return {ONE_DIRECTION, SEVERAL_DIRECTIONS, WEAKLY_CONVEX, _COSTS, FORMS, MOST, Curve, fewer, Worlds, ADJACENCIES, DELETION_NOTIONS, LEAST_DELTA, LARGEST_DELTA, NON_ADAPTIVE, stated_delta, Guarantee, InvalidParameter, probability, Word, Callable, bound, renyi_order, non_negative, count, choice, curve_epsilon, replace, asdict, UNIT, sum_up, curve_log_delta};
 })();
 $.modules["privacy.budget"] = (() => {
 let _gdp_for, Measures, Budget, in_numbers, Total;
@@ -8785,7 +8789,7 @@ return null;
 return {HARDLY, NOT_COVERED, claims_of, release_served, guarantees, whole_persons, _done, _source, _figures, figure, _finite, conditions_of, _each_once, _in_time, _notices, _elsewhere, _may_have_used, _to_do, Claim, Statuses, KEYS, Any, Mapping, InvalidParameter, UNKNOWN, right_of_hundred, Worlds};
 })();
 $.modules["evidence.certificate"] = (() => {
-let FORMAT, SOFTWARE, LARGEST_DELTA, BLOCKS, _REQUEST, _EVIDENCE, _FACTS, checked_delta, check_facts, stated, erasure_of, read_history;
+let FORMAT, SOFTWARE, BLOCKS, _REQUEST, _EVIDENCE, _FACTS, check_facts, stated, erasure_of, read_history;
 const MOST_TALLIES = $.modules["accountant.tallies"]["MOST_TALLIES"];
 const Tallied = $.modules["accountant.tallies"]["Tallied"];
 const Tally = $.modules["accountant.tallies"]["Tally"];
@@ -8805,17 +8809,10 @@ const version = $.modules["evidence.facts"]["version"];
 const Notices = $.modules["evidence.notices"]["Notices"];
 FORMAT = "noisygd-delete/erasure-certificate/1";
 SOFTWARE = "noisygd-delete";
-LARGEST_DELTA = 0.01;
 BLOCKS = $.tuple(["format", "identity", "request", "action", "evidence", "public_facts", "claims", "signature"]);
 _REQUEST = $.tuple(["request_id", "received", "edited", "served", "rows", "replaced", "inserted", "remaining"]);
 _EVIDENCE = $.tuple(["checked", "audit", "ledger_entries", "ledger_sha256", "from_data", "by_calendar", "deleted_at", "read_at", "counted", "residue", "publishers"]);
 _FACTS = $.dict([["request", $.dict((function* ($first) { for (const $v1 of $.each($first)) { let name; name = $v1; yield [name, name]; } })(_REQUEST))], ["action", $.dict([["status", "status"], ["release", "release"], ["model_before_sha256", "model_before"], ["model_after_sha256", "model_after"]])], ["evidence", $.dict((function* ($first) { for (const $v2 of $.each($first)) { let name; name = $v2; yield [name, name]; } })(_EVIDENCE))]]);
-checked_delta = $.fn("checked_delta", ["delta"], {}, function (delta) {
-if (!$.t($.le(stated_delta(["delta", delta]), LARGEST_DELTA))) {
-throw $.raised(InvalidParameter([("" + "must be at most " + $.formatted(LARGEST_DELTA, "", ("" + "g")) + ": it is the share of cases in which a figure may fail; take one far below one in the number of records")], {"delta": delta}));
-}
-return $.b.float([delta]);
-});
 check_facts = $.fn("check_facts", ["erasure", "plan", "history"], {}, function (erasure, plan, history) {
 if (($.t(!$.is($.ga(erasure, "ledger_entries"), null)) && !$.t($.lt($.ga(history, "releases"), $.ga(erasure, "ledger_entries"))))) {
 throw $.raised(InvalidParameter([("" + "is too few: " + $.formatted($.ga(history, "releases"), "", "") + " releases and the beginning have one each")], {"ledger_entries": $.ga(erasure, "ledger_entries")}));
@@ -8851,9 +8848,9 @@ throw $.raised(InvalidParameter([("" + "the ledger must be a list of at most " +
 }
 listed = [...(function* ($first) { for (const $v12 of $.each($first)) { let fields; fields = $v12; yield $.cm(Tally, "from_dict", [fields]); } })(ledger)];
 tallies = Tallied([listed, ($.t($.is(about, null)) ? null : count(["release", about]))]);
-return $.tuple([plan_from_dict([$.gi(public$, "plan")]), tallies, checked_delta([$.gi(public$, "delta")])]);
+return $.tuple([plan_from_dict([$.gi(public$, "plan")]), tallies, stated_delta(["delta", $.gi(public$, "delta")])]);
 });
-return {FORMAT, SOFTWARE, LARGEST_DELTA, BLOCKS, _REQUEST, _EVIDENCE, _FACTS, checked_delta, check_facts, stated, erasure_of, read_history, made_by, version, number, in_json, local_day, in_order, moment, __version__, Erasure, Notices, plan_from_dict, count, Tallied, Tally, MOST_TALLIES, InvalidParameter, stated_delta};
+return {FORMAT, SOFTWARE, BLOCKS, _REQUEST, _EVIDENCE, _FACTS, check_facts, stated, erasure_of, read_history, made_by, version, number, in_json, local_day, in_order, moment, __version__, Erasure, Notices, stated_delta, plan_from_dict, count, Tallied, Tally, MOST_TALLIES, InvalidParameter};
 })();
 $.modules["evidence.verification"] = (() => {
 let SAME, MOST_CLAIMS, verify_certificate, read_claims, _facts, over_budget, _claims, claims_fault, _short, _known, _typed, covers, _holds, _named, _format, _signature, _model;
