@@ -399,7 +399,7 @@ def test_the_index_of_a_parquet_file_names_its_rows(index: str, tmp_path: Path, 
         "named": pandas.Index([f"p{k}" for k in range(rows)], name="pid"),
     }
     table = pandas.DataFrame(
-        {"x": [k * 7 % rows for k in range(rows)], "y": ["a", "b"] * (rows // 2)}, index=indexes[index]
+        {"x": [k * 7 % 90 for k in range(rows)], "y": ["a", "b"] * (rows // 2)}, index=indexes[index]
     )
     table.to_parquet("d.parquet")
     names = list(map(str, pandas.read_parquet("d.parquet").index))
