@@ -194,8 +194,8 @@ def _made_text(
     lines += left_out_lines(made, "was read off the data; see schema.toml")
     if made["ids"]["numbered"]:
         lines.append(numbered_line(made, parsed.data))
-    elif draft.index is not None:
-        lines.append(f"the pandas index of {parsed.data} names the records: {draft.index}")
+    elif draft.named_by is not None:
+        lines.append(f"the pandas index of {parsed.data} names the records: {draft.named_by}")
     if draft.shared and parsed.subject is None:
         lines.append(
             f"WARNING: several rows share a value of {draft.shared[0]!r}, and every figure is of one row alone: if it names persons, begin again "

@@ -370,13 +370,13 @@ class Draft(NamedTuple):
     text      TOML with one entry per column of the table; `confirmed = false`, and a question at every range and list
     left_out  the columns that it does not read
     shared    of these, ids of several rows: persons, perhaps
-    index     of the file, where it names the rows, in words
+    named_by  the index of the file, where it names the rows, in words
     """
 
     text: str
     left_out: tuple[str, ...] = ()
     shared: tuple[str, ...] = ()
-    index: str | None = None
+    named_by: str | None = None
 
 
 def draft_schema(table: Table, label: str, id: str | None = None, subject: str | None = None) -> Draft:

@@ -84,10 +84,11 @@ def read_index(schema: Any, rows: int) -> Index | None:
 
 
 def _range(level: dict[str, Any], columns: list[str], rows: int) -> Index | None:
-    first, stop, step = ends = tuple(level.get(key) for key in ("start", "stop", "step"))
+    ends: list[Any] = [level.get(key) for key in ("start", "stop", "step")]
+    first, stop, step = ends
     whole = all(isinstance(end, int) and not isinstance(end, bool) and abs(end) < _LARGEST for end in ends)
     if level.get("kind") != "range" or not whole or not step or len(range(first, stop, step)) != rows:
         return None
-    name = level.get("name")
+    name: Any = level.get("name")
     own = isinstance(name, str) and name.strip() == name != "" and name not in columns
-    return Index(name if own else _UNNAMED, first, step)
+    return Index(str(name) if own else _UNNAMED, first, step)
