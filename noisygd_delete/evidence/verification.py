@@ -19,9 +19,9 @@ from ..privacy.sentences import right_of_hundred
 from ..records import bounded
 from ..register.case import day
 from ..store.ledger import Ledger
-from .certificate import BLOCKS, FORMAT, check_facts, erasure_of, read_history, stated
+from .certificate import BLOCKS, FORMAT, check_catalogue, check_facts, erasure_of, read_history, stated
 from .checks import LAST_DIGITS, REFUSALS, Check, Verification, at_least, brief, difference
-from .claims import KEYS, Claim, of_history
+from .claims import KEYS, Claim, of_history, select_owed
 from .deriving import claims_of
 from .signing import key_id, read_public, signed_by
 
@@ -74,6 +74,7 @@ def _facts(certificate: Mapping[str, Any]) -> Check:
             certificate_id=identity["certificate_id"],
             issued=identity["issued"],
             made_by=identity["version"],
+            catalogue=identity["catalogue"],
         )
         for name in again:
             found = difference(certificate[name], again[name], f"{name}.")
@@ -99,22 +100,26 @@ def over_budget(plan: Plan) -> str | None:
 
 def _claims(certificate: Mapping[str, Any]) -> Check:
     try:
-        said = read_claims(certificate)
+        said, catalogue = read_claims(certificate), check_catalogue(certificate["identity"]["catalogue"])
         plan, history, delta = read_history(certificate)
         proven = claims_of(erasure_of(certificate), plan, history, delta)
-        fault = claims_fault(said, proven)
+        fault = claims_fault(said, select_owed(proven, catalogue), catalogue)
     except REFUSALS as error:
         return Check("claims", False, f"cannot be compared: {brief(error)}")
     if fault is not None:
         return Check("claims", False, fault)
-    return Check("claims", True, f"{len(said)} claims, each at least what the facts prove")
+    return Check("claims", True, f"{len(said)} claims of catalogue {catalogue}, each at least what the facts prove")
 
 
-def claims_fault(said: Sequence[Claim], proven: Sequence[Claim]) -> str | None:
-    """What is claimed beyond what is proven, or is left unsaid; None where nothing is."""
+def claims_fault(said: Sequence[Claim], proven: Sequence[Claim], catalogue: int) -> str | None:
+    """What is claimed beyond what is proven, or is left unsaid; None where nothing is.
+
+    Args:
+        said: the claims of a certificate. proven: those that it owes. catalogue: the one that the certificate names.
+    """
     for claim in said:
-        if not _known(claim):
-            return f"{str(claim.key)[:60]!r} is no claim with these values and conditions"
+        if not _known(claim) or max(KEYS[name].since for name in (claim.key, *claim.conditions)) > catalogue:
+            return f"{str(claim.key)[:60]!r} with these values and conditions is no claim of catalogue {catalogue}"
     left: dict[str, list[Claim]] = {}
     for claim in said:
         left.setdefault(claim.key, []).append(claim)

@@ -421,7 +421,7 @@ def check(paper: dict[str, Any]) -> str:
     Raises:
         Refused: it does not, or is none that this file can judge.
     """
-    need(paper["format"] == FORMAT, "another format")
+    need(paper["format"] == FORMAT and paper["identity"]["catalogue"] == 1, "another format or catalogue of claims")
     signer = check_signature(paper)
     releases, problem = history(paper), paper["public_facts"]["plan"]["problem"]
     request, about = paper["request"], paper["action"]["release"]

@@ -74,7 +74,10 @@ def test_the_page_and_python_judge_ten_thousand_mutants_alike(
 
 
 FAULTS = {
-    "claims are not compared": ("fault = claims_fault([said, proven]);", "fault = null;"),
+    "claims are not compared": (
+        "fault = claims_fault([said, select_owed([proven, catalogue]), catalogue]);",
+        "fault = null;",
+    ),
     "a plan may exceed its budget": ("over = over_budget([plan]);", "over = null;"),
     "the signature is not asked about": ("if ($.answers.get(name) !== true) throw", "if (false) throw"),
     "a bound may be less than is proven": (

@@ -2954,7 +2954,7 @@ NOTHING_STATED = Notices([]);
 return {LONGEST, TEXTS, text, Notices, _RESTRICTED, _NOTICED, NOTHING_STATED, date, Reasons, days, InvalidParameter, count, day, local_day, in_json, fields, moved_by, last_day, datetime};
 })();
 $.modules["evidence.claims"] = (() => {
-let Claimable, Claim, _FIGURE, _LEDGER, _HISTORY, KEYS, sentence, conditions_in_words, _written, of_history;
+let CATALOGUE, Claimable, Claim, _FIGURE, _LEDGER, _HISTORY, KEYS, sentence, conditions_in_words, _written, select_owed, of_history;
 const Mapping = $.libraries["collections.abc"]["Mapping"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const Any = $.libraries["typing"]["Any"];
@@ -2964,10 +2964,12 @@ const catalogue = $.libraries["privacy.sentences"]["catalogue"];
 const fill = $.modules["privacy.sentences"]["fill"];
 const shown = $.modules["privacy.sentences"]["shown"];
 const day = $.modules["register.case"]["day"];
+CATALOGUE = 1n;
 Claimable = $.dataclass($.cls("Claimable", [], ($ns) => {
 $ns.needs = "the request";
 $ns.row = "";
-}), [["role", () => ["is", $.b.str]], ["values", () => ["parts", Mapping, ["is", $.b.str], ["is", $.b.str]]], ["needs", () => ["is", $.b.str]], ["row", () => ["is", $.b.str]]], {frozen: true});
+$ns.since = 1n;
+}), [["role", () => ["is", $.b.str]], ["values", () => ["parts", Mapping, ["is", $.b.str], ["is", $.b.str]]], ["needs", () => ["is", $.b.str]], ["row", () => ["is", $.b.str]], ["since", () => ["is", $.b.int]]], {frozen: true});
 Claim = $.dataclass($.cls("Claim", [], ($ns) => {
 $ns.conditions = $.tuple([]);
 $ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
@@ -3017,10 +3019,13 @@ return $.b.str([$.cm($.gi(words, "words"), "get", [value, value])]);
 }
 return $.b.str([value]);
 });
+select_owed = $.fn("select_owed", ["claims", "catalogue"], {}, function (claims, catalogue) {
+return [...(function* ($first) { for (const $v4 of $.each($first)) { let claim; claim = $v4; if (!$.t($.le($.ga($.gi(KEYS, $.ga(claim, "key")), "since"), catalogue))) continue; yield Claim([$.ga(claim, "key"), $.ga(claim, "values"), $.b.tuple([(function* ($first) { for (const $v5 of $.each($first)) { let name; name = $v5; if (!$.t($.le($.ga($.gi(KEYS, name), "since"), catalogue))) continue; yield name; } })($.ga(claim, "conditions"))])]); } })(claims)];
+});
 of_history = $.fn("of_history", ["key"], {}, function (key) {
 return $.both($.eq($.ga($.gi(KEYS, key), "needs"), _HISTORY), () => $.has($.tuple(["condition", "limit"]), $.ga($.gi(KEYS, key), "role")));
 });
-return {Claimable, Claim, _FIGURE, _LEDGER, _HISTORY, KEYS, sentence, conditions_in_words, _written, of_history, Any, Mapping, fill, catalogue, InvalidParameter, day, brief, shown};
+return {CATALOGUE, Claimable, Claim, _FIGURE, _LEDGER, _HISTORY, KEYS, sentence, conditions_in_words, _written, select_owed, of_history, catalogue, Any, Mapping, fill, InvalidParameter, day, brief, shown};
 })();
 $.modules["papers.catalogue"] = (() => {
 let figure;
@@ -8789,7 +8794,7 @@ return null;
 return {HARDLY, NOT_COVERED, claims_of, release_served, guarantees, whole_persons, _done, _source, _figures, figure, _finite, conditions_of, _each_once, _in_time, _notices, _elsewhere, _may_have_used, _to_do, Claim, Statuses, KEYS, Any, Mapping, InvalidParameter, UNKNOWN, right_of_hundred, Worlds};
 })();
 $.modules["evidence.certificate"] = (() => {
-let FORMAT, SOFTWARE, BLOCKS, _REQUEST, _EVIDENCE, _FACTS, check_facts, stated, erasure_of, read_history;
+let FORMAT, SOFTWARE, BLOCKS, _REQUEST, _EVIDENCE, _FACTS, _SINCE, check_facts, stated, _facts_of, check_catalogue, erasure_of, read_history;
 const MOST_TALLIES = $.modules["accountant.tallies"]["MOST_TALLIES"];
 const Tallied = $.modules["accountant.tallies"]["Tallied"];
 const Tally = $.modules["accountant.tallies"]["Tally"];
@@ -8801,6 +8806,7 @@ const in_json = $.modules["register.case"]["in_json"];
 const local_day = $.modules["register.case"]["local_day"];
 const moment = $.modules["register.case"]["moment"];
 const __version__ = $.modules["version"]["__version__"];
+const CATALOGUE = $.modules["evidence.claims"]["CATALOGUE"];
 const Erasure = $.modules["evidence.facts"]["Erasure"];
 const in_order = $.modules["evidence.facts"]["in_order"];
 const made_by = $.modules["evidence.facts"]["made_by"];
@@ -8813,6 +8819,7 @@ BLOCKS = $.tuple(["format", "identity", "request", "action", "evidence", "public
 _REQUEST = $.tuple(["request_id", "received", "edited", "served", "rows", "replaced", "inserted", "remaining"]);
 _EVIDENCE = $.tuple(["checked", "audit", "ledger_entries", "ledger_sha256", "from_data", "by_calendar", "deleted_at", "read_at", "counted", "residue", "publishers"]);
 _FACTS = $.dict([["request", $.dict((function* ($first) { for (const $v1 of $.each($first)) { let name; name = $v1; yield [name, name]; } })(_REQUEST))], ["action", $.dict([["status", "status"], ["release", "release"], ["model_before_sha256", "model_before"], ["model_after_sha256", "model_after"]])], ["evidence", $.dict((function* ($first) { for (const $v2 of $.each($first)) { let name; name = $v2; yield [name, name]; } })(_EVIDENCE))]]);
+_SINCE = $.dict([]);
 check_facts = $.fn("check_facts", ["erasure", "plan", "history"], {}, function (erasure, plan, history) {
 if (($.t(!$.is($.ga(erasure, "ledger_entries"), null)) && !$.t($.lt($.ga(history, "releases"), $.ga(erasure, "ledger_entries"))))) {
 throw $.raised(InvalidParameter([("" + "is too few: " + $.formatted($.ga(history, "releases"), "", "") + " releases and the beginning have one each")], {"ledger_entries": $.ga(erasure, "ledger_entries")}));
@@ -8821,18 +8828,28 @@ made_by([$.ga(history, "releases"), $.ga(erasure, "publishers")]);
 $.cm($.ga(plan, "method"), "check_plan", [plan]);
 return null;
 });
-stated = $.fn("stated", ["erasure", "*", "certificate_id", "issued", "made_by"], {"made_by": __version__}, function (erasure, certificate_id, issued, made_by) {
+stated = $.fn("stated", ["erasure", "*", "certificate_id", "issued", "made_by", "catalogue"], {"made_by": __version__, "catalogue": CATALOGUE}, function (erasure, certificate_id, issued, made_by, catalogue) {
 let blocks, when;
 when = moment(["issued", issued]);
 in_order([], {"edited": $.ga(erasure, "edited"), "served": $.ga(erasure, "served"), "issued": $.cm(local_day([when, $.ga(erasure, "received")]), "isoformat", [])});
 $.cm($.ga(erasure, "notices"), "follow", [], {"edited": $.ga(erasure, "edited"), "received": $.ga(erasure, "received"), "issued": when});
-blocks = $.dict((function* ($first) { for (const $v3 of $.each($first)) { let block, facts; {const $v4 = $.unpack($v3, 2, -1);block = $v4[0];facts = $v4[1];} yield [block, $.dict((function* ($first) { for (const $v5 of $.each($first)) { let fact, name; {const $v6 = $.unpack($v5, 2, -1);name = $v6[0];fact = $v6[1];} yield [name, in_json([$.b.getattr([erasure, fact])])]; } })($.cm(facts, "items", [])))]; } })($.cm(_FACTS, "items", [])));
+blocks = $.dict((function* ($first) { for (const $v3 of $.each($first)) { let block, facts; {const $v4 = $.unpack($v3, 2, -1);block = $v4[0];facts = $v4[1];} yield [block, $.dict((function* ($first) { for (const $v5 of $.each($first)) { let fact, name; {const $v6 = $.unpack($v5, 2, -1);name = $v6[0];fact = $v6[1];} yield [name, in_json([$.b.getattr([erasure, fact])])]; } })($.cm(facts, "items", [])))]; } })($.cm(_facts_of([catalogue]), "items", [])));
 $.si($.gi(blocks, "request"), "notices", $.cm($.ga(erasure, "notices"), "to_dict", []));
-return $.dict([["format", FORMAT], ["identity", $.dict([["certificate_id", number([certificate_id])], ["software", SOFTWARE], ["version", version([made_by])], ["issued", when], ["controller", $.ga(erasure, "controller")]])], ...$.pairs(blocks)]);
+return $.dict([["format", FORMAT], ["identity", $.dict([["certificate_id", number([certificate_id])], ["software", SOFTWARE], ["version", version([made_by])], ["catalogue", check_catalogue([catalogue])], ["issued", when], ["controller", $.ga(erasure, "controller")]])], ...$.pairs(blocks)]);
+});
+_facts_of = $.fn("_facts_of", ["catalogue"], {}, function (catalogue) {
+return $.dict((function* ($first) { for (const $v7 of $.each($first)) { let block, facts; {const $v8 = $.unpack($v7, 2, -1);block = $v8[0];facts = $v8[1];} yield [block, $.dict((function* ($first) { for (const $v9 of $.each($first)) { let fact, name; {const $v10 = $.unpack($v9, 2, -1);name = $v10[0];fact = $v10[1];} if (!$.t($.le($.cm(_SINCE, "get", [name, 1n]), catalogue))) continue; yield [name, fact]; } })($.cm(facts, "items", [])))]; } })($.cm(_FACTS, "items", [])));
+});
+check_catalogue = $.fn("check_catalogue", ["number"], {}, function (number) {
+if ($.t($.lt(CATALOGUE, count(["catalogue", number])))) {
+throw $.raised(InvalidParameter([("" + "must be at most " + $.formatted(CATALOGUE, "", "") + "; verify the certificate with the version that issued it")], {"catalogue": number}));
+}
+return $.b.int([number]);
 });
 erasure_of = $.fn("erasure_of", ["certificate"], {}, function (certificate) {
-let facts, notices;
-facts = $.dict((function* ($first) { for (const $v7 of $.each($first)) { let block, facts; {const $v8 = $.unpack($v7, 2, -1);block = $v8[0];facts = $v8[1];} for (const $v9 of $.each($.cm(facts, "items", []))) { let fact, name; {const $v10 = $.unpack($v9, 2, -1);name = $v10[0];fact = $v10[1];} yield [fact, $.gi($.gi(certificate, block), name)]; }} })($.cm(_FACTS, "items", [])));
+let facts, known, notices;
+known = _facts_of([check_catalogue([$.gi($.gi(certificate, "identity"), "catalogue")])]);
+facts = $.dict((function* ($first) { for (const $v11 of $.each($first)) { let block, facts; {const $v12 = $.unpack($v11, 2, -1);block = $v12[0];facts = $v12[1];} for (const $v13 of $.each($.cm(facts, "items", []))) { let fact, name; {const $v14 = $.unpack($v13, 2, -1);name = $v14[0];fact = $v14[1];} yield [fact, $.gi($.gi(certificate, block), name)]; }} })($.cm(known, "items", [])));
 notices = Notices([], {...$.named($.gi($.gi(certificate, "request"), "notices"))});
 return Erasure([], {...$.named(facts), "notices": notices, "controller": $.gi($.gi(certificate, "identity"), "controller")});
 });
@@ -8842,15 +8859,15 @@ public$ = $.gi(certificate, "public_facts");
 if ($.t(!$.eq($.b.set([public$]), $.set(["plan", "ledger", "delta"])))) {
 throw $.raised(InvalidParameter(["public_facts are plan, ledger and delta"]));
 }
-{const $v11 = [$.gi(public$, "ledger"), $.gi($.gi(certificate, "action"), "release")];ledger = $v11[0];about = $v11[1];}
+{const $v15 = [$.gi(public$, "ledger"), $.gi($.gi(certificate, "action"), "release")];ledger = $v15[0];about = $v15[1];}
 if ((!$.t($.b.isinstance([ledger, $.b.list])) || $.t($.lt(MOST_TALLIES, $.b.len([ledger]))))) {
 throw $.raised(InvalidParameter([("" + "the ledger must be a list of at most " + $.formatted(MOST_TALLIES, "", ""))]));
 }
-listed = [...(function* ($first) { for (const $v12 of $.each($first)) { let fields; fields = $v12; yield $.cm(Tally, "from_dict", [fields]); } })(ledger)];
+listed = [...(function* ($first) { for (const $v16 of $.each($first)) { let fields; fields = $v16; yield $.cm(Tally, "from_dict", [fields]); } })(ledger)];
 tallies = Tallied([listed, ($.t($.is(about, null)) ? null : count(["release", about]))]);
 return $.tuple([plan_from_dict([$.gi(public$, "plan")]), tallies, stated_delta(["delta", $.gi(public$, "delta")])]);
 });
-return {FORMAT, SOFTWARE, BLOCKS, _REQUEST, _EVIDENCE, _FACTS, check_facts, stated, erasure_of, read_history, made_by, version, number, in_json, local_day, in_order, moment, __version__, Erasure, Notices, stated_delta, plan_from_dict, count, Tallied, Tally, MOST_TALLIES, InvalidParameter};
+return {FORMAT, SOFTWARE, BLOCKS, _REQUEST, _EVIDENCE, _FACTS, _SINCE, check_facts, stated, _facts_of, check_catalogue, erasure_of, read_history, made_by, version, number, in_json, local_day, in_order, moment, CATALOGUE, __version__, Erasure, Notices, stated_delta, plan_from_dict, count, Tallied, Tally, MOST_TALLIES, InvalidParameter};
 })();
 $.modules["evidence.verification"] = (() => {
 let SAME, MOST_CLAIMS, verify_certificate, read_claims, _facts, over_budget, _claims, claims_fault, _short, _known, _typed, covers, _holds, _named, _format, _signature, _model;
@@ -8863,6 +8880,7 @@ const bounded = $.libraries["records.bounded"];
 const day = $.modules["register.case"]["day"];
 const BLOCKS = $.modules["evidence.certificate"]["BLOCKS"];
 const FORMAT = $.modules["evidence.certificate"]["FORMAT"];
+const check_catalogue = $.modules["evidence.certificate"]["check_catalogue"];
 const check_facts = $.modules["evidence.certificate"]["check_facts"];
 const erasure_of = $.modules["evidence.certificate"]["erasure_of"];
 const read_history = $.modules["evidence.certificate"]["read_history"];
@@ -8877,6 +8895,7 @@ const difference = $.modules["evidence.checks"]["difference"];
 const KEYS = $.modules["evidence.claims"]["KEYS"];
 const Claim = $.modules["evidence.claims"]["Claim"];
 const of_history = $.modules["evidence.claims"]["of_history"];
+const select_owed = $.modules["evidence.claims"]["select_owed"];
 const claims_of = $.modules["evidence.deriving"]["claims_of"];
 const key_id = $.modules["evidence.signing"]["key_id"];
 const read_public = $.modules["evidence.signing"]["read_public"];
@@ -8915,7 +8934,7 @@ _facts = $.fn("_facts", ["certificate"], {}, function (certificate) {
 let _, again, erasure, error, found, history, identity, name, over, plan;
 try {
 {const $v3 = [$.gi(certificate, "identity"), erasure_of([certificate])];identity = $v3[0];erasure = $v3[1];}
-again = stated([erasure], {"certificate_id": $.gi(identity, "certificate_id"), "issued": $.gi(identity, "issued"), "made_by": $.gi(identity, "version")});
+again = stated([erasure], {"certificate_id": $.gi(identity, "certificate_id"), "issued": $.gi(identity, "issued"), "made_by": $.gi(identity, "version"), "catalogue": $.gi(identity, "catalogue")});
 for (const $v4 of $.each(again)) {
 name = $v4;
 found = difference([$.gi(certificate, name), $.gi(again, name), ("" + $.formatted(name, "", "") + ".")]);
@@ -8947,12 +8966,12 @@ return name;
 return null;
 });
 _claims = $.fn("_claims", ["certificate"], {}, function (certificate) {
-let delta, error, fault, history, plan, proven, said;
+let catalogue, delta, error, fault, history, plan, proven, said;
 try {
-said = read_claims([certificate]);
-{const $v8 = $.unpack(read_history([certificate]), 3, -1);plan = $v8[0];history = $v8[1];delta = $v8[2];}
+{const $v8 = [read_claims([certificate]), check_catalogue([$.gi($.gi(certificate, "identity"), "catalogue")])];said = $v8[0];catalogue = $v8[1];}
+{const $v9 = $.unpack(read_history([certificate]), 3, -1);plan = $v9[0];history = $v9[1];delta = $v9[2];}
 proven = claims_of([erasure_of([certificate]), plan, history, delta]);
-fault = claims_fault([said, proven]);
+fault = claims_fault([said, select_owed([proven, catalogue]), catalogue]);
 } catch ($error) { const $caught = $.thrown($error);
 if ($.caught($caught, REFUSALS)) {error = $caught;
 return Check(["claims", false, ("" + "cannot be compared: " + $.formatted(brief([error]), "", ""))]);
@@ -8961,32 +8980,32 @@ return Check(["claims", false, ("" + "cannot be compared: " + $.formatted(brief(
 if ($.t(!$.is(fault, null))) {
 return Check(["claims", false, fault]);
 }
-return Check(["claims", true, ("" + $.formatted($.b.len([said]), "", "") + " claims, each at least what the facts prove")]);
+return Check(["claims", true, ("" + $.formatted($.b.len([said]), "", "") + " claims of catalogue " + $.formatted(catalogue, "", "") + ", each at least what the facts prove")]);
 });
-claims_fault = $.fn("claims_fault", ["said", "proven"], {}, function (said, proven) {
+claims_fault = $.fn("claims_fault", ["said", "proven", "catalogue"], {}, function (said, proven, catalogue) {
 let claim, due, key, left, like, others, place;
-for (const $v9 of $.each(said)) {
-claim = $v9;
-if (!$.t(_known([claim]))) {
-return ("" + $.formatted($.slice($.b.str([$.ga(claim, "key")]), null, 60n, null), "r", "") + " is no claim with these values and conditions");
+for (const $v10 of $.each(said)) {
+claim = $v10;
+if ((!$.t(_known([claim])) || $.t($.lt(catalogue, $.b.max([(function* ($first) { for (const $v11 of $.each($first)) { let name; name = $v11; yield $.ga($.gi(KEYS, name), "since"); } })($.tuple([$.ga(claim, "key"), ...$.each($.ga(claim, "conditions"))]))]))))) {
+return ("" + $.formatted($.slice($.b.str([$.ga(claim, "key")]), null, 60n, null), "r", "") + " with these values and conditions is no claim of catalogue " + $.formatted(catalogue, "", ""));
 }
 }
 left = $.dict([]);
-for (const $v10 of $.each(said)) {
-claim = $v10;
+for (const $v12 of $.each(said)) {
+claim = $v12;
 $.cm($.cm(left, "setdefault", [$.ga(claim, "key"), []]), "append", [claim]);
 }
-for (const $v11 of $.each(proven)) {
-due = $v11;
+for (const $v13 of $.each(proven)) {
+due = $v13;
 like = $.cm(left, "get", [$.ga(due, "key"), []]);
-place = $.b.next([(function* ($first) { for (const $v12 of $.each($first)) { let claim, i; {const $v13 = $.unpack($v12, 2, -1);i = $v13[0];claim = $v13[1];} if (!$.t(covers([claim, due]))) continue; yield i; } })($.b.enumerate([like])), null]);
+place = $.b.next([(function* ($first) { for (const $v14 of $.each($first)) { let claim, i; {const $v15 = $.unpack($v14, 2, -1);i = $v15[0];claim = $v15[1];} if (!$.t(covers([claim, due]))) continue; yield i; } })($.b.enumerate([like])), null]);
 if ($.t($.is(place, null))) {
 return ("" + $.formatted($.ga(due, "key"), "", "") + ": " + $.formatted(($.t(like) ? _short([$.gi(like, 0n), due]) : "it is not stated"), "", ""));
 }
 $.cm(like, "pop", [place]);
 }
-for (const $v14 of $.each($.cm(left, "items", []))) {
-{const $v15 = $.unpack($v14, 2, -1);key = $v15[0];others = $v15[1];}
+for (const $v16 of $.each($.cm(left, "items", []))) {
+{const $v17 = $.unpack($v16, 2, -1);key = $v17[0];others = $v17[1];}
 if (($.t(others) && !$.t(of_history([key])))) {
 return ("" + $.formatted(key, "", "") + ": nothing in the facts shows it");
 }
@@ -8995,8 +9014,8 @@ return null;
 });
 _short = $.fn("_short", ["claim", "due"], {}, function (claim, due) {
 let name, unit;
-for (const $v16 of $.each($.cm($.ga($.gi(KEYS, $.ga(due, "key")), "values"), "items", []))) {
-{const $v17 = $.unpack($v16, 2, -1);name = $v17[0];unit = $v17[1];}
+for (const $v18 of $.each($.cm($.ga($.gi(KEYS, $.ga(due, "key")), "values"), "items", []))) {
+{const $v19 = $.unpack($v18, 2, -1);name = $v19[0];unit = $v19[1];}
 if (!$.t(_holds([unit, $.cm($.ga(claim, "values"), "get", [name]), $.gi($.ga(due, "values"), name), $.ga(due, "values")]))) {
 return $.slice(("" + $.formatted(name, "", "") + " is stated as " + $.formatted($.cm($.ga(claim, "values"), "get", [name]), "r", "") + ", where " + $.formatted($.gi($.ga(due, "values"), name), "r", "") + " can be proven"), null, 200n, null);
 }
@@ -9009,18 +9028,18 @@ key = ($.t($.b.isinstance([$.ga(claim, "key"), $.b.str])) ? $.cm(KEYS, "get", [$
 if (($.t($.is(key, null)) || $.t(!$.eq($.b.set([$.ga(claim, "values")]), $.b.set([$.ga(key, "values")]))) || $.t(!$.eq($.b.len([$.b.set([$.ga(claim, "conditions")])]), $.b.len([$.ga(claim, "conditions")]))))) {
 return false;
 }
-conditions = $.b.all([(function* ($first) { for (const $v18 of $.each($first)) { let name; name = $v18; yield $.both($.has(KEYS, name), () => $.both($.eq($.ga($.gi(KEYS, name), "role"), "condition"), () => !$.t($.ga($.gi(KEYS, name), "values")))); } })($.ga(claim, "conditions"))]);
-return $.both(conditions, () => $.b.all([(function* ($first) { for (const $v19 of $.each($first)) { let name, unit; {const $v20 = $.unpack($v19, 2, -1);name = $v20[0];unit = $v20[1];} yield _typed([unit, $.gi($.ga(claim, "values"), name)]); } })($.cm($.ga(key, "values"), "items", []))]));
+conditions = $.b.all([(function* ($first) { for (const $v20 of $.each($first)) { let name; name = $v20; yield $.both($.has(KEYS, name), () => $.both($.eq($.ga($.gi(KEYS, name), "role"), "condition"), () => !$.t($.ga($.gi(KEYS, name), "values")))); } })($.ga(claim, "conditions"))]);
+return $.both(conditions, () => $.b.all([(function* ($first) { for (const $v21 of $.each($first)) { let name, unit; {const $v22 = $.unpack($v21, 2, -1);name = $v22[0];unit = $v22[1];} yield _typed([unit, $.gi($.ga(claim, "values"), name)]); } })($.cm($.ga(key, "values"), "items", []))]));
 });
 _typed = $.fn("_typed", ["unit", "value"], {}, function (unit, value) {
 if ($.t($.has($.tuple(["bound", "number"]), unit))) {
-return $.either($.is(value, null), () => $.both($.has($.tuple([$.b.int, $.b.float]), $.b.type([value])), () => $.both((($v21, $v22, $v23) => $.le($v21, $v22) && $.lt($v22, $v23))(0n, value, $.libraries["math"].inf), () => !$.eq($.gi($.b.str([value]), 0n), "-"))));
+return $.either($.is(value, null), () => $.both($.has($.tuple([$.b.int, $.b.float]), $.b.type([value])), () => $.both((($v23, $v24, $v25) => $.le($v23, $v24) && $.lt($v24, $v25))(0n, value, $.libraries["math"].inf), () => !$.eq($.gi($.b.str([value]), 0n), "-"))));
 }
 if ($.t($.has($.tuple(["count", "odds"]), unit))) {
-return $.both($.is($.b.type([value]), $.b.int), () => (($v24, $v25, $v26) => $.le($v24, $v25) && $.lt($v25, $v26))(0n, value, $.pow(2n, 53n)));
+return $.both($.is($.b.type([value]), $.b.int), () => (($v26, $v27, $v28) => $.le($v26, $v27) && $.lt($v27, $v28))(0n, value, $.pow(2n, 53n)));
 }
 if ($.t($.eq(unit, "list"))) {
-return $.both($.b.isinstance([value, $.b.list]), () => $.b.all([(function* ($first) { for (const $v27 of $.each($first)) { let one; one = $v27; yield $.b.isinstance([one, $.b.str]); } })(value)]));
+return $.both($.b.isinstance([value, $.b.list]), () => $.b.all([(function* ($first) { for (const $v29 of $.each($first)) { let one; one = $v29; yield $.b.isinstance([one, $.b.str]); } })(value)]));
 }
 if (!$.t($.b.isinstance([value, $.b.str]))) {
 return false;
@@ -9028,11 +9047,11 @@ return false;
 return $.either(!$.eq(unit, "day"), () => $.eq($.cm(day(["day", value]), "isoformat", []), value));
 });
 covers = $.fn("covers", ["claim", "due"], {}, function (claim, due) {
-return $.both($.eq($.ga(claim, "key"), $.ga(due, "key")), () => $.both($.le($.b.set([$.ga(due, "conditions")]), $.b.set([$.ga(claim, "conditions")])), () => $.b.all([(function* ($first) { for (const $v28 of $.each($first)) { let name, unit; {const $v29 = $.unpack($v28, 2, -1);name = $v29[0];unit = $v29[1];} yield _holds([unit, $.gi($.ga(claim, "values"), name), $.gi($.ga(due, "values"), name), $.ga(due, "values")]); } })($.cm($.ga($.gi(KEYS, $.ga(due, "key")), "values"), "items", []))])));
+return $.both($.eq($.ga(claim, "key"), $.ga(due, "key")), () => $.both($.le($.b.set([$.ga(due, "conditions")]), $.b.set([$.ga(claim, "conditions")])), () => $.b.all([(function* ($first) { for (const $v30 of $.each($first)) { let name, unit; {const $v31 = $.unpack($v30, 2, -1);name = $v31[0];unit = $v31[1];} yield _holds([unit, $.gi($.ga(claim, "values"), name), $.gi($.ga(due, "values"), name), $.ga(due, "values")]); } })($.cm($.ga($.gi(KEYS, $.ga(due, "key")), "values"), "items", []))])));
 });
 _holds = $.fn("_holds", ["unit", "said", "proven", "values"], {}, function (unit, said, proven, values) {
 if ($.t($.eq(unit, "odds"))) {
-return $.b.bool([(($v30, $v31, $v32) => $.le($v31, $v30) && $.le($v32, $v31))(100n, said, right_of_hundred([$.mul($.gi(values, "advantage"), $.sub(1n, LAST_DIGITS))]))]);
+return $.b.bool([(($v32, $v33, $v34) => $.le($v33, $v32) && $.le($v34, $v33))(100n, said, right_of_hundred([$.mul($.gi(values, "advantage"), $.sub(1n, LAST_DIGITS))]))]);
 }
 if ($.t($.eq(unit, "bound"))) {
 return at_least([said, proven]);
@@ -9053,12 +9072,12 @@ named = _named([certificate]);
 if ($.t(!$.eq(named, FORMAT))) {
 return Check(["format", false, ("" + $.formatted(brief([$.b.ValueError([$.b.repr([named])])]), "", "") + " is not " + $.formatted(FORMAT, "r", "") + "; verify it with the version that issued it")]);
 }
-missing = [...(function* ($first) { for (const $v33 of $.each($first)) { let name; name = $v33; if (!($.t(!$.has(certificate, name)) && $.t(!$.eq(name, "signature")))) continue; yield name; } })(BLOCKS)];
+missing = [...(function* ($first) { for (const $v35 of $.each($first)) { let name; name = $v35; if (!($.t(!$.has(certificate, name)) && $.t(!$.eq(name, "signature")))) continue; yield name; } })(BLOCKS)];
 if (($.t(missing) || !$.t($.le($.b.set([certificate]), $.b.set([BLOCKS]))))) {
 return Check(["format", false, ("" + "missing or unknown blocks; there must be " + $.formatted($.cm(", ", "join", [BLOCKS]), "", ""))]);
 }
-for (const $v34 of $.each($.slice(BLOCKS, 1n, null, null))) {
-name = $v34;
+for (const $v36 of $.each($.slice(BLOCKS, 1n, null, null))) {
+name = $v36;
 kind = ($.t($.eq(name, "claims")) ? $.b.list : Mapping);
 if (($.t($.has(certificate, name)) && !$.t($.b.isinstance([$.gi(certificate, name), kind])))) {
 return Check(["format", false, "a block of it is of another kind than it must be"]);
@@ -9099,7 +9118,7 @@ return Check(["model", true, ("" + "its SHA-256 is " + $.formatted(digest, "", "
 }
 return Check(["model", false, ("" + "its SHA-256 is " + $.formatted(digest, "", "") + ", which is not the one stated")]);
 });
-return {SAME, MOST_CLAIMS, verify_certificate, read_claims, _facts, over_budget, _claims, claims_fault, _short, _known, _typed, covers, _holds, _named, _format, _signature, _model, Verification, Check, stated, brief, NoisyGDDeleteError, REFUSALS, erasure_of, claims_of, read_history, check_facts, difference, key_id, read_public, signed_by, Mapping, BLOCKS, FORMAT, of_history, Claim, within, KEYS, at_least, LAST_DIGITS, right_of_hundred, day};
+return {SAME, MOST_CLAIMS, verify_certificate, read_claims, _facts, over_budget, _claims, claims_fault, _short, _known, _typed, covers, _holds, _named, _format, _signature, _model, Verification, Check, stated, brief, NoisyGDDeleteError, REFUSALS, select_owed, erasure_of, claims_of, read_history, check_catalogue, check_facts, difference, key_id, read_public, signed_by, Mapping, BLOCKS, FORMAT, of_history, Claim, KEYS, within, at_least, LAST_DIGITS, right_of_hundred, day};
 })();
 // One certificate, checked by the translated verifier. Signatures are the browser's to check, and it answers later.
 
