@@ -85,7 +85,7 @@ def stream(parsed: argparse.Namespace) -> int:
         stream.flush()
         summary, left = stream.summary(), store.accountant.remaining().to_dict()
         complain_behind(store)
-    text = f"{_summary(summary, store.plan.budget.shown_delta)}\n{left_text(left)}"
+    text = f"{_summary(summary, left['delta'])}\n{left_text(left)}"
     show(parsed, {**summary.to_dict(), "left": left}, text)
     return _WITHHELD if summary.withheld else _REFUSED if summary.refused else 0
 

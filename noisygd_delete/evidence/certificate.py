@@ -29,7 +29,6 @@ from .notices import Notices
 
 FORMAT = "noisygd-delete/erasure-certificate/1"
 SOFTWARE = "noisygd-delete"
-LARGEST_DELTA = 0.01  # of the (ε, δ) figures: a larger one allows what no figure should
 BLOCKS = ("format", "identity", "request", "action", "evidence", "public_facts", "claims", "signature")
 _REQUEST = ("request_id", "received", "edited", "served", "rows", "replaced", "inserted", "remaining")
 _EVIDENCE = (
@@ -70,23 +69,12 @@ def erasure_certificate(
         "public_facts": {
             "plan": plan_facts(plan),
             "ledger": [tally.to_dict() for tally in history.tallies],
-            "delta": checked_delta(plan.budget.shown_delta if delta is None else delta),
+            "delta": stated_delta("delta", plan.budget.shown_delta if delta is None else delta),
         },
     }
     check_facts(erasure, plan, history)
     claims = claims_of(erasure, plan, history, facts["public_facts"]["delta"])
     return {**facts, "claims": [written(claim) for claim in claims]}
-
-
-def checked_delta(delta: Any) -> float:
-    """A δ that a certificate may state."""
-    if not stated_delta("delta", delta) <= LARGEST_DELTA:
-        raise InvalidParameter(
-            f"must be at most {LARGEST_DELTA:g}: it is the share of cases in which a figure may fail; take one far "
-            "below one in the number of records",
-            delta=delta,
-        )
-    return float(delta)
 
 
 def written(claim: Claim) -> dict[str, Any]:
@@ -184,7 +172,7 @@ def read_history(certificate: Mapping[str, Any]) -> tuple[Plan, Tallied, float]:
         raise InvalidParameter(f"the ledger must be a list of at most {MOST_TALLIES}")
     listed = [Tally.from_dict(fields) for fields in ledger]
     tallies = Tallied(listed, None if about is None else count("release", about))
-    return plan_from_dict(public["plan"]), tallies, checked_delta(public["delta"])
+    return plan_from_dict(public["plan"]), tallies, stated_delta("delta", public["delta"])
 
 
 def plain_words(certificate: Mapping[str, Any]) -> list[str]:

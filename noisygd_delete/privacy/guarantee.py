@@ -179,6 +179,7 @@ ADJACENCIES = (Worlds.REPLACE, Worlds.ZERO_OUT)
 DELETION_NOTIONS = (Worlds.DEFINITION_4_1, Worlds.PAIRWISE)  # that a plan may ask for
 
 LEAST_DELTA = 2.0**-256  # the key of the noise has 256 bits: who guesses it sees the records
+LARGEST_DELTA = 0.01  # a larger one allows what no figure should
 NON_ADAPTIVE = (
     "requests did not depend on earlier models"  # else they may have written what a model showed into other rows
 )
@@ -206,8 +207,18 @@ def in_words(guarantee: Guarantee | WorstCase, *, several: bool, delta: float | 
 
 
 def stated_delta(name: str, value: Any) -> float:
-    """A δ that may be stated: below `LEAST_DELTA` no noise drawn on a machine holds it."""
+    """Return a δ that may be stated anywhere: by a budget, a total, a report or a certificate.
+
+    Raises:
+        InvalidParameter: If it is below `LEAST_DELTA`, which no noise drawn on a machine holds, or above `LARGEST_DELTA`.
+    """
     delta = probability(name, value)
+    if not delta <= LARGEST_DELTA:
+        raise InvalidParameter(
+            f"must be at most {LARGEST_DELTA:g}: it is the share of cases in which a figure may fail; take one far "
+            "below one in the number of records",
+            **{name: delta},
+        )
     if not delta >= LEAST_DELTA:
         raise InvalidParameter(
             f"must be at least {LEAST_DELTA:.2g}: the noise comes from a 256-bit key, and no smaller δ means anything",

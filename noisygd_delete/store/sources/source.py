@@ -32,7 +32,7 @@ from typing import Any, ClassVar, Protocol
 
 from ...engine import CurrentRecords
 from ...engine.count_tables import CountTables
-from ...errors import InvalidParameter, InvalidRequest, SourceError, count
+from ...errors import InvalidParameter, InvalidRequest, SourceError, UnknownName, count
 from ...features.schema import Schema, Table
 from ...features.schema.files import BLOCK_ROWS
 from ...features.schema.values import write_text
@@ -529,9 +529,8 @@ class Source(ABC):
         """Raise `InvalidRequest` unless all these names are among those of a column."""
         missing = next((name for name in names if name not in there), None)
         if missing is not None:
-            what = "id" if column == self.id else "subject"
-            raise InvalidRequest(
-                f"{what} {missing!r} is not in the table (never there, or erased already{hidden}); nothing was changed"
+            raise UnknownName(
+                "id" if column == self.id else "subject", missing, why=f"never there, or erased already{hidden}"
             )
 
     def _check_names(self, there: Collection[str]) -> None:

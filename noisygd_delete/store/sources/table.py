@@ -17,6 +17,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass
+from itertools import islice
 from typing import Any, ClassVar
 
 from ...accountant import Event, EventKinds
@@ -24,11 +25,11 @@ from ...curator.curator import Release
 from ...curator.learning import check_fit
 from ...curator.model import Continuation, Model
 from ...engine import CurrentRecords, Execution, rows_here
-from ...errors import CountBroken, InvalidParameter, InvalidRequest, SourceError, StoreError, count
+from ...errors import CountBroken, InvalidParameter, InvalidRequest, SourceError, StoreError, UnknownName, count
 from ...features.schema import Encoded, Schema
 from ...methods import ways_elsewhere
 from ...methods.plan import Plan
-from ...records import EditCounts, EditRequest, Records, bounded, check_token
+from ...records import EditCounts, EditRequest, Names, Records, bounded, check_token
 from .. import journal as stored_journal
 from .. import models, training_table
 from ..disk import Disk, explained, read
@@ -116,6 +117,8 @@ def begun_deletion(layout: Layout) -> Deletion | None:
     return held(layout, parse)
 
 
+_COMPARED = 1 << 14  # names compared at a time with one that has no row
+_MOST_COMPARED = 1 << 20  # names of a source that are read for this
 _NOTHING_PUBLISHED = "nothing was published"
 
 
@@ -188,8 +191,16 @@ class TableInSource(TrainingTable):
     def find_names(self, wanted: Sequence[str], *, persons: bool = False) -> set[str]:
         return held_in(self.source, wanted, persons=persons)
 
+    def has_similar(self, name: str, *, person: bool) -> bool:
+        column = self.source.subject if person else self.source.id
+        if column is None or self.source.table is None:
+            return False
+        names = islice(self.source.names(column), _MOST_COMPARED)
+        return any(Names.of(some).has_similar(name) for some in iter(lambda: list(islice(names, _COMPARED)), []))
+
     def rows_among(self, encoded: Encoded) -> int:
-        if encoded.ids is not None and self.source.table is not None:
+        if self.matched_by(encoded) == "id":
+            assert encoded.ids is not None
             return self.source.held(list(map(str, encoded.ids)), [])
         with self.snapshot(self._files.ledger.plan) as (records, *_):
             parts = (
@@ -198,6 +209,9 @@ class TableInSource(TrainingTable):
                 else training_table.table_parts(rows_here(records))
             )
             return training_table.equal_rows(parts, encoded)
+
+    def matched_by(self, encoded: Encoded) -> str:
+        return "content" if self.source.table is None else super().matched_by(encoded)
 
     def suited(self, plan: Plan) -> Plan:
         plan.method.check_any_order(plan.problem, ways_elsewhere(plan.problem))
@@ -219,7 +233,10 @@ class TableInSource(TrainingTable):
         ids, subjects = self._named(request)
         named = len(ids) + len(subjects)
         if self.source.held(ids, subjects, names=True) < named:  # rows may be more: an id can stand there twice
-            raise InvalidRequest("not all that the request names are in the table; nothing was changed")
+            for kind, names in (("id", ids), ("subject", subjects)):
+                there = held_in(self.source, names, persons=kind == "subject")
+                for missing in (name for name in names if name not in there):
+                    raise UnknownName(kind, missing)
         return EditCounts(deleted=self.source.held(ids, subjects))
 
     def check_repeat(self, request: EditRequest, edited: EditCounts) -> None:
