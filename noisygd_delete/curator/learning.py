@@ -241,12 +241,14 @@ def _solved(
         if records.sparse is None:
             is_worth(plan.loss, records.features, procedure.solver_passes)
         records = read_sparsely(records)  # where it is quicker: as long as it may be seen how full the rows are
-    own = {
-        "group": execution.group,
-        "readings": procedure.solver_passes,
-        "by_content": not plan.mechanism.shows_order,
-    }
-    objective = PreciseObjective(records, plan.loss, regularization=plan.regularization, **own)
+    objective = PreciseObjective(
+        records,
+        plan.loss,
+        regularization=plan.regularization,
+        group=execution.group,
+        readings=procedure.solver_passes,
+        by_content=not plan.mechanism.shows_order,
+    )
     centre = np.zeros(plan.shape)
     with limit_threads(numbers_of(records) * plan.loss.outputs):
         for link in range(begin.chain):

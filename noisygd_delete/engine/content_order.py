@@ -94,7 +94,7 @@ def _keys(rows: NDArray[Any] | SparseRows, labels: NDArray[np.float64], own: ran
 
 def _powers(width: int) -> Keys:
     """Odd words, one a column."""
-    return np.cumprod(np.full(width, _MULTIPLIER, np.uint64))
+    return np.cumprod(np.full(width, _MULTIPLIER, np.uint64), dtype=np.uint64)
 
 
 def _differ(rows: Any, labels: NDArray[np.float64], ones: Order, others: Order) -> NDArray[np.bool_]:

@@ -19,6 +19,7 @@ from ..privacy.budget import Budget, Total
 from ..privacy.guarantee import ADJACENCIES, DELETION_NOTIONS, NON_ADAPTIVE, Worlds
 
 
+@dataclass(frozen=True)
 class MethodAsked(ABC):
     """What a problem says of its `plan.Method`, which makes a plan of it."""
 
