@@ -27,6 +27,7 @@ from noisygd_delete_engines.questions import Encoder
 from noisygd_delete import Budget, Curator, Records, Schema, losses, make_plan
 from noisygd_delete.engine import CurrentRecords
 from noisygd_delete.engine.objective import PreciseObjective
+from noisygd_delete.engine.sums import RowsElsewhere
 from noisygd_delete.features.schema import Encoded
 from noisygd_delete.features.schema.encoded import Gathered
 from noisygd_delete.store.sources import parquet_files as files
@@ -93,6 +94,7 @@ def _learn(records: CurrentRecords) -> int:
         LOSS, records=records.slots, features=D, regularization=_weight(records.slots), budget=Budget(order=10, dp=1.0, deletion=0.1),
         method="perturbed", utility=False,
     )  # fmt: skip
+    plan = plan.in_any_order() if isinstance(records, RowsElsewhere) else plan
     return Curator(records, plan).learn().gradient_passes
 
 

@@ -96,6 +96,47 @@ class InvalidRequest(NoisyGDDeleteError, ValueError):
     """An edit request cannot be carried out; nothing was changed."""
 
 
+class UnknownName(InvalidRequest):
+    """A request names a record or a person that has no row in the table; nothing was changed.
+
+    Args:
+        kind: "id" or "subject".
+        name: As the request has it.
+        why: Reasons for which no row may be there.
+        similar: Whether another name in the table reads like this one.
+        held_out: Whether the name was held out for measuring when the store was made.
+    """
+
+    def __init__(
+        self, kind: str, name: object, *, why: str = "", similar: bool = False, held_out: bool = False
+    ) -> None:
+        self.kind, self.name, self.why, self.similar, self.held_out = kind, name, why or NEVER_THERE, similar, held_out
+        where = "is not" if kind == "id" else "has no row"
+        text = f"{kind} {name!r} {where} in the table"
+        if held_out:
+            text += (
+                ": it was held out for measuring when the store was made, so no model learned from it and no row of it is in the store; "
+                "nothing was changed"
+            )
+        else:
+            text += f" ({self.why}); nothing was changed"
+        super().__init__(f"{text}{_SIMILAR if similar else ''}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unknown_name, (self.kind, self.name, self.why, self.similar, self.held_out)
+
+
+def _unknown_name(kind: str, name: object, why: str, similar: bool, held_out: bool) -> UnknownName:
+    return UnknownName(kind, name, why=why, similar=similar, held_out=held_out)
+
+
+NEVER_THERE = "never there, erased already, or taken out by `restrict`"
+_SIMILAR = (
+    ". Another name in the table reads like it: compare case, spaces, invisible characters, leading zeros, and the spelling of numbers, "
+    "phone numbers and UUIDs, and write the name as the table has it"
+)
+
+
 class InvalidSchema(NoisyGDDeleteError, ValueError):
     """A feature schema is incomplete, or a file does not match it; nothing was changed."""
 

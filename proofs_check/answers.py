@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import mpmath
 import numpy as np
@@ -14,7 +15,7 @@ from noisygd_delete.accountant import within
 from noisygd_delete.bounds import gaussian
 
 from . import chapters
-from .framework import RIGOROUS, SYMBOLIC, Finding, close, require, statement
+from .framework import ADVERSARIAL, RIGOROUS, SYMBOLIC, Finding, close, require, statement
 
 
 def _exact_delta(epsilon: float, mu: float) -> mpmath.mpf:
@@ -148,6 +149,39 @@ class _SlackFault(_Slack):
     @staticmethod
     def one(guarantee: Guarantee) -> Guarantee:
         return replace(guarantee, slack=math.sqrt(1 + guarantee.slack) - 1).with_slack()
+
+
+class _OneSide:
+    @staticmethod
+    def advantage(guarantee: Guarantee) -> float:
+        return guarantee.delta(0.0)
+
+
+@statement(
+    "S.ideal-law",
+    "a guarantee against an ideal law that no run has bounds the advantage between two runs that are both within it of that law",
+    evidence=(RIGOROUS, ADVERSARIAL),
+    claim=SimpleNamespace(advantage=lambda guarantee: guarantee.advantage),
+    fault=("one distance for two", _OneSide),
+    licenses=("privacy.guarantee:Guarantee.advantage",),
+    scope="Laws on two, three and four points, random and mirrored, at the divergence of one order from a third law; attained by two coins on opposite sides of a "
+    "fair one. ε and Rényi figures stay those against the ideal law, as its neighbouring relation says.",
+)
+def _ideal_law(claim, effort: int) -> Finding:
+    generator, closest = np.random.default_rng(5), math.inf
+    for trial in range(300 * effort):
+        points, order = int(generator.integers(2, 5)), float(generator.choice([1.5, 2.0, 6.0]))
+        third = generator.dirichlet(np.ones(points))
+        near = [0.5 * third + 0.5 * generator.dirichlet(np.ones(points)) for _ in range(2)]
+        if trial % 3 == 0:
+            tilt = float(generator.uniform(0.01, 0.9))
+            third, near = np.array([0.5, 0.5]), [np.array([0.5 + s * tilt / 2, 0.5 - s * tilt / 2]) for s in (1, -1)]
+        cost = max(math.log(float(np.sum(law**order * third ** (1 - order)))) / (order - 1) for law in near)
+        found = claim.advantage(Guarantee("deletion", "ideal-law", points=((order, max(cost, 0.0)),)))
+        truth = float(np.abs(near[0] - near[1]).sum() / 2)
+        require(truth <= found * (1 + 1e-9), f"order {order}, ε={cost}: {truth} above {found}")
+        closest = min(closest, 1 - truth / found)
+    return Finding(f"closest approach {max(closest, 0):.1e}")
 
 
 @statement(

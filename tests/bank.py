@@ -25,7 +25,6 @@ PROBLEMS: dict[str, dict[str, Any]] = {
     "sharp, over the reals": {"method": Sharp(exact=False), "budget": PAIRS},
     "minimiser, cold": {"method": Minimiser(solver="cold"), "budget": RENYI},
     "minimiser, warm": {"method": Minimiser(solver="warm"), "budget": PAIRS},
-    "minimiser, passes": {"method": Minimiser(solver="passes"), "budget": RENYI},
     "minimiser, over the reals": {"method": Minimiser(exact=False), "budget": RENYI},
     "perturbed": {"method": "perturbed", "budget": PAIRS, "utility": False},
     "perturbed, in a row": {"method": Perturbed(chain=3), "budget": PAIRS, "utility": False},

@@ -3,8 +3,9 @@
 Both worlds of a guarantee restart from the same point at every *observed* model, so a history costs the sum of its
 intervals: each observed release costs only the steps since the last observed one. (Theorem 4.3 of the paper, which would
 add a fresh ε_dp per release for any pair of algorithms, is false as a general statement and is not used.) This
-conditioning is also what makes the sums valid for adaptive requests, as long as the schedule and the set of observed
-releases are fixed in advance.
+conditioning is also what makes the sums valid for adaptive requests by others, as long as the schedule, the set of observed
+releases, and which record is erased and when are fixed in advance. A requester who asks for the erasure of a record once he is sure
+of it stops the sum when it is small: no such sum bounds what he knows. The cap of a total does (`Accountant.stopping_epsilon`).
 
 What was observed is an assertion made with each query (default: every release). It is never stored.
 """
@@ -19,11 +20,11 @@ from itertools import groupby
 from typing import Any, Self
 
 from ..bounds.arithmetic import last_whole
-from ..errors import InvalidParameter, count
+from ..errors import InvalidParameter, count, probability
 from ..methods.base import Mechanism, contradict
 from ..methods.plan import Plan
 from ..privacy.budget import Total
-from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, in_words
+from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, Worlds, WorstCase, in_words
 from ..records import EditCounts
 from .account import CONTRADICTION, Account, hidden_past
 from .events import Event, EventKinds, Known, Stretch, affordable, answer, compose, cost, orders
@@ -388,6 +389,24 @@ class Accountant:
         """Publications left under `releases=N`, and what is spent."""
         return self.ahead().remaining()
 
+    def stopping_epsilon(self, delta: float, *, candidates: int = 1) -> float | None:
+        """Return the log of the odds that no observer ever exceeds about a record, except with probability δ.
+
+        It holds over all releases that the plan's total allows, for observers and requesters who choose whose record is erased, and
+        when, after seeing models: see `privacy.budget.Total.stopping_epsilon`. The worlds are those of the plan's adjacency.
+
+        Args:
+            delta: probability for all candidates together.
+            candidates: records that could have been chosen.
+
+        Returns:
+            ε, rounded up; None if no total is enforced that was fixed before the first release.
+        """
+        total = None if self.plan is None else self.plan.total
+        if total is None or (self.releases and not total.affords(self.dp_cumulative())):
+            return None
+        return total.stopping_epsilon(probability("delta", delta), candidates=count("candidates", candidates))
+
     # --- for people ---
 
     def __repr__(self) -> str:
@@ -483,7 +502,7 @@ class Accountant:
         Args:
             present_from: the first release that the record took part in (default: the first of all, the worst case).
             erased_at: the release that served its erasure (default: the last).
-            observed: release numbers; default every release, the adversary to whom requests may be adaptive. Passing only
+            observed: release numbers; default every release, under which requests by others may be adaptive. Passing only
                 those from `erased_at` on is valid for an observer who came after the erasure *if no request depended on
                 an earlier model*: a request that did may have carried the erased record into records that stay.
         """
@@ -496,7 +515,7 @@ class Accountant:
     def deletion_observed(self) -> Guarantee:
         """`deletion()` of what the last release erased, every release observed: what all the others showed of it.
 
-        Holds under adaptive requests. Time does not grow with the number of releases.
+        Holds under adaptive requests by others, if which record is erased, and when, was fixed beforehand. Time does not grow with the number of releases.
         """
         self._history.number("release", max(1, self.releases))
         return self._history.account.deletion_observed(self._world("deletion", None))
@@ -513,15 +532,22 @@ class Accountant:
                 found[place] = _least(composed, world, hidden)
         return found[1:] if first == 1 else found
 
-    def costliest_deletion(self, shown: Collection[int]) -> Guarantee | None:
-        """The `deletion(1, …)` of largest advantage, slack included, among all erasures, to an observer of the `shown` releases
-        before it and of every one from it on; None where nothing was erased. Who saw everything learns most of the latest erasure.
+    def costliest_deletion(self, shown: Collection[int]) -> WorstCase | None:
+        """Return the worst case over all erasures, figure by figure.
+
+        Args:
+            shown: release numbers that the observer saw before the erasure; every release from the erasure on is observed too.
+
+        Returns:
+            The erasures among which is the maximum of every figure (advantage, ε at each δ, Rényi divergence at each order);
+            None if nothing was erased. No single erasure need attain all of them: plans of one history may be bounded in
+            different measures.
         """
         account, end, world = self._history.account, self.releases + 1, self._world("deletion", None)
         if account.erasing is None:
             return None
-        if len(shown) == self.releases:
-            return self.deletion(1, account.erasing.number)
+        if len(shown) == self.releases:  # an observer of everything learns most of the latest erasure, in every figure
+            return WorstCase((self.deletion(1, account.erasing.number),))
         # of releases before it too, and since an earlier one, where rows come in any order: no less than the truth
         later = orders(account.published)
         if shown:
@@ -543,14 +569,13 @@ class Accountant:
             answers += [
                 each[n - 2] for n, event in enumerate(self._history, 1) if 1 < n <= first and event.counts.erased
             ]
-        exact = [answer.with_slack() for answer in answers]  # plans may round differently
-        return answers[max(range(len(answers)), key=lambda one: (exact[one].advantage, exact[one].total_rate))]
+        return WorstCase.of(answers)
 
     def forgotten(self) -> Guarantee:
         """What the last release alone reveals about what it erased: Definition 4.1 as the plan states it.
 
         Only as long as requests did not depend on earlier models: one that did may have written what it saw of the erased
-        record into records that stay. `deletion()` over every observed release holds whatever the requests were. Under
+        record into records that stay. `deletion()` over every observed release holds whatever other requests were. Under
         Theorem 5.2 the figure depends on the edits and steps of every release since the last fresh learn.
         """
         last, account = self.last, self._history.account
@@ -580,8 +605,8 @@ class Accountant:
 
 
 def _least(composed: Guarantee, world: str, hidden: Guarantee | None) -> Guarantee:
-    """The smaller of two bounds on the same, at the order that the second one speaks of; it is about Definition 4.1."""
-    if hidden is None or world != "definition-4.1":
+    """Return the smaller of two bounds at the order that the second one speaks of: of two runs, and of one run against an ideal law."""
+    if hidden is None or world != Worlds.DEFINITION_4_1:
         return composed
     order = hidden.points[0][0]
     return min(composed, hidden, key=lambda guarantee: guarantee.renyi(order))

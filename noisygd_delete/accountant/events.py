@@ -12,7 +12,7 @@ from ..errors import InvalidParameter, Word, count
 from ..methods.base import Mechanism
 from ..methods.plan import Plan
 from ..methods.reading import mechanism_from_dict
-from ..privacy.guarantee import NON_ADAPTIVE, Guarantee
+from ..privacy.guarantee import FIXED_RECORD, FIXED_TARGET, NON_ADAPTIVE, Guarantee
 from ..records import NO_EDITS, EditCounts
 
 
@@ -131,7 +131,7 @@ class Event:
     @classmethod
     def _read(cls, fields: dict[str, Any]) -> Event:
         try:
-            counts = EditCounts.from_dict(fields["counts"]) if "counts" in fields else NO_EDITS
+            counts = EditCounts.from_dict(fields["counts"])
             return cls(**{**fields, "mechanism": mechanism_from_dict(fields["mechanism"]), "counts": counts})
         except (TypeError, KeyError) as error:
             raise InvalidParameter(f"not a release event: {error}") from error
@@ -350,7 +350,8 @@ def answer(
         if everything
         else f"only {_list_releases(observed)} observed; {NON_ADAPTIVE} that were not"
     )
-    return replace(total, assumptions=(*total.assumptions, f"{seen}; this set was fixed in advance"))
+    target = FIXED_TARGET if about == "deletion" else FIXED_RECORD
+    return replace(total, assumptions=(*total.assumptions, f"{seen}; this set was fixed in advance", target))
 
 
 def _list_releases(observed: Collection[int]) -> str:

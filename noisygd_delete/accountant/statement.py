@@ -9,7 +9,7 @@ from typing import Any
 
 from ..bounds import adaptive
 from ..errors import NotLearned, probability
-from ..privacy.guarantee import FIXED_SCHEDULE, NON_ADAPTIVE, Guarantee, stated_delta
+from ..privacy.guarantee import FIXED_SCHEDULE, FIXED_TARGET, NON_ADAPTIVE, Guarantee, stated_delta
 from ..privacy.sentences import brief, shown
 from .accountant import Accountant, Outlook
 
@@ -224,7 +224,7 @@ def _deletion(answers: dict[str, Any]) -> str:
         return ""
     lines = [
         f"a record present from release {asked['present_from']}, erased at release {asked['erased_at']} "
-        f"({asked['definition-4.1']['unit']}), observed {answers['observed']}, if {FIXED_SCHEDULE}:",
+        f"({asked['definition-4.1']['unit']}), observed {answers['observed']}, if {FIXED_TARGET} and {FIXED_SCHEDULE}:",
         f"  was it ever there?   {_figures(asked['definition-4.1'])}",
         f"  was it x or x′?      {_figures(asked['pairwise'])}",
         f"  seen only afterwards ({asked['seen_only_afterwards']['adjacency']}): {_figures(asked['seen_only_afterwards'])}",

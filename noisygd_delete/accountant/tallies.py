@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from ..errors import InvalidParameter, count
+from ..methods.base import Mechanism
 from ..methods.plan import Plan
 from ..records import NO_EDITS, EditCounts
 from .account import Account
@@ -122,6 +123,18 @@ class Tallied:
     def releases(self) -> int:
         """How many."""
         return self._sums.releases
+
+    @property
+    def runs(self) -> list[tuple[Mechanism, int]]:
+        """The mechanism of the releases, and how many releases in a row it made."""
+        return [(tally.event.mechanism, tally.releases) for tally in self.tallies]
+
+    @property
+    def last_model(self) -> Event | None:
+        """The last release of a model; None if there is none."""
+        others = (EventKinds.EXTRACTOR, EventKinds.STATISTIC)
+        models = [tally.event for tally in self.tallies if tally.event.kind not in others]
+        return models[-1] if models else None
 
     def accountant(self, plan: Plan) -> Accountant:
         """Answers what a paper asks, in time that does not grow with the number of releases.

@@ -193,9 +193,9 @@ def excess_risk(
 # randomised rounding (a discrete Gaussian of parameter r = 12h about the point) makes of N(0, τ² − r²), up to a factor
 # 1 ± d·10⁻¹²³³ of every probability: hence τ² − 144h², and more than that factor in the rounding.
 #
-# Deletion, Definition 4.1, with a hidden warm start: against π = θ* of the edited table, rounded, plus the same noise:
-# μ = ((γ + e)/m + h√d)/τ, about μ_γ/2, so ε_dd = qμ_γ²/8 at h → 0. From a start that never saw the record, and given an observed
-# predecessor: 0.
+# Deletion with a hidden warm start: two runs on the edited table, one of which never held the record, are ζ apart, so
+# ε_dd = qμ_γ²/2. Against the ideal law of θ* alone, which no run publishes, one ball would do (μ_γ/2). From a start that never saw the
+# record, and given an observed predecessor: 0.
 
 
 LARGEST_KAPPA = 0.25
@@ -237,14 +237,12 @@ def most_noise(*, lipschitz: float, ratio: float) -> float:
 def spread(*, gradient_tolerance: float, strong_convexity: float, grid: float, dimension: float) -> float:
     """ζ = 2γ/m + h√d, rounded up: how far apart the rounded answers of two solves may be, given θ*.
 
+    One ball of radius γ/m would do against an ideal law that publishes θ* itself. Any two runs need both: of two tables, of one
+    table in another order, or with and without a record that is erased by then.
+
     `gradient_tolerance` is what the certified norm of the gradient is below, float errors included.
     """
     return (2 * gradient_tolerance / strong_convexity + grid * math.sqrt(dimension)) * (1 + 8 * UNIT)
-
-
-def deletion_spread(*, gradient_tolerance: float, strong_convexity: float, grid: float, dimension: float) -> float:
-    """γ/m + h√d, rounded up: how far the rounded answer may be from the rounded exact minimiser."""
-    return (gradient_tolerance / strong_convexity + grid * math.sqrt(dimension)) * (1 + 8 * UNIT)
 
 
 def inexact_rate(*, spread: float, output_noise: float) -> float:

@@ -143,11 +143,7 @@ def check_words(parser: Intermixed, arguments: Sequence[str], elsewhere: Mapping
             name = text.partition("=")[0]
             options = parser._option_string_actions
             if name not in options:
-                known = [*options, *elsewhere]
-                near = name if name in elsewhere else _nearest(name, known)
-                hint = "." if near == name else f"; did you mean {near}?" if near else ""
-                hint += f" It is {elsewhere[near]}" if near in elsewhere else ""
-                parser.error(f"no option {name[:_SHOWN]}{hint}")
+                parser.error(f"no option {name[:_SHOWN]}{_suggestion(name, parser, elsewhere)}")
             if options[name].nargs is None and text == name:
                 next(words, None)  # its value
         elif commands and not text.startswith("-"):
@@ -158,10 +154,56 @@ def check_words(parser: Intermixed, arguments: Sequence[str], elsewhere: Mapping
             parser = commands[text]
 
 
-def _nearest(word: str, known: Iterable[str]) -> str:
+def _suggestion(name: str, parser: Intermixed, elsewhere: Mapping[str, str]) -> str:
+    """Return what to write in place of an option that a command does not have; "" where nothing comes near."""
+    if name in elsewhere:
+        return f". It is {elsewhere[name]}"
+    bare = name.strip("-").replace("_", "-").lower()
+    for action in parser._actions:
+        if not action.option_strings and bare.rstrip("s") in (
+            action.dest.rstrip("s"),
+            str(action.metavar).lower().rstrip("s"),
+        ):
+            return f"; give {action.metavar or action.dest} without an option"
+    known = [*parser._option_string_actions, *elsewhere]
+    meant = next((options for words, options in _SYNONYMS.items() if bare in words.split()), ())
+    near = next((option for option in meant if option in known), "") or _nearest(f"--{bare}", known, _ALIKE)
+    where = f" It is {elsewhere[near]}" if near in elsewhere else ""
+    return f"; did you mean {near}?{where}" if near else ""
+
+
+_ALIKE = 0.75  # of two options' letters: less is no typing error
+_SYNONYMS: dict[str, tuple[str, ...]] = {  # what other programs call it -> what it may be called here
+    "target y outcome class response label-column label-col": ("--label",),
+    "user person customer patient member group owner subject-id subjects people": ("--subject",),
+    "id-column id-col key-column record-id index": ("--id",),
+    "csv file input table path parquet dataset rows-file": ("--data", "--file"),
+    "epsilon eps mu privacy": ("--dp", "--total-epsilon"),
+    "eps-delete epsilon-deletion epsilon-dd": ("--deletion",),
+    "output outfile output-file o save write": ("--out",),
+    "output-dir outdir folder dir directory dest destination": ("--output-dir", "--into", "--out"),
+    "lambda l2 reg alpha c penalty weight-decay": ("--regularization",),
+    "key pubkey public verification-key": ("--public-key", "--key"),
+    "no-publish defer no-release without-publishing postpone": ("--later", "--no-publish"),
+    "force again repeat": ("--redo", "--force"),
+    "dry simulate preview what-if check no-act": ("--dry-run",),
+    "n size rows samples n-records": ("--records", "--slots"),
+    "capacity": ("--slots",),
+    "holdout held-out test-size test validation validation-split eval-share": ("--holdout", "--apart"),
+    "token request ticket": ("--request-id",),
+    "verbose details full": ("--explain",),
+    "lang locale": ("--language",),
+    "sep separator": ("--delimiter",),
+    "timeout": ("--wait",),
+    "date received-at when": ("--received",),
+    "probability proba scores": ("--probabilities",),
+}
+
+
+def _nearest(word: str, known: Iterable[str], alike: float = 0.6) -> str:
     from difflib import get_close_matches  # slow to load
 
-    return next(iter(get_close_matches(word, known, 1)), "")
+    return next(iter(get_close_matches(word, known, 1, alike)), "")
 
 
 def whole(text: str) -> int:

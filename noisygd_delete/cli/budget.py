@@ -93,6 +93,7 @@ def _budget(parsed: argparse.Namespace) -> int:
         )
     lines.append(f"{'all':>7}  {'':<8}{'':>8}{'':>7}{_measures(total)}")
     lines.append(f"publications left: {_left(answer)}")
+    lines.append(left_text(answer["left"]))
     lines.append(
         f"a release: who saw no other model, if {NON_ADAPTIVE}; all: who kept every model, if {FIXED_SCHEDULE}"
     )

@@ -36,6 +36,11 @@ def left_text(left: Mapping[str, Any]) -> str:
     return f"spent so far: {spent}, of {cap}; {more}"
 
 
+def before_and_after(foreseen: Mapping[str, Any]) -> str:
+    """Return the lines of a dry run that say what is spent and left now, and what would be after the release."""
+    return f"now: {left_text(foreseen['left'])}\nafter: {left_text(foreseen['left_after'])}"
+
+
 def room(plan: Plan) -> dict[str, float | int | None]:
     """Releases that the budget has room for after the learn, and the days between them where they are spread over a year; None where
     they are not limited."""

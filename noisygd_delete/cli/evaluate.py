@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 _MOST_CLASSES_SHOWN = 12
-CAUTION = "(of these rows {} are in the training table: this is a statistic of private data, do not publish it)"
+_PRIVATE = "this is a statistic of private data, do not publish it"
 
 
 def register(commands: Any) -> None:
@@ -126,8 +126,16 @@ def _text(found: Evaluation) -> str:
         )
     lines += found.skipped
     if found.rows_in_table:
-        lines.append(CAUTION.format(found.rows_in_table))
+        lines.append(_caution(found))
     return "\n".join(lines)
+
+
+def _caution(found: Evaluation | Predictions) -> str:
+    """Return the sentence about rows of the file that are in the training table, or look like rows there."""
+    rows = found.rows_in_table
+    if found.matched_by == "id":
+        return f"(of these rows {rows} are in the training table, by their ids: {_PRIVATE})"
+    return f"(of these rows {rows} look like rows of the training table, perhaps of other people; if they are the same rows, {_PRIVATE})"
 
 
 def _confusion(classes: Sequence[str], confusion: Sequence[Sequence[int]]) -> list[str]:
@@ -160,6 +168,8 @@ def _predict(parsed: argparse.Namespace) -> int:
     counts = {} if isinstance(predictions.labels[0], float) else Counter(map(str, predictions.labels))
     answer: dict[str, Any] = {
         "rows": len(predictions.names),
+        "rows_in_table": predictions.rows_in_table,
+        "matched_by": predictions.matched_by,
         **measured,
         "counts": dict(counts),
         "skipped": list(predictions.skipped),
@@ -198,6 +208,6 @@ def _predicted(predictions: Predictions, counts: dict[str, int], out: str | None
         explained = "" if predictions.r2 is None else f"; R²: {predictions.r2:.4f}"
         lines.append(f"mean absolute error: {predictions.mean_absolute_error:.4g}{explained}")
     if predictions.rows_in_table:
-        lines.append(CAUTION.format(predictions.rows_in_table))
+        lines.append(_caution(predictions))
     lines += predictions.skipped
     return "\n".join([*lines, *([] if out is None else [f"wrote {out}"])])

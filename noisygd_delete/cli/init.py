@@ -127,21 +127,37 @@ def create(parsed: argparse.Namespace, held_out: HeldOut | None = None) -> int:
         schema = on_its_map(parsed, schema, lambda: seen.rows)
         choice = _planned(parsed, schema, usual_slots(seen.rows) if parsed.slots is None else parsed.slots)
         create_over(parsed, source, schema, choice.plan)
-        found = _Found(seen.rows, seen.clipped, seen.unknown, seen.left_out, 0, choice)
+        rows = seen.rows + seen.left_out.rows
+        found = _Found(rows, seen.rows, seen.clipped, seen.unknown, seen.left_out, choice)
     return _tell(parsed, schema, found, numbered=source is None and schema.id_column is None)
 
 
 @dataclass(frozen=True)
 class _Found:
-    """Of the rows that a store was made of: how many, the cells per column that were clipped or unknown, those left out, those without a label among them; and its plan."""
+    """The rows that a store was made of, and its plan.
 
+    seen       rows of the file or source
+    rows       of these, rows in the store
+    left_out   rows that are not in the store for good: beyond `rows_per_subject` of their person, or without a label
+    unlabelled those without a label
+    held_out   rows held out for measuring
+    clipped, unknown  cells per column
+    """
+
+    seen: int
     rows: int
     clipped: Mapping[str, int]
     unknown: Mapping[str, int]
     left_out: LeftOut
-    unlabelled: int
     choice: Chosen
+    unlabelled: int = 0
+    held_out: int = 0
     alike: int = 0
+
+    @property
+    def beyond(self) -> int:
+        """Rows beyond the first `rows_per_subject` of their person."""
+        return self.left_out.rows - self.unlabelled
 
 
 def _create_from(parsed: argparse.Namespace, schema: Schema, held_out: HeldOut | None) -> _Found:
@@ -169,7 +185,8 @@ def _create_from(parsed: argparse.Namespace, schema: Schema, held_out: HeldOut |
     with suppress(DryRun):
         Store.create_from(parsed.store, reading, named, plan_for, tombstones=tombstones, dry_run=parsed.dry_run).close()
     left_out = LeftOut(rows=reading.dropped + reading.unlabelled)
-    return _Found(reading.rows, reading.clipped, reading.unknown, left_out, reading.unlabelled, made[-1], reading.alike)
+    counted = reading.rows, reading.clipped, reading.unknown
+    return _Found(reading.seen, *counted, left_out, made[-1], reading.unlabelled, reading.held, reading.alike)
 
 
 def _tell(parsed: argparse.Namespace, schema: Schema, found: _Found, *, numbered: bool) -> int:
@@ -179,11 +196,16 @@ def _tell(parsed: argparse.Namespace, schema: Schema, found: _Found, *, numbered
     plan = found.choice.plan
     facts = {
         "records": found.rows,
+        "rows_read": found.seen,
+        "ids": {"column": schema.id_column, "numbered": [1, found.seen] if numbered else None},
         "clipped": dict(found.clipped),
         "unknown": dict(found.unknown),
         "rows_left_out": found.left_out.rows,
         "unlabelled": found.unlabelled,
         "alike_ids": found.alike,
+        "beyond_rows_per_subject": 0 if parsed.source is not None else found.beyond,
+        "rows_per_subject": schema.rows_per_subject,
+        "held_out": found.held_out,
         **({"subjects_left_out": found.left_out.subjects} if parsed.source is not None else {}),
         "from_data": list(schema.from_data),
     }
@@ -192,7 +214,7 @@ def _tell(parsed: argparse.Namespace, schema: Schema, found: _Found, *, numbered
     text = (
         f"{found.rows} records in {plan.records} slots ({free} free), {schema.features} features\n{room_text(plan)}\n"
     )
-    text += f"{without_label(found.unlabelled)}\n" if found.unlabelled else ""
+    text += "".join(f"{line}\n" for line in left_out_lines(facts))
     if found.alike:
         text += f"WARNING: {found.alike} ids differ from another one by case or composed letters alone: a request names one row of them, spelled as in the file\n"
     strange = [name for name, count in found.unknown.items() if count == found.rows > 0]
@@ -203,17 +225,35 @@ def _tell(parsed: argparse.Namespace, schema: Schema, found: _Found, *, numbered
     if parsed.source is not None:
         told = found.left_out.text(plan.problem.rows_per_subject, schema.subject_column or str(schema.id_column))
         text += f"{told}\n" if told else ""
-    elif schema.rows_per_subject is not None:
-        text += f"rows left out, beyond the first {schema.rows_per_subject} of their person: {found.left_out.rows}\n"
-    if numbered:
-        text += f"no column names the records: their ids are 1 to {found.rows}, in the order of the file; new rows name theirs in a column {NUMBERED!r}\n"
+    text += f"{numbered_line(facts, parsed.data)}; new rows name theirs in a column {NUMBERED!r}\n" if numbered else ""
+    if not numbered and parsed.data is not None:
+        text += f"ids: column {schema.id_column!r}\n"
     if schema.from_data:
         text += f"WARNING: {_still_from_data(schema)}\n"
     return _show_made(parsed, schema, found.choice, text, facts)
 
 
-def without_label(rows: int) -> str:
-    return f"{rows} row{'s have' if rows > 1 else ' has'} no label: left out"
+def left_out_lines(facts: Mapping[str, Any], whence: str = "of the schema") -> list[str]:
+    """Return a line for each reason for which rows of a file are not in the store.
+
+    Args:
+        facts: As `init --json` prints them.
+        whence: Where `rows_per_subject` comes from.
+    """
+    beyond = f"beyond the first {facts['rows_per_subject']} of their person (rows_per_subject {whence})"
+    counts = (
+        (facts["unlabelled"], "have", "has", "no label"),
+        (facts["beyond_rows_per_subject"], "are", "is", beyond),
+    )
+    return [
+        f"{rows} row{f's {many}' if rows > 1 else f' {one}'} {why}: left out" for rows, many, one, why in counts if rows
+    ]
+
+
+def numbered_line(facts: Mapping[str, Any], file: str) -> str:
+    """Return the sentence that says which ids numbered rows have."""
+    first, last = facts["ids"]["numbered"]
+    return f"no column names the records: the ids are the rows' numbers in {file}, {first} to {last}, the header not counted"
 
 
 def _planned(parsed: argparse.Namespace, schema: Schema, slots: int) -> Chosen:
@@ -298,6 +338,8 @@ def _schema(parsed: argparse.Namespace) -> Schema:
     from .advised_plan import listed
 
     schema = Schema.read(parsed.schema).with_columns(id=parsed.id, subject=parsed.subject)
+    if schema.id_column is None and parsed.data is not None:
+        schema = schema.with_columns(id=_index_column(parsed, schema))
     if not schema.confirmed:
         raise InvalidParameter(
             f"{parsed.schema}: confirmed = false: this is a draft whose ranges were read off the data. Replace them by ranges "
@@ -315,6 +357,21 @@ def _schema(parsed: argparse.Namespace) -> Schema:
             f"{parsed.schema}: --map {parsed.map} contradicts its [map], {schema.map.kind!r}; take one of them out"
         )
     return schema
+
+
+def _index_column(parsed: argparse.Namespace, schema: Schema) -> str | None:
+    """Return the column of the index that names the rows of the file; None where it has none."""
+    from ..features.schema.files import index_of
+
+    index = index_of(parsed.data)
+    if index is None:
+        return None
+    column = index.require(parsed.data)
+    if column in (*schema.columns, schema.label_column, schema.subject_column):
+        raise InvalidParameter(
+            f"{parsed.schema}: column {column!r} is the index of {parsed.data}, which names its rows; name another id column with --id COL"
+        )
+    return column
 
 
 def _numbered(schema: Schema) -> Schema:

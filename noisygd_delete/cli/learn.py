@@ -71,26 +71,26 @@ def relearn(parsed: argparse.Namespace) -> int:
 def _relearning(plan: Plan, spent: Accountant) -> dict[str, Any]:
     """What a fresh learn by this plan would cost on top of what is out."""
     ahead = spent.under(plan).ahead()
+    before = ahead.remaining()
     event = ahead.planned("relearn" if spent.releases else "learn")
     affordable = ahead.affordable(event)
     ahead.add(event)
-    foreseen = ahead.foresight(plan.budget.shown_delta)
+    foreseen = ahead.foresight(before.delta)
     return {
         "publication": "published" if affordable else "refused",
         "epsilon_before": foreseen.before or 0.0,
         "epsilon_after": foreseen.after,
         "delta": foreseen.delta,
+        "left": before.to_dict(),
+        "left_after": ahead.remaining().to_dict(),
     }
 
 
 def _relearning_text(foreseen: Mapping[str, Any]) -> str:
     from ..privacy.guarantee import FIXED_SCHEDULE
-    from ..privacy.sentences import shown
+    from .budget_left import before_and_after
 
-    text = (
-        f"Release: {foreseen['publication']}. A record still there, over all releases: ε={shown(foreseen['epsilon_before'])} now, "
-        f"ε={shown(foreseen['epsilon_after'])} after (δ={shown(foreseen['delta'])}), if {FIXED_SCHEDULE}."
-    )
+    text = f"Release: {foreseen['publication']}. A record still there, over all releases, if {FIXED_SCHEDULE}:\n{before_and_after(foreseen)}."
     if foreseen["publication"] == "refused":
         text += " What is spent stays spent, so a larger --dp, or --total-epsilon where a total was set, is needed; more --releases in the same --dp do not help."
     return text

@@ -34,14 +34,15 @@ def register(commands: Any) -> None:
 
 
 def publish(parsed: argparse.Namespace) -> int:
+    from .budget_left import before_and_after
     from .release import open_store, released
 
     with open_store(parsed) as store:
         if parsed.dry_run:
-            answer = {"pending_edits": store.pending_edits, "steps": store.plan.delete_steps}
-            show(
-                parsed, answer, f"{store.pending_edits} pending edits; a release takes {store.plan.delete_steps} steps"
-            )
+            foreseen = store.foresee_release(delta=store.accountant.remaining().delta) if store.ledger.releases else {}
+            answer = {"pending_edits": store.pending_edits, "steps": store.plan.delete_steps, **foreseen}
+            text = f"{store.pending_edits} pending edits; a release takes {store.plan.delete_steps} steps"
+            show(parsed, answer, text + (f"\n{before_and_after(answer)}" if foreseen else ""))
             return 0
         if parsed.events is not None and not (_note_events(parsed, store) or store.pending_edits or parsed.redo):
             show(parsed, {"events": "known", "pending_edits": 0}, "nothing new in these events; no release was made")

@@ -1,7 +1,7 @@
 """`noisygd-delete quickstart`: from a file to a model, and to the certificate of a deletion.
 
-It runs the commands that a person would run, with what a draft and `advise` propose. Beside them it only keeps some rows apart to measure
-on, which no store and no file ever holds.
+It runs the commands that a person would run, with what a draft and `advise` propose. Beside them it only holds out some rows to measure on. No
+model learns from those and no file holds one; the store keeps salted digests of their names, so that a request for one is answered.
 """
 
 from __future__ import annotations
@@ -186,12 +186,16 @@ def _made_text(
     draft: Draft,
 ) -> list[str]:
     from .advised_plan import listed
-    from .init import without_label
+    from .init import left_out_lines, numbered_line
 
     rows = f"{made['records']} rows learned from, in {made['slots']} slots; {made['features']} features"
     unread = f"; columns left out: {listed(draft.left_out)}" if draft.left_out else ""
-    empty = f"; {without_label(made['unlabelled'])}" if made["unlabelled"] else ""
-    lines = [f"{folder}: {rows}, method '{made['plan']['method']}'{unread}{empty}"]
+    lines = [f"{folder}: {rows}, method '{made['plan']['method']}'{unread}"]
+    lines += left_out_lines(made, "was read off the data; see schema.toml")
+    if made["ids"]["numbered"]:
+        lines.append(numbered_line(made, parsed.data))
+    elif draft.named_by is not None:
+        lines.append(f"the pandas index of {parsed.data} names the records: {draft.named_by}")
     if draft.shared and parsed.subject is None:
         lines.append(
             f"WARNING: several rows share a value of {draft.shared[0]!r}, and every figure is of one row alone: if it names persons, begin again "
@@ -219,7 +223,8 @@ def _made_text(
             f"R² {'not defined' if found['r2'] is None else format(found['r2'], '.3f')}, mean absolute error {found['mean_absolute_error']:.4g}; always saying the median: "
             f"{found['baseline_mean_absolute_error']:.4g}"
         )
-    return [*lines, f"measured on {found['rows']} rows kept apart, which are in no model and no file here: {score}"]
+    listed_too = "; ranges and lists of schema.toml were read from them, too" if own else ""
+    return [*lines, f"measured on {found['rows']} held-out rows, from which no model learned{listed_too}: {score}"]
 
 
 def _answer(arguments: Sequence[str], run: Callable[[argparse.Namespace], int] | None = None) -> dict[str, Any]:
@@ -240,20 +245,27 @@ def _said(arguments: Sequence[str], run: Callable[[argparse.Namespace], int] | N
 
 
 def answered(draft: str, ask: Callable[[str, str], str]) -> str:
-    """The draft with a person's answers in it.
+    """The draft with a person's answers in it. Columns of truth values, such as 0 and 1, are one question together.
 
     Args:
         ask: given an entry's name and the line of its range or list, what is public instead: "" (it is the data's own), "public", two
             numbers, the ends of a public range, or one that none is larger than, known in order of magnitude alone: +m where none is below 0.
     """
     lines, name, values = draft.splitlines(), "", 0
+    truths = _columns_of_truths(draft)
+    of_truths: str | None = None
     for at, line in enumerate(lines):
         if line.startswith("["):
             name = line.strip("[]").removeprefix("columns.").strip('"')
         elif line.startswith(_KINDS):
             values = at
         elif line.startswith(_OWN):
-            answer = ask(name, lines[values])
+            if name not in truths:
+                answer = ask(name, lines[values])
+            else:
+                if of_truths is None:
+                    of_truths = ask(", ".join(truths), f"boolean = {' or '.join(dict.fromkeys(truths.values()))}")
+                answer = of_truths
             if answer:
                 lines[at] = ""
             if answer not in ("", _PUBLIC):
@@ -267,6 +279,18 @@ def answered(draft: str, ask: Callable[[str, str], str]) -> str:
                     kept if high or "transform" not in kept else "" for kept in lines[values + 1 : at]
                 ]
     return "\n".join(lines) + "\n"
+
+
+def _columns_of_truths(draft: str) -> dict[str, str]:
+    """Return the columns of a draft whose two values are a pair of truth values, and each pair as text."""
+    from ..features.schema.draft import TRUTHS
+
+    found = {}
+    for name, entry in tomllib.loads(draft).get("columns", {}).items():
+        pair = entry.get("boolean")
+        if pair is not None and tuple(value.lower() for value in pair) in TRUTHS:
+            found[name] = "/".join(pair)
+    return found
 
 
 def _ask(name: str, values: str) -> str:

@@ -14,12 +14,12 @@ from ..engine import Execution
 from ..engine.execution import ALONE, worth_sharing
 from ..errors import InvalidParameter
 from ..methods.plan import Plan
-from ..privacy.guarantee import FIXED_SCHEDULE, NON_ADAPTIVE
+from ..privacy.guarantee import FIXED_SCHEDULE, FIXED_TARGET, NON_ADAPTIVE
 from ..privacy.sentences import shown
 from ..records import EditCounts, EditRequest
 from ..register import Case, Rights
 from ..store import Store
-from .budget_left import left_text, warning
+from .budget_left import before_and_after, left_text, warning
 from .statements import case_from, with_token
 from .terminal import complain_behind, progress_bar, show
 
@@ -73,7 +73,8 @@ def serve(
         request = with_token(request)
         case = case_from(parsed, store, request, right)
     if parsed.dry_run:
-        answer = {**store.foresee(request, publish=not parsed.later, delta=store.plan.budget.shown_delta), **counts}
+        delta = store.accountant.remaining().delta
+        answer = {**store.foresee(request, publish=not parsed.later, delta=delta), **counts}
         show(parsed, answer, _forecast(answer))
         return 0
 
@@ -89,20 +90,17 @@ def serve(
 def _forecast(answer: Mapping[str, Any]) -> str:
     edited = EditCounts(**answer["counts"]).text() if "counts" in answer else "no records edited"
     text = f"would be: {edited}, {answer['steps']} steps; release: {answer['publication']}"
-    if not answer["steps"]:
+    if "left" not in answer:
         return text
-    before, after, delta = answer["epsilon_before"], answer["epsilon_after"], answer["delta"]
-    erased = answer["epsilon_deletion"]
-    return (
-        f"{text}\ncost: {answer['gradient_evaluations']} record gradients\n"
-        f"a record still there, over all releases: ε={shown(before)} now, ε={shown(after)} after (δ={shown(delta)}), "
-        f"if {FIXED_SCHEDULE}"
-        + (
-            ""
-            if erased is None
-            else f"\nan erased record, from this release on: ε={shown(erased)} (δ={shown(delta)}), if {NON_ADAPTIVE}; "
-            f"every release observed: ε={shown(answer['epsilon_deletion_observed'])}, if {FIXED_SCHEDULE}"
-        )
+    text += f"\na record still there, over all releases, if {FIXED_SCHEDULE}:\n{before_and_after(answer)}"
+    if "epsilon_deletion" not in answer:
+        return text
+    erased, delta = answer["epsilon_deletion"], answer["delta"]
+    return f"{text}\nwork: {answer['gradient_evaluations']} record gradients" + (
+        ""
+        if erased is None
+        else f"\nan erased record, from this release on: ε={shown(erased)} (δ={shown(delta)}), if {NON_ADAPTIVE}; "
+        f"every release observed: ε={shown(answer['epsilon_deletion_observed'])}, if {FIXED_SCHEDULE}; both if {FIXED_TARGET}"
     )
 
 
@@ -139,22 +137,28 @@ def _generated(parsed: argparse.Namespace, release: Release) -> str:
     return f"request id {release.request_id} (generated): register and certificate know this request by it"
 
 
+def _edits_text(release: Release) -> str:
+    """Return what this request did; and all that a release covers, or that waits for one, where that is more."""
+    own, together = release.requested, release.counts
+    if own is None or own == together:
+        return together.text()
+    return f"{own.text()} by this request; with those of earlier requests that no release covered, {together.text()}"
+
+
 def sentence(release: Release) -> str:
     """A release in words."""
     if release.answered_before:
         return f"answered before, nothing was done; the answer was: {sentence(replace(release, answered_before=False))}"
     if release.status is Statuses.WITHHELD:
         return (
-            f"release withheld: {release.counts.text()}; the rows are edited and the old model is withdrawn, "
+            f"release withheld: {_edits_text(release)}; the rows are edited and the old model is withdrawn, "
             "because one more release would exceed the budget. Next: `relearn --plan FILE`, planned with a larger --dp, or --total-epsilon where a total was set "
             "(--dry-run says whether it is enough); "
             "under composition, where the horizon is spent, relearn as it is"
         )
     if release.status is Statuses.PENDING:
-        return (
-            f"done on the rows; waiting for the next release (publish, or any later request): {release.counts.text()}"
-        )
-    done = [release.counts.text()] if release.edits else []
+        return f"done on the rows; waiting for the next release (publish, or any later request): {_edits_text(release)}"
+    done = [_edits_text(release)] if release.edits else []
     done.append(f"{release.steps} steps" if release.steps else "no noisy steps")
     lines = [f"release {release.release} ({release.label}): {', '.join(done)}"]
     for name, guarantee in release.guarantees.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -84,7 +85,7 @@ def stream(parsed: argparse.Namespace) -> int:
         stream.flush()
         summary, left = stream.summary(), store.accountant.remaining().to_dict()
         complain_behind(store)
-    text = f"{_summary(summary, store.plan.budget.shown_delta)}\n{left_text(left)}"
+    text = f"{_summary(summary, left['delta'])}\n{left_text(left)}"
     show(parsed, {**summary.to_dict(), "left": left}, text)
     return _WITHHELD if summary.withheld else _REFUSED if summary.refused else 0
 
@@ -177,7 +178,8 @@ class _Listening:
 
 def _summary(summary: StreamSummary, delta: float) -> str:
     from ..accountant import Statuses
-    from ..privacy.guarantee import in_words
+    from ..privacy.guarantee import FIXED_TOTAL, in_words
+    from ..privacy.sentences import shown
 
     published = [one for one in summary.publications if one.status is not Statuses.WITHHELD]
     lines = [
@@ -193,10 +195,17 @@ def _summary(summary: StreamSummary, delta: float) -> str:
     for name, guarantee in (
         ("all releases, a record still there", summary.present),
         ("an erased record, seen from its erasure on, requests fixed beforehand", summary.erased),
-        ("an erased record, every release seen, requests of any kind", summary.everything),
+        ("an erased record, every release seen, other requests of any kind", summary.everything),
     ):
         if guarantee is not None:
             lines.append(f"  {name:<70}{in_words(guarantee, delta=delta, several=True)}")
+    if summary.odds is not None:
+        epsilon, most = summary.odds[0], shown(math.exp(min(summary.odds[0], 700.0)))
+        name = "whoever is erased, and whenever, over all releases of the total"
+        lines.append(
+            f"  {name:<70}odds at most {most} to 1 (ε={shown(epsilon)}), but for δ={shown(summary.odds[1])} per record, "
+            f"{FIXED_TOTAL}"
+        )
     if summary.withheld:
         lines.append(
             "publication withheld by the budget: the rows are erased, the last model is withdrawn; relearn with a new plan"

@@ -47,10 +47,12 @@ class Release:
     status           "published", or "withheld": rows edited, publication refused by the budget
     gradient_passes  full passes over the table that it took, and `seconds`: with method="minimiser" both depend on private
                      data, so they are for the caller and never for the ledger
-    counts           the edits by kind: `release.counts.deleted`, `.replaced`, `.inserted`; `edits` is their sum
+    counts           the edits that it covers, or that wait for one, by kind: `release.counts.deleted`, `.replaced`, `.inserted`; `edits` is
+                     their sum
+    requested        the edits of this request alone; None where the call was no request to edit
     guarantees       "dp" (this release alone), "dp_cumulative" (all so far); where something was erased (an insertion erases
                      nothing), "deletion" (this release alone, Definition 4.1: only if requests did not depend on earlier
-                     models) and "deletion_observed" (every release so far, whatever the requests were)
+                     models) and "deletion_observed" (every release so far, whatever other requests were)
     model            None when withheld
     remaining        rows of the same persons that were left in the table, as the request found it; None where the table does not say
     answered_before  the request id was known: this is what it was told then, and nothing was done this time
@@ -69,6 +71,7 @@ class Release:
     answered_before: bool = False
     counts: EditCounts = NO_EDITS
     remaining: int | None = None
+    requested: EditCounts | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "counts", self.counts.among(self.edits))
@@ -98,6 +101,7 @@ class Release:
             "steps": self.steps,
             "edits": self.edits,
             "counts": self.counts.to_dict(),
+            "requested": None if self.requested is None else self.requested.to_dict(),
             "gradient_passes": self.gradient_passes,
             "certified": None if self.model is None else self.model.certified,
             "request_id": self.request_id,
@@ -246,7 +250,8 @@ class Curator:
         self._carry_out()
         edits = check_edit(self.records, self.plan, request)
         if publish and self.plan.mechanism.carries:
-            self._drawn = edits, self.draw(edits, execution=Execution.of(execution, rng))
+            drawn = self.draw(edits, execution=Execution.of(execution, rng))
+            self._drawn = edits, replace(drawn, requested=edits.counts)
             return self._carry_out()
         after = None if publish else self._continuation(self.pending)
         if after is not None:
@@ -257,7 +262,9 @@ class Curator:
             return self._carry_out()
         self.records.write(edits)
         self.pending += edits.counts
-        return self._release(Execution.of(execution, rng)) if publish else None
+        if not publish:
+            return None
+        return replace(self._release(Execution.of(execution, rng)), requested=edits.counts)
 
     def draw(self, edits: SlotEdits, *, execution: Execution | None = None) -> Release:
         """The release that covers these edits, made from the table before them: whoever asks carries them out next, or has no use for it.

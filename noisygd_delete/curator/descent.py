@@ -69,7 +69,7 @@ def _descend_exactly(
             f"method {plan.method.name!r} takes exact steps on the processor: leave the device out, or plan with exact=False, over the reals",
             device=execution.device,
         )
-    own: dict[str, Any] = {"group": execution.group, "readings": facts["steps"]}
+    own = {"group": execution.group, "readings": facts["steps"], "by_content": not plan.mechanism.shows_order}
     objective = PreciseObjective(records, plan.loss, regularization=plan.regularization, **own)
     return run_exactly(start, objective.gradient, grid_bits=exactness.grid_bits, radius=exactness.radius, **facts)
 

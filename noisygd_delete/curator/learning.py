@@ -9,7 +9,7 @@ import time
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from ..engine.solver import solve
 from ..engine.sums import numbers_of, read_sparsely
 from ..errors import AssumptionViolated, InvalidParameter, InvalidRecords, InvalidRequest
 from ..methods.plan import Plan
-from ..methods.problem import Carried, Fitted, Passed, Prior, Procedure, Solved, quick_passes
+from ..methods.problem import Carried, Fitted, Prior, Procedure, Solved, quick_passes
 from ..records import EditRequest, Id, Records, SlotEdits
 from .model import FIRST, Continuation, Model, Training
 
@@ -134,12 +134,6 @@ def train(
         passes += 1
         if execution.progress is not None:
             execution.progress(1)
-    elif isinstance(begin, Passed):
-        from ..engine.passes import end_of_passes
-
-        facts: dict[str, Any] = {"regularization": plan.regularization, "group": execution.group}
-        start = end_of_passes(rows_here(records), plan.loss, blocks=begin.blocks, step_sizes=begin.step_sizes, **facts)
-        passes += len(begin.step_sizes)
     elif isinstance(begin, Prior):
         start = initial_weights(plan.shape, init_variance=begin.variance, noise=noise)
     else:
@@ -247,8 +241,14 @@ def _solved(
         if records.sparse is None:
             is_worth(plan.loss, records.features, procedure.solver_passes)
         records = read_sparsely(records)  # where it is quicker: as long as it may be seen how full the rows are
-    own: dict[str, Any] = {"group": execution.group, "readings": procedure.solver_passes}
-    objective = PreciseObjective(records, plan.loss, regularization=plan.regularization, **own)
+    objective = PreciseObjective(
+        records,
+        plan.loss,
+        regularization=plan.regularization,
+        group=execution.group,
+        readings=procedure.solver_passes,
+        by_content=not plan.mechanism.shows_order,
+    )
     centre = np.zeros(plan.shape)
     with limit_threads(numbers_of(records) * plan.loss.outputs):
         for link in range(begin.chain):

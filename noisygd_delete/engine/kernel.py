@@ -44,10 +44,15 @@ def quarter_of_memory() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
 
 
-def windows(rows: NDArray[Any], first: int, last: int, most: int) -> Iterator[slice]:
+def memory_limit() -> int:
+    """Bytes of a table to hold at a time."""
+    return quarter_of_memory() if LIMIT is None else LIMIT
+
+
+def windows(rows: Any, first: int, last: int, most: int) -> Iterator[slice]:
     """Slices from `first` to `last` in order, of `most` rows, or less by a power of two where memory asks for it."""
-    limit = quarter_of_memory() if LIMIT is None else LIMIT
-    pages, row = mapping(rows), rows[:1].nbytes
+    limit = memory_limit()
+    pages, row = mapping(getattr(rows, "source", rows)), rows[:1].nbytes
     releases = pages is not None and rows.nbytes > limit
     while releases and most > BLOCK and most * row > limit // 2:
         most //= 2

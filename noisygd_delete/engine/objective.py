@@ -134,10 +134,10 @@ class Objective:
 
 
 class PreciseObjective:
-    """L_D of one table, with ∇L_D. Holds no rows and no results. Weights are (outputs, features) float64.
+    """L_D of one table, with ∇L_D. Holds no results. Weights are (outputs, features) float64.
 
     With `linear`, b of objective perturbation: L_D(θ) + ⟨b, θ⟩/n, and its gradient, throughout. With `centre`, a, the regulariser is
-    (λ/2)‖θ − a‖².
+    (λ/2)‖θ − a‖². `by_content`: see `sums_of`.
     """
 
     def __init__(
@@ -150,8 +150,9 @@ class PreciseObjective:
         centre: NDArray[np.float64] | None = None,
         group: Group = ALONE,
         readings: int | None = None,
+        by_content: bool = False,
     ) -> None:
-        self._sums = sums_of(records, loss, group, readings)
+        self._sums = sums_of(records, loss, group, readings, by_content=by_content)
         self.loss = loss
         self.regularization = regularization
         self.slots = self._sums.slots

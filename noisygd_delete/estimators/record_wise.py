@@ -285,7 +285,7 @@ def _are_equal(one: Any, other: Any) -> bool:
     if type(one) is not type(other):
         return False
     if hasattr(one, "toarray"):
-        return one.shape == other.shape and (one != other).nnz == 0
+        return bool(one.shape == other.shape and (one != other).nnz == 0)
     if isinstance(one, np.ndarray):
         if one.shape != other.shape or one.dtype != other.dtype:
             return False
@@ -340,7 +340,7 @@ def _depends() -> AssumptionViolated:
 def _are_close(one: Any, other: Any) -> bool:
     """Compare the rows that a step made: numbers up to rounding, anything else as it is."""
     if hasattr(one, "toarray") and hasattr(other, "toarray"):
-        return one.shape == other.shape and (abs(one - other) > _ROUNDING * abs(other)).nnz == 0
+        return bool(one.shape == other.shape and (abs(one - other) > _ROUNDING * abs(other)).nnz == 0)
     one, other = _dense(one), _dense(other)
     if len(one) != len(other):
         return False

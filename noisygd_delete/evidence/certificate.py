@@ -17,7 +17,7 @@ from ..accountant import Event
 from ..accountant.tallies import MOST_TALLIES, Tallied, Tally, tally_events
 from ..errors import InvalidParameter, count
 from ..methods.plan import Plan
-from ..methods.reading import plan_from_dict
+from ..methods.reading import FORECASTS, plan_from_dict
 from ..privacy.guarantee import stated_delta
 from ..privacy.sentences import WRITTEN, rounded_up
 from ..register.case import in_json, local_day, moment
@@ -29,11 +29,7 @@ from .notices import Notices
 
 FORMAT = "noisygd-delete/erasure-certificate/1"
 SOFTWARE = "noisygd-delete"
-LARGEST_DELTA = 0.01  # of the (ε, δ) figures: a larger one allows what no figure should
 BLOCKS = ("format", "identity", "request", "action", "evidence", "public_facts", "claims", "signature")
-# forecasts, and what a plan was searched by: no claim follows from them
-_NOT_CERTIFIED = ("learn_solver_passes", "delete_solver_passes")
-_NOT_ASKED = ("utility", "utility_tolerance", "asked_regularization", "model_norm")
 _REQUEST = ("request_id", "received", "edited", "served", "rows", "replaced", "inserted", "remaining")
 _EVIDENCE = (
     "checked", "audit", "ledger_entries", "ledger_sha256", "from_data", "by_calendar", "deleted_at", "read_at", "counted", "residue", "publishers",
@@ -73,23 +69,12 @@ def erasure_certificate(
         "public_facts": {
             "plan": plan_facts(plan),
             "ledger": [tally.to_dict() for tally in history.tallies],
-            "delta": checked_delta(plan.budget.shown_delta if delta is None else delta),
+            "delta": stated_delta("delta", plan.budget.shown_delta if delta is None else delta),
         },
     }
     check_facts(erasure, plan, history)
     claims = claims_of(erasure, plan, history, facts["public_facts"]["delta"])
     return {**facts, "claims": [written(claim) for claim in claims]}
-
-
-def checked_delta(delta: Any) -> float:
-    """A δ that a certificate may state."""
-    if not stated_delta("delta", delta) <= LARGEST_DELTA:
-        raise InvalidParameter(
-            f"must be at most {LARGEST_DELTA:g}: it is the share of cases in which a figure may fail; take one far "
-            "below one in the number of records",
-            delta=delta,
-        )
-    return float(delta)
 
 
 def written(claim: Claim) -> dict[str, Any]:
@@ -104,8 +89,8 @@ def written(claim: Claim) -> dict[str, Any]:
 
 def plan_facts(plan: Plan) -> dict[str, Any]:
     """What the figures need of a plan."""
-    facts = {name: value for name, value in plan.to_dict().items() if name not in _NOT_CERTIFIED}
-    facts["problem"] = {name: value for name, value in facts["problem"].items() if name not in _NOT_ASKED}
+    facts = {name: value for name, value in plan.to_dict().items() if name not in FORECASTS}
+    facts["problem"] = {name: value for name, value in facts["problem"].items() if name not in FORECASTS}
     if plan.stages:
         facts["stages"] = [plan_facts(stage) for stage in plan.stages]
     return facts
@@ -187,13 +172,13 @@ def read_history(certificate: Mapping[str, Any]) -> tuple[Plan, Tallied, float]:
         raise InvalidParameter(f"the ledger must be a list of at most {MOST_TALLIES}")
     listed = [Tally.from_dict(fields) for fields in ledger]
     tallies = Tallied(listed, None if about is None else count("release", about))
-    return plan_from_dict(public["plan"]), tallies, checked_delta(public["delta"])
+    return plan_from_dict(public["plan"]), tallies, stated_delta("delta", public["delta"])
 
 
 def plain_words(certificate: Mapping[str, Any]) -> list[str]:
     """What was done, and what somebody can still tell, a sentence each."""
     claims = [Claim(**claim) for claim in certificate["claims"]]
-    told = [claim for claim in claims if KEYS[claim.key].role in ("done", "figure", "limit")]
+    told = [claim for claim in claims if KEYS[claim.key].role in ("done", "figure", "odds", "limit")]
     return [
         *(sentence(claim) for claim in told if not claim.key.startswith("present.")),
         *(

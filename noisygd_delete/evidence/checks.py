@@ -63,6 +63,24 @@ def at_least(said: Any, proven: float | None) -> bool:
     return number and bool(said >= proven * (1 - LAST_DIGITS))
 
 
+def with_whole_numbers(document: Any) -> Any:
+    """Return a JSON value in which every number without a fraction is an `int`: in a certificate, 2.0 and 2 are one number.
+
+    Args:
+        document: a parsed JSON document. Beyond 2⁵³ and at −0.0 numbers are left as they are.
+
+    Raises:
+        RecursionError: If it is nested too deeply.
+    """
+    if isinstance(document, Mapping):
+        return {name: with_whole_numbers(value) for name, value in document.items()}
+    if isinstance(document, (list, tuple)):
+        return [with_whole_numbers(value) for value in document]
+    if isinstance(document, float) and abs(document) < 2**53 and int(document) == document and repr(document) != "-0.0":
+        return int(document)
+    return document
+
+
 def difference(stated: Any, again: Any, path: str = "") -> str | None:
     """Path of the first place where two JSON values differ in kind or content.
 

@@ -12,14 +12,18 @@ from typing import Any
 
 from ..accountant import Accountant, Event, Statuses
 from ..accountant.tallies import Tallied
+from ..bounds.arithmetic import UNIT
 from ..errors import InvalidParameter
+from ..methods.base import Mechanism
 from ..methods.plan import Plan
-from ..privacy.guarantee import Guarantee, Worlds
+from ..privacy.guarantee import Guarantee, Worlds, WorstCase
 from ..privacy.sentences import right_of_hundred
+from ..store.sources.verdicts import Verdicts
 from .claims import KEYS, Claim
 from .facts import UNKNOWN, Erasure
 
 HARDLY = 0.9  # an advantage that limits little
+MOST_ODDS = 100.0  # ε of odds that are claimed: larger ones limit nothing
 NOT_COVERED = tuple(key for key, claimable in KEYS.items() if claimable.role == "uncovered")
 
 
@@ -37,13 +41,15 @@ def claims_of(erasure: Erasure, plan: Plan, history: Tallied, delta: float) -> t
     return (
         *_done(erasure, plan, served, left),
         *_source(erasure, served),
+        *_residue(erasure),
         *_figures(erasure, accountant, delta),
+        *odds(accountant, delta),
         *(Claim(f"left.{what}", {}) for what in left),
-        *conditions_of(plan, accountant, erasure.from_data),
+        *conditions_of(plan, accountant, erasure.from_data, history.runs),
         *_in_time(erasure),
         *_notices(erasure, left),
         *(Claim(key, {}) for key in NOT_COVERED),
-        *(Claim(f"to-do.{what}", {}) for what in _to_do(erasure.status, total=plan.total is not None)),
+        *(Claim(f"to-do.{what}", {}) for what in _to_do(erasure, total=plan.total is not None)),
     )
 
 
@@ -59,6 +65,8 @@ def release_served(erasure: Erasure, plan: Plan, history: Tallied) -> Event | No
                 "lies before any model was published without the rows: there is nothing to certify",
                 put_back=erasure.notices.put_back,
             )
+        if history.last_model is None or history.last_model.mechanism != plan.mechanism:
+            raise InvalidParameter("the last model was not made under the plan of this certificate")
         return None
     event, release = history.served, erasure.release
     if event is None or release != history.about:
@@ -162,6 +170,14 @@ def _source(erasure: Erasure, served: Event | None) -> Iterator[Claim]:
     yield Claim("source.counted", {"by": erasure.counted, **edits})
 
 
+def _residue(erasure: Erasure) -> Iterator[Claim]:
+    """Places in which the operator's search found what was erased, or which it could not read."""
+    for key, verdict in (("residue.found", Verdicts.RESIDUAL), ("residue.unread", Verdicts.NOT_COVERED)):
+        places = len([place for place in erasure.residue if place["verdict"] == verdict])
+        if places:
+            yield Claim(key, {"places": places})
+
+
 def _figures(erasure: Erasure, accountant: Accountant, delta: float) -> Iterator[Claim]:
     """Each figure with its own conditions, and where it limits little, that it does."""
     plan = accountant.plan
@@ -179,7 +195,7 @@ def _figures(erasure: Erasure, accountant: Accountant, delta: float) -> Iterator
 
 
 def figure(
-    key: str, guarantee: Guarantee, plan: Plan, *, rows: int, whole: bool, delta: float, by_calendar: bool
+    key: str, guarantee: Guarantee | WorstCase, plan: Plan, *, rows: int, whole: bool, delta: float, by_calendar: bool
 ) -> Claim:
     """One figure and the conditions that it holds under.
 
@@ -204,8 +220,30 @@ def figure(
         "gdp": exact.gdp,
     }
     schedule = "schedule-calendar" if by_calendar else "schedule-fixed"
-    conditions = ("requests-blind",) if guarantee.non_adaptive else ()
-    return Claim(key, values, (*conditions, *((schedule,) if seen in ("all", "before") else ())))
+    blind = ("requests-blind",) if guarantee.non_adaptive else ()
+    target = "record-fixed" if key.startswith("present.") else "target-fixed"
+    return Claim(key, values, (*blind, target, *((schedule,) if seen in ("all", "before") else ())))
+
+
+def odds(accountant: Accountant, delta: float) -> Iterator[Claim]:
+    """The odds that no observer exceeds, whoever chose whose record is erased and when; nothing where no total is enforced."""
+    plan = accountant.plan
+    epsilon = None if plan is None else accountant.stopping_epsilon(delta)
+    if plan is None or plan.total is None or epsilon is None or not epsilon <= MOST_ODDS:
+        return
+    cap, most = accountant.dp_cumulative() if accountant.releases else plan.dp, plan.problem.rows_per_subject
+    values = {
+        "unit": "row" if cap.rows < most else "record" if most == 1 else "person",
+        "rows_per_person": cap.rows,
+        "question": "which" if cap.adjacency.between_records else "used",
+        "worlds": str(cap.adjacency),
+        "epsilon": epsilon,
+        "odds": math.exp(epsilon) * (1 + 8 * UNIT),
+        "delta": delta,
+        "total_epsilon": plan.total.epsilon,
+        "total_delta": plan.total.delta,
+    }
+    yield Claim("odds.ever", values, ("total-fixed",))
 
 
 def _finite(bound: float) -> float | None:
@@ -213,13 +251,20 @@ def _finite(bound: float) -> float | None:
     return None if math.isinf(bound) else bound
 
 
-def conditions_of(plan: Plan, accountant: Accountant, from_data: Sequence[str] | None) -> Iterator[Claim]:
+def conditions_of(
+    plan: Plan, accountant: Accountant, from_data: Sequence[str] | None, runs: Iterable[tuple[Mechanism, int]]
+) -> Iterator[Claim]:
     """What every figure assumes: of the plan, of the machine, and of each mechanism that the history has.
 
     Args:
         from_data: columns whose range or list of values was read off the data; None: not known.
+        runs: the mechanism of the releases so far, in their order, and how many releases in a row it made.
+
+    Raises:
+        InvalidParameter: a release of a model does not state the norm of its rows.
     """
-    radius = {"radius": plan.loss.radius}
+    norms = _row_norms(runs) or [(plan.loss.radius, 1, 1)]
+    radius = {"radius": max(norm for norm, _, _ in norms)}
     if from_data is None:
         yield Claim("ranges-unknown", radius)
     elif from_data:
@@ -230,9 +275,30 @@ def conditions_of(plan: Plan, accountant: Accountant, from_data: Sequence[str] |
         yield Claim("map-public", {"digest": plan.problem.feature_map})
     yield Claim("rows-per-person", {"rows_per_person": plan.problem.rows_per_subject})
     yield Claim("curator-trusted", {})
+    if len(norms) > 1:
+        for norm, first, last in norms:
+            yield Claim("row-norm", {"radius": norm, "first": first, "last": last})
     yield from _each_once(
         Claim(key, values) for facts in accountant.account.mechanisms for key, values in facts.conditions()
     )
+
+
+def _row_norms(runs: Iterable[tuple[Mechanism, int]]) -> list[tuple[float, int, int]]:
+    """Return (R, first release, last release) of each stretch of releases whose rows have norm at most R."""
+    found: list[tuple[float, int, int]] = []
+    number = 0
+    for mechanism, releases in runs:
+        first, number = number + 1, number + releases
+        norm = mechanism.row_norm
+        if norm is None and mechanism.left not in ("extractor", "statistics"):
+            raise InvalidParameter(
+                f"release {first} does not state the norm of its rows; state row_norm", row_norm=norm
+            )
+        if found and norm in (None, found[-1][0]):  # a statistic has rows of any norm
+            found[-1] = (*found[-1][:2], number)
+        elif norm is not None:
+            found.append((norm, first, number))
+    return found
 
 
 def _each_once(claims: Iterable[Claim]) -> list[Claim]:
@@ -305,10 +371,16 @@ def _may_have_used(oldest: int | None, release: int | None) -> bool:
     return oldest is not None and (release is None or oldest < release)
 
 
-def _to_do(status: Statuses, *, total: bool) -> Iterator[str]:
-    """What the software cannot do for the controller. `total`: whether all publications together have a budget."""
-    if status is Statuses.WITHHELD:
+def _to_do(erasure: Erasure, *, total: bool) -> Iterator[str]:
+    """What the software cannot do for the controller; of rows that came back nothing is to be kept out.
+
+    Args:
+        total: whether all publications together have a budget.
+    """
+    if erasure.status is Statuses.WITHHELD:
         yield "total" if total else "budget"
-    if status is Statuses.PENDING:
+    if erasure.status is Statuses.PENDING:
         yield "publish"
-    yield from ("tell", "recipients", "withdraw", "backups")
+    yield from ("tell", "recipients")
+    if erasure.notices.put_back is None:
+        yield from ("withdraw", "backups")

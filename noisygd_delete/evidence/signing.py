@@ -25,7 +25,7 @@ from cryptography.hazmat.primitives.serialization import (
 from ..errors import InvalidParameter
 from ..records import bounded
 from ..store.disk import Disk
-from .checks import Check
+from .checks import Check, with_whole_numbers
 from .outputs import output
 
 # --- canonical ---
@@ -264,7 +264,7 @@ def enveloped(certificate: Mapping[str, Any], key: str | Path, *, password: byte
 
 def encoded(kind: str, body: bytes) -> bytes:
     """What DSSE signs: both lengths stand in it, so that nothing moves from one part into the other."""
-    return b"DSSEv1 %d %b %d %b" % (len(kind.encode()), kind.encode(), len(body), body)
+    return f"DSSEv1 {len(kind.encode())} {kind} {len(body)} ".encode() + body
 
 
 def is_envelope(document: Any) -> bool:
@@ -280,23 +280,48 @@ def open_envelope(envelope: Mapping[str, Any], *, public_key: str | Path | None 
     """
     certificate: Any = None
     try:
-        if set(envelope) != {"payload", "payloadType", "signatures"} or envelope["payloadType"] != PAYLOAD:
+        if envelope["payloadType"] != PAYLOAD:
             raise InvalidParameter(f"not an envelope of {PAYLOAD}")
-        body = decoded(envelope["payload"])
-        inside = bounded.parsed(body.decode())
+        body, signatures = decode_dsse(envelope["payload"]), _signatures(envelope["signatures"])
+        inside = with_whole_numbers(bounded.parsed(body.decode()))
         certificate = inside["predicate"]
-        if canonical(inside) != body or canonical(statement(certificate)) != body:
+        if canonical(inside) != canonical(statement(certificate)):
             raise InvalidParameter("its statement is not the one that this certificate gives")
         signer = signed_by(dict(certificate))
         if signer is None:
             raise InvalidParameter("the certificate inside is unsigned, or was altered")
         expected = signer if public_key is None else read_public(public_key)
-        ((signature),) = envelope["signatures"]
-        if set(signature) != {"keyid", "sig"} or signature["keyid"] != key_id(expected):
+        if key_id(expected) not in signatures:
             raise InvalidParameter("it was signed by another key")
-        expected.verify(decoded(signature["sig"]), encoded(PAYLOAD, body))
+        expected.verify(signatures[key_id(expected)], encoded(PAYLOAD, body))
     except InvalidSignature:
         return certificate, Check("envelope", False, "altered after signing")
     except (InvalidParameter, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         return certificate, Check("envelope", False, str(error)[:200] or type(error).__name__)
     return certificate, Check("envelope", True, f"an in-toto statement, signed by key {key_id(expected)}")
+
+
+def decode_dsse(coded: str) -> bytes:
+    """Decode base64 of either alphabet, standard or URL-safe, as DSSE allows.
+
+    Raises:
+        ValueError: If it is neither, or its last letter holds bits that decoding ignores.
+    """
+    return decoded(coded.replace("-", "+").replace("_", "/"))
+
+
+def _signatures(listed: Any) -> dict[Any, bytes]:
+    """Return the signatures of an envelope by key id, those of other signers included.
+
+    Each has a `keyid` and a `sig`, and may have further fields (as in securesystemslib, the reference implementation).
+
+    Raises:
+        InvalidParameter: If two signatures have the same key id.
+    """
+    found: dict[Any, bytes] = {}
+    for signature in listed:
+        raw, name = decode_dsse(signature["sig"]), signature["keyid"]
+        if name in found:
+            raise InvalidParameter("two of its signatures have the same key id")
+        found[name] = raw
+    return found

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ..accountant import Accountant
 from ..methods.plan import Plan
-from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, Worlds
+from ..privacy.guarantee import NON_ADAPTIVE, Guarantee, Worlds, WorstCase
 from ..records import NO_EDITS, EditCounts
 from .claims import Claim
-from .deriving import figure
+from .deriving import figure, odds
 
 _OF_SOME = ("present.one", "erased.later")  # to whoever does not know every model
 
@@ -22,17 +22,19 @@ def claims_of_store(
 ) -> dict[str, Claim]:
     """By key: an erased record, from later models alone and from all, by the worst release so far (where nothing was erased yet, or what
     was erased waits for its release, as the next one would leave it); and a record that is still there, from one release and, where
-    there is any, from all so far.
+    there is any, from all so far; and, where a total is enforced, the odds that no observer exceeds ("odds.ever").
 
     Args:
         waiting: edits that no release covers yet.
     """
     figures = erased_figures(accountant, plan, waiting)
-    found = {f"erased.{seen}": guarantee for seen, guarantee in figures.items()}
+    found: dict[str, Guarantee | WorstCase] = {f"erased.{seen}": guarantee for seen, guarantee in figures.items()}
     found["present.one"] = accountant.dp() if accountant.releases else plan.dp
     if accountant.releases:
         found["present.all"] = accountant.dp_cumulative()
-    return {key: _one(key, guarantee, plan, by_calendar, delta) for key, guarantee in found.items()}
+    claims = {key: _one(key, guarantee, plan, by_calendar, delta) for key, guarantee in found.items()}
+    shown = plan.budget.shown_delta if delta is None else delta
+    return claims | {claim.key: claim for claim in odds(accountant, shown)}
 
 
 def risks_of_store(accountant: Accountant, plan: Plan, *, by_calendar: bool = False) -> dict[str, Claim]:
@@ -54,7 +56,9 @@ def shown_so_far(accountant: Accountant, plan: Plan) -> Guarantee:
     return accountant.dp_cumulative() if accountant.releases else plan.dp
 
 
-def erased_figures(accountant: Accountant, plan: Plan, waiting: EditCounts = NO_EDITS) -> dict[str, Guarantee]:
+def erased_figures(
+    accountant: Accountant, plan: Plan, waiting: EditCounts = NO_EDITS
+) -> dict[str, Guarantee | WorstCase]:
     """An erased record: from later models alone, and from all of them, the worst release so far; where nothing was erased yet, or what was
     erased waits for its release, as the next one would leave it.
     """
@@ -70,7 +74,9 @@ def erased_figures(accountant: Accountant, plan: Plan, waiting: EditCounts = NO_
     return {"later": later, "all": accountant.deletion(1, erasing.number)}
 
 
-def _one(key: str, guarantee: Guarantee, plan: Plan, by_calendar: bool, delta: float | None = None) -> Claim:
+def _one(
+    key: str, guarantee: Guarantee | WorstCase, plan: Plan, by_calendar: bool, delta: float | None = None
+) -> Claim:
     whole = key.startswith("present.")
     if key in _OF_SOME and not guarantee.non_adaptive:
         guarantee = guarantee.assuming(NON_ADAPTIVE)  # a plan's own figure, of nothing that was published

@@ -20,7 +20,7 @@ from ..records import bounded
 from ..register.case import day
 from ..store.ledger import Ledger
 from .certificate import BLOCKS, FORMAT, check_catalogue, check_facts, erasure_of, read_history, stated
-from .checks import LAST_DIGITS, REFUSALS, Check, Verification, at_least, brief, difference
+from .checks import LAST_DIGITS, REFUSALS, Check, Verification, at_least, brief, difference, with_whole_numbers
 from .claims import KEYS, Claim, of_history, select_owed
 from .deriving import claims_of
 from .signing import key_id, read_public, signed_by
@@ -43,6 +43,7 @@ def verify_certificate(
             *somebody* signed.
         model: a model file whose SHA-256 must be the published one.
     """
+    certificate = _with_whole_numbers(certificate)
     checks = [_format(certificate), _signature(certificate, public_key)]
     if not checks[0].passed:
         return Verification(tuple(checks))
@@ -50,6 +51,14 @@ def verify_certificate(
     if model is not None:
         checks.append(_model(certificate, model))
     return Verification(tuple(checks))
+
+
+def _with_whole_numbers(certificate: Any) -> Any:
+    """Return the certificate with whole numbers as `int`; one that is nested too deeply stays as it is, and fails a check."""
+    try:
+        return with_whole_numbers(certificate)
+    except RecursionError:
+        return certificate
 
 
 def read_claims(certificate: Mapping[str, Any]) -> list[Claim]:
@@ -194,6 +203,7 @@ def history_fault(ledger: Ledger, certificate: Any, *, public_key: str | Path | 
     An old copy of a whole store agrees with itself; only something kept outside it can tell that it is old. The
     certificate names one link of the ledger's hash chain, so any history without that very link is another one.
     """
+    certificate = _with_whole_numbers(certificate)
     for check in (_format(certificate), _signature(certificate, public_key)):
         if not check.passed:
             return f"the certificate cannot be relied on: {check.detail}"
@@ -217,6 +227,7 @@ def history_fault(ledger: Ledger, certificate: Any, *, public_key: str | Path | 
 
 def facts_fault(ledger: Ledger, certificate: Mapping[str, Any]) -> str | None:
     """What is wrong if the releases that a certificate states are not those of the ledger that it continues from (`history_fault`)."""
+    certificate = with_whole_numbers(certificate)
     entries = certificate["evidence"]["ledger_entries"]
     made = sum(entry.event is not None for entry in ledger.outline[:entries])
     try:

@@ -52,6 +52,7 @@ class Mechanism(ABC):
     records  n, slots
     proven   False where constants are only declared by the user
     slack    relative rounding slack of the sensitivity
+    row_norm R: no feature row is longer in the runs that these facts describe; None: their bounds hold for rows of any norm
     """
 
     method: ClassVar[str]  # the name of the method, by which a ledger tells mechanisms apart
@@ -62,10 +63,13 @@ class Mechanism(ABC):
     records: int
     proven: bool = True
     slack: float = 0.0
+    row_norm: float | None = None
 
     def __post_init__(self) -> None:
         count("records", self.records)
         non_negative("slack", self.slack)
+        if self.row_norm is not None:
+            positive("row_norm", self.row_norm)
 
     @property
     def left(self) -> str:
@@ -139,7 +143,7 @@ class Mechanism(ABC):
         return None
 
     def to_dict(self) -> dict[str, Any]:
-        return {"method": self.method, **told(self)}
+        return {"method": self.method, **asdict(self)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -230,19 +234,6 @@ def contradict(one: Mechanism, other: Mechanism) -> bool:
         return False
     pairs = ((getattr(one, fact.name), getattr(other, fact.name)) for fact in fields(one) if not fact.compare)
     return any(None not in pair and pair[0] != pair[1] for pair in pairs)
-
-
-def told(facts: Any) -> dict[str, Any]:
-    """Its fields, without optional ones at their defaults."""
-    optional = {
-        "in_place": (True,),
-        "chain": (1,),
-        "exact": (None,),
-        "passes": (None,),
-        "solver_passes": (None,),
-        "map": (None,),
-    }
-    return {name: value for name, value in asdict(facts).items() if value not in optional.get(name, ())}
 
 
 @lru_cache(maxsize=1024)

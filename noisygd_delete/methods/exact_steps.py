@@ -34,7 +34,7 @@ class ExactSteps:
     features, outputs   d' of a row, and scores of a record; the weights have dimension d = d' · outputs
     radius              W: every step begins within this norm
     grid_bits           b: the grid has step τ/2^b, τ = σ√(2η)
-    in_place            whether rows keep their places from one step to the next; else a sum may round otherwise in each
+    in_place            whether rows are added in an order that their contents fix; else a sum may round otherwise in each
     """
 
     regularization: float
@@ -175,7 +175,7 @@ class GridMethod(Method):
     exact     whether every step ends on a public grid by exact noise, its roundings charged, so that no bound speaks of real numbers;
               with sums in float64, on the processor. None: for convex losses, wherever the roundings fit the budget. False: in floating
               point, with bounds over the real numbers. A plan states which it took
-    in_place  whether rows keep their places. Rows of a source or a cluster need not: their steps are exact, and what an order may tell
+    in_place  whether rows are added in an order that their contents fix. Rows of a source or a cluster need not: their steps are exact, and what an order may tell
               of a record that is gone is charged
     """
 

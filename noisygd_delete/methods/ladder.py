@@ -112,6 +112,7 @@ class SampledStage(Method):
     def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
         run = SampledSteps(
             records=problem.records,
+            row_norm=problem.loss.radius,
             proven=problem.loss.constants.proven,
             sampling_rate=self.sampling_rate,
             noise_multiplier=self.noise_multiplier,
@@ -242,7 +243,7 @@ class Ladder(Method):
 
     With l = `level` the stages 0…l are kept by a deletion and l+1…S run again on the current rows. For a record of the learn
     that is erased later, Σ_{j≤l} μ_j² is all that an observer of later models learns, after any number of requests that did not
-    depend on earlier models; every release that was observed with the record adds Σ_{j>l} μ_j², whatever the requests did. A release costs present
+    depend on earlier models; every release that was observed with the record adds Σ_{j>l} μ_j², whatever other requests did. A release costs present
     records Σ_j μ_j²; `releases` of them share the part of the later stages.
 
     stages  two or more, the first a network
@@ -321,6 +322,7 @@ class Ladder(Method):
         )
         run = LadderRun(
             records=problem.records,
+            row_norm=problem.loss.radius,
             proven=problem.loss.constants.proven,
             slack=problem.slack,
             kept=tuple(stage.mechanism for stage in kept),
@@ -536,6 +538,7 @@ class LadderRun(Mechanism):
             "records": self.records,
             "proven": self.proven,
             "slack": self.slack,
+            "row_norm": self.row_norm,
             "kept": [stage.to_dict() for stage in self.kept],
             "later": [stage.to_dict() for stage in self.later],
             "kept_steps": list(self.kept_steps),

@@ -77,6 +77,7 @@ class Moments(Method):
         """The ridge: the plan's λ, and as much as the noise can move the matrix by (the norm of a symmetric Gaussian matrix)."""
         run = MomentsRun(
             records=problem.records,
+            row_norm=problem.loss.radius,
             proven=problem.loss.constants.proven,
             slack=problem.slack,
             deviation=self.deviation,

@@ -63,9 +63,10 @@ class NearGibbsRun(NoisySteps):
         return self.forgets_at(self.gibbs.worst_closeness(**requests, **self._chain()))
 
     def forgets_at(self, closeness: float) -> Guarantee:
+        """Return the distance to the Gibbs law of the records in force, an ideal law that no run has."""
         facts: dict[str, Any] = {"source": _SOURCES[self.gibbs.form], "points": ((self.gibbs.order, closeness),)}
         hidden = "no earlier model was observed"
-        return self._guarantee("deletion", Worlds.DEFINITION_4_1, **facts).assuming(hidden).assuming(NON_ADAPTIVE)
+        return self._guarantee("deletion", Worlds.IDEAL_LAW, **facts).assuming(hidden).assuming(NON_ADAPTIVE)
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ class PerturbedRun(DrawnAtOnce):
     warm                whether the solver of a request starts from the published model
     shaped              whether b has the public shape of the schema's columns; every row is checked to be no longer in it
     chain               minimisers one after the other, each of which pulls towards the one before; all of them count as published
-    in_place            whether rows keep their places from one release to the next; else a sum may round otherwise in every release
+    in_place            whether rows are added in an order that their contents fix; else a sum may round otherwise in every release
     """
 
     method: ClassVar[str] = "perturbed"
@@ -131,7 +131,7 @@ class PerturbedRun(DrawnAtOnce):
         return bounds.curvature_ratio(smoothness=self.smoothness * ROOM**2, **weak, **world), below
 
     def _cost(self, worlds: Worlds, steps_with: float, steps_without: float) -> Cost:
-        return self._erased(worlds) if steps_without else {"curves": ((self.curve(worlds), float(self.chain)),)}
+        return self._erased() if steps_without else {"curves": ((self.curve(worlds), float(self.chain)),)}
 
     def curve(self, worlds: Worlds) -> Curve:
         """One stage about a record that is in it, whatever the stage before it made: the centre of the regulariser enters neither the
@@ -162,13 +162,15 @@ class PerturbedRun(DrawnAtOnce):
             gdp_squared=mu**2 if mu < math.inf else None,
         )
 
-    def _erased(self, worlds: Worlds) -> Cost:
-        """What a hidden start leaves, or another order of the same rows: against a law that never saw the record, one ball about the
-        exact minimiser; between two records, two."""
+    def _erased(self) -> Cost:
+        """Return what a hidden start leaves, or another order of the same rows, whatever the two worlds are.
+
+        Both are runs that stop somewhere in the ball about the exact minimiser, at opposite ends of it in the worst case: a run
+        that never held the record is no nearer to the minimiser than one that did.
+        """
         if not self.warm and self.in_place:
             return {}
-        apart = bounds.spread if worlds.between_records else bounds.deletion_spread
-        return {"gdp_squared": self.chain * self._inexact_gdp(apart(**self._ball())) ** 2 * (1 + 4 * UNIT)}
+        return {"gdp_squared": self.chain * self._inexact_gdp(bounds.spread(**self._ball())) ** 2 * (1 + 4 * UNIT)}
 
     def _ball(self) -> dict[str, Any]:
         return {
@@ -216,6 +218,7 @@ def row_facts(problem: Problem) -> dict[str, Any]:
     constants = problem.loss.constants
     return {
         "records": problem.records,
+        "row_norm": problem.loss.radius,
         "strong_convexity": problem.strong_convexity,
         "lipschitz": constants.lipschitz,
         "smoothness": constants.smoothness,
@@ -238,16 +241,13 @@ def inexact_share(problem: Problem, *, charged: bool, chain: int = 1) -> float:
     """What the solver's tolerance may cost per order and minimiser of a release: a share of the dp budget, and where a deletion is charged for it
     within the deletion budget.
 
-    Deletion compares one ball with its centre (μ/2), or two balls where the question is x or x′ (μ).
+    Deletion compares two runs, each anywhere in its ball, whatever the question is.
     """
     allowed = _INEXACT_SHARE * problem.budget.dp_gdp() ** 2 / 2 / problem.releases / chain
     if not charged:
         return allowed
-    grid = math.ldexp(math.sqrt(problem.dimension), -GRID_BITS)
     deletion = problem.budget.deletion_gdp() * (1 - 1e-9) / math.sqrt(chain)
-    if not problem.deletion_notion.between_records:
-        deletion = 2 * deletion - grid
-    return min(allowed, max(deletion, 0.0) ** 2 / 2)
+    return min(allowed, deletion**2 / 2)
 
 
 def least_noise(problem: Problem, inexact_rate: float, chain: int = 1) -> float:
@@ -379,7 +379,7 @@ class Perturbed(Method):
               nothing; "fixed" also takes a number of passes that no record can change
     chain     minimisers in a row, run again at every release: each after the first pulls towards the one before in the place of 0, so
               that λ shortens the model less, and each has its share of the budgets
-    in_place  whether rows keep their places from one release to the next. Rows of a source or a cluster need not: what a solver's
+    in_place  whether rows are added in an order that their contents fix. Rows of a source or a cluster need not: what a solver's
               rounding may tell of their order is then charged, and nothing is left exactly
     """
 

@@ -331,11 +331,14 @@ class Plan:
 
     def after(self, former: Plan, spent: Guarantee | None = None) -> Plan:
         """This plan in the place of another one by which models were published: the same total goes on, and sums what is spent as it
-        did; another one was fixed late, and sums it in a measure that what was `spent` so far has, too."""
+        did; another one, or the same about other worlds or another unit, was fixed late, and sums it in a measure that what was `spent` so
+        far has, too."""
         own, before = self.total, former.total
-        if own is None or own == before:
+        units = [(problem.adjacency, problem.rows_per_subject) for problem in (self.problem, former.problem)]
+        alike = units[0] == units[1]
+        if own is None or (own == before and alike):
             return self
-        if before is not None and (own.epsilon, own.delta) == (before.epsilon, before.delta):
+        if before is not None and (own.epsilon, own.delta) == (before.epsilon, before.delta) and alike:
             late = before
         else:
             late, both = replace(own, late=True), self.dp if spent is None else spent + self.dp
@@ -437,7 +440,7 @@ class Plan:
     def deletion_observed(self, models: int = 1) -> Guarantee:
         """What `models` models, the learn first, have shown of a record that the next release erases; every one observed.
 
-        Holds under adaptive requests: given what was observed, both worlds restart from the same point.
+        Holds under adaptive requests by others: given what was observed, both worlds restart from the same point.
         """
         return self._shown("deletion", count("models", models), gone=True).assuming("every release is observed")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from abc import ABC
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, ClassVar
 
 from ..bounds import renyi
@@ -17,16 +17,16 @@ from ..errors import InvalidParameter, choice, count, probability, scale
 from ..losses.base import Loss
 from ..privacy.budget import Budget, Total
 from ..privacy.guarantee import ADJACENCIES, DELETION_NOTIONS, NON_ADAPTIVE, Worlds
-from .base import told
 
 
+@dataclass(frozen=True)
 class MethodAsked(ABC):
     """What a problem says of its `plan.Method`, which makes a plan of it."""
 
     name: ClassVar[str]
 
     def to_dict(self) -> dict[str, Any]:
-        return {"name": self.name, **told(self)}
+        return {"name": self.name, **asdict(self)}
 
 
 @dataclass(frozen=True)
@@ -196,6 +196,7 @@ class Problem:
         """The facts of Noisy-GD on this problem, for a `NoisySteps`."""
         return {
             "records": self.records,
+            "row_norm": self.loss.radius,
             "step_size": step_size,
             "noise_variance": noise_variance,
             # Theorem 5.2 and composition do not use m, which may be negative there
@@ -297,16 +298,7 @@ class Exactness:
     grid_bits: int
 
 
-@dataclass(frozen=True)
-class Passed:
-    """Where gradient steps from 0 end, on `blocks` equal blocks of the slots in turn, forwards and backwards: one pass over them for each
-    of `step_sizes` (η). Nothing of it depends on a record but where it ends."""
-
-    blocks: int
-    step_sizes: tuple[float, ...]
-
-
-Start = Prior | Published | Solved | Fitted | Passed | Carried
+Start = Prior | Published | Solved | Fitted | Carried
 
 
 @dataclass(frozen=True)

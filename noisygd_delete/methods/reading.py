@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from functools import cache
 from typing import Any, TypeVar, get_type_hints
@@ -23,6 +23,13 @@ T = TypeVar("T")
 _ALWAYS = (
     *("step_size", "noise_variance", "init_variance", "learn_steps", "delete_steps_for_deletion"),
     "delete_steps_for_utility",
+)
+
+
+# forecasts, and what a plan was searched by: a certificate leaves them out, since no claim follows from them
+FORECASTS = (
+    *("learn_solver_passes", "delete_solver_passes", "utility", "utility_tolerance", "asked_regularization"),
+    "model_norm",
 )
 
 
@@ -62,6 +69,28 @@ def _check_known(kind: type, given: Mapping[str, Any], what: str) -> None:
         raise InvalidParameter(f"not {what}: unknown {', '.join(map(repr, unknown))}")
 
 
+def check_complete(given: Any, written: Any, what: str, *, optional: Sequence[str] = ()) -> None:
+    """Refuse a description that lacks a field which the same object writes: a default would take its place.
+
+    Args:
+        given: as it was read. written: as the object made from it writes itself.
+        optional: fields that may be missing.
+
+    Raises:
+        InvalidParameter: If a field is missing, in a part of it too.
+    """
+    if isinstance(given, Mapping) and isinstance(written, Mapping):
+        missing = sorted(name for name in written if name not in given and name not in optional)
+        if missing:
+            raise InvalidParameter(f"not {what}: missing {', '.join(map(repr, missing))}")
+        for name in written:
+            if name in given:
+                check_complete(given[name], written[name], f"{what}: {name}", optional=optional)
+    elif isinstance(given, (list, tuple)) and isinstance(written, (list, tuple)):
+        for one, other in zip(given, written, strict=True):
+            check_complete(one, other, what, optional=optional)
+
+
 def _check_parts(given: Any, made: Any, what: str) -> None:
     """Refuse what lies inside a part under a name that the part does not know: msgspec passes over it."""
     if isinstance(given, (list, tuple)):
@@ -84,7 +113,9 @@ def mechanism_from_dict(given: Mapping[str, Any]) -> Mechanism:
     kind: type[Mechanism] = _known(MECHANISMS, given, "method")
     facts = {name: value for name, value in given.items() if name != "method"}
     inner = {name: _stages(facts[name], mechanism_from_dict, "method") for name in ("kept", "later") if name in facts}
-    return typed(kind, facts, "the facts of a release", **inner)
+    made = typed(kind, facts, "the facts of a release", **inner)
+    check_complete(given, made.to_dict(), "the facts of a release")
+    return made
 
 
 def _stages(given: Any, read: Callable[[Mapping[str, Any]], T], inside: str) -> tuple[T, ...]:
@@ -139,6 +170,7 @@ def plan_from_dict(given: Mapping[str, Any]) -> Plan:
     plan = method_of(problem).assemble(problem, numbers)
     if plan.numbers != numbers:
         raise InvalidParameter(f"not a plan by method {problem.method.name!r}, which has other numbers")
+    check_complete(given, plan.to_dict(), "a plan", optional=FORECASTS)
     return plan
 
 

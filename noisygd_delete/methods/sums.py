@@ -242,6 +242,7 @@ class MarkovSums(Method):
     def _facts(self, problem: Problem) -> dict[str, Any]:
         return {
             "records": problem.records,
+            "row_norm": problem.loss.radius,
             "features": problem.features,
             "outputs": problem.loss.outputs,
             "norm_squared": norm_squared(problem.loss),

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from ..bounds import waiting as bounds
 from ..losses.base import Loss
 from ..privacy.budget import Budget, Total
-from ..privacy.guarantee import FIXED_SCHEDULE, NON_ADAPTIVE, Guarantee
+from ..privacy.guarantee import FIXED_SCHEDULE, FIXED_TARGET, NON_ADAPTIVE, Guarantee
 from ..privacy.sentences import brief, shown
 from .problem import Carried, Exactness, Problem, Procedure
 
@@ -109,14 +109,14 @@ def rounding(exactness: Exactness | None) -> str:
 
 
 def promise(budget: Budget, deletion: Guarantee, observed: Guarantee, slack: float) -> str:
-    """Both figures of a deletion: for later models alone, with its condition, and for everything observed, without one."""
+    """Both figures of a deletion: for later models alone and for everything observed, each with its conditions."""
     deletion, order, delta = deletion.with_slack(), budget.order, budget.shown_delta
     figures = [] if order is None else [f"ε_dd={shown(deletion.renyi(order))} at order {brief(order)}"]
     figures.append(f"(ε={shown(deletion.epsilon(delta))}, δ={shown(delta)})")
     return (
         f"Promise for a deleted record: an observer of the models after its deletion gains at most {deletion.at_most} over "
-        f"guessing, if {NON_ADAPTIVE}. If they may have, what was observed while the record was there counts: at most "
-        f"{observed.at_most} after one observed model, if {FIXED_SCHEDULE}, and each further one adds. Under the first: "
+        f"guessing, if {NON_ADAPTIVE} and {FIXED_TARGET}. If other requests may have, what was observed while the record was there counts: at most "
+        f"{observed.at_most} after one observed model, if {FIXED_TARGET} and {FIXED_SCHEDULE}, and each further one adds. Under the first: "
         f"{'; '.join(figures)}.{_slack(slack)}"
     )
 

@@ -37,7 +37,8 @@ class Tenth:
 class Evaluation:
     """Measures of one file.
 
-    rows, rows_in_table   rows of the file, and how many of them are in the training table (by id; without ids, equal rows)
+    rows, rows_in_table   rows of the file, and how many of them are in the training table; matched_by: "id", or "content" where the file has
+                          no ids, so that rows only look like rows there
     baseline              what is said without looking at the row: the file's most frequent class, or its median
     baseline_accuracy     share that the baseline gets right
     accuracy, balanced_accuracy, log_loss, auc    of a classifier. auc (one against the rest, classes weighed alike) is None
@@ -66,6 +67,7 @@ class Evaluation:
     r2: float | None = None
     baseline_mean_absolute_error: float | None = None
     skipped: tuple[str, ...] = ()
+    matched_by: str = "id"
 
     @property
     def beats_baseline(self) -> bool:
@@ -106,7 +108,7 @@ def measure(store: Store, encoded: Encoded) -> Evaluation:
     except ImportError as error:
         raise MissingDependency("evaluate needs scikit-learn: pip install 'noisygd-delete[sklearn]'") from error
     model, schema = store.model, store.schema
-    known = store.table.rows_among(encoded)
+    known, matched_by = store.table.rows_among(encoded), store.table.matched_by(encoded)
     said = model.predict(encoded.rows)
     if schema.classes is None:
         assert encoded.targets is not None
@@ -115,6 +117,7 @@ def measure(store: Store, encoded: Encoded) -> Evaluation:
         return Evaluation(
             rows=len(targets),
             rows_in_table=known,
+            matched_by=matched_by,
             baseline=middle,
             mean_absolute_error=float(metrics.mean_absolute_error(targets, found)),
             root_mean_squared_error=float(metrics.root_mean_squared_error(targets, found)),
@@ -129,6 +132,7 @@ def measure(store: Store, encoded: Encoded) -> Evaluation:
     return Evaluation(
         rows=len(truth),
         rows_in_table=known,
+        matched_by=matched_by,
         baseline=classes[int(counts.argmax())],
         baseline_accuracy=float(counts.max() / len(truth)),
         accuracy=float(metrics.accuracy_score(truth, found)),

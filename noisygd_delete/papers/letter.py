@@ -6,6 +6,7 @@ that a model forgot, is anonymous or complies with a law.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from datetime import date
 from pathlib import Path
@@ -26,7 +27,7 @@ _ORIGINS = {
     "published.fresh": "letter.published_fresh",
     "published.warm": "letter.published_resumed",
     "published.resumed": "letter.published_resumed",
-    "published.carried": "letter.published_fresh",
+    "published.carried": "letter.published_carried",
     "published.kept": "letter.published_kept",
 }
 _TOLD = ("erased", "rectified")
@@ -123,11 +124,20 @@ def _limits(line: Line, promised: Sequence[Claim], words: Language) -> list[str]
             asked, rows = claim.values["question"], claim.values["rows"]
             under = {"if": conditions_in_words(claim, words.code)}
             said.append(words.say(f"letter.{seen}_{asked}", odds=claim.values["of_hundred"], rows=rows, **under))
+        elif claim.key == "odds.ever":
+            said.append(_ever(claim, words))
         elif claim.key == "hardly":
             said.append(words.say("letter.hardly"))
         elif what == "left" or claim.key in ("rows-remain", "rows-may-remain"):
             said.append(sentence(claim, words.code))
     return [*said, words.say("letter.alone")] if alone else said
+
+
+def _ever(claim: Claim, words: Language) -> str:
+    """The odds that no observer exceeds, as whole numbers."""
+    odds, chance = math.ceil(claim.values["odds"]), math.floor(1 / claim.values["delta"])
+    under = {"if": conditions_in_words(claim, words.code)}
+    return words.say(f"letter.ever_{claim.values['question']}", odds=odds, chance=chance, **under)
 
 
 def _decided(line: Line, words: Language, because: str) -> list[str]:

@@ -79,20 +79,14 @@ def certificate_html(certificate: Mapping[str, Any], *, checking: bool = False, 
     words = language(code)
     check = embedded(file_text(certificate)) if checking else None
     allowed = policy(check["scripts"]) if check is not None else policy()
-    blocks = [{**block, **_coded(block)} for block in paper(certificate, code)]
     return render(
         "certificate.html",
         words=words,
-        blocks=blocks,
+        blocks=paper(certificate, code),
         number=certificate["identity"]["certificate_id"],
         check=check,
         policy=allowed,
     )
-
-
-def _coded(block: Mapping[str, Any]) -> dict[str, Any]:
-    """The texts of a block, every second part of each what a reader types."""
-    return {"lines": [line.split("`") for line in block["lines"]]} if "lines" in block else {}
 
 
 TEMPLATES = Path(__file__).parent / "templates"

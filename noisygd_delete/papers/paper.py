@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..evidence.claims import KEYS, Claim, sentence
-from ..privacy.sentences import fill
+from ..privacy.sentences import fill, without_quotes
 from .catalogue import figure, labels
 
 Block = dict[str, Any]
@@ -28,6 +28,11 @@ ABOUT = {
     "present.one": "a record still there, from the last model alone",
     "present.all": "a record still there, from all models",
 }
+UNITS = {
+    "record": "{text}, each record another person's",
+    "person": "{text}, all rows of a person, at most {n}",
+    "row": "{text}, each row by itself",
+}
 # what does a duty, or what notes that it was done
 COMMANDS = {
     "to-do.budget": "relearn STORE",
@@ -40,6 +45,14 @@ COMMANDS = {
 }
 
 
+TITLES = {
+    "erased": "Erasure certificate",
+    "restricted": "Restriction certificate",
+    "lifted": "Certificate of a lifted restriction",
+}
+STATED = ("models", "purposes", "contact", "complaint.to")  # notices in the operator's own words
+
+
 def paper(certificate: Mapping[str, Any], code: str) -> list[Block]:
     """The blocks of a certificate that holds.
 
@@ -48,9 +61,13 @@ def paper(certificate: Mapping[str, Any], code: str) -> list[Block]:
     """
     words = labels(code)
     told = _claimed(certificate["claims"], code)
+    open_ = certificate["action"]["status"] != "published" or any(
+        claim["key"] == "residue.found" for claim in certificate["claims"]
+    )
     return [
         *_head(certificate, words),
-        *_said(words, told, pending=certificate["action"]["status"] != "published"),
+        *_said(words, told, warning=open_),
+        *_stated(certificate, words, told["stated"]),
         *_request(certificate, words),
         _block("annex", words["Annex: the figures, what they rest on, and how to check them"]),
         *_tables(certificate["claims"], words, code),
@@ -65,40 +82,50 @@ def _block(kind: str, text: str) -> Block:
     return {"kind": kind, "text": text}
 
 
-def _lines(kind: str, lines: Sequence[str]) -> Block:
-    return {"kind": kind, "lines": list(lines)}
+def _lines(kind: str, lines: Sequence[str | list[str]]) -> Block:
+    """Lines of text, each as a list of which every second part is what a reader types."""
+    return {"kind": kind, "lines": [[line] if isinstance(line, str) else line for line in lines]}
 
 
-def _claimed(claims: Sequence[Mapping[str, Any]], code: str) -> dict[str, list[str]]:
+def _claimed(claims: Sequence[Mapping[str, Any]], code: str) -> dict[str, list[Any]]:
     """The sentences by what they are about; a duty with what does it."""
-    told: dict[str, list[str]] = {kind: [] for kind in ("plain", "notice", "condition", "uncovered", "duty")}
+    told: dict[str, list[Any]] = {kind: [] for kind in ("plain", "notice", "condition", "uncovered", "duty", "stated")}
     for one in claims:
         claim = Claim(one["key"], one["values"], tuple(one["conditions"]))
-        kind = KEYS[claim.key].role
-        text = sentence(claim, code)
+        kind = "stated" if claim.key in STATED else KEYS[claim.key].role
+        text: Any = sentence(claim, code)
         if kind == "duty":
-            text = f"{text} (`noisygd-delete {COMMANDS[claim.key]}`)"
+            text = [f"{text} (", f"noisygd-delete {COMMANDS[claim.key]}", ")"]
         if not claim.key.startswith("present."):
             told[kind if kind in told else "plain"].append(text)
     return told
 
 
+def title_of(certificate: Mapping[str, Any]) -> str:
+    """The label of what a certificate is about: rows that are gone, rows that a restriction took out, or rows that came back."""
+    notices = certificate["request"]["notices"]
+    if notices.get("put_back") is not None:
+        return TITLES["lifted"]
+    return TITLES["erased" if notices.get("set_aside") is None else "restricted"]
+
+
 def _head(certificate: Mapping[str, Any], words: Mapping[str, Any]) -> list[Block]:
     identity = certificate["identity"]
-    who = identity.get("controller") or words["Controller not named"]
+    named = identity["controller"]
+    who = words["Controller not named"] if named is None else _quoted(named, words)
     return [
-        _block("title", words["Erasure certificate"]),
+        _block("title", words[title_of(certificate)]),
         _lines("lead", [f"{who} · {words['issued']} {_moment(identity['issued'], words)}", identity["certificate_id"]]),
     ]
 
 
-def _said(words: Mapping[str, Any], told: Mapping[str, list[str]], *, pending: bool) -> list[Block]:
+def _said(words: Mapping[str, Any], told: Mapping[str, list[Any]], *, warning: bool) -> list[Block]:
     """The first page: what was done, what somebody can still tell, what to do next; no symbol of the mathematics."""
     guessing = [words["Guessing is right 50 times in 100."]]
-    blocks = [
+    return [
         _block("heading", words["In plain words"]),
         _lines(
-            "warning" if pending else "box", [*told["plain"], *(one for one in guessing if one not in told["plain"])]
+            "warning" if warning else "box", [*told["plain"], *(one for one in guessing if one not in told["plain"])]
         ),
         _block("heading", words["What to do next"]),
         _lines("list", told["duty"]),
@@ -107,7 +134,27 @@ def _said(words: Mapping[str, Any], told: Mapping[str, list[str]], *, pending: b
         _block("heading", words["Not covered"]),
         _lines("list", told["uncovered"]),
     ]
-    return blocks
+
+
+def _stated(certificate: Mapping[str, Any], words: Mapping[str, Any], lines: Sequence[str]) -> list[Block]:
+    """What nothing follows from and nothing checks, apart from the rest: the operator's own words, in quotation marks, and reports."""
+    evidence, found = certificate["evidence"], list(lines)
+    if evidence["checked"] is None:
+        found.append(words["no check of the store is recorded here"])
+    else:
+        found.append(f"{words['noted when it was issued']}: {_quoted(evidence['checked'], words)}")
+    for place in evidence["residue"]:
+        counted = f" ({place['found']} {words['of the texts looked for']})" if place["found"] else ""
+        remedy = f". {_quoted(place['remedy'], words)}" if place["remedy"] else ""
+        found.append(f"{_quoted(place['place'], words)}: {words[place['verdict']]}{counted}{remedy}")
+    for result in evidence["audit"]:
+        low, high = _number(result["measured_lower_bound"], words), _number(result["claimed_advantage"], words)
+        measured = _filled(words["advantage measured at least {n}, compared with {n2}"], n=low, n2=high)
+        found.append(f"{words['audit']} {_quoted(audit_name(result['name'], words), words)}: {measured}")
+    return [
+        _block("heading", words["In the operator's words, which nothing here checks"]),
+        _lines("stated", found),
+    ]
 
 
 def _request(certificate: Mapping[str, Any], words: Mapping[str, Any]) -> list[Block]:
@@ -118,11 +165,13 @@ def _request(certificate: Mapping[str, Any], words: Mapping[str, Any]) -> list[B
     if request["inserted"]:
         edited = f"{edited}, {request['inserted']} {words['inserted (nothing erased)']}"
     received = request.get("received")
-    missing = _filled(
-        words["not stated by the operator; state it with: {text}"], text="`noisygd-delete certificate --received TIME`"
-    )
-    rows = [
-        [words["Request"], request.get("request_id") or words["no request id was given"]],
+    token = request["request_id"]
+    missing = [
+        _filled(words["not stated by the operator; state it with: {text}"], text=""),
+        "noisygd-delete certificate --received TIME",
+    ]
+    rows: list[list[Any]] = [
+        [words["Request"], words["no request id was given"] if token is None else _quoted(token, words)],
         [words["Received"], missing if received is None else _moment(received, words)],
         [words["Rows edited"], edited],
         [words["Model without them published"], _moment(request.get("served"), words)],
@@ -131,7 +180,8 @@ def _request(certificate: Mapping[str, Any], words: Mapping[str, Any]) -> list[B
         [words["Model before"], action.get("model_before_sha256") or "–"],
         [words["Model after"], action.get("model_after_sha256") or "–"],
     ]
-    return [_block("heading", words["Request and action"]), {"kind": "facts", "rows": rows}]
+    told = [[name, [value] if isinstance(value, str) else value] for name, value in rows]
+    return [_block("heading", words["Request and action"]), {"kind": "facts", "rows": told}]
 
 
 def _tables(claims: Sequence[Mapping[str, Any]], words: Mapping[str, Any], code: str) -> list[Block]:
@@ -157,13 +207,15 @@ def _tables(claims: Sequence[Mapping[str, Any]], words: Mapping[str, Any], code:
             cells = [str(values["of_hundred"]), _number(values["epsilon"], words), _number(values["gdp"], words)]
             if first["order"] is not None:
                 cells.append(_number(values["renyi"], words))
-            unit = _filled(
-                words["{text}, {n} row(s) per person"], text=values["worlds"], n=str(values["rows_per_person"])
-            )
+            unit = _filled(words[UNITS[values["unit"]]], text=values["worlds"], n=str(values["rows_per_person"]))
             only = "; ".join(sentence(Claim(name, {}), code) for name in claim["conditions"])
             about = f"{words[ABOUT[claim['key']]]} ({unit}{f'; {only}' if only else ''})"
             rows.append([about, *cells])
         blocks.append({"kind": "table", "text": words[QUESTIONS[question]], "head": head, "rows": rows})
+    ever = [
+        Claim(one["key"], one["values"], tuple(one["conditions"])) for one in claims if KEYS[one["key"]].role == "odds"
+    ]
+    blocks += [_lines("text", [sentence(claim, code)]) for claim in ever]
     blocks.append(
         _lines("text", [words["Every figure is an upper bound, rounded up; guessing is right 50 times of 100."]])
     )
@@ -171,48 +223,28 @@ def _tables(claims: Sequence[Mapping[str, Any]], words: Mapping[str, Any], code:
 
 
 def _evidence(certificate: Mapping[str, Any], words: Mapping[str, Any]) -> list[Block]:
-    """What else the operator states, and how all of it is checked."""
-    evidence = certificate["evidence"]
-    checked = evidence.get("checked")
-    lines = [
-        f"{words['noted when it was issued']}: “{checked}”"
-        if checked
-        else words["no check of the store is recorded here"]
-    ]
-    if evidence.get("ledger_entries"):
+    """How all of it is checked."""
+    evidence, signed = certificate["evidence"], certificate.get("signature")
+    lines: list[Any] = []
+    if evidence["ledger_entries"] is not None:
         entry = _filled(
             words["issued after entry {n} of the ledger, link {text}"],
             n=str(evidence["ledger_entries"]),
             text=evidence["ledger_sha256"][:16],
         )
         kept = words["Kept outside the store, the JSON file shows whether an older copy is put back:"]
-        lines.append(f"{entry}. {kept} `noisygd-delete verify STORE --certificate certificate.json`")
-    for place in evidence.get("residue", ()):
-        found = f" ({place['found']} {words['of the texts looked for']})" if place["found"] else ""
-        remedy = f". {place['remedy']}" if place["remedy"] else ""
-        lines.append(f"{place['place']}: {words[place['verdict']]}{found}{remedy}")
-    for result in evidence.get("audit", ()):
-        low, high = _number(result["measured_lower_bound"], words), _number(result["claimed_advantage"], words)
-        measured = _filled(words["advantage measured at least {n}, certified at most {n2}"], n=low, n2=high)
-        lines.append(f"{words['audit']} “{audit_name(result['name'], words)}”: {measured}")
-    signed = certificate.get("signature")
+        lines.append([f"{entry}. {kept} ", "noisygd-delete verify STORE --certificate certificate.json"])
     lines.append(words["not signed"] if signed is None else f"{words['signed with Ed25519 by key']} {signed['key_id']}")
     file = words["The signed JSON file is the original; this page says its claims in sentences. To check it offline:"]
+    lines.append([f"{file} ", "noisygd-delete verify-certificate certificate.json --public-key controller.pem.pub"])
+    answers = words[
+        "The facts of this page cannot be recomputed; whoever signed answers for them. Every figure and condition follows from them."
+    ]
     return [
         _block("heading", words["Stated by the operator"]),
-        _lines(
-            "text",
-            [
-                words[
-                    "The facts of this page cannot be recomputed; whoever signed answers for them. Every figure and condition follows from them."
-                ]
-            ],
-        ),
+        _lines("text", [answers]),
         _block("heading", words["Evidence and verification"]),
-        _lines(
-            "list",
-            [*lines, f"{file} `noisygd-delete verify-certificate certificate.json --public-key controller.pem.pub`"],
-        ),
+        _lines("list", lines),
     ]
 
 
@@ -246,7 +278,12 @@ def _moment(when: str | None, words: Mapping[str, Any]) -> str:
 
 
 def _number(value: Any, words: Mapping[str, Any]) -> str:
-    return figure(value).replace(".", words["decimal"])
+    return figure(None if value is None else float(value)).replace(".", words["decimal"])
+
+
+def _quoted(text: str, words: Mapping[str, Any]) -> str:
+    """A text of the operator's in quotation marks, which it cannot close."""
+    return _filled(words["“{text}”"], text=without_quotes(text))
 
 
 def _filled(label: str, **values: str) -> str:

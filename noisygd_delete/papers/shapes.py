@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from ..errors import InvalidParameter, MissingDependency
 from ..features.maps import Shapes
-from ..features.maps.shapes import MOST_BARS, Side
+from ..features.maps.shapes import MOST_BARS, Side, format_edge
 from ..features.schema.shapes import monotone_weights, named_shapes
 from ..store import Store
 from .page import policy, render
@@ -71,13 +72,15 @@ def shapes_picture(shapes: Shapes, before: Shapes | None = None) -> bytes:
         values, band = np.array(shape.values), 2 * shapes.noise
         other = known.get(shape.name)
         if shape.second is not None:
-            own, beside = Side(shape.edges, shape.labels), shape.second
+            own, beside = Side(shape.edges, shape.labels, shape.scale), shape.second
             table, most = values.reshape(own.parts, beside.parts).T, max(float(np.abs(values).max()), 1e-9)
             ends = [np.array(side.edges or range(side.parts + 1)) for side in (own, beside)]
             axes.pcolormesh(*ends, table, cmap="PuOr", vmin=-most, vmax=most)
             for side, ticks in ((own, axes.set_xticks), (beside, axes.set_yticks)):
                 if side.labels:
                     ticks(np.arange(side.parts) + 0.5, [label[:12] for label in side.labels], fontsize=6)
+                else:
+                    _tick(ticks, side)
         elif shape.edges:
             axes.stairs(values + band, shape.edges, baseline=values - band, fill=True, alpha=0.2, color="#1f5f8b")
             axes.stairs(values, shape.edges, color="#1f5f8b", baseline=None)
@@ -90,6 +93,16 @@ def shapes_picture(shapes: Shapes, before: Shapes | None = None) -> bytes:
             if other is not None:
                 axes.plot(np.array(other.values)[order], places, "o", ms=6, mfc="none", color="#c2601c")
             axes.set_yticks(places, [shape.labels[place][:16] for place in order.tolist()], fontsize=6)
+            axes.set_xlabel(shapes.unit, fontsize=6)
+        if shape.edges and shape.second is None:
+            _tick(axes.set_xticks, Side(shape.edges, scale=shape.scale))
     out = io.BytesIO()
     FigureCanvasAgg(figure).print_png(out, metadata={"Software": None})  # type: ignore[no-untyped-call]
     return out.getvalue()
+
+
+def _tick(ticks: Any, side: Side) -> None:
+    """Label the ends and the middle of a side where its unit is a date or a time."""
+    if side.scale != "number":
+        chosen = [side.edges[place] for place in (0, side.parts // 2, side.parts)]
+        ticks(chosen, [format_edge(edge, side.scale) for edge in chosen], fontsize=6)

@@ -106,7 +106,11 @@ def _sheet(template: str, ledger: Ledger, practice: Practice, lines: Sequence[Li
         people=len(people),
         overdue=sum(line.overdue for line in people),
         written=date.today(),
-        conditions=list(conditions_of(plan, ledger.accountant, from_data_of(ledger))),
+        conditions=list(
+            conditions_of(
+                plan, ledger.accountant, from_data_of(ledger), ((event.mechanism, 1) for event in ledger.events)
+            )
+        ),
         unit=Claim("rows-per-person", {"rows_per_person": plan.problem.rows_per_subject}),
         claimed=lambda claim: sentence(claim, code),
         terms=lambda claim: terms(claim, code),
@@ -140,7 +144,9 @@ def fields(ledger: Ledger, practice: Practice) -> dict[str, Any]:
     figures = claims_of_store(ledger.accountant, plan, by_calendar=by_calendar, waiting=waiting)
     shown = shown_so_far(ledger.accountant, plan)
     told = {key: _figure(claim) for key, claim in figures.items()}
-    conditions = conditions_of(plan, ledger.accountant, from_data_of(ledger))
+    conditions = conditions_of(
+        plan, ledger.accountant, from_data_of(ledger), ((event.mechanism, 1) for event in ledger.events)
+    )
     return {
         "software": f"noisygd-delete {__version__}",
         "flavour": "Rényi and Gaussian differential privacy; (ε, δ) follows from them",

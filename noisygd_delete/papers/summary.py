@@ -96,6 +96,7 @@ def store_report(
         claims={key: sentence(claim, code) for key, claim in claims.items()},
         terms={key: terms(claim, code) for key, claim in claims.items()},
         condition=sentence(Claim("requests-blind", {}), code),
+        record=sentence(Claim("record-fixed", {}), code),
         schedule=sentence(Claim("schedule-calendar" if by_calendar else "schedule-fixed", {}), code),
         allowed=words.say(common.budget(plan)),
         capped=plan.capped,

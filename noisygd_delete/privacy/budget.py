@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from ..bounds import gaussian, renyi
-from ..bounds.arithmetic import best_order
+from ..bounds import gaussian, renyi, stopping
+from ..bounds.arithmetic import best_order, least_safe
 from ..errors import InvalidParameter, Word, positive, renyi_order
 from .guarantee import Guarantee, stated_delta
 from .sentences import brief
@@ -251,6 +251,40 @@ class Total:
             cost = guarantee.renyi(self.order)
             return renyi.renyi_epsilon_optimal(order=self.order, renyi=cost, delta=self.delta)
         return guarantee.epsilon(self.delta)
+
+    def stopping_epsilon(self, delta: float, *, candidates: int = 1) -> float | None:
+        """Return the log of the odds that no observer ever exceeds about a record, except with probability δ.
+
+        Over all publications that the total allows, whatever decided when one was made, when a record was erased, or which of the
+        `candidates` is in question. It does not depend on what was spent: the cap counts, not the sum so far.
+
+        Args:
+            delta: probability for all candidates together.
+            candidates: records that could have been chosen.
+
+        Returns:
+            ε, rounded up; None if the total is no filter (`is_filter`).
+        """
+        if not self.is_filter:
+            return None
+        if self.gdp:
+            return stopping.gdp_stopping_epsilon(mu=self._most_gdp(), delta=delta, candidates=candidates)
+        assert self.order is not None
+        most = self._most_renyi(self.order)
+        return stopping.renyi_stopping_epsilon(order=self.order, renyi=most, delta=delta, candidates=candidates)
+
+    def _most_gdp(self) -> float:
+        """No μ that `affords` admits exceeds it."""
+        return gaussian.gdp_for(epsilon=self.epsilon * (1 + 1e-9), delta=self.delta)
+
+    def _most_renyi(self, order: float) -> float:
+        """No Rényi divergence at this order that `affords` admits exceeds it."""
+
+        def refused(cost: float) -> bool:
+            spent = renyi.renyi_epsilon_optimal(order=order, renyi=cost, delta=self.delta)
+            return spent > self.epsilon * (1 + 1e-9)
+
+        return least_safe(refused, guess=self.epsilon, below=0.0)
 
     def describe(self) -> str:
         return f"(ε={brief(self.epsilon)}, δ={brief(self.delta)})"

@@ -92,6 +92,14 @@ def condition(key: str, values: Mapping[str, Any]) -> str:
     return fill(words["claims"][key], values, filled)
 
 
+_QUOTES = '“”„‟«»‹›「」『』〝〞〟＂"'
+
+
+def without_quotes(text: str) -> str:
+    """Return a text for quotation marks: its own become apostrophes, so that none ends the quotation."""
+    return "".join("’" if letter in _QUOTES else letter for letter in text)
+
+
 def fill(entry: Any, values: Mapping[str, Any], filled: Mapping[str, str]) -> str:
     """An entry with its {names} in place; one of several by a value: by its word, or by whether it is one or many."""
     while not isinstance(entry, str):

@@ -166,10 +166,15 @@ def check_text(name: str, value: str, error: type[Exception]) -> str:
 
 
 def check_token(request_id: str | None) -> None:
-    """Raise `InvalidRequest` unless it is text that a file can hold and that forges no line of a list, or None."""
+    """Raise `InvalidRequest` unless it is text that a file and a certificate can hold and that forges no line of a list, or None."""
     if request_id is None:
         return
     if isinstance(request_id, str):
         check_text("request_id", request_id, InvalidRequest)
-    if not isinstance(request_id, str) or not request_id.strip() or not request_id.isprintable():
+    if (
+        not isinstance(request_id, str)
+        or not request_id.strip()
+        or not request_id.isprintable()
+        or "\ufffd" in request_id
+    ):
         raise InvalidRequest("must be a non-empty text of printable characters (a token)", request_id=request_id)

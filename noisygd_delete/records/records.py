@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import InvalidParameter, InvalidRecords, InvalidRequest
+from ..errors import InvalidParameter, InvalidRecords, InvalidRequest, UnknownName
 from .bounded import check_text, check_token
 from .counts import EditCounts
 from .names import Names
@@ -494,8 +494,7 @@ class Records:
         found = self.slots_of(names) if found is None else found
         missing = next((name for name in names if name not in found), None)
         if missing is not None:
-            other = _IN_ANOTHER_FORM if self._ids.in_another_form(missing) else ""
-            raise InvalidRequest(f"id {missing!r} is not in the table ({GONE}); nothing was changed{other}")
+            raise UnknownName("id", missing, similar=self._ids.has_similar(missing))
         return [found[name] for name in names]
 
     def _slots_of_subjects(self, subjects: tuple[Id, ...]) -> list[int]:
@@ -505,10 +504,7 @@ class Records:
         missing = set(subjects) - {self._subjects[slot] for slot in found}
         if missing:
             absent = min(missing, key=str)
-            other = _IN_ANOTHER_FORM if self._subjects.in_another_form(absent) else ""
-            raise InvalidRequest(
-                f"subject {str(absent)!r} has no row in the table ({GONE}); nothing was changed{other}"
-            )
+            raise UnknownName("subject", absent, similar=self._subjects.has_similar(absent))
         return found
 
     def _new_names(self, inserted: Insertion, width: int) -> tuple[list[Id], int]:
@@ -604,10 +600,3 @@ def _owners(subjects: Iterable[Id], length: int) -> Names:
     for name in subjects.others.values():
         check_name("subjects", name, InvalidRecords)
     return subjects
-
-
-GONE = "never there, erased already, or taken out by `restrict`"
-_IN_ANOTHER_FORM = (
-    ". A name that reads like it is there, but for outer white space, b'…', .0, its Unicode form or being a number; write it as it was "
-    "written in the table"
-)

@@ -192,10 +192,19 @@ class SparseRows:
         """`data`, `columns` and `starts` of every `step`-th row; of all rows they are read, never written."""
         if step == 1:
             return self._data, self._columns, self._starts
-        lengths = np.diff(self._starts)[::step]
-        starts = np.concatenate([[0], lengths.cumsum()])
-        places = np.repeat(self._starts[:-1:step] - starts[:-1], lengths) + np.arange(starts[-1])
-        return self._data[places], self._columns[places], starts
+        return self.taken(np.arange(0, len(self), step)).entries()
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """(rows,) how many values of each row are not 0."""
+        return np.diff(self._starts)
+
+    def taken(self, rows: NDArray[np.intp]) -> SparseRows:
+        """These rows, in this order, as a table of their own."""
+        lengths = self.lengths[rows]
+        starts = np.concatenate([[0], lengths.cumsum()]).astype(np.int64)
+        places = np.repeat(self._starts[rows] - starts[:-1], lengths) + np.arange(starts[-1])
+        return SparseRows(self._data[places], self._columns[places], starts, self.shape[1])
 
     def chosen(self, places: NDArray[np.intp]) -> SparseRows:
         """The same rows with the values of these places of `data` alone, which ascend."""

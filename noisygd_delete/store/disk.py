@@ -8,6 +8,7 @@ a file that held any is overwritten before it is removed, and neither replaced n
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import secrets
@@ -16,6 +17,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from ..errors import NoisyGDDeleteError, StoreCorrupt, StoreError, StoreLocked
 from .layout import FORMER, JOURNAL, LEFTOVERS, MARK, TEMPORARY, Layout, try_lock
@@ -212,14 +214,16 @@ class Disk:
             self.sync_folder(path.parent)
 
     def blank(self, path: Path, *, lasting: bool = True) -> None:
-        """Overwrite a file with zeros in place. `lasting`: else what it held may come back by a power cut."""
+        """Overwrite a file with zeros in place. `lasting`: else what it held may come back by a power cut.
+
+        Holes hold nothing and stay: a file of a stranger may be longer than the disk.
+        """
         descriptor = os.open(path, os.O_WRONLY | _NO_LINKS)
         try:
-            left = os.fstat(descriptor).st_size
-            while left:
-                size = min(left, len(_ZEROS))
-                self._write(descriptor, _ZEROS[:size], path)
-                left -= size
+            for first, last in _written_parts(descriptor):
+                os.lseek(descriptor, first, os.SEEK_SET)
+                for place in range(first, last, len(_ZEROS)):
+                    self._write(descriptor, _ZEROS[: last - place], path)
             if lasting:
                 self._sync(descriptor, path)
         finally:
@@ -246,6 +250,24 @@ class Disk:
         self.fsync(descriptor)
 
 
+def _written_parts(descriptor: int) -> Iterator[tuple[int, int]]:
+    """Yield the (first, last) bytes of a file that are in no hole, as far as the file system tells."""
+    found = os.fstat(descriptor)
+    if not hasattr(os, "SEEK_DATA") or found.st_blocks * 512 >= found.st_size:
+        yield 0, found.st_size
+        return
+    last = 0
+    while last < found.st_size:
+        try:
+            first = os.lseek(descriptor, last, os.SEEK_DATA)
+        except OSError as error:
+            if error.errno != errno.ENXIO:  # a file system without holes
+                yield last, found.st_size
+            return
+        last = os.lseek(descriptor, first, os.SEEK_HOLE)
+        yield first, last
+
+
 def _give_name(descriptor: int, path: Path) -> None:
     """A name for a file without one; the folder, named twice, makes Python follow the descriptor and not link to it."""
     folder = os.open(path.parent, os.O_RDONLY)
@@ -257,7 +279,10 @@ def _give_name(descriptor: int, path: Path) -> None:
 
 def is_blank(path: Path) -> bool:
     """Whether a file holds nothing but zeros, or is not there."""
-    return not path.exists() or not read(path).strip(b"\0")
+    if not path.exists():
+        return True
+    with open_own(path) as file:
+        return all(not piece.strip(b"\0") for piece in iter(lambda: file.read(len(_ZEROS)), b""))
 
 
 def is_odd(path: Path) -> bool:
@@ -269,14 +294,33 @@ def is_odd(path: Path) -> bool:
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
-def read(path: Path, most: int = -1) -> bytes:
-    """A plain file's bytes, at `most` so many. Whatever is missing, a link, a pipe or unreadable is `StoreCorrupt`."""
+def read(path: Path, most: int) -> bytes:
+    """Return a plain file's bytes.
+
+    Raises:
+        StoreCorrupt: If it is missing, a link, a pipe, unreadable, or longer than `most` bytes.
+    """
+    data = read_start(path, most + 1)
+    if len(data) > most:
+        raise StoreCorrupt(f"{path}: longer than {most} bytes, which no such file is; restore the store from a backup")
+    return data
+
+
+def read_start(path: Path, length: int) -> bytes:
+    """Return the first bytes of a plain file, at most so many. Raises as `read`."""
+    with open_own(path) as file:
+        return file.read(length)
+
+
+@contextmanager
+def open_own(path: Path) -> Iterator[BinaryIO]:
+    """Open a plain file of the store for reading. Raises as `read`, while it is open too."""
     try:
         descriptor = os.open(path, os.O_RDONLY | _NO_LINKS | _NO_WAIT)
         with os.fdopen(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise StoreCorrupt(f"{path}: not a plain file; move it away, and restore the store from a backup")
-            return file.read(most)
+            yield file
     except OSError as error:
         raise StoreCorrupt(f"{path}: cannot be read ({error.strerror}); restore the store from a backup") from error
 
@@ -435,6 +479,9 @@ def require_store(layout: Layout) -> None:
     if not there:
         raise StoreError(f"{layout.root}: there is no store here; check the path, or make one with init")
     if not _committed(layout):
+        inside = Layout(layout.root / "store")  # as `quickstart` makes it
+        if inside.root.is_dir() and _committed(inside):
+            raise StoreError(f"{layout.root}: not a store; the store is in it: give {inside.root}")
         raise StoreError(
             f"{layout.root}: no store, or one whose init was interrupted; run init again (it clears what it left)"
         )
@@ -460,7 +507,7 @@ def require_free(layout: Layout) -> None:
     held = list(layout.everything())
     if not held:
         return
-    mark = read(layout.lock, len(MARK)) if layout.lock in held and _is_plain(layout.lock) else None
+    mark = read_start(layout.lock, len(MARK)) if layout.lock in held and _is_plain(layout.lock) else None
     if mark != MARK and not (held == [layout.lock] and mark is not None and MARK.startswith(mark)):
         raise StoreError(
             f"{layout.root}: holds files already, and is no store that was begun here; give a new or an empty folder"
@@ -483,7 +530,7 @@ def require_room(layout: Layout) -> None:
 
 def begin_store(disk: Disk, layout: Layout) -> None:
     """Mark the folder as a store's, before anything else is written into it."""
-    if layout.lock.exists() and read(layout.lock, len(MARK)) != MARK:
+    if layout.lock.exists() and read_start(layout.lock, len(MARK)) != MARK:
         disk.overwrite(layout.lock, [(0, MARK)])
     elif not layout.lock.exists():
         with suppress(FileExistsError):  # another init, a moment ago: its lock decides

@@ -177,6 +177,7 @@ class Entry(_Facts):
     source   in the first entry: where the rows lie, if that is not the store itself
     position in that source: of a deletion that was carried out there, or of the snapshot that a release was made from
     mark     that a deletion left in the source; of a release, the newest that its snapshot showed
+    definition  of a release: a digest of what its source's catalogue said of the rows, with which a later count is compared
     counted  by what that source counted the changes since the release before ("trigger", "versions"); None: as they were told
     occasion of a release, one of `Occasions`. unused_dates: of the calendar, those that
              went by since the release before with nothing to publish (whether one is used depends on requests: who needs a figure
@@ -199,6 +200,7 @@ class Entry(_Facts):
     source: dict[str, Any] | None = None
     position: str | None = None
     mark: str | None = None
+    definition: str | None = None
     counted: str | None = None
     occasion: Occasions | None = None
     unused_dates: int = 0
@@ -213,6 +215,10 @@ class Entry(_Facts):
             check_position(self.position)
         if self.mark is not None and not (isinstance(self.mark, str) and 0 < len(self.mark) <= _LONGEST_MARK):
             raise InvalidParameter(f"a mark in a source has at most {_LONGEST_MARK} characters")
+        if self.definition is not None and not (
+            isinstance(self.definition, str) and len(self.definition) == len(START)
+        ):
+            raise InvalidParameter("a definition is a SHA-256 in hexadecimal")
         if self.counted is not None:
             choice("counted", self.counted, COUNTED_BY)
         if self.occasion is not None:

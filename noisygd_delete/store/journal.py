@@ -17,7 +17,7 @@ import numpy as np
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from ..errors import InvalidParameter, StoreCorrupt, count
+from ..errors import InvalidParameter, InvalidRequest, StoreCorrupt, count
 from ..records import NO_EDITS, EditCounts, EditRequest, Labels, Records, Rows, SlotEdits, bounded
 from .disk import Disk, explained, read
 from .layout import FORMAT, LABEL, ROW, TEMPORARY, Layout
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Journalled = TypeVar("Journalled")
 
-_SEAL = 65  # characters of the SHA-256 in front of the request, with its line end
+SEAL = 65  # characters of the SHA-256 in front of the request, with its line end
 
 
 @dataclass(frozen=True)
@@ -150,15 +150,34 @@ def sealed(body: bytes) -> bytes:
 
 def unsealed(data: bytes) -> bytes:
     """The body of what `sealed` made; raises ValueError for anything else."""
-    body = data[_SEAL:]
+    body = data[SEAL:]
     if data != sealed(body):
         raise ValueError("damaged")
     return body
 
 
+def longest_request(layout: Layout) -> int:
+    """Return the bytes that a request in the journal may have: every row and name of the table, as JSON writes them, and no more."""
+    held = sum(path.stat().st_size for path in layout.holding_rows())
+    slots = layout.labels.stat().st_size // np.dtype(LABEL).itemsize if layout.labels.exists() else 0
+    return 2 * held + min(slots * _LONGEST_NAMES, _MOST_NAMES) + _MOST_ELSE
+
+
+_LONGEST_NAMES = 2 * 12 * 1000  # bytes of a slot's id and subject, each of a thousand characters written as JSON
+_MOST_NAMES, _MOST_ELSE = 1 << 28, 1 << 20
+_MARKED = 64  # bytes more, once it says that a release was drawn for it
+
+
 def accept(disk: Disk, layout: Layout, change: InFlight) -> None:
-    """Put the request into the journal: from here on it will be done."""
-    disk.replace(layout.request, change.to_bytes())
+    """Put the request into the journal: from here on it will be done.
+
+    Raises:
+        InvalidRequest: If it is longer than what is read back.
+    """
+    data, most = change.to_bytes(), longest_request(layout)
+    if len(data) + _MARKED > most:
+        raise InvalidRequest(f"takes {len(data)} bytes, and a request of this table may take {most}; send it in parts")
+    disk.replace(layout.request, data)
 
 
 def accept_drawn(disk: Disk, layout: Layout, change: InFlight) -> None:
@@ -200,7 +219,7 @@ def in_flight(layout: Layout) -> InFlight | None:
 
     def parse() -> InFlight:
         values = layout.features.stat().st_size // np.dtype(ROW).itemsize if layout.features.exists() else None
-        return InFlight.from_bytes(read(layout.request), values)
+        return InFlight.from_bytes(read(layout.request, longest_request(layout)), values)
 
     return held(layout, parse)
 

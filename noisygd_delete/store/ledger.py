@@ -27,7 +27,7 @@ from ..methods.reading import plan_from_dict
 from ..records import EditCounts, bounded
 from ..version import __version__
 from . import seal
-from .disk import Disk, changing, connect, create_database, read, transaction
+from .disk import Disk, changing, connect, create_database, read_start, transaction
 from .entry import START, Entry, Outline, Row, check_links, linked, outlined, parsed
 from .layout import Layout
 
@@ -117,7 +117,7 @@ def remembered(path: Path) -> Judged | None:
     """What is noted there; None where nothing is, or nothing that this version wrote."""
     if path.exists() or path.is_symlink():
         with suppress(ValueError, TypeError):
-            found = Judged(**bounded.parsed(read(path, 1 << 12).decode()))
+            found = Judged(**bounded.parsed(read_start(path, 1 << 12).decode()))
             if list(map(type, found)) == [int, str, str, str] and found.version == __version__:
                 return found
     return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,10 +22,12 @@ from ..methods.problem import Carried
 from ..privacy.guarantee import Guarantee
 from ..records import EditCounts, bounded
 from . import journal, tie
-from .disk import Disk, read
+from .disk import Disk, open_own, read
 from .entry import Entry
 from .layout import Layout
 from .ledger import Ledger
+
+_PIECE = 1 << 20  # bytes of a model hashed at a time
 
 
 def write(disk: Disk, layout: Layout, model: Model, release: int) -> str:
@@ -64,17 +67,29 @@ def load_model(layout: Layout, plan: Plan, release: int, digest: str) -> Model:
     Raises:
         StoreCorrupt: it is missing, or not the file that the ledger names.
     """
-    path = layout.model(release)
-    data = read(path)
-    if hashlib.sha256(data).hexdigest() != digest:
+    try:
+        return unpacked(read_model(layout, release, digest), plan)
+    except ValueError as error:
+        raise StoreCorrupt(f"{layout.model(release)}: not a model file; restore the store from a backup") from error
+
+
+def read_model(layout: Layout, release: int, digest: str) -> bytes:
+    """Return the file of a release. It is compared with its digest piece by piece before it is held in memory.
+
+    Raises:
+        StoreCorrupt: If it is missing, or not the file that the ledger names.
+    """
+    path, found, size = layout.model(release), hashlib.sha256(), 0
+    with open_own(path) as file:
+        for piece in iter(lambda: file.read(_PIECE), b""):
+            found.update(piece)
+            size += len(piece)
+    if found.hexdigest() != digest:
         raise StoreCorrupt(
             f"{path}: not the model that was published as release {release}: it was changed by hand or damaged. Restore it "
             "from a copy of that release; the records and the ledger are untouched"
         )
-    try:
-        return unpacked(data, plan)
-    except ValueError as error:
-        raise StoreCorrupt(f"{path}: not a model file; restore the store from a backup") from error
+    return read(path, size)
 
 
 # --- answers ---
@@ -146,6 +161,7 @@ def pending_answer(
 
 
 _SUMS = "<i8"
+_MOST_SAID = 1 << 20  # bytes beside the numbers
 
 
 @dataclass(frozen=True)
@@ -181,7 +197,7 @@ class DrawnPatch:
 def kept_candidate(path: Path, plan: Plan, stamp: str | None = None) -> DrawnRelease | DrawnPatch | None:
     """What was drawn for the edits of this stamp, or of any; None where it cannot be read."""
     try:
-        told, _, data = journal.unsealed(read(path)).partition(b"\n")
+        told, _, data = journal.unsealed(read(path, _longest_candidate(plan))).partition(b"\n")
         fields = bounded.parsed(told.decode())
         own = str(fields["stamp"])
         if stamp not in (own, None):
@@ -199,6 +215,15 @@ def kept_candidate(path: Path, plan: Plan, stamp: str | None = None) -> DrawnRel
         return DrawnPatch(own, Continuation(number, sums, patches=patches))
     except (OSError, StoreError, InvalidParameter, ValueError, KeyError, TypeError, AssertionError):
         return None
+
+
+def _longest_candidate(plan: Plan) -> int:
+    """Return the bytes that what was drawn by this plan takes: sums and weights of 64 bits, and what is said of them."""
+    from ..curator.drawing import moments_of
+
+    begin = plan.learning.start
+    numbers = math.prod(plan.shape) + (moments_of(begin, plan.shape).size if isinstance(begin, Carried) else 0)
+    return 2 * 8 * numbers + _MOST_SAID
 
 
 def patch_now(layout: Layout, ledger: Ledger) -> Continuation | None:

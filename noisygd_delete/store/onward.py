@@ -154,11 +154,12 @@ def wanted(ledger: Ledger) -> str | None:
 
 def artefact(layout: Layout, ledger: Ledger, model: Model, schema: Schema) -> Artefact:
     """The model in force, as it leaves the store."""
+    from . import models
     from .publishers import Artefact
 
     digest, release = ledger.head.model, ledger.model_release
     assert digest is not None  # of a model in force
-    return Artefact(release, digest, read(layout.model(release)), model, schema)
+    return Artefact(release, digest, models.read_model(layout, release, digest), model, schema)
 
 
 def in_force(path: str | Path) -> Artefact:

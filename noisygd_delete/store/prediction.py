@@ -23,7 +23,8 @@ class Predictions:
     measured   rows with a readable label, on which the three measures rest; each is None where they are 0
     accuracy   share predicted right, where the file has the labels of a classifier
     mean_absolute_error, r2   of a target, where the file has it
-    rows_in_table   rows of the file that are in the training table, where it was measured
+    rows_in_table   rows of the file that are in the training table, where it was measured; matched_by: "id", or "content" where they only
+               look like rows there
     skipped    rows that could not be read, and are not predicted, or not measured where only the label is the fault: where and why
     probabilities   (rows, classes) in the order of `classes`, where they were asked for
     """
@@ -38,6 +39,7 @@ class Predictions:
     classes: Sequence[str] = ()
     probabilities: NDArray[np.float64] | None = None
     skipped: Sequence[str] = ()
+    matched_by: str = "id"
 
 
 def predict(
@@ -77,7 +79,8 @@ def predict(
     skipped = (*answer.skipped, *describe_faults(unlabelled, "not measured"))
     if not len(truth.rows):
         return replace(answer, skipped=(*skipped, "no label could be read: nothing was measured"))
-    answer = replace(answer, measured=len(truth.rows), rows_in_table=store.table.rows_among(truth), skipped=skipped)
+    known, matched_by = store.table.rows_among(truth), store.table.matched_by(truth)
+    answer = replace(answer, measured=len(truth.rows), rows_in_table=known, matched_by=matched_by, skipped=skipped)
     said = found if truth is encoded else model.predict(truth.rows)
     if schema.classes is not None:
         return replace(answer, accuracy=float((said == truth.labels).mean()))

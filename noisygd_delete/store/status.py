@@ -103,7 +103,8 @@ def budget(
     ledger = Ledger.read(layout.ledger)
     plan, accountant = ledger.plan, ledger.accountant
     order = renyi_order("order", (plan.budget.order or _ORDER) if order is None else order)
-    delta = stated_delta("delta", plan.budget.shown_delta if delta is None else delta)
+    remaining = accountant.remaining()
+    delta = stated_delta("delta", remaining.delta if delta is None else delta)
 
     @cache
     def measured(exact: Guarantee) -> dict[str, Any]:
@@ -129,7 +130,6 @@ def budget(
                 # what the releases from this one on reveal about the records it erased
                 entry["deletion"] = measured(deletion)
             releases.append(entry)
-    remaining = accountant.remaining()
     account = None
     if statement and accountant.releases:
         from ..accountant import report  # loaded where it is used: `status` asks none of its questions
@@ -145,5 +145,6 @@ def budget(
         "cumulative": measured(remaining.spent),
         "publications_left": remaining.publications,
         "capped": plan.capped,
+        "left": remaining.to_dict(),
         "statement": account,
     }

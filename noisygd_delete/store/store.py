@@ -6,7 +6,8 @@ noise. Nothing is kept that the architecture does not list.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -18,10 +19,10 @@ from ..curator.curator import Release
 from ..curator.learning import check_edit, check_fit
 from ..curator.model import Model
 from ..engine import Execution
-from ..errors import BudgetExceeded, InvalidParameter, InvalidRequest, NotLearned, StoreError, count
+from ..errors import BudgetExceeded, InvalidParameter, InvalidRequest, NotLearned, StoreError, UnknownName, count
 from ..methods import Mechanism
 from ..methods.plan import Plan
-from ..records import EditCounts, EditRequest, Records, check_token
+from ..records import NO_EDITS, EditCounts, EditRequest, Records, check_token
 from ..register import Case
 from . import disk as presence
 from . import journal, models, onward, tie, training_table, transaction
@@ -106,12 +107,15 @@ class Store:
             StoreError: there is something at `path` already.
         """
         from .filling import fill as filled
+        from .held_out import write_held_out
 
         def fill(disk: Disk, layout: Layout) -> Plan:
             plan, records = filled(disk, layout, reading, plan_for, tombstones)
             cls._check_fit(records, schema, plan)
             if dry_run:
                 raise DryRun
+            if reading.held_out is not None:
+                write_held_out(disk, layout, *reading.held_out.names())
             return plan
 
         cls._check_room(path)
@@ -445,8 +449,9 @@ class Store:
                 return self._told(request_id)
             self.table.note_erased(counts, position, request_id)
             if not self.ledger.releases:
-                return models.pending_answer(self.ledger, self._files.pending, request_id)
-        return replace(self.publish(execution=execution), request_id=request_id)
+                answer = models.pending_answer(self.ledger, self._files.pending, request_id)
+                return replace(answer, requested=counts)
+        return replace(self.publish(execution=execution), request_id=request_id, requested=counts)
 
     def note_erased(self, found: Iterable[Erased], execution: Execution | None = None) -> int:
         """Note what an application deleted in the source, each request once; how many requests were new. `publish` covers them. What the
@@ -494,12 +499,29 @@ class Store:
             SourceError: the source did not answer. If the deletion was committed there, the next call goes on from it.
         """
         execution = execution or Execution()
-        with self._rolling.changing(execution):
+        with self._rolling.changing(execution), self._explaining():
             request = training_table.in_text(request)
             if self.repeats(request):
                 return self._told(request.request_id)
             change = self.table.begin(request, publish=publish, note=lambda: self._note(request, case))
-            return self._rolling.finish(change, execution)
+            return replace(self._rolling.finish(change, execution), requested=change.counts)
+
+    @contextmanager
+    def _explaining(self) -> Iterator[None]:
+        """Raise `UnknownName` with what the store knows of the name: see `_explain`."""
+        try:
+            yield
+        except UnknownName as error:
+            raise self._explain(error) from None
+
+    def _explain(self, error: UnknownName) -> UnknownName:
+        """Return the error, with whether the name was held out, and whether a similar one is in the table."""
+        from .held_out import is_held_out
+
+        name, person = str(error.name), error.kind == "subject"
+        held_out = is_held_out(self._files.layout, name, person=person)
+        similar = error.similar or self.table.has_similar(name, person=person)
+        return UnknownName(error.kind, error.name, why=error.why, similar=similar, held_out=held_out)
 
     def _note(self, request: EditRequest, case: Case | None) -> None:
         """What is stated about a request goes to the register before anything is done for it."""
@@ -617,7 +639,7 @@ class Store:
                             continue
                         together.add(request, check_edit(self.records, self.plan, request))
                     except InvalidRequest as error:
-                        outcomes[-1] = error
+                        outcomes[-1] = self._explain(error) if isinstance(error, UnknownName) else error
                         continue
                 try:
                     if self._files.tombstones is not None:
@@ -657,25 +679,33 @@ class Store:
         request = training_table.in_text(request)
         if self.repeats(request):
             return {"edits": 0, "request_id_answered_before": True, "publication": "answered before", "steps": 0}
-        counts = self.table.counts_of(request)
+        with self._explaining():
+            counts = self.table.counts_of(request)
         if self._files.tombstones is not None and request.insertion is not None:
             self._files.tombstones.refuse(request.insertion.ids or ())
         answer: dict[str, Any] = {"edits": counts.total, "counts": counts.to_dict()}
         answer |= {"request_id_answered_before": False, "steps": 0}
         if not (publish and self.ledger.releases):
             return answer | {"publication": "left for later"}
+        return answer | self.foresee_release(counts, delta=delta)
+
+    def foresee_release(self, counts: EditCounts = NO_EDITS, *, delta: float = 1e-6) -> dict[str, Any]:
+        """Return what the next release would cost, with these edits beside those that wait; nothing is changed."""
         ahead = self.accountant.ahead()
+        left = ahead.remaining().to_dict()
         event = ahead.publication(
             self._files.pending + counts,
             touched=self.plan.mechanism.carries is not None and self.table.is_cut(self._files.pending),
         )
         if event is None or (self.ledger.head.model is None and event.kind == "unlearn"):
-            return answer | {"publication": "withheld"}
+            return {"publication": "withheld", "left": left, "left_after": left}
         ahead.add(event)
         foreseen = ahead.foresight(delta)
         alone, observed = ahead.deletion(delta) if event.counts.erased else (None, None)
-        return answer | {
+        return {
             "publication": "published",
+            "left": left,
+            "left_after": ahead.remaining().to_dict(),
             "steps": event.steps,
             "gradient_evaluations": self.plan.gradient_evaluations["learn" if event.kind == "relearn" else "delete"],
             "delta": delta,
@@ -713,7 +743,8 @@ class Store:
         assert position is not None
         covered = self.ledger.covering(position)
         covering = self.ledger.entry(position if covered is None else covered)
-        release = replace(models.told_answer(covering), request_id=request_id)
+        made = self.ledger.edited(position)
+        release = replace(models.told_answer(covering), request_id=request_id, requested=made if made.total else None)
         in_force = (
             covering.event is not None and release.release == self.ledger.model_release and self.ledger.head.in_force
         )

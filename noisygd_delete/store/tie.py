@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import StoreCorrupt
 from ..records import WIDTHS
-from .disk import Disk, read
+from .disk import Disk, read_start
 from .entry import START
 from .layout import Layout
 from .ledger import Ledger
@@ -175,7 +175,7 @@ def words_of(path: Path) -> int:
     """
     if path.is_symlink() or not path.is_file():
         raise StoreCorrupt(f"{path}: missing, or a link; restore the store from a backup")
-    magic, _, width = read(path, HEAD).rstrip(b"\0").rpartition(b"\n")[0].rpartition(b"\n")
+    magic, _, width = read_start(path, HEAD).rstrip(b"\0").rpartition(b"\n")[0].rpartition(b"\n")
     if magic + b"\n" != MAGIC or width not in {str(words).encode() for words in WIDTHS}:
         raise StoreCorrupt(f"{path}: {DAMAGED}")
     return int(width)

@@ -168,6 +168,20 @@ def has_long_names(records: Records) -> bool:
     return bool(records.names.others or (records.owners is not None and records.owners.others))
 
 
+def _brings_long_names(records: Records, change: Change) -> bool:
+    """Return whether an edit writes a name that no cell of this table holds."""
+    held = change.of_slots
+    assert held is not None
+    kinds = ((records.names, held.edits.ids), (records.owners, held.edits.subjects))
+    return any(
+        len(str(name).encode()) >= 8 * names.cells.shape[1]
+        for names, given in kinds
+        if names is not None
+        for name in given
+        if name is not None
+    )
+
+
 def table_sizes(layout: Layout, slots: int, width: int, *, with_subjects: bool) -> dict[Path, int]:
     """How long the files must be that have one piece per slot."""
     expected = {layout.features: slots * width * _ROW_BYTES, layout.labels: slots * _LABEL_BYTES}
@@ -314,11 +328,21 @@ class TrainingTable:
         names = self.records.owners if persons else self.records.names
         return set() if names is None or not wanted else {str(names[slot]) for slot in names.find(wanted).tolist()}
 
+    def has_similar(self, name: str, *, person: bool) -> bool:
+        """Return whether another id, or person, in the table reads like this one."""
+        names = self.records.owners if person else self.records.names
+        return names is not None and names.has_similar(name)
+
     def rows_among(self, encoded: Encoded) -> int:
-        """How many of these rows are in the table: by id, or where they have none by being equal to a row there."""
-        if encoded.ids is not None:
+        """Return how many of these rows have an id that is in the table; or, as `matched_by` says, equal a row there."""
+        if self.matched_by(encoded) == "id":
+            assert encoded.ids is not None
             return len(set(encoded.ids) & set(self.records.ids))
         return equal_rows(table_parts(self.records), encoded)
+
+    def matched_by(self, encoded: Encoded) -> str:
+        """Return "id" or "content": what `rows_among` compares. Rows of equal content may be of different people."""
+        return "content" if encoded.ids is None else "id"
 
     def suited(self, plan: Plan) -> Plan:
         """The plan as it is run over these rows; raises `InvalidParameter` where it may not be."""
@@ -386,7 +410,7 @@ class TrainingTable:
         self._apply(change)
         if self._records is not None:
             self._records.note_rows(change.counts)
-            if has_long_names(self._records):
+            if has_long_names(self._records) or _brings_long_names(self._records, change):
                 self.forget()  # what is mapped shows every change, but for these
         ledger = self._files.ledger
         pending, entries, spent = self._files.pending, list[Entry](), models.spent_answer(ledger)

@@ -30,7 +30,7 @@ from . import disk as database
 from . import journal, models, names, onward, tie, training_table
 from .disk import Disk, explained, read
 from .entry import Entry, EntryKinds, Occasions
-from .layout import Layout
+from .layout import LONGEST_COPY, Layout
 from .ledger import Ledger
 from .models import DrawnPatch, DrawnRelease
 from .training_table import Change, OpenedStore, TrainingTable, entry_of
@@ -204,7 +204,7 @@ def _nothing_of_tie(former: int, size: int) -> tuple[int, bytes]:
 def copy(disk: Disk, path: Path, current: dict[str, object], known: list[dict[str, object]]) -> None:
     """Make `path` hold `current`, unless it holds something that was never written to it."""
     try:
-        held = bounded.parsed(read(path).decode()) if path.exists() else known[0]
+        held = bounded.parsed(read(path, LONGEST_COPY).decode()) if path.exists() else known[0]
     except ValueError as error:
         raise StoreCorrupt(f"{path}: {_CHANGED}") from error
     if held not in known:

@@ -23,7 +23,7 @@ from ..records import bounded
 from . import disk, journal, models, names, onward, seal, tie, training_table
 from . import ledger as places
 from .disk import connect, explained, is_blank, read
-from .layout import JOURNAL, Layout, Lock
+from .layout import JOURNAL, LONGEST_COPY, Layout, Lock
 from .ledger import Ledger
 from .requests import Register
 from .sources.verdicts import Needles
@@ -109,7 +109,7 @@ def _ledger(layout: Layout) -> Iterator[str]:
     yield from filter(None, (seal.register_fault(layout), onward.fault(layout)))
     for path, fields in ((layout.plan, ledger.plans[-1]), (layout.schema, ledger.schema)):
         try:
-            same = bounded.parsed(read(path).decode()) == fields
+            same = bounded.parsed(read(path, LONGEST_COPY).decode()) == fields
         except ValueError:
             same = False
         if not same:

@@ -14,9 +14,8 @@ from typing import Any
 
 from noisygd_delete.curator.stream import Batching, Calendar
 from noisygd_delete.engine import Execution
-from noisygd_delete.errors import InvalidRequest
+from noisygd_delete.errors import NEVER_THERE, InvalidRequest
 from noisygd_delete.records import EditRequest
-from noisygd_delete.records.records import GONE
 from noisygd_delete.register import Case
 from noisygd_delete.store import Store
 from noisygd_delete.store.ledger import Ledger
@@ -30,7 +29,7 @@ Published = Callable[[str, Store], None]
 Pace = Batching | Calendar
 _LONGEST = 300.0  # seconds that a calendar's release is held, as nothing else is done meanwhile
 NOT_DONE = (  # whichever it is: a name asked for beside one that is in no table is not told to be there
-    f"not all that it names is in a table ({GONE}), or a table does not take its rows, or so many of a person; nothing was changed"
+    f"not all that it names is in a table ({NEVER_THERE}, or held out for measuring), or a table does not take its rows, or so many of a person; nothing was changed"
 )
 
 

@@ -1,11 +1,12 @@
 """What is known of a request: from the inbox while something is left to be done, then from the registers and ledgers of the stores.
 
-Nothing here waits for a lock, or for the writer but for the few writes of an edit under way (`table_beside`).
+Nothing here waits for a lock, or for the writer but for the few writes of an edit under way (`table_beside`). A source is read only to decide
+whether a request that comes again is the one that was carried out (`Known.conflicts`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -21,6 +22,7 @@ from noisygd_delete.store import training_table
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
 from noisygd_delete.store.requests import Register
+from noisygd_delete.store.sources.opening import source_from
 
 from .asked import as_request
 from .inbox import Inbox, Stages
@@ -105,16 +107,19 @@ class Known:
         return next((case.asked_by for case in cases if case is not None and case.asked_by is not None), None)
 
     def conflicts(self, token: str, found: Mapping[str, Any]) -> bool:
-        """Whether a request with this id was asked before for other contents.
+        """Return whether this request id belongs to a request with other contents.
 
-        Contents are not kept, so of one that is done the tables are asked (see `records.records`); of one that was refused nothing is
-        known but its id, and it stays refused.
+        A waiting request is compared with its stored contents. Contents of a finished request are not kept, so the current tables and
+        sources decide: see `_is_repeat`. Of a refused request only its id is known, and it stays refused.
+
+        Raises:
+            SourceError: If a source that has to be read does not answer.
         """
         kept = self._inbox.find(token)
         if kept is not None and kept.stage is not Stages.EDITED:
             return kept.stage is not Stages.REFUSED and kept.fields.get("asked") != found
-        served = [(layout, *place) for layout in self._layouts.values() if (place := _place(layout, token)) is not None]
-        return bool(served) and not _same(token, found, served, alone=len(self._layouts) == 1)
+        tables = [_Table(layout, Ledger.read(layout.ledger), token) for layout in self._layouts.values()]
+        return any(table.edited is not None for table in tables) and not _is_repeat(token, found, tables)
 
     def is_known(self, token: str) -> bool:
         """Whether a store has carried it out; one that a desk has only noted is not."""
@@ -169,27 +174,70 @@ def _in_store(name: str, line: Line) -> InStore:
     return InStore(name, line.state, served.rows, served.edited, served.published, served.release)
 
 
-def _same(token: str, found: Mapping[str, Any], served: list[tuple[Layout, Ledger, int]], *, alone: bool) -> bool:
-    """Whether the tables look as this request left them, and the ledgers count as many edits."""
+class _Table:
+    """One store as a repeated request finds it: its ledger, and what that request edited there (None: nothing)."""
+
+    def __init__(self, layout: Layout, ledger: Ledger, token: str) -> None:
+        self.layout, self.ledger = layout, ledger
+        position = ledger.position(token) if Register(layout).case(token) is not None else None
+        self.edited = None if position is None else ledger.edited(position)
+        self.records = None if ledger.source is not None else table_beside(layout, ledger)
+
+    def holds_any(self, ids: Sequence[str], persons: Sequence[str]) -> bool:
+        """Return whether a row with one of these ids, or of one of these persons, is in the table or source."""
+        if self.records is None:
+            source = source_from(self.ledger.source or {})
+            return any(source.held(*names) > 0 for names in _askable(source, ids, persons))
+        owners = self.records.owners
+        return len(self.records.names.find(ids)) > 0 or (owners is not None and len(owners.find(persons)) > 0)
+
+    def replacements(self, replaced: Mapping[str, Any]) -> dict[str, Any]:
+        """Return those of these corrected rows whose records are in this table."""
+        there = set() if self.records is None else set(self.records.slots_of(list(replaced)))
+        return {name: row for name, row in replaced.items() if name in there}
+
+
+def _askable(source: Any, ids: Sequence[str], persons: Sequence[str]) -> Iterator[tuple[list[str], list[str]]]:
+    if ids:
+        yield list(ids), []
+    if persons and source.subject is not None:
+        yield [], list(persons)
+
+
+def _is_repeat(token: str, found: Mapping[str, Any], tables: Sequence[_Table]) -> bool:
+    """Return whether the tables look as if this request had been carried out, with as many edits as the ledgers count.
+
+    Nothing that it names for erasure may be left in any table, whichever table served it: an id that was used for another person never
+    hides that the person named now is still there.
+    """
     try:
-        for layout, ledger, position in served:
-            edited = ledger.edited(position)
-            if ledger.source is not None or not alone:
-                if not _fits(found, edited, elsewhere=ledger.source is not None):
-                    return False
-                continue
-            records = table_beside(layout, ledger)
-            request = training_table.in_text(as_request(token, found, schema_of(layout)))
-            check_repeat(records, request, edited)
+        if any(table.holds_any(found["delete"], found["subjects"]) for table in tables):
+            return False
+    except InvalidRequest:  # a source in which the application deletes is not read for a name
+        return False
+    served = [table for table in tables if table.edited is not None]
+    if len(tables) == 1 and tables[0].records is not None and tables[0].edited is not None:
+        return _is_carried_out(token, found, tables[0], tables[0].edited)
+    edited = [table.edited for table in served if table.edited is not None]
+    named, replaced = len(found["delete"]) + len(found["subjects"]), len(found["replace"])
+    if sum(one.deleted for one in edited) < named or sum(one.replaced for one in edited) < replaced:
+        return False
+    for table, one in zip(served, edited, strict=True):
+        deletes_more = one.deleted > len(found["delete"]) and not found["subjects"] and table.records is not None
+        if deletes_more or (one.deleted and not named) or one.replaced > replaced:
+            return False
+    return all(
+        _is_carried_out(token, {"replace": part}, table, EditCounts(replaced=len(part)))
+        for table in tables
+        if (part := table.replacements(found["replace"]))
+    )
+
+
+def _is_carried_out(token: str, found: Mapping[str, Any], table: _Table, edited: EditCounts) -> bool:
+    assert table.records is not None
+    try:
+        request = training_table.in_text(as_request(token, found, schema_of(table.layout)))
+        check_repeat(table.records, request, edited)
     except InvalidRequest:
         return False
     return True
-
-
-def _fits(found: Mapping[str, Any], edited: EditCounts, *, elsewhere: bool) -> bool:
-    """Whether these edits can be a part of the request: of several stores each has its own, and a source keeps its rows elsewhere,
-    where an id can stand twice."""
-    persons, named = len(found["subjects"]), len(found["delete"])
-    return edited.replaced <= len(found["replace"]) and (
-        edited.deleted <= named or persons > 0 or (elsewhere and named > 0)
-    )

@@ -69,7 +69,7 @@ class TakenBack:
         if not self._path.exists():
             return np.empty(0, "S12")
         try:
-            return np.frombuffer(journal.unsealed(read(self._path)), "S12")
+            return np.frombuffer(journal.unsealed(read(self._path, _LONGEST + journal.SEAL)), "S12")
         except ValueError as error:
             raise StoreCorrupt(f"{self._path}: not what this program wrote; restore it from a backup") from error
 

@@ -166,16 +166,17 @@ class Service:
         fields |= {} if (trace := tracing.current()) is None else {"trace": trace}
         case_of(fields)  # raises what the register would refuse
         with self.inbox.guard:
+            repeated = self.inbox.find(token) is not None or self.known.is_known(token)
+            if not repeated:
+                self.inbox.accept(fields)
+                self.accepted += 1
+                self.writer.notice()
+        if repeated:  # outside the guard, because a source may have to be read
             if self.known.conflicts(token, found):
                 raise Conflict(
                     "this request id was used before for something else; give every request a random id of its own"
                 )
-            if self.inbox.find(token) is None and not self.known.is_known(token):
-                self.inbox.accept(fields)
-                self.accepted += 1
-                self.writer.notice()
-            else:
-                self.repeated += 1
+            self.repeated += 1
         answer = self.known.answer(token)
         assert answer is not None
         return answer

@@ -165,7 +165,7 @@ def passes(records: Records, plan: Plan, releases: int = 150) -> np.ndarray:
     ("method", "solver"),
     [
         *(("perturbed", "warm"), ("perturbed", "cold"), ("perturbed", "fixed")),
-        *(("minimiser", "warm"), ("minimiser", "fixed"), ("minimiser", "passes")),
+        *(("minimiser", "warm"), ("minimiser", "fixed")),
     ],
 )
 def test_what_the_passes_of_a_solver_tell_of_one_record(method: str, solver: str, record_property) -> None:
@@ -187,7 +187,7 @@ def test_what_the_passes_of_a_solver_tell_of_one_record(method: str, solver: str
     record_property("evidence", f"{method}, {solver}: total variation {words}, certified {plan.dp.advantage:.2f}")
     assert told["ordinary"] < 0.2
     assert plan.dp.advantage < 0.06
-    if solver in ("fixed", "passes"):
+    if solver == "fixed":
         assert told["all others have left"] == told["ordinary"] == 0
         assert public_seconds(plan) == 0
     else:

@@ -124,6 +124,15 @@ def test_an_answer_is_as_wide_as_the_terminal(monkeypatch: pytest.MonkeyPatch) -
         ("plan --recrods 10", "did you mean --records?"),
         ("status store --nothing-like-it-at-all", "no option --nothing-like-it-at-all;"),
         ("--versoin", "did you mean --version?"),
+        ("quickstart d.csv --target y", "did you mean --label?"),
+        ("delete store --patient 3", "did you mean --subject?"),
+        ("delete store --id 3", "give ID without an option"),
+        ("quickstart --data d.csv --label y", "give FILE without an option"),
+        ("init store --csv d.csv", "did you mean --data?"),
+        ("plan --lambda 1", "did you mean --regularization?"),
+        ("init store --lambda 1", "did you mean --regularization? It is said to `noisygd-delete plan"),
+        ("delete store 3 --dry_run", "did you mean --dry-run?"),
+        ("delete store 3 --reason x", "no option --reason;"),
     ],
 )
 def test_a_slip_is_met_by_the_word_that_was_meant(slip: str, said: str, capsys) -> None:

@@ -108,13 +108,15 @@ def test_every_measure_is_what_counting_by_hand_gives(kind: str, as_json) -> Non
 
 
 @pytest.mark.parametrize("ids", [True, False])
-def test_rows_of_the_training_table_are_counted_and_only_then_is_it_called_private(kind, ids, printed) -> None:
-    """By id; without ids by being equal to a row there. The old sentence stood under every file."""
+def test_rows_of_the_training_table_are_counted_by_id_and_else_called_alike(kind, ids, printed, as_json) -> None:
     fresh, old = table(kind, 9000, 30, ids=ids), table(kind, 0, 600, ids=ids).splitlines()[1:8]
     Path("mixed.csv").write_text(fresh + "\n".join(old) + "\n")
     Path("fresh.csv").write_text(fresh)
     for command in ("evaluate", "predict"):
-        assert "of these rows 7 are in the training table" in printed(command, "store", "--data", "mixed.csv")
+        told = as_json(command, "store", "--data", "mixed.csv")
+        assert (told["rows_in_table"], told["matched_by"]) == (7, "id" if ids else "content")
+        is_said = "of these rows 7 are in the training table" in printed(command, "store", "--data", "mixed.csv")
+        assert is_said == ids
         assert "private" not in printed(command, "store", "--data", "fresh.csv")
 
 

@@ -68,7 +68,7 @@ KEPT = {
         "Clipping keeps no convexity beyond one gradient direction per record", "charged by composition", "withheld",
     ],
     "docs/sources.md": [
-        "choose each row by itself", "as wrong, and not noticed", "none is read", "others are refused", "only where rows keep their places",
+        "choose each row by itself", "as wrong, and not noticed", "none is read", "others are refused", "adds them in an order that their contents fix",
         "at most `--batch` rows changed since the last release", "encrypt the swap", "what their steps have not yet forgotten are in the figures", "show that this program alone changed rows", "A subscriber of logical replication runs no triggers of statements",
     ],
     "docs/absence.md": ["after triggers and constraints that wait for the commit", "a row of the person under another id", "refuse every failover", "has no marks, only the clock"],

@@ -355,10 +355,11 @@ def test_resident_memory_is_bounded(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="resident memory is measured in Linux's units")
-def test_a_learn_and_a_deletion_hold_little_more_than_the_table() -> None:
+def test_a_learn_and_a_deletion_hold_little_more_than_the_table_twice() -> None:
+    """Once as it is, and once in the order of its contents."""
     from benchmarks.memory import peak_ratio
 
-    assert 1 < peak_ratio(200_000, 100) < 1.3
+    assert 1.9 < peak_ratio(200_000, 100) < 2.3
 
 
 def test_a_compiler_is_not_loaded_for_a_few_steps(monkeypatch) -> None:

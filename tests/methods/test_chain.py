@@ -69,11 +69,10 @@ def test_an_observed_release_of_a_chain_costs_its_links_squared() -> None:
         assert plan.deletion_observed(models).gdp == pytest.approx(math.sqrt(3 * models) * single, rel=1e-9)
 
 
-def test_plans_and_facts_without_a_chain_read_as_before() -> None:
+def test_plans_and_facts_state_the_length_of_the_chain() -> None:
     plan, one = planned(), planned(chain=1)
     assert plan.mechanism.to_dict()["chain"] == 3
-    assert "chain" not in one.mechanism.to_dict()
-    assert "chain" not in one.method.to_dict()
+    assert one.mechanism.to_dict()["chain"] == one.method.to_dict()["chain"] == 1
     for wrong in (0, 17, 1.5):
         with pytest.raises(InvalidParameter, match="chain"):
             methods.Perturbed(chain=wrong)
@@ -159,7 +158,12 @@ def test_later_links_go_on_from_what_the_first_found_out_of_how_the_rows_curve(m
         fresh = right(objective, **{**facts, "sample": None}).gradient_passes
         taken.append((None if sample is None else len(sample.pairs), solution.gradient_passes, fresh))
         made = PreciseObjective(
-            records, LOSS, regularization=plan.regularization, linear=objective.linear, centre=objective.centre
+            records,
+            LOSS,
+            regularization=plan.regularization,
+            linear=objective.linear,
+            centre=objective.centre,
+            by_content=True,
         )
         np.testing.assert_array_equal(objective.gradient(solution.weights), made.gradient(solution.weights))
         return solution

@@ -208,7 +208,7 @@ def test_history_and_papers_take_it_as_any_other() -> None:
     assert Guarantee.from_dict(json.loads(json.dumps(total.to_dict()))) == total
     assert account.deletion(1, 3, [3, 4]).renyi(10) == plan.deletion.renyi(10)
     assert account.deletion(1, 3).renyi(10) == pytest.approx(2 * account.deletion(1, 2).renyi(10))
-    assert account.forgotten().renyi(10) <= 0.01  # of ε_dp = 1
+    assert account.forgotten().renyi(10) <= 0.01 * (1 + 1e-9)  # of ε_dp = 1
     seen = account.deletion_adaptive(1, 1, 4).renyi(10)
     assert account.deletion(1, 4, [4]).renyi(10) < seen < account.deletion(1, 4).renyi(10)
     assert "every release" in account.dp_cumulative().assumptions[-1]
@@ -298,7 +298,7 @@ def test_an_estimator_takes_it() -> None:
     assert model.n_iter_ == 1
     assert model.certified_
     release = model.delete([3, 4])
-    assert release.guarantees["deletion"].renyi(10) <= 0.01
+    assert release.guarantees["deletion"].renyi(10) <= 0.01 * (1 + 1e-9)
     assert model.score(rows, labels) > 0.75
 
 

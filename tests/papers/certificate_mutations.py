@@ -58,12 +58,20 @@ STATED: dict[Path, Callable[[Any], bool]] = {
     ("evidence", "ledger_sha256"): _digest,
 }
 SAME_DAY = {("request", "received")}  # stated too, but the deadline is counted from it: only the time of day is free
-BOUNDS = {"of_hundred", "advantage", "epsilon", "renyi", "gdp"}  # of a figure: more than can be proven may be stated
+BOUNDS = {
+    "of_hundred",
+    "advantage",
+    "epsilon",
+    "renyi",
+    "gdp",
+    "odds",
+}  # of a figure: more than can be proven may be stated
 # conditions, and remarks on how little a figure limits: to state one too many takes nothing away
 HARMLESS = {
     "map-public", "gradient-norm", "constants-declared", "slots-public", "gaussian-noise", "real-arithmetic", "solver-tolerance", "time-unseen",
     "exact-noise", "row-shape", "exact-steps", "rows-in-place", "machine-trusted", "stages-published", "samples-unseen", "counts-one-cell",
     "moments-own-norm", "hardly", "left.base", "left.extractor", "left.statistics", "requests-blind", "schedule-fixed", "schedule-calendar",
+    "target-fixed", "record-fixed", "total-fixed",
 }  # fmt: skip
 
 
@@ -248,11 +256,18 @@ def other(value: Any, random: random.Random) -> Any:
 
 
 def same(old: Any, new: Any) -> bool:
-    """Whether two values are one in JSON. Where a fraction is due, 1 is 1.0, as most languages write it; a whole number with
-    a fraction's point, and true, are others."""
-    if type(old) is float and type(new) is int:
-        return old == new
+    """Whether two values are one in JSON, in which 1 and 1.0 are one number; true is another, and so is -0.0."""
+    old, new = whole(old), whole(new)
     return type(old) is type(new) and json.dumps(old, sort_keys=True) == json.dumps(new, sort_keys=True)
+
+
+def whole(value: Any) -> Any:
+    """The value with whole numbers as `int`, however they were written."""
+    if isinstance(value, dict):
+        return {name: whole(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [whole(part) for part in value]
+    return int(value) if type(value) is float and value.is_integer() and str(value)[0] != "-" else value
 
 
 def duplicated(text: str, random: random.Random) -> str:

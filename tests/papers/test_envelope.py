@@ -19,7 +19,11 @@ from noisygd_delete.evidence import Erasure, erasure_certificate, new_key, sign,
 from noisygd_delete.evidence.signing import PAYLOAD, enveloped, open_envelope, statement
 from noisygd_delete.evidence.stamp import check_stamp, stamped
 from noisygd_delete.records import EditCounts
+from tools.page import checker
+from tools.page.demand import Demand
 
+from .browser import in_a_browser
+from .browser import judged as judged_by_page
 from .histories import releases, usual_plan
 
 
@@ -102,7 +106,7 @@ def test_what_that_library_refuses_is_refused_here(paper: dict, key: Path, tmp_p
             judged(wrong, key)
         assert not open_envelope(wrong, public_key=f"{key}.pub")[1].passed
     for wrong in (
-        {**good, "payloadType": "text/plain"}, {**good, "more": 1}, {**good, "signatures": []}, {**good, "payload": "!"},
+        {**good, "payloadType": "text/plain"}, {**good, "signatures": []}, {**good, "payload": "!"},
         {**good, "signatures": [signature, signature]}, {"payloadType": PAYLOAD}, {**good, "payload": base64.b64encode(b"[1]").decode()},
     ):  # fmt: skip
         assert not open_envelope(wrong, public_key=f"{key}.pub")[1].passed
@@ -240,3 +244,95 @@ def test_on_the_command_line(authority: tuple[str, Path], paper: dict, key: Path
     assert "an in-toto statement" in capsys.readouterr().out
     assert main(["verify-certificate", envelope, *trusted]) == 5  # the stamp is of the other file
     assert main(["verify-certificate", out, "--timestamp", stamp]) == 2
+
+
+def url_safe(text: str) -> str:
+    return text.replace("+", "-").replace("/", "_")
+
+
+def neighbours(good: dict, stranger: dict) -> list[dict]:
+    """Envelopes that differ from a good one in what a reader of DSSE may meet: alphabets, further fields and signers, what is missing."""
+    (one,), (other,) = good["signatures"], stranger["signatures"]
+    listed = lambda *signatures: {**good, "signatures": list(signatures)}  # noqa: E731
+    short, padded = one["sig"].rstrip("="), base64.b64encode(b"a").decode()
+    return [
+        {**good, "payload": url_safe(good["payload"])},
+        {**good, "more": {"a": 1}},
+        {**good, "payload": f" {good['payload']}"},
+        {**good, "payload": good["payload"].rstrip("=") + "===="},
+        *({name: part for name, part in good.items() if name != left} for left in good),
+        *({**good, "signatures": odd} for odd in (None, {}, {"a": 1}, "", "a", 1, [None], ["a"], [[]], [{}])),
+        *(
+            listed({**one, "sig": sig})
+            for sig in (url_safe(one["sig"]), short, f"{one['sig']}\n", padded, "é", None, 1)
+        ),
+        *(listed({**one, "keyid": name}) for name in (None, "", one["keyid"].upper(), 1, [], {})),
+        listed({"sig": one["sig"]}),
+        listed({"keyid": one["keyid"]}),
+        listed({**one, "cert": "x"}),
+        listed(one, other),
+        listed(other, one),
+        listed(other),
+        listed(one, {**other, "sig": "!"}),
+        listed(one, {"sig": other["sig"]}),
+        listed(one, one),
+        listed(one, {**one, "sig": other["sig"]}),
+        listed({**one, "sig": other["sig"]}, one),
+        listed(one, {**other, "keyid": None}),
+        listed({**one, "sig": other["sig"]}, {**other, "keyid": "x"}),
+    ]
+
+
+def accepted(envelope: dict, key: Path) -> bool:
+    """Whether securesystemslib, the reference implementation, accepts an envelope."""
+    from securesystemslib.exceptions import VerificationError
+
+    try:
+        judged(envelope, key)
+    except (VerificationError, ValueError, KeyError, TypeError, AttributeError):
+        return False
+    return True
+
+
+def test_envelopes_are_answered_as_the_reference_implementation_does(paper: dict, key: Path, tmp_path: Path) -> None:
+    new_key(tmp_path / "other.pem")
+    good = enveloped(paper, key)
+    made = neighbours(good, {"signatures": [_signature_by(tmp_path / "other.pem", good)]})
+    here = [open_envelope(json.loads(json.dumps(one)), public_key=f"{key}.pub")[1].passed for one in made]
+    assert here == [accepted(one, key) for one in made]
+    assert 5 < sum(here) < len(made) - 20
+
+
+def _signature_by(other: Path, envelope: dict) -> dict:
+    """The signature of another key over the same envelope."""
+    from noisygd_delete.evidence.signing import encoded, key_id, read_private
+
+    private = read_private(other)
+    raw = private.sign(encoded(PAYLOAD, base64.b64decode(envelope["payload"])))
+    return {"keyid": key_id(private.public_key()), "sig": base64.b64encode(raw).decode()}
+
+
+@in_a_browser
+def test_the_page_opens_envelopes_as_the_command_does(paper: dict, key: Path, tmp_path: Path) -> None:
+    new_key(tmp_path / "other.pem")
+    good = enveloped(paper, key)
+    altered = rewrapped(good, predicate={**json.loads(base64.b64decode(good["payload"]))["predicate"], "format": "x"})
+    made = [good, altered, *neighbours(good, {"signatures": [_signature_by(tmp_path / "other.pem", good)]})]
+    made = [one for one in made if "payloadType" in one]
+    command = []
+    for number, one in enumerate(made):
+        (tmp_path / f"{number}.json").write_text(json.dumps(one))
+        command.append(
+            main(["verify-certificate", str(tmp_path / f"{number}.json"), "--public-key", f"{key}.pub"]) == 0
+        )
+    assert (
+        judged_by_page([json.dumps(one) for one in made], Path(f"{key}.pub").read_text(), checker(), tmp_path)
+        == command
+    )
+    assert command[:2] == [True, False]
+
+
+@pytest.mark.parametrize("name", ["opened", "no_such_function"])
+def test_a_root_of_the_page_that_its_module_lacks_stops_the_build(name: str) -> None:
+    with pytest.raises(LookupError):
+        Demand(frozenset()).reach([("evidence.signing", name)])

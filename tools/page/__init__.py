@@ -24,7 +24,7 @@ from .translation import Translation
 ROOTS = (
     ("evidence.verification", "verify_certificate"),
     ("evidence.signing", "is_envelope"),
-    ("evidence.signing", "opened"),
+    ("evidence.signing", "open_envelope"),
     ("evidence.signing", "key_id"),
     ("evidence.signing", "read_public"),
     ("papers.paper", "paper"),
@@ -46,6 +46,11 @@ NATIVE = frozenset(
 )
 # labels picked by a value
 _NAMED = ("day", "months", "decimal", "published", "withheld", "pending", "ERASED", "RESIDUAL", "NOT COVERED")
+# the colour of a certificate that holds: only the script has it, so no page shows it without the script
+HELD = """
+.check.right { border-left-color: #1d7a3d; background: #eef8f1; }
+@media screen and (prefers-color-scheme: dark) { .check.right { background: #18291d; } }
+"""
 _RUNTIME = Path(__file__).parent / "runtime"
 _PARTS = ("types", "classes", "operators", "builtins", "text", "mathematics", "calendar", "libraries", "proofs")
 
@@ -62,7 +67,7 @@ def script() -> str:
     Raises:
         ValueError: a text of the package would end the script early.
     """
-    text = f"\n{checker()}\n$.style = {json.dumps(stylesheet())};\n{_part('page')}"
+    text = f"\n{checker()}\n$.style = {json.dumps(stylesheet() + HELD)};\n{_part('page')}"
     if "</script" in text.lower() or "<!--" in text:
         raise ValueError("the script would end where it should not")
     return text

@@ -32,7 +32,7 @@ _MAYBE_EMPTY = (  # no value where all others are numbers or dates
     *("inf", "-inf", "Inf", "-Inf", "Infinity", "-Infinity"),
 )
 _MOST_WORDS = 3  # such as "unknown", among numbers that are four fifths of the rows
-_TRUTHS = (("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("0", "1"), ("0.0", "1.0"), ("off", "on"))
+TRUTHS = (("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("0", "1"), ("0.0", "1.0"), ("off", "on"))
 _ON_A_SCALE = ("number", "date", "time")  # their missing cells get a column of their own
 _MOST_CATEGORIES = 64
 _ROWS_PER_CATEGORY, _LARGEST_LIST = 200, 256  # a large table may list more
@@ -192,7 +192,7 @@ def _have_digits_of_ids(plain: Counts) -> bool:
 def _pair(plain: Counts) -> list[str]:
     """The two values, no before yes."""
     lowered = {text.lower(): text for text in plain}
-    for no, yes in _TRUTHS:
+    for no, yes in TRUTHS:
         if set(lowered) == {no, yes}:
             return [lowered[no], lowered[yes]]
     numbers = _numbers(plain)
@@ -408,12 +408,14 @@ class Draft(NamedTuple):
     left_out  the columns that it does not read
     shared    of these, ids of several rows: persons, perhaps
     doubts    what may be wrong with the cells of a column that is read, each with the column's name
+    named_by  the index of the file, where it names the rows, in words
     """
 
     text: str
     left_out: tuple[str, ...] = ()
     shared: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
+    named_by: str | None = None
 
 
 def draft_schema(table: Table, label: str, id: str | None = None, subject: str | None = None) -> Draft:
@@ -424,6 +426,10 @@ def draft_schema(table: Table, label: str, id: str | None = None, subject: str |
     empty = without_label(table.column(label, "the label"))
     if empty.any():
         table = table.part(np.flatnonzero(~empty).tolist())
+    index = table.index
+    asked = id
+    if id is None and index is not None and not index.problem and not index.is_default:
+        id = index.column
     named = {"id": id, "subject": subject}
     for role, name in named.items():
         if name is not None:
@@ -433,10 +439,12 @@ def draft_schema(table: Table, label: str, id: str | None = None, subject: str |
     looks = {
         name: look_at(name, list(texts), prefer)
         for name, texts in table.columns.items()
-        if name not in (label, id, subject)
+        if name not in (label, id, subject, *(() if index is None else (index.column, *index.stored)))
     }
     ids = [name for name, look in looks.items() if look.seems == "id"] if id is None else []
     proposed = min(ids, key=lambda name: name.startswith("Unnamed: "), default=None)
+    if id is None and proposed is None and index is not None:
+        id = named["id"] = index.require(table.source)
     lines = [f"#:schema {JSON_SCHEMA.as_uri()}", _WARNING, "confirmed = false", 'rows = "unit"', "intercept = true"]
     if proposed is not None:
         lines.append(f"id = {_text(proposed)}  # ASK: every row has its own value: is it the record's id?")
@@ -457,7 +465,9 @@ def draft_schema(table: Table, label: str, id: str | None = None, subject: str |
     lines += [line for entry in columns.values() for line in ("", *entry)]
     shared = tuple(name for name in left_out if looks[name].seems == "shared")
     doubts = tuple(f"{name}: {doubt}" for name, look in (looks | {label: labelled}).items() for doubt in look.doubts)
-    return Draft("\n".join(lines) + "\n", left_out, shared, doubts)
+    by_index = index is not None and asked is None and id == index.column
+    named_by = index.text if index is not None and by_index else None
+    return Draft("\n".join(lines) + "\n", left_out, shared, doubts, named_by)
 
 
 def _label(table: Table, label: str, prefer: tuple[str, str] | None) -> Look:

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from ...errors import InvalidParameter, InvalidSchema, MissingDependency, UnreadableRows
 from ...records import bounded
 from . import values
+from .index import Index, read_index
 from .values import FloatColumn, Fractions, TextColumn
 
 # --- plain ---
@@ -163,6 +164,7 @@ class Table:
     columns: Mapping[str, Sequence[str]]
     lines: Sequence[int] | NDArray[np.int64]
     header: Sequence[str] = ()  # of the file, where not all of it was read
+    index: Index | None = None  # that names the rows, of a Parquet file
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -190,7 +192,7 @@ class Table:
             return Fractions(kept) if isinstance(texts, (FloatColumn, Fractions)) else kept
 
         columns = {name: of(texts) for name, texts in self.columns.items()}
-        return Table(self.source, columns, [int(self.lines[row]) for row in rows], self.header)
+        return replace(self, columns=columns, lines=[int(self.lines[row]) for row in rows])
 
 
 def read_table(path: str | Path, delimiter: str | None = None, columns: Container[str] | None = None) -> Table:
@@ -204,7 +206,7 @@ def read_table(path: str | Path, delimiter: str | None = None, columns: Containe
             )
         blocks.append(block)
     columns = {name: _join_texts([block.columns[name] for block in blocks]) for name in blocks[0].columns}
-    return Table(blocks[0].source, columns, [line for block in blocks for line in block.lines], blocks[0].header)
+    return replace(blocks[0], columns=columns, lines=[line for block in blocks for line in block.lines])
 
 
 def _join_texts(parts: Sequence[Sequence[str]]) -> Sequence[str]:
@@ -259,6 +261,14 @@ def refuse_header(table: Table) -> None:
             raise InvalidSchema(
                 f"{table.source}, line {table.lines[row]}: the header again; take this line out of the file"
             )
+
+
+def index_of(path: str | Path) -> Index | None:
+    """Return the index that names the rows of a file; None of CSV, and of Parquet that has none."""
+    with bounded.open_plain(path, error=InvalidSchema) as file:
+        if file.read(4) != _PARQUET:
+            return None
+    return next(iter(read_blocks(path, rows=1, columns=()))).index
 
 
 def _csv(path: Path, compressed: bool, delimiter: str | None, rows: int, size: int) -> Iterator[Table]:
@@ -443,13 +453,17 @@ def _parquet(path: Path, rows: int, size: int, wanted: Container[str] | None) ->
         ]  # numbers of a list, until they are looked at
         with parquet.ParquetFile(path, pre_buffer=False, buffer_size=_PIECE, read_dictionary=texts) as file:
             _check_parquet(path, file.metadata, names, size)
+            index = read_index(schema, file.metadata.num_rows)
+            ranged = index is not None and index.step != 0 and (wanted is None or index.column in wanted)
             for batch in file.iter_batches(
                 batch_size=rows, columns=[schema.names[header.index(name)] for name in names]
             ):
                 for piece in values.split_batch(batch, _MOST_HELD):
                     columns = {name: _column(path, name, piece.column(place)) for place, name in enumerate(names)}
+                    if index is not None and ranged:
+                        columns[index.column] = _column(path, index.column, index.names_of(start - 1, piece.num_rows))
                     # a Parquet file has no lines; the record's number, from 1, stands in
-                    yield Table(str(path), columns, range(start, start + piece.num_rows), header)
+                    yield Table(str(path), columns, range(start, start + piece.num_rows), header, index)
                     start += piece.num_rows
     except InvalidSchema:
         raise

@@ -368,6 +368,11 @@ class HeldOut:
             whole.add(replace(part, ids=None, subjects=None))
         return whole.encoded()
 
+    def names(self) -> tuple[list[Id], list[Id]]:
+        """Return the ids and the persons of the rows held out."""
+        ids = [name for part in self._parts for name in part.ids or ()]
+        return ids, [name for part in self._parts for name in part.subjects or ()]
+
     def _coin(self, name: str) -> int:
         return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8, key=self._key).digest(), "big")
 
@@ -381,8 +386,9 @@ class RecordFile:
         readable: whether rows that cannot be read are left out and told of, in place of an error.
         labelled: whether rows without a label are left out and counted, in place of an error.
 
-    After `read`, of the whole file: rows, clipped and unknown (cells per column), dropped (rows that their subject had too many of),
-    unlabelled, alike (ids that differ from another one by case or composed letters alone).
+    After `read`, of the whole file: seen (its rows), of these rows (given to whoever reads), unlabelled, dropped (rows that their subject
+    had too many of) and held (by `held_out`); clipped and unknown (cells per column); alike (ids that differ
+    from another one by case or composed letters alone).
     """
 
     def __init__(
@@ -400,7 +406,7 @@ class RecordFile:
         self.labelled, self.unlabelled = labelled, 0
         self.schema, self.path, self.delimiter, self.held_out = schema, path, delimiter, held_out
         self.numbered = numbered and schema.id_column is None
-        self.rows = self.dropped = self.alike = 0
+        self.seen = self.rows = self.dropped = self.held = self.alike = 0
         self.clipped, self.unknown = Counter[str](), Counter[str]()
 
     def read(self, take: Callable[[Encoded], None], taken: Callable[[], Names | None]) -> None:
@@ -425,16 +431,16 @@ class RecordFile:
             yield block
 
     def _blocks(self) -> Iterator[tuple[Encoded, _Lines]]:
-        self.rows = self.dropped = self.unlabelled = 0
+        self.seen = self.rows = self.dropped = self.unlabelled = self.held = 0
         self.clipped, self.unknown, self.skipped = Counter(), Counter(), []
-        schema, of_subject, seen = self.schema, Counter[Id | None](), 0
+        schema, of_subject = self.schema, Counter[Id | None]()
         readable, unread = 0, list[UnreadableRows]()
         if self.held_out is not None:
             self.held_out.begin()
         size = max(1, min(BLOCK_ROWS, _CELLS // max(1, schema.features)))
         for whole in read_blocks(self.path, self.delimiter, rows=size, columns=schema.reads()):
             table, places = self._with_label(whole)
-            numbers, seen = [seen + 1 + place for place in places], seen + len(whole)
+            numbers, self.seen = [self.seen + 1 + place for place in places], self.seen + len(whole)
             if not len(table):
                 continue
             block, read, faults = self._encoded(table)
@@ -451,12 +457,13 @@ class RecordFile:
                 block, lines = _only(block, kept), lines[kept]
             if self.held_out is not None:
                 stays = self.held_out.taken_from(block)
+                self.held += int(np.count_nonzero(~stays))
                 block, lines = _only(block, stays), lines[stays]
             self.rows += len(block.rows)
             yield block, lines
         if unread and not readable:
             raise unread[0]
-        if self.unlabelled == seen:
+        if self.unlabelled == self.seen:
             raise InvalidSchema(f"{self.path}: no row has a label; name another column with --label, in the schema too")
 
     def _with_label(self, table: Table) -> tuple[Table, Sequence[int]]:

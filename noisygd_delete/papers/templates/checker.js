@@ -353,6 +353,7 @@ const anyAdd = (a, b) => {
     if (a instanceof $.Tuple !== b instanceof $.Tuple) throw wrong("+", a, b);
     return a instanceof $.Tuple ? $.tuple([...a, ...b]) : [...a, ...b];
   }
+  if (a instanceof Uint8Array && b instanceof Uint8Array) { const whole = new Uint8Array(a.length + b.length); whole.set(a); whole.set(b, a.length); return whole; }
   return joined(a, b);
 };
 const less = arithmetic("-", "__sub__", "__rsub__", (a, b) => a - b, (a, b) => a - b);
@@ -1024,7 +1025,8 @@ $.libraries.math = {
   frexp: ([x]) => { const [m, e] = frexp($.float(x)); return $.tuple([m, BigInt(e)]); },
   fsum: ([values]) => fsum([...$.each(values)].map((value) => $.float($.plain(value)))),
   hypot: (values) => Math.hypot(...values.map((value) => $.float($.plain(value)))), cbrt: finite(Math.cbrt),
-  isclose: ([a, b], {rel_tol = 1e-9, abs_tol = 0} = {}) => {
+  isclose: ([one, other], {rel_tol = 1e-9, abs_tol = 0} = {}) => {
+    const a = $.float($.plain(one)), b = $.float($.plain(other));
     if (a === b) return true;
     if (!Number.isFinite(a) || !Number.isFinite(b)) return false;
     return Math.abs(a - b) <= Math.max($.float(rel_tol) * Math.max(Math.abs(a), Math.abs(b)), $.float(abs_tol));
@@ -1358,13 +1360,14 @@ $.libraries.hashlib = {sha256: ([data]) => { const raw = $.sha256(data); return 
 
 // --- base64, whose last letter may hold bits that decoding ignores ---
 
+const latin = (raw) => { let text = ""; for (let at = 0; at < raw.length; at += 8192) text += String.fromCharCode(...raw.subarray(at, at + 8192)); return text; };
 const decoded64 = (coded) => {
-  const text = typeof coded === "string" ? coded : coded instanceof Uint8Array ? String.fromCharCode(...coded) : null;
+  const text = typeof coded === "string" ? coded : coded instanceof Uint8Array ? latin(coded) : null;
   if (text === null) throw $.raised($.b.TypeError, "argument should be a bytes-like object or ASCII string");
   if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text)) throw $.raised($.b.ValueError, "not base64");
   return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
 };
-const coded64 = (raw) => { let text = ""; for (let at = 0; at < raw.length; at += 8192) text += String.fromCharCode(...raw.subarray(at, at + 8192)); return new TextEncoder().encode(btoa(text)); };
+const coded64 = (raw) => new TextEncoder().encode(btoa(latin(raw)));
 $.libraries.base64 = {b64decode: ([coded]) => decoded64(coded), b64encode: ([raw]) => coded64(raw)};
 
 // --- Ed25519: the browser answers later, so the question is put aside and the verification begun again ---
@@ -1526,7 +1529,7 @@ $.libraries.uuid = {
   uuid4: null,
 };
 
-$.catalogues = {"claims": {"de": "{\"language\": \"Deutsch\", \"decimal\": \",\", \"day\": \"{day}. {month} {year}\", \"and\": \" und sofern \", \"months\": [\"Januar\", \"Februar\", \"März\", \"April\", \"Mai\", \"Juni\", \"Juli\", \"August\", \"September\", \"Oktober\", \"November\", \"Dezember\"], \"terms\": \"In den Begriffen des Fachs, aus {figure} ({worlds}): (ε={epsilon}, δ={delta}).\", \"renyi\": \"Rényi-Divergenz der Ordnung {order} höchstens {renyi}.\", \"words\": {\"complexity\": \"Komplexität des Antrags\", \"number of requests\": \"Anzahl der Anträge\", \"trigger\": \"einen Auslöser in der Datenbank\", \"versions\": \"einen Vergleich ihrer Fassungen\", \"file\": \"dieses Programm, da nach den Zeiten der Datei niemand sonst hineinschrieb\", \"erased\": \"die Zeilen wurden gelöscht\", \"published\": \"das Modell ohne sie wurde veröffentlicht\", \"told\": \"die Person wurde unterrichtet\", \"erased.later\": \"seither veröffentlichte Modelle\", \"erased.all\": \"alle Modelle\", \"erased.before\": \"die bisherigen Modelle\", \"replaced.later\": \"seither veröffentlichte Modelle\", \"replaced.all\": \"alle Modelle\", \"replaced.before\": \"die bisherigen Modelle\", \"present.one\": \"das letzte Modell allein, zu einem noch vorhandenen Datensatz\", \"present.all\": \"alle Modelle, zu einem noch vorhandenen Datensatz\"}, \"claims\": {\"erased\": {\"by\": \"rows\", \"one\": \"Ein Datensatz wurde aus der Tabelle gelöscht, aus der Modelle entstehen.\", \"many\": \"{rows} Datensätze wurden aus der Tabelle gelöscht, aus der Modelle entstehen.\"}, \"replaced\": {\"by\": \"rows\", \"one\": \"Der frühere Inhalt eines Datensatzes wurde gelöscht und durch neuen ersetzt (Berichtigung, Art. 16 DSGVO).\", \"many\": \"Der frühere Inhalt von {rows} Datensätzen wurde gelöscht und durch neuen ersetzt (Berichtigung, Art. 16 DSGVO).\"}, \"inserted\": {\"by\": \"rows\", \"one\": \"Mit demselben Antrag wurde ein neuer Datensatz eingefügt: Dafür wurde nichts gelöscht, und darüber wird nichts bescheinigt.\", \"many\": \"Mit demselben Antrag wurden {rows} neue Datensätze eingefügt: Dafür wurde nichts gelöscht, und darüber wird nichts bescheinigt.\"}, \"edited\": \"Die Tabelle wurde am {day} geändert.\", \"set-aside\": {\"by\": \"rows\", \"one\": \"Die Verarbeitung wurde am {day} eingeschränkt (Art. 18 und 21 DSGVO): Der Betreiber bewahrt den Datensatz gesondert auf, außerhalb der Tabelle. Er ist nicht endgültig fort.\", \"many\": \"Die Verarbeitung wurde am {day} eingeschränkt (Art. 18 und 21 DSGVO): Der Betreiber bewahrt die Datensätze gesondert auf, außerhalb der Tabelle. Sie sind nicht endgültig fort.\"}, \"put-back\": {\"by\": \"rows\", \"one\": \"Die Einschränkung wurde am {day} aufgehoben: Der Datensatz wurde zurückgelegt, und Modelle, die seither veröffentlicht wurden, können ihn wieder benutzt haben.\", \"many\": \"Die Einschränkung wurde am {day} aufgehoben: Die Datensätze wurden zurückgelegt, und Modelle, die seither veröffentlicht wurden, können sie wieder benutzt haben.\"}, \"person-gone\": {\"by\": \"rows_per_person\", \"one\": \"Jeder Datensatz gilt als der einer anderen Person.\", \"many\": \"Als er ausgeführt wurde, hat der Antrag von den betroffenen Personen keine weitere Zeile in den Trainingsdaten gelassen; höchstens {rows_per_person} Zeilen gehören zu einer Person.\"}, \"published.fresh\": \"Ein neues Modell wurde veröffentlicht (Nummer {release}), berechnet ohne das Gelöschte: neu gelernt aus den übrigen Datensätzen.\", \"published.warm\": \"Ein neues Modell wurde veröffentlicht (Nummer {release}), berechnet ohne das Gelöschte, durch ein Lösungsverfahren, das bei einem früheren Modell begann, in das es eingeflossen sein kann; eine begrenzte statistische Spur kann verbleiben.\", \"published.resumed\": \"Ein neues Modell wurde veröffentlicht (Nummer {release}), berechnet ohne das Gelöschte, ausgehend von einem früheren Modell, in das es eingeflossen sein kann; eine begrenzte statistische Spur kann verbleiben.\", \"published.carried\": \"Ein neues Modell wurde veröffentlicht (Nummer {release}), berechnet ohne das Gelöschte: aus Summen über die übrigen Datensätze, mit einem Rauschen, das von der vorigen Veröffentlichung fortgeführt wird.\", \"published.kept\": \"Ein neues Modell wurde veröffentlicht (Nummer {release}). Was für jeden Antrag neu gelernt wird, wurde ohne das Gelöschte berechnet; in den Teil darunter, den Löschungen nicht neu lernen, kann es eingeflossen sein.\", \"published.on\": \"Veröffentlicht wurde es am {day}.\", \"withheld\": \"Ein neues Modell wurde nicht veröffentlicht, weil das andere Personen mehr Privatheit gekostet hätte, als ihnen zugesagt ist; das alte Modell ist zurückgezogen.\", \"pending\": {\"by\": \"rows\", \"one\": \"Das zuletzt veröffentlichte Modell kann mit dem Datensatz trainiert worden sein. Ein ohne ihn berechnetes ist noch nicht veröffentlicht.\", \"many\": \"Das zuletzt veröffentlichte Modell kann mit den Datensätzen trainiert worden sein. Ein ohne sie berechnetes ist noch nicht veröffentlicht.\"}, \"source.order\": \"Die Datensätze liegen in einer Datenbank oder in Dateien des Betreibers. Nach der eigenen Zählung dieser Quelle wurden sie bei {deleted_at} gelöscht, und das neue Modell wurde aus ihrem Stand bei {read_at} berechnet, in dem die Löschung zu sehen ist. Auch ein Datensatz dort, den kein Modell gelesen hatte, zählt als gelöscht.\", \"source.counted\": \"Was sich dort seit dem vorigen Modell geändert hat, wurde gezählt durch {by}: {deleted} gelöscht, {replaced} ersetzt, {inserted} eingefügt.\", \"source.uncounted\": \"Was sich dort seit dem vorigen Modell sonst geändert hat, wurde nicht gezählt. Keine Zahl hier hängt davon ab: Jede gilt, welche anderen Zeilen auch geändert wurden.\", \"deadline\": \"Zu beantworten bis zum Ende des {day} am Ort des Eingangs: ein Kalendermonat (Art. 12 Abs. 3 DSGVO); an die Stelle eines Samstags oder Sonntags tritt der nächste Arbeitstag, ebenso an die eines Feiertags, den der Betreiber angibt (Verordnung 1182/71, Art. 3).\", \"deadline.holidays\": \"Zu beantworten bis zum Ende des {day} am Ort des Eingangs: ein Kalendermonat (Art. 12 Abs. 3 DSGVO); an die Stelle eines Samstags oder Sonntags tritt der nächste Arbeitstag, ebenso an die eines Feiertags, der sie hierher verschoben hat (Verordnung 1182/71, Art. 3).\", \"deadline.extended\": \"Zu beantworten bis zum Ende des {day} am Ort des Eingangs: verlängert wegen der {reason} (Art. 12 Abs. 3 DSGVO).\", \"in-time\": \"Fristgerecht: {what}.\", \"late\": \"Verspätet: {what} erst nach diesem Tag.\", \"erased.later\": {\"by\": \"question\", \"used\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob der gelöschte Datensatz je in den Daten war.\", \"many\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob irgendeiner der gelöschten Datensätze je in den Daten war.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob die gelöschte Zeile je in den Daten war.\", \"many\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob irgendeine der gelöschten Zeilen je in den Daten war.\"}, \"person\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob irgendeine Zeile irgendeiner der betroffenen Personen vor der Löschung in den Daten war.\"}, \"which\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welcher von zwei möglichen Datensätzen der gelöschte war.\", \"many\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welcher von zwei möglichen Datensätzen irgendeiner der gelöschten war.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welche von zwei möglichen Zeilen die gelöschte war.\", \"many\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welche von zwei möglichen Zeilen irgendeine der gelöschten war.\"}, \"person\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welchen von zwei möglichen Inhalten alle Zeilen irgendeiner der betroffenen Personen vor der Löschung hatten.\"}}, \"erased.all\": {\"by\": \"question\", \"used\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Wer alle Modelle aufbewahrt hat, auch wenn Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob der gelöschte Datensatz je in den Daten war.\", \"many\": \"Wer alle Modelle aufbewahrt hat, auch wenn Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob irgendeiner der gelöschten Datensätze je in den Daten war.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Wer alle Modelle aufbewahrt hat, auch wenn Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob die gelöschte Zeile je in den Daten war.\", \"many\": \"Wer alle Modelle aufbewahrt hat, auch wenn Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob irgendeine der gelöschten Zeilen je in den Daten war.\"}, \"person\": \"Wer alle Modelle aufbewahrt hat, auch wenn Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob irgendeine Zeile irgendeiner der betroffenen Personen vor der Löschung in den Daten war.\"}, \"which\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Wer alle Modelle aufbewahrt hat, auch wenn Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welcher von zwei möglichen Datensätzen der gelöschte war.\", \"many\": \"Wer alle Modelle aufbewahrt hat, auch wenn Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welcher von zwei möglichen Datensätzen irgendeiner der gelöschten war.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Wer alle Modelle aufbewahrt hat, auch wenn Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welche von zwei möglichen Zeilen die gelöschte war.\", \"many\": \"Wer alle Modelle aufbewahrt hat, auch wenn Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welche von zwei möglichen Zeilen irgendeine der gelöschten war.\"}, \"person\": \"Wer alle Modelle aufbewahrt hat, auch wenn Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welchen von zwei möglichen Inhalten alle Zeilen irgendeiner der betroffenen Personen vor der Löschung hatten.\"}}, \"erased.before\": {\"by\": \"question\", \"used\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob der gelöschte Datensatz je in den Daten war.\", \"many\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob irgendeiner der gelöschten Datensätze je in den Daten war.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob die gelöschte Zeile je in den Daten war.\", \"many\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob irgendeine der gelöschten Zeilen je in den Daten war.\"}, \"person\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob irgendeine Zeile irgendeiner der betroffenen Personen vor der Löschung in den Daten war.\"}, \"which\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welcher von zwei möglichen Datensätzen der gelöschte war.\", \"many\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welcher von zwei möglichen Datensätzen irgendeiner der gelöschten war.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welche von zwei möglichen Zeilen die gelöschte war.\", \"many\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welche von zwei möglichen Zeilen irgendeine der gelöschten war.\"}, \"person\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welchen von zwei möglichen Inhalten alle Zeilen irgendeiner der betroffenen Personen vor der Löschung hatten.\"}}, \"replaced.later\": {\"by\": \"rows\", \"one\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welchen von zwei Inhalten der Datensatz zuvor hatte.\", \"many\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welchen von zwei Inhalten irgendeiner der Datensätze zuvor hatte.\"}, \"replaced.all\": {\"by\": \"rows\", \"one\": \"Wer alle Modelle aufbewahrt hat, auch wenn Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welchen von zwei Inhalten der Datensatz zuvor hatte.\", \"many\": \"Wer alle Modelle aufbewahrt hat, auch wenn Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welchen von zwei Inhalten irgendeiner der Datensätze zuvor hatte.\"}, \"replaced.before\": {\"by\": \"rows\", \"one\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welchen von zwei Inhalten der Datensatz zuvor hatte.\", \"many\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welchen von zwei Inhalten irgendeiner der Datensätze zuvor hatte.\"}, \"present.one\": {\"by\": \"question\", \"used\": \"Zu einem noch vorhandenen Datensatz: Wer nur das letzte Modell hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob er in den Daten ist.\", \"which\": \"Zu einem noch vorhandenen Datensatz: Wer nur das letzte Modell hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welcher von zwei möglichen Datensätzen es ist.\"}, \"present.all\": {\"by\": \"question\", \"used\": \"Zu einem noch vorhandenen Datensatz: Wer alle Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob er in den Daten ist.\", \"which\": \"Zu einem noch vorhandenen Datensatz: Wer alle Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welcher von zwei möglichen Datensätzen es ist.\"}, \"requests-blind\": \"Anträge nicht von früheren Modellen abhingen\", \"schedule-calendar\": \"Veröffentlichungen sich an die Termine eines Kalenders hielten, der vorab feststand, wie der Betreiber angibt\", \"schedule-fixed\": \"nichts von dem, was zu sehen war, darüber entschied, wann ein Modell veröffentlicht wurde\", \"ranges-public\": \"Jede Merkmalszeile hat höchstens die Norm {radius}, nach Bereichen und Wertelisten, von denen das Schema keine als an den Daten abgelesen kennzeichnet; die Vorverarbeitung wirkt auf jeden Datensatz für sich.\", \"ranges-from-data\": \"Jede Merkmalszeile hat höchstens die Norm {radius}. Die Bereiche oder Wertelisten dieser Spalten wurden an den Daten abgelesen: {columns}. Die Zahlen nehmen sie als öffentlich bekannt an; was sie selbst von den Daten zeigen, ist nirgends mitgezählt.\", \"ranges-unknown\": \"Jede Merkmalszeile hat höchstens die Norm {radius}, nach Bereichen und Wertelisten, die von den Zahlen als öffentlich bekannt angenommen werden; ob sie an den Daten abgelesen wurden, ist nicht bekannt, und was sie davon zeigen würden, ist nirgends mitgezählt.\", \"map-public\": \"Die Merkmale stammen von einer öffentlichen Abbildung, SHA-256 {digest}, die gewählt und trainiert wurde, bevor die Datensätze gelesen wurden, und ohne sie; was sie gelernt hat, wird durch nichts hier Bescheinigte gelöscht.\", \"rows-per-person\": {\"by\": \"rows_per_person\", \"one\": \"Jede Zeile gehört zu einer anderen Person, nach Angabe des Betreibers.\", \"many\": \"Höchstens {rows_per_person} Zeilen gehören zu einer Person, nach Angabe des Betreibers.\"}, \"curator-trusted\": \"Der Maschine des Betreibers wird vertraut: Ein Beobachter sieht veröffentlichte Modelle, nicht Speicher oder Datenträger.\", \"gradient-norm\": \"Der Gradient jedes Datensatzes hat höchstens die Norm {lipschitz}.\", \"constants-declared\": \"Die Konstanten der Verlustfunktion sind vom Anwender erklärt, nicht bewiesen.\", \"slots-public\": \"n={records} Plätze sind öffentlich und fest.\", \"gaussian-noise\": \"Das Rauschen von Veröffentlichungen durch '{method}' ist normalverteilt, unabhängig und dem Beobachter unbekannt.\", \"real-arithmetic\": \"Zu Veröffentlichungen durch '{method}': Schranken über den reellen Zahlen; die Rundung der Gradientensummen erhöht die Empfindlichkeit, was die Zahlen einschließen.\", \"solver-tolerance\": \"Zu Veröffentlichungen durch '{method}': Der Gradient am Ergebnis des Lösungsverfahrens ist nicht länger als {tolerance}, Rundung eingeschlossen.\", \"time-unseen\": \"Zu Veröffentlichungen durch '{method}': Die Laufzeit des Lösungsverfahrens kann von den Datensätzen abhängen. Wer auf weniger als einen Tag genau sieht, wann ein Modell veröffentlicht wurde, ist nicht erfasst.\", \"exact-noise\": \"Zu Veröffentlichungen durch '{method}': Das letzte Rauschen ist eine exakte diskrete Normalverteilung auf einem öffentlichen Gitter; Gleitkommazahlen entscheiden beim Ziehen nur, wo kein Zweifel ist.\", \"exact-steps\": \"Zu Veröffentlichungen durch '{method}': Das Rauschen jedes Schrittes ist eine exakte diskrete Normalverteilung auf einem öffentlichen Gitter, die Rundung jedes Schrittes ist mitgerechnet; Gleitkommazahlen entscheiden beim Ziehen nur, wo kein Zweifel ist.\", \"rows-in-place\": \"Zu Veröffentlichungen durch '{method}': Jede Zeile behält von einer Veröffentlichung zur nächsten ihren Platz.\", \"row-shape\": \"Zu Veröffentlichungen durch '{method}': Keine Zeile ist länger in der Form des Rauschens, in der ihre Spalten nach deren Varianzen zählen.\", \"machine-trusted\": \"Vertraut wird auf die Zufallszahlen des Betriebssystems, darauf, dass ChaCha20 daraus zufällige Bits macht, und auf die angegebene Genauigkeit des Prozessors und seiner elementaren Funktionen.\", \"stages-published\": \"Jede Stufe der Leiter beginnt bei einer behaltenen Stufe oder an einem öffentlichen Punkt, und alle werden veröffentlicht.\", \"samples-unseen\": \"Jeder Schritt auf einer Stichprobe zog eine unabhängige Poisson-Stichprobe der Plätze, die nicht beobachtet wird.\", \"counts-one-cell\": \"Jeder Datensatz liegt in genau einem Feld der veröffentlichten Zählung, gleich wie die anderen sind; ihr Rauschen ist eine exakte diskrete Normalverteilung.\", \"sums-carried\": \"Zu Veröffentlichungen durch '{method}': Jede Änderung der Tabelle ging durch ihren Speicher, und die Zeilen einer Veröffentlichung wurden überschrieben, nachdem deren Rauschen gezogen war; jedes Modell entstand aus den Summen einer einzigen Veröffentlichung; wie viele es geben würde, stand vorher fest. Wer sieht, wie lange eine Veröffentlichung dauerte, ist nicht erfasst.\", \"sums-all-rows\": {\"by\": \"rows_per_person\", \"one\": \"Keine Person hatte je mehr als eine Zeile: Eine gelöschte oder eingeschränkte, die wiederkommt, unter welcher Kennung auch immer, zählt als weitere.\", \"many\": \"Keine Person hatte je mehr als {rows_per_person} Zeilen: Eine gelöschte oder eingeschränkte, die wiederkommt, unter welcher Kennung auch immer, zählt als weitere.\"}, \"moments-own-norm\": \"Jede Zeile, die in die Momente eingeht, wird durch ihre eigene Norm geteilt, gleich wie die anderen sind; ihr Rauschen ist eine exakte diskrete Normalverteilung.\", \"rows-remain\": {\"by\": \"remaining\", \"one\": \"Als er ausgeführt wurde, hat der Antrag eine weitere Zeile der betroffenen Personen in den Trainingsdaten gelassen; ein späterer Antrag kann sie gelöscht haben. Die Zahlen gelten für die gelöschten Zeilen allein, jede für sich, und nicht für die Person.\", \"many\": \"Als er ausgeführt wurde, hat der Antrag {remaining} weitere Zeilen der betroffenen Personen in den Trainingsdaten gelassen; spätere Anträge können sie gelöscht haben. Die Zahlen gelten für die gelöschten Zeilen allein, jede für sich, und nicht für die Person.\"}, \"rows-may-remain\": \"Bis zu {rows_per_person} Zeilen gehören zu einer Person, und weitere der betroffenen Personen können in den Trainingsdaten bleiben. Die Zahlen gelten für die gelöschten Zeilen allein, jede für sich, und nicht für die Person.\", \"hardly\": \"Die Grenze für {figure} ist kaum eine: Wer das gesehen hat, kann es durchaus wissen.\", \"delta-large\": \"δ={delta} ist mehr als eins zu {records} Datensätzen: Eine Zahl mit diesem δ ließe zu, dass ein Datensatz im Ganzen veröffentlicht wird. Ihr ε besagt dann nichts.\", \"kinds-unrecorded\": \"Das Journal sagt nicht, welche Änderungen dieser Veröffentlichung Löschungen waren; dass die Datensätze gelöscht wurden, ist eine Angabe des Betreibers.\", \"left.base\": \"Der erste Teil des Modells wurde trainiert, als das Gelöschte in den Daten gewesen sein kann, und eine Löschung trainiert ihn nicht neu: Die verwendeten Modelle tragen ihn weiter. Die Grenzen zählen das mit.\", \"left.extractor\": \"Die Merkmalsstufe unter dem Modell kann mit dem Gelöschten trainiert worden sein, und keine Löschung nimmt das zurück. Die Grenzen zählen das mit.\", \"left.statistics\": \"Auch Zahlen über die Datensätze wurden veröffentlicht, mit Rauschen. In die vor der Löschung kann das Gelöschte eingegangen sein, und keine Löschung nimmt das zurück. Die Grenzen für jemanden, der alles aufbewahrt hat, zählen sie mit.\", \"model-in-use\": {\"by\": \"rows\", \"one\": \"Das verwendete Modell kann mit dem Datensatz trainiert worden sein.\", \"many\": \"Das verwendete Modell kann mit den Datensätzen trainiert worden sein.\"}, \"model-in-use.until\": {\"by\": \"rows\", \"one\": \"Das verwendete Modell kann mit dem Datensatz trainiert worden sein. Ein ohne ihn berechnetes ist bis zum {day} geplant.\", \"many\": \"Das verwendete Modell kann mit den Datensätzen trainiert worden sein. Ein ohne sie berechnetes ist bis zum {day} geplant.\"}, \"model-withdrawn\": {\"by\": \"rows\", \"one\": \"Das Modell, in das der Datensatz eingeflossen sein kann, ist seit dem {day} außer Betrieb; Kopien bei anderen sind es nicht.\", \"many\": \"Das Modell, in das die Datensätze eingeflossen sein können, ist seit dem {day} außer Betrieb; Kopien bei anderen sind es nicht.\"}, \"model-withdrawn.kept\": {\"by\": \"rows\", \"one\": \"Das Modell, in das der Datensatz eingeflossen sein kann, ist seit dem {day} außer Betrieb, bis auf seinen ersten Teil, den die verwendeten Modelle weiter tragen; Kopien bei anderen sind es nicht.\", \"many\": \"Das Modell, in das die Datensätze eingeflossen sein können, ist seit dem {day} außer Betrieb, bis auf seinen ersten Teil, den die verwendeten Modelle weiter tragen; Kopien bei anderen sind es nicht.\"}, \"elsewhere.none\": \"Modelle liegen auch an {places} weiteren Orten ({kinds}): An keinem liegt, soweit bekannt, eines, in das das Gelöschte eingeflossen sein kann.\", \"elsewhere.left\": \"Modelle liegen auch an {places} weiteren Orten ({kinds}): An {left} davon kann noch eines liegen, in das das Gelöschte eingeflossen ist.\", \"elsewhere.unknown\": \"Modelle können auch an anderen Orten liegen: Die Liste, wohin sie gelegt wurden, ging verloren oder kam aus einer früheren Kopie zurück.\", \"backups\": {\"by\": \"rows\", \"one\": \"Sicherungskopien können den Datensatz bis zum {day} enthalten.\", \"many\": \"Sicherungskopien können die Datensätze bis zum {day} enthalten.\"}, \"not-covered.earlier-models\": \"vor der Löschung veröffentlichte Modelle und Kopien davon bei anderen\", \"not-covered.backups\": \"Sicherungskopien, Abbilder, Protokolle und Ausfuhren außerhalb des Speichers, anderswo gehaltene Kopien der Daten, wegen einer Einschränkung gesondert verwahrte Datensätze und dieselben Daten, wenn sie wieder in die Tabelle kamen\", \"not-covered.storage\": \"verschlissene oder umgelegte Zellen des Datenträgers (verschlüsseln Sie ihn: mit dem Schlüssel sind auch sie zerstört)\", \"not-covered.others\": \"Datensätze anderer, die diese Person erwähnen\", \"not-covered.other-models\": \"andere Modelle, Einbettungen oder Merkmalsstufen, die mit denselben Daten trainiert wurden\", \"not-covered.inference\": \"was die Daten aller anderen über diese Person besagen\", \"not-anonymous\": \"dies besagt nicht, dass das Modell im Sinne des Gesetzes anonym ist\", \"models\": \"Es geht um {models}.\", \"purposes\": \"Die Modelle werden verwendet für {purposes}.\", \"recipients\": \"{recipients} Empfänger der Daten wurden unterrichtet (Art. 19 DSGVO); sie werden auf Verlangen genannt.\", \"recipients.told\": \"{recipients} Empfänger der Daten wurden am {day} unterrichtet (Art. 19 DSGVO); sie werden auf Verlangen genannt.\", \"told\": \"Die Person wurde am {day} unterrichtet.\", \"contact\": \"Fragen und die Bitte um weitere Auskunft: {contact}.\", \"complaint\": \"Wer diese Antwort für falsch hält, kann Beschwerde bei einer Aufsichtsbehörde oder einen gerichtlichen Rechtsbehelf einlegen (Art. 77 und 79 DSGVO).\", \"complaint.to\": \"Wer diese Antwort für falsch hält, kann Beschwerde bei {authority} oder einen gerichtlichen Rechtsbehelf einlegen (Art. 77 und 79 DSGVO).\", \"record-kept\": \"Über diesen Antrag wird ein Nachweis geführt, solange sich zeigen lassen muss, wie er beantwortet wurde.\", \"to-do.budget\": \"ein größeres Budget planen und neu lernen, bevor wieder veröffentlicht wird\", \"to-do.total\": \"eine größere Summe aller Veröffentlichungen planen und neu lernen, bevor wieder veröffentlicht wird\", \"to-do.publish\": \"innerhalb der Frist wieder veröffentlichen\", \"to-do.tell\": \"der Person mitteilen, was wann getan wurde\", \"to-do.recipients\": \"jeden Empfänger der Daten und früherer Modelle unterrichten (Art. 19 DSGVO)\", \"to-do.withdraw\": \"frühere Modelle außer Betrieb nehmen und Empfänger um Löschung ihrer Kopien bitten\", \"to-do.backups\": \"Sicherungskopien mit dem Datensatz ablaufen lassen und die Löschung nach jeder Wiederherstellung wiederholen\"}}", "en": "{\"language\": \"English\", \"decimal\": \".\", \"day\": \"{day} {month} {year}\", \"and\": \" and if \", \"terms\": \"In the terms of the field, from {figure} ({worlds}): (ε={epsilon}, δ={delta}).\", \"renyi\": \"Rényi divergence at order {order} at most {renyi}.\", \"months\": [\"January\", \"February\", \"March\", \"April\", \"May\", \"June\", \"July\", \"August\", \"September\", \"October\", \"November\", \"December\"], \"words\": {\"complexity\": \"complexity of the request\", \"number of requests\": \"number of requests\", \"trigger\": \"a trigger in the database\", \"versions\": \"a comparison of its versions\", \"file\": \"this program, since the times of the file show that nobody else wrote to it\", \"erased\": \"the rows were erased\", \"published\": \"the model without them was published\", \"told\": \"the person was told\", \"erased.later\": \"models published since\", \"erased.all\": \"all models\", \"erased.before\": \"the models so far\", \"replaced.later\": \"models published since\", \"replaced.all\": \"all models\", \"replaced.before\": \"the models so far\", \"present.one\": \"the last model alone, of a record still there\", \"present.all\": \"all models, of a record still there\"}, \"claims\": {\"erased\": {\"by\": \"rows\", \"one\": \"One record was erased from the table that models are made from.\", \"many\": \"{rows} records were erased from the table that models are made from.\"}, \"replaced\": {\"by\": \"rows\", \"one\": \"The earlier content of one record was erased and replaced by new content (rectification, Article 16 GDPR).\", \"many\": \"The earlier content of {rows} records was erased and replaced by new content (rectification, Article 16 GDPR).\"}, \"inserted\": {\"by\": \"rows\", \"one\": \"The same request also put a new record in: nothing was erased for that, and nothing is certified about it.\", \"many\": \"The same request also put {rows} new records in: nothing was erased for that, and nothing is certified about it.\"}, \"edited\": \"The table was changed on {day}.\", \"set-aside\": {\"by\": \"rows\", \"one\": \"Processing was restricted on {day} (Articles 18 and 21 GDPR): the operator keeps the record aside, outside the table. It is not gone for good.\", \"many\": \"Processing was restricted on {day} (Articles 18 and 21 GDPR): the operator keeps the records aside, outside the table. They are not gone for good.\"}, \"put-back\": {\"by\": \"rows\", \"one\": \"The restriction was lifted on {day}: the record was put back, and models published since may have used it again.\", \"many\": \"The restriction was lifted on {day}: the records were put back, and models published since may have used them again.\"}, \"person-gone\": {\"by\": \"rows_per_person\", \"one\": \"Every record is taken to be another person's.\", \"many\": \"When it was carried out, the request left no other row of the persons concerned in the training data; at most {rows_per_person} rows belong to one person.\"}, \"published.fresh\": \"A new model was published (release {release}), computed without what was erased: learned afresh from the records that remain.\", \"published.warm\": \"A new model was published (release {release}), computed without what was erased, by a solver that began at an earlier model that may have used it; a limited statistical trace may remain.\", \"published.resumed\": \"A new model was published (release {release}), computed without what was erased, starting from an earlier model that may have used it; a limited statistical trace may remain.\", \"published.carried\": \"A new model was published (release {release}), computed without what was erased: from sums over the records that remain, with noise that is carried on from the release before.\", \"published.kept\": \"A new model was published (release {release}). What is learned anew for each request was computed without what was erased; the part below it, which erasures do not train again, may have used it.\", \"published.on\": \"It was published on {day}.\", \"withheld\": \"No new model was published, because that would have cost other people more privacy than was promised; the old model is withdrawn.\", \"pending\": {\"by\": \"rows\", \"one\": \"The model published last may have been trained with the record. None computed without it is published yet.\", \"many\": \"The model published last may have been trained with the records. None computed without them is published yet.\"}, \"source.order\": \"The records lie in a database or in files of the operator. By that source's own count they were deleted at {deleted_at}, and the new model was computed from its state at {read_at}, which shows the deletion. A record there that no model had read counts as erased, too.\", \"source.counted\": \"All that changed there since the model before was counted by {by}: {deleted} deleted, {replaced} replaced, {inserted} inserted.\", \"source.uncounted\": \"What else changed there since the model before was not counted. No figure here depends on it: each holds whatever other rows were changed.\", \"deadline\": \"To be answered by the end of {day} where the request was received: one month by the calendar (Article 12(3) GDPR); a Saturday or Sunday gives way to the next working day, and so does a public holiday, which the operator states (Regulation 1182/71, Article 3).\", \"deadline.holidays\": \"To be answered by the end of {day} where the request was received: one month by the calendar (Article 12(3) GDPR); a Saturday or Sunday gives way to the next working day, and so does a public holiday, which moved it here (Regulation 1182/71, Article 3).\", \"deadline.extended\": \"To be answered by the end of {day} where the request was received: extended because of the {reason} (Article 12(3) GDPR).\", \"in-time\": \"In time: {what}.\", \"late\": \"Late: {what} only after that day.\", \"erased.later\": {\"by\": \"question\", \"used\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about whether the erased record was ever in the data.\", \"many\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about whether any one of the erased records was ever in the data.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about whether the erased row was ever in the data.\", \"many\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about whether any one of the erased rows was ever in the data.\"}, \"person\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about whether any row of any one of the persons concerned was in the data before the erasure.\"}, \"which\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about which of two possible records the erased record was.\", \"many\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about which of two possible records any one of the erased records was.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about which of two possible rows the erased row was.\", \"many\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about which of two possible rows any one of the erased rows was.\"}, \"person\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about which of two possible contents all rows of any one of the persons concerned had before the erasure.\"}}, \"erased.all\": {\"by\": \"question\", \"used\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Someone who kept every model, even if requests were chosen after seeing them, is right at most {of_hundred} times in 100 about whether the erased record was ever in the data, if {if}.\", \"many\": \"Someone who kept every model, even if requests were chosen after seeing them, is right at most {of_hundred} times in 100 about whether any one of the erased records was ever in the data, if {if}.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Someone who kept every model, even if requests were chosen after seeing them, is right at most {of_hundred} times in 100 about whether the erased row was ever in the data, if {if}.\", \"many\": \"Someone who kept every model, even if requests were chosen after seeing them, is right at most {of_hundred} times in 100 about whether any one of the erased rows was ever in the data, if {if}.\"}, \"person\": \"Someone who kept every model, even if requests were chosen after seeing them, is right at most {of_hundred} times in 100 about whether any row of any one of the persons concerned was in the data before the erasure, if {if}.\"}, \"which\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Someone who kept every model, even if requests were chosen after seeing them, is right at most {of_hundred} times in 100 about which of two possible records the erased record was, if {if}.\", \"many\": \"Someone who kept every model, even if requests were chosen after seeing them, is right at most {of_hundred} times in 100 about which of two possible records any one of the erased records was, if {if}.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Someone who kept every model, even if requests were chosen after seeing them, is right at most {of_hundred} times in 100 about which of two possible rows the erased row was, if {if}.\", \"many\": \"Someone who kept every model, even if requests were chosen after seeing them, is right at most {of_hundred} times in 100 about which of two possible rows any one of the erased rows was, if {if}.\"}, \"person\": \"Someone who kept every model, even if requests were chosen after seeing them, is right at most {of_hundred} times in 100 about which of two possible contents all rows of any one of the persons concerned had before the erasure, if {if}.\"}}, \"erased.before\": {\"by\": \"question\", \"used\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about whether the erased record was ever in the data, if {if}.\", \"many\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about whether any one of the erased records was ever in the data, if {if}.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about whether the erased row was ever in the data, if {if}.\", \"many\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about whether any one of the erased rows was ever in the data, if {if}.\"}, \"person\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about whether any row of any one of the persons concerned was in the data before the erasure, if {if}.\"}, \"which\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about which of two possible records the erased record was, if {if}.\", \"many\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about which of two possible records any one of the erased records was, if {if}.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about which of two possible rows the erased row was, if {if}.\", \"many\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about which of two possible rows any one of the erased rows was, if {if}.\"}, \"person\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about which of two possible contents all rows of any one of the persons concerned had before the erasure, if {if}.\"}}, \"replaced.later\": {\"by\": \"rows\", \"one\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about which of two contents the record held before.\", \"many\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about which of two contents any one of the records held before.\"}, \"replaced.all\": {\"by\": \"rows\", \"one\": \"Someone who kept every model, even if requests were chosen after seeing them, is right at most {of_hundred} times in 100 about which of two contents the record held before, if {if}.\", \"many\": \"Someone who kept every model, even if requests were chosen after seeing them, is right at most {of_hundred} times in 100 about which of two contents any one of the records held before, if {if}.\"}, \"replaced.before\": {\"by\": \"rows\", \"one\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about which of two contents the record held before, if {if}.\", \"many\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about which of two contents any one of the records held before, if {if}.\"}, \"present.one\": {\"by\": \"question\", \"used\": \"Of a record that is still there: someone who has the last model alone, if {if}, is right at most {of_hundred} times in 100 about whether it is in the data.\", \"which\": \"Of a record that is still there: someone who has the last model alone, if {if}, is right at most {of_hundred} times in 100 about which of two possible records it is.\"}, \"present.all\": {\"by\": \"question\", \"used\": \"Of a record that is still there: someone who kept every model is right at most {of_hundred} times in 100 about whether it is in the data, if {if}.\", \"which\": \"Of a record that is still there: someone who kept every model is right at most {of_hundred} times in 100 about which of two possible records it is, if {if}.\"}, \"requests-blind\": \"requests did not depend on earlier models\", \"schedule-calendar\": \"publications kept to the dates of a calendar that had been fixed beforehand, as the operator states\", \"schedule-fixed\": \"nothing that was seen decided when a model was published\", \"ranges-public\": \"Every feature row has norm at most {radius}, by ranges and lists of values of which the schema marks none as read off the data; preprocessing acts on each record by itself.\", \"ranges-from-data\": \"Every feature row has norm at most {radius}. The ranges or lists of values of these columns were read off the data: {columns}. The figures take them for public knowledge; what they show of the data themselves is counted nowhere.\", \"ranges-unknown\": \"Every feature row has norm at most {radius}, by ranges and lists of values that the figures take for public knowledge; whether they were read off the data is not known, and what they would show of it is counted nowhere.\", \"map-public\": \"The features are those of a public map, SHA-256 {digest}, that was chosen and trained before the records were read and without them; what it was trained on is not erased by anything stated here.\", \"rows-per-person\": {\"by\": \"rows_per_person\", \"one\": \"Each row belongs to another person, as the operator states.\", \"many\": \"At most {rows_per_person} rows belong to one person, as the operator states.\"}, \"curator-trusted\": \"The curator's machine is trusted: an observer sees published models, not memory or disks.\", \"gradient-norm\": \"Every record's loss has gradient norm at most {lipschitz}.\", \"constants-declared\": \"The loss's constants are declared by the user, not proven.\", \"slots-public\": \"n={records} slots is public and fixed.\", \"gaussian-noise\": \"The noise of releases by '{method}' is Gaussian, independent and unknown to the observer.\", \"real-arithmetic\": \"Of releases by '{method}': bounds over the real numbers; the rounding of gradient sums adds to the sensitivity, which the figures include.\", \"solver-tolerance\": \"Of releases by '{method}': the gradient at the solver's answer is no longer than {tolerance}, rounding included.\", \"time-unseen\": \"Of releases by '{method}': the solver's running time may depend on the records. Nobody who sees when a model was published, to less than a day, is covered.\", \"exact-noise\": \"Of releases by '{method}': the last noise is an exact discrete Gaussian on a public grid; floating point decides in its drawing only where it is beyond doubt.\", \"exact-steps\": \"Of releases by '{method}': the noise of every step is an exact discrete Gaussian on a public grid, and the rounding of every step is charged; floating point decides in its drawing only where it is beyond doubt.\", \"rows-in-place\": \"Of releases by '{method}': every row keeps its place from one release to the next.\", \"row-shape\": \"Of releases by '{method}': no row is longer in the shape of the noise, where its columns count by their variances.\", \"machine-trusted\": \"Trusted: random numbers of the operating system, that ChaCha20 makes random bits of them, and that the processor and its elementary functions are as exact as they state.\", \"stages-published\": \"Every stage of the ladder starts at a kept stage or at a public point, and all of them are published.\", \"samples-unseen\": \"Every step on a sample drew an independent Poisson sample of the slots, which is not observed.\", \"counts-one-cell\": \"Every record is in one cell of the counts that were published, whatever the other records are; their noise is an exact discrete Gaussian.\", \"sums-carried\": \"Of releases by '{method}': every edit of the table went through its store, and the rows of a release were overwritten after its noise was drawn; each model was made from the sums of one release alone; how many releases there would be was fixed beforehand. Nobody who sees how long a release took is covered.\", \"sums-all-rows\": {\"by\": \"rows_per_person\", \"one\": \"No person ever had more than one row: one that was erased or restricted and comes back, under whatever id, counts as another.\", \"many\": \"No person ever had more than {rows_per_person} rows: one that was erased or restricted and comes back, under whatever id, counts as another.\"}, \"moments-own-norm\": \"Every row that enters the moments is divided by its own norm, whatever the other rows are; their noise is an exact discrete Gaussian.\", \"rows-remain\": {\"by\": \"remaining\", \"one\": \"When it was carried out, the request left one other row of the persons concerned in the training data, which a later request may have erased. The figures are about the erased rows alone, each by itself, and not about the person.\", \"many\": \"When it was carried out, the request left {remaining} other rows of the persons concerned in the training data, which later requests may have erased. The figures are about the erased rows alone, each by itself, and not about the person.\"}, \"rows-may-remain\": \"Up to {rows_per_person} rows belong to one person, and others of the persons concerned may remain in the training data. The figures are about the erased rows alone, each by itself, and not about the person.\", \"hardly\": \"The limit for {figure} is hardly one: they may well know.\", \"delta-large\": \"δ={delta} is more than one in {records} records: a figure with it would allow that some record is published outright. Take no comfort from its ε.\", \"kinds-unrecorded\": \"The ledger does not say which of this release's edits were erasures; that the records were erased is the operator's statement.\", \"left.base\": \"The first part of the model was trained while what was erased may have been there, and an erasure does not train it again: the models in use still carry it. The limits count it.\", \"left.extractor\": \"The feature extractor below the model may have been trained with what was erased, and no erasure takes that back. The limits count it.\", \"left.statistics\": \"Numbers about the records were published too, with noise. Those made before the erasure may have counted what was erased, and no erasure takes that back. The limits for someone who kept everything count them.\", \"model-in-use\": {\"by\": \"rows\", \"one\": \"The model in use may have been trained with the record.\", \"many\": \"The model in use may have been trained with the records.\"}, \"model-in-use.until\": {\"by\": \"rows\", \"one\": \"The model in use may have been trained with the record. One computed without it is planned by {day}.\", \"many\": \"The model in use may have been trained with the records. One computed without them is planned by {day}.\"}, \"model-withdrawn\": {\"by\": \"rows\", \"one\": \"The model that may have used the record is out of service since {day}; copies that others hold are not.\", \"many\": \"The model that may have used the records is out of service since {day}; copies that others hold are not.\"}, \"model-withdrawn.kept\": {\"by\": \"rows\", \"one\": \"The model that may have used the record is out of service since {day}, but for its first part, which the models in use still carry; copies that others hold are not.\", \"many\": \"The model that may have used the records is out of service since {day}, but for its first part, which the models in use still carry; copies that others hold are not.\"}, \"elsewhere.none\": \"Models are also put in {places} other place(s) ({kinds}): none of them holds a model that may have used what was erased, as far as is known.\", \"elsewhere.left\": \"Models are also put in {places} other place(s) ({kinds}): in {left} of them a model that may have used what was erased may still lie.\", \"elsewhere.unknown\": \"Models may also lie in other places: the list of where they were put was lost, or put back from an earlier copy.\", \"backups\": {\"by\": \"rows\", \"one\": \"Backups may hold the record until {day}.\", \"many\": \"Backups may hold the records until {day}.\"}, \"not-covered.earlier-models\": \"models published before the erasure, and copies of them that others hold\", \"not-covered.backups\": \"backups, snapshots, logs and exports outside the store, copies of the data held elsewhere, records that a restriction keeps aside, and the same data put into the table again\", \"not-covered.storage\": \"worn or remapped cells of the storage device (encrypt the volume: destroying its key destroys them too)\", \"not-covered.others\": \"records of other people that mention this person\", \"not-covered.other-models\": \"other models, embeddings or feature extractors trained on the same data\", \"not-covered.inference\": \"what the data of everybody else reveals about this person\", \"not-anonymous\": \"this is not a statement that the model is anonymous in the sense of the law\", \"models\": \"This is about {models}.\", \"purposes\": \"The models are used for {purposes}.\", \"recipients\": \"{recipients} recipient(s) of the data were told (Article 19 GDPR); they are named on request.\", \"recipients.told\": \"{recipients} recipient(s) of the data were told on {day} (Article 19 GDPR); they are named on request.\", \"told\": \"The person was told on {day}.\", \"contact\": \"Questions, and a request to be told more: {contact}.\", \"complaint\": \"Whoever finds this answer wrong may complain to a supervisory authority, or go to court (Articles 77 and 79 GDPR).\", \"complaint.to\": \"Whoever finds this answer wrong may complain to {authority}, or go to court (Articles 77 and 79 GDPR).\", \"record-kept\": \"A record of this request is kept, for as long as it must be possible to show how it was answered.\", \"to-do.budget\": \"plan a larger dp budget, and relearn, before publishing again\", \"to-do.total\": \"plan a larger total of all publications, and relearn, before publishing again\", \"to-do.publish\": \"publish the next release within the deadline\", \"to-do.tell\": \"tell the person what was done and when\", \"to-do.recipients\": \"notify every recipient of the data and of earlier models (Article 19 GDPR)\", \"to-do.withdraw\": \"withdraw earlier models from use, and ask recipients to delete their copies\", \"to-do.backups\": \"let backups that hold the record expire, and repeat the erasure after any restore\"}}"}, "labels": {"de": "{\"About\": \"Worüber\", \"Annex: the figures, what they rest on, and how to check them\": \"Anhang: die Zahlen, worauf sie beruhen und wie man sie prüft\", \"Assumptions\": \"Annahmen\", \"Controller not named\": \"Verantwortlicher nicht genannt\", \"Erasure certificate\": \"Bescheinigung über eine Löschung\", \"Every figure is an upper bound, rounded up; guessing is right 50 times of 100.\": \"Jede Zahl ist eine Obergrenze, aufgerundet; Raten trifft in 50 von 100 Fällen.\", \"Evidence and verification\": \"Belege und Prüfung\", \"For the person concerned\": \"Für die betroffene Person\", \"Gaussian\": \"Gauß\", \"Guarantees\": \"Zusicherungen\", \"Guessing is right 50 times in 100.\": \"Raten trifft in 50 von 100 Fällen.\", \"In plain words\": \"In einfachen Worten\", \"Kept outside the store, the JSON file shows whether an older copy is put back:\": \"Außerhalb des Speichers aufbewahrt zeigt die JSON-Datei, ob eine ältere Kopie zurückgespielt wurde:\", \"Model after\": \"Modell danach\", \"Model before\": \"Modell davor\", \"Model without them published\": \"Modell ohne sie veröffentlicht\", \"Not covered\": \"Nicht erfasst\", \"Received\": \"Eingegangen\", \"Release\": \"Veröffentlichung\", \"Request\": \"Antrag\", \"Request and action\": \"Antrag und Ausführung\", \"Rows edited\": \"Datensätze geändert\", \"Rényi\": \"Rényi\", \"Stated by the operator\": \"Angaben des Betreibers\", \"Status\": \"Stand\", \"The facts of this page cannot be recomputed; whoever signed answers for them. Every figure and condition follows from them.\": \"Die Angaben dieser Seite lassen sich nicht nachrechnen; für sie steht ein, wer signiert hat. Jede Zahl und jede Bedingung folgt aus ihnen.\", \"The signed JSON file is the original; this page says its claims in sentences. To check it offline:\": \"Maßgeblich ist die signierte JSON-Datei; diese Seite sagt ihre Aussagen in Sätzen. So prüft man sie ohne Netz:\", \"Was it this content or another? (two records, one of which was there)\": \"War es dieser Inhalt oder ein anderer? (zwei Datensätze, von denen einer da war)\", \"Was the record ever in the data? (a record against no record)\": \"War der Datensatz je in den Daten? (ein Datensatz gegen keinen)\", \"What to do next\": \"Was als Nächstes zu tun ist\", \"a record still there, from all models\": \"ein noch vorhandener Datensatz, aus allen Modellen\", \"a record still there, from the last model alone\": \"ein noch vorhandener Datensatz, aus dem letzten Modell allein\", \"advantage measured at least {n}, certified at most {n2}\": \"gemessener Vorteil mindestens {n}, bescheinigt höchstens {n2}\", \"audit\": \"Angriffsversuch\", \"audit.erased record, releases from its erasure on\": \"gelöschter Datensatz, Veröffentlichungen ab seiner Löschung\", \"audit.erased record, the learned model and every later one\": \"gelöschter Datensatz, das gelernte Modell und alle späteren\", \"audit.erased record, the release that erased it\": \"gelöschter Datensatz, die Veröffentlichung nach seiner Löschung\", \"audit.kernel witness\": \"Kernzeuge\", \"audit.likelihood ratio\": \"Likelihood-Quotient\", \"audit.one run\": \"ein einziger Lauf\", \"audit.record still there, all releases\": \"noch vorhandener Datensatz, alle Veröffentlichungen\", \"audit.record still there, the learned model\": \"noch vorhandener Datensatz, das gelernte Modell\", \"audit.shadow model\": \"Schattenmodell\", \"check.ask\": \"Öffentlicher Schlüssel des Verantwortlichen oder dessen Kennung (16 Zeichen). Nehmen Sie ihn vom Verantwortlichen selbst, zum Beispiel von seiner Website, nie von dem, der Ihnen diese Seite geschickt hat:\", \"check.ask_file\": \"oder seine Datei:\", \"check.ask_other\": \"Mit dieser Seite eine andere Bescheinigung prüfen:\", \"check.broken\": \"Nicht geprüft: Die Prüfung brach ab.\", \"check.busy\": \"Wird geprüft …\", \"check.hidden\": \"Was diese Datei sagt, wird nicht gezeigt: Sie ist nicht geprüft, oder sie hält der Prüfung nicht stand.\", \"check.key\": \"Schlüssel\", \"check.no_signature\": \"Nicht geprüft: Dieser Browser kann Ed25519-Signaturen nicht prüfen. Nehmen Sie einen neueren oder `noisygd-delete verify-certificate`.\", \"check.none\": \"Wählen Sie eine Bescheinigung aus.\", \"check.not_text\": \"Diese Datei ist kein Text in UTF-8; das ist jede Bescheinigung.\", \"check.off\": \"Nicht geprüft: Skripte sind abgeschaltet, oder dieser Browser führt sie nicht aus. Nichts auf dieser Seite ist nachgeprüft.\", \"check.other_key\": \"Die Bescheinigung ist mit einem anderen als dem von Ihnen angegebenen Schlüssel signiert.\", \"check.right\": \"Alles stimmt überein: Die Datei ist mit dem von Ihnen angegebenen Schlüssel signiert und unverändert, und sie behauptet nichts, was nicht aus ihren Angaben folgt, in diesem Browser nachgerechnet.\", \"check.save\": \"Signierte Datei speichern\", \"check.script\": \"Das Skript, das hier prüft, hat diesen Fingerabdruck; das Projekt führt ihn für jede Version auf (page-digests):\", \"check.title\": \"Prüfung dieser Seite\", \"check.too_long\": \"Die Datei ist länger als jede Bescheinigung.\", \"check.trust\": \"Die Prüfung läuft in diesem Browser und lädt nichts nach. Eine Seite kann als Ganzes gefälscht sein, samt ihrer Prüfung: Wer sichergehen muss, öffnet die signierte Datei in einer Kopie dieser Seite, der er vertraut, oder prüft sie mit dem Befehl noisygd-delete verify-certificate. Was wann geschah, gibt der Verantwortliche an; das kann niemand nachrechnen.\", \"check.unknown_key\": \"Noch nicht vollständig. Die Datei ist unverändert, seit jemand sie signiert hat, und behauptet nichts, was nicht aus ihren Angaben folgt. Ob dieser Jemand der Verantwortliche ist, kann diese Seite nicht wissen: Geben Sie dessen öffentlichen Schlüssel oder Schlüsselkennung an. Kennung in der Datei:\", \"check.wrong\": \"Diese Bescheinigung hält der Prüfung NICHT stand. Es scheitert:\", \"day\": \"{day}. {month} {year}\", \"decimal\": \",\", \"deleted\": \"gelöscht\", \"delta\": \"Delta\", \"epsilon\": \"Epsilon\", \"gdp\": \"nach Gauß (μ)\", \"holds no name, record number or row\": \"enthält keinen Namen, keine Nummer eines Datensatzes und keine Zeile\", \"inserted (nothing erased)\": \"eingefügt (nichts gelöscht)\", \"issued\": \"ausgestellt am\", \"issued after entry {n} of the ledger, link {text}\": \"ausgestellt nach Eintrag {n} des Journals, Glied {text}\", \"kind\": \"Art\", \"months\": [\"Januar\", \"Februar\", \"März\", \"April\", \"Mai\", \"Juni\", \"Juli\", \"August\", \"September\", \"Oktober\", \"November\", \"Dezember\"], \"no check of the store is recorded here\": \"eine Prüfung des Speichers ist hier nicht vermerkt\", \"no request id was given\": \"es wurde keine Kennung angegeben\", \"none\": \"keine\", \"not signed\": \"nicht signiert\", \"not stated by the operator; state it with: {text}\": \"vom Betreiber nicht angegeben; anzugeben mit: {text}\", \"noted when it was issued\": \"bei der Ausstellung vermerkt\", \"of the texts looked for\": \"der gesuchten Texte\", \"order\": \"Ordnung\", \"pending\": \"ausstehend\", \"published\": \"veröffentlicht\", \"release\": \"Veröffentlichung\", \"renyi\": \"nach Rényi\", \"replaced (rectification)\": \"ersetzt (Berichtigung)\", \"request\": \"Antrag\", \"right, of 100\": \"richtig, von 100\", \"signed with Ed25519 by key\": \"signiert mit Ed25519, Schlüssel\", \"software\": \"Software\", \"table\": \"Tabelle\", \"the content before the rectification, from all models ever published\": \"der Inhalt vor der Berichtigung, aus allen je veröffentlichten Modellen\", \"the content before the rectification, from all models so far\": \"der Inhalt vor der Berichtigung, aus allen bisherigen Modellen\", \"the content before the rectification, from every model since\": \"der Inhalt vor der Berichtigung, aus jedem Modell seither\", \"the request id is a pseudonym: personal data for whoever can tell whose request it was\": \"die Kennung des Antrags ist ein Pseudonym: ein personenbezogenes Datum für jeden, der sie einer Person zuordnen kann\", \"what was erased, from all models ever published\": \"was gelöscht wurde, aus allen je veröffentlichten Modellen\", \"what was erased, from all models so far\": \"was gelöscht wurde, aus allen bisherigen Modellen\", \"what was erased, from every model since\": \"was gelöscht wurde, aus jedem Modell seither\", \"withheld\": \"zurückgehalten\", \"{text}, {n} row(s) per person\": \"{text}, {n} Zeile(n) je Person\", \"–\": \"–\"}", "en": "{\"About\": \"About\", \"Annex: the figures, what they rest on, and how to check them\": \"Annex: the figures, what they rest on, and how to check them\", \"Assumptions\": \"Assumptions\", \"Controller not named\": \"Controller not named\", \"Erasure certificate\": \"Erasure certificate\", \"Every figure is an upper bound, rounded up; guessing is right 50 times of 100.\": \"Every figure is an upper bound, rounded up; guessing is right 50 times of 100.\", \"Evidence and verification\": \"Evidence and verification\", \"For the person concerned\": \"For the person concerned\", \"Gaussian\": \"Gaussian\", \"Guarantees\": \"Guarantees\", \"Guessing is right 50 times in 100.\": \"Guessing is right 50 times in 100.\", \"In plain words\": \"In plain words\", \"Kept outside the store, the JSON file shows whether an older copy is put back:\": \"Kept outside the store, the JSON file shows whether an older copy is put back:\", \"Model after\": \"Model after\", \"Model before\": \"Model before\", \"Model without them published\": \"Model without them published\", \"Not covered\": \"Not covered\", \"Received\": \"Received\", \"Release\": \"Release\", \"Request\": \"Request\", \"Request and action\": \"Request and action\", \"Rows edited\": \"Rows edited\", \"Rényi\": \"Rényi\", \"Stated by the operator\": \"Stated by the operator\", \"Status\": \"Status\", \"The facts of this page cannot be recomputed; whoever signed answers for them. Every figure and condition follows from them.\": \"The facts of this page cannot be recomputed; whoever signed answers for them. Every figure and condition follows from them.\", \"The signed JSON file is the original; this page says its claims in sentences. To check it offline:\": \"The signed JSON file is the original; this page says its claims in sentences. To check it offline:\", \"Was it this content or another? (two records, one of which was there)\": \"Was it this content or another? (two records, one of which was there)\", \"Was the record ever in the data? (a record against no record)\": \"Was the record ever in the data? (a record against no record)\", \"What to do next\": \"What to do next\", \"a record still there, from all models\": \"a record still there, from all models\", \"a record still there, from the last model alone\": \"a record still there, from the last model alone\", \"advantage measured at least {n}, certified at most {n2}\": \"advantage measured at least {n}, certified at most {n2}\", \"audit\": \"audit\", \"check.ask\": \"The controller's public key, or its key id (16 letters and digits). Take it from the controller, for example from its website, never from whoever sent this page:\", \"check.ask_file\": \"or its file:\", \"check.ask_other\": \"Check another certificate with this page:\", \"check.broken\": \"Not checked: the check stopped.\", \"check.busy\": \"Checking …\", \"check.hidden\": \"What this file says is not shown: it was not checked, or it does not hold.\", \"check.key\": \"key\", \"check.no_signature\": \"Not checked: this browser cannot check Ed25519 signatures. Use a newer one, or `noisygd-delete verify-certificate`.\", \"check.none\": \"Choose a certificate to check.\", \"check.not_text\": \"That file is no text in UTF-8, which every certificate is.\", \"check.off\": \"Not checked: scripts are switched off, or this browser does not run them. Nothing here has been verified.\", \"check.other_key\": \"The certificate is signed by another key than the one you gave.\", \"check.right\": \"Everything agrees: the file is signed by the key you gave, unaltered, and claims nothing that its facts do not prove, as computed in this browser.\", \"check.save\": \"Save the signed file\", \"check.script\": \"The script that checks here has this digest, which the project lists for every version (page-digests):\", \"check.title\": \"Check of this page\", \"check.too_long\": \"That file is longer than any certificate.\", \"check.trust\": \"The check runs in this browser and loads nothing from anywhere. A page can be forged as a whole, its check included: whoever must be sure opens the signed file in a copy of this page that they trust, or checks it with the command noisygd-delete verify-certificate. What happened and when is the operator's word, which nobody can recompute.\", \"check.unknown_key\": \"Not yet complete. The file is unaltered since somebody signed it, and claims nothing that its facts do not prove. Whether that somebody is the controller, this page cannot know: give the controller's public key or key id. Key id in the file:\", \"check.wrong\": \"This certificate does NOT hold. What fails:\", \"day\": \"{day} {month} {year}\", \"decimal\": \".\", \"deleted\": \"deleted\", \"delta\": \"delta\", \"epsilon\": \"epsilon\", \"gdp\": \"gdp\", \"holds no name, record number or row\": \"holds no name, record number or row\", \"inserted (nothing erased)\": \"inserted (nothing erased)\", \"issued\": \"issued\", \"issued after entry {n} of the ledger, link {text}\": \"issued after entry {n} of the ledger, link {text}\", \"kind\": \"kind\", \"months\": [\"January\", \"February\", \"March\", \"April\", \"May\", \"June\", \"July\", \"August\", \"September\", \"October\", \"November\", \"December\"], \"no check of the store is recorded here\": \"no check of the store is recorded here\", \"no request id was given\": \"no request id was given\", \"none\": \"none\", \"not signed\": \"not signed\", \"not stated by the operator; state it with: {text}\": \"not stated by the operator; state it with: {text}\", \"noted when it was issued\": \"noted when it was issued\", \"of the texts looked for\": \"of the texts looked for\", \"order\": \"order\", \"pending\": \"pending\", \"published\": \"published\", \"release\": \"release\", \"renyi\": \"renyi\", \"replaced (rectification)\": \"replaced (rectification)\", \"request\": \"request\", \"right, of 100\": \"right, of 100\", \"signed with Ed25519 by key\": \"signed with Ed25519 by key\", \"software\": \"software\", \"table\": \"table\", \"the content before the rectification, from all models ever published\": \"the content before the rectification, from all models ever published\", \"the content before the rectification, from all models so far\": \"the content before the rectification, from all models so far\", \"the content before the rectification, from every model since\": \"the content before the rectification, from every model since\", \"the request id is a pseudonym: personal data for whoever can tell whose request it was\": \"the request id is a pseudonym: personal data for whoever can tell whose request it was\", \"what was erased, from all models ever published\": \"what was erased, from all models ever published\", \"what was erased, from all models so far\": \"what was erased, from all models so far\", \"what was erased, from every model since\": \"what was erased, from every model since\", \"withheld\": \"withheld\", \"{text}, {n} row(s) per person\": \"{text}, {n} row(s) per person\", \"–\": \"–\"}"}};
+$.catalogues = {"claims": {"de": "{\"language\": \"Deutsch\", \"decimal\": \",\", \"day\": \"{day}. {month} {year}\", \"and\": \" und sofern \", \"months\": [\"Januar\", \"Februar\", \"März\", \"April\", \"Mai\", \"Juni\", \"Juli\", \"August\", \"September\", \"Oktober\", \"November\", \"Dezember\"], \"terms\": \"In den Begriffen des Fachs, aus {figure} ({worlds}): (ε={epsilon}, δ={delta}).\", \"renyi\": \"Rényi-Divergenz der Ordnung {order} höchstens {renyi}.\", \"words\": {\"complexity\": \"Komplexität des Antrags\", \"number of requests\": \"Anzahl der Anträge\", \"trigger\": \"einen Auslöser in der Datenbank\", \"versions\": \"einen Vergleich ihrer Fassungen\", \"file\": \"dieses Programm, da nach den Zeiten der Datei niemand sonst hineinschrieb\", \"erased\": \"die Zeilen wurden gelöscht\", \"published\": \"das Modell ohne sie wurde veröffentlicht\", \"told\": \"die Person wurde unterrichtet\", \"erased.later\": \"seither veröffentlichte Modelle\", \"erased.all\": \"alle Modelle\", \"erased.before\": \"die bisherigen Modelle\", \"replaced.later\": \"seither veröffentlichte Modelle\", \"replaced.all\": \"alle Modelle\", \"replaced.before\": \"die bisherigen Modelle\", \"present.one\": \"das letzte Modell allein, zu einem noch vorhandenen Datensatz\", \"present.all\": \"alle Modelle, zu einem noch vorhandenen Datensatz\"}, \"claims\": {\"erased\": {\"by\": \"rows\", \"one\": \"Ein Datensatz wurde aus der Tabelle gelöscht, aus der Modelle entstehen.\", \"many\": \"{rows} Datensätze wurden aus der Tabelle gelöscht, aus der Modelle entstehen.\"}, \"replaced\": {\"by\": \"rows\", \"one\": \"Der frühere Inhalt eines Datensatzes wurde gelöscht und durch neuen ersetzt (Berichtigung, Art. 16 DSGVO).\", \"many\": \"Der frühere Inhalt von {rows} Datensätzen wurde gelöscht und durch neuen ersetzt (Berichtigung, Art. 16 DSGVO).\"}, \"inserted\": {\"by\": \"rows\", \"one\": \"Mit demselben Antrag wurde ein neuer Datensatz eingefügt: Dafür wurde nichts gelöscht, und darüber wird nichts bescheinigt.\", \"many\": \"Mit demselben Antrag wurden {rows} neue Datensätze eingefügt: Dafür wurde nichts gelöscht, und darüber wird nichts bescheinigt.\"}, \"edited\": \"Die Tabelle wurde am {day} geändert.\", \"set-aside\": {\"by\": \"rows\", \"one\": \"Die Verarbeitung wurde am {day} eingeschränkt (Art. 18 und 21 DSGVO): Der Betreiber bewahrt den Datensatz gesondert auf, außerhalb der Tabelle. Er ist nicht endgültig fort.\", \"many\": \"Die Verarbeitung wurde am {day} eingeschränkt (Art. 18 und 21 DSGVO): Der Betreiber bewahrt die Datensätze gesondert auf, außerhalb der Tabelle. Sie sind nicht endgültig fort.\"}, \"put-back\": {\"by\": \"rows\", \"one\": \"Die Einschränkung wurde am {day} aufgehoben: Der Datensatz wurde zurückgelegt, und Modelle, die seither veröffentlicht wurden, können ihn wieder benutzt haben.\", \"many\": \"Die Einschränkung wurde am {day} aufgehoben: Die Datensätze wurden zurückgelegt, und Modelle, die seither veröffentlicht wurden, können sie wieder benutzt haben.\"}, \"person-gone\": {\"by\": \"rows_per_person\", \"one\": \"Jeder Datensatz gilt als der einer anderen Person.\", \"many\": \"Als er ausgeführt wurde, hat der Antrag von den betroffenen Personen keine weitere Zeile in den Trainingsdaten gelassen; höchstens {rows_per_person} Zeilen gehören zu einer Person.\"}, \"published.fresh\": \"Ein neues Modell wurde veröffentlicht (Nummer {release}), berechnet ohne das Gelöschte: neu gelernt aus den übrigen Datensätzen.\", \"published.warm\": \"Ein neues Modell wurde veröffentlicht (Nummer {release}), berechnet ohne das Gelöschte, durch ein Lösungsverfahren, das bei einem früheren Modell begann, in das es eingeflossen sein kann; eine begrenzte statistische Spur kann verbleiben.\", \"published.resumed\": \"Ein neues Modell wurde veröffentlicht (Nummer {release}), berechnet ohne das Gelöschte, ausgehend von einem früheren Modell, in das es eingeflossen sein kann; eine begrenzte statistische Spur kann verbleiben.\", \"published.carried\": \"Ein neues Modell wurde veröffentlicht (Nummer {release}), berechnet ohne das Gelöschte: aus Summen über die übrigen Datensätze, mit einem Rauschen, das von der vorigen Veröffentlichung fortgeführt wird.\", \"published.kept\": \"Ein neues Modell wurde veröffentlicht (Nummer {release}). Was für jeden Antrag neu gelernt wird, wurde ohne das Gelöschte berechnet; in den Teil darunter, den Löschungen nicht neu lernen, kann es eingeflossen sein.\", \"published.on\": \"Veröffentlicht wurde es am {day}.\", \"withheld\": \"Ein neues Modell wurde nicht veröffentlicht, weil das andere Personen mehr Privatheit gekostet hätte, als ihnen zugesagt ist; das alte Modell ist zurückgezogen.\", \"pending\": {\"by\": \"rows\", \"one\": \"Das zuletzt veröffentlichte Modell kann mit dem Datensatz trainiert worden sein. Ein ohne ihn berechnetes ist noch nicht veröffentlicht.\", \"many\": \"Das zuletzt veröffentlichte Modell kann mit den Datensätzen trainiert worden sein. Ein ohne sie berechnetes ist noch nicht veröffentlicht.\"}, \"source.order\": \"Die Datensätze liegen in einer Datenbank oder in Dateien des Betreibers. Nach der eigenen Zählung dieser Quelle wurden sie bei „{deleted_at}“ gelöscht, und das neue Modell wurde aus ihrem Stand bei „{read_at}“ berechnet, in dem die Löschung zu sehen ist. Auch ein Datensatz dort, den kein Modell gelesen hatte, zählt als gelöscht.\", \"source.counted\": \"Was sich dort seit dem vorigen Modell geändert hat, wurde gezählt durch {by}: {deleted} gelöscht, {replaced} ersetzt, {inserted} eingefügt.\", \"source.uncounted\": \"Was sich dort seit dem vorigen Modell sonst geändert hat, wurde nicht gezählt. Keine Zahl hier hängt davon ab: Jede gilt, welche anderen Zeilen auch geändert wurden.\", \"deadline\": \"Zu beantworten bis zum Ende des {day} am Ort des Eingangs: ein Kalendermonat (Art. 12 Abs. 3 DSGVO); an die Stelle eines Samstags oder Sonntags tritt der nächste Arbeitstag, ebenso an die eines Feiertags, den der Betreiber angibt (Verordnung 1182/71, Art. 3).\", \"deadline.holidays\": \"Zu beantworten bis zum Ende des {day} am Ort des Eingangs: ein Kalendermonat (Art. 12 Abs. 3 DSGVO); an die Stelle eines Samstags oder Sonntags tritt der nächste Arbeitstag, ebenso an die eines Feiertags, der sie hierher verschoben hat (Verordnung 1182/71, Art. 3).\", \"deadline.extended\": \"Zu beantworten bis zum Ende des {day} am Ort des Eingangs: verlängert wegen der {reason} (Art. 12 Abs. 3 DSGVO).\", \"in-time\": \"Fristgerecht: {what}.\", \"late\": \"Verspätet: {what} erst nach diesem Tag.\", \"erased.later\": {\"by\": \"question\", \"used\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob der gelöschte Datensatz je in den Daten war.\", \"many\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob irgendeiner der gelöschten Datensätze je in den Daten war.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob die gelöschte Zeile je in den Daten war.\", \"many\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob irgendeine der gelöschten Zeilen je in den Daten war.\"}, \"person\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob irgendeine Zeile irgendeiner der betroffenen Personen vor der Löschung in den Daten war.\"}, \"which\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welcher von zwei möglichen Datensätzen der gelöschte war.\", \"many\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welcher von zwei möglichen Datensätzen irgendeiner der gelöschten war.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welche von zwei möglichen Zeilen die gelöschte war.\", \"many\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welche von zwei möglichen Zeilen irgendeine der gelöschten war.\"}, \"person\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welchen von zwei möglichen Inhalten alle Zeilen irgendeiner der betroffenen Personen vor der Löschung hatten.\"}}, \"erased.all\": {\"by\": \"question\", \"used\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Wer alle Modelle aufbewahrt hat, auch wenn andere Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob der gelöschte Datensatz je in den Daten war.\", \"many\": \"Wer alle Modelle aufbewahrt hat, auch wenn andere Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob irgendeiner der gelöschten Datensätze je in den Daten war.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Wer alle Modelle aufbewahrt hat, auch wenn andere Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob die gelöschte Zeile je in den Daten war.\", \"many\": \"Wer alle Modelle aufbewahrt hat, auch wenn andere Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob irgendeine der gelöschten Zeilen je in den Daten war.\"}, \"person\": \"Wer alle Modelle aufbewahrt hat, auch wenn andere Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob irgendeine Zeile irgendeiner der betroffenen Personen vor der Löschung in den Daten war.\"}, \"which\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Wer alle Modelle aufbewahrt hat, auch wenn andere Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welcher von zwei möglichen Datensätzen der gelöschte war.\", \"many\": \"Wer alle Modelle aufbewahrt hat, auch wenn andere Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welcher von zwei möglichen Datensätzen irgendeiner der gelöschten war.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Wer alle Modelle aufbewahrt hat, auch wenn andere Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welche von zwei möglichen Zeilen die gelöschte war.\", \"many\": \"Wer alle Modelle aufbewahrt hat, auch wenn andere Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welche von zwei möglichen Zeilen irgendeine der gelöschten war.\"}, \"person\": \"Wer alle Modelle aufbewahrt hat, auch wenn andere Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welchen von zwei möglichen Inhalten alle Zeilen irgendeiner der betroffenen Personen vor der Löschung hatten.\"}}, \"erased.before\": {\"by\": \"question\", \"used\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob der gelöschte Datensatz je in den Daten war.\", \"many\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob irgendeiner der gelöschten Datensätze je in den Daten war.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob die gelöschte Zeile je in den Daten war.\", \"many\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob irgendeine der gelöschten Zeilen je in den Daten war.\"}, \"person\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob irgendeine Zeile irgendeiner der betroffenen Personen vor der Löschung in den Daten war.\"}, \"which\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welcher von zwei möglichen Datensätzen der gelöschte war.\", \"many\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welcher von zwei möglichen Datensätzen irgendeiner der gelöschten war.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welche von zwei möglichen Zeilen die gelöschte war.\", \"many\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welche von zwei möglichen Zeilen irgendeine der gelöschten war.\"}, \"person\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welchen von zwei möglichen Inhalten alle Zeilen irgendeiner der betroffenen Personen vor der Löschung hatten.\"}}, \"replaced.later\": {\"by\": \"rows\", \"one\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welchen von zwei Inhalten der Datensatz zuvor hatte.\", \"many\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welchen von zwei Inhalten irgendeiner der Datensätze zuvor hatte.\"}, \"replaced.all\": {\"by\": \"rows\", \"one\": \"Wer alle Modelle aufbewahrt hat, auch wenn andere Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welchen von zwei Inhalten der Datensatz zuvor hatte.\", \"many\": \"Wer alle Modelle aufbewahrt hat, auch wenn andere Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welchen von zwei Inhalten irgendeiner der Datensätze zuvor hatte.\"}, \"replaced.before\": {\"by\": \"rows\", \"one\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welchen von zwei Inhalten der Datensatz zuvor hatte.\", \"many\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welchen von zwei Inhalten irgendeiner der Datensätze zuvor hatte.\"}, \"present.one\": {\"by\": \"question\", \"used\": \"Zu einem noch vorhandenen Datensatz: Wer nur das letzte Modell hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob er in den Daten ist.\", \"which\": \"Zu einem noch vorhandenen Datensatz: Wer nur das letzte Modell hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welcher von zwei möglichen Datensätzen es ist.\"}, \"present.all\": {\"by\": \"question\", \"used\": \"Zu einem noch vorhandenen Datensatz: Wer alle Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob er in den Daten ist.\", \"which\": \"Zu einem noch vorhandenen Datensatz: Wer alle Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welcher von zwei möglichen Datensätzen es ist.\"}, \"odds.ever\": {\"by\": \"question\", \"used\": {\"by\": \"unit\", \"record\": \"Wer auch immer wählt, welcher Datensatz gelöscht wird, oder wann, auch nach Kenntnis von Modellen: Außer mit Wahrscheinlichkeit {delta} für jeden Datensatz, der hätte gewählt werden können, wird sich niemand, der von gleichen Chancen ausgeht, je sicherer als {odds} zu 1 darüber, ob er in den Daten war, über alle Modelle hinweg, die die Gesamtgrenze (ε={total_epsilon}, δ={total_delta}) zulässt, sofern {if}.\", \"row\": \"Wer auch immer wählt, welche Zeile gelöscht wird, oder wann, auch nach Kenntnis von Modellen: Außer mit Wahrscheinlichkeit {delta} für jede Zeile, die hätte gewählt werden können, wird sich niemand, der von gleichen Chancen ausgeht, je sicherer als {odds} zu 1 darüber, ob sie in den Daten war, über alle Modelle hinweg, die die Gesamtgrenze (ε={total_epsilon}, δ={total_delta}) zulässt, sofern {if}.\", \"person\": \"Wer auch immer wählt, wessen Zeilen gelöscht werden, oder wann, auch nach Kenntnis von Modellen: Außer mit Wahrscheinlichkeit {delta} für jede Person, die hätte gewählt werden können, wird sich niemand, der von gleichen Chancen ausgeht, je sicherer als {odds} zu 1 darüber, ob irgendeine Zeile dieser Person in den Daten war, über alle Modelle hinweg, die die Gesamtgrenze (ε={total_epsilon}, δ={total_delta}) zulässt, sofern {if}.\"}, \"which\": {\"by\": \"unit\", \"record\": \"Wer auch immer wählt, welcher Datensatz gelöscht wird, oder wann, auch nach Kenntnis von Modellen: Außer mit Wahrscheinlichkeit {delta} für jeden Datensatz, der hätte gewählt werden können, wird sich niemand, der von gleichen Chancen ausgeht, je sicherer als {odds} zu 1 darüber, welcher von zwei möglichen Datensätzen er war, über alle Modelle hinweg, die die Gesamtgrenze (ε={total_epsilon}, δ={total_delta}) zulässt, sofern {if}.\", \"row\": \"Wer auch immer wählt, welche Zeile gelöscht wird, oder wann, auch nach Kenntnis von Modellen: Außer mit Wahrscheinlichkeit {delta} für jede Zeile, die hätte gewählt werden können, wird sich niemand, der von gleichen Chancen ausgeht, je sicherer als {odds} zu 1 darüber, welche von zwei möglichen Zeilen sie war, über alle Modelle hinweg, die die Gesamtgrenze (ε={total_epsilon}, δ={total_delta}) zulässt, sofern {if}.\", \"person\": \"Wer auch immer wählt, wessen Zeilen gelöscht werden, oder wann, auch nach Kenntnis von Modellen: Außer mit Wahrscheinlichkeit {delta} für jede Person, die hätte gewählt werden können, wird sich niemand, der von gleichen Chancen ausgeht, je sicherer als {odds} zu 1 darüber, welchen von zwei möglichen Inhalten alle Zeilen dieser Person hatten, über alle Modelle hinweg, die die Gesamtgrenze (ε={total_epsilon}, δ={total_delta}) zulässt, sofern {if}.\"}}, \"requests-blind\": \"Anträge nicht von früheren Modellen abhingen\", \"target-fixed\": \"welcher Datensatz gelöscht wird, und wann, feststand, bevor ein Modell zu sehen war\", \"record-fixed\": \"feststand, welcher Datensatz gemeint ist, bevor ein Modell zu sehen war\", \"total-fixed\": \"diese Gesamtgrenze vor dem ersten Modell feststand und von jedem späteren eingehalten wird, wie der Betreiber angibt\", \"schedule-calendar\": \"Veröffentlichungen sich an die Termine eines Kalenders hielten, der vorab feststand, wie der Betreiber angibt\", \"schedule-fixed\": \"nichts von dem, was zu sehen war, darüber entschied, wann ein Modell veröffentlicht wurde\", \"ranges-public\": \"Jede Merkmalszeile hat höchstens die Norm {radius}, nach Bereichen und Wertelisten, von denen das Schema keine als an den Daten abgelesen kennzeichnet; die Vorverarbeitung wirkt auf jeden Datensatz für sich.\", \"ranges-from-data\": \"Jede Merkmalszeile hat höchstens die Norm {radius}. Die Bereiche oder Wertelisten dieser Spalten wurden an den Daten abgelesen: „{columns}“. Die Zahlen nehmen sie als öffentlich bekannt an; was sie selbst von den Daten zeigen, ist nirgends mitgezählt.\", \"ranges-unknown\": \"Jede Merkmalszeile hat höchstens die Norm {radius}, nach Bereichen und Wertelisten, die von den Zahlen als öffentlich bekannt angenommen werden; ob sie an den Daten abgelesen wurden, ist nicht bekannt, und was sie davon zeigen würden, ist nirgends mitgezählt.\", \"row-norm\": \"Veröffentlichungen {first} bis {last}: Keine Merkmalszeile war länger als {radius}; auf diese Norm ist ihr Rauschen ausgelegt.\", \"map-public\": \"Die Merkmale stammen von einer öffentlichen Abbildung, SHA-256 {digest}, die gewählt und trainiert wurde, bevor die Datensätze gelesen wurden, und ohne sie; was sie gelernt hat, wird durch nichts hier Bescheinigte gelöscht.\", \"rows-per-person\": {\"by\": \"rows_per_person\", \"one\": \"Jede Zeile gehört zu einer anderen Person, nach Angabe des Betreibers.\", \"many\": \"Höchstens {rows_per_person} Zeilen gehören zu einer Person, nach Angabe des Betreibers.\"}, \"curator-trusted\": \"Der Maschine des Betreibers wird vertraut: Ein Beobachter sieht veröffentlichte Modelle, nicht Speicher oder Datenträger.\", \"gradient-norm\": \"Der Gradient jedes Datensatzes hat höchstens die Norm {lipschitz}.\", \"constants-declared\": \"Die Konstanten der Verlustfunktion sind vom Anwender erklärt, nicht bewiesen.\", \"slots-public\": \"n={records} Plätze sind öffentlich und fest.\", \"gaussian-noise\": \"Das Rauschen von Veröffentlichungen durch '{method}' ist normalverteilt, unabhängig und dem Beobachter unbekannt.\", \"real-arithmetic\": \"Zu Veröffentlichungen durch '{method}': Schranken über den reellen Zahlen; zwischen Tabellen, in denen jede andere Zeile denselben Platz hat, erhöht die Rundung der Gradientensummen die Empfindlichkeit, was die Zahlen einschließen.\", \"solver-tolerance\": \"Zu Veröffentlichungen durch '{method}': Der Gradient am Ergebnis des Lösungsverfahrens ist nicht länger als {tolerance}, Rundung eingeschlossen.\", \"time-unseen\": \"Zu Veröffentlichungen durch '{method}': Die Laufzeit des Lösungsverfahrens kann von den Datensätzen abhängen. Wer auf weniger als einen Tag genau sieht, wann ein Modell veröffentlicht wurde, ist nicht erfasst.\", \"exact-noise\": \"Zu Veröffentlichungen durch '{method}': Das letzte Rauschen ist eine exakte diskrete Normalverteilung auf einem öffentlichen Gitter; Gleitkommazahlen entscheiden beim Ziehen nur, wo kein Zweifel ist.\", \"exact-steps\": \"Zu Veröffentlichungen durch '{method}': Das Rauschen jedes Schrittes ist eine exakte diskrete Normalverteilung auf einem öffentlichen Gitter, die Rundung jedes Schrittes ist mitgerechnet; Gleitkommazahlen entscheiden beim Ziehen nur, wo kein Zweifel ist.\", \"rows-in-place\": \"Zu Veröffentlichungen durch '{method}': Die Zeilen werden in einer Reihenfolge summiert, die ihr Inhalt festlegt, gleich auf welchem Platz sie stehen.\", \"row-shape\": \"Zu Veröffentlichungen durch '{method}': Keine Zeile ist länger in der Form des Rauschens, in der ihre Spalten nach deren Varianzen zählen.\", \"machine-trusted\": \"Vertraut wird auf die Zufallszahlen des Betriebssystems, darauf, dass ChaCha20 daraus zufällige Bits macht, und auf die angegebene Genauigkeit des Prozessors und seiner elementaren Funktionen.\", \"stages-published\": \"Jede Stufe der Leiter beginnt bei einer behaltenen Stufe oder an einem öffentlichen Punkt, und alle werden veröffentlicht.\", \"samples-unseen\": \"Jeder Schritt auf einer Stichprobe zog eine unabhängige Poisson-Stichprobe der Plätze, die nicht beobachtet wird.\", \"counts-one-cell\": \"Jeder Datensatz liegt in genau einem Feld der veröffentlichten Zählung, gleich wie die anderen sind; ihr Rauschen ist eine exakte diskrete Normalverteilung.\", \"sums-carried\": \"Zu Veröffentlichungen durch '{method}': Jede Änderung der Tabelle ging durch ihren Speicher, und die Zeilen einer Veröffentlichung wurden überschrieben, nachdem deren Rauschen gezogen war; jedes Modell entstand aus den Summen einer einzigen Veröffentlichung; wie viele es geben würde, stand vorher fest. Wer sieht, wie lange eine Veröffentlichung dauerte, ist nicht erfasst.\", \"sums-all-rows\": {\"by\": \"rows_per_person\", \"one\": \"Keine Person hatte je mehr als eine Zeile: Eine gelöschte oder eingeschränkte, die wiederkommt, unter welcher Kennung auch immer, zählt als weitere.\", \"many\": \"Keine Person hatte je mehr als {rows_per_person} Zeilen: Eine gelöschte oder eingeschränkte, die wiederkommt, unter welcher Kennung auch immer, zählt als weitere.\"}, \"moments-own-norm\": \"Jede Zeile, die in die Momente eingeht, wird durch ihre eigene Norm geteilt, gleich wie die anderen sind; ihr Rauschen ist eine exakte diskrete Normalverteilung.\", \"rows-remain\": {\"by\": \"remaining\", \"one\": \"Als er ausgeführt wurde, hat der Antrag eine weitere Zeile der betroffenen Personen in den Trainingsdaten gelassen; ein späterer Antrag kann sie gelöscht haben. Die Zahlen gelten für die gelöschten Zeilen allein, jede für sich, und nicht für die Person.\", \"many\": \"Als er ausgeführt wurde, hat der Antrag {remaining} weitere Zeilen der betroffenen Personen in den Trainingsdaten gelassen; spätere Anträge können sie gelöscht haben. Die Zahlen gelten für die gelöschten Zeilen allein, jede für sich, und nicht für die Person.\"}, \"rows-may-remain\": \"Bis zu {rows_per_person} Zeilen gehören zu einer Person, und weitere der betroffenen Personen können in den Trainingsdaten bleiben. Die Zahlen gelten für die gelöschten Zeilen allein, jede für sich, und nicht für die Person.\", \"hardly\": \"Die Grenze für {figure} ist kaum eine: Wer das gesehen hat, kann es durchaus wissen.\", \"delta-large\": \"δ={delta} ist mehr als eins zu {records} Datensätzen: Eine Zahl mit diesem δ ließe zu, dass ein Datensatz im Ganzen veröffentlicht wird. Ihr ε besagt dann nichts.\", \"kinds-unrecorded\": \"Das Journal sagt nicht, welche Änderungen dieser Veröffentlichung Löschungen waren; dass die Datensätze gelöscht wurden, ist eine Angabe des Betreibers.\", \"left.base\": \"Der erste Teil des Modells wurde trainiert, als das Gelöschte in den Daten gewesen sein kann, und eine Löschung trainiert ihn nicht neu: Die verwendeten Modelle tragen ihn weiter. Die Grenzen zählen das mit.\", \"left.extractor\": \"Die Merkmalsstufe unter dem Modell kann mit dem Gelöschten trainiert worden sein, und keine Löschung nimmt das zurück. Die Grenzen zählen das mit.\", \"left.statistics\": \"Auch Zahlen über die Datensätze wurden veröffentlicht, mit Rauschen. In die vor der Löschung kann das Gelöschte eingegangen sein, und keine Löschung nimmt das zurück. Die Grenzen für jemanden, der alles aufbewahrt hat, zählen sie mit.\", \"residue.found\": {\"by\": \"places\", \"one\": \"Eine Suche des Betreibers fand an einem Ort noch Texte des Gelöschten.\", \"many\": \"Eine Suche des Betreibers fand an {places} Orten noch Texte des Gelöschten.\"}, \"residue.unread\": {\"by\": \"places\", \"one\": \"Ein Ort konnte nicht nach dem Gelöschten durchsucht werden.\", \"many\": \"{places} Orte konnten nicht nach dem Gelöschten durchsucht werden.\"}, \"model-in-use\": {\"by\": \"rows\", \"one\": \"Das verwendete Modell kann mit dem Datensatz trainiert worden sein.\", \"many\": \"Das verwendete Modell kann mit den Datensätzen trainiert worden sein.\"}, \"model-in-use.until\": {\"by\": \"rows\", \"one\": \"Das verwendete Modell kann mit dem Datensatz trainiert worden sein. Ein ohne ihn berechnetes ist bis zum {day} geplant.\", \"many\": \"Das verwendete Modell kann mit den Datensätzen trainiert worden sein. Ein ohne sie berechnetes ist bis zum {day} geplant.\"}, \"model-withdrawn\": {\"by\": \"rows\", \"one\": \"Das Modell, in das der Datensatz eingeflossen sein kann, ist seit dem {day} außer Betrieb; Kopien bei anderen sind es nicht.\", \"many\": \"Das Modell, in das die Datensätze eingeflossen sein können, ist seit dem {day} außer Betrieb; Kopien bei anderen sind es nicht.\"}, \"model-withdrawn.kept\": {\"by\": \"rows\", \"one\": \"Das Modell, in das der Datensatz eingeflossen sein kann, ist seit dem {day} außer Betrieb, bis auf seinen ersten Teil, den die verwendeten Modelle weiter tragen; Kopien bei anderen sind es nicht.\", \"many\": \"Das Modell, in das die Datensätze eingeflossen sein können, ist seit dem {day} außer Betrieb, bis auf seinen ersten Teil, den die verwendeten Modelle weiter tragen; Kopien bei anderen sind es nicht.\"}, \"elsewhere.none\": \"Modelle liegen auch an {places} weiteren Orten („{kinds}“): An keinem liegt, soweit bekannt, eines, in das das Gelöschte eingeflossen sein kann.\", \"elsewhere.left\": \"Modelle liegen auch an {places} weiteren Orten („{kinds}“): An {left} davon kann noch eines liegen, in das das Gelöschte eingeflossen sein kann.\", \"elsewhere.unknown\": \"Modelle können auch an anderen Orten liegen: Die Liste, wohin sie gelegt wurden, ging verloren oder kam aus einer früheren Kopie zurück.\", \"backups\": {\"by\": \"rows\", \"one\": \"Sicherungskopien können den Datensatz bis zum {day} enthalten.\", \"many\": \"Sicherungskopien können die Datensätze bis zum {day} enthalten.\"}, \"not-covered.earlier-models\": \"vor der Löschung veröffentlichte Modelle und Kopien davon bei anderen\", \"not-covered.backups\": \"Sicherungskopien, Abbilder, Protokolle und Ausfuhren außerhalb des Speichers, anderswo gehaltene Kopien der Daten, wegen einer Einschränkung gesondert verwahrte Datensätze und dieselben Daten, wenn sie wieder in die Tabelle kamen\", \"not-covered.storage\": \"verschlissene oder umgelegte Zellen des Datenträgers (verschlüsseln Sie ihn: mit dem Schlüssel sind auch sie zerstört)\", \"not-covered.others\": \"Datensätze anderer, die diese Person erwähnen\", \"not-covered.other-models\": \"andere Modelle, Einbettungen oder Merkmalsstufen, die mit denselben Daten trainiert wurden\", \"not-covered.inference\": \"was die Daten aller anderen über diese Person besagen\", \"not-anonymous\": \"dies besagt nicht, dass das Modell im Sinne des Gesetzes anonym ist\", \"models\": \"Es geht um „{models}“.\", \"purposes\": \"Die Modelle werden verwendet für „{purposes}“.\", \"recipients\": \"{recipients} Empfänger der Daten wurden unterrichtet (Art. 19 DSGVO); sie werden auf Verlangen genannt.\", \"recipients.told\": \"{recipients} Empfänger der Daten wurden am {day} unterrichtet (Art. 19 DSGVO); sie werden auf Verlangen genannt.\", \"told\": \"Die Person wurde am {day} unterrichtet.\", \"contact\": \"Fragen und die Bitte um weitere Auskunft: „{contact}“.\", \"complaint\": \"Wer diese Antwort für falsch hält, kann Beschwerde bei einer Aufsichtsbehörde oder einen gerichtlichen Rechtsbehelf einlegen (Art. 77 und 79 DSGVO).\", \"complaint.to\": \"Wer diese Antwort für falsch hält, kann Beschwerde bei „{authority}“ oder einen gerichtlichen Rechtsbehelf einlegen (Art. 77 und 79 DSGVO).\", \"record-kept\": \"Über diesen Antrag wird ein Nachweis geführt, solange sich zeigen lassen muss, wie er beantwortet wurde.\", \"to-do.budget\": \"ein größeres Budget planen und neu lernen, bevor wieder veröffentlicht wird\", \"to-do.total\": \"eine größere Summe aller Veröffentlichungen planen und neu lernen, bevor wieder veröffentlicht wird\", \"to-do.publish\": \"innerhalb der Frist wieder veröffentlichen\", \"to-do.tell\": \"der Person mitteilen, was wann getan wurde\", \"to-do.recipients\": \"jeden Empfänger der Daten und früherer Modelle unterrichten (Art. 19 DSGVO)\", \"to-do.withdraw\": \"frühere Modelle außer Betrieb nehmen und Empfänger um Löschung ihrer Kopien bitten\", \"to-do.backups\": \"Sicherungskopien mit dem Datensatz ablaufen lassen und die Löschung nach jeder Wiederherstellung wiederholen\"}}", "en": "{\"language\": \"English\", \"decimal\": \".\", \"day\": \"{day} {month} {year}\", \"and\": \" and if \", \"terms\": \"In the terms of the field, from {figure} ({worlds}): (ε={epsilon}, δ={delta}).\", \"renyi\": \"Rényi divergence at order {order} at most {renyi}.\", \"months\": [\"January\", \"February\", \"March\", \"April\", \"May\", \"June\", \"July\", \"August\", \"September\", \"October\", \"November\", \"December\"], \"words\": {\"complexity\": \"complexity of the request\", \"number of requests\": \"number of requests\", \"trigger\": \"a trigger in the database\", \"versions\": \"a comparison of its versions\", \"file\": \"this program, since the times of the file show that nobody else wrote to it\", \"erased\": \"the rows were erased\", \"published\": \"the model without them was published\", \"told\": \"the person was told\", \"erased.later\": \"models published since\", \"erased.all\": \"all models\", \"erased.before\": \"the models so far\", \"replaced.later\": \"models published since\", \"replaced.all\": \"all models\", \"replaced.before\": \"the models so far\", \"present.one\": \"the last model alone, of a record still there\", \"present.all\": \"all models, of a record still there\"}, \"claims\": {\"erased\": {\"by\": \"rows\", \"one\": \"One record was erased from the table that models are made from.\", \"many\": \"{rows} records were erased from the table that models are made from.\"}, \"replaced\": {\"by\": \"rows\", \"one\": \"The earlier content of one record was erased and replaced by new content (rectification, Article 16 GDPR).\", \"many\": \"The earlier content of {rows} records was erased and replaced by new content (rectification, Article 16 GDPR).\"}, \"inserted\": {\"by\": \"rows\", \"one\": \"The same request also put a new record in: nothing was erased for that, and nothing is certified about it.\", \"many\": \"The same request also put {rows} new records in: nothing was erased for that, and nothing is certified about it.\"}, \"edited\": \"The table was changed on {day}.\", \"set-aside\": {\"by\": \"rows\", \"one\": \"Processing was restricted on {day} (Articles 18 and 21 GDPR): the operator keeps the record aside, outside the table. It is not gone for good.\", \"many\": \"Processing was restricted on {day} (Articles 18 and 21 GDPR): the operator keeps the records aside, outside the table. They are not gone for good.\"}, \"put-back\": {\"by\": \"rows\", \"one\": \"The restriction was lifted on {day}: the record was put back, and models published since may have used it again.\", \"many\": \"The restriction was lifted on {day}: the records were put back, and models published since may have used them again.\"}, \"person-gone\": {\"by\": \"rows_per_person\", \"one\": \"Every record is taken to be another person's.\", \"many\": \"When it was carried out, the request left no other row of the persons concerned in the training data; at most {rows_per_person} rows belong to one person.\"}, \"published.fresh\": \"A new model was published (release {release}), computed without what was erased: learned afresh from the records that remain.\", \"published.warm\": \"A new model was published (release {release}), computed without what was erased, by a solver that began at an earlier model that may have used it; a limited statistical trace may remain.\", \"published.resumed\": \"A new model was published (release {release}), computed without what was erased, starting from an earlier model that may have used it; a limited statistical trace may remain.\", \"published.carried\": \"A new model was published (release {release}), computed without what was erased: from sums over the records that remain, with noise that is carried on from the release before.\", \"published.kept\": \"A new model was published (release {release}). What is learned anew for each request was computed without what was erased; the part below it, which erasures do not train again, may have used it.\", \"published.on\": \"It was published on {day}.\", \"withheld\": \"No new model was published, because that would have cost other people more privacy than was promised; the old model is withdrawn.\", \"pending\": {\"by\": \"rows\", \"one\": \"The model published last may have been trained with the record. None computed without it is published yet.\", \"many\": \"The model published last may have been trained with the records. None computed without them is published yet.\"}, \"source.order\": \"The records lie in a database or in files of the operator. By that source's own count they were deleted at “{deleted_at}”, and the new model was computed from its state at “{read_at}”, which shows the deletion. A record there that no model had read counts as erased, too.\", \"source.counted\": \"All that changed there since the model before was counted by {by}: {deleted} deleted, {replaced} replaced, {inserted} inserted.\", \"source.uncounted\": \"What else changed there since the model before was not counted. No figure here depends on it: each holds whatever other rows were changed.\", \"deadline\": \"To be answered by the end of {day} where the request was received: one month by the calendar (Article 12(3) GDPR); a Saturday or Sunday gives way to the next working day, and so does a public holiday, which the operator states (Regulation 1182/71, Article 3).\", \"deadline.holidays\": \"To be answered by the end of {day} where the request was received: one month by the calendar (Article 12(3) GDPR); a Saturday or Sunday gives way to the next working day, and so does a public holiday, which moved it here (Regulation 1182/71, Article 3).\", \"deadline.extended\": \"To be answered by the end of {day} where the request was received: extended because of the {reason} (Article 12(3) GDPR).\", \"in-time\": \"In time: {what}.\", \"late\": \"Late: {what} only after that day.\", \"erased.later\": {\"by\": \"question\", \"used\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about whether the erased record was ever in the data.\", \"many\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about whether any one of the erased records was ever in the data.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about whether the erased row was ever in the data.\", \"many\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about whether any one of the erased rows was ever in the data.\"}, \"person\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about whether any row of any one of the persons concerned was in the data before the erasure.\"}, \"which\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about which of two possible records the erased record was.\", \"many\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about which of two possible records any one of the erased records was.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about which of two possible rows the erased row was.\", \"many\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about which of two possible rows any one of the erased rows was.\"}, \"person\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about which of two possible contents all rows of any one of the persons concerned had before the erasure.\"}}, \"erased.all\": {\"by\": \"question\", \"used\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Someone who kept every model, even if other requests were chosen after seeing them, is right at most {of_hundred} times in 100 about whether the erased record was ever in the data, if {if}.\", \"many\": \"Someone who kept every model, even if other requests were chosen after seeing them, is right at most {of_hundred} times in 100 about whether any one of the erased records was ever in the data, if {if}.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Someone who kept every model, even if other requests were chosen after seeing them, is right at most {of_hundred} times in 100 about whether the erased row was ever in the data, if {if}.\", \"many\": \"Someone who kept every model, even if other requests were chosen after seeing them, is right at most {of_hundred} times in 100 about whether any one of the erased rows was ever in the data, if {if}.\"}, \"person\": \"Someone who kept every model, even if other requests were chosen after seeing them, is right at most {of_hundred} times in 100 about whether any row of any one of the persons concerned was in the data before the erasure, if {if}.\"}, \"which\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Someone who kept every model, even if other requests were chosen after seeing them, is right at most {of_hundred} times in 100 about which of two possible records the erased record was, if {if}.\", \"many\": \"Someone who kept every model, even if other requests were chosen after seeing them, is right at most {of_hundred} times in 100 about which of two possible records any one of the erased records was, if {if}.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Someone who kept every model, even if other requests were chosen after seeing them, is right at most {of_hundred} times in 100 about which of two possible rows the erased row was, if {if}.\", \"many\": \"Someone who kept every model, even if other requests were chosen after seeing them, is right at most {of_hundred} times in 100 about which of two possible rows any one of the erased rows was, if {if}.\"}, \"person\": \"Someone who kept every model, even if other requests were chosen after seeing them, is right at most {of_hundred} times in 100 about which of two possible contents all rows of any one of the persons concerned had before the erasure, if {if}.\"}}, \"erased.before\": {\"by\": \"question\", \"used\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about whether the erased record was ever in the data, if {if}.\", \"many\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about whether any one of the erased records was ever in the data, if {if}.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about whether the erased row was ever in the data, if {if}.\", \"many\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about whether any one of the erased rows was ever in the data, if {if}.\"}, \"person\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about whether any row of any one of the persons concerned was in the data before the erasure, if {if}.\"}, \"which\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about which of two possible records the erased record was, if {if}.\", \"many\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about which of two possible records any one of the erased records was, if {if}.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about which of two possible rows the erased row was, if {if}.\", \"many\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about which of two possible rows any one of the erased rows was, if {if}.\"}, \"person\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about which of two possible contents all rows of any one of the persons concerned had before the erasure, if {if}.\"}}, \"replaced.later\": {\"by\": \"rows\", \"one\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about which of two contents the record held before.\", \"many\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about which of two contents any one of the records held before.\"}, \"replaced.all\": {\"by\": \"rows\", \"one\": \"Someone who kept every model, even if other requests were chosen after seeing them, is right at most {of_hundred} times in 100 about which of two contents the record held before, if {if}.\", \"many\": \"Someone who kept every model, even if other requests were chosen after seeing them, is right at most {of_hundred} times in 100 about which of two contents any one of the records held before, if {if}.\"}, \"replaced.before\": {\"by\": \"rows\", \"one\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about which of two contents the record held before, if {if}.\", \"many\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about which of two contents any one of the records held before, if {if}.\"}, \"present.one\": {\"by\": \"question\", \"used\": \"Of a record that is still there: someone who has the last model alone, if {if}, is right at most {of_hundred} times in 100 about whether it is in the data.\", \"which\": \"Of a record that is still there: someone who has the last model alone, if {if}, is right at most {of_hundred} times in 100 about which of two possible records it is.\"}, \"present.all\": {\"by\": \"question\", \"used\": \"Of a record that is still there: someone who kept every model is right at most {of_hundred} times in 100 about whether it is in the data, if {if}.\", \"which\": \"Of a record that is still there: someone who kept every model is right at most {of_hundred} times in 100 about which of two possible records it is, if {if}.\"}, \"odds.ever\": {\"by\": \"question\", \"used\": {\"by\": \"unit\", \"record\": \"Whoever chooses which record is erased, or when, even after seeing models: except with probability {delta} for each record that could have been chosen, no one who starts from even odds ever becomes surer than {odds} to 1 about whether it was in the data, over all models that the total (ε={total_epsilon}, δ={total_delta}) allows, if {if}.\", \"row\": \"Whoever chooses which row is erased, or when, even after seeing models: except with probability {delta} for each row that could have been chosen, no one who starts from even odds ever becomes surer than {odds} to 1 about whether it was in the data, over all models that the total (ε={total_epsilon}, δ={total_delta}) allows, if {if}.\", \"person\": \"Whoever chooses whose rows are erased, or when, even after seeing models: except with probability {delta} for each person who could have been chosen, no one who starts from even odds ever becomes surer than {odds} to 1 about whether any row of that person was in the data, over all models that the total (ε={total_epsilon}, δ={total_delta}) allows, if {if}.\"}, \"which\": {\"by\": \"unit\", \"record\": \"Whoever chooses which record is erased, or when, even after seeing models: except with probability {delta} for each record that could have been chosen, no one who starts from even odds ever becomes surer than {odds} to 1 about which of two possible records it was, over all models that the total (ε={total_epsilon}, δ={total_delta}) allows, if {if}.\", \"row\": \"Whoever chooses which row is erased, or when, even after seeing models: except with probability {delta} for each row that could have been chosen, no one who starts from even odds ever becomes surer than {odds} to 1 about which of two possible rows it was, over all models that the total (ε={total_epsilon}, δ={total_delta}) allows, if {if}.\", \"person\": \"Whoever chooses whose rows are erased, or when, even after seeing models: except with probability {delta} for each person who could have been chosen, no one who starts from even odds ever becomes surer than {odds} to 1 about which of two possible contents all rows of that person had, over all models that the total (ε={total_epsilon}, δ={total_delta}) allows, if {if}.\"}}, \"requests-blind\": \"requests did not depend on earlier models\", \"target-fixed\": \"which record is erased, and when, was fixed before any model was seen\", \"record-fixed\": \"which record is meant was fixed before any model was seen\", \"total-fixed\": \"that total was fixed before the first model and is kept to by every later one, as the operator states\", \"schedule-calendar\": \"publications kept to the dates of a calendar that had been fixed beforehand, as the operator states\", \"schedule-fixed\": \"nothing that was seen decided when a model was published\", \"ranges-public\": \"Every feature row has norm at most {radius}, by ranges and lists of values of which the schema marks none as read off the data; preprocessing acts on each record by itself.\", \"ranges-from-data\": \"Every feature row has norm at most {radius}. The ranges or lists of values of these columns were read off the data: “{columns}”. The figures take them for public knowledge; what they show of the data themselves is counted nowhere.\", \"ranges-unknown\": \"Every feature row has norm at most {radius}, by ranges and lists of values that the figures take for public knowledge; whether they were read off the data is not known, and what they would show of it is counted nowhere.\", \"row-norm\": \"Releases {first} to {last}: no feature row was longer than {radius}; their noise is calibrated for that norm.\", \"map-public\": \"The features are those of a public map, SHA-256 {digest}, that was chosen and trained before the records were read and without them; what it was trained on is not erased by anything stated here.\", \"rows-per-person\": {\"by\": \"rows_per_person\", \"one\": \"Each row belongs to another person, as the operator states.\", \"many\": \"At most {rows_per_person} rows belong to one person, as the operator states.\"}, \"curator-trusted\": \"The curator's machine is trusted: an observer sees published models, not memory or disks.\", \"gradient-norm\": \"Every record's loss has gradient norm at most {lipschitz}.\", \"constants-declared\": \"The loss's constants are declared by the user, not proven.\", \"slots-public\": \"n={records} slots is public and fixed.\", \"gaussian-noise\": \"The noise of releases by '{method}' is Gaussian, independent and unknown to the observer.\", \"real-arithmetic\": \"Of releases by '{method}': bounds over the real numbers; between tables in which every other row has the same slot, the rounding of gradient sums adds to the sensitivity, which the figures include.\", \"solver-tolerance\": \"Of releases by '{method}': the gradient at the solver's answer is no longer than {tolerance}, rounding included.\", \"time-unseen\": \"Of releases by '{method}': the solver's running time may depend on the records. Nobody who sees when a model was published, to less than a day, is covered.\", \"exact-noise\": \"Of releases by '{method}': the last noise is an exact discrete Gaussian on a public grid; floating point decides in its drawing only where it is beyond doubt.\", \"exact-steps\": \"Of releases by '{method}': the noise of every step is an exact discrete Gaussian on a public grid, and the rounding of every step is charged; floating point decides in its drawing only where it is beyond doubt.\", \"rows-in-place\": \"Of releases by '{method}': rows are added up in an order that their contents fix, whatever their slots.\", \"row-shape\": \"Of releases by '{method}': no row is longer in the shape of the noise, where its columns count by their variances.\", \"machine-trusted\": \"Trusted: random numbers of the operating system, that ChaCha20 makes random bits of them, and that the processor and its elementary functions are as exact as they state.\", \"stages-published\": \"Every stage of the ladder starts at a kept stage or at a public point, and all of them are published.\", \"samples-unseen\": \"Every step on a sample drew an independent Poisson sample of the slots, which is not observed.\", \"counts-one-cell\": \"Every record is in one cell of the counts that were published, whatever the other records are; their noise is an exact discrete Gaussian.\", \"sums-carried\": \"Of releases by '{method}': every edit of the table went through its store, and the rows of a release were overwritten after its noise was drawn; each model was made from the sums of one release alone; how many releases there would be was fixed beforehand. Nobody who sees how long a release took is covered.\", \"sums-all-rows\": {\"by\": \"rows_per_person\", \"one\": \"No person ever had more than one row: one that was erased or restricted and comes back, under whatever id, counts as another.\", \"many\": \"No person ever had more than {rows_per_person} rows: one that was erased or restricted and comes back, under whatever id, counts as another.\"}, \"moments-own-norm\": \"Every row that enters the moments is divided by its own norm, whatever the other rows are; their noise is an exact discrete Gaussian.\", \"rows-remain\": {\"by\": \"remaining\", \"one\": \"When it was carried out, the request left one other row of the persons concerned in the training data, which a later request may have erased. The figures are about the erased rows alone, each by itself, and not about the person.\", \"many\": \"When it was carried out, the request left {remaining} other rows of the persons concerned in the training data, which later requests may have erased. The figures are about the erased rows alone, each by itself, and not about the person.\"}, \"rows-may-remain\": \"Up to {rows_per_person} rows belong to one person, and others of the persons concerned may remain in the training data. The figures are about the erased rows alone, each by itself, and not about the person.\", \"hardly\": \"The limit for {figure} is hardly one: they may well know.\", \"delta-large\": \"δ={delta} is more than one in {records} records: a figure with it would allow that some record is published outright. Take no comfort from its ε.\", \"kinds-unrecorded\": \"The ledger does not say which of this release's edits were erasures; that the records were erased is the operator's statement.\", \"left.base\": \"The first part of the model was trained while what was erased may have been there, and an erasure does not train it again: the models in use still carry it. The limits count it.\", \"left.extractor\": \"The feature extractor below the model may have been trained with what was erased, and no erasure takes that back. The limits count it.\", \"left.statistics\": \"Numbers about the records were published too, with noise. Those made before the erasure may have counted what was erased, and no erasure takes that back. The limits for someone who kept everything count them.\", \"residue.found\": {\"by\": \"places\", \"one\": \"A search by the operator still found texts of what was erased, in one place.\", \"many\": \"A search by the operator still found texts of what was erased, in {places} places.\"}, \"residue.unread\": {\"by\": \"places\", \"one\": \"One place could not be searched for what was erased.\", \"many\": \"{places} places could not be searched for what was erased.\"}, \"model-in-use\": {\"by\": \"rows\", \"one\": \"The model in use may have been trained with the record.\", \"many\": \"The model in use may have been trained with the records.\"}, \"model-in-use.until\": {\"by\": \"rows\", \"one\": \"The model in use may have been trained with the record. One computed without it is planned by {day}.\", \"many\": \"The model in use may have been trained with the records. One computed without them is planned by {day}.\"}, \"model-withdrawn\": {\"by\": \"rows\", \"one\": \"The model that may have used the record is out of service since {day}; copies that others hold are not.\", \"many\": \"The model that may have used the records is out of service since {day}; copies that others hold are not.\"}, \"model-withdrawn.kept\": {\"by\": \"rows\", \"one\": \"The model that may have used the record is out of service since {day}, but for its first part, which the models in use still carry; copies that others hold are not.\", \"many\": \"The model that may have used the records is out of service since {day}, but for its first part, which the models in use still carry; copies that others hold are not.\"}, \"elsewhere.none\": \"Models are also put in {places} other place(s) (“{kinds}”): none of them holds a model that may have used what was erased, as far as is known.\", \"elsewhere.left\": \"Models are also put in {places} other place(s) (“{kinds}”): in {left} of them a model that may have used what was erased may still lie.\", \"elsewhere.unknown\": \"Models may also lie in other places: the list of where they were put was lost, or put back from an earlier copy.\", \"backups\": {\"by\": \"rows\", \"one\": \"Backups may hold the record until {day}.\", \"many\": \"Backups may hold the records until {day}.\"}, \"not-covered.earlier-models\": \"models published before the erasure, and copies of them that others hold\", \"not-covered.backups\": \"backups, snapshots, logs and exports outside the store, copies of the data held elsewhere, records that a restriction keeps aside, and the same data put into the table again\", \"not-covered.storage\": \"worn or remapped cells of the storage device (encrypt the volume: destroying its key destroys them too)\", \"not-covered.others\": \"records of other people that mention this person\", \"not-covered.other-models\": \"other models, embeddings or feature extractors trained on the same data\", \"not-covered.inference\": \"what the data of everybody else reveals about this person\", \"not-anonymous\": \"this is not a statement that the model is anonymous in the sense of the law\", \"models\": \"This is about “{models}”.\", \"purposes\": \"The models are used for “{purposes}”.\", \"recipients\": \"{recipients} recipient(s) of the data were told (Article 19 GDPR); they are named on request.\", \"recipients.told\": \"{recipients} recipient(s) of the data were told on {day} (Article 19 GDPR); they are named on request.\", \"told\": \"The person was told on {day}.\", \"contact\": \"Questions, and a request to be told more: “{contact}”.\", \"complaint\": \"Whoever finds this answer wrong may complain to a supervisory authority, or go to court (Articles 77 and 79 GDPR).\", \"complaint.to\": \"Whoever finds this answer wrong may complain to “{authority}”, or go to court (Articles 77 and 79 GDPR).\", \"record-kept\": \"A record of this request is kept, for as long as it must be possible to show how it was answered.\", \"to-do.budget\": \"plan a larger dp budget, and relearn, before publishing again\", \"to-do.total\": \"plan a larger total of all publications, and relearn, before publishing again\", \"to-do.publish\": \"publish the next release within the deadline\", \"to-do.tell\": \"tell the person what was done and when\", \"to-do.recipients\": \"notify every recipient of the data and of earlier models (Article 19 GDPR)\", \"to-do.withdraw\": \"withdraw earlier models from use, and ask recipients to delete their copies\", \"to-do.backups\": \"let backups that hold the record expire, and repeat the erasure after any restore\"}}"}, "labels": {"de": "{\"About\": \"Worüber\", \"Annex: the figures, what they rest on, and how to check them\": \"Anhang: die Zahlen, worauf sie beruhen und wie man sie prüft\", \"Assumptions\": \"Annahmen\", \"Certificate of a lifted restriction\": \"Bescheinigung über eine aufgehobene Einschränkung der Verarbeitung\", \"Controller not named\": \"Verantwortlicher nicht genannt\", \"Erasure certificate\": \"Bescheinigung über eine Löschung\", \"Every figure is an upper bound, rounded up; guessing is right 50 times of 100.\": \"Jede Zahl ist eine Obergrenze, aufgerundet; Raten trifft in 50 von 100 Fällen.\", \"Evidence and verification\": \"Belege und Prüfung\", \"For the person concerned\": \"Für die betroffene Person\", \"Gaussian\": \"Gauß\", \"Guarantees\": \"Zusicherungen\", \"Guessing is right 50 times in 100.\": \"Raten trifft in 50 von 100 Fällen.\", \"In plain words\": \"In einfachen Worten\", \"In the operator's words, which nothing here checks\": \"In den Worten des Betreibers, von nichts hier geprüft\", \"Kept outside the store, the JSON file shows whether an older copy is put back:\": \"Außerhalb des Speichers aufbewahrt zeigt die JSON-Datei, ob eine ältere Kopie zurückgespielt wurde:\", \"Model after\": \"Modell danach\", \"Model before\": \"Modell davor\", \"Model without them published\": \"Modell ohne sie veröffentlicht\", \"Not covered\": \"Nicht erfasst\", \"Received\": \"Eingegangen\", \"Release\": \"Veröffentlichung\", \"Request\": \"Antrag\", \"Request and action\": \"Antrag und Ausführung\", \"Restriction certificate\": \"Bescheinigung über eine Einschränkung der Verarbeitung\", \"Rows edited\": \"Datensätze geändert\", \"Rényi\": \"Rényi\", \"Stated by the operator\": \"Angaben des Betreibers\", \"Status\": \"Stand\", \"The facts of this page cannot be recomputed; whoever signed answers for them. Every figure and condition follows from them.\": \"Die Angaben dieser Seite lassen sich nicht nachrechnen; für sie steht ein, wer signiert hat. Jede Zahl und jede Bedingung folgt aus ihnen.\", \"The signed JSON file is the original; this page says its claims in sentences. To check it offline:\": \"Maßgeblich ist die signierte JSON-Datei; diese Seite sagt ihre Aussagen in Sätzen. So prüft man sie ohne Netz:\", \"Was it this content or another? (two records, one of which was there)\": \"War es dieser Inhalt oder ein anderer? (zwei Datensätze, von denen einer da war)\", \"Was the record ever in the data? (a record against no record)\": \"War der Datensatz je in den Daten? (ein Datensatz gegen keinen)\", \"What to do next\": \"Was als Nächstes zu tun ist\", \"a record still there, from all models\": \"ein noch vorhandener Datensatz, aus allen Modellen\", \"a record still there, from the last model alone\": \"ein noch vorhandener Datensatz, aus dem letzten Modell allein\", \"advantage measured at least {n}, compared with {n2}\": \"gemessener Vorteil mindestens {n}, verglichen mit {n2}\", \"audit\": \"Angriffsversuch\", \"audit.erased record, releases from its erasure on\": \"gelöschter Datensatz, Veröffentlichungen ab seiner Löschung\", \"audit.erased record, the learned model and every later one\": \"gelöschter Datensatz, das gelernte Modell und alle späteren\", \"audit.erased record, the release that erased it\": \"gelöschter Datensatz, die Veröffentlichung nach seiner Löschung\", \"audit.kernel witness\": \"Kernzeuge\", \"audit.likelihood ratio\": \"Likelihood-Quotient\", \"audit.one run\": \"ein einziger Lauf\", \"audit.record still there, all releases\": \"noch vorhandener Datensatz, alle Veröffentlichungen\", \"audit.record still there, the learned model\": \"noch vorhandener Datensatz, das gelernte Modell\", \"audit.shadow model\": \"Schattenmodell\", \"check.ask\": \"Öffentlicher Schlüssel des Verantwortlichen oder dessen Kennung (16 Zeichen). Nehmen Sie ihn vom Verantwortlichen selbst, zum Beispiel von seiner Website, nie von dem, der Ihnen diese Seite geschickt hat:\", \"check.ask_file\": \"oder seine Datei:\", \"check.ask_other\": \"Mit dieser Seite eine andere Bescheinigung prüfen:\", \"check.broken\": \"Nicht geprüft: Die Prüfung brach ab.\", \"check.busy\": \"Wird geprüft …\", \"check.framed\": \"Nicht geprüft: Diese Seite wird innerhalb einer anderen gezeigt, die eigene Worte hinzufügen kann. Öffnen Sie sie für sich.\", \"check.hidden\": \"Was diese Datei sagt, wird nicht gezeigt: Sie ist nicht geprüft, oder sie hält der Prüfung nicht stand.\", \"check.key\": \"Schlüssel\", \"check.no_signature\": \"Nicht geprüft: Dieser Browser kann Ed25519-Signaturen nicht prüfen. Nehmen Sie einen neueren oder den Befehl noisygd-delete verify-certificate.\", \"check.none\": \"Wählen Sie eine Bescheinigung aus.\", \"check.not_text\": \"Diese Datei ist kein Text in UTF-8; das ist jede Bescheinigung.\", \"check.off\": \"Nicht geprüft: Skripte sind abgeschaltet, oder dieser Browser führt sie nicht aus. Nichts auf dieser Seite ist nachgeprüft.\", \"check.other_key\": \"Die Bescheinigung ist mit einem anderen als dem von Ihnen angegebenen Schlüssel signiert.\", \"check.right\": \"Alles stimmt überein: Die Datei ist mit dem von Ihnen angegebenen Schlüssel signiert und unverändert, und sie behauptet nichts, was nicht aus ihren Angaben folgt, in diesem Browser nachgerechnet.\", \"check.save\": \"Signierte Datei speichern\", \"check.script\": \"Das Skript, das hier prüft, hat diesen Fingerabdruck; das Projekt führt ihn für jede Version auf (page-digests):\", \"check.title\": \"Prüfung dieser Seite\", \"check.too_long\": \"Die Datei ist länger als jede Bescheinigung.\", \"check.trust\": \"Die Prüfung läuft in diesem Browser und lädt nichts nach. Eine Seite kann als Ganzes gefälscht sein, samt ihrer Prüfung: Wer sichergehen muss, öffnet die signierte Datei in einer Kopie dieser Seite, der er vertraut, oder prüft sie mit dem Befehl noisygd-delete verify-certificate. Was wann geschah, gibt der Verantwortliche an; das kann niemand nachrechnen.\", \"check.unknown_key\": \"Noch nicht vollständig. Die Datei ist unverändert, seit jemand sie signiert hat, und behauptet nichts, was nicht aus ihren Angaben folgt. Ob dieser Jemand der Verantwortliche ist, kann diese Seite nicht wissen: Geben Sie dessen öffentlichen Schlüssel oder Schlüsselkennung an. Kennung in der Datei:\", \"check.wrong\": \"Diese Bescheinigung hält der Prüfung NICHT stand. Es scheitert:\", \"day\": \"{day}. {month} {year}\", \"decimal\": \",\", \"deleted\": \"gelöscht\", \"delta\": \"Delta\", \"epsilon\": \"Epsilon\", \"gdp\": \"nach Gauß (μ)\", \"holds no name, record number or row\": \"enthält keinen Namen, keine Nummer eines Datensatzes und keine Zeile\", \"inserted (nothing erased)\": \"eingefügt (nichts gelöscht)\", \"issued\": \"ausgestellt am\", \"issued after entry {n} of the ledger, link {text}\": \"ausgestellt nach Eintrag {n} des Journals, Glied {text}\", \"kind\": \"Art\", \"models\": \"Modelle\", \"months\": [\"Januar\", \"Februar\", \"März\", \"April\", \"Mai\", \"Juni\", \"Juli\", \"August\", \"September\", \"Oktober\", \"November\", \"Dezember\"], \"no check of the store is recorded here\": \"eine Prüfung des Speichers ist hier nicht vermerkt\", \"no request id was given\": \"es wurde keine Kennung angegeben\", \"none\": \"keine\", \"not signed\": \"nicht signiert\", \"not stated by the operator; state it with: {text}\": \"vom Betreiber nicht angegeben; anzugeben mit: {text}\", \"noted when it was issued\": \"bei der Ausstellung vermerkt\", \"of the texts looked for\": \"der gesuchten Texte\", \"order\": \"Ordnung\", \"pending\": \"ausstehend\", \"published\": \"veröffentlicht\", \"release\": \"Veröffentlichung\", \"renyi\": \"nach Rényi\", \"replaced (rectification)\": \"ersetzt (Berichtigung)\", \"request\": \"Antrag\", \"right, of 100\": \"richtig, von 100\", \"signed with Ed25519 by key\": \"signiert mit Ed25519, Schlüssel\", \"software\": \"Software\", \"table\": \"Tabelle\", \"the content before the rectification, from all models ever published\": \"der Inhalt vor der Berichtigung, aus allen je veröffentlichten Modellen\", \"the content before the rectification, from all models so far\": \"der Inhalt vor der Berichtigung, aus allen bisherigen Modellen\", \"the content before the rectification, from every model since\": \"der Inhalt vor der Berichtigung, aus jedem Modell seither\", \"the request id is a pseudonym: personal data for whoever can tell whose request it was\": \"die Kennung des Antrags ist ein Pseudonym: ein personenbezogenes Datum für jeden, der sie einer Person zuordnen kann\", \"unit\": \"Einheit\", \"what was erased, from all models ever published\": \"was gelöscht wurde, aus allen je veröffentlichten Modellen\", \"what was erased, from all models so far\": \"was gelöscht wurde, aus allen bisherigen Modellen\", \"what was erased, from every model since\": \"was gelöscht wurde, aus jedem Modell seither\", \"withheld\": \"zurückgehalten\", \"{text}, all rows of a person, at most {n}\": \"{text}, alle Zeilen einer Person, höchstens {n}\", \"{text}, each record another person's\": \"{text}, jeder Datensatz einer anderen Person\", \"{text}, each row by itself\": \"{text}, jede Zeile für sich\", \"–\": \"–\", \"“{text}”\": \"„{text}“\"}", "en": "{\"About\": \"About\", \"Annex: the figures, what they rest on, and how to check them\": \"Annex: the figures, what they rest on, and how to check them\", \"Assumptions\": \"Assumptions\", \"Certificate of a lifted restriction\": \"Certificate of a lifted restriction\", \"Controller not named\": \"Controller not named\", \"Erasure certificate\": \"Erasure certificate\", \"Every figure is an upper bound, rounded up; guessing is right 50 times of 100.\": \"Every figure is an upper bound, rounded up; guessing is right 50 times of 100.\", \"Evidence and verification\": \"Evidence and verification\", \"For the person concerned\": \"For the person concerned\", \"Gaussian\": \"Gaussian\", \"Guarantees\": \"Guarantees\", \"Guessing is right 50 times in 100.\": \"Guessing is right 50 times in 100.\", \"In plain words\": \"In plain words\", \"In the operator's words, which nothing here checks\": \"In the operator's words, which nothing here checks\", \"Kept outside the store, the JSON file shows whether an older copy is put back:\": \"Kept outside the store, the JSON file shows whether an older copy is put back:\", \"Model after\": \"Model after\", \"Model before\": \"Model before\", \"Model without them published\": \"Model without them published\", \"Not covered\": \"Not covered\", \"Received\": \"Received\", \"Release\": \"Release\", \"Request\": \"Request\", \"Request and action\": \"Request and action\", \"Restriction certificate\": \"Restriction certificate\", \"Rows edited\": \"Rows edited\", \"Rényi\": \"Rényi\", \"Stated by the operator\": \"Stated by the operator\", \"Status\": \"Status\", \"The facts of this page cannot be recomputed; whoever signed answers for them. Every figure and condition follows from them.\": \"The facts of this page cannot be recomputed; whoever signed answers for them. Every figure and condition follows from them.\", \"The signed JSON file is the original; this page says its claims in sentences. To check it offline:\": \"The signed JSON file is the original; this page says its claims in sentences. To check it offline:\", \"Was it this content or another? (two records, one of which was there)\": \"Was it this content or another? (two records, one of which was there)\", \"Was the record ever in the data? (a record against no record)\": \"Was the record ever in the data? (a record against no record)\", \"What to do next\": \"What to do next\", \"a record still there, from all models\": \"a record still there, from all models\", \"a record still there, from the last model alone\": \"a record still there, from the last model alone\", \"advantage measured at least {n}, compared with {n2}\": \"advantage measured at least {n}, compared with {n2}\", \"audit\": \"audit\", \"check.ask\": \"The controller's public key, or its key id (16 letters and digits). Take it from the controller, for example from its website, never from whoever sent this page:\", \"check.ask_file\": \"or its file:\", \"check.ask_other\": \"Check another certificate with this page:\", \"check.broken\": \"Not checked: the check stopped.\", \"check.busy\": \"Checking …\", \"check.framed\": \"Not checked: this page is shown inside another page, which may add words of its own. Open it by itself.\", \"check.hidden\": \"What this file says is not shown: it was not checked, or it does not hold.\", \"check.key\": \"key\", \"check.no_signature\": \"Not checked: this browser cannot check Ed25519 signatures. Use a newer one, or the command noisygd-delete verify-certificate.\", \"check.none\": \"Choose a certificate to check.\", \"check.not_text\": \"That file is no text in UTF-8, which every certificate is.\", \"check.off\": \"Not checked: scripts are switched off, or this browser does not run them. Nothing here has been verified.\", \"check.other_key\": \"The certificate is signed by another key than the one you gave.\", \"check.right\": \"Everything agrees: the file is signed by the key you gave, unaltered, and claims nothing that its facts do not prove, as computed in this browser.\", \"check.save\": \"Save the signed file\", \"check.script\": \"The script that checks here has this digest, which the project lists for every version (page-digests):\", \"check.title\": \"Check of this page\", \"check.too_long\": \"That file is longer than any certificate.\", \"check.trust\": \"The check runs in this browser and loads nothing from anywhere. A page can be forged as a whole, its check included: whoever must be sure opens the signed file in a copy of this page that they trust, or checks it with the command noisygd-delete verify-certificate. What happened and when is the operator's word, which nobody can recompute.\", \"check.unknown_key\": \"Not yet complete. The file is unaltered since somebody signed it, and claims nothing that its facts do not prove. Whether that somebody is the controller, this page cannot know: give the controller's public key or key id. Key id in the file:\", \"check.wrong\": \"This certificate does NOT hold. What fails:\", \"day\": \"{day} {month} {year}\", \"decimal\": \".\", \"deleted\": \"deleted\", \"delta\": \"delta\", \"epsilon\": \"epsilon\", \"gdp\": \"gdp\", \"holds no name, record number or row\": \"holds no name, record number or row\", \"inserted (nothing erased)\": \"inserted (nothing erased)\", \"issued\": \"issued\", \"issued after entry {n} of the ledger, link {text}\": \"issued after entry {n} of the ledger, link {text}\", \"kind\": \"kind\", \"models\": \"models\", \"months\": [\"January\", \"February\", \"March\", \"April\", \"May\", \"June\", \"July\", \"August\", \"September\", \"October\", \"November\", \"December\"], \"no check of the store is recorded here\": \"no check of the store is recorded here\", \"no request id was given\": \"no request id was given\", \"none\": \"none\", \"not signed\": \"not signed\", \"not stated by the operator; state it with: {text}\": \"not stated by the operator; state it with: {text}\", \"noted when it was issued\": \"noted when it was issued\", \"of the texts looked for\": \"of the texts looked for\", \"order\": \"order\", \"pending\": \"pending\", \"published\": \"published\", \"release\": \"release\", \"renyi\": \"renyi\", \"replaced (rectification)\": \"replaced (rectification)\", \"request\": \"request\", \"right, of 100\": \"right, of 100\", \"signed with Ed25519 by key\": \"signed with Ed25519 by key\", \"software\": \"software\", \"table\": \"table\", \"the content before the rectification, from all models ever published\": \"the content before the rectification, from all models ever published\", \"the content before the rectification, from all models so far\": \"the content before the rectification, from all models so far\", \"the content before the rectification, from every model since\": \"the content before the rectification, from every model since\", \"the request id is a pseudonym: personal data for whoever can tell whose request it was\": \"the request id is a pseudonym: personal data for whoever can tell whose request it was\", \"unit\": \"unit\", \"what was erased, from all models ever published\": \"what was erased, from all models ever published\", \"what was erased, from all models so far\": \"what was erased, from all models so far\", \"what was erased, from every model since\": \"what was erased, from every model since\", \"withheld\": \"withheld\", \"{text}, all rows of a person, at most {n}\": \"{text}, all rows of a person, at most {n}\", \"{text}, each record another person's\": \"{text}, each record another person's\", \"{text}, each row by itself\": \"{text}, each row by itself\", \"–\": \"–\", \"“{text}”\": \"“{text}”\"}"}};
 // Catalogues of sentences, read once.
 
 $.libraries["privacy.sentences"] = {catalogue: $.cache($.fn("catalogue", ["language"], {}, (language) => {
@@ -1867,7 +1870,7 @@ return found;
 return {CARRY_BITS, _UP, _SUM_UP, _APART, SMOOTHING_SQUARED, sensitivity, rounding, charge, gaussian_factor, reserves, equaliser, worst_charges, Any};
 })();
 $.modules["bounds.tails"] = (() => {
-let _SQRT2, _SQRT_PI, _FAR, _SPLIT, erfcx, upper_tail, log_sum;
+let _SQRT2, _SQRT_PI, _FAR, _SPLIT, erfcx, upper_tail, log_lower_tail, log_sum;
 const math = $.libraries["math"];
 _SQRT2 = $.libraries["math"].sqrt([2n]);
 _SQRT_PI = $.libraries["math"].sqrt([$.libraries["math"].pi]);
@@ -1893,13 +1896,19 @@ return $.mul($.mul($.libraries["math"].exp([$.mul(high, high)]), $.libraries["ma
 upper_tail = $.fn("upper_tail", ["t"], {}, function (t) {
 return $.div($.libraries["math"].erfc([$.div(t, _SQRT2)]), 2n);
 });
+log_lower_tail = $.fn("log_lower_tail", ["t"], {}, function (t) {
+if ($.t($.lt(0n, t))) {
+return $.libraries["math"].log1p([$.neg(upper_tail([t]))]);
+}
+return $.sub($.libraries["math"].log([$.div(erfcx([$.div($.neg(t), _SQRT2)]), 2n)]), $.div($.mul(t, t), 2n));
+});
 log_sum = $.fn("log_sum", ["a", "b"], {}, function (a, b) {
 return $.add($.b.max([a, b]), $.libraries["math"].log1p([$.libraries["math"].exp([$.neg($.b.abs([$.sub(a, b)]))])]));
 });
-return {_SQRT2, _SQRT_PI, _FAR, _SPLIT, erfcx, upper_tail, log_sum};
+return {_SQRT2, _SQRT_PI, _FAR, _SPLIT, erfcx, upper_tail, log_lower_tail, log_sum};
 })();
 $.modules["evidence.checks"] = (() => {
-let REFUSALS, LAST_DIGITS, _LARGEST, _LONGEST, Check, Verification, brief, at_least, difference;
+let REFUSALS, LAST_DIGITS, _LARGEST, _LONGEST, Check, Verification, brief, at_least, with_whole_numbers, difference;
 const math = $.libraries["math"];
 const Mapping = $.libraries["collections.abc"]["Mapping"];
 const asdict = $.libraries["dataclasses"]["asdict"];
@@ -1939,11 +1948,23 @@ return $.is(said, null);
 number = $.both($.has($.tuple([$.b.int, $.b.float]), $.b.type([said])), () => $.both((($v5, $v6, $v7) => $.le($v5, $v6) && $.lt($v6, $v7))(0n, said, $.libraries["math"].inf), () => !$.eq($.gi($.b.str([said]), 0n), "-")));
 return $.both(number, () => $.b.bool([$.le($.mul(proven, $.sub(1n, LAST_DIGITS)), said)]));
 });
+with_whole_numbers = $.fn("with_whole_numbers", ["document"], {}, function (document) {
+if ($.t($.b.isinstance([document, Mapping]))) {
+return $.dict((function* ($first) { for (const $v8 of $.each($first)) { let name, value; {const $v9 = $.unpack($v8, 2, -1);name = $v9[0];value = $v9[1];} yield [name, with_whole_numbers([value])]; } })($.cm(document, "items", [])));
+}
+if ($.t($.b.isinstance([document, $.tuple([$.b.list, $.b.tuple])]))) {
+return [...(function* ($first) { for (const $v10 of $.each($first)) { let value; value = $v10; yield with_whole_numbers([value]); } })(document)];
+}
+if (($.t($.b.isinstance([document, $.b.float])) && $.t($.lt($.b.abs([document]), $.pow(2n, 53n))) && $.t($.eq($.b.int([document]), document)) && $.t(!$.eq($.b.repr([document]), "-0.0")))) {
+return $.b.int([document]);
+}
+return document;
+});
 difference = $.fn("difference", ["stated", "again", "path"], {"path": ""}, function (stated, again, path) {
 let found, name, pairs, same;
 if (($.t($.b.isinstance([stated, Mapping])) && $.t($.b.isinstance([again, Mapping])))) {
-for (const $v8 of $.each([...$.each(again), ...$.each((function* ($first) { for (const $v9 of $.each($first)) { let name; name = $v9; if (!$.t(!$.has(again, name))) continue; yield name; } })(stated))])) {
-name = $v8;
+for (const $v11 of $.each([...$.each(again), ...$.each((function* ($first) { for (const $v12 of $.each($first)) { let name; name = $v12; if (!$.t(!$.has(again, name))) continue; yield name; } })(stated))])) {
+name = $v11;
 if (($.t(!$.has(stated, name)) || $.t(!$.has(again, name)))) {
 return brief([$.b.ValueError([("" + $.formatted(path, "", "") + $.formatted(name, "", ""))])]);
 }
@@ -1959,7 +1980,7 @@ if ($.t(!$.eq($.b.len([stated]), $.b.len([again])))) {
 return $.cm(path, "rstrip", ["."]);
 }
 pairs = $.b.enumerate([$.b.zip([stated, again], {"strict": true})], {"start": 1n});
-return $.b.next([(function* ($first) { for (const $v10 of $.each($first)) { let a, b, i; {const $v11 = $.unpack($v10, 2, -1);i = $v11[0];{const $v12 = $.unpack($v11[1], 2, -1);a = $v12[0];b = $v12[1];}} if (!$.t((found = difference([a, b, ("" + $.formatted(path, "", "") + $.formatted(i, "", "") + ".")])))) continue; yield found; } })(pairs), null]);
+return $.b.next([(function* ($first) { for (const $v13 of $.each($first)) { let a, b, i; {const $v14 = $.unpack($v13, 2, -1);i = $v14[0];{const $v15 = $.unpack($v14[1], 2, -1);a = $v15[0];b = $v15[1];}} if (!$.t((found = difference([a, b, ("" + $.formatted(path, "", "") + $.formatted(i, "", "") + ".")])))) continue; yield found; } })(pairs), null]);
 }
 if (($.t($.is($.b.type([stated]), $.b.int)) && $.t($.b.isinstance([again, $.b.float])) && $.t($.lt($.b.abs([stated]), _LARGEST)) && $.t($.eq($.b.float([stated]), stated)))) {
 stated = $.b.float([stated]);
@@ -1967,7 +1988,7 @@ stated = $.b.float([stated]);
 same = $.both($.is($.b.type([stated]), $.b.type([again])), () => $.eq($.b.repr([stated]), $.b.repr([again])));
 return ($.t(same) ? null : $.either($.cm(path, "rstrip", ["."]), () => "value"));
 });
-return {REFUSALS, LAST_DIGITS, _LARGEST, _LONGEST, Check, Verification, brief, at_least, difference, NoisyGDDeleteError, Mapping, asdict};
+return {REFUSALS, LAST_DIGITS, _LARGEST, _LONGEST, Check, Verification, brief, at_least, with_whole_numbers, difference, Mapping, NoisyGDDeleteError, asdict};
 })();
 $.modules["register.case"] = (() => {
 let MOST_HOLIDAYS, _ONE_DAY, _SATURDAY, moment, day, days, last_day, moved_by, local_day, in_json, Reasons;
@@ -2078,7 +2099,7 @@ $ns.NUMBER = "number of requests";
 return {MOST_HOLIDAYS, _ONE_DAY, _SATURDAY, moment, day, days, last_day, moved_by, local_day, in_json, Reasons, Word, date, Mapping, datetime, UTC, InvalidParameter, monthrange, count, timedelta};
 })();
 $.modules["privacy.sentences"] = (() => {
-let DIGITS, rounded_up, shown, brief, right_of_hundred, _exponent, fill;
+let DIGITS, rounded_up, shown, brief, right_of_hundred, _exponent, _QUOTES, without_quotes, fill;
 const catalogue = $.libraries["privacy.sentences"]["catalogue"];
 const math = $.libraries["math"];
 const re = $.libraries["re"];
@@ -2116,22 +2137,185 @@ return $.b.min([100n, $.add(50n, $.libraries["math"].ceil([$.mul(50n, Fraction([
 _exponent = $.fn("_exponent", ["text"], {}, function (text) {
 return $.libraries["re"].sub(["e([+-])0*", $.fn("<lambda>", ["sign"], {}, (sign) => ($.t($.eq($.gi(sign, 1n), "-")) ? "e-" : "e")), text]);
 });
+_QUOTES = "\u201c\u201d\u201e\u201f\u00ab\u00bb\u2039\u203a\u300c\u300d\u300e\u300f\u301d\u301e\u301f\uff02\"";
+without_quotes = $.fn("without_quotes", ["text"], {}, function (text) {
+return $.cm("", "join", [(function* ($first) { for (const $v1 of $.each($first)) { let letter; letter = $v1; yield ($.t($.has(_QUOTES, letter)) ? "\u2019" : letter); } })(text)]);
+});
 fill = $.fn("fill", ["entry", "values", "filled"], {}, function (entry, values, filled) {
 let first, name, part, parts, rest, text, value;
 while (!$.t($.b.isinstance([entry, $.b.str]))) {
 value = $.gi(values, $.gi(entry, "by"));
 entry = $.gi(entry, ($.t($.b.isinstance([value, $.b.str])) ? value : ($.t($.eq(value, 1n)) ? "one" : "many")));
 }
-{const $v1 = $.unpack($.cm(entry, "split", ["{"]), 2, 1);first = $v1[0];parts = $v1[1];}
+{const $v2 = $.unpack($.cm(entry, "split", ["{"]), 2, 1);first = $v2[0];parts = $v2[1];}
 text = first;
-for (const $v2 of $.each(parts)) {
-part = $v2;
-{const $v3 = $.unpack($.cm(part, "split", ["}"]), 2, -1);name = $v3[0];rest = $v3[1];}
+for (const $v3 of $.each(parts)) {
+part = $v3;
+{const $v4 = $.unpack($.cm(part, "split", ["}"]), 2, -1);name = $v4[0];rest = $v4[1];}
 text = $.iadd(text, $.add($.gi(filled, name), rest));
 }
 return text;
 });
-return {DIGITS, rounded_up, shown, brief, right_of_hundred, _exponent, fill, Decimal, ROUND_CEILING, Fraction, Context};
+return {DIGITS, rounded_up, shown, brief, right_of_hundred, _exponent, _QUOTES, without_quotes, fill, Decimal, ROUND_CEILING, Fraction, Context};
+})();
+$.modules["bounds.arithmetic"] = (() => {
+let DTYPES, BLOCK, SPAN, CHUNK, GRID_BITS, MOST_PROCESSES, MOST_PARTITIONS, NORM_TOLERANCE, ROOM, _SLOPE_TOLERANCE, _UNIT_ROUNDOFF, sensitivity_slack, gradient_error, _in_a_tree, UNIT, MARGIN, LEAST_LOG, exp_up, log_down, sum_up, least, best_order, first_safe, least_safe, first_whole, least_whole, last_whole;
+const math = $.libraries["math"];
+const sys = $.libraries["sys"];
+const choice = $.modules["errors"]["choice"];
+DTYPES = $.tuple(["float32", "float64"]);
+BLOCK = 256n;
+SPAN = $.mul(64n, BLOCK);
+CHUNK = 2048n;
+GRID_BITS = 24n;
+MOST_PROCESSES = 128n;
+MOST_PARTITIONS = $.shl(1n, 16n);
+NORM_TOLERANCE = $.pow(2.0, $.neg(20n));
+ROOM = $.add(1n, $.mul(2n, NORM_TOLERANCE));
+_SLOPE_TOLERANCE = $.pow(2.0, $.neg(21n));
+_UNIT_ROUNDOFF = $.dict([["float32", $.pow(2.0, $.neg(24n))], ["float64", $.pow(2.0, $.neg(53n))]]);
+sensitivity_slack = $.fn("sensitivity_slack", ["*", "records", "dtype"], {}, function (records, dtype) {
+let additions, inside, unit;
+unit = $.gi(_UNIT_ROUNDOFF, choice(["dtype", dtype, DTYPES]));
+inside = $.div($.mul(BLOCK, unit), $.sub(1n, $.mul(BLOCK, unit)));
+additions = $.add($.add($.floordiv(SPAN, BLOCK), $.mul(2n, $.cm($.add($.floordiv(records, SPAN), 1n), "bit_length", []))), MOST_PROCESSES);
+return $.add($.add($.add($.mul($.mul(2n, BLOCK), inside), $.mul($.mul($.mul(4n, records), additions), $.pow(2.0, $.neg(53n)))), NORM_TOLERANCE), _SLOPE_TOLERANCE);
+});
+gradient_error = $.fn("gradient_error", ["*", "lipschitz", "curvature", "outputs", "records", "features", "regularization", "weights_norm"], {}, function (lipschitz, curvature, outputs, records, features, regularization, weights_norm) {
+let additions, curved, last, summed;
+curved = $.mul($.mul(curvature, $.add(features, 2n)), weights_norm);
+last = $.b.max([MOST_PROCESSES, _in_a_tree([MOST_PARTITIONS])]);
+additions = $.add($.add($.b.min([CHUNK, records]), _in_a_tree([$.neg($.floordiv($.neg(records), BLOCK))])), last);
+summed = $.mul($.add($.add(24n, $.mul(4n, outputs)), additions), lipschitz);
+return $.mul($.mul(2n, $.gi(_UNIT_ROUNDOFF, "float64")), $.add($.add(curved, summed), $.mul($.mul(4n, regularization), weights_norm)));
+});
+_in_a_tree = $.fn("_in_a_tree", ["parts"], {}, function (parts) {
+return $.cm($.sub(parts, 1n), "bit_length", []);
+});
+UNIT = $.pow(2.0, $.neg(53n));
+MARGIN = 1e-12;
+LEAST_LOG = $.neg($.ga($.libraries["sys"].float_info, "max"));
+exp_up = $.fn("exp_up", ["logarithm"], {}, function (logarithm) {
+if ($.t($.eq(logarithm, $.neg($.libraries["math"].inf)))) {
+return 0.0;
+}
+return ($.t($.lt(logarithm, 0n)) ? $.libraries["math"].nextafter([$.libraries["math"].exp([$.b.min([logarithm, 0.0])]), $.libraries["math"].inf]) : 1.0);
+});
+log_down = $.fn("log_down", ["value"], {}, function (value) {
+let logarithm;
+logarithm = $.libraries["math"].log([value]);
+return $.sub(logarithm, $.mul($.mul(2n, UNIT), $.b.abs([logarithm])));
+});
+sum_up = $.fn("sum_up", ["*terms"], {}, function (terms) {
+return $.add($.libraries["math"].fsum([terms]), $.mul($.mul(16n, UNIT), $.libraries["math"].fsum([$.b.map([$.b.abs, terms])])));
+});
+least = $.fn("least", ["objective", "left", "right", "rounds"], {}, function (objective, left, right, rounds) {
+let _, best, high, inner, low, outer, ratio;
+ratio = $.div($.sub($.libraries["math"].sqrt([5n]), 1n), 2n);
+{const $v1 = [$.sub(right, $.mul(ratio, $.sub(right, left))), $.add(left, $.mul(ratio, $.sub(right, left)))];inner = $v1[0];outer = $v1[1];}
+{const $v2 = [objective([inner]), objective([outer])];low = $v2[0];high = $v2[1];}
+best = $.b.min([low, high]);
+for (const $v3 of $.each($.b.range([rounds]))) {
+_ = $v3;
+if ($.t($.le(low, high))) {
+{const $v5 = [outer, inner, low];right = $v5[0];outer = $v5[1];high = $v5[2];}
+inner = $.sub(right, $.mul(ratio, $.sub(right, left)));
+low = objective([inner]);
+} else {
+{const $v4 = [inner, outer, high];left = $v4[0];inner = $v4[1];low = $v4[2];}
+outer = $.add(left, $.mul(ratio, $.sub(right, left)));
+high = objective([outer]);
+}
+best = $.b.min([best, low, high]);
+}
+return best;
+});
+best_order = $.fn("best_order", ["objective", "low", "high", "points", "rounds"], {"low": 1e-09, "high": 1000000000000000.0, "points": 128n, "rounds": 36n}, function (objective, low, high, points, rounds) {
+let at, best, grid, tried, values;
+tried = $.dict([]);
+at = $.fn("at", ["point"], {}, function (point) {
+let order;
+order = $.add(1n, $.libraries["math"].exp([point]));
+$.si(tried, order, objective([order]));
+return $.gi(tried, order);
+});
+grid = [...(function* ($first) { for (const $v6 of $.each($first)) { let i; i = $v6; yield $.add($.libraries["math"].log([low]), $.div($.mul(i, $.sub($.libraries["math"].log([high]), $.libraries["math"].log([low]))), points)); } })($.b.range([$.add(points, 1n)]))];
+values = [...(function* ($first) { for (const $v7 of $.each($first)) { let point; point = $v7; yield at([point]); } })(grid)];
+best = $.b.min([$.b.range([$.b.len([grid])])], {"key": $.ga(values, "__getitem__")});
+least([at, $.gi(grid, $.b.max([0n, $.sub(best, 1n)])), $.gi(grid, $.b.min([$.sub($.b.len([grid]), 1n), $.add(best, 1n)])), rounds]);
+return $.b.min([tried], {"key": $.ga(tried, "__getitem__")});
+});
+first_safe = $.fn("first_safe", ["safe", "low", "high", "digits"], {"digits": 1e-15}, function (safe, low, high, digits) {
+let _, middle;
+for (const $v8 of $.each($.b.range([200n]))) {
+_ = $v8;
+middle = (($.t($.lt(0n, low)) && $.t($.lt(4n, $.div(high, low)))) ? $.mul($.libraries["math"].sqrt([low]), $.libraries["math"].sqrt([high])) : $.add(low, $.div($.sub(high, low), 2n)));
+if (!$.t((($v9, $v10, $v11) => $.lt($v9, $v10) && $.lt($v10, $v11))(low, middle, high))) {
+break;
+}
+if ($.t(safe([middle]))) {
+high = middle;
+} else {
+low = middle;
+}
+if ($.t($.le($.sub(high, low), $.mul(digits, high)))) {
+break;
+}
+}
+return high;
+});
+least_safe = $.fn("least_safe", ["safe", "*", "guess", "factor", "below", "most", "digits"], {"factor": 2.0, "below": null, "most": $.libraries["math"].inf, "digits": 1e-15}, function (safe, guess, factor, below, most, digits) {
+let high, low, lower;
+{const $v12 = [below, $.b.min([guess, most])];low = $v12[0];high = $v12[1];}
+while (!$.t(safe([high]))) {
+if (!$.t($.lt(high, most))) {
+return $.libraries["math"].inf;
+}
+{const $v13 = [high, $.b.min([$.mul(factor, high), most])];low = $v13[0];high = $v13[1];}
+}
+while ($.t($.is(low, null))) {
+lower = $.div(high, factor);
+{const $v14 = $.unpack((($.t($.lt(0n, lower)) && $.t(safe([lower]))) ? $.tuple([null, lower]) : $.tuple([lower, high])), 2, -1);low = $v14[0];high = $v14[1];}
+}
+return first_safe([safe, low, high, digits]);
+});
+first_whole = $.fn("first_whole", ["safe", "low", "high", "digits"], {"digits": 0.0}, function (safe, low, high, digits) {
+let middle;
+while ($.t($.lt($.b.max([1n, $.mul(digits, high)]), $.sub(high, low)))) {
+middle = $.floordiv($.add(low, high), 2n);
+{const $v15 = $.unpack(($.t(safe([middle])) ? $.tuple([low, middle]) : $.tuple([middle, high])), 2, -1);low = $v15[0];high = $v15[1];}
+}
+return high;
+});
+least_whole = $.fn("least_whole", ["safe", "*", "guess", "below", "most", "digits"], {"guess": 1n, "below": 0n, "most": $.libraries["math"].inf, "digits": 0.0}, function (safe, guess, below, most, digits) {
+let high, low;
+{const $v16 = [below, guess];low = $v16[0];high = $v16[1];}
+while ($.t($.le(high, most))) {
+if ($.t(safe([high]))) {
+return first_whole([safe, low, high, digits]);
+}
+{const $v17 = [high, $.mul(2n, high)];low = $v17[0];high = $v17[1];}
+}
+return null;
+});
+last_whole = $.fn("last_whole", ["fits", "sure"], {"sure": null}, function (fits, sure) {
+let begun, beyond;
+begun = ($.t($.is(sure, null)) ? 0n : last_whole([sure]));
+beyond = least_whole([$.fn("<lambda>", ["number"], {}, (number) => !$.t(fits([number])))], {"guess": $.add(begun, 1n), "below": begun});
+if (!$.t(!$.is(beyond, null))) throw $.raised($.b.AssertionError);
+return $.sub(beyond, 1n);
+});
+return {DTYPES, BLOCK, SPAN, CHUNK, GRID_BITS, MOST_PROCESSES, MOST_PARTITIONS, NORM_TOLERANCE, ROOM, _SLOPE_TOLERANCE, _UNIT_ROUNDOFF, sensitivity_slack, gradient_error, _in_a_tree, UNIT, MARGIN, LEAST_LOG, exp_up, log_down, sum_up, least, best_order, first_safe, least_safe, first_whole, least_whole, last_whole, choice};
+})();
+$.modules["store.sources.verdicts"] = (() => {
+let Verdicts;
+const Word = $.modules["errors"]["Word"];
+Verdicts = $.cls("Verdicts", [Word], ($ns) => {
+$ns.ERASED = "ERASED";
+$ns.RESIDUAL = "RESIDUAL";
+$ns.NOT_COVERED = "NOT COVERED";
+});
+return {Verdicts, Word};
 })();
 $.modules["records.counts"] = (() => {
 let KINDS, EditCounts, NO_EDITS;
@@ -2447,155 +2631,6 @@ return $.b.next([(function* ($first) { for (const $v4 of $.each($first)) { let _
 });
 return {PER_FEATURE, MOST_CELLS, _QUICK, _SIDE, _SOLVED, _DECOMPOSED, _LEAST_SHARE, _MOST_SHARE, _COUNTED, sample_rows, growth, condition, proven_steps, InvalidParameter};
 })();
-$.modules["bounds.arithmetic"] = (() => {
-let DTYPES, BLOCK, SPAN, CHUNK, GRID_BITS, MOST_PROCESSES, MOST_PARTITIONS, NORM_TOLERANCE, ROOM, _SLOPE_TOLERANCE, _UNIT_ROUNDOFF, sensitivity_slack, gradient_error, _in_a_tree, UNIT, MARGIN, LEAST_LOG, exp_up, log_down, sum_up, least, best_order, first_safe, least_safe, first_whole, least_whole, last_whole;
-const math = $.libraries["math"];
-const sys = $.libraries["sys"];
-const choice = $.modules["errors"]["choice"];
-DTYPES = $.tuple(["float32", "float64"]);
-BLOCK = 256n;
-SPAN = $.mul(64n, BLOCK);
-CHUNK = 2048n;
-GRID_BITS = 24n;
-MOST_PROCESSES = 128n;
-MOST_PARTITIONS = $.shl(1n, 16n);
-NORM_TOLERANCE = $.pow(2.0, $.neg(20n));
-ROOM = $.add(1n, $.mul(2n, NORM_TOLERANCE));
-_SLOPE_TOLERANCE = $.pow(2.0, $.neg(21n));
-_UNIT_ROUNDOFF = $.dict([["float32", $.pow(2.0, $.neg(24n))], ["float64", $.pow(2.0, $.neg(53n))]]);
-sensitivity_slack = $.fn("sensitivity_slack", ["*", "records", "dtype"], {}, function (records, dtype) {
-let additions, inside, unit;
-unit = $.gi(_UNIT_ROUNDOFF, choice(["dtype", dtype, DTYPES]));
-inside = $.div($.mul(BLOCK, unit), $.sub(1n, $.mul(BLOCK, unit)));
-additions = $.add($.add($.floordiv(SPAN, BLOCK), $.mul(2n, $.cm($.add($.floordiv(records, SPAN), 1n), "bit_length", []))), MOST_PROCESSES);
-return $.add($.add($.add($.mul($.mul(2n, BLOCK), inside), $.mul($.mul($.mul(4n, records), additions), $.pow(2.0, $.neg(53n)))), NORM_TOLERANCE), _SLOPE_TOLERANCE);
-});
-gradient_error = $.fn("gradient_error", ["*", "lipschitz", "curvature", "outputs", "records", "features", "regularization", "weights_norm"], {}, function (lipschitz, curvature, outputs, records, features, regularization, weights_norm) {
-let additions, curved, last, summed;
-curved = $.mul($.mul(curvature, $.add(features, 2n)), weights_norm);
-last = $.b.max([MOST_PROCESSES, _in_a_tree([MOST_PARTITIONS])]);
-additions = $.add($.add($.b.min([CHUNK, records]), _in_a_tree([$.neg($.floordiv($.neg(records), BLOCK))])), last);
-summed = $.mul($.add($.add(24n, $.mul(4n, outputs)), additions), lipschitz);
-return $.mul($.mul(2n, $.gi(_UNIT_ROUNDOFF, "float64")), $.add($.add(curved, summed), $.mul($.mul(4n, regularization), weights_norm)));
-});
-_in_a_tree = $.fn("_in_a_tree", ["parts"], {}, function (parts) {
-return $.cm($.sub(parts, 1n), "bit_length", []);
-});
-UNIT = $.pow(2.0, $.neg(53n));
-MARGIN = 1e-12;
-LEAST_LOG = $.neg($.ga($.libraries["sys"].float_info, "max"));
-exp_up = $.fn("exp_up", ["logarithm"], {}, function (logarithm) {
-if ($.t($.eq(logarithm, $.neg($.libraries["math"].inf)))) {
-return 0.0;
-}
-return ($.t($.lt(logarithm, 0n)) ? $.libraries["math"].nextafter([$.libraries["math"].exp([$.b.min([logarithm, 0.0])]), $.libraries["math"].inf]) : 1.0);
-});
-log_down = $.fn("log_down", ["value"], {}, function (value) {
-let logarithm;
-logarithm = $.libraries["math"].log([value]);
-return $.sub(logarithm, $.mul($.mul(2n, UNIT), $.b.abs([logarithm])));
-});
-sum_up = $.fn("sum_up", ["*terms"], {}, function (terms) {
-return $.add($.libraries["math"].fsum([terms]), $.mul($.mul(16n, UNIT), $.libraries["math"].fsum([$.b.map([$.b.abs, terms])])));
-});
-least = $.fn("least", ["objective", "left", "right", "rounds"], {}, function (objective, left, right, rounds) {
-let _, best, high, inner, low, outer, ratio;
-ratio = $.div($.sub($.libraries["math"].sqrt([5n]), 1n), 2n);
-{const $v1 = [$.sub(right, $.mul(ratio, $.sub(right, left))), $.add(left, $.mul(ratio, $.sub(right, left)))];inner = $v1[0];outer = $v1[1];}
-{const $v2 = [objective([inner]), objective([outer])];low = $v2[0];high = $v2[1];}
-best = $.b.min([low, high]);
-for (const $v3 of $.each($.b.range([rounds]))) {
-_ = $v3;
-if ($.t($.le(low, high))) {
-{const $v5 = [outer, inner, low];right = $v5[0];outer = $v5[1];high = $v5[2];}
-inner = $.sub(right, $.mul(ratio, $.sub(right, left)));
-low = objective([inner]);
-} else {
-{const $v4 = [inner, outer, high];left = $v4[0];inner = $v4[1];low = $v4[2];}
-outer = $.add(left, $.mul(ratio, $.sub(right, left)));
-high = objective([outer]);
-}
-best = $.b.min([best, low, high]);
-}
-return best;
-});
-best_order = $.fn("best_order", ["objective", "low", "high", "points", "rounds"], {"low": 1e-09, "high": 1000000000000000.0, "points": 128n, "rounds": 36n}, function (objective, low, high, points, rounds) {
-let at, best, grid, tried, values;
-tried = $.dict([]);
-at = $.fn("at", ["point"], {}, function (point) {
-let order;
-order = $.add(1n, $.libraries["math"].exp([point]));
-$.si(tried, order, objective([order]));
-return $.gi(tried, order);
-});
-grid = [...(function* ($first) { for (const $v6 of $.each($first)) { let i; i = $v6; yield $.add($.libraries["math"].log([low]), $.div($.mul(i, $.sub($.libraries["math"].log([high]), $.libraries["math"].log([low]))), points)); } })($.b.range([$.add(points, 1n)]))];
-values = [...(function* ($first) { for (const $v7 of $.each($first)) { let point; point = $v7; yield at([point]); } })(grid)];
-best = $.b.min([$.b.range([$.b.len([grid])])], {"key": $.ga(values, "__getitem__")});
-least([at, $.gi(grid, $.b.max([0n, $.sub(best, 1n)])), $.gi(grid, $.b.min([$.sub($.b.len([grid]), 1n), $.add(best, 1n)])), rounds]);
-return $.b.min([tried], {"key": $.ga(tried, "__getitem__")});
-});
-first_safe = $.fn("first_safe", ["safe", "low", "high", "digits"], {"digits": 1e-15}, function (safe, low, high, digits) {
-let _, middle;
-for (const $v8 of $.each($.b.range([200n]))) {
-_ = $v8;
-middle = (($.t($.lt(0n, low)) && $.t($.lt(4n, $.div(high, low)))) ? $.mul($.libraries["math"].sqrt([low]), $.libraries["math"].sqrt([high])) : $.add(low, $.div($.sub(high, low), 2n)));
-if (!$.t((($v9, $v10, $v11) => $.lt($v9, $v10) && $.lt($v10, $v11))(low, middle, high))) {
-break;
-}
-if ($.t(safe([middle]))) {
-high = middle;
-} else {
-low = middle;
-}
-if ($.t($.le($.sub(high, low), $.mul(digits, high)))) {
-break;
-}
-}
-return high;
-});
-least_safe = $.fn("least_safe", ["safe", "*", "guess", "factor", "below", "most", "digits"], {"factor": 2.0, "below": null, "most": $.libraries["math"].inf, "digits": 1e-15}, function (safe, guess, factor, below, most, digits) {
-let high, low, lower;
-{const $v12 = [below, $.b.min([guess, most])];low = $v12[0];high = $v12[1];}
-while (!$.t(safe([high]))) {
-if (!$.t($.lt(high, most))) {
-return $.libraries["math"].inf;
-}
-{const $v13 = [high, $.b.min([$.mul(factor, high), most])];low = $v13[0];high = $v13[1];}
-}
-while ($.t($.is(low, null))) {
-lower = $.div(high, factor);
-{const $v14 = $.unpack((($.t($.lt(0n, lower)) && $.t(safe([lower]))) ? $.tuple([null, lower]) : $.tuple([lower, high])), 2, -1);low = $v14[0];high = $v14[1];}
-}
-return first_safe([safe, low, high, digits]);
-});
-first_whole = $.fn("first_whole", ["safe", "low", "high", "digits"], {"digits": 0.0}, function (safe, low, high, digits) {
-let middle;
-while ($.t($.lt($.b.max([1n, $.mul(digits, high)]), $.sub(high, low)))) {
-middle = $.floordiv($.add(low, high), 2n);
-{const $v15 = $.unpack(($.t(safe([middle])) ? $.tuple([low, middle]) : $.tuple([middle, high])), 2, -1);low = $v15[0];high = $v15[1];}
-}
-return high;
-});
-least_whole = $.fn("least_whole", ["safe", "*", "guess", "below", "most", "digits"], {"guess": 1n, "below": 0n, "most": $.libraries["math"].inf, "digits": 0.0}, function (safe, guess, below, most, digits) {
-let high, low;
-{const $v16 = [below, guess];low = $v16[0];high = $v16[1];}
-while ($.t($.le(high, most))) {
-if ($.t(safe([high]))) {
-return first_whole([safe, low, high, digits]);
-}
-{const $v17 = [high, $.mul(2n, high)];low = $v17[0];high = $v17[1];}
-}
-return null;
-});
-last_whole = $.fn("last_whole", ["fits", "sure"], {"sure": null}, function (fits, sure) {
-let begun, beyond;
-begun = ($.t($.is(sure, null)) ? 0n : last_whole([sure]));
-beyond = least_whole([$.fn("<lambda>", ["number"], {}, (number) => !$.t(fits([number])))], {"guess": $.add(begun, 1n), "below": begun});
-if (!$.t(!$.is(beyond, null))) throw $.raised($.b.AssertionError);
-return $.sub(beyond, 1n);
-});
-return {DTYPES, BLOCK, SPAN, CHUNK, GRID_BITS, MOST_PROCESSES, MOST_PARTITIONS, NORM_TOLERANCE, ROOM, _SLOPE_TOLERANCE, _UNIT_ROUNDOFF, sensitivity_slack, gradient_error, _in_a_tree, UNIT, MARGIN, LEAST_LOG, exp_up, log_down, sum_up, least, best_order, first_safe, least_safe, first_whole, least_whole, last_whole, choice};
-})();
 $.modules["methods.forecast"] = (() => {
 let forecast_excess_risk;
 const math = $.libraries["math"];
@@ -2607,16 +2642,6 @@ settled = (($.t($.eq(u, 1n)) || $.t($.eq(steps, $.libraries["math"].inf))) ? 1.0
 return $.div($.mul($.div($.mul($.ga(problem, "dimension"), noise_variance), 2n), settled), $.sub(1n, $.div(u, 2n)));
 });
 return {forecast_excess_risk};
-})();
-$.modules["store.sources.verdicts"] = (() => {
-let Verdicts;
-const Word = $.modules["errors"]["Word"];
-Verdicts = $.cls("Verdicts", [Word], ($ns) => {
-$ns.ERASED = "ERASED";
-$ns.RESIDUAL = "RESIDUAL";
-$ns.NOT_COVERED = "NOT COVERED";
-});
-return {Verdicts, Word};
 })();
 $.modules["losses"] = (() => {
 let __getattr__, _KINDS, CATALOGUE, from_dict;
@@ -2673,10 +2698,11 @@ return null;
 return {__getattr__, _KINDS, CATALOGUE, from_dict, InvalidParameter, Mapping, Catalogue, on_first_use};
 })();
 $.modules["evidence.signing"] = (() => {
-let MOST_VALUES, canonical, _values, _as_doubles, _OF_SMALL_ORDER, ALGORITHM, key_id, encrypted, read_private, read_public, sign, signed_by, decoded, is_envelope;
+let MOST_VALUES, canonical, _values, _as_doubles, _OF_SMALL_ORDER, ALGORITHM, key_id, encrypted, read_private, read_public, sign, signed_by, decoded, PAYLOAD, STATEMENT, PREDICATE, statement, encoded, is_envelope, open_envelope, decode_dsse, _signatures;
 const base64 = $.libraries["base64"];
 const hashlib = $.libraries["hashlib"];
 const Mapping = $.libraries["collections.abc"]["Mapping"];
+const Any = $.libraries["typing"]["Any"];
 const rfc8785 = $.libraries["rfc8785"];
 const InvalidSignature = $.libraries["cryptography.exceptions"]["InvalidSignature"];
 const UnsupportedAlgorithm = $.libraries["cryptography.exceptions"]["UnsupportedAlgorithm"];
@@ -2688,6 +2714,8 @@ const load_pem_private_key = $.libraries["cryptography.hazmat.primitives.seriali
 const load_pem_public_key = $.libraries["cryptography.hazmat.primitives.serialization"]["load_pem_public_key"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const bounded = $.libraries["records.bounded"];
+const Check = $.modules["evidence.checks"]["Check"];
+const with_whole_numbers = $.modules["evidence.checks"]["with_whole_numbers"];
 MOST_VALUES = 1000000n;
 canonical = $.fn("canonical", ["document"], {}, function (document) {
 let error, said;
@@ -2819,10 +2847,78 @@ throw $.raised($.b.ValueError(["not base64 as it is written"]));
 }
 return raw;
 });
+PAYLOAD = "application/vnd.in-toto+json";
+STATEMENT = "https://in-toto.io/Statement/v1";
+PREDICATE = "urn:noisygd-delete:erasure-certificate:";
+statement = $.fn("statement", ["certificate"], {}, function (certificate) {
+let action, evidence, kind, subject;
+{const $v15 = [$.gi(certificate, "action"), $.gi(certificate, "evidence")];action = $v15[0];evidence = $v15[1];}
+if ($.t(!$.is($.gi(action, "model_after_sha256"), null))) {
+subject = $.dict([["name", ("" + "model-" + $.formatted($.gi(action, "release"), "", "") + ".safetensors")], ["digest", $.dict([["sha256", $.gi(action, "model_after_sha256")]])]]);
+} else {
+if ($.t(!$.is($.gi(evidence, "ledger_sha256"), null))) {
+subject = $.dict([["name", ("" + "ledger-" + $.formatted($.gi(evidence, "ledger_entries"), "", ""))], ["digest", $.dict([["sha256", $.gi(evidence, "ledger_sha256")]])]]);
+} else {
+throw $.raised(InvalidParameter(["an attestation is about a model or a ledger, and this certificate names neither; issue it from a store"]));
+}
+}
+kind = $.add(PREDICATE, $.gi($.cm($.b.str([$.gi(certificate, "format")]), "rpartition", ["/"]), 2n));
+return $.dict([["_type", STATEMENT], ["subject", [subject]], ["predicateType", kind], ["predicate", $.b.dict([certificate])]]);
+});
+encoded = $.fn("encoded", ["kind", "body"], {}, function (kind, body) {
+return $.add($.cm(("" + "DSSEv1 " + $.formatted($.b.len([$.cm(kind, "encode", [])]), "", "") + " " + $.formatted(kind, "", "") + " " + $.formatted($.b.len([body]), "", "") + " "), "encode", []), body);
+});
 is_envelope = $.fn("is_envelope", ["document"], {}, function (document) {
 return $.both($.b.isinstance([document, Mapping]), () => $.has(document, "payloadType"));
 });
-return {MOST_VALUES, canonical, _values, _as_doubles, _OF_SMALL_ORDER, ALGORITHM, key_id, encrypted, read_private, read_public, sign, signed_by, decoded, is_envelope, Mapping, PublicFormat, Encoding, InvalidParameter, Ed25519PublicKey, UnsupportedAlgorithm, load_pem_public_key, InvalidSignature, Ed25519PrivateKey, load_pem_private_key};
+open_envelope = $.fn("open_envelope", ["envelope", "*", "public_key"], {"public_key": null}, function (envelope, public_key) {
+let body, certificate, error, expected, inside, signatures, signer;
+certificate = null;
+try {
+if ($.t(!$.eq($.gi(envelope, "payloadType"), PAYLOAD))) {
+throw $.raised(InvalidParameter([("" + "not an envelope of " + $.formatted(PAYLOAD, "", ""))]));
+}
+{const $v16 = [decode_dsse([$.gi(envelope, "payload")]), _signatures([$.gi(envelope, "signatures")])];body = $v16[0];signatures = $v16[1];}
+inside = with_whole_numbers([$.libraries["records.bounded"].parsed([$.cm(body, "decode", [])])]);
+certificate = $.gi(inside, "predicate");
+if ($.t(!$.eq(canonical([inside]), canonical([statement([certificate])])))) {
+throw $.raised(InvalidParameter(["its statement is not the one that this certificate gives"]));
+}
+signer = signed_by([$.b.dict([certificate])]);
+if ($.t($.is(signer, null))) {
+throw $.raised(InvalidParameter(["the certificate inside is unsigned, or was altered"]));
+}
+expected = ($.t($.is(public_key, null)) ? signer : read_public([public_key]));
+if ($.t(!$.has(signatures, key_id([expected])))) {
+throw $.raised(InvalidParameter(["it was signed by another key"]));
+}
+$.cm(expected, "verify", [$.gi(signatures, key_id([expected])), encoded([PAYLOAD, body])]);
+} catch ($error) { const $caught = $.thrown($error);
+if ($.caught($caught, InvalidSignature)) {
+return $.tuple([certificate, Check(["envelope", false, "altered after signing"])]);
+} else if ($.caught($caught, $.tuple([InvalidParameter, $.b.ValueError, $.b.TypeError, $.b.KeyError, $.b.AttributeError, $.b.RecursionError]))) {error = $caught;
+return $.tuple([certificate, Check(["envelope", false, $.either($.slice($.b.str([error]), null, 200n, null), () => $.ga($.b.type([error]), "__name__"))])]);
+} else throw $caught;
+}
+return $.tuple([certificate, Check(["envelope", true, ("" + "an in-toto statement, signed by key " + $.formatted(key_id([expected]), "", ""))])]);
+});
+decode_dsse = $.fn("decode_dsse", ["coded"], {}, function (coded) {
+return decoded([$.cm($.cm(coded, "replace", ["-", "+"]), "replace", ["_", "/"])]);
+});
+_signatures = $.fn("_signatures", ["listed"], {}, function (listed) {
+let found, name, raw, signature;
+found = $.dict([]);
+for (const $v17 of $.each(listed)) {
+signature = $v17;
+{const $v18 = [decode_dsse([$.gi(signature, "sig")]), $.gi(signature, "keyid")];raw = $v18[0];name = $v18[1];}
+if ($.t($.has(found, name))) {
+throw $.raised(InvalidParameter(["two of its signatures have the same key id"]));
+}
+$.si(found, name, raw);
+}
+return found;
+});
+return {MOST_VALUES, canonical, _values, _as_doubles, _OF_SMALL_ORDER, ALGORITHM, key_id, encrypted, read_private, read_public, sign, signed_by, decoded, PAYLOAD, STATEMENT, PREDICATE, statement, encoded, is_envelope, open_envelope, decode_dsse, _signatures, Mapping, Check, InvalidParameter, InvalidSignature, with_whole_numbers, Any, PublicFormat, Encoding, Ed25519PublicKey, UnsupportedAlgorithm, load_pem_public_key, Ed25519PrivateKey, load_pem_private_key};
 })();
 $.modules["evidence.notices"] = (() => {
 let LONGEST, TEXTS, text, Notices, _RESTRICTED, _NOTICED, NOTHING_STATED;
@@ -2954,7 +3050,7 @@ NOTHING_STATED = Notices([]);
 return {LONGEST, TEXTS, text, Notices, _RESTRICTED, _NOTICED, NOTHING_STATED, date, Reasons, days, InvalidParameter, count, day, local_day, in_json, fields, moved_by, last_day, datetime};
 })();
 $.modules["evidence.claims"] = (() => {
-let CATALOGUE, Claimable, Claim, _FIGURE, _LEDGER, _HISTORY, KEYS, sentence, conditions_in_words, _written, select_owed, of_history;
+let CATALOGUE, Claimable, Claim, _FIGURE, _ODDS, _LEDGER, _HISTORY, KEYS, sentence, conditions_in_words, _written, select_owed, of_history;
 const Mapping = $.libraries["collections.abc"]["Mapping"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const Any = $.libraries["typing"]["Any"];
@@ -2963,6 +3059,7 @@ const brief = $.modules["privacy.sentences"]["brief"];
 const catalogue = $.libraries["privacy.sentences"]["catalogue"];
 const fill = $.modules["privacy.sentences"]["fill"];
 const shown = $.modules["privacy.sentences"]["shown"];
+const without_quotes = $.modules["privacy.sentences"]["without_quotes"];
 const day = $.modules["register.case"]["day"];
 CATALOGUE = 1n;
 Claimable = $.dataclass($.cls("Claimable", [], ($ns) => {
@@ -2977,9 +3074,10 @@ return $.dict([["key", $.ga(self, "key")], ["values", $.b.dict([$.ga(self, "valu
 });
 }), [["key", () => ["is", $.b.str]], ["values", () => ["parts", Mapping, ["is", $.b.str], ["is", Any]]], ["conditions", () => ["of", $.b.tuple, ["is", $.b.str]]]], {frozen: true});
 _FIGURE = $.dict([["rows", "count"], ["unit", "word"], ["rows_per_person", "count"], ["question", "word"], ["worlds", "word"], ["of_hundred", "odds"], ["advantage", "bound"], ["epsilon", "bound"], ["delta", "number"], ["order", "number"], ["renyi", "bound"], ["gdp", "bound"]]);
+_ODDS = $.dict([["unit", "word"], ["rows_per_person", "count"], ["question", "word"], ["worlds", "word"], ["epsilon", "bound"], ["odds", "bound"], ["delta", "number"], ["total_epsilon", "number"], ["total_delta", "number"]]);
 _LEDGER = "releases, by kind; the row counts of the request and of its persons";
 _HISTORY = "the mechanism of every release";
-KEYS = $.dict([["erased", Claimable(["done", $.dict([["rows", "count"]])])], ["replaced", Claimable(["done", $.dict([["rows", "count"]])])], ["inserted", Claimable(["done", $.dict([["rows", "count"]])])], ["edited", Claimable(["done", $.dict([["day", "day"]])])], ["set-aside", Claimable(["done", $.dict([["rows", "count"], ["day", "day"]]), "the register"])], ["put-back", Claimable(["done", $.dict([["rows", "count"], ["day", "day"]]), "the register"])], ["person-gone", Claimable(["done", $.dict([["rows_per_person", "count"]]), "rows of the same persons that remain: none"])], ["published.fresh", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.warm", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.resumed", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.carried", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.kept", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.on", Claimable(["done", $.dict([["day", "day"]])])], ["withheld", Claimable(["done", $.dict([["rows", "count"]])])], ["pending", Claimable(["done", $.dict([["rows", "count"]])])], ["source.order", Claimable(["done", $.dict([["deleted_at", "text"], ["read_at", "text"]]), "positions in the source"])], ["source.counted", Claimable(["done", $.dict([["by", "word"], ["deleted", "count"], ["replaced", "count"], ["inserted", "count"]]), "the source's own count"])], ["source.uncounted", Claimable(["done", $.dict([]), "the source's own count: none"])], ["deadline", Claimable(["notice", $.dict([["day", "day"]]), "when the request was received"])], ["deadline.holidays", Claimable(["notice", $.dict([["day", "day"]]), "when the request was received; public holidays"])], ["deadline.extended", Claimable(["notice", $.dict([["day", "day"], ["reason", "word"]]), "the extension"])], ["in-time", Claimable(["notice", $.dict([["what", "word"]]), "deadline; days of edit, publication and answer"])], ["late", Claimable(["notice", $.dict([["what", "word"]]), "deadline; days of edit, publication and answer"])], ["erased.later", Claimable(["figure", _FIGURE, _LEDGER, "S.forgotten"])], ["erased.all", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["erased.before", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["replaced.later", Claimable(["figure", _FIGURE, _LEDGER, "S.forgotten"])], ["replaced.all", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["replaced.before", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["present.one", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["present.all", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["requests-blind", Claimable(["condition", $.dict([]), "figures for later models, or of one release"])], ["schedule-calendar", Claimable(["condition", $.dict([]), "the occasion of every release: a date of a calendar"])], ["schedule-fixed", Claimable(["condition", $.dict([]), "figures for several models: nothing says by what their times were chosen"])], ["ranges-public", Claimable(["condition", $.dict([["radius", "number"]]), "columns whose range was read off the data: none"])], ["ranges-from-data", Claimable(["condition", $.dict([["radius", "number"], ["columns", "list"]]), "columns read off the data: these"])], ["ranges-unknown", Claimable(["condition", $.dict([["radius", "number"]]), "columns read off the data: not known"])], ["map-public", Claimable(["condition", $.dict([["digest", "text"]]), "the public map that made the rows"])], ["rows-per-person", Claimable(["condition", $.dict([["rows_per_person", "count"]]), "the plan"])], ["curator-trusted", Claimable(["condition", $.dict([])])], ["gradient-norm", Claimable(["condition", $.dict([["lipschitz", "number"]]), _HISTORY])], ["constants-declared", Claimable(["condition", $.dict([]), _HISTORY])], ["slots-public", Claimable(["condition", $.dict([["records", "count"]]), _HISTORY])], ["gaussian-noise", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["real-arithmetic", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["solver-tolerance", Claimable(["condition", $.dict([["method", "text"], ["tolerance", "number"]]), _HISTORY])], ["time-unseen", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["exact-noise", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["exact-steps", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["rows-in-place", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["row-shape", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["machine-trusted", Claimable(["condition", $.dict([]), _HISTORY])], ["stages-published", Claimable(["condition", $.dict([]), _HISTORY])], ["samples-unseen", Claimable(["condition", $.dict([]), _HISTORY])], ["counts-one-cell", Claimable(["condition", $.dict([]), _HISTORY])], ["moments-own-norm", Claimable(["condition", $.dict([]), _HISTORY])], ["sums-carried", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["sums-all-rows", Claimable(["condition", $.dict([["rows_per_person", "count"]]), _HISTORY])], ["rows-remain", Claimable(["limit", $.dict([["remaining", "count"]]), "rows of the same persons that remain"])], ["rows-may-remain", Claimable(["limit", $.dict([["rows_per_person", "count"]]), "rows of the same persons that remain: not known"])], ["hardly", Claimable(["limit", $.dict([["figure", "word"]]), _HISTORY])], ["delta-large", Claimable(["limit", $.dict([["delta", "number"], ["records", "count"]]), "\u03b4 and the number of slots"])], ["kinds-unrecorded", Claimable(["limit", $.dict([]), _LEDGER])], ["left.base", Claimable(["limit", $.dict([]), _HISTORY])], ["left.extractor", Claimable(["limit", $.dict([]), _HISTORY])], ["left.statistics", Claimable(["limit", $.dict([]), _HISTORY])], ["model-in-use", Claimable(["notice", $.dict([["rows", "count"]])])], ["model-in-use.until", Claimable(["notice", $.dict([["rows", "count"], ["day", "day"]])])], ["model-withdrawn", Claimable(["notice", $.dict([["rows", "count"], ["day", "day"]])])], ["model-withdrawn.kept", Claimable(["notice", $.dict([["rows", "count"], ["day", "day"]])])], ["elsewhere.none", Claimable(["notice", $.dict([["places", "count"], ["kinds", "list"]]), "what the publishers hold"])], ["elsewhere.left", Claimable(["notice", $.dict([["places", "count"], ["kinds", "list"], ["left", "count"]]), "what the publishers hold"])], ["elsewhere.unknown", Claimable(["notice", $.dict([]), "what the publishers hold"])], ["backups", Claimable(["notice", $.dict([["rows", "count"], ["day", "day"]])])], ["not-covered.earlier-models", Claimable(["uncovered", $.dict([])])], ["not-covered.backups", Claimable(["uncovered", $.dict([])])], ["not-covered.storage", Claimable(["uncovered", $.dict([])])], ["not-covered.others", Claimable(["uncovered", $.dict([])])], ["not-covered.other-models", Claimable(["uncovered", $.dict([])])], ["not-covered.inference", Claimable(["uncovered", $.dict([])])], ["not-anonymous", Claimable(["uncovered", $.dict([])])], ["models", Claimable(["notice", $.dict([["models", "text"]]), "the register"])], ["purposes", Claimable(["notice", $.dict([["purposes", "text"]]), "the register"])], ["recipients", Claimable(["notice", $.dict([["recipients", "count"]]), "the register"])], ["recipients.told", Claimable(["notice", $.dict([["recipients", "count"], ["day", "day"]]), "the register"])], ["told", Claimable(["notice", $.dict([["day", "day"]]), "the register"])], ["contact", Claimable(["notice", $.dict([["contact", "text"]]), "the register"])], ["complaint", Claimable(["notice", $.dict([])])], ["complaint.to", Claimable(["notice", $.dict([["authority", "text"]]), "the register"])], ["record-kept", Claimable(["notice", $.dict([])])], ["to-do.budget", Claimable(["duty", $.dict([])])], ["to-do.total", Claimable(["duty", $.dict([])])], ["to-do.publish", Claimable(["duty", $.dict([])])], ["to-do.tell", Claimable(["duty", $.dict([])])], ["to-do.recipients", Claimable(["duty", $.dict([])])], ["to-do.withdraw", Claimable(["duty", $.dict([])])], ["to-do.backups", Claimable(["duty", $.dict([])])]]);
+KEYS = $.dict([["erased", Claimable(["done", $.dict([["rows", "count"]])])], ["replaced", Claimable(["done", $.dict([["rows", "count"]])])], ["inserted", Claimable(["done", $.dict([["rows", "count"]])])], ["edited", Claimable(["done", $.dict([["day", "day"]])])], ["set-aside", Claimable(["done", $.dict([["rows", "count"], ["day", "day"]]), "the register"])], ["put-back", Claimable(["done", $.dict([["rows", "count"], ["day", "day"]]), "the register"])], ["person-gone", Claimable(["done", $.dict([["rows_per_person", "count"]]), "rows of the same persons that remain: none"])], ["published.fresh", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.warm", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.resumed", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.carried", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.kept", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.on", Claimable(["done", $.dict([["day", "day"]])])], ["withheld", Claimable(["done", $.dict([["rows", "count"]])])], ["pending", Claimable(["done", $.dict([["rows", "count"]])])], ["source.order", Claimable(["done", $.dict([["deleted_at", "text"], ["read_at", "text"]]), "positions in the source"])], ["source.counted", Claimable(["done", $.dict([["by", "word"], ["deleted", "count"], ["replaced", "count"], ["inserted", "count"]]), "the source's own count"])], ["source.uncounted", Claimable(["done", $.dict([]), "the source's own count: none"])], ["deadline", Claimable(["notice", $.dict([["day", "day"]]), "when the request was received"])], ["deadline.holidays", Claimable(["notice", $.dict([["day", "day"]]), "when the request was received; public holidays"])], ["deadline.extended", Claimable(["notice", $.dict([["day", "day"], ["reason", "word"]]), "the extension"])], ["in-time", Claimable(["notice", $.dict([["what", "word"]]), "deadline; days of edit, publication and answer"])], ["late", Claimable(["notice", $.dict([["what", "word"]]), "deadline; days of edit, publication and answer"])], ["erased.later", Claimable(["figure", _FIGURE, _LEDGER, "S.forgotten"])], ["erased.all", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["erased.before", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["replaced.later", Claimable(["figure", _FIGURE, _LEDGER, "S.forgotten"])], ["replaced.all", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["replaced.before", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["present.one", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["present.all", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["odds.ever", Claimable(["odds", _ODDS, "the total of the plan; the mechanism of every release", "S.stopping"])], ["requests-blind", Claimable(["condition", $.dict([]), "figures for later models, or of one release"])], ["target-fixed", Claimable(["condition", $.dict([]), "figures about erased records: nothing says by what they were chosen"])], ["record-fixed", Claimable(["condition", $.dict([]), "figures about a record that is still there"])], ["total-fixed", Claimable(["condition", $.dict([]), "a total that the plan does not mark as late"])], ["schedule-calendar", Claimable(["condition", $.dict([]), "the occasion of every release: a date of a calendar"])], ["schedule-fixed", Claimable(["condition", $.dict([]), "figures for several models: nothing says by what their times were chosen"])], ["ranges-public", Claimable(["condition", $.dict([["radius", "number"]]), "columns whose range was read off the data: none"])], ["ranges-from-data", Claimable(["condition", $.dict([["radius", "number"], ["columns", "list"]]), "columns read off the data: these"])], ["ranges-unknown", Claimable(["condition", $.dict([["radius", "number"]]), "columns read off the data: not known"])], ["row-norm", Claimable(["condition", $.dict([["radius", "number"], ["first", "count"], ["last", "count"]]), "the mechanism of every release, in order"])], ["map-public", Claimable(["condition", $.dict([["digest", "text"]]), "the public map that made the rows"])], ["rows-per-person", Claimable(["condition", $.dict([["rows_per_person", "count"]]), "the plan"])], ["curator-trusted", Claimable(["condition", $.dict([])])], ["gradient-norm", Claimable(["condition", $.dict([["lipschitz", "number"]]), _HISTORY])], ["constants-declared", Claimable(["condition", $.dict([]), _HISTORY])], ["slots-public", Claimable(["condition", $.dict([["records", "count"]]), _HISTORY])], ["gaussian-noise", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["real-arithmetic", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["solver-tolerance", Claimable(["condition", $.dict([["method", "text"], ["tolerance", "number"]]), _HISTORY])], ["time-unseen", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["exact-noise", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["exact-steps", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["rows-in-place", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["row-shape", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["machine-trusted", Claimable(["condition", $.dict([]), _HISTORY])], ["stages-published", Claimable(["condition", $.dict([]), _HISTORY])], ["samples-unseen", Claimable(["condition", $.dict([]), _HISTORY])], ["counts-one-cell", Claimable(["condition", $.dict([]), _HISTORY])], ["moments-own-norm", Claimable(["condition", $.dict([]), _HISTORY])], ["sums-carried", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["sums-all-rows", Claimable(["condition", $.dict([["rows_per_person", "count"]]), _HISTORY])], ["rows-remain", Claimable(["limit", $.dict([["remaining", "count"]]), "rows of the same persons that remain"])], ["rows-may-remain", Claimable(["limit", $.dict([["rows_per_person", "count"]]), "rows of the same persons that remain: not known"])], ["hardly", Claimable(["limit", $.dict([["figure", "word"]]), _HISTORY])], ["delta-large", Claimable(["limit", $.dict([["delta", "number"], ["records", "count"]]), "\u03b4 and the number of slots"])], ["kinds-unrecorded", Claimable(["limit", $.dict([]), _LEDGER])], ["left.base", Claimable(["limit", $.dict([]), _HISTORY])], ["left.extractor", Claimable(["limit", $.dict([]), _HISTORY])], ["left.statistics", Claimable(["limit", $.dict([]), _HISTORY])], ["residue.found", Claimable(["limit", $.dict([["places", "count"]]), "the residue report"])], ["residue.unread", Claimable(["limit", $.dict([["places", "count"]]), "the residue report"])], ["model-in-use", Claimable(["notice", $.dict([["rows", "count"]])])], ["model-in-use.until", Claimable(["notice", $.dict([["rows", "count"], ["day", "day"]])])], ["model-withdrawn", Claimable(["notice", $.dict([["rows", "count"], ["day", "day"]])])], ["model-withdrawn.kept", Claimable(["notice", $.dict([["rows", "count"], ["day", "day"]])])], ["elsewhere.none", Claimable(["notice", $.dict([["places", "count"], ["kinds", "list"]]), "what the publishers hold"])], ["elsewhere.left", Claimable(["notice", $.dict([["places", "count"], ["kinds", "list"], ["left", "count"]]), "what the publishers hold"])], ["elsewhere.unknown", Claimable(["notice", $.dict([]), "what the publishers hold"])], ["backups", Claimable(["notice", $.dict([["rows", "count"], ["day", "day"]])])], ["not-covered.earlier-models", Claimable(["uncovered", $.dict([])])], ["not-covered.backups", Claimable(["uncovered", $.dict([])])], ["not-covered.storage", Claimable(["uncovered", $.dict([])])], ["not-covered.others", Claimable(["uncovered", $.dict([])])], ["not-covered.other-models", Claimable(["uncovered", $.dict([])])], ["not-covered.inference", Claimable(["uncovered", $.dict([])])], ["not-anonymous", Claimable(["uncovered", $.dict([])])], ["models", Claimable(["notice", $.dict([["models", "text"]]), "the register"])], ["purposes", Claimable(["notice", $.dict([["purposes", "text"]]), "the register"])], ["recipients", Claimable(["notice", $.dict([["recipients", "count"]]), "the register"])], ["recipients.told", Claimable(["notice", $.dict([["recipients", "count"], ["day", "day"]]), "the register"])], ["told", Claimable(["notice", $.dict([["day", "day"]]), "the register"])], ["contact", Claimable(["notice", $.dict([["contact", "text"]]), "the register"])], ["complaint", Claimable(["notice", $.dict([])])], ["complaint.to", Claimable(["notice", $.dict([["authority", "text"]]), "the register"])], ["record-kept", Claimable(["notice", $.dict([])])], ["to-do.budget", Claimable(["duty", $.dict([])])], ["to-do.total", Claimable(["duty", $.dict([])])], ["to-do.publish", Claimable(["duty", $.dict([])])], ["to-do.tell", Claimable(["duty", $.dict([])])], ["to-do.recipients", Claimable(["duty", $.dict([])])], ["to-do.withdraw", Claimable(["duty", $.dict([])])], ["to-do.backups", Claimable(["duty", $.dict([])])]]);
 sentence = $.fn("sentence", ["claim", "language"], {"language": "en"}, function (claim, language) {
 let filled, key, words;
 key = $.cm(KEYS, "get", [$.ga(claim, "key")]);
@@ -3012,7 +3110,10 @@ named = $.dict([["day", $.b.str([$.ga(when, "day")])], ["month", $.gi($.gi(words
 return fill([$.gi(words, "day"), $.dict([]), named]);
 }
 if ($.t($.eq(unit, "list"))) {
-return $.cm(", ", "join", [value]);
+return $.cm(", ", "join", [(function* ($first) { for (const $v4 of $.each($first)) { let one; one = $v4; yield without_quotes([one]); } })(value)]);
+}
+if ($.t($.eq(unit, "text"))) {
+return without_quotes([value]);
 }
 if ($.t($.eq(unit, "word"))) {
 return $.b.str([$.cm($.gi(words, "words"), "get", [value, value])]);
@@ -3020,12 +3121,12 @@ return $.b.str([$.cm($.gi(words, "words"), "get", [value, value])]);
 return $.b.str([value]);
 });
 select_owed = $.fn("select_owed", ["claims", "catalogue"], {}, function (claims, catalogue) {
-return [...(function* ($first) { for (const $v4 of $.each($first)) { let claim; claim = $v4; if (!$.t($.le($.ga($.gi(KEYS, $.ga(claim, "key")), "since"), catalogue))) continue; yield Claim([$.ga(claim, "key"), $.ga(claim, "values"), $.b.tuple([(function* ($first) { for (const $v5 of $.each($first)) { let name; name = $v5; if (!$.t($.le($.ga($.gi(KEYS, name), "since"), catalogue))) continue; yield name; } })($.ga(claim, "conditions"))])]); } })(claims)];
+return [...(function* ($first) { for (const $v5 of $.each($first)) { let claim; claim = $v5; if (!$.t($.le($.ga($.gi(KEYS, $.ga(claim, "key")), "since"), catalogue))) continue; yield Claim([$.ga(claim, "key"), $.ga(claim, "values"), $.b.tuple([(function* ($first) { for (const $v6 of $.each($first)) { let name; name = $v6; if (!$.t($.le($.ga($.gi(KEYS, name), "since"), catalogue))) continue; yield name; } })($.ga(claim, "conditions"))])]); } })(claims)];
 });
 of_history = $.fn("of_history", ["key"], {}, function (key) {
 return $.both($.eq($.ga($.gi(KEYS, key), "needs"), _HISTORY), () => $.has($.tuple(["condition", "limit"]), $.ga($.gi(KEYS, key), "role")));
 });
-return {CATALOGUE, Claimable, Claim, _FIGURE, _LEDGER, _HISTORY, KEYS, sentence, conditions_in_words, _written, select_owed, of_history, catalogue, Any, Mapping, fill, InvalidParameter, day, brief, shown};
+return {CATALOGUE, Claimable, Claim, _FIGURE, _ODDS, _LEDGER, _HISTORY, KEYS, sentence, conditions_in_words, _written, select_owed, of_history, catalogue, fill, InvalidParameter, Any, Mapping, without_quotes, day, brief, shown};
 })();
 $.modules["papers.catalogue"] = (() => {
 let figure;
@@ -3041,6 +3142,363 @@ return shown([value]);
 return ($.t($.b.isinstance([value, $.b.int])) ? $.cm(("" + $.formatted(value, "", ("" + ","))), "replace", [",", " "]) : $.b.str([value]));
 });
 return {figure, shown};
+})();
+$.modules["bounds.stopping"] = (() => {
+let gdp_stopping_log_delta, renyi_stopping_log_delta, gdp_stopping_epsilon, renyi_stopping_epsilon, _least_epsilon, _either_way;
+const math = $.libraries["math"];
+const LEAST_LOG = $.modules["bounds.arithmetic"]["LEAST_LOG"];
+const MARGIN = $.modules["bounds.arithmetic"]["MARGIN"];
+const UNIT = $.modules["bounds.arithmetic"]["UNIT"];
+const first_safe = $.modules["bounds.arithmetic"]["first_safe"];
+const least_safe = $.modules["bounds.arithmetic"]["least_safe"];
+const log_down = $.modules["bounds.arithmetic"]["log_down"];
+const sum_up = $.modules["bounds.arithmetic"]["sum_up"];
+const log_lower_tail = $.modules["bounds.tails"]["log_lower_tail"];
+gdp_stopping_log_delta = $.fn("gdp_stopping_log_delta", ["*", "mu", "epsilon", "candidates"], {"candidates": 1n}, function (mu, epsilon, candidates) {
+let below, low, step, y;
+if ($.t($.eq(mu, 0n))) {
+return ($.t($.lt(0n, epsilon)) ? $.neg($.libraries["math"].inf) : 0.0);
+}
+if (($.t($.le(epsilon, 0n)) || $.t($.lt(1e+150, mu)))) {
+return 0.0;
+}
+below = $.fn("below", ["y"], {}, function (y) {
+let far, near;
+{const $v1 = [log_lower_tail([y]), log_lower_tail([$.sub(y, mu)])];near = $v1[0];far = $v1[1];}
+return $.le($.add($.sub(near, far), $.mul(MARGIN, $.add($.add(1n, $.b.abs([near])), $.b.abs([far])))), epsilon);
+});
+low = $.sub($.div(mu, 2n), $.div(epsilon, mu));
+step = $.add(1.0, mu);
+while (!$.t(below([$.add(low, step)]))) {
+step = $.imul(step, 2n);
+}
+y = $.add(low, first_safe([$.fn("<lambda>", ["reach"], {}, (reach) => below([$.add(low, reach)])), 0.0, step]));
+y = $.iadd(y, $.mul($.mul(4n, UNIT), $.add($.b.abs([low]), $.b.abs([y]))));
+return _either_way([$.add(log_lower_tail([y]), $.mul(MARGIN, $.add(1n, $.mul(y, y)))), epsilon, candidates]);
+});
+renyi_stopping_log_delta = $.fn("renyi_stopping_log_delta", ["*", "order", "renyi", "epsilon", "candidates"], {"candidates": 1n}, function (order, renyi, epsilon, candidates) {
+if (($.t($.eq(renyi, $.libraries["math"].inf)) || !$.t($.lt(renyi, epsilon)))) {
+return (($.t($.eq(renyi, 0n)) && $.t($.lt(0n, epsilon))) ? $.neg($.libraries["math"].inf) : 0.0);
+}
+if ($.t($.eq(renyi, 0n))) {
+return $.neg($.libraries["math"].inf);
+}
+return _either_way([$.add($.mul($.mul($.neg($.sub(order, 1n)), $.sub(epsilon, renyi)), $.sub(1n, $.mul(8n, UNIT))), MARGIN), epsilon, candidates]);
+});
+gdp_stopping_epsilon = $.fn("gdp_stopping_epsilon", ["*", "mu", "delta", "candidates"], {"candidates": 1n}, function (mu, delta, candidates) {
+let guess, spread;
+if ($.t($.eq(mu, 0n))) {
+return 0.0;
+}
+if (($.t($.le(delta, 0n)) || $.t($.lt(1e+150, mu)))) {
+return $.libraries["math"].inf;
+}
+spread = $.sub($.libraries["math"].log([$.mul(2n, candidates)]), $.libraries["math"].log([$.b.min([delta, 1.0])]));
+guess = $.add($.add($.div($.mul(mu, mu), 2n), $.mul(mu, $.libraries["math"].sqrt([$.mul(2n, spread)]))), mu);
+return _least_epsilon([$.fn("<lambda>", ["epsilon"], {}, (epsilon) => gdp_stopping_log_delta([], {"mu": mu, "epsilon": epsilon, "candidates": candidates})), delta, guess]);
+});
+renyi_stopping_epsilon = $.fn("renyi_stopping_epsilon", ["*", "order", "renyi", "delta", "candidates"], {"candidates": 1n}, function (order, renyi, delta, candidates) {
+let guess;
+if ($.t($.eq(renyi, 0n))) {
+return 0.0;
+}
+if (($.t($.le(delta, 0n)) || $.t($.eq(renyi, $.libraries["math"].inf)))) {
+return $.libraries["math"].inf;
+}
+guess = $.add(renyi, $.div($.add($.sub($.libraries["math"].log([$.mul(2n, candidates)]), $.libraries["math"].log([$.b.min([delta, 1.0])])), 1n), $.sub(order, 1n)));
+return _least_epsilon([$.fn("<lambda>", ["epsilon"], {}, (epsilon) => renyi_stopping_log_delta([], {"order": order, "renyi": renyi, "epsilon": epsilon, "candidates": candidates})), delta, guess]);
+});
+_least_epsilon = $.fn("_least_epsilon", ["log_delta", "delta", "guess"], {}, function (log_delta, delta, guess) {
+let allowed;
+allowed = ($.t($.lt(delta, 1n)) ? log_down([delta]) : 0.0);
+return least_safe([$.fn("<lambda>", ["epsilon"], {}, (epsilon) => $.le(log_delta([epsilon]), allowed))], {"guess": guess, "factor": 4n});
+});
+_either_way = $.fn("_either_way", ["log_probability", "epsilon", "candidates"], {}, function (log_probability, epsilon, candidates) {
+let value;
+value = sum_up([log_probability, $.libraries["math"].log1p([$.libraries["math"].exp([$.neg(epsilon)])]), $.libraries["math"].log([candidates])]);
+return $.b.max([LEAST_LOG, $.b.min([0.0, value])]);
+});
+return {gdp_stopping_log_delta, renyi_stopping_log_delta, gdp_stopping_epsilon, renyi_stopping_epsilon, _least_epsilon, _either_way, MARGIN, UNIT, least_safe, log_down, log_lower_tail, first_safe, LEAST_LOG, sum_up};
+})();
+$.modules["bounds.objective_perturbation"] = (() => {
+let curvature_ratio, highest_order, _minus_log_one_plus, _with, _without, _valid, zero_out_hessian, replace_hessian, several_zero_out_hessian, several_replace_hessian, weakly_convex_zero_out_hessian, weakly_convex_replace_hessian, LARGEST_KAPPA, SMOOTHING, _LOG2, flow_constant, gdp, spread, inexact_rate, inexact_gdp, _square, output_noise, block_variances, column_variances;
+const math = $.libraries["math"];
+const UNIT = $.modules["bounds.arithmetic"]["UNIT"];
+const sum_up = $.modules["bounds.arithmetic"]["sum_up"];
+curvature_ratio = $.fn("curvature_ratio", ["*", "smoothness", "strong_convexity", "records", "weak_convexity"], {"weak_convexity": 0.0}, function (smoothness, strong_convexity, records, weak_convexity) {
+return $.mul($.div(smoothness, $.add($.mul(records, strong_convexity), weak_convexity)), $.add(1n, $.mul(4n, UNIT)));
+});
+highest_order = $.fn("highest_order", ["*", "ratio", "rows", "below"], {"rows": 1n, "below": 0.0}, function (ratio, rows, below) {
+let curvature;
+curvature = $.mul(rows, $.add(ratio, below));
+return ($.t(curvature) ? $.mul($.div($.add(1n, $.mul(rows, ratio)), curvature), $.sub(1n, $.mul(4n, UNIT))) : $.libraries["math"].inf);
+});
+_minus_log_one_plus = $.fn("_minus_log_one_plus", ["*terms"], {}, function (terms) {
+return $.neg($.libraries["math"].log1p([$.sub($.libraries["math"].fsum([terms]), $.mul($.mul(8n, UNIT), $.libraries["math"].fsum([$.b.map([$.b.abs, terms])])))]));
+});
+_with = $.fn("_with", ["order", "r"], {}, function (order, r) {
+return sum_up([$.mul(order, $.libraries["math"].log1p([r])), _minus_log_one_plus([$.mul(order, r)])]);
+});
+_without = $.fn("_without", ["order", "r"], {}, function (order, r) {
+return sum_up([$.mul($.neg($.sub(order, 1n)), $.libraries["math"].log1p([r])), _minus_log_one_plus([$.mul($.neg($.sub(order, 1n)), r)])]);
+});
+_valid = $.fn("_valid", ["order", "ratio", "below"], {"below": 0.0}, function (order, ratio, below) {
+return $.both($.lt(1n, order), () => $.both($.le(0n, ratio), () => $.both($.le(0n, below), () => $.lt($.add($.mul(order, below), $.mul($.sub(order, 1n), ratio)), $.sub(1n, 1e-12)))));
+});
+zero_out_hessian = $.fn("zero_out_hessian", ["*", "order", "ratio", "rows"], {"rows": 1n}, function (order, ratio, rows) {
+let r;
+r = $.mul(rows, ratio);
+return ($.t(_valid([order, r])) ? $.div(_without([order, r]), $.sub(order, 1n)) : $.libraries["math"].inf);
+});
+replace_hessian = $.fn("replace_hessian", ["*", "order", "ratio", "rows"], {"rows": 1n}, function (order, ratio, rows) {
+let r;
+r = $.mul(rows, ratio);
+if (!$.t(_valid([order, r]))) {
+return $.libraries["math"].inf;
+}
+if (($.t($.lt(1n, rows)) && $.t($.lt(1n, $.mul($.mul(order, r), r))))) {
+return sum_up([$.div($.mul($.mul(order, r), r), 2n), $.div(_without([order, r]), $.sub(order, 1n))]);
+}
+return $.mul($.div(_minus_log_one_plus([$.div($.mul($.mul($.mul($.neg(order), $.sub(order, 1n)), r), r), $.add(1n, r))]), $.sub(order, 1n)), $.add(1n, 1e-12));
+});
+several_zero_out_hessian = $.fn("several_zero_out_hessian", ["*", "order", "ratio", "rows"], {"rows": 1n}, function (order, ratio, rows) {
+let r;
+r = $.mul(rows, ratio);
+if (!$.t(_valid([order, r]))) {
+return $.libraries["math"].inf;
+}
+return $.b.max([$.div(_without([order, r]), $.sub(order, 1n)), $.mul($.div($.mul($.mul(order, r), r), 2n), $.add(1n, $.mul(4n, UNIT)))]);
+});
+several_replace_hessian = $.fn("several_replace_hessian", ["*", "order", "ratio", "rows"], {"rows": 1n}, function (order, ratio, rows) {
+let single;
+single = several_zero_out_hessian([], {"order": order, "ratio": ratio, "rows": rows});
+return ($.t($.lt(single, $.libraries["math"].inf)) ? sum_up([$.div($.mul(order, $.pow($.mul(rows, ratio), 2n)), 2n), single]) : $.libraries["math"].inf);
+});
+weakly_convex_zero_out_hessian = $.fn("weakly_convex_zero_out_hessian", ["*", "order", "ratio", "below"], {}, function (order, ratio, below) {
+if (!$.t(_valid([order, ratio, below]))) {
+return $.libraries["math"].inf;
+}
+return $.div($.b.max([(function* ($first) { for (const $v1 of $.each($first)) { let h; h = $v1; for (const $v2 of $.each($.tuple([ratio, $.neg(below)]))) { let r; r = $v2; yield h([order, r]); }} })($.tuple([_with, _without]))]), $.sub(order, 1n));
+});
+weakly_convex_replace_hessian = $.fn("weakly_convex_replace_hessian", ["*", "order", "ratio", "below"], {}, function (order, ratio, below) {
+let opposite, q, rest;
+if (!$.t(_valid([order, ratio, below]))) {
+return $.libraries["math"].inf;
+}
+{const $v3 = [order, $.sub(order, 1n)];q = $v3[0];rest = $v3[1];}
+opposite = $.fn("opposite", ["second", "first"], {}, function (second, first) {
+return sum_up([$.mul(q, $.libraries["math"].log1p([second])), $.mul($.neg(rest), $.libraries["math"].log1p([first])), _minus_log_one_plus([$.mul(q, second), $.mul($.neg(rest), first)])]);
+});
+return $.mul($.div($.b.max([$.add(_with([q, ratio]), _without([q, ratio])), $.add(_with([q, $.neg(below)]), _without([q, $.neg(below)])), opposite([ratio, $.neg(below)]), opposite([$.neg(below), ratio])]), rest), $.add(1n, $.mul(4n, UNIT)));
+});
+LARGEST_KAPPA = 0.25;
+SMOOTHING = 12.0;
+_LOG2 = $.libraries["math"].log([2n]);
+flow_constant = $.fn("flow_constant", ["*", "kappa"], {}, function (kappa) {
+let square;
+if (!$.t((($v4, $v5, $v6) => $.le($v4, $v5) && $.le($v5, $v6))(0n, kappa, LARGEST_KAPPA))) {
+return $.libraries["math"].inf;
+}
+square = $.mul($.mul(_LOG2, kappa), kappa);
+return $.add($.add(1n, $.div($.mul(2n, square), $.add(1n, $.libraries["math"].sqrt([$.sub(1n, $.mul(8n, square))])))), $.mul(4n, UNIT));
+});
+gdp = $.fn("gdp", ["*", "lipschitz", "noise", "ratio", "rows", "worlds", "blocks"], {"rows": 1n, "worlds": 1n, "blocks": 1n}, function (lipschitz, noise, ratio, rows, worlds, blocks) {
+let kappa, shift;
+if (!$.t($.lt(0n, noise))) {
+return $.libraries["math"].inf;
+}
+shift = $.div(lipschitz, noise);
+kappa = ($.t(ratio) ? $.mul($.div(ratio, shift), $.add(1n, $.mul(4n, UNIT))) : 0.0);
+return $.mul($.mul($.mul($.mul($.mul(rows, worlds), $.libraries["math"].sqrt([blocks])), shift), flow_constant([], {"kappa": kappa})), $.add(1n, $.mul(8n, UNIT)));
+});
+spread = $.fn("spread", ["*", "gradient_tolerance", "strong_convexity", "grid", "dimension"], {}, function (gradient_tolerance, strong_convexity, grid, dimension) {
+return $.mul($.add($.div($.mul(2n, gradient_tolerance), strong_convexity), $.mul(grid, $.libraries["math"].sqrt([dimension]))), $.add(1n, $.mul(8n, UNIT)));
+});
+inexact_rate = $.fn("inexact_rate", ["*", "spread", "output_noise"], {}, function (spread, output_noise) {
+return $.div(_square([spread, output_noise]), 2n);
+});
+inexact_gdp = $.fn("inexact_gdp", ["*", "spread", "output_noise", "grid"], {}, function (spread, output_noise, grid) {
+let left;
+left = $.sub($.pow(output_noise, 2n), $.pow($.mul(SMOOTHING, grid), 2n));
+if (!$.t($.lt(0n, left))) {
+return ($.t(spread) ? $.libraries["math"].inf : 0.0);
+}
+return $.libraries["math"].sqrt([_square([spread, $.libraries["math"].sqrt([left])])]);
+});
+_square = $.fn("_square", ["spread", "deviation"], {}, function (spread, deviation) {
+if (!$.t($.lt(0n, deviation))) {
+return ($.t(spread) ? $.libraries["math"].inf : 0.0);
+}
+return $.mul($.pow($.div(spread, deviation), 2n), $.add(1n, $.mul(16n, UNIT)));
+});
+output_noise = $.fn("output_noise", ["*", "share", "noise", "records", "dimension", "hessian_trace"], {}, function (share, noise, records, dimension, hessian_trace) {
+return $.div($.mul($.div($.mul($.libraries["math"].sqrt([share]), noise), records), dimension), hessian_trace);
+});
+block_variances = $.fn("block_variances", ["*", "categories", "constant"], {"constant": true}, function (categories, constant) {
+let roots;
+roots = [...(function* ($first) { for (const $v7 of $.each($first)) { let k; k = $v7; yield $.libraries["math"].sqrt([k]); } })($.tuple([...$.each(categories), ...$.each(($.t(constant) ? $.tuple([1n]) : $.tuple([])))]))];
+return $.b.tuple([(function* ($first) { for (const $v8 of $.each($first)) { let root; root = $v8; yield $.div($.libraries["math"].fsum([roots]), $.mul($.b.len([roots]), root)); } })(roots)]);
+});
+column_variances = $.fn("column_variances", ["*", "blocks"], {}, function (blocks) {
+let hot;
+hot = $.b.iter([block_variances([], {"categories": [...(function* ($first) { for (const $v9 of $.each($first)) { let k; k = $v9; if (!$.t(k)) continue; yield k; } })(blocks)], "constant": false})]);
+return $.b.tuple([(function* ($first) { for (const $v10 of $.each($first)) { let k; k = $v10; for (const $v11 of $.each(($.t(k) ? $.mul($.tuple([$.b.next([hot])]), k) : $.tuple([1.0])))) { let v; v = $v11; yield v; }} })(blocks)]);
+});
+return {curvature_ratio, highest_order, _minus_log_one_plus, _with, _without, _valid, zero_out_hessian, replace_hessian, several_zero_out_hessian, several_replace_hessian, weakly_convex_zero_out_hessian, weakly_convex_replace_hessian, LARGEST_KAPPA, SMOOTHING, _LOG2, flow_constant, gdp, spread, inexact_rate, inexact_gdp, _square, output_noise, block_variances, column_variances, UNIT, sum_up};
+})();
+$.modules["bounds.gaussian"] = (() => {
+let _HALF, _GAUSS, _SQRT2, _SQRT_HALF_PI, _LOG_SQRT_2PI, _mills, _mills_slope, gdp_log_delta, gdp_epsilon, gdp_for, gdp_advantage, renyi_advantage, rate_advantage;
+const math = $.libraries["math"];
+const LEAST_LOG = $.modules["bounds.arithmetic"]["LEAST_LOG"];
+const MARGIN = $.modules["bounds.arithmetic"]["MARGIN"];
+const UNIT = $.modules["bounds.arithmetic"]["UNIT"];
+const best_order = $.modules["bounds.arithmetic"]["best_order"];
+const least_safe = $.modules["bounds.arithmetic"]["least_safe"];
+const log_down = $.modules["bounds.arithmetic"]["log_down"];
+const erfcx = $.modules["bounds.tails"]["erfcx"];
+const upper_tail = $.modules["bounds.tails"]["upper_tail"];
+_HALF = $.tuple([$.tuple([0.09501250983763744, 0.1894506104550685]), $.tuple([0.2816035507792589, 0.1826034150449236]), $.tuple([0.45801677765722737, 0.1691565193950025]), $.tuple([0.6178762444026438, 0.1495959888165767]), $.tuple([0.755404408355003, 0.1246289712555339]), $.tuple([0.8656312023878318, 0.09515851168249279]), $.tuple([0.9445750230732326, 0.06225352393864789]), $.tuple([0.9894009349916499, 0.02715245941175409])]);
+_GAUSS = $.b.tuple([(function* ($first) { for (const $v1 of $.each($first)) { let node, weight; {const $v2 = $.unpack($v1, 2, -1);node = $v2[0];weight = $v2[1];} for (const $v3 of $.each($.tuple([$.neg(1n), 1n]))) { let sign; sign = $v3; yield $.tuple([$.mul(sign, node), weight]); }} })(_HALF)]);
+{const $v4 = [$.libraries["math"].sqrt([2n]), $.libraries["math"].sqrt([$.div($.libraries["math"].pi, 2n)])];_SQRT2 = $v4[0];_SQRT_HALF_PI = $v4[1];}
+_LOG_SQRT_2PI = $.div($.libraries["math"].log([$.mul(2n, $.libraries["math"].pi)]), 2n);
+_mills = $.fn("_mills", ["t"], {}, function (t) {
+return $.mul(_SQRT_HALF_PI, erfcx([$.div(t, _SQRT2)]));
+});
+_mills_slope = $.fn("_mills_slope", ["t"], {}, function (t) {
+let tail, term;
+if ($.t($.lt(t, 3n))) {
+return $.sub(1n, $.mul(t, _mills([t])));
+}
+tail = 0.0;
+for (const $v5 of $.each($.b.range([60n, 0n, $.neg(1n)]))) {
+term = $v5;
+tail = $.div(term, $.add(t, tail));
+}
+return $.div(tail, $.add(t, tail));
+});
+gdp_log_delta = $.fn("gdp_log_delta", ["*", "mu", "epsilon"], {}, function (mu, epsilon) {
+let a, b, delta, density, exponent, far, log_drop, mean, slack, value, wobble;
+if ($.t($.eq(mu, 0n))) {
+return $.neg($.libraries["math"].inf);
+}
+if ($.t($.eq(mu, $.libraries["math"].inf))) {
+return 0.0;
+}
+far = $.div(epsilon, mu);
+{const $v6 = [$.sub(far, $.div(mu, 2n)), $.add(far, $.div(mu, 2n))];a = $v6[0];b = $v6[1];}
+if ($.t($.lt(1e+150, a))) {
+return LEAST_LOG;
+}
+wobble = $.mul($.mul(4n, UNIT), b);
+if ($.t($.lt(a, $.neg(1n)))) {
+density = $.libraries["math"].exp([$.sub($.div($.mul($.neg(a), a), 2n), _LOG_SQRT_2PI)]);
+delta = $.sub(upper_tail([a]), $.mul(density, _mills([b])));
+return $.b.min([0.0, $.add($.add($.libraries["math"].log([delta]), $.mul(density, wobble)), $.mul(64n, UNIT))]);
+}
+if ($.t($.lt(1000000.0, a))) {
+log_drop = $.b.min([$.sub($.libraries["math"].log([mu]), $.mul(2n, $.libraries["math"].log([a]))), $.neg($.libraries["math"].log([a]))]);
+} else {
+if ($.t($.lt(mu, 0.5))) {
+mean = $.libraries["math"].fsum([(function* ($first) { for (const $v7 of $.each($first)) { let node, weight; {const $v8 = $.unpack($v7, 2, -1);node = $v8[0];weight = $v8[1];} yield $.mul(weight, _mills_slope([$.add(far, $.mul($.div(mu, 2n), node))])); } })(_GAUSS)]);
+log_drop = $.add($.libraries["math"].log([$.div(mu, 2n)]), $.libraries["math"].log([mean]));
+} else {
+log_drop = $.libraries["math"].log([$.sub($.mul(_mills([a]), $.add(1n, $.mul(32n, UNIT))), _mills([b]))]);
+}
+}
+exponent = $.div($.mul(a, a), 2n);
+slack = $.add($.add(MARGIN, $.mul($.mul(4n, UNIT), exponent)), $.mul($.add($.b.abs([a]), 2n), wobble));
+value = $.add($.sub($.sub(log_drop, exponent), _LOG_SQRT_2PI), slack);
+return $.b.max([LEAST_LOG, $.b.min([0.0, value])]);
+});
+gdp_epsilon = $.fn("gdp_epsilon", ["*", "mu", "delta"], {}, function (mu, delta) {
+let chernoff, log_delta, safe;
+if (($.t($.eq(mu, 0n)) || $.t($.le(1n, delta)))) {
+return 0.0;
+}
+if (($.t($.le(delta, 0n)) || $.t($.lt(1e+150, mu)))) {
+return $.libraries["math"].inf;
+}
+log_delta = log_down([delta]);
+safe = $.fn("safe", ["epsilon"], {}, function (epsilon) {
+return $.le(gdp_log_delta([], {"mu": mu, "epsilon": epsilon}), log_delta);
+});
+if ($.t(safe([0.0]))) {
+return 0.0;
+}
+chernoff = $.add($.add($.div($.mul(mu, mu), 2n), $.mul(mu, $.libraries["math"].sqrt([$.mul(2n, $.neg(log_delta))]))), mu);
+return least_safe([safe], {"guess": chernoff, "factor": 16n});
+});
+gdp_for = $.fn("gdp_for", ["*", "epsilon", "delta"], {}, function (epsilon, delta) {
+let log_delta, safe;
+log_delta = log_down([delta]);
+safe = $.fn("safe", ["inverse"], {}, function (inverse) {
+return $.le(gdp_log_delta([], {"mu": $.div(1n, inverse), "epsilon": epsilon}), log_delta);
+});
+return $.libraries["math"].nextafter([$.div(1n, least_safe([safe], {"guess": 1.0, "factor": 4n})), 0.0]);
+});
+gdp_advantage = $.fn("gdp_advantage", ["*", "mu"], {}, function (mu) {
+return $.b.min([1.0, $.mul($.libraries["math"].erf([$.div(mu, $.libraries["math"].sqrt([8n]))]), $.add(1n, MARGIN))]);
+});
+renyi_advantage = $.fn("renyi_advantage", ["*", "order", "renyi"], {}, function (order, renyi) {
+let beyond, least, limit, rest;
+if ($.t($.eq(renyi, 0n))) {
+return 0.0;
+}
+rest = $.sub(order, 1n);
+limit = $.mul($.mul(rest, renyi), $.add(1n, MARGIN));
+beyond = $.fn("beyond", ["s"], {}, function (s) {
+if ($.t($.lt($.mul(order, s), 1n))) {
+return $.lt(limit, $.libraries["math"].log1p([$.div($.mul($.mul(2n, $.libraries["math"].sinh([$.div($.mul(order, s), 2n)])), $.libraries["math"].sinh([$.div($.mul(rest, s), 2n)])), $.libraries["math"].cosh([$.div(s, 2n)]))]));
+}
+return $.lt($.add(limit, $.mul($.mul($.mul(4n, UNIT), order), s)), $.sub($.add($.mul(rest, s), $.libraries["math"].log1p([$.libraries["math"].exp([$.mul($.neg($.sub($.mul(2n, order), 1n)), s)])])), $.libraries["math"].log1p([$.libraries["math"].exp([$.neg(s)])])));
+});
+least = least_safe([beyond], {"guess": 1e-150, "factor": 8n, "below": 1e-151, "most": 1000.0});
+return $.b.min([1.0, $.mul($.libraries["math"].tanh([$.div(least, 2n)]), $.add(1n, MARGIN))]);
+});
+rate_advantage = $.fn("rate_advantage", ["*", "rate"], {}, function (rate) {
+let at;
+at = $.fn("at", ["order"], {}, function (order) {
+return renyi_advantage([], {"order": order, "renyi": $.mul(order, rate)});
+});
+return ($.t($.lt(0n, rate)) ? at([best_order([at], {"high": 1000000000.0, "points": 36n, "rounds": 16n})]) : 0.0);
+});
+return {_HALF, _GAUSS, _SQRT2, _SQRT_HALF_PI, _LOG_SQRT_2PI, _mills, _mills_slope, gdp_log_delta, gdp_epsilon, gdp_for, gdp_advantage, renyi_advantage, rate_advantage, least_safe, log_down, LEAST_LOG, UNIT, MARGIN, upper_tail, erfcx, best_order};
+})();
+$.modules["bounds.adaptive"] = (() => {
+let theorem_4_1, membership_advantage, _log_mean_power;
+const math = $.libraries["math"];
+const MARGIN = $.modules["bounds.arithmetic"]["MARGIN"];
+const UNIT = $.modules["bounds.arithmetic"]["UNIT"];
+const first_safe = $.modules["bounds.arithmetic"]["first_safe"];
+theorem_4_1 = $.fn("theorem_4_1", ["*", "order", "renyi"], {}, function (order, renyi) {
+let growth, printed;
+if ($.t($.le(1n, renyi))) {
+return 1.0;
+}
+growth = $.libraries["math"].exp([$.div($.mul(renyi, $.sub(order, 1n)), order)]);
+printed = $.sub($.mul($.div($.mul(order, growth), $.sub(order, 1n)), $.pow($.mul(2n, $.sub(order, 1n)), $.div(1n, order))), 1n);
+return $.b.min([1.0, $.mul($.libraries["math"].sqrt([$.mul(2n, renyi)]), $.add(1n, MARGIN)), $.add(printed, MARGIN)]);
+});
+membership_advantage = $.fn("membership_advantage", ["*", "order", "renyi"], {}, function (order, renyi) {
+let beyond, printed;
+if ($.t($.eq(renyi, 0n))) {
+return 0.0;
+}
+printed = theorem_4_1([], {"order": order, "renyi": renyi});
+if ($.t($.le(1n, renyi))) {
+return printed;
+}
+beyond = $.fn("beyond", ["t"], {}, function (t) {
+return $.lt($.add($.mul($.sub(order, 1n), renyi), $.mul($.mul(8n, UNIT), order)), _log_mean_power([order, t]));
+});
+return ($.t(beyond([1.0])) ? $.b.min([printed, $.mul(first_safe([beyond, 0.0, 1.0]), $.add(1n, MARGIN))]) : printed);
+});
+_log_mean_power = $.fn("_log_mean_power", ["order", "t"], {}, function (order, t) {
+let other;
+other = ($.t($.lt(t, 1n)) ? $.libraries["math"].exp([$.mul(order, $.sub($.libraries["math"].log1p([$.neg(t)]), $.libraries["math"].log1p([t])))]) : 0.0);
+return $.sub($.add($.mul(order, $.libraries["math"].log1p([t])), $.libraries["math"].log1p([other])), $.libraries["math"].log([2n]));
+});
+return {theorem_4_1, membership_advantage, _log_mean_power, MARGIN, first_safe, UNIT};
 })();
 $.modules["records"] = (() => {
 const NO_EDITS = $.modules["records.counts"]["NO_EDITS"];
@@ -3389,329 +3847,46 @@ return Weighted([], {"radius": $.ga(loss, "radius"), "base": loss, "weights": gi
 });
 return {_PRODUCT, Weighted, weigh, ClassVar, Any, Loss, InvalidParameter, scale, AssumptionViolated, replace, LossConstants};
 })();
-$.modules["bounds.objective_perturbation"] = (() => {
-let curvature_ratio, highest_order, _minus_log_one_plus, _with, _without, _valid, zero_out_hessian, replace_hessian, several_zero_out_hessian, several_replace_hessian, weakly_convex_zero_out_hessian, weakly_convex_replace_hessian, LARGEST_KAPPA, SMOOTHING, _LOG2, flow_constant, gdp, spread, deletion_spread, inexact_rate, inexact_gdp, _square, output_noise, block_variances, column_variances;
-const math = $.libraries["math"];
-const UNIT = $.modules["bounds.arithmetic"]["UNIT"];
-const sum_up = $.modules["bounds.arithmetic"]["sum_up"];
-curvature_ratio = $.fn("curvature_ratio", ["*", "smoothness", "strong_convexity", "records", "weak_convexity"], {"weak_convexity": 0.0}, function (smoothness, strong_convexity, records, weak_convexity) {
-return $.mul($.div(smoothness, $.add($.mul(records, strong_convexity), weak_convexity)), $.add(1n, $.mul(4n, UNIT)));
-});
-highest_order = $.fn("highest_order", ["*", "ratio", "rows", "below"], {"rows": 1n, "below": 0.0}, function (ratio, rows, below) {
-let curvature;
-curvature = $.mul(rows, $.add(ratio, below));
-return ($.t(curvature) ? $.mul($.div($.add(1n, $.mul(rows, ratio)), curvature), $.sub(1n, $.mul(4n, UNIT))) : $.libraries["math"].inf);
-});
-_minus_log_one_plus = $.fn("_minus_log_one_plus", ["*terms"], {}, function (terms) {
-return $.neg($.libraries["math"].log1p([$.sub($.libraries["math"].fsum([terms]), $.mul($.mul(8n, UNIT), $.libraries["math"].fsum([$.b.map([$.b.abs, terms])])))]));
-});
-_with = $.fn("_with", ["order", "r"], {}, function (order, r) {
-return sum_up([$.mul(order, $.libraries["math"].log1p([r])), _minus_log_one_plus([$.mul(order, r)])]);
-});
-_without = $.fn("_without", ["order", "r"], {}, function (order, r) {
-return sum_up([$.mul($.neg($.sub(order, 1n)), $.libraries["math"].log1p([r])), _minus_log_one_plus([$.mul($.neg($.sub(order, 1n)), r)])]);
-});
-_valid = $.fn("_valid", ["order", "ratio", "below"], {"below": 0.0}, function (order, ratio, below) {
-return $.both($.lt(1n, order), () => $.both($.le(0n, ratio), () => $.both($.le(0n, below), () => $.lt($.add($.mul(order, below), $.mul($.sub(order, 1n), ratio)), $.sub(1n, 1e-12)))));
-});
-zero_out_hessian = $.fn("zero_out_hessian", ["*", "order", "ratio", "rows"], {"rows": 1n}, function (order, ratio, rows) {
-let r;
-r = $.mul(rows, ratio);
-return ($.t(_valid([order, r])) ? $.div(_without([order, r]), $.sub(order, 1n)) : $.libraries["math"].inf);
-});
-replace_hessian = $.fn("replace_hessian", ["*", "order", "ratio", "rows"], {"rows": 1n}, function (order, ratio, rows) {
-let r;
-r = $.mul(rows, ratio);
-if (!$.t(_valid([order, r]))) {
-return $.libraries["math"].inf;
-}
-if (($.t($.lt(1n, rows)) && $.t($.lt(1n, $.mul($.mul(order, r), r))))) {
-return sum_up([$.div($.mul($.mul(order, r), r), 2n), $.div(_without([order, r]), $.sub(order, 1n))]);
-}
-return $.mul($.div(_minus_log_one_plus([$.div($.mul($.mul($.mul($.neg(order), $.sub(order, 1n)), r), r), $.add(1n, r))]), $.sub(order, 1n)), $.add(1n, 1e-12));
-});
-several_zero_out_hessian = $.fn("several_zero_out_hessian", ["*", "order", "ratio", "rows"], {"rows": 1n}, function (order, ratio, rows) {
-let r;
-r = $.mul(rows, ratio);
-if (!$.t(_valid([order, r]))) {
-return $.libraries["math"].inf;
-}
-return $.b.max([$.div(_without([order, r]), $.sub(order, 1n)), $.mul($.div($.mul($.mul(order, r), r), 2n), $.add(1n, $.mul(4n, UNIT)))]);
-});
-several_replace_hessian = $.fn("several_replace_hessian", ["*", "order", "ratio", "rows"], {"rows": 1n}, function (order, ratio, rows) {
-let single;
-single = several_zero_out_hessian([], {"order": order, "ratio": ratio, "rows": rows});
-return ($.t($.lt(single, $.libraries["math"].inf)) ? sum_up([$.div($.mul(order, $.pow($.mul(rows, ratio), 2n)), 2n), single]) : $.libraries["math"].inf);
-});
-weakly_convex_zero_out_hessian = $.fn("weakly_convex_zero_out_hessian", ["*", "order", "ratio", "below"], {}, function (order, ratio, below) {
-if (!$.t(_valid([order, ratio, below]))) {
-return $.libraries["math"].inf;
-}
-return $.div($.b.max([(function* ($first) { for (const $v1 of $.each($first)) { let h; h = $v1; for (const $v2 of $.each($.tuple([ratio, $.neg(below)]))) { let r; r = $v2; yield h([order, r]); }} })($.tuple([_with, _without]))]), $.sub(order, 1n));
-});
-weakly_convex_replace_hessian = $.fn("weakly_convex_replace_hessian", ["*", "order", "ratio", "below"], {}, function (order, ratio, below) {
-let opposite, q, rest;
-if (!$.t(_valid([order, ratio, below]))) {
-return $.libraries["math"].inf;
-}
-{const $v3 = [order, $.sub(order, 1n)];q = $v3[0];rest = $v3[1];}
-opposite = $.fn("opposite", ["second", "first"], {}, function (second, first) {
-return sum_up([$.mul(q, $.libraries["math"].log1p([second])), $.mul($.neg(rest), $.libraries["math"].log1p([first])), _minus_log_one_plus([$.mul(q, second), $.mul($.neg(rest), first)])]);
-});
-return $.mul($.div($.b.max([$.add(_with([q, ratio]), _without([q, ratio])), $.add(_with([q, $.neg(below)]), _without([q, $.neg(below)])), opposite([ratio, $.neg(below)]), opposite([$.neg(below), ratio])]), rest), $.add(1n, $.mul(4n, UNIT)));
-});
-LARGEST_KAPPA = 0.25;
-SMOOTHING = 12.0;
-_LOG2 = $.libraries["math"].log([2n]);
-flow_constant = $.fn("flow_constant", ["*", "kappa"], {}, function (kappa) {
-let square;
-if (!$.t((($v4, $v5, $v6) => $.le($v4, $v5) && $.le($v5, $v6))(0n, kappa, LARGEST_KAPPA))) {
-return $.libraries["math"].inf;
-}
-square = $.mul($.mul(_LOG2, kappa), kappa);
-return $.add($.add(1n, $.div($.mul(2n, square), $.add(1n, $.libraries["math"].sqrt([$.sub(1n, $.mul(8n, square))])))), $.mul(4n, UNIT));
-});
-gdp = $.fn("gdp", ["*", "lipschitz", "noise", "ratio", "rows", "worlds", "blocks"], {"rows": 1n, "worlds": 1n, "blocks": 1n}, function (lipschitz, noise, ratio, rows, worlds, blocks) {
-let kappa, shift;
-if (!$.t($.lt(0n, noise))) {
-return $.libraries["math"].inf;
-}
-shift = $.div(lipschitz, noise);
-kappa = ($.t(ratio) ? $.mul($.div(ratio, shift), $.add(1n, $.mul(4n, UNIT))) : 0.0);
-return $.mul($.mul($.mul($.mul($.mul(rows, worlds), $.libraries["math"].sqrt([blocks])), shift), flow_constant([], {"kappa": kappa})), $.add(1n, $.mul(8n, UNIT)));
-});
-spread = $.fn("spread", ["*", "gradient_tolerance", "strong_convexity", "grid", "dimension"], {}, function (gradient_tolerance, strong_convexity, grid, dimension) {
-return $.mul($.add($.div($.mul(2n, gradient_tolerance), strong_convexity), $.mul(grid, $.libraries["math"].sqrt([dimension]))), $.add(1n, $.mul(8n, UNIT)));
-});
-deletion_spread = $.fn("deletion_spread", ["*", "gradient_tolerance", "strong_convexity", "grid", "dimension"], {}, function (gradient_tolerance, strong_convexity, grid, dimension) {
-return $.mul($.add($.div(gradient_tolerance, strong_convexity), $.mul(grid, $.libraries["math"].sqrt([dimension]))), $.add(1n, $.mul(8n, UNIT)));
-});
-inexact_rate = $.fn("inexact_rate", ["*", "spread", "output_noise"], {}, function (spread, output_noise) {
-return $.div(_square([spread, output_noise]), 2n);
-});
-inexact_gdp = $.fn("inexact_gdp", ["*", "spread", "output_noise", "grid"], {}, function (spread, output_noise, grid) {
-let left;
-left = $.sub($.pow(output_noise, 2n), $.pow($.mul(SMOOTHING, grid), 2n));
-if (!$.t($.lt(0n, left))) {
-return ($.t(spread) ? $.libraries["math"].inf : 0.0);
-}
-return $.libraries["math"].sqrt([_square([spread, $.libraries["math"].sqrt([left])])]);
-});
-_square = $.fn("_square", ["spread", "deviation"], {}, function (spread, deviation) {
-if (!$.t($.lt(0n, deviation))) {
-return ($.t(spread) ? $.libraries["math"].inf : 0.0);
-}
-return $.mul($.pow($.div(spread, deviation), 2n), $.add(1n, $.mul(16n, UNIT)));
-});
-output_noise = $.fn("output_noise", ["*", "share", "noise", "records", "dimension", "hessian_trace"], {}, function (share, noise, records, dimension, hessian_trace) {
-return $.div($.mul($.div($.mul($.libraries["math"].sqrt([share]), noise), records), dimension), hessian_trace);
-});
-block_variances = $.fn("block_variances", ["*", "categories", "constant"], {"constant": true}, function (categories, constant) {
-let roots;
-roots = [...(function* ($first) { for (const $v7 of $.each($first)) { let k; k = $v7; yield $.libraries["math"].sqrt([k]); } })($.tuple([...$.each(categories), ...$.each(($.t(constant) ? $.tuple([1n]) : $.tuple([])))]))];
-return $.b.tuple([(function* ($first) { for (const $v8 of $.each($first)) { let root; root = $v8; yield $.div($.libraries["math"].fsum([roots]), $.mul($.b.len([roots]), root)); } })(roots)]);
-});
-column_variances = $.fn("column_variances", ["*", "blocks"], {}, function (blocks) {
-let hot;
-hot = $.b.iter([block_variances([], {"categories": [...(function* ($first) { for (const $v9 of $.each($first)) { let k; k = $v9; if (!$.t(k)) continue; yield k; } })(blocks)], "constant": false})]);
-return $.b.tuple([(function* ($first) { for (const $v10 of $.each($first)) { let k; k = $v10; for (const $v11 of $.each(($.t(k) ? $.mul($.tuple([$.b.next([hot])]), k) : $.tuple([1.0])))) { let v; v = $v11; yield v; }} })(blocks)]);
-});
-return {curvature_ratio, highest_order, _minus_log_one_plus, _with, _without, _valid, zero_out_hessian, replace_hessian, several_zero_out_hessian, several_replace_hessian, weakly_convex_zero_out_hessian, weakly_convex_replace_hessian, LARGEST_KAPPA, SMOOTHING, _LOG2, flow_constant, gdp, spread, deletion_spread, inexact_rate, inexact_gdp, _square, output_noise, block_variances, column_variances, UNIT, sum_up};
-})();
-$.modules["bounds.gaussian"] = (() => {
-let _HALF, _GAUSS, _SQRT2, _SQRT_HALF_PI, _LOG_SQRT_2PI, _mills, _mills_slope, gdp_log_delta, gdp_epsilon, gdp_for, gdp_advantage, renyi_advantage, rate_advantage;
-const math = $.libraries["math"];
-const LEAST_LOG = $.modules["bounds.arithmetic"]["LEAST_LOG"];
-const MARGIN = $.modules["bounds.arithmetic"]["MARGIN"];
-const UNIT = $.modules["bounds.arithmetic"]["UNIT"];
-const best_order = $.modules["bounds.arithmetic"]["best_order"];
-const least_safe = $.modules["bounds.arithmetic"]["least_safe"];
-const log_down = $.modules["bounds.arithmetic"]["log_down"];
-const erfcx = $.modules["bounds.tails"]["erfcx"];
-const upper_tail = $.modules["bounds.tails"]["upper_tail"];
-_HALF = $.tuple([$.tuple([0.09501250983763744, 0.1894506104550685]), $.tuple([0.2816035507792589, 0.1826034150449236]), $.tuple([0.45801677765722737, 0.1691565193950025]), $.tuple([0.6178762444026438, 0.1495959888165767]), $.tuple([0.755404408355003, 0.1246289712555339]), $.tuple([0.8656312023878318, 0.09515851168249279]), $.tuple([0.9445750230732326, 0.06225352393864789]), $.tuple([0.9894009349916499, 0.02715245941175409])]);
-_GAUSS = $.b.tuple([(function* ($first) { for (const $v1 of $.each($first)) { let node, weight; {const $v2 = $.unpack($v1, 2, -1);node = $v2[0];weight = $v2[1];} for (const $v3 of $.each($.tuple([$.neg(1n), 1n]))) { let sign; sign = $v3; yield $.tuple([$.mul(sign, node), weight]); }} })(_HALF)]);
-{const $v4 = [$.libraries["math"].sqrt([2n]), $.libraries["math"].sqrt([$.div($.libraries["math"].pi, 2n)])];_SQRT2 = $v4[0];_SQRT_HALF_PI = $v4[1];}
-_LOG_SQRT_2PI = $.div($.libraries["math"].log([$.mul(2n, $.libraries["math"].pi)]), 2n);
-_mills = $.fn("_mills", ["t"], {}, function (t) {
-return $.mul(_SQRT_HALF_PI, erfcx([$.div(t, _SQRT2)]));
-});
-_mills_slope = $.fn("_mills_slope", ["t"], {}, function (t) {
-let tail, term;
-if ($.t($.lt(t, 3n))) {
-return $.sub(1n, $.mul(t, _mills([t])));
-}
-tail = 0.0;
-for (const $v5 of $.each($.b.range([60n, 0n, $.neg(1n)]))) {
-term = $v5;
-tail = $.div(term, $.add(t, tail));
-}
-return $.div(tail, $.add(t, tail));
-});
-gdp_log_delta = $.fn("gdp_log_delta", ["*", "mu", "epsilon"], {}, function (mu, epsilon) {
-let a, b, delta, density, exponent, far, log_drop, mean, slack, value, wobble;
-if ($.t($.eq(mu, 0n))) {
-return $.neg($.libraries["math"].inf);
-}
-if ($.t($.eq(mu, $.libraries["math"].inf))) {
-return 0.0;
-}
-far = $.div(epsilon, mu);
-{const $v6 = [$.sub(far, $.div(mu, 2n)), $.add(far, $.div(mu, 2n))];a = $v6[0];b = $v6[1];}
-if ($.t($.lt(1e+150, a))) {
-return LEAST_LOG;
-}
-wobble = $.mul($.mul(4n, UNIT), b);
-if ($.t($.lt(a, $.neg(1n)))) {
-density = $.libraries["math"].exp([$.sub($.div($.mul($.neg(a), a), 2n), _LOG_SQRT_2PI)]);
-delta = $.sub(upper_tail([a]), $.mul(density, _mills([b])));
-return $.b.min([0.0, $.add($.add($.libraries["math"].log([delta]), $.mul(density, wobble)), $.mul(64n, UNIT))]);
-}
-if ($.t($.lt(1000000.0, a))) {
-log_drop = $.b.min([$.sub($.libraries["math"].log([mu]), $.mul(2n, $.libraries["math"].log([a]))), $.neg($.libraries["math"].log([a]))]);
-} else {
-if ($.t($.lt(mu, 0.5))) {
-mean = $.libraries["math"].fsum([(function* ($first) { for (const $v7 of $.each($first)) { let node, weight; {const $v8 = $.unpack($v7, 2, -1);node = $v8[0];weight = $v8[1];} yield $.mul(weight, _mills_slope([$.add(far, $.mul($.div(mu, 2n), node))])); } })(_GAUSS)]);
-log_drop = $.add($.libraries["math"].log([$.div(mu, 2n)]), $.libraries["math"].log([mean]));
-} else {
-log_drop = $.libraries["math"].log([$.sub($.mul(_mills([a]), $.add(1n, $.mul(32n, UNIT))), _mills([b]))]);
-}
-}
-exponent = $.div($.mul(a, a), 2n);
-slack = $.add($.add(MARGIN, $.mul($.mul(4n, UNIT), exponent)), $.mul($.add($.b.abs([a]), 2n), wobble));
-value = $.add($.sub($.sub(log_drop, exponent), _LOG_SQRT_2PI), slack);
-return $.b.max([LEAST_LOG, $.b.min([0.0, value])]);
-});
-gdp_epsilon = $.fn("gdp_epsilon", ["*", "mu", "delta"], {}, function (mu, delta) {
-let chernoff, log_delta, safe;
-if (($.t($.eq(mu, 0n)) || $.t($.le(1n, delta)))) {
-return 0.0;
-}
-if (($.t($.le(delta, 0n)) || $.t($.lt(1e+150, mu)))) {
-return $.libraries["math"].inf;
-}
-log_delta = log_down([delta]);
-safe = $.fn("safe", ["epsilon"], {}, function (epsilon) {
-return $.le(gdp_log_delta([], {"mu": mu, "epsilon": epsilon}), log_delta);
-});
-if ($.t(safe([0.0]))) {
-return 0.0;
-}
-chernoff = $.add($.add($.div($.mul(mu, mu), 2n), $.mul(mu, $.libraries["math"].sqrt([$.mul(2n, $.neg(log_delta))]))), mu);
-return least_safe([safe], {"guess": chernoff, "factor": 16n});
-});
-gdp_for = $.fn("gdp_for", ["*", "epsilon", "delta"], {}, function (epsilon, delta) {
-let log_delta, safe;
-log_delta = log_down([delta]);
-safe = $.fn("safe", ["inverse"], {}, function (inverse) {
-return $.le(gdp_log_delta([], {"mu": $.div(1n, inverse), "epsilon": epsilon}), log_delta);
-});
-return $.libraries["math"].nextafter([$.div(1n, least_safe([safe], {"guess": 1.0, "factor": 4n})), 0.0]);
-});
-gdp_advantage = $.fn("gdp_advantage", ["*", "mu"], {}, function (mu) {
-return $.b.min([1.0, $.mul($.libraries["math"].erf([$.div(mu, $.libraries["math"].sqrt([8n]))]), $.add(1n, MARGIN))]);
-});
-renyi_advantage = $.fn("renyi_advantage", ["*", "order", "renyi"], {}, function (order, renyi) {
-let beyond, least, limit, rest;
-if ($.t($.eq(renyi, 0n))) {
-return 0.0;
-}
-rest = $.sub(order, 1n);
-limit = $.mul($.mul(rest, renyi), $.add(1n, MARGIN));
-beyond = $.fn("beyond", ["s"], {}, function (s) {
-if ($.t($.lt($.mul(order, s), 1n))) {
-return $.lt(limit, $.libraries["math"].log1p([$.div($.mul($.mul(2n, $.libraries["math"].sinh([$.div($.mul(order, s), 2n)])), $.libraries["math"].sinh([$.div($.mul(rest, s), 2n)])), $.libraries["math"].cosh([$.div(s, 2n)]))]));
-}
-return $.lt($.add(limit, $.mul($.mul($.mul(4n, UNIT), order), s)), $.sub($.add($.mul(rest, s), $.libraries["math"].log1p([$.libraries["math"].exp([$.mul($.neg($.sub($.mul(2n, order), 1n)), s)])])), $.libraries["math"].log1p([$.libraries["math"].exp([$.neg(s)])])));
-});
-least = least_safe([beyond], {"guess": 1e-150, "factor": 8n, "below": 1e-151, "most": 1000.0});
-return $.b.min([1.0, $.mul($.libraries["math"].tanh([$.div(least, 2n)]), $.add(1n, MARGIN))]);
-});
-rate_advantage = $.fn("rate_advantage", ["*", "rate"], {}, function (rate) {
-let at;
-at = $.fn("at", ["order"], {}, function (order) {
-return renyi_advantage([], {"order": order, "renyi": $.mul(order, rate)});
-});
-return ($.t($.lt(0n, rate)) ? at([best_order([at], {"high": 1000000000.0, "points": 36n, "rounds": 16n})]) : 0.0);
-});
-return {_HALF, _GAUSS, _SQRT2, _SQRT_HALF_PI, _LOG_SQRT_2PI, _mills, _mills_slope, gdp_log_delta, gdp_epsilon, gdp_for, gdp_advantage, renyi_advantage, rate_advantage, least_safe, log_down, LEAST_LOG, UNIT, MARGIN, upper_tail, erfcx, best_order};
-})();
-$.modules["bounds.block_passes"] = (() => {
-let _STEEPER, _SECOND_ORDER, step_sizes, largest_step_size, fuller, carried, rounding;
-const UNIT = $.modules["bounds.arithmetic"]["UNIT"];
-_STEEPER = $.mul(64n, UNIT);
-_SECOND_ORDER = 1.01;
-step_sizes = $.fn("step_sizes", ["*", "first", "last", "passes", "blocks", "strong_convexity"], {}, function (first, last, passes, blocks, strong_convexity) {
-let ratio;
-ratio = $.div(last, first);
-return $.b.tuple([(function* ($first) { for (const $v1 of $.each($first)) { let number; number = $v1; yield $.div($.mul(first, $.pow(ratio, $.div(number, $.b.max([$.sub(passes, 1n), 1n])))), $.mul(strong_convexity, blocks)); } })($.b.range([passes]))]);
-});
-largest_step_size = $.fn("largest_step_size", ["*", "strong_convexity", "curvature", "blocks", "records"], {}, function (strong_convexity, curvature, blocks, records) {
-return $.mul($.div(2n, $.add($.mul(2n, strong_convexity), $.mul(fuller([], {"blocks": blocks, "records": records}), curvature))), $.sub(1n, $.mul(4n, UNIT)));
-});
-fuller = $.fn("fuller", ["*", "blocks", "records"], {}, function (blocks, records) {
-return $.mul($.add(1n, $.div(blocks, records)), $.add(1n, $.mul(4n, UNIT)));
-});
-carried = $.fn("carried", ["*", "step_sizes", "strong_convexity", "blocks"], {}, function (step_sizes, strong_convexity, blocks) {
-let apart, end, farthest, number, place, rate, step_size;
-farthest = 0.0;
-for (const $v2 of $.each($.tuple([0n, $.sub(blocks, 1n)]))) {
-end = $v2;
-apart = 0.0;
-for (const $v3 of $.each($.b.enumerate([step_sizes]))) {
-{const $v4 = $.unpack($v3, 2, -1);number = $v4[0];step_size = $v4[1];}
-rate = $.mul(step_size, strong_convexity);
-place = ($.t($.eq($.mod(number, 2n), 0n)) ? end : $.sub($.sub(blocks, 1n), end));
-apart = $.add($.mul(apart, $.pow($.sub(1n, rate), blocks)), $.mul($.mul(rate, blocks), $.pow($.sub(1n, rate), $.sub($.sub(blocks, 1n), place))));
-}
-farthest = $.b.max([farthest, apart]);
-}
-return $.mul(farthest, $.add($.add(1n, 1e-09), $.mul($.mul(_STEEPER, blocks), $.b.len([step_sizes]))));
-});
-rounding = $.fn("rounding", ["*", "step_sizes", "strong_convexity", "gradient_error", "lipschitz", "regularization", "weights_norm"], {}, function (step_sizes, strong_convexity, gradient_error, lipschitz, regularization, weights_norm) {
-let least, moved, steepest;
-steepest = $.add(lipschitz, $.mul(regularization, weights_norm));
-least = $.mul($.mul($.b.min([step_sizes]), strong_convexity), $.sub(1n, _STEEPER));
-moved = $.div($.add(gradient_error, $.mul($.mul(3n, UNIT), steepest)), strong_convexity);
-return $.mul(_SECOND_ORDER, $.add(moved, $.div($.mul($.mul(2n, UNIT), weights_norm), least)));
-});
-return {_STEEPER, _SECOND_ORDER, step_sizes, largest_step_size, fuller, carried, rounding, UNIT};
-})();
 $.modules["papers.paper"] = (() => {
-let QUESTIONS, ABOUT, COMMANDS, paper, _block, _lines, _claimed, _head, _said, _request, _tables, _evidence, audit_name, _foot, _moment, _number, _filled;
+let QUESTIONS, ABOUT, UNITS, COMMANDS, TITLES, STATED, paper, _block, _lines, _claimed, title_of, _head, _said, _stated, _request, _tables, _evidence, audit_name, _foot, _moment, _number, _quoted, _filled;
 const Mapping = $.libraries["collections.abc"]["Mapping"];
 const Any = $.libraries["typing"]["Any"];
 const KEYS = $.modules["evidence.claims"]["KEYS"];
 const Claim = $.modules["evidence.claims"]["Claim"];
 const sentence = $.modules["evidence.claims"]["sentence"];
 const fill = $.modules["privacy.sentences"]["fill"];
+const without_quotes = $.modules["privacy.sentences"]["without_quotes"];
 const figure = $.modules["papers.catalogue"]["figure"];
 const labels = $.libraries["papers.catalogue"]["labels"];
 QUESTIONS = $.dict([["used", "Was the record ever in the data? (a record against no record)"], ["which", "Was it this content or another? (two records, one of which was there)"]]);
 ABOUT = $.dict([["erased.later", "what was erased, from every model since"], ["erased.all", "what was erased, from all models ever published"], ["erased.before", "what was erased, from all models so far"], ["replaced.later", "the content before the rectification, from every model since"], ["replaced.all", "the content before the rectification, from all models ever published"], ["replaced.before", "the content before the rectification, from all models so far"], ["present.one", "a record still there, from the last model alone"], ["present.all", "a record still there, from all models"]]);
+UNITS = $.dict([["record", "{text}, each record another person's"], ["person", "{text}, all rows of a person, at most {n}"], ["row", "{text}, each row by itself"]]);
 COMMANDS = $.dict([["to-do.budget", "relearn STORE"], ["to-do.total", "relearn STORE"], ["to-do.publish", "publish STORE"], ["to-do.tell", "register letter STORE REQUEST; register inform STORE REQUEST"], ["to-do.recipients", "register recipients STORE REQUEST --count N"], ["to-do.withdraw", "publish-to STORE"], ["to-do.backups", "register backups STORE REQUEST --until DAY"]]);
+TITLES = $.dict([["erased", "Erasure certificate"], ["restricted", "Restriction certificate"], ["lifted", "Certificate of a lifted restriction"]]);
+STATED = $.tuple(["models", "purposes", "contact", "complaint.to"]);
 paper = $.fn("paper", ["certificate", "code"], {}, function (certificate, code) {
-let told, words;
+let open_, told, words;
 words = labels([code]);
 told = _claimed([$.gi(certificate, "claims"), code]);
-return [...$.each(_head([certificate, words])), ...$.each(_said([words, told], {"pending": !$.eq($.gi($.gi(certificate, "action"), "status"), "published")})), ...$.each(_request([certificate, words])), _block(["annex", $.gi(words, "Annex: the figures, what they rest on, and how to check them")]), ...$.each(_tables([$.gi(certificate, "claims"), words, code])), _block(["heading", $.gi(words, "Assumptions")]), _lines(["list", $.gi(told, "condition")]), ...$.each(_evidence([certificate, words])), _block(["footer", _foot([certificate, words])])];
+open_ = $.either(!$.eq($.gi($.gi(certificate, "action"), "status"), "published"), () => $.b.any([(function* ($first) { for (const $v1 of $.each($first)) { let claim; claim = $v1; yield $.eq($.gi(claim, "key"), "residue.found"); } })($.gi(certificate, "claims"))]));
+return [...$.each(_head([certificate, words])), ...$.each(_said([words, told], {"warning": open_})), ...$.each(_stated([certificate, words, $.gi(told, "stated")])), ...$.each(_request([certificate, words])), _block(["annex", $.gi(words, "Annex: the figures, what they rest on, and how to check them")]), ...$.each(_tables([$.gi(certificate, "claims"), words, code])), _block(["heading", $.gi(words, "Assumptions")]), _lines(["list", $.gi(told, "condition")]), ...$.each(_evidence([certificate, words])), _block(["footer", _foot([certificate, words])])];
 });
 _block = $.fn("_block", ["kind", "text"], {}, function (kind, text) {
 return $.dict([["kind", kind], ["text", text]]);
 });
 _lines = $.fn("_lines", ["kind", "lines"], {}, function (kind, lines) {
-return $.dict([["kind", kind], ["lines", $.b.list([lines])]]);
+return $.dict([["kind", kind], ["lines", [...(function* ($first) { for (const $v2 of $.each($first)) { let line; line = $v2; yield ($.t($.b.isinstance([line, $.b.str])) ? [line] : line); } })(lines)]]]);
 });
 _claimed = $.fn("_claimed", ["claims", "code"], {}, function (claims, code) {
 let claim, kind, one, text, told;
-told = $.dict((function* ($first) { for (const $v1 of $.each($first)) { let kind; kind = $v1; yield [kind, []]; } })($.tuple(["plain", "notice", "condition", "uncovered", "duty"])));
-for (const $v2 of $.each(claims)) {
-one = $v2;
+told = $.dict((function* ($first) { for (const $v3 of $.each($first)) { let kind; kind = $v3; yield [kind, []]; } })($.tuple(["plain", "notice", "condition", "uncovered", "duty", "stated"])));
+for (const $v4 of $.each(claims)) {
+one = $v4;
 claim = Claim([$.gi(one, "key"), $.gi(one, "values"), $.b.tuple([$.gi(one, "conditions")])]);
-kind = $.ga($.gi(KEYS, $.ga(claim, "key")), "role");
+kind = ($.t($.has(STATED, $.ga(claim, "key"))) ? "stated" : $.ga($.gi(KEYS, $.ga(claim, "key")), "role"));
 text = sentence([claim, code]);
 if ($.t($.eq(kind, "duty"))) {
-text = ("" + $.formatted(text, "", "") + " (`noisygd-delete " + $.formatted($.gi(COMMANDS, $.ga(claim, "key")), "", "") + "`)");
+text = [("" + $.formatted(text, "", "") + " ("), ("" + "noisygd-delete " + $.formatted($.gi(COMMANDS, $.ga(claim, "key")), "", "")), ")"];
 }
 if (!$.t($.cm($.ga(claim, "key"), "startswith", ["present."]))) {
 $.cm($.gi(told, ($.t($.has(told, kind)) ? kind : "plain")), "append", [text]);
@@ -3719,21 +3894,51 @@ $.cm($.gi(told, ($.t($.has(told, kind)) ? kind : "plain")), "append", [text]);
 }
 return told;
 });
-_head = $.fn("_head", ["certificate", "words"], {}, function (certificate, words) {
-let identity, who;
-identity = $.gi(certificate, "identity");
-who = $.either($.cm(identity, "get", ["controller"]), () => $.gi(words, "Controller not named"));
-return [_block(["title", $.gi(words, "Erasure certificate")]), _lines(["lead", [("" + $.formatted(who, "", "") + " \u00b7 " + $.formatted($.gi(words, "issued"), "", "") + " " + $.formatted(_moment([$.gi(identity, "issued"), words]), "", "")), $.gi(identity, "certificate_id")]])];
+title_of = $.fn("title_of", ["certificate"], {}, function (certificate) {
+let notices;
+notices = $.gi($.gi(certificate, "request"), "notices");
+if ($.t(!$.is($.cm(notices, "get", ["put_back"]), null))) {
+return $.gi(TITLES, "lifted");
+}
+return $.gi(TITLES, ($.t($.is($.cm(notices, "get", ["set_aside"]), null)) ? "erased" : "restricted"));
 });
-_said = $.fn("_said", ["words", "told", "*", "pending"], {}, function (words, told, pending) {
-let blocks, guessing;
+_head = $.fn("_head", ["certificate", "words"], {}, function (certificate, words) {
+let identity, named, who;
+identity = $.gi(certificate, "identity");
+named = $.gi(identity, "controller");
+who = ($.t($.is(named, null)) ? $.gi(words, "Controller not named") : _quoted([named, words]));
+return [_block(["title", $.gi(words, title_of([certificate]))]), _lines(["lead", [("" + $.formatted(who, "", "") + " \u00b7 " + $.formatted($.gi(words, "issued"), "", "") + " " + $.formatted(_moment([$.gi(identity, "issued"), words]), "", "")), $.gi(identity, "certificate_id")]])];
+});
+_said = $.fn("_said", ["words", "told", "*", "warning"], {}, function (words, told, warning) {
+let guessing;
 guessing = [$.gi(words, "Guessing is right 50 times in 100.")];
-blocks = [_block(["heading", $.gi(words, "In plain words")]), _lines([($.t(pending) ? "warning" : "box"), [...$.each($.gi(told, "plain")), ...$.each((function* ($first) { for (const $v3 of $.each($first)) { let one; one = $v3; if (!$.t(!$.has($.gi(told, "plain"), one))) continue; yield one; } })(guessing))]]), _block(["heading", $.gi(words, "What to do next")]), _lines(["list", $.gi(told, "duty")]), _block(["heading", $.gi(words, "For the person concerned")]), _lines(["list", $.gi(told, "notice")]), _block(["heading", $.gi(words, "Not covered")]), _lines(["list", $.gi(told, "uncovered")])];
-return blocks;
+return [_block(["heading", $.gi(words, "In plain words")]), _lines([($.t(warning) ? "warning" : "box"), [...$.each($.gi(told, "plain")), ...$.each((function* ($first) { for (const $v5 of $.each($first)) { let one; one = $v5; if (!$.t(!$.has($.gi(told, "plain"), one))) continue; yield one; } })(guessing))]]), _block(["heading", $.gi(words, "What to do next")]), _lines(["list", $.gi(told, "duty")]), _block(["heading", $.gi(words, "For the person concerned")]), _lines(["list", $.gi(told, "notice")]), _block(["heading", $.gi(words, "Not covered")]), _lines(["list", $.gi(told, "uncovered")])];
+});
+_stated = $.fn("_stated", ["certificate", "words", "lines"], {}, function (certificate, words, lines) {
+let counted, evidence, found, high, low, measured, place, remedy, result;
+{const $v6 = [$.gi(certificate, "evidence"), $.b.list([lines])];evidence = $v6[0];found = $v6[1];}
+if ($.t($.is($.gi(evidence, "checked"), null))) {
+$.cm(found, "append", [$.gi(words, "no check of the store is recorded here")]);
+} else {
+$.cm(found, "append", [("" + $.formatted($.gi(words, "noted when it was issued"), "", "") + ": " + $.formatted(_quoted([$.gi(evidence, "checked"), words]), "", ""))]);
+}
+for (const $v7 of $.each($.gi(evidence, "residue"))) {
+place = $v7;
+counted = ($.t($.gi(place, "found")) ? ("" + " (" + $.formatted($.gi(place, "found"), "", "") + " " + $.formatted($.gi(words, "of the texts looked for"), "", "") + ")") : "");
+remedy = ($.t($.gi(place, "remedy")) ? ("" + ". " + $.formatted(_quoted([$.gi(place, "remedy"), words]), "", "")) : "");
+$.cm(found, "append", [("" + $.formatted(_quoted([$.gi(place, "place"), words]), "", "") + ": " + $.formatted($.gi(words, $.gi(place, "verdict")), "", "") + $.formatted(counted, "", "") + $.formatted(remedy, "", ""))]);
+}
+for (const $v8 of $.each($.gi(evidence, "audit"))) {
+result = $v8;
+{const $v9 = [_number([$.gi(result, "measured_lower_bound"), words]), _number([$.gi(result, "claimed_advantage"), words])];low = $v9[0];high = $v9[1];}
+measured = _filled([$.gi(words, "advantage measured at least {n}, compared with {n2}")], {"n": low, "n2": high});
+$.cm(found, "append", [("" + $.formatted($.gi(words, "audit"), "", "") + " " + $.formatted(_quoted([audit_name([$.gi(result, "name"), words]), words]), "", "") + ": " + $.formatted(measured, "", ""))]);
+}
+return [_block(["heading", $.gi(words, "In the operator's words, which nothing here checks")]), _lines(["stated", found])];
 });
 _request = $.fn("_request", ["certificate", "words"], {}, function (certificate, words) {
-let action, edited, missing, received, request, rows;
-{const $v4 = [$.gi(certificate, "request"), $.gi(certificate, "action")];request = $v4[0];action = $v4[1];}
+let action, edited, missing, received, request, rows, token, told;
+{const $v10 = [$.gi(certificate, "request"), $.gi(certificate, "action")];request = $v10[0];action = $v10[1];}
 edited = ("" + $.formatted(_moment([$.cm(request, "get", ["edited"]), words]), "", "") + ": " + $.formatted($.sub($.gi(request, "rows"), $.gi(request, "replaced")), "", "") + " " + $.formatted($.gi(words, "deleted"), "", ""));
 if ($.t($.gi(request, "replaced"))) {
 edited = ("" + $.formatted(edited, "", "") + ", " + $.formatted($.gi(request, "replaced"), "", "") + " " + $.formatted($.gi(words, "replaced (rectification)"), "", ""));
@@ -3742,75 +3947,67 @@ if ($.t($.gi(request, "inserted"))) {
 edited = ("" + $.formatted(edited, "", "") + ", " + $.formatted($.gi(request, "inserted"), "", "") + " " + $.formatted($.gi(words, "inserted (nothing erased)"), "", ""));
 }
 received = $.cm(request, "get", ["received"]);
-missing = _filled([$.gi(words, "not stated by the operator; state it with: {text}")], {"text": "`noisygd-delete certificate --received TIME`"});
-rows = [[$.gi(words, "Request"), $.either($.cm(request, "get", ["request_id"]), () => $.gi(words, "no request id was given"))], [$.gi(words, "Received"), ($.t($.is(received, null)) ? missing : _moment([received, words]))], [$.gi(words, "Rows edited"), edited], [$.gi(words, "Model without them published"), _moment([$.cm(request, "get", ["served"]), words])], [$.gi(words, "Status"), $.gi(words, $.gi(action, "status"))], [$.gi(words, "Release"), ($.t($.is($.gi(action, "release"), null)) ? $.gi(words, "none") : $.b.str([$.gi(action, "release")]))], [$.gi(words, "Model before"), $.either($.cm(action, "get", ["model_before_sha256"]), () => "\u2013")], [$.gi(words, "Model after"), $.either($.cm(action, "get", ["model_after_sha256"]), () => "\u2013")]];
-return [_block(["heading", $.gi(words, "Request and action")]), $.dict([["kind", "facts"], ["rows", rows]])];
+token = $.gi(request, "request_id");
+missing = [_filled([$.gi(words, "not stated by the operator; state it with: {text}")], {"text": ""}), "noisygd-delete certificate --received TIME"];
+rows = [[$.gi(words, "Request"), ($.t($.is(token, null)) ? $.gi(words, "no request id was given") : _quoted([token, words]))], [$.gi(words, "Received"), ($.t($.is(received, null)) ? missing : _moment([received, words]))], [$.gi(words, "Rows edited"), edited], [$.gi(words, "Model without them published"), _moment([$.cm(request, "get", ["served"]), words])], [$.gi(words, "Status"), $.gi(words, $.gi(action, "status"))], [$.gi(words, "Release"), ($.t($.is($.gi(action, "release"), null)) ? $.gi(words, "none") : $.b.str([$.gi(action, "release")]))], [$.gi(words, "Model before"), $.either($.cm(action, "get", ["model_before_sha256"]), () => "\u2013")], [$.gi(words, "Model after"), $.either($.cm(action, "get", ["model_after_sha256"]), () => "\u2013")]];
+told = [...(function* ($first) { for (const $v11 of $.each($first)) { let name, value; {const $v12 = $.unpack($v11, 2, -1);name = $v12[0];value = $v12[1];} yield [name, ($.t($.b.isinstance([value, $.b.str])) ? [value] : value)]; } })(rows)];
+return [_block(["heading", $.gi(words, "Request and action")]), $.dict([["kind", "facts"], ["rows", told]])];
 });
 _tables = $.fn("_tables", ["claims", "words", "code"], {}, function (claims, words, code) {
-let about, blocks, cells, claim, first, found, group, head, only, question, rows, unit, values;
+let about, blocks, cells, claim, ever, first, found, group, head, only, question, rows, unit, values;
 found = $.dict([]);
-for (const $v5 of $.each(claims)) {
-claim = $v5;
+for (const $v13 of $.each(claims)) {
+claim = $v13;
 if ($.t($.eq($.ga($.gi(KEYS, $.gi(claim, "key")), "role"), "figure"))) {
 $.cm($.cm(found, "setdefault", [$.gi($.gi(claim, "values"), "question"), []]), "append", [claim]);
 }
 }
 blocks = [_block(["heading", $.gi(words, "Guarantees")])];
-for (const $v6 of $.each($.cm(found, "items", []))) {
-{const $v7 = $.unpack($v6, 2, -1);question = $v7[0];group = $v7[1];}
+for (const $v14 of $.each($.cm(found, "items", []))) {
+{const $v15 = $.unpack($v14, 2, -1);question = $v15[0];group = $v15[1];}
 first = $.gi($.gi(group, 0n), "values");
 head = [$.gi(words, "About"), $.gi(words, "right, of 100"), ("" + "\u03b5, \u03b4 = " + $.formatted(_number([$.gi(first, "delta"), words]), "", "")), ("" + "\u03bc, " + $.formatted($.gi(words, "Gaussian"), "", ""))];
 if ($.t(!$.is($.gi(first, "order"), null))) {
 $.cm(head, "append", [("" + $.formatted($.gi(words, "R\u00e9nyi"), "", "") + " \u03b5, q = " + $.formatted(_number([$.gi(first, "order"), words]), "", ""))]);
 }
 rows = [];
-for (const $v8 of $.each(group)) {
-claim = $v8;
+for (const $v16 of $.each(group)) {
+claim = $v16;
 values = $.gi(claim, "values");
 cells = [$.b.str([$.gi(values, "of_hundred")]), _number([$.gi(values, "epsilon"), words]), _number([$.gi(values, "gdp"), words])];
 if ($.t(!$.is($.gi(first, "order"), null))) {
 $.cm(cells, "append", [_number([$.gi(values, "renyi"), words])]);
 }
-unit = _filled([$.gi(words, "{text}, {n} row(s) per person")], {"text": $.gi(values, "worlds"), "n": $.b.str([$.gi(values, "rows_per_person")])});
-only = $.cm("; ", "join", [(function* ($first) { for (const $v9 of $.each($first)) { let name; name = $v9; yield sentence([Claim([name, $.dict([])]), code]); } })($.gi(claim, "conditions"))]);
+unit = _filled([$.gi(words, $.gi(UNITS, $.gi(values, "unit")))], {"text": $.gi(values, "worlds"), "n": $.b.str([$.gi(values, "rows_per_person")])});
+only = $.cm("; ", "join", [(function* ($first) { for (const $v17 of $.each($first)) { let name; name = $v17; yield sentence([Claim([name, $.dict([])]), code]); } })($.gi(claim, "conditions"))]);
 about = ("" + $.formatted($.gi(words, $.gi(ABOUT, $.gi(claim, "key"))), "", "") + " (" + $.formatted(unit, "", "") + $.formatted(($.t(only) ? ("" + "; " + $.formatted(only, "", "")) : ""), "", "") + ")");
 $.cm(rows, "append", [[about, ...$.each(cells)]]);
 }
 $.cm(blocks, "append", [$.dict([["kind", "table"], ["text", $.gi(words, $.gi(QUESTIONS, question))], ["head", head], ["rows", rows]])]);
 }
+ever = [...(function* ($first) { for (const $v18 of $.each($first)) { let one; one = $v18; if (!$.t($.eq($.ga($.gi(KEYS, $.gi(one, "key")), "role"), "odds"))) continue; yield Claim([$.gi(one, "key"), $.gi(one, "values"), $.b.tuple([$.gi(one, "conditions")])]); } })(claims)];
+blocks = $.iadd(blocks, [...(function* ($first) { for (const $v19 of $.each($first)) { let claim; claim = $v19; yield _lines(["text", [sentence([claim, code])]]); } })(ever)]);
 $.cm(blocks, "append", [_lines(["text", [$.gi(words, "Every figure is an upper bound, rounded up; guessing is right 50 times of 100.")]])]);
 return blocks;
 });
 _evidence = $.fn("_evidence", ["certificate", "words"], {}, function (certificate, words) {
-let checked, entry, evidence, file, found, high, kept, lines, low, measured, place, remedy, result, signed;
-evidence = $.gi(certificate, "evidence");
-checked = $.cm(evidence, "get", ["checked"]);
-lines = [($.t(checked) ? ("" + $.formatted($.gi(words, "noted when it was issued"), "", "") + ": \u201c" + $.formatted(checked, "", "") + "\u201d") : $.gi(words, "no check of the store is recorded here"))];
-if ($.t($.cm(evidence, "get", ["ledger_entries"]))) {
+let answers, entry, evidence, file, kept, lines, signed;
+{const $v20 = [$.gi(certificate, "evidence"), $.cm(certificate, "get", ["signature"])];evidence = $v20[0];signed = $v20[1];}
+lines = [];
+if ($.t(!$.is($.gi(evidence, "ledger_entries"), null))) {
 entry = _filled([$.gi(words, "issued after entry {n} of the ledger, link {text}")], {"n": $.b.str([$.gi(evidence, "ledger_entries")]), "text": $.slice($.gi(evidence, "ledger_sha256"), null, 16n, null)});
 kept = $.gi(words, "Kept outside the store, the JSON file shows whether an older copy is put back:");
-$.cm(lines, "append", [("" + $.formatted(entry, "", "") + ". " + $.formatted(kept, "", "") + " `noisygd-delete verify STORE --certificate certificate.json`")]);
+$.cm(lines, "append", [[("" + $.formatted(entry, "", "") + ". " + $.formatted(kept, "", "") + " "), "noisygd-delete verify STORE --certificate certificate.json"]]);
 }
-for (const $v10 of $.each($.cm(evidence, "get", ["residue", $.tuple([])]))) {
-place = $v10;
-found = ($.t($.gi(place, "found")) ? ("" + " (" + $.formatted($.gi(place, "found"), "", "") + " " + $.formatted($.gi(words, "of the texts looked for"), "", "") + ")") : "");
-remedy = ($.t($.gi(place, "remedy")) ? ("" + ". " + $.formatted($.gi(place, "remedy"), "", "")) : "");
-$.cm(lines, "append", [("" + $.formatted($.gi(place, "place"), "", "") + ": " + $.formatted($.gi(words, $.gi(place, "verdict")), "", "") + $.formatted(found, "", "") + $.formatted(remedy, "", ""))]);
-}
-for (const $v11 of $.each($.cm(evidence, "get", ["audit", $.tuple([])]))) {
-result = $v11;
-{const $v12 = [_number([$.gi(result, "measured_lower_bound"), words]), _number([$.gi(result, "claimed_advantage"), words])];low = $v12[0];high = $v12[1];}
-measured = _filled([$.gi(words, "advantage measured at least {n}, certified at most {n2}")], {"n": low, "n2": high});
-$.cm(lines, "append", [("" + $.formatted($.gi(words, "audit"), "", "") + " \u201c" + $.formatted(audit_name([$.gi(result, "name"), words]), "", "") + "\u201d: " + $.formatted(measured, "", ""))]);
-}
-signed = $.cm(certificate, "get", ["signature"]);
 $.cm(lines, "append", [($.t($.is(signed, null)) ? $.gi(words, "not signed") : ("" + $.formatted($.gi(words, "signed with Ed25519 by key"), "", "") + " " + $.formatted($.gi(signed, "key_id"), "", "")))]);
 file = $.gi(words, "The signed JSON file is the original; this page says its claims in sentences. To check it offline:");
-return [_block(["heading", $.gi(words, "Stated by the operator")]), _lines(["text", [$.gi(words, "The facts of this page cannot be recomputed; whoever signed answers for them. Every figure and condition follows from them.")]]), _block(["heading", $.gi(words, "Evidence and verification")]), _lines(["list", [...$.each(lines), ("" + $.formatted(file, "", "") + " `noisygd-delete verify-certificate certificate.json --public-key controller.pem.pub`")]])];
+$.cm(lines, "append", [[("" + $.formatted(file, "", "") + " "), "noisygd-delete verify-certificate certificate.json --public-key controller.pem.pub"]]);
+answers = $.gi(words, "The facts of this page cannot be recomputed; whoever signed answers for them. Every figure and condition follows from them.");
+return [_block(["heading", $.gi(words, "Stated by the operator")]), _lines(["text", [answers]]), _block(["heading", $.gi(words, "Evidence and verification")]), _lines(["list", lines])];
 });
 audit_name = $.fn("audit_name", ["name", "words"], {}, function (name, words) {
 let parts;
-parts = [...(function* ($first) { for (const $v13 of $.each($first)) { let part; part = $v13; yield $.cm(words, "get", [("" + "audit." + $.formatted(part, "", ""))]); } })($.cm(name, "split", [": "]))];
+parts = [...(function* ($first) { for (const $v21 of $.each($first)) { let part; part = $v21; yield $.cm(words, "get", [("" + "audit." + $.formatted(part, "", ""))]); } })($.cm(name, "split", [": "]))];
 return ($.t($.has(parts, null)) ? name : $.cm(": ", "join", [$.b.map([$.b.str, parts])]));
 });
 _foot = $.fn("_foot", ["certificate", "words"], {}, function (certificate, words) {
@@ -3834,12 +4031,334 @@ zone = $.slice(when, 19n, null, null);
 return ("" + $.formatted(day, "", "") + ", " + $.formatted($.slice(when, 11n, 16n, null), "", "") + " UTC" + $.formatted(($.t($.has($.tuple(["+00:00", "Z"]), zone)) ? "" : zone), "", ""));
 });
 _number = $.fn("_number", ["value", "words"], {}, function (value, words) {
-return $.cm(figure([value]), "replace", [".", $.gi(words, "decimal")]);
+return $.cm(figure([($.t($.is(value, null)) ? null : $.b.float([value]))]), "replace", [".", $.gi(words, "decimal")]);
+});
+_quoted = $.fn("_quoted", ["text", "words"], {}, function (text, words) {
+return _filled([$.gi(words, "\u201c{text}\u201d")], {"text": without_quotes([text])});
 });
 _filled = $.fn("_filled", ["label", "**values"], {}, function (label, values) {
 return fill([label, $.dict([]), values]);
 });
-return {QUESTIONS, ABOUT, COMMANDS, paper, _block, _lines, _claimed, _head, _said, _request, _tables, _evidence, audit_name, _foot, _moment, _number, _filled, labels, Claim, sentence, KEYS, Any, Mapping, fill, figure};
+return {QUESTIONS, ABOUT, UNITS, COMMANDS, TITLES, STATED, paper, _block, _lines, _claimed, title_of, _head, _said, _stated, _request, _tables, _evidence, audit_name, _foot, _moment, _number, _quoted, _filled, labels, Any, sentence, KEYS, Claim, Mapping, fill, figure, without_quotes};
+})();
+$.modules["bounds.moments"] = (() => {
+let moments_sensitivity, coordinates, moments_gdp;
+const math = $.libraries["math"];
+const UNIT = $.modules["bounds.arithmetic"]["UNIT"];
+const inexact_gdp = $.modules["bounds.objective_perturbation"]["inexact_gdp"];
+moments_sensitivity = $.fn("moments_sensitivity", ["*", "between_records", "rows"], {"rows": 1n}, function (between_records, rows) {
+return $.mul($.mul(rows, ($.t(between_records) ? 2.0 : $.libraries["math"].sqrt([1.5]))), $.add(1n, $.mul(4n, UNIT)));
+});
+coordinates = $.fn("coordinates", ["*", "outputs", "features"], {}, function (outputs, features) {
+return $.add($.mul(outputs, features), $.floordiv($.mul(features, $.add(features, 1n)), 2n));
+});
+moments_gdp = $.fn("moments_gdp", ["*", "sensitivity", "deviation", "coordinates", "grid"], {}, function (sensitivity, deviation, coordinates, grid) {
+let spread;
+spread = $.mul($.add($.div(sensitivity, deviation), $.mul(grid, $.libraries["math"].sqrt([coordinates]))), $.add(1n, $.mul(8n, UNIT)));
+return inexact_gdp([], {"spread": spread, "output_noise": 1.0, "grid": grid});
+});
+return {moments_sensitivity, coordinates, moments_gdp, inexact_gdp, UNIT};
+})();
+$.modules["bounds.exact_steps"] = (() => {
+let MOST_BITS, LEAST_BITS, _HEADROOM, _OUTSIDE, _SECOND_ORDER, _STEEPER, _UNUSUAL, radius, grid_bits, gap, gdp;
+const math = $.libraries["math"];
+const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
+const UNIT = $.modules["bounds.arithmetic"]["UNIT"];
+const SMOOTHING = $.modules["bounds.objective_perturbation"]["SMOOTHING"];
+{const $v1 = [24n, 12n];MOST_BITS = $v1[0];LEAST_BITS = $v1[1];}
+_HEADROOM = 51n;
+_OUTSIDE = 1.001;
+_SECOND_ORDER = 1.01;
+_STEEPER = $.mul(16n, UNIT);
+_UNUSUAL = 37.0;
+radius = $.fn("radius", ["*", "lipschitz", "regularization", "gap_at_zero", "dimension", "noise", "step_size", "strong_convexity"], {}, function (lipschitz, regularization, gap_at_zero, dimension, noise, step_size, strong_convexity) {
+let contraction, far, spread;
+far = $.b.min([$.div(lipschitz, regularization), $.libraries["math"].sqrt([$.div($.mul(2n, gap_at_zero), regularization)])]);
+contraction = $.sub(1n, $.mul(step_size, strong_convexity));
+spread = $.div($.mul($.add($.libraries["math"].sqrt([dimension]), _UNUSUAL), noise), $.libraries["math"].sqrt([$.sub(1n, $.pow(contraction, 2n))]));
+return $.libraries["math"].ldexp([1.0, $.gi($.libraries["math"].frexp([$.add(far, spread)]), 1n)]);
+});
+grid_bits = $.fn("grid_bits", ["*", "radius", "lipschitz", "regularization", "step_size", "noise"], {}, function (radius, lipschitz, regularization, step_size, noise) {
+let reach;
+reach = $.add($.mul(_OUTSIDE, radius), $.mul(step_size, $.add(lipschitz, $.mul(regularization, radius))));
+return $.b.min([MOST_BITS, $.sub(_HEADROOM, $.gi($.libraries["math"].frexp([$.div(reach, noise)]), 1n))]);
+});
+gap = $.fn("gap", ["*", "gradient_error", "step_size", "strong_convexity", "lipschitz", "regularization", "radius", "dimension", "grid"], {}, function (gradient_error, step_size, strong_convexity, lipschitz, regularization, radius, dimension, grid) {
+let centre, contraction, outside, point, root, steepest;
+{const $v2 = [$.mul(_OUTSIDE, radius), $.libraries["math"].sqrt([dimension])];outside = $v2[0];root = $v2[1];}
+steepest = $.add(lipschitz, $.mul(regularization, outside));
+centre = $.add($.mul(_SECOND_ORDER, $.add($.mul(step_size, gradient_error), $.mul(UNIT, $.add($.mul($.mul(3n, step_size), steepest), $.mul(2n, outside))))), $.div($.mul(grid, root), 2n));
+point = $.mul($.mul($.mul(_SECOND_ORDER, $.add(dimension, 9n)), UNIT), outside);
+contraction = $.add($.sub(1n, $.mul(step_size, strong_convexity)), _STEEPER);
+return $.mul($.add($.mul(2n, $.add(centre, $.mul(contraction, point))), $.mul(grid, root)), $.add(1n, 1e-09));
+});
+gdp = $.fn("gdp", ["*", "sensitivity", "step_size", "strong_convexity", "noise", "grid", "records", "gap", "steps_with_record", "steps_without_record", "in_place", "apart"], {"steps_without_record": 0n, "in_place": true, "apart": 0.0}, function (sensitivity, step_size, strong_convexity, noise, grid, records, gap, steps_with_record, steps_without_record, in_place, apart) {
+let chain, real, rounded, slower, started, variance;
+if (($.t($.eq(steps_with_record, 0n)) && !$.t(apart) && ($.t(in_place) || !$.t(steps_without_record)))) {
+return 0.0;
+}
+{const $v3 = [$.sub($.pow(noise, 2n), $.pow($.mul(SMOOTHING, grid), 2n)), $.sub(strong_convexity, $.div(_STEEPER, step_size))];variance = $v3[0];slower = $v3[1];}
+if (!($.t($.lt(0n, variance)) && $.t($.lt(0n, slower)))) {
+return $.libraries["math"].inf;
+}
+chain = $.dict([["step_size", step_size], ["strong_convexity", slower], ["noise_variance", $.div(variance, $.mul(2n, step_size))], ["records", records]]);
+real = $.modules["bounds.shifted_interpolation"].gdp([], {"sensitivity": sensitivity, "steps_with_record": steps_with_record, "steps_without_record": steps_without_record, ...$.named(chain)});
+rounded = $.modules["bounds.shifted_interpolation"].gdp([], {"sensitivity": $.div($.mul(gap, records), step_size), "steps_with_record": (($.t(in_place) || $.t(apart)) ? $.add(steps_with_record, steps_without_record) : $.libraries["math"].inf), ...$.named(chain)});
+started = 0.0;
+if ($.t(apart)) {
+started = $.modules["bounds.shifted_interpolation"].minimiser_deletion_gdp([], {"steps": $.add(steps_with_record, steps_without_record), "gradient_tolerance": $.div($.mul(apart, slower), 2n), ...$.named(chain)});
+}
+return $.mul($.add($.add(real, rounded), started), $.add(1n, 1e-09));
+});
+return {MOST_BITS, LEAST_BITS, _HEADROOM, _OUTSIDE, _SECOND_ORDER, _STEEPER, _UNUSUAL, radius, grid_bits, gap, gdp, SMOOTHING, UNIT};
+})();
+$.modules["bounds.renyi"] = (() => {
+let renyi_epsilon, renyi_log_delta, renyi_epsilon_optimal, renyi_log_delta_optimal, _SECOND_EVENT, _log_mass, _pair_epsilon, _log_r, _least_share, rate_epsilon, rate_log_delta, rate_for, zero_out_renyi, replace_renyi, _LEAST, _MOST, _sound, _best, curve_least, curve_epsilon, curve_log_delta;
+const math = $.libraries["math"];
+const LEAST_LOG = $.modules["bounds.arithmetic"]["LEAST_LOG"];
+const MARGIN = $.modules["bounds.arithmetic"]["MARGIN"];
+const UNIT = $.modules["bounds.arithmetic"]["UNIT"];
+const best_order = $.modules["bounds.arithmetic"]["best_order"];
+const least = $.modules["bounds.arithmetic"]["least"];
+const log_down = $.modules["bounds.arithmetic"]["log_down"];
+const sum_up = $.modules["bounds.arithmetic"]["sum_up"];
+const log_sum = $.modules["bounds.tails"]["log_sum"];
+const gammaln = $.libraries["scipy.special"]["gammaln"];
+const logsumexp = $.libraries["scipy.special"]["logsumexp"];
+renyi_epsilon = $.fn("renyi_epsilon", ["*", "order", "renyi", "delta"], {}, function (order, renyi, delta) {
+let rest;
+if ($.t($.eq(renyi, $.libraries["math"].inf))) {
+return $.libraries["math"].inf;
+}
+rest = $.sub(order, 1n);
+return $.b.max([0.0, sum_up([renyi, $.libraries["math"].log1p([$.div($.neg(1n), order)]), $.div($.neg($.libraries["math"].log([delta])), rest), $.div($.neg($.libraries["math"].log([order])), rest)])]);
+});
+renyi_log_delta = $.fn("renyi_log_delta", ["*", "order", "renyi", "epsilon"], {}, function (order, renyi, epsilon) {
+let rest, value;
+if ($.t($.eq(renyi, $.libraries["math"].inf))) {
+return 0.0;
+}
+rest = $.sub(order, 1n);
+value = sum_up([$.mul(rest, renyi), $.mul($.neg(rest), epsilon), $.mul(rest, $.libraries["math"].log1p([$.div($.neg(1n), order)])), $.neg($.libraries["math"].log([order]))]);
+return $.b.max([LEAST_LOG, $.b.min([0.0, value])]);
+});
+renyi_epsilon_optimal = $.fn("renyi_epsilon_optimal", ["*", "order", "renyi", "delta"], {}, function (order, renyi, delta) {
+let at, goal, plain, rest;
+plain = renyi_epsilon([], {"order": order, "renyi": renyi, "delta": delta});
+rest = $.sub(order, 1n);
+if ($.t($.le(1n, $.mul(delta, order)))) {
+plain = $.b.min([plain, $.b.max([0.0, sum_up([renyi, $.libraries["math"].log1p([$.neg(delta)])])])]);
+}
+if (($.t($.eq(plain, 0n)) || !$.t($.lt($.mul(rest, renyi), _SECOND_EVENT)))) {
+return plain;
+}
+goal = $.add($.libraries["math"].log([order]), log_down([delta]));
+at = $.fn("at", ["x"], {}, function (x) {
+let log_r;
+log_r = $.div(log_sum([$.mul(rest, $.libraries["math"].log([x])), $.sub(_log_mass([order, renyi, x]), goal)]), rest);
+return _pair_epsilon([order, $.add(log_r, $.mul(MARGIN, $.add(1n, $.b.abs([log_r])))), x]);
+});
+return $.b.max([0.0, $.b.min([plain, _least_share([at])])]);
+});
+renyi_log_delta_optimal = $.fn("renyi_log_delta_optimal", ["*", "order", "renyi", "epsilon"], {}, function (order, renyi, epsilon) {
+let at, certain, plain, rest;
+plain = renyi_log_delta([], {"order": order, "renyi": renyi, "epsilon": epsilon});
+rest = $.sub(order, 1n);
+certain = $.neg($.libraries["math"].expm1([$.b.min([0.0, $.sub(epsilon, renyi)])]));
+if ($.t($.le(1n, $.mul(certain, order)))) {
+plain = $.b.min([plain, $.add($.mul($.libraries["math"].log([certain]), $.sub(1n, MARGIN)), $.mul(8n, UNIT))]);
+}
+if (!$.t($.lt($.mul(rest, renyi), _SECOND_EVENT))) {
+return plain;
+}
+at = $.fn("at", ["x"], {}, function (x) {
+let gap, low;
+low = _log_r([order, epsilon, x]);
+gap = $.neg($.libraries["math"].expm1([$.mul(rest, $.sub($.libraries["math"].log([x]), low))]));
+if (!$.t($.lt(0n, gap))) {
+return 0.0;
+}
+return $.add(sum_up([_log_mass([order, renyi, x]), $.neg($.libraries["math"].log([order])), $.mul($.neg(rest), low), $.neg($.libraries["math"].log([gap]))]), $.div(MARGIN, gap));
+});
+return $.b.max([LEAST_LOG, $.b.min([plain, _least_share([at])])]);
+});
+_SECOND_EVENT = 30.0;
+_log_mass = $.fn("_log_mass", ["order", "renyi", "x"], {}, function (order, renyi, x) {
+let mass, rest, second;
+rest = $.sub(order, 1n);
+second = $.add($.mul(order, $.pow(x, rest)), $.mul(rest, $.pow(x, order)));
+mass = $.add($.libraries["math"].expm1([$.mul(rest, renyi)]), $.add($.sub(1n, $.mul(order, $.pow(x, rest))), $.mul(rest, $.pow(x, order))));
+return $.libraries["math"].log([$.add($.b.max([0.0, mass]), $.mul($.mul(32n, UNIT), $.add($.libraries["math"].exp([$.mul(rest, renyi)]), second)))]);
+});
+_pair_epsilon = $.fn("_pair_epsilon", ["order", "log_r", "x"], {}, function (order, log_r, x) {
+let denominator, numerator, ratio, rest;
+{const $v1 = [$.sub(order, 1n), $.sub($.libraries["math"].log([x]), log_r)];rest = $v1[0];ratio = $v1[1];}
+{const $v2 = [$.neg($.libraries["math"].expm1([$.mul(order, ratio)])), $.neg($.libraries["math"].expm1([$.mul(rest, ratio)]))];numerator = $v2[0];denominator = $v2[1];}
+if (!$.t($.lt(0n, denominator))) {
+return $.libraries["math"].inf;
+}
+return $.add(sum_up([$.libraries["math"].log1p([$.div($.neg(1n), order)]), log_r, $.libraries["math"].log([numerator]), $.neg($.libraries["math"].log([denominator]))]), MARGIN);
+});
+_log_r = $.fn("_log_r", ["order", "epsilon", "x"], {}, function (order, epsilon, x) {
+let _, above, least_r, log_r, lowered, raised, ratio, rest, slope, step;
+{const $v3 = [$.sub(order, 1n), $.libraries["math"].log([x])];rest = $v3[0];least_r = $v3[1];}
+log_r = $.add(epsilon, $.libraries["math"].log([$.div(order, rest)]));
+for (const $v4 of $.each($.b.range([40n]))) {
+_ = $v4;
+ratio = $.sub(least_r, log_r);
+above = $.sub(_pair_epsilon([order, log_r, x]), epsilon);
+if (!$.t((($v5, $v6, $v7) => $.lt($v5, $v6) && $.lt($v6, $v7))(0n, above, $.libraries["math"].inf))) {
+break;
+}
+{const $v8 = [$.neg($.libraries["math"].expm1([$.mul(order, ratio)])), $.neg($.libraries["math"].expm1([$.mul(rest, ratio)]))];raised = $v8[0];lowered = $v8[1];}
+slope = $.sub($.add(1n, $.div($.mul(order, $.libraries["math"].exp([$.mul(order, ratio)])), raised)), $.div($.mul(rest, $.libraries["math"].exp([$.mul(rest, ratio)])), lowered));
+step = $.div(above, $.b.max([0.5, $.b.min([1.0, slope])]));
+if ($.t($.le(step, $.mul($.mul(4n, UNIT), $.b.abs([log_r]))))) {
+break;
+}
+log_r = $.isub(log_r, step);
+}
+step = $.b.max([$.mul(UNIT, $.b.abs([log_r])), $.pow(UNIT, 2n)]);
+while (($.t($.lt(least_r, log_r)) && $.t($.lt(epsilon, _pair_epsilon([order, log_r, x]))))) {
+{const $v9 = [$.sub(log_r, step), $.mul(2n, step)];log_r = $v9[0];step = $v9[1];}
+}
+return $.b.max([log_r, least_r]);
+});
+_least_share = $.fn("_least_share", ["objective"], {}, function (objective) {
+let best, grid, values;
+grid = $.tuple([0.001, 0.05, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 0.99, 0.9999]);
+values = [...(function* ($first) { for (const $v10 of $.each($first)) { let x; x = $v10; yield objective([x]); } })(grid)];
+best = $.b.min([$.b.range([1n, $.sub($.b.len([grid]), 1n)])], {"key": $.ga(values, "__getitem__")});
+return $.b.min([...$.each(values), least([objective, $.gi(grid, $.sub(best, 1n)), $.gi(grid, $.add(best, 1n)), 20n])]);
+});
+rate_epsilon = $.fn("rate_epsilon", ["*", "rate", "delta", "way"], {"way": renyi_epsilon_optimal}, function (rate, delta, way) {
+let at, centre, order;
+if (($.t($.eq(rate, 0n)) || $.t($.le(1n, delta)))) {
+return 0.0;
+}
+if (($.t($.le(delta, 0n)) || $.t($.eq(rate, $.libraries["math"].inf)))) {
+return $.libraries["math"].inf;
+}
+at = $.fn("at", ["order"], {}, function (order) {
+return way([], {"order": order, "renyi": $.mul(order, rate), "delta": delta});
+});
+if ($.t(!$.is(way, renyi_epsilon_optimal))) {
+return at([best_order([at])]);
+}
+order = best_order([$.fn("<lambda>", ["order"], {}, (order) => renyi_epsilon([], {"order": order, "renyi": $.mul(order, rate), "delta": delta}))]);
+centre = $.libraries["math"].log([$.sub(order, 1n)]);
+return $.b.min([at([order]), least([$.fn("<lambda>", ["point"], {}, (point) => at([$.add(1n, $.libraries["math"].exp([point]))])), $.sub(centre, 3n), $.add(centre, 1n), 20n])]);
+});
+rate_log_delta = $.fn("rate_log_delta", ["*", "rate", "epsilon"], {}, function (rate, epsilon) {
+let centre, optimal, order, plain;
+if ($.t($.eq(rate, 0n))) {
+return $.neg($.libraries["math"].inf);
+}
+if ($.t($.eq(rate, $.libraries["math"].inf))) {
+return 0.0;
+}
+plain = $.fn("plain", ["order"], {}, function (order) {
+return renyi_log_delta([], {"order": order, "renyi": $.mul(order, rate), "epsilon": epsilon});
+});
+optimal = $.fn("optimal", ["point"], {}, function (point) {
+let order;
+order = $.add(1n, $.libraries["math"].exp([point]));
+return renyi_log_delta_optimal([], {"order": order, "renyi": $.mul(order, rate), "epsilon": epsilon});
+});
+order = best_order([plain]);
+centre = $.libraries["math"].log([$.sub(order, 1n)]);
+return $.b.min([plain([order]), least([optimal, $.sub(centre, 3n), $.add(centre, 1n), 20n])]);
+});
+rate_for = $.fn("rate_for", ["*", "epsilon", "delta"], {}, function (epsilon, delta) {
+let negative, order, rate;
+negative = $.fn("negative", ["order"], {}, function (order) {
+let rest, terms;
+rest = $.sub(order, 1n);
+terms = $.tuple([$.neg(epsilon), $.libraries["math"].log1p([$.div($.neg(1n), order)]), $.div($.neg($.libraries["math"].log([delta])), rest), $.div($.neg($.libraries["math"].log([order])), rest)]);
+return $.div(sum_up([...$.each(terms)]), order);
+});
+order = best_order([negative]);
+rate = $.mul($.neg(negative([order])), $.sub(1n, 1e-13));
+while (($.t($.lt(0n, rate)) && $.t($.lt(epsilon, renyi_epsilon([], {"order": order, "renyi": $.mul(order, rate), "delta": delta}))))) {
+rate = $.imul(rate, $.sub(1n, 1e-12));
+}
+return $.tuple([rate, order]);
+});
+zero_out_renyi = $.fn("zero_out_renyi", ["*", "order", "sampling_rate", "noise_multiplier", "steps"], {}, function (order, sampling_rate, noise_multiplier, steps) {
+let choose, growth, k, terms;
+k = $.libraries["numpy"].arange([$.add(order, 1n)]);
+growth = $.div($.sub($.mul(k, k), k), $.mul(2n, $.pow(noise_multiplier, 2n)));
+if ($.t($.eq(sampling_rate, 1n))) {
+return $.b.float([$.mul($.div($.mul(steps, $.gi(growth, $.neg(1n))), $.sub(order, 1n)), $.add(1n, MARGIN))]);
+}
+choose = $.sub($.sub(gammaln([$.add(order, 1n)]), gammaln([$.add(k, 1n)])), gammaln([$.add($.sub(order, k), 1n)]));
+terms = $.add($.add($.add(choose, $.mul($.sub(order, k), $.libraries["numpy"].log1p([$.neg(sampling_rate)]))), $.mul(k, $.libraries["numpy"].log([sampling_rate]))), growth);
+return $.b.max([0.0, $.div($.mul(steps, $.add($.mul($.b.float([logsumexp([terms])]), $.add(1n, MARGIN)), $.mul(1e-13, order))), $.sub(order, 1n))]);
+});
+replace_renyi = $.fn("replace_renyi", ["*", "order", "sampling_rate", "noise_multiplier", "steps"], {}, function (order, sampling_rate, noise_multiplier, steps) {
+let away, sampling, towards;
+sampling = $.dict([["sampling_rate", sampling_rate], ["noise_multiplier", noise_multiplier], ["steps", steps]]);
+towards = zero_out_renyi([], {"order": $.mul(2n, order), ...$.named(sampling)});
+away = zero_out_renyi([], {"order": $.sub($.mul(2n, order), 1n), ...$.named(sampling)});
+return $.add($.mul($.div($.sub(order, 0.5), $.sub(order, 1n)), towards), away);
+});
+{const $v11 = [0.001, 1000000000.0];_LEAST = $v11[0];_MOST = $v11[1];}
+_sound = $.fn("_sound", ["renyi"], {}, function (renyi) {
+let at;
+at = $.fn("at", ["order"], {}, function (order) {
+let cost;
+cost = renyi([order]);
+return ($.t($.lt(cost, $.libraries["math"].inf)) ? cost : $.libraries["math"].inf);
+});
+return at;
+});
+_best = $.fn("_best", ["objective", "highest_order", "rounds"], {"rounds": 36n}, function (objective, highest_order, rounds) {
+let high;
+high = $.b.min([_MOST, $.mul($.b.max([$.sub(highest_order, 1n), 1e-12]), $.sub(1n, 1e-09))]);
+return $.tuple([best_order([objective], {"low": $.b.min([_LEAST, $.div(high, 1000.0)]), "high": high, "rounds": rounds}), $.libraries["math"].log([high])]);
+});
+curve_least = $.fn("curve_least", ["objective", "*", "highest_order"], {}, function (objective, highest_order) {
+return objective([$.gi(_best([objective, highest_order]), 0n)]);
+});
+curve_epsilon = $.fn("curve_epsilon", ["*", "renyi", "highest_order", "delta"], {}, function (renyi, highest_order, delta) {
+let centre, most, optimal, order, plain;
+if ($.t($.le(1n, delta))) {
+return 0.0;
+}
+if ($.t($.le(delta, 0n))) {
+return $.libraries["math"].inf;
+}
+renyi = _sound([renyi]);
+{const $v12 = $.unpack(_best([$.fn("<lambda>", ["q"], {}, (q) => renyi_epsilon([], {"order": q, "renyi": renyi([q]), "delta": delta})), highest_order]), 2, -1);order = $v12[0];most = $v12[1];}
+if ($.t($.eq(renyi([order]), $.libraries["math"].inf))) {
+return $.libraries["math"].inf;
+}
+optimal = $.fn("optimal", ["point"], {}, function (point) {
+let q;
+q = $.add(1n, $.libraries["math"].exp([$.b.min([point, most])]));
+return ($.t($.lt(renyi([q]), $.libraries["math"].inf)) ? renyi_epsilon_optimal([], {"order": q, "renyi": renyi([q]), "delta": delta}) : $.libraries["math"].inf);
+});
+centre = $.libraries["math"].log([$.sub(order, 1n)]);
+plain = renyi_epsilon([], {"order": order, "renyi": renyi([order]), "delta": delta});
+return $.b.min([plain, optimal([centre]), least([optimal, $.sub(centre, 2n), $.add(centre, 0.5), 20n])]);
+});
+curve_log_delta = $.fn("curve_log_delta", ["*", "renyi", "highest_order", "epsilon"], {}, function (renyi, highest_order, epsilon) {
+let centre, most, optimal, order, plain;
+renyi = _sound([renyi]);
+{const $v13 = $.unpack(_best([$.fn("<lambda>", ["q"], {}, (q) => renyi_log_delta([], {"order": q, "renyi": renyi([q]), "epsilon": epsilon})), highest_order]), 2, -1);order = $v13[0];most = $v13[1];}
+if ($.t($.eq(renyi([order]), $.libraries["math"].inf))) {
+return 0.0;
+}
+optimal = $.fn("optimal", ["point"], {}, function (point) {
+let q;
+q = $.add(1n, $.libraries["math"].exp([$.b.min([point, most])]));
+return ($.t($.lt(renyi([q]), $.libraries["math"].inf)) ? renyi_log_delta_optimal([], {"order": q, "renyi": renyi([q]), "epsilon": epsilon}) : 0.0);
+});
+centre = $.libraries["math"].log([$.sub(order, 1n)]);
+plain = renyi_log_delta([], {"order": order, "renyi": renyi([order]), "epsilon": epsilon});
+return $.b.min([plain, optimal([centre]), least([optimal, $.sub(centre, 2n), $.add(centre, 0.5), 20n])]);
+});
+return {renyi_epsilon, renyi_log_delta, renyi_epsilon_optimal, renyi_log_delta_optimal, _SECOND_EVENT, _log_mass, _pair_epsilon, _log_r, _least_share, rate_epsilon, rate_log_delta, rate_for, zero_out_renyi, replace_renyi, _LEAST, _MOST, _sound, _best, curve_least, curve_epsilon, curve_log_delta, MARGIN, log_sum, log_down, sum_up, least, UNIT, logsumexp, gammaln, best_order, LEAST_LOG};
 })();
 $.modules["store.entry"] = (() => {
 let COUNTED_BY, _LONGEST, _NUMBER, _FORMS, _Snapshot, check_position, position_covers;
@@ -4047,329 +4566,14 @@ return $.dict([["name", $.ga(self, "name")], ["network", $.cm($.ga(self, "networ
 }), [["network", () => ["is", Any]], ["kinds", () => ["of", $.b.tuple, ["is", $.b.str]]]], {frozen: true});
 return {NETWORK, HEAD, STAGE_KINDS, Staged, ClassVar, Any, Loss, AssumptionViolated, InvalidParameter, choice, Softmax, Logistic};
 })();
-$.modules["bounds.moments"] = (() => {
-let moments_sensitivity, coordinates, moments_gdp;
-const math = $.libraries["math"];
-const UNIT = $.modules["bounds.arithmetic"]["UNIT"];
-const inexact_gdp = $.modules["bounds.objective_perturbation"]["inexact_gdp"];
-moments_sensitivity = $.fn("moments_sensitivity", ["*", "between_records", "rows"], {"rows": 1n}, function (between_records, rows) {
-return $.mul($.mul(rows, ($.t(between_records) ? 2.0 : $.libraries["math"].sqrt([1.5]))), $.add(1n, $.mul(4n, UNIT)));
-});
-coordinates = $.fn("coordinates", ["*", "outputs", "features"], {}, function (outputs, features) {
-return $.add($.mul(outputs, features), $.floordiv($.mul(features, $.add(features, 1n)), 2n));
-});
-moments_gdp = $.fn("moments_gdp", ["*", "sensitivity", "deviation", "coordinates", "grid"], {}, function (sensitivity, deviation, coordinates, grid) {
-let spread;
-spread = $.mul($.add($.div(sensitivity, deviation), $.mul(grid, $.libraries["math"].sqrt([coordinates]))), $.add(1n, $.mul(8n, UNIT)));
-return inexact_gdp([], {"spread": spread, "output_noise": 1.0, "grid": grid});
-});
-return {moments_sensitivity, coordinates, moments_gdp, inexact_gdp, UNIT};
-})();
-$.modules["bounds.exact_steps"] = (() => {
-let MOST_BITS, LEAST_BITS, _HEADROOM, _OUTSIDE, _SECOND_ORDER, _STEEPER, _UNUSUAL, radius, grid_bits, gap, gdp;
-const math = $.libraries["math"];
-const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
-const UNIT = $.modules["bounds.arithmetic"]["UNIT"];
-const SMOOTHING = $.modules["bounds.objective_perturbation"]["SMOOTHING"];
-{const $v1 = [24n, 12n];MOST_BITS = $v1[0];LEAST_BITS = $v1[1];}
-_HEADROOM = 51n;
-_OUTSIDE = 1.001;
-_SECOND_ORDER = 1.01;
-_STEEPER = $.mul(16n, UNIT);
-_UNUSUAL = 37.0;
-radius = $.fn("radius", ["*", "lipschitz", "regularization", "gap_at_zero", "dimension", "noise", "step_size", "strong_convexity"], {}, function (lipschitz, regularization, gap_at_zero, dimension, noise, step_size, strong_convexity) {
-let contraction, far, spread;
-far = $.b.min([$.div(lipschitz, regularization), $.libraries["math"].sqrt([$.div($.mul(2n, gap_at_zero), regularization)])]);
-contraction = $.sub(1n, $.mul(step_size, strong_convexity));
-spread = $.div($.mul($.add($.libraries["math"].sqrt([dimension]), _UNUSUAL), noise), $.libraries["math"].sqrt([$.sub(1n, $.pow(contraction, 2n))]));
-return $.libraries["math"].ldexp([1.0, $.gi($.libraries["math"].frexp([$.add(far, spread)]), 1n)]);
-});
-grid_bits = $.fn("grid_bits", ["*", "radius", "lipschitz", "regularization", "step_size", "noise"], {}, function (radius, lipschitz, regularization, step_size, noise) {
-let reach;
-reach = $.add($.mul(_OUTSIDE, radius), $.mul(step_size, $.add(lipschitz, $.mul(regularization, radius))));
-return $.b.min([MOST_BITS, $.sub(_HEADROOM, $.gi($.libraries["math"].frexp([$.div(reach, noise)]), 1n))]);
-});
-gap = $.fn("gap", ["*", "gradient_error", "step_size", "strong_convexity", "lipschitz", "regularization", "radius", "dimension", "grid"], {}, function (gradient_error, step_size, strong_convexity, lipschitz, regularization, radius, dimension, grid) {
-let centre, contraction, outside, point, root, steepest;
-{const $v2 = [$.mul(_OUTSIDE, radius), $.libraries["math"].sqrt([dimension])];outside = $v2[0];root = $v2[1];}
-steepest = $.add(lipschitz, $.mul(regularization, outside));
-centre = $.add($.mul(_SECOND_ORDER, $.add($.mul(step_size, gradient_error), $.mul(UNIT, $.add($.mul($.mul(3n, step_size), steepest), $.mul(2n, outside))))), $.div($.mul(grid, root), 2n));
-point = $.mul($.mul($.mul(_SECOND_ORDER, $.add(dimension, 9n)), UNIT), outside);
-contraction = $.add($.sub(1n, $.mul(step_size, strong_convexity)), _STEEPER);
-return $.mul($.add($.mul(2n, $.add(centre, $.mul(contraction, point))), $.mul(grid, root)), $.add(1n, 1e-09));
-});
-gdp = $.fn("gdp", ["*", "sensitivity", "step_size", "strong_convexity", "noise", "grid", "records", "gap", "steps_with_record", "steps_without_record", "in_place", "apart"], {"steps_without_record": 0n, "in_place": true, "apart": 0.0}, function (sensitivity, step_size, strong_convexity, noise, grid, records, gap, steps_with_record, steps_without_record, in_place, apart) {
-let chain, real, rounded, slower, started, variance;
-if (($.t($.eq(steps_with_record, 0n)) && !$.t(apart) && ($.t(in_place) || !$.t(steps_without_record)))) {
-return 0.0;
-}
-{const $v3 = [$.sub($.pow(noise, 2n), $.pow($.mul(SMOOTHING, grid), 2n)), $.sub(strong_convexity, $.div(_STEEPER, step_size))];variance = $v3[0];slower = $v3[1];}
-if (!($.t($.lt(0n, variance)) && $.t($.lt(0n, slower)))) {
-return $.libraries["math"].inf;
-}
-chain = $.dict([["step_size", step_size], ["strong_convexity", slower], ["noise_variance", $.div(variance, $.mul(2n, step_size))], ["records", records]]);
-real = $.modules["bounds.shifted_interpolation"].gdp([], {"sensitivity": sensitivity, "steps_with_record": steps_with_record, "steps_without_record": steps_without_record, ...$.named(chain)});
-rounded = $.modules["bounds.shifted_interpolation"].gdp([], {"sensitivity": $.div($.mul(gap, records), step_size), "steps_with_record": (($.t(in_place) || $.t(apart)) ? $.add(steps_with_record, steps_without_record) : $.libraries["math"].inf), ...$.named(chain)});
-started = 0.0;
-if ($.t(apart)) {
-started = $.modules["bounds.shifted_interpolation"].minimiser_deletion_gdp([], {"steps": $.add(steps_with_record, steps_without_record), "gradient_tolerance": $.div($.mul(apart, slower), 2n), ...$.named(chain)});
-}
-return $.mul($.add($.add(real, rounded), started), $.add(1n, 1e-09));
-});
-return {MOST_BITS, LEAST_BITS, _HEADROOM, _OUTSIDE, _SECOND_ORDER, _STEEPER, _UNUSUAL, radius, grid_bits, gap, gdp, SMOOTHING, UNIT};
-})();
-$.modules["bounds.renyi"] = (() => {
-let renyi_epsilon, renyi_log_delta, renyi_epsilon_optimal, renyi_log_delta_optimal, _SECOND_EVENT, _log_mass, _pair_epsilon, _log_r, _least_share, rate_epsilon, rate_log_delta, rate_for, zero_out_renyi, replace_renyi, _LEAST, _MOST, _sound, _best, curve_epsilon, curve_log_delta;
-const math = $.libraries["math"];
-const LEAST_LOG = $.modules["bounds.arithmetic"]["LEAST_LOG"];
-const MARGIN = $.modules["bounds.arithmetic"]["MARGIN"];
-const UNIT = $.modules["bounds.arithmetic"]["UNIT"];
-const best_order = $.modules["bounds.arithmetic"]["best_order"];
-const least = $.modules["bounds.arithmetic"]["least"];
-const log_down = $.modules["bounds.arithmetic"]["log_down"];
-const sum_up = $.modules["bounds.arithmetic"]["sum_up"];
-const log_sum = $.modules["bounds.tails"]["log_sum"];
-const gammaln = $.libraries["scipy.special"]["gammaln"];
-const logsumexp = $.libraries["scipy.special"]["logsumexp"];
-renyi_epsilon = $.fn("renyi_epsilon", ["*", "order", "renyi", "delta"], {}, function (order, renyi, delta) {
-let rest;
-if ($.t($.eq(renyi, $.libraries["math"].inf))) {
-return $.libraries["math"].inf;
-}
-rest = $.sub(order, 1n);
-return $.b.max([0.0, sum_up([renyi, $.libraries["math"].log1p([$.div($.neg(1n), order)]), $.div($.neg($.libraries["math"].log([delta])), rest), $.div($.neg($.libraries["math"].log([order])), rest)])]);
-});
-renyi_log_delta = $.fn("renyi_log_delta", ["*", "order", "renyi", "epsilon"], {}, function (order, renyi, epsilon) {
-let rest, value;
-if ($.t($.eq(renyi, $.libraries["math"].inf))) {
-return 0.0;
-}
-rest = $.sub(order, 1n);
-value = sum_up([$.mul(rest, renyi), $.mul($.neg(rest), epsilon), $.mul(rest, $.libraries["math"].log1p([$.div($.neg(1n), order)])), $.neg($.libraries["math"].log([order]))]);
-return $.b.max([LEAST_LOG, $.b.min([0.0, value])]);
-});
-renyi_epsilon_optimal = $.fn("renyi_epsilon_optimal", ["*", "order", "renyi", "delta"], {}, function (order, renyi, delta) {
-let at, goal, plain, rest;
-plain = renyi_epsilon([], {"order": order, "renyi": renyi, "delta": delta});
-rest = $.sub(order, 1n);
-if ($.t($.le(1n, $.mul(delta, order)))) {
-plain = $.b.min([plain, $.b.max([0.0, sum_up([renyi, $.libraries["math"].log1p([$.neg(delta)])])])]);
-}
-if (($.t($.eq(plain, 0n)) || !$.t($.lt($.mul(rest, renyi), _SECOND_EVENT)))) {
-return plain;
-}
-goal = $.add($.libraries["math"].log([order]), log_down([delta]));
-at = $.fn("at", ["x"], {}, function (x) {
-let log_r;
-log_r = $.div(log_sum([$.mul(rest, $.libraries["math"].log([x])), $.sub(_log_mass([order, renyi, x]), goal)]), rest);
-return _pair_epsilon([order, $.add(log_r, $.mul(MARGIN, $.add(1n, $.b.abs([log_r])))), x]);
-});
-return $.b.max([0.0, $.b.min([plain, _least_share([at])])]);
-});
-renyi_log_delta_optimal = $.fn("renyi_log_delta_optimal", ["*", "order", "renyi", "epsilon"], {}, function (order, renyi, epsilon) {
-let at, certain, plain, rest;
-plain = renyi_log_delta([], {"order": order, "renyi": renyi, "epsilon": epsilon});
-rest = $.sub(order, 1n);
-certain = $.neg($.libraries["math"].expm1([$.b.min([0.0, $.sub(epsilon, renyi)])]));
-if ($.t($.le(1n, $.mul(certain, order)))) {
-plain = $.b.min([plain, $.add($.mul($.libraries["math"].log([certain]), $.sub(1n, MARGIN)), $.mul(8n, UNIT))]);
-}
-if (!$.t($.lt($.mul(rest, renyi), _SECOND_EVENT))) {
-return plain;
-}
-at = $.fn("at", ["x"], {}, function (x) {
-let gap, low;
-low = _log_r([order, epsilon, x]);
-gap = $.neg($.libraries["math"].expm1([$.mul(rest, $.sub($.libraries["math"].log([x]), low))]));
-if (!$.t($.lt(0n, gap))) {
-return 0.0;
-}
-return $.add(sum_up([_log_mass([order, renyi, x]), $.neg($.libraries["math"].log([order])), $.mul($.neg(rest), low), $.neg($.libraries["math"].log([gap]))]), $.div(MARGIN, gap));
-});
-return $.b.max([LEAST_LOG, $.b.min([plain, _least_share([at])])]);
-});
-_SECOND_EVENT = 30.0;
-_log_mass = $.fn("_log_mass", ["order", "renyi", "x"], {}, function (order, renyi, x) {
-let mass, rest, second;
-rest = $.sub(order, 1n);
-second = $.add($.mul(order, $.pow(x, rest)), $.mul(rest, $.pow(x, order)));
-mass = $.add($.libraries["math"].expm1([$.mul(rest, renyi)]), $.add($.sub(1n, $.mul(order, $.pow(x, rest))), $.mul(rest, $.pow(x, order))));
-return $.libraries["math"].log([$.add($.b.max([0.0, mass]), $.mul($.mul(32n, UNIT), $.add($.libraries["math"].exp([$.mul(rest, renyi)]), second)))]);
-});
-_pair_epsilon = $.fn("_pair_epsilon", ["order", "log_r", "x"], {}, function (order, log_r, x) {
-let denominator, numerator, ratio, rest;
-{const $v1 = [$.sub(order, 1n), $.sub($.libraries["math"].log([x]), log_r)];rest = $v1[0];ratio = $v1[1];}
-{const $v2 = [$.neg($.libraries["math"].expm1([$.mul(order, ratio)])), $.neg($.libraries["math"].expm1([$.mul(rest, ratio)]))];numerator = $v2[0];denominator = $v2[1];}
-if (!$.t($.lt(0n, denominator))) {
-return $.libraries["math"].inf;
-}
-return $.add(sum_up([$.libraries["math"].log1p([$.div($.neg(1n), order)]), log_r, $.libraries["math"].log([numerator]), $.neg($.libraries["math"].log([denominator]))]), MARGIN);
-});
-_log_r = $.fn("_log_r", ["order", "epsilon", "x"], {}, function (order, epsilon, x) {
-let _, above, least_r, log_r, lowered, raised, ratio, rest, slope, step;
-{const $v3 = [$.sub(order, 1n), $.libraries["math"].log([x])];rest = $v3[0];least_r = $v3[1];}
-log_r = $.add(epsilon, $.libraries["math"].log([$.div(order, rest)]));
-for (const $v4 of $.each($.b.range([40n]))) {
-_ = $v4;
-ratio = $.sub(least_r, log_r);
-above = $.sub(_pair_epsilon([order, log_r, x]), epsilon);
-if (!$.t((($v5, $v6, $v7) => $.lt($v5, $v6) && $.lt($v6, $v7))(0n, above, $.libraries["math"].inf))) {
-break;
-}
-{const $v8 = [$.neg($.libraries["math"].expm1([$.mul(order, ratio)])), $.neg($.libraries["math"].expm1([$.mul(rest, ratio)]))];raised = $v8[0];lowered = $v8[1];}
-slope = $.sub($.add(1n, $.div($.mul(order, $.libraries["math"].exp([$.mul(order, ratio)])), raised)), $.div($.mul(rest, $.libraries["math"].exp([$.mul(rest, ratio)])), lowered));
-step = $.div(above, $.b.max([0.5, $.b.min([1.0, slope])]));
-if ($.t($.le(step, $.mul($.mul(4n, UNIT), $.b.abs([log_r]))))) {
-break;
-}
-log_r = $.isub(log_r, step);
-}
-step = $.b.max([$.mul(UNIT, $.b.abs([log_r])), $.pow(UNIT, 2n)]);
-while (($.t($.lt(least_r, log_r)) && $.t($.lt(epsilon, _pair_epsilon([order, log_r, x]))))) {
-{const $v9 = [$.sub(log_r, step), $.mul(2n, step)];log_r = $v9[0];step = $v9[1];}
-}
-return $.b.max([log_r, least_r]);
-});
-_least_share = $.fn("_least_share", ["objective"], {}, function (objective) {
-let best, grid, values;
-grid = $.tuple([0.001, 0.05, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 0.99, 0.9999]);
-values = [...(function* ($first) { for (const $v10 of $.each($first)) { let x; x = $v10; yield objective([x]); } })(grid)];
-best = $.b.min([$.b.range([1n, $.sub($.b.len([grid]), 1n)])], {"key": $.ga(values, "__getitem__")});
-return $.b.min([...$.each(values), least([objective, $.gi(grid, $.sub(best, 1n)), $.gi(grid, $.add(best, 1n)), 20n])]);
-});
-rate_epsilon = $.fn("rate_epsilon", ["*", "rate", "delta", "way"], {"way": renyi_epsilon_optimal}, function (rate, delta, way) {
-let at, centre, order;
-if (($.t($.eq(rate, 0n)) || $.t($.le(1n, delta)))) {
-return 0.0;
-}
-if (($.t($.le(delta, 0n)) || $.t($.eq(rate, $.libraries["math"].inf)))) {
-return $.libraries["math"].inf;
-}
-at = $.fn("at", ["order"], {}, function (order) {
-return way([], {"order": order, "renyi": $.mul(order, rate), "delta": delta});
-});
-if ($.t(!$.is(way, renyi_epsilon_optimal))) {
-return at([best_order([at])]);
-}
-order = best_order([$.fn("<lambda>", ["order"], {}, (order) => renyi_epsilon([], {"order": order, "renyi": $.mul(order, rate), "delta": delta}))]);
-centre = $.libraries["math"].log([$.sub(order, 1n)]);
-return $.b.min([at([order]), least([$.fn("<lambda>", ["point"], {}, (point) => at([$.add(1n, $.libraries["math"].exp([point]))])), $.sub(centre, 3n), $.add(centre, 1n), 20n])]);
-});
-rate_log_delta = $.fn("rate_log_delta", ["*", "rate", "epsilon"], {}, function (rate, epsilon) {
-let centre, optimal, order, plain;
-if ($.t($.eq(rate, 0n))) {
-return $.neg($.libraries["math"].inf);
-}
-if ($.t($.eq(rate, $.libraries["math"].inf))) {
-return 0.0;
-}
-plain = $.fn("plain", ["order"], {}, function (order) {
-return renyi_log_delta([], {"order": order, "renyi": $.mul(order, rate), "epsilon": epsilon});
-});
-optimal = $.fn("optimal", ["point"], {}, function (point) {
-let order;
-order = $.add(1n, $.libraries["math"].exp([point]));
-return renyi_log_delta_optimal([], {"order": order, "renyi": $.mul(order, rate), "epsilon": epsilon});
-});
-order = best_order([plain]);
-centre = $.libraries["math"].log([$.sub(order, 1n)]);
-return $.b.min([plain([order]), least([optimal, $.sub(centre, 3n), $.add(centre, 1n), 20n])]);
-});
-rate_for = $.fn("rate_for", ["*", "epsilon", "delta"], {}, function (epsilon, delta) {
-let negative, order, rate;
-negative = $.fn("negative", ["order"], {}, function (order) {
-let rest, terms;
-rest = $.sub(order, 1n);
-terms = $.tuple([$.neg(epsilon), $.libraries["math"].log1p([$.div($.neg(1n), order)]), $.div($.neg($.libraries["math"].log([delta])), rest), $.div($.neg($.libraries["math"].log([order])), rest)]);
-return $.div(sum_up([...$.each(terms)]), order);
-});
-order = best_order([negative]);
-rate = $.mul($.neg(negative([order])), $.sub(1n, 1e-13));
-while (($.t($.lt(0n, rate)) && $.t($.lt(epsilon, renyi_epsilon([], {"order": order, "renyi": $.mul(order, rate), "delta": delta}))))) {
-rate = $.imul(rate, $.sub(1n, 1e-12));
-}
-return $.tuple([rate, order]);
-});
-zero_out_renyi = $.fn("zero_out_renyi", ["*", "order", "sampling_rate", "noise_multiplier", "steps"], {}, function (order, sampling_rate, noise_multiplier, steps) {
-let choose, growth, k, terms;
-k = $.libraries["numpy"].arange([$.add(order, 1n)]);
-growth = $.div($.sub($.mul(k, k), k), $.mul(2n, $.pow(noise_multiplier, 2n)));
-if ($.t($.eq(sampling_rate, 1n))) {
-return $.b.float([$.mul($.div($.mul(steps, $.gi(growth, $.neg(1n))), $.sub(order, 1n)), $.add(1n, MARGIN))]);
-}
-choose = $.sub($.sub(gammaln([$.add(order, 1n)]), gammaln([$.add(k, 1n)])), gammaln([$.add($.sub(order, k), 1n)]));
-terms = $.add($.add($.add(choose, $.mul($.sub(order, k), $.libraries["numpy"].log1p([$.neg(sampling_rate)]))), $.mul(k, $.libraries["numpy"].log([sampling_rate]))), growth);
-return $.b.max([0.0, $.div($.mul(steps, $.add($.mul($.b.float([logsumexp([terms])]), $.add(1n, MARGIN)), $.mul(1e-13, order))), $.sub(order, 1n))]);
-});
-replace_renyi = $.fn("replace_renyi", ["*", "order", "sampling_rate", "noise_multiplier", "steps"], {}, function (order, sampling_rate, noise_multiplier, steps) {
-let away, sampling, towards;
-sampling = $.dict([["sampling_rate", sampling_rate], ["noise_multiplier", noise_multiplier], ["steps", steps]]);
-towards = zero_out_renyi([], {"order": $.mul(2n, order), ...$.named(sampling)});
-away = zero_out_renyi([], {"order": $.sub($.mul(2n, order), 1n), ...$.named(sampling)});
-return $.add($.mul($.div($.sub(order, 0.5), $.sub(order, 1n)), towards), away);
-});
-{const $v11 = [0.001, 1000000000.0];_LEAST = $v11[0];_MOST = $v11[1];}
-_sound = $.fn("_sound", ["renyi"], {}, function (renyi) {
-let at;
-at = $.fn("at", ["order"], {}, function (order) {
-let cost;
-cost = renyi([order]);
-return ($.t($.lt(cost, $.libraries["math"].inf)) ? cost : $.libraries["math"].inf);
-});
-return at;
-});
-_best = $.fn("_best", ["objective", "highest_order", "rounds"], {"rounds": 36n}, function (objective, highest_order, rounds) {
-let high;
-high = $.b.min([_MOST, $.mul($.b.max([$.sub(highest_order, 1n), 1e-12]), $.sub(1n, 1e-09))]);
-return $.tuple([best_order([objective], {"low": $.b.min([_LEAST, $.div(high, 1000.0)]), "high": high, "rounds": rounds}), $.libraries["math"].log([high])]);
-});
-curve_epsilon = $.fn("curve_epsilon", ["*", "renyi", "highest_order", "delta"], {}, function (renyi, highest_order, delta) {
-let centre, most, optimal, order, plain;
-if ($.t($.le(1n, delta))) {
-return 0.0;
-}
-if ($.t($.le(delta, 0n))) {
-return $.libraries["math"].inf;
-}
-renyi = _sound([renyi]);
-{const $v12 = $.unpack(_best([$.fn("<lambda>", ["q"], {}, (q) => renyi_epsilon([], {"order": q, "renyi": renyi([q]), "delta": delta})), highest_order]), 2, -1);order = $v12[0];most = $v12[1];}
-if ($.t($.eq(renyi([order]), $.libraries["math"].inf))) {
-return $.libraries["math"].inf;
-}
-optimal = $.fn("optimal", ["point"], {}, function (point) {
-let q;
-q = $.add(1n, $.libraries["math"].exp([$.b.min([point, most])]));
-return ($.t($.lt(renyi([q]), $.libraries["math"].inf)) ? renyi_epsilon_optimal([], {"order": q, "renyi": renyi([q]), "delta": delta}) : $.libraries["math"].inf);
-});
-centre = $.libraries["math"].log([$.sub(order, 1n)]);
-plain = renyi_epsilon([], {"order": order, "renyi": renyi([order]), "delta": delta});
-return $.b.min([plain, optimal([centre]), least([optimal, $.sub(centre, 2n), $.add(centre, 0.5), 20n])]);
-});
-curve_log_delta = $.fn("curve_log_delta", ["*", "renyi", "highest_order", "epsilon"], {}, function (renyi, highest_order, epsilon) {
-let centre, most, optimal, order, plain;
-renyi = _sound([renyi]);
-{const $v13 = $.unpack(_best([$.fn("<lambda>", ["q"], {}, (q) => renyi_log_delta([], {"order": q, "renyi": renyi([q]), "epsilon": epsilon})), highest_order]), 2, -1);order = $v13[0];most = $v13[1];}
-if ($.t($.eq(renyi([order]), $.libraries["math"].inf))) {
-return 0.0;
-}
-optimal = $.fn("optimal", ["point"], {}, function (point) {
-let q;
-q = $.add(1n, $.libraries["math"].exp([$.b.min([point, most])]));
-return ($.t($.lt(renyi([q]), $.libraries["math"].inf)) ? renyi_log_delta_optimal([], {"order": q, "renyi": renyi([q]), "epsilon": epsilon}) : 0.0);
-});
-centre = $.libraries["math"].log([$.sub(order, 1n)]);
-plain = renyi_log_delta([], {"order": order, "renyi": renyi([order]), "epsilon": epsilon});
-return $.b.min([plain, optimal([centre]), least([optimal, $.sub(centre, 2n), $.add(centre, 0.5), 20n])]);
-});
-return {renyi_epsilon, renyi_log_delta, renyi_epsilon_optimal, renyi_log_delta_optimal, _SECOND_EVENT, _log_mass, _pair_epsilon, _log_r, _least_share, rate_epsilon, rate_log_delta, rate_for, zero_out_renyi, replace_renyi, _LEAST, _MOST, _sound, _best, curve_epsilon, curve_log_delta, MARGIN, log_sum, log_down, sum_up, least, UNIT, logsumexp, gammaln, best_order, LEAST_LOG};
-})();
 $.modules["privacy.guarantee"] = (() => {
-let ONE_DIRECTION, SEVERAL_DIRECTIONS, WEAKLY_CONVEX, _COSTS, FORMS, MOST, Curve, fewer, Worlds, ADJACENCIES, DELETION_NOTIONS, LEAST_DELTA, NON_ADAPTIVE, stated_delta, Guarantee;
+let ONE_DIRECTION, SEVERAL_DIRECTIONS, WEAKLY_CONVEX, _COSTS, FORMS, MOST, Curve, fewer, Worlds, ADJACENCIES, DELETION_NOTIONS, LEAST_DELTA, LARGEST_DELTA, NON_ADAPTIVE, FIXED_TARGET, FIXED_RECORD, stated_delta, Guarantee;
 const math = $.libraries["math"];
 const Callable = $.libraries["collections.abc"]["Callable"];
 const asdict = $.libraries["dataclasses"]["asdict"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const replace = $.libraries["dataclasses"]["replace"];
+const adaptive = $.modules["bounds.adaptive"];
 const arithmetic = $.modules["bounds.arithmetic"];
 const gaussian = $.modules["bounds.gaussian"];
 const renyi = $.modules["bounds.renyi"];
@@ -4377,6 +4581,7 @@ const bounds = $.modules["bounds.objective_perturbation"];
 const UNIT = $.modules["bounds.arithmetic"]["UNIT"];
 const sum_up = $.modules["bounds.arithmetic"]["sum_up"];
 const curve_epsilon = $.modules["bounds.renyi"]["curve_epsilon"];
+const curve_least = $.modules["bounds.renyi"]["curve_least"];
 const curve_log_delta = $.modules["bounds.renyi"]["curve_log_delta"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const Word = $.modules["errors"]["Word"];
@@ -4457,6 +4662,7 @@ $ns.REPLACE = "replace";
 $ns.ZERO_OUT = "zero-out";
 $ns.DEFINITION_4_1 = "definition-4.1";
 $ns.PAIRWISE = "pairwise";
+$ns.IDEAL_LAW = "ideal-law";
 $ns.about = $.property($.fn("about", ["self"], {}, function (self) {
 return ($.t($.has(ADJACENCIES, self)) ? "dp" : "deletion");
 }));
@@ -4470,10 +4676,16 @@ return $.mul($.mul(($.t($.ga(self, "between_records")) ? 2n : 1n), lipschitz), r
 ADJACENCIES = $.tuple([$.ga(Worlds, "REPLACE"), $.ga(Worlds, "ZERO_OUT")]);
 DELETION_NOTIONS = $.tuple([$.ga(Worlds, "DEFINITION_4_1"), $.ga(Worlds, "PAIRWISE")]);
 LEAST_DELTA = $.pow(2.0, $.neg(256n));
+LARGEST_DELTA = 0.01;
 NON_ADAPTIVE = "requests did not depend on earlier models";
+FIXED_TARGET = "which record is erased, and when, was fixed before any model was seen";
+FIXED_RECORD = "which record is meant was fixed before any model was seen";
 stated_delta = $.fn("stated_delta", ["name", "value"], {}, function (name, value) {
 let delta;
 delta = probability([name, value]);
+if (!$.t($.le(delta, LARGEST_DELTA))) {
+throw $.raised(InvalidParameter([("" + "must be at most " + $.formatted(LARGEST_DELTA, "", ("" + "g")) + ": it is the share of cases in which a figure may fail; take one far below one in the number of records")], {...$.named($.dict([[name, delta]]))}));
+}
 if (!$.t($.le(LEAST_DELTA, delta))) {
 throw $.raised(InvalidParameter([("" + "must be at least " + $.formatted(LEAST_DELTA, "", ("" + ".2g")) + ": the noise comes from a 256-bit key, and no smaller \u03b4 means anything")], {...$.named($.dict([[name, delta]]))}));
 }
@@ -4490,9 +4702,10 @@ $ns.assumptions = $.tuple([]);
 $ns.proven = true;
 $ns.slack = 0.0;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let _, cost, order, times, worlds;
+let _, cost, known, order, times, worlds;
 choice(["about", $.ga(self, "about"), $.tuple(["dp", "deletion"])]);
-worlds = Worlds([choice(["adjacency", $.ga(self, "adjacency"), ($.t($.eq($.ga(self, "about"), "dp")) ? ADJACENCIES : DELETION_NOTIONS)])]);
+known = ($.t($.eq($.ga(self, "about"), "dp")) ? ADJACENCIES : $.tuple([...$.each(DELETION_NOTIONS), $.ga(Worlds, "IDEAL_LAW")]));
+worlds = Worlds([choice(["adjacency", $.ga(self, "adjacency"), known])]);
 $.cm($.b.object, "__setattr__", [self, "adjacency", worlds]);
 bound(["gdp_squared", $.ga(self, "gdp_squared")]);
 bound(["rate", $.ga(self, "rate")]);
@@ -4568,7 +4781,19 @@ return $.add($.add($.div($.ga(self, "gdp_squared"), 2n), $.ga(self, "rate")), $.
 $ns._orders = $.fn("_orders", ["self"], {}, function (self) {
 return [...(function* ($first) { for (const $v35 of $.each($first)) { let _, order; {const $v36 = $.unpack($v35, 2, -1);order = $v36[0];_ = $v36[1];} yield order; } })($.ga(self, "points"))];
 });
+$ns._least = $.fn("_least", ["self", "objective"], {}, function (self, objective) {
+if ($.t($.ga(self, "points"))) {
+return $.b.min([$.b.map([objective, $.cm(self, "_orders", [])])]);
+}
+if ($.t($.ga(self, "curves"))) {
+return curve_least([objective], {"highest_order": $.ga(self, "highest_order")});
+}
+return objective([$.modules["bounds.arithmetic"].best_order([objective])]);
+});
 $ns.advantage = $.property($.fn("advantage", ["self"], {}, function (self) {
+if ($.t($.is($.ga(self, "adjacency"), $.ga(Worlds, "IDEAL_LAW")))) {
+return $.cm(self, "_advantage_across", [$.cm(self, "delta", [0.0])]);
+}
 if ($.t(!$.is($.ga(self, "gdp"), null))) {
 return $.modules["bounds.gaussian"].gdp_advantage([], {"mu": $.ga(self, "gdp")});
 }
@@ -4577,6 +4802,13 @@ return $.modules["bounds.gaussian"].rate_advantage([], {"rate": $.ga(self, "tota
 }
 return $.cm(self, "delta", [0.0]);
 }));
+$ns._advantage_across = $.fn("_advantage_across", ["self", "one_side"], {}, function (self, one_side) {
+let at;
+at = $.fn("at", ["order"], {}, function (order) {
+return $.modules["bounds.adaptive"].membership_advantage([], {"order": order, "renyi": $.cm(self, "renyi", [order])});
+});
+return $.b.min([1.0, $.cm(self, "_least", [at]), $.mul(2n, one_side)]);
+});
 $ns.by_gdp = $.property($.fn("by_gdp", ["self"], {}, function (self) {
 if ($.t($.is($.ga(self, "gdp"), null))) {
 return null;
@@ -4656,7 +4888,7 @@ throw $.raised(InvalidParameter([("" + "not a guarantee: " + $.formatted(error, 
 return null;
 }));
 }), [["about", () => ["is", $.b.str]], ["adjacency", () => ["is", Worlds]], ["gdp_squared", () => ["is", $.b.float]], ["rate", () => ["is", $.b.float]], ["points", () => ["of", $.b.tuple, ["parts", $.b.tuple, ["is", $.b.float], ["is", $.b.float]]]], ["curves", () => ["of", $.b.tuple, ["parts", $.b.tuple, ["is", Curve], ["is", $.b.float]]]], ["rows", () => ["is", $.b.int]], ["source", () => ["is", $.b.str]], ["assumptions", () => ["of", $.b.tuple, ["is", $.b.str]]], ["proven", () => ["is", $.b.bool]], ["slack", () => ["is", $.b.float]]], {frozen: true});
-return {ONE_DIRECTION, SEVERAL_DIRECTIONS, WEAKLY_CONVEX, _COSTS, FORMS, MOST, Curve, fewer, Worlds, ADJACENCIES, DELETION_NOTIONS, LEAST_DELTA, NON_ADAPTIVE, stated_delta, Guarantee, InvalidParameter, probability, Word, Callable, bound, renyi_order, non_negative, count, choice, curve_epsilon, replace, asdict, UNIT, sum_up, curve_log_delta};
+return {ONE_DIRECTION, SEVERAL_DIRECTIONS, WEAKLY_CONVEX, _COSTS, FORMS, MOST, Curve, fewer, Worlds, ADJACENCIES, DELETION_NOTIONS, LEAST_DELTA, LARGEST_DELTA, NON_ADAPTIVE, FIXED_TARGET, FIXED_RECORD, stated_delta, Guarantee, InvalidParameter, probability, Word, Callable, bound, renyi_order, non_negative, count, choice, curve_epsilon, replace, asdict, UNIT, sum_up, curve_log_delta, curve_least};
 })();
 $.modules["privacy.budget"] = (() => {
 let _gdp_for, Measures, Budget, in_numbers, Total;
@@ -4666,6 +4898,8 @@ const dataclass = $.libraries["dataclasses"]["dataclass"];
 const lru_cache = $.libraries["functools"]["lru_cache"];
 const gaussian = $.modules["bounds.gaussian"];
 const renyi = $.modules["bounds.renyi"];
+const stopping = $.modules["bounds.stopping"];
+const least_safe = $.modules["bounds.arithmetic"]["least_safe"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const Word = $.modules["errors"]["Word"];
 const positive = $.modules["errors"]["positive"];
@@ -4824,6 +5058,9 @@ return ("" + "as R\u00e9nyi divergence at order " + $.formatted(brief([$.ga(self
 }
 return ($.t($.ga(self, "gdp")) ? "as \u03bc\u00b2 of Gaussian DP" : null);
 }));
+$ns.is_filter = $.property($.fn("is_filter", ["self"], {}, function (self) {
+return $.both($.either($.ga(self, "gdp"), () => !$.is($.ga(self, "order"), null)), () => !$.t($.ga(self, "late")));
+}));
 $ns.affords = $.fn("affords", ["self", "spent"], {}, function (self, spent) {
 return $.le($.cm(self, "spent", [spent]), $.mul($.ga(self, "epsilon"), $.add(1n, 1e-12)));
 });
@@ -4839,6 +5076,30 @@ return $.modules["bounds.renyi"].renyi_epsilon_optimal([], {"order": $.ga(self, 
 }
 return $.cm(guarantee, "epsilon", [$.ga(self, "delta")]);
 });
+$ns.stopping_epsilon = $.fn("stopping_epsilon", ["self", "delta", "*", "candidates"], {"candidates": 1n}, function (self, delta, candidates) {
+let most;
+if (!$.t($.ga(self, "is_filter"))) {
+return null;
+}
+if ($.t($.ga(self, "gdp"))) {
+return $.modules["bounds.stopping"].gdp_stopping_epsilon([], {"mu": $.cm(self, "_most_gdp", []), "delta": delta, "candidates": candidates});
+}
+if (!$.t(!$.is($.ga(self, "order"), null))) throw $.raised($.b.AssertionError);
+most = $.cm(self, "_most_renyi", [$.ga(self, "order")]);
+return $.modules["bounds.stopping"].renyi_stopping_epsilon([], {"order": $.ga(self, "order"), "renyi": most, "delta": delta, "candidates": candidates});
+});
+$ns._most_gdp = $.fn("_most_gdp", ["self"], {}, function (self) {
+return $.modules["bounds.gaussian"].gdp_for([], {"epsilon": $.mul($.ga(self, "epsilon"), $.add(1n, 1e-09)), "delta": $.ga(self, "delta")});
+});
+$ns._most_renyi = $.fn("_most_renyi", ["self", "order"], {}, function (self, order) {
+let refused;
+refused = $.fn("refused", ["cost"], {}, function (cost) {
+let spent;
+spent = $.modules["bounds.renyi"].renyi_epsilon_optimal([], {"order": order, "renyi": cost, "delta": $.ga(self, "delta")});
+return $.lt($.mul($.ga(self, "epsilon"), $.add(1n, 1e-09)), spent);
+});
+return least_safe([refused], {"guess": $.ga(self, "epsilon"), "below": 0.0});
+});
 $ns.describe = $.fn("describe", ["self"], {}, function (self) {
 return ("" + "(\u03b5=" + $.formatted(brief([$.ga(self, "epsilon")]), "", "") + ", \u03b4=" + $.formatted(brief([$.ga(self, "delta")]), "", "") + ")");
 });
@@ -4848,10 +5109,10 @@ unsaid = $.dict([["gdp", false], ["order", null], ["late", false]]);
 return $.dict((function* ($first) { for (const $v7 of $.each($first)) { let name, value; {const $v8 = $.unpack($v7, 2, -1);name = $v8[0];value = $v8[1];} if (!($.t(!$.has(unsaid, name)) || $.t(!$.eq(value, $.gi(unsaid, name))))) continue; yield [name, value]; } })($.cm(asdict([self]), "items", [])));
 });
 }), [["epsilon", () => ["is", $.b.float]], ["delta", () => ["is", $.b.float]], ["gdp", () => ["is", $.b.bool]], ["order", () => ["or", ["is", $.b.float], ["none"]]], ["late", () => ["is", $.b.bool]]], {frozen: true});
-return {_gdp_for, Measures, Budget, in_numbers, Total, Word, InvalidParameter, stated_delta, renyi_order, positive, asdict, brief, lru_cache};
+return {_gdp_for, Measures, Budget, in_numbers, Total, Word, InvalidParameter, stated_delta, renyi_order, positive, asdict, brief, least_safe, lru_cache};
 })();
 $.modules["methods.base"] = (() => {
-let PROOFS, Mechanism, NoisySteps, DrawnAtOnce, contradict, told, bounded_gradients;
+let PROOFS, Mechanism, NoisySteps, DrawnAtOnce, contradict, bounded_gradients;
 const assumptions_of = $.libraries["methods.base"]["assumptions_of"];
 const math = $.libraries["math"];
 const ABC = $.libraries["abc"]["ABC"];
@@ -4873,9 +5134,13 @@ $ns.fresh = false;
 $ns.notes = $.tuple([]);
 $ns.proven = true;
 $ns.slack = 0.0;
+$ns.row_norm = null;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 count(["records", $.ga(self, "records")]);
 non_negative(["slack", $.ga(self, "slack")]);
+if ($.t(!$.is($.ga(self, "row_norm"), null))) {
+positive(["row_norm", $.ga(self, "row_norm")]);
+}
 return null;
 });
 $ns.left = $.property($.fn("left", ["self"], {}, function (self) {
@@ -4918,9 +5183,9 @@ $ns.carries = $.property($.fn("carries", ["self"], {}, function (self) {
 return null;
 }));
 $ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-return $.dict([["method", $.ga(self, "method")], ...$.pairs(told([self]))]);
+return $.dict([["method", $.ga(self, "method")], ...$.pairs(asdict([self]))]);
 });
-}), [["records", () => ["is", $.b.int]], ["proven", () => ["is", $.b.bool]], ["slack", () => ["is", $.b.float]]], {frozen: true, kw_only: true});
+}), [["records", () => ["is", $.b.int]], ["proven", () => ["is", $.b.bool]], ["slack", () => ["is", $.b.float]], ["row_norm", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true, kw_only: true});
 NoisySteps = $.dataclass($.cls("NoisySteps", [Mechanism], ($ns) => {
 $ns.objective_smoothness = field([], {"default": null, "compare": false});
 $ns.rows_per_subject = 1n;
@@ -4982,23 +5247,19 @@ return false;
 pairs = (function* ($first) { for (const $v3 of $.each($first)) { let fact; fact = $v3; if (!!$.t($.ga(fact, "compare"))) continue; yield $.tuple([$.b.getattr([one, $.ga(fact, "name")]), $.b.getattr([other, $.ga(fact, "name")])]); } })(fields([one]));
 return $.b.any([(function* ($first) { for (const $v4 of $.each($first)) { let pair; pair = $v4; yield $.both(!$.has(pair, null), () => !$.eq($.gi(pair, 0n), $.gi(pair, 1n))); } })(pairs)]);
 });
-told = $.fn("told", ["facts"], {}, function (facts) {
-let optional;
-optional = $.dict([["in_place", $.tuple([true])], ["chain", $.tuple([1n])], ["exact", $.tuple([null])], ["passes", $.tuple([null])], ["solver_passes", $.tuple([null])], ["map", $.tuple([null])]]);
-return $.dict((function* ($first) { for (const $v5 of $.each($first)) { let name, value; {const $v6 = $.unpack($v5, 2, -1);name = $v6[0];value = $v6[1];} if (!$.t(!$.has($.cm(optional, "get", [name, $.tuple([])]), value))) continue; yield [name, value]; } })($.cm(asdict([facts]), "items", [])));
-});
 bounded_gradients = $.fn("bounded_gradients", ["lipschitz", "*", "proven"], {}, function (lipschitz, proven) {
 let norm;
 norm = $.tuple(["gradient-norm", $.dict([["lipschitz", lipschitz]])]);
 return ($.t(proven) ? $.tuple([norm]) : $.tuple([norm, $.tuple(["constants-declared", $.dict([])])]));
 });
-return {PROOFS, Mechanism, NoisySteps, DrawnAtOnce, contradict, told, bounded_gradients, ClassVar, ABC, field, non_negative, count, InvalidParameter, positive, asdict, Worlds, fields, abstractmethod, Guarantee};
+return {PROOFS, Mechanism, NoisySteps, DrawnAtOnce, contradict, bounded_gradients, ClassVar, ABC, field, positive, non_negative, count, asdict, InvalidParameter, Worlds, fields, abstractmethod, Guarantee};
 })();
 $.modules["methods.problem"] = (() => {
-let MethodAsked, Problem, Prior, Published, Solved, Fitted, Carried, Sampling, Exactness, Passed, Start, Procedure, Costliest, Promise, SOLVERS, solver_passes, forecast_passes;
+let MethodAsked, Problem, Prior, Published, Solved, Fitted, Carried, Sampling, Exactness, Start, Procedure, Costliest, Promise, SOLVERS, solver_passes, forecast_passes;
 const math = $.libraries["math"];
 const re = $.libraries["re"];
 const ABC = $.libraries["abc"]["ABC"];
+const asdict = $.libraries["dataclasses"]["asdict"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const field = $.libraries["dataclasses"]["field"];
 const fields = $.libraries["dataclasses"]["fields"];
@@ -5021,10 +5282,9 @@ const ADJACENCIES = $.modules["privacy.guarantee"]["ADJACENCIES"];
 const DELETION_NOTIONS = $.modules["privacy.guarantee"]["DELETION_NOTIONS"];
 const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
 const Worlds = $.modules["privacy.guarantee"]["Worlds"];
-const told = $.modules["methods.base"]["told"];
 MethodAsked = $.cls("MethodAsked", [], ($ns) => {
 $ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-return $.dict([["name", $.ga(self, "name")], ...$.pairs(told([self]))]);
+return $.dict([["name", $.ga(self, "name")], ...$.pairs(asdict([self]))]);
 });
 });
 Problem = $.dataclass($.cls("Problem", [], ($ns) => {
@@ -5122,7 +5382,7 @@ $ns.sensitivity = $.fn("sensitivity", ["self", "worlds"], {}, function (self, wo
 return $.cm(worlds, "sensitivity", [$.ga($.ga($.ga(self, "loss"), "constants"), "lipschitz"), $.ga(self, "rows_per_subject")]);
 });
 $ns.run = $.fn("run", ["self", "*", "step_size", "noise_variance"], {}, function (self, step_size, noise_variance) {
-return $.dict([["records", $.ga(self, "records")], ["step_size", step_size], ["noise_variance", noise_variance], ["strong_convexity", ($.t($.lt(0n, $.ga(self, "strong_convexity"))) ? $.ga(self, "strong_convexity") : $.ga(self, "regularization"))], ["objective_smoothness", $.ga(self, "objective_smoothness")], ["lipschitz", $.ga($.ga($.ga(self, "loss"), "constants"), "lipschitz")], ["rows_per_subject", $.ga(self, "rows_per_subject")], ["proven", $.ga($.ga($.ga(self, "loss"), "constants"), "proven")], ["slack", $.ga(self, "slack")]]);
+return $.dict([["records", $.ga(self, "records")], ["row_norm", $.ga($.ga(self, "loss"), "radius")], ["step_size", step_size], ["noise_variance", noise_variance], ["strong_convexity", ($.t($.lt(0n, $.ga(self, "strong_convexity"))) ? $.ga(self, "strong_convexity") : $.ga(self, "regularization"))], ["objective_smoothness", $.ga(self, "objective_smoothness")], ["lipschitz", $.ga($.ga($.ga(self, "loss"), "constants"), "lipschitz")], ["rows_per_subject", $.ga(self, "rows_per_subject")], ["proven", $.ga($.ga($.ga(self, "loss"), "constants"), "proven")], ["slack", $.ga(self, "slack")]]);
 });
 $ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
 let described, own, total, worlds;
@@ -5154,10 +5414,7 @@ Sampling = $.dataclass($.cls("Sampling", [], ($ns) => {
 Exactness = $.dataclass($.cls("Exactness", [], ($ns) => {
 
 }), [["radius", () => ["is", $.b.float]], ["grid_bits", () => ["is", $.b.int]]], {frozen: true});
-Passed = $.dataclass($.cls("Passed", [], ($ns) => {
-
-}), [["blocks", () => ["is", $.b.int]], ["step_sizes", () => ["of", $.b.tuple, ["is", $.b.float]]]], {frozen: true});
-Start = $.or($.or($.or($.or($.or(Prior, Published), Solved), Fitted), Passed), Carried);
+Start = $.or($.or($.or($.or(Prior, Published), Solved), Fitted), Carried);
 Procedure = $.dataclass($.cls("Procedure", [], ($ns) => {
 $ns.steps = 0n;
 $ns.step_size = 0.0;
@@ -5214,7 +5471,7 @@ return $.add(1n, $.libraries["math"].ceil([$.mul(2n, $.libraries["math"].pow([ka
 }
 return $.libraries["math"].ceil([$.mul(4n, $.libraries["math"].pow([kappa, 0.27]))]);
 });
-return {MethodAsked, Problem, Prior, Published, Solved, Fitted, Carried, Sampling, Exactness, Passed, Start, Procedure, Costliest, Promise, SOLVERS, solver_passes, forecast_passes, Total, Worlds, Budget, Loss, ClassVar, ABC, field, NON_ADAPTIVE, proven_steps, sample_rows, InvalidParameter, scale, count, Any, DTYPES, choice, probability, DELETION_NOTIONS, ADJACENCIES, fields, told, column_variances, sensitivity_slack};
+return {MethodAsked, Problem, Prior, Published, Solved, Fitted, Carried, Sampling, Exactness, Start, Procedure, Costliest, Promise, SOLVERS, solver_passes, forecast_passes, Total, Worlds, Budget, Loss, ClassVar, ABC, field, NON_ADAPTIVE, proven_steps, sample_rows, InvalidParameter, scale, count, Any, DTYPES, choice, probability, DELETION_NOTIONS, ADJACENCIES, fields, asdict, column_variances, sensitivity_slack};
 })();
 $.modules["methods.counted"] = (() => {
 let _MOST, CountedRecords;
@@ -5663,7 +5920,7 @@ $ns.forgets_at = $.fn("forgets_at", ["self", "closeness"], {}, function (self, c
 let facts, hidden;
 facts = $.dict([["source", $.gi(_SOURCES, $.ga($.ga(self, "gibbs"), "form"))], ["points", $.tuple([$.tuple([$.ga($.ga(self, "gibbs"), "order"), closeness])])]]);
 hidden = "no earlier model was observed";
-return $.cm($.cm($.cm(self, "_guarantee", ["deletion", $.ga(Worlds, "DEFINITION_4_1")], {...$.named(facts)}), "assuming", [hidden]), "assuming", [NON_ADAPTIVE]);
+return $.cm($.cm($.cm(self, "_guarantee", ["deletion", $.ga(Worlds, "IDEAL_LAW")], {...$.named(facts)}), "assuming", [hidden]), "assuming", [NON_ADAPTIVE]);
 });
 }), [["gibbs", () => ["is", Gibbs]]], {frozen: true, kw_only: true});
 NearGibbs = $.dataclass($.cls("NearGibbs", [Method], ($ns) => {
@@ -5820,7 +6077,7 @@ below = $.modules["bounds.objective_perturbation"].curvature_ratio([], {"smoothn
 return $.tuple([$.modules["bounds.objective_perturbation"].curvature_ratio([], {"smoothness": $.mul($.ga(self, "smoothness"), $.pow(ROOM, 2n)), ...$.named(weak), ...$.named(world)}), below]);
 });
 $ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
-return ($.t(steps_without) ? $.cm(self, "_erased", [worlds]) : $.dict([["curves", $.tuple([$.tuple([$.cm(self, "curve", [worlds]), $.b.float([$.ga(self, "chain")])])])]]));
+return ($.t(steps_without) ? $.cm(self, "_erased", []) : $.dict([["curves", $.tuple([$.tuple([$.cm(self, "curve", [worlds]), $.b.float([$.ga(self, "chain")])])])]]));
 });
 $ns.curve = $.fn("curve", ["self", "worlds"], {}, function (self, worlds) {
 let below, delta, exact, inexact, mu, ratio, spread;
@@ -5835,13 +6092,11 @@ mu = $.mul($.libraries["math"].hypot([exact, $.cm(self, "_inexact_gdp", [spread]
 }
 return Curve([], {"rate": $.mul($.add($.div($.pow(delta, 2n), $.mul(2n, $.pow($.ga(self, "linear_term"), 2n))), inexact), $.add(1n, $.mul(8n, UNIT))), "form": $.ga(self, "form"), "between_records": $.ga(worlds, "between_records"), "ratio": ratio, "below": below, "rows": $.ga(self, "rows_per_subject"), "blocks": $.ga(self, "blocks"), "gdp_squared": ($.t($.lt(mu, $.libraries["math"].inf)) ? $.pow(mu, 2n) : null)});
 });
-$ns._erased = $.fn("_erased", ["self", "worlds"], {}, function (self, worlds) {
-let apart;
+$ns._erased = $.fn("_erased", ["self"], {}, function (self) {
 if ((!$.t($.ga(self, "warm")) && $.t($.ga(self, "in_place")))) {
 return $.dict([]);
 }
-apart = ($.t($.ga(worlds, "between_records")) ? $.modules["bounds.objective_perturbation"].spread : $.modules["bounds.objective_perturbation"].deletion_spread);
-return $.dict([["gdp_squared", $.mul($.mul($.ga(self, "chain"), $.pow($.cm(self, "_inexact_gdp", [apart([], {...$.named($.cm(self, "_ball", []))})]), 2n)), $.add(1n, $.mul(4n, UNIT)))]]);
+return $.dict([["gdp_squared", $.mul($.mul($.ga(self, "chain"), $.pow($.cm(self, "_inexact_gdp", [$.modules["bounds.objective_perturbation"].spread([], {...$.named($.cm(self, "_ball", []))})]), 2n)), $.add(1n, $.mul(4n, UNIT)))]]);
 });
 $ns._ball = $.fn("_ball", ["self"], {}, function (self) {
 return $.dict([["gradient_tolerance", $.ga(self, "gradient_tolerance")], ["strong_convexity", $.ga(self, "_least_curvature")], ["grid", $.ga(self, "grid")], ["dimension", $.ga(self, "dimension")]]);
@@ -5862,7 +6117,7 @@ return ($.t($.ga($.ga($.ga(problem, "loss"), "constants"), "convex")) ? $.ga($.g
 row_facts = $.fn("row_facts", ["problem"], {}, function (problem) {
 let constants;
 constants = $.ga($.ga(problem, "loss"), "constants");
-return $.dict([["records", $.ga(problem, "records")], ["strong_convexity", $.ga(problem, "strong_convexity")], ["lipschitz", $.ga(constants, "lipschitz")], ["smoothness", $.ga(constants, "smoothness")], ["weak_convexity", $.ga(constants, "weak_convexity")], ["form", form_of([problem])], ["blocks", $.ga($.ga(problem, "loss"), "blocks")], ["dimension", $.ga(problem, "dimension")], ["rows_per_subject", $.ga(problem, "rows_per_subject")], ["proven", $.ga(constants, "proven")], ["shaped", !$.is($.ga(problem, "noise_shape"), null)]]);
+return $.dict([["records", $.ga(problem, "records")], ["row_norm", $.ga($.ga(problem, "loss"), "radius")], ["strong_convexity", $.ga(problem, "strong_convexity")], ["lipschitz", $.ga(constants, "lipschitz")], ["smoothness", $.ga(constants, "smoothness")], ["weak_convexity", $.ga(constants, "weak_convexity")], ["form", form_of([problem])], ["blocks", $.ga($.ga(problem, "loss"), "blocks")], ["dimension", $.ga(problem, "dimension")], ["rows_per_subject", $.ga(problem, "rows_per_subject")], ["proven", $.ga(constants, "proven")], ["shaped", !$.is($.ga(problem, "noise_shape"), null)]]);
 });
 rounding_of_gradient = $.fn("rounding_of_gradient", ["problem", "noise", "chain"], {"chain": 1n}, function (problem, noise, chain) {
 let constants, longest, pull;
@@ -5981,7 +6236,7 @@ $ns.name = "moments";
 $ns.summary = "a stage of a ladder: least squares on noisy moments, one pass";
 $ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
 let fitted, noise, ridge, run;
-run = MomentsRun([], {"records": $.ga(problem, "records"), "proven": $.ga($.ga($.ga(problem, "loss"), "constants"), "proven"), "slack": $.ga(problem, "slack"), "deviation": $.ga(self, "deviation"), "coordinates": $.modules["bounds.moments"].coordinates([], {"outputs": $.ga($.ga(problem, "loss"), "outputs"), "features": $.ga(problem, "features")}), "rows_per_subject": $.ga(problem, "rows_per_subject")});
+run = MomentsRun([], {"records": $.ga(problem, "records"), "row_norm": $.ga($.ga(problem, "loss"), "radius"), "proven": $.ga($.ga($.ga(problem, "loss"), "constants"), "proven"), "slack": $.ga(problem, "slack"), "deviation": $.ga(self, "deviation"), "coordinates": $.modules["bounds.moments"].coordinates([], {"outputs": $.ga($.ga(problem, "loss"), "outputs"), "features": $.ga(problem, "features")}), "rows_per_subject": $.ga(problem, "rows_per_subject")});
 noise = $.mul($.mul(2n, $.ga(self, "deviation")), $.libraries["math"].sqrt([$.ga(problem, "features")]));
 ridge = $.add($.div($.mul($.ga(problem, "records"), $.ga(problem, "regularization")), $.pow($.ga($.ga(problem, "loss"), "radius"), 2n)), noise);
 fitted = $.modules["methods.problem"].Fitted([$.ga(self, "deviation"), ridge]);
@@ -6124,7 +6379,7 @@ $.cm($.b.object, "__setattr__", [self, "map", $.libraries["json"].dumps([$.cm(gi
 return null;
 });
 $ns._facts = $.fn("_facts", ["self", "problem"], {}, function (self, problem) {
-return $.dict([["records", $.ga(problem, "records")], ["features", $.ga(problem, "features")], ["outputs", $.ga($.ga(problem, "loss"), "outputs")], ["norm_squared", norm_squared([$.ga(problem, "loss")])], ["label_weight", $.gi(grid_of([$.ga(problem, "loss")]), 1n)], ["releases", $.ga(problem, "releases")], ["joiners", $.ga(self, "joiners")], ["rows_per_subject", $.ga(problem, "rows_per_subject")]]);
+return $.dict([["records", $.ga(problem, "records")], ["row_norm", $.ga($.ga(problem, "loss"), "radius")], ["features", $.ga(problem, "features")], ["outputs", $.ga($.ga(problem, "loss"), "outputs")], ["norm_squared", norm_squared([$.ga(problem, "loss")])], ["label_weight", $.gi(grid_of([$.ga(problem, "loss")]), 1n)], ["releases", $.ga(problem, "releases")], ["joiners", $.ga(self, "joiners")], ["rows_per_subject", $.ga(problem, "rows_per_subject")]]);
 });
 $ns._check_covered = $.fn("_check_covered", ["self", "problem"], {}, function (self, problem) {
 check_loss([$.ga(problem, "loss")]);
@@ -6321,7 +6576,7 @@ return null;
 return {NotExact, ExactSteps, GridRun, GridMethod, exact_steps_of, check_exact, Method, NoisySteps, InvalidParameter, bounded_gradients, count, non_negative, positive, ROOM, AssumptionViolated, Exactness, gradient_error};
 })();
 $.modules["methods.reading"] = (() => {
-let _ALWAYS, typed, _check_known, _check_parts, _hints, mechanism_from_dict, _stages, method_from_dict, problem_from_dict, _total, plan_from_dict, _known;
+let _ALWAYS, FORECASTS, typed, _check_known, check_complete, _check_parts, _hints, mechanism_from_dict, _stages, method_from_dict, problem_from_dict, _total, plan_from_dict, _known;
 const math = $.libraries["math"];
 const Mapping = $.libraries["collections.abc"]["Mapping"];
 const fields = $.libraries["dataclasses"]["fields"];
@@ -6344,6 +6599,7 @@ const Numbers = $.modules["methods.plan"]["Numbers"];
 const method_of = $.modules["methods.plan"]["method_of"];
 const Problem = $.modules["methods.problem"]["Problem"];
 _ALWAYS = $.tuple([...$.each($.tuple(["step_size", "noise_variance", "init_variance", "learn_steps", "delete_steps_for_deletion"])), "delete_steps_for_utility"]);
+FORECASTS = $.tuple([...$.each($.tuple(["learn_solver_passes", "delete_solver_passes", "utility", "utility_tolerance", "asked_regularization"])), "model_norm"]);
 typed = $.fn("typed", ["kind", "given", "what", "**read"], {}, function (kind, given, what, read) {
 let converted, error, hints, name;
 if (!$.t($.b.isinstance([given, Mapping]))) {
@@ -6386,18 +6642,41 @@ throw $.raised(InvalidParameter([("" + "not " + $.formatted(what, "", "") + ": u
 }
 return null;
 });
+check_complete = $.fn("check_complete", ["given", "written", "what", "*", "optional"], {"optional": $.tuple([])}, function (given, written, what, optional) {
+let missing, name, one, other;
+if (($.t($.b.isinstance([given, Mapping])) && $.t($.b.isinstance([written, Mapping])))) {
+missing = $.b.sorted([(function* ($first) { for (const $v5 of $.each($first)) { let name; name = $v5; if (!($.t(!$.has(given, name)) && $.t(!$.has(optional, name)))) continue; yield name; } })(written)]);
+if ($.t(missing)) {
+throw $.raised(InvalidParameter([("" + "not " + $.formatted(what, "", "") + ": missing " + $.formatted($.cm(", ", "join", [$.b.map([$.b.repr, missing])]), "", ""))]));
+}
+for (const $v6 of $.each(written)) {
+name = $v6;
+if ($.t($.has(given, name))) {
+check_complete([$.gi(given, name), $.gi(written, name), ("" + $.formatted(what, "", "") + ": " + $.formatted(name, "", ""))], {"optional": optional});
+}
+}
+} else {
+if (($.t($.b.isinstance([given, $.tuple([$.b.list, $.b.tuple])])) && $.t($.b.isinstance([written, $.tuple([$.b.list, $.b.tuple])])))) {
+for (const $v3 of $.each($.b.zip([given, written], {"strict": true}))) {
+{const $v4 = $.unpack($v3, 2, -1);one = $v4[0];other = $v4[1];}
+check_complete([one, other, what], {"optional": optional});
+}
+}
+}
+return null;
+});
 _check_parts = $.fn("_check_parts", ["given", "made", "what"], {}, function (given, made, what) {
 let name, one, other;
 if ($.t($.b.isinstance([given, $.tuple([$.b.list, $.b.tuple])]))) {
-for (const $v4 of $.each($.b.zip([given, made], {"strict": true}))) {
-{const $v5 = $.unpack($v4, 2, -1);one = $v5[0];other = $v5[1];}
+for (const $v8 of $.each($.b.zip([given, made], {"strict": true}))) {
+{const $v9 = $.unpack($v8, 2, -1);one = $v9[0];other = $v9[1];}
 _check_parts([one, other, what]);
 }
 } else {
 if (($.t($.b.isinstance([given, Mapping])) && !$.t($.b.isinstance([made, Mapping])))) {
 _check_known([$.b.type([made]), given, what]);
-for (const $v3 of $.each(given)) {
-name = $v3;
+for (const $v7 of $.each(given)) {
+name = $v7;
 _check_parts([$.gi(given, name), $.b.getattr([made, name]), ("" + $.formatted(what, "", "") + ": " + $.formatted(name, "", ""))]);
 }
 }
@@ -6408,30 +6687,32 @@ _hints = $.cache($.fn("_hints", ["kind"], {}, function (kind) {
 return get_type_hints([kind]);
 }));
 mechanism_from_dict = $.fn("mechanism_from_dict", ["given"], {}, function (given) {
-let facts, inner, kind;
+let facts, inner, kind, made;
 kind = _known([MECHANISMS, given, "method"]);
-facts = $.dict((function* ($first) { for (const $v6 of $.each($first)) { let name, value; {const $v7 = $.unpack($v6, 2, -1);name = $v7[0];value = $v7[1];} if (!$.t(!$.eq(name, "method"))) continue; yield [name, value]; } })($.cm(given, "items", [])));
-inner = $.dict((function* ($first) { for (const $v8 of $.each($first)) { let name; name = $v8; if (!$.t($.has(facts, name))) continue; yield [name, _stages([$.gi(facts, name), mechanism_from_dict, "method"])]; } })($.tuple(["kept", "later"])));
-return typed([kind, facts, "the facts of a release"], {...$.named(inner)});
+facts = $.dict((function* ($first) { for (const $v10 of $.each($first)) { let name, value; {const $v11 = $.unpack($v10, 2, -1);name = $v11[0];value = $v11[1];} if (!$.t(!$.eq(name, "method"))) continue; yield [name, value]; } })($.cm(given, "items", [])));
+inner = $.dict((function* ($first) { for (const $v12 of $.each($first)) { let name; name = $v12; if (!$.t($.has(facts, name))) continue; yield [name, _stages([$.gi(facts, name), mechanism_from_dict, "method"])]; } })($.tuple(["kept", "later"])));
+made = typed([kind, facts, "the facts of a release"], {...$.named(inner)});
+check_complete([given, $.cm(made, "to_dict", []), "the facts of a release"]);
+return made;
 });
 _stages = $.fn("_stages", ["given", "read", "inside"], {}, function (given, read, inside) {
 let one;
 if ((!$.t($.b.isinstance([given, $.tuple([$.b.list, $.b.tuple])])) || $.t($.lt(MOST_STAGES, $.b.len([given]))))) {
 throw $.raised(InvalidParameter([("" + "not the stages of a ladder: expected a list of at most " + $.formatted(MOST_STAGES, "", ""))]));
 }
-for (const $v9 of $.each(given)) {
-one = $v9;
+for (const $v13 of $.each(given)) {
+one = $v13;
 if ((!$.t($.b.isinstance([one, Mapping])) || $.t($.and($.set(["kept", "later", "stages"]), $.cm(one, "keys", []))))) {
 throw $.raised(InvalidParameter([("" + "not a stage of a ladder: expected an object with a " + $.formatted(inside, "", "") + " and no stages of its own")]));
 }
 }
-return $.b.tuple([(function* ($first) { for (const $v10 of $.each($first)) { let one; one = $v10; yield read([one]); } })(given)]);
+return $.b.tuple([(function* ($first) { for (const $v14 of $.each($first)) { let one; one = $v14; yield read([one]); } })(given)]);
 });
 method_from_dict = $.fn("method_from_dict", ["given"], {}, function (given) {
 let kind, name;
 name = ($.t($.b.isinstance([given, Mapping])) ? $.cm(given, "get", ["name"]) : null);
 kind = _known([($.t($.has($.tuple([...$.each(STAGE_METHODS)]), name)) ? STAGE_METHODS : METHODS), given, "name"]);
-return typed([kind, $.dict((function* ($first) { for (const $v11 of $.each($first)) { let name, value; {const $v12 = $.unpack($v11, 2, -1);name = $v12[0];value = $v12[1];} if (!$.t(!$.eq(name, "name"))) continue; yield [name, value]; } })($.cm(given, "items", []))), "a method"]);
+return typed([kind, $.dict((function* ($first) { for (const $v15 of $.each($first)) { let name, value; {const $v16 = $.unpack($v15, 2, -1);name = $v16[0];value = $v16[1];} if (!$.t(!$.eq(name, "name"))) continue; yield [name, value]; } })($.cm(given, "items", []))), "a method"]);
 });
 problem_from_dict = $.fn("problem_from_dict", ["given"], {}, function (given) {
 let error, read;
@@ -6460,12 +6741,13 @@ if ($.t(missing)) {
 throw $.raised(InvalidParameter([("" + "not a plan: missing " + $.formatted($.cm(", ", "join", [$.b.map([$.b.repr, missing])]), "", ""))]));
 }
 inner = ($.t($.has(given, "stages")) ? $.dict([["stages", _stages([$.gi(given, "stages"), plan_from_dict, "problem"])]]) : $.dict([]));
-listed = $.dict((function* ($first) { for (const $v13 of $.each($first)) { let name, value; {const $v14 = $.unpack($v13, 2, -1);name = $v14[0];value = $v14[1];} if (!$.t(!$.eq(name, "problem"))) continue; yield [name, value]; } })($.cm(given, "items", [])));
-{const $v15 = [typed([Numbers, listed, "a plan"], {...$.named(inner)}), problem_from_dict([$.gi(given, "problem")])];numbers = $v15[0];problem = $v15[1];}
+listed = $.dict((function* ($first) { for (const $v17 of $.each($first)) { let name, value; {const $v18 = $.unpack($v17, 2, -1);name = $v18[0];value = $v18[1];} if (!$.t(!$.eq(name, "problem"))) continue; yield [name, value]; } })($.cm(given, "items", [])));
+{const $v19 = [typed([Numbers, listed, "a plan"], {...$.named(inner)}), problem_from_dict([$.gi(given, "problem")])];numbers = $v19[0];problem = $v19[1];}
 plan = $.cm(method_of([problem]), "assemble", [problem, numbers]);
 if ($.t(!$.eq($.ga(plan, "numbers"), numbers))) {
 throw $.raised(InvalidParameter([("" + "not a plan by method " + $.formatted($.ga($.ga(problem, "method"), "name"), "r", "") + ", which has other numbers")]));
 }
+check_complete([given, $.cm(plan, "to_dict", []), "a plan"], {"optional": FORECASTS});
 return plan;
 });
 _known = $.fn("_known", ["catalogue", "given", "tag"], {}, function (catalogue, given, tag) {
@@ -6476,7 +6758,7 @@ throw $.raised(InvalidParameter([("" + "must be one of " + $.formatted($.cm(", "
 }
 return $.gi(catalogue, name);
 });
-return {_ALWAYS, typed, _check_known, _check_parts, _hints, mechanism_from_dict, _stages, method_from_dict, problem_from_dict, _total, plan_from_dict, _known, InvalidParameter, method_of, Numbers, Mapping, Problem, Budget, loss_from_dict, real, Any, MOST_STAGES, Total, Method, METHODS, STAGE_METHODS, fields, get_type_hints, cache, Mechanism, MECHANISMS};
+return {_ALWAYS, FORECASTS, typed, _check_known, check_complete, _check_parts, _hints, mechanism_from_dict, _stages, method_from_dict, problem_from_dict, _total, plan_from_dict, _known, InvalidParameter, method_of, Numbers, Mapping, Problem, Budget, loss_from_dict, real, Any, MOST_STAGES, Total, Method, METHODS, STAGE_METHODS, fields, get_type_hints, cache, Mechanism, MECHANISMS};
 })();
 $.modules["methods.sharp"] = (() => {
 let SharpRun, Sharp;
@@ -6609,74 +6891,6 @@ return null;
 });
 return {TheoremRun, Theorem, _check_covered, ClassVar, GridMethod, GridRun, positive, AssumptionViolated, Plan, InvalidParameter, Worlds};
 })();
-$.modules["methods.passes"] = (() => {
-let MOST_PASSES, MOST_BLOCKS, _FIRST, _FALLS, _FEWEST, _USUAL, _FEWEST_ROWS, Passes, passes_for;
-const math = $.libraries["math"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
-const block_passes = $.modules["bounds.block_passes"];
-const ROOM = $.modules["bounds.arithmetic"]["ROOM"];
-const UNIT = $.modules["bounds.arithmetic"]["UNIT"];
-const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
-const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const count = $.modules["errors"]["count"];
-const positive = $.modules["errors"]["positive"];
-const forecast_passes = $.modules["methods.problem"]["forecast_passes"];
-{const $v1 = [10000n, $.shl(1n, 20n)];MOST_PASSES = $v1[0];MOST_BLOCKS = $v1[1];}
-{const $v2 = [1.2, 8.0];_FIRST = $v2[0];_FALLS = $v2[1];}
-_FEWEST = 10n;
-{const $v3 = [100n, 16n];_USUAL = $v3[0];_FEWEST_ROWS = $v3[1];}
-Passes = $.dataclass($.cls("Passes", [], ($ns) => {
-$ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-let name;
-count(["blocks", $.ga(self, "blocks")], {"maximum": MOST_BLOCKS});
-count(["passes", $.ga(self, "passes")], {"maximum": MOST_PASSES});
-for (const $v4 of $.each($.tuple(["first", "last"]))) {
-name = $v4;
-positive([name, $.b.getattr([self, name])]);
-}
-return null;
-});
-$ns.step_sizes = $.fn("step_sizes", ["self", "strong_convexity"], {}, function (self, strong_convexity) {
-return $.modules["bounds.block_passes"].step_sizes([], {"first": $.ga(self, "first"), "last": $.ga(self, "last"), "passes": $.ga(self, "passes"), "blocks": $.ga(self, "blocks"), "strong_convexity": strong_convexity});
-});
-$ns.check = $.fn("check", ["self", "run"], {}, function (self, run) {
-let limit;
-if (($.t($.is($.ga(run, "exact"), null)) || !$.t($.ga($.ga(run, "exact"), "in_place")))) {
-throw $.raised(InvalidParameter(["needs exact steps, and rows that keep their places: blocks are of slots"], {"passes": self}));
-}
-if ($.t($.lt($.ga(run, "records"), $.ga(self, "blocks")))) {
-throw $.raised(InvalidParameter([("" + "must be at most n=" + $.formatted($.ga(run, "records"), "", ""))], {"blocks": $.ga(self, "blocks")}));
-}
-limit = $.modules["bounds.block_passes"].largest_step_size([], {"strong_convexity": $.ga(run, "strong_convexity"), "curvature": $.mul($.ga($.ga(run, "exact"), "curvature"), $.pow(ROOM, 2n)), "blocks": $.ga(self, "blocks"), "records": $.ga(run, "records")});
-if (!$.t($.le($.b.max([$.cm(self, "step_sizes", [$.ga(run, "strong_convexity")])]), limit))) {
-throw $.raised(InvalidParameter([("" + "is too much for " + $.formatted($.ga(self, "blocks"), "", "") + " blocks: a step may carry two models apart")], {"first": $.ga(self, "first")}));
-}
-return null;
-});
-$ns.apart = $.fn("apart", ["self", "run", "worlds"], {}, function (self, run, worlds) {
-let error, fuller, m, measured, moved, norm, sizes, steepest;
-if (!$.t(!$.is($.ga(run, "exact"), null))) throw $.raised($.b.AssertionError);
-{const $v5 = [$.ga(run, "strong_convexity"), $.cm(self, "step_sizes", [$.ga(run, "strong_convexity")])];m = $v5[0];sizes = $v5[1];}
-fuller = $.modules["bounds.block_passes"].fuller([], {"blocks": $.ga(self, "blocks"), "records": $.ga(run, "records")});
-{const $v6 = [$.mul($.mul($.ga(run, "lipschitz"), ROOM), fuller), $.div($.mul($.mul($.mul(1.001, $.ga(run, "lipschitz")), ROOM), fuller), m)];steepest = $v6[0];norm = $v6[1];}
-measured = gradient_error([], {"lipschitz": steepest, "curvature": $.mul($.mul($.ga($.ga(run, "exact"), "curvature"), $.pow(ROOM, 2n)), fuller), "outputs": $.ga($.ga(run, "exact"), "outputs"), "records": $.neg($.floordiv($.neg($.ga(run, "records")), $.ga(self, "blocks"))), "features": $.ga($.ga(run, "exact"), "features"), "regularization": m, "weights_norm": norm});
-error = $.modules["bounds.block_passes"].rounding([], {"step_sizes": sizes, "strong_convexity": m, "gradient_error": $.add(measured, $.mul($.mul(4n, UNIT), steepest)), "lipschitz": steepest, "regularization": m, "weights_norm": norm});
-moved = $.modules["bounds.block_passes"].carried([], {"step_sizes": sizes, "strong_convexity": m, "blocks": $.ga(self, "blocks")});
-return $.mul($.add($.div($.mul($.mul(moved, $.cm(run, "sensitivity", [worlds])), ROOM), $.mul($.ga(run, "records"), m)), $.mul(2n, error)), $.add(1n, $.pow(2.0, $.neg(40n))));
-});
-}), [["blocks", () => ["is", $.b.int]], ["passes", () => ["is", $.b.int]], ["first", () => ["is", $.b.float]], ["last", () => ["is", $.b.float]]], {frozen: true, kw_only: true});
-passes_for = $.fn("passes_for", ["problem", "asked"], {}, function (problem, asked) {
-let beta, blocks, first, half, m, most, n, passes;
-{const $v7 = [$.ga(problem, "strong_convexity"), $.ga($.ga($.ga(problem, "loss"), "constants"), "curvature"), $.ga(problem, "records")];m = $v7[0];beta = $v7[1];n = $v7[2];}
-most = $.b.max([1n, $.floordiv(n, _FEWEST_ROWS)]);
-half = $.mul($.div($.add($.mul(2n, m), $.mul($.mul(beta, $.pow(ROOM, 2n)), $.add($.add(1n, $.div(1n, _FEWEST_ROWS)), $.div(1n, n)))), $.mul(2n, m)), $.add(1n, 1e-09));
-blocks = $.b.min([most, $.b.max([$.libraries["math"].ceil([$.mul(_FIRST, half)]), _USUAL])]);
-first = $.b.min([_FIRST, $.div(blocks, half)]);
-passes = $.either(asked, () => $.b.max([forecast_passes([problem]), _FEWEST]));
-return Passes([], {"blocks": blocks, "passes": passes, "first": first, "last": $.div(first, _FALLS)});
-});
-return {MOST_PASSES, MOST_BLOCKS, _FIRST, _FALLS, _FEWEST, _USUAL, _FEWEST_ROWS, Passes, passes_for, positive, count, InvalidParameter, ROOM, forecast_passes, UNIT, gradient_error};
-})();
 $.modules["accountant.events"] = (() => {
 let EventKinds, _PUBLISHED, Statuses, Event, _READ, _MOST_READ, Stretch, stretches, publish, costs, orders, alone, erasures, compose, answer, _list_releases, cost, within, affordable;
 const json = $.libraries["json"];
@@ -6688,6 +6902,8 @@ const Word = $.modules["errors"]["Word"];
 const count = $.modules["errors"]["count"];
 const Mechanism = $.modules["methods.base"]["Mechanism"];
 const mechanism_from_dict = $.modules["methods.reading"]["mechanism_from_dict"];
+const FIXED_RECORD = $.modules["privacy.guarantee"]["FIXED_RECORD"];
+const FIXED_TARGET = $.modules["privacy.guarantee"]["FIXED_TARGET"];
 const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
 const Guarantee = $.modules["privacy.guarantee"]["Guarantee"];
 const NO_EDITS = $.modules["records"]["NO_EDITS"];
@@ -6759,7 +6975,7 @@ return $.gi(_READ, text);
 $ns._read = $.classmethod($.fn("_read", ["cls", "fields"], {}, function (cls, fields) {
 let counts, error;
 try {
-counts = ($.t($.has(fields, "counts")) ? $.cm(EditCounts, "from_dict", [$.gi(fields, "counts")]) : NO_EDITS);
+counts = $.cm(EditCounts, "from_dict", [$.gi(fields, "counts")]);
 return cls([], {...$.named($.dict([...$.pairs(fields), ["mechanism", mechanism_from_dict([$.gi(fields, "mechanism")])], ["counts", counts]]))});
 } catch ($error) { const $caught = $.thrown($error);
 if ($.caught($caught, $.tuple([$.b.TypeError, $.b.KeyError]))) {error = $caught;
@@ -6952,11 +7168,12 @@ $.cm(priced, "append", [$.tuple([$.gi(known, left), 1n])]);
 return $.cm(Guarantee, "composed", [[...$.each((function* ($first) { for (const $v33 of $.each($first)) { let each, times; {const $v34 = $.unpack($v33, 2, -1);each = $v34[0];times = $v34[1];} if (!$.t(times)) continue; yield $.tuple([each, times]); } })(priced)), $.tuple([$.gi(known, nothing), 1n])]]);
 });
 answer = $.fn("answer", ["about", "adjacency", "parts", "last", "observed", "releases", "known"], {"known": null}, function (about, adjacency, parts, last, observed, releases, known) {
-let everything, seen, total;
+let everything, seen, target, total;
 total = compose([about, adjacency, parts, last, known]);
 everything = $.eq($.b.len([observed]), releases);
 seen = ($.t(everything) ? "every release is observed" : ("" + "only " + $.formatted(_list_releases([observed]), "", "") + " observed; " + $.formatted(NON_ADAPTIVE, "", "") + " that were not"));
-return replace([total], {"assumptions": $.tuple([...$.each($.ga(total, "assumptions")), ("" + $.formatted(seen, "", "") + "; this set was fixed in advance")])});
+target = ($.t($.eq(about, "deletion")) ? FIXED_TARGET : FIXED_RECORD);
+return replace([total], {"assumptions": $.tuple([...$.each($.ga(total, "assumptions")), ("" + $.formatted(seen, "", "") + "; this set was fixed in advance"), target])});
 });
 _list_releases = $.fn("_list_releases", ["observed"], {}, function (observed) {
 let ends;
@@ -6979,7 +7196,7 @@ let shared;
 shared = $.either($.eq($.ga(plan, "releases"), 1n), () => within([spent, plan]));
 return $.both(shared, () => $.either($.is($.ga(plan, "total"), null), () => $.cm($.ga(plan, "total"), "affords", [spent])));
 });
-return {EventKinds, _PUBLISHED, Statuses, Event, _READ, _MOST_READ, Stretch, stretches, publish, costs, orders, alone, erasures, compose, answer, _list_releases, cost, within, affordable, Word, EditCounts, NO_EDITS, Mechanism, InvalidParameter, count, mechanism_from_dict, replace, NON_ADAPTIVE, Guarantee, Counter};
+return {EventKinds, _PUBLISHED, Statuses, Event, _READ, _MOST_READ, Stretch, stretches, publish, costs, orders, alone, erasures, compose, answer, _list_releases, cost, within, affordable, Word, EditCounts, NO_EDITS, Mechanism, InvalidParameter, count, mechanism_from_dict, replace, FIXED_RECORD, FIXED_TARGET, NON_ADAPTIVE, Guarantee, Counter};
 })();
 $.modules["methods.interleaved"] = (() => {
 let _FEWEST_RESUMED, InterleavedRun, Interleaved;
@@ -7082,7 +7299,7 @@ return $.cm(Plan, "of", [problem, run, numbers], {"learning": start, "promise": 
 return {_FEWEST_RESUMED, InterleavedRun, Interleaved, ClassVar, Perturbed, GridMethod, PerturbedRun, SharpRun, count, choice, Plan, Solved, Costliest, Promise, replace, InvalidParameter};
 })();
 $.modules["methods.minimiser"] = (() => {
-let _PASSES, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps;
+let _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps;
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const Any = $.libraries["typing"]["Any"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
@@ -7098,15 +7315,10 @@ const non_negative = $.modules["errors"]["non_negative"];
 const positive = $.modules["errors"]["positive"];
 const GridMethod = $.modules["methods.exact_steps"]["GridMethod"];
 const forecast_excess_risk = $.modules["methods.forecast"]["forecast_excess_risk"];
-const MOST_PASSES = $.modules["methods.passes"]["MOST_PASSES"];
-const Passes = $.modules["methods.passes"]["Passes"];
-const passes_for = $.modules["methods.passes"]["passes_for"];
 const Plan = $.modules["methods.plan"]["Plan"];
 const SOLVERS = $.modules["methods.problem"]["SOLVERS"];
 const forecast_passes = $.modules["methods.problem"]["forecast_passes"];
-const solver_passes = $.modules["methods.problem"]["solver_passes"];
 const SharpRun = $.modules["methods.sharp"]["SharpRun"];
-_PASSES = "passes";
 _DIFFUSION_SHARE = $.div(5n, 3n);
 MinimiserRun = $.dataclass($.cls("MinimiserRun", [SharpRun], ($ns) => {
 $ns.method = "minimiser";
@@ -7114,16 +7326,9 @@ $ns.source = "shifted interpolation (Bok, Su & Altschuler 2024) for Noisy-GD fro
 $ns.fresh = true;
 $ns.gradient_tolerance = 0.0;
 $ns.warm = false;
-$ns.passes = null;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 $.sup(MinimiserRun, self, "__post_init__")([]);
 non_negative(["gradient_tolerance", $.ga(self, "gradient_tolerance")]);
-if ($.t(!$.is($.ga(self, "passes"), null))) {
-$.cm($.ga(self, "passes"), "check", [self]);
-if (($.t($.ga(self, "warm")) || $.t($.ga(self, "gradient_tolerance")))) {
-throw $.raised(InvalidParameter(["begins at 0 and has no tolerance"], {"passes": $.ga(self, "passes")}));
-}
-}
 return null;
 });
 $ns.shows_start = $.property($.fn("shows_start", ["self"], {}, function (self) {
@@ -7151,9 +7356,6 @@ $ns._exact_gdp = $.fn("_exact_gdp", ["self", "exact", "worlds", "steps", "*", "e
 let m, moved, room, solved;
 {const $v1 = [$.ga(self, "strong_convexity"), $.add(1n, $.pow(2.0, $.neg(40n)))];m = $v1[0];room = $v1[1];}
 solved = $.mul($.div($.mul(2n, $.ga(self, "gradient_tolerance")), m), room);
-if ($.t(!$.is($.ga(self, "passes"), null))) {
-return $.cm(exact, "gdp", [self, worlds], {"steps_with": steps, "apart": $.cm($.ga(self, "passes"), "apart", [self, worlds])});
-}
 if ($.t(erased)) {
 return $.cm(exact, "gdp", [self, worlds], {"steps_with": 0n, "steps_without": steps, "apart": solved});
 }
@@ -7163,13 +7365,10 @@ return $.cm(exact, "gdp", [self, worlds], {"steps_with": steps, "apart": $.add(m
 $ns.conditions = $.fn("conditions", ["self"], {}, function (self) {
 let own, solved;
 own = $.dict([["method", $.ga(self, "method")]]);
-if ($.t(!$.is($.ga(self, "passes"), null))) {
-return $.sup(MinimiserRun, self, "conditions")([]);
-}
 solved = $.tuple(["solver-tolerance", $.dict([...$.pairs(own), ["tolerance", $.ga(self, "gradient_tolerance")]])]);
 return $.tuple([...$.each($.sup(MinimiserRun, self, "conditions")([])), solved, $.tuple(["time-unseen", own])]);
 });
-}), [["gradient_tolerance", () => ["is", $.b.float]], ["warm", () => ["is", $.b.bool]], ["passes", () => ["or", ["is", Passes], ["none"]]]], {frozen: true, kw_only: true});
+}), [["gradient_tolerance", () => ["is", $.b.float]], ["warm", () => ["is", $.b.bool]]], {frozen: true, kw_only: true});
 Minimiser = $.dataclass($.cls("Minimiser", [GridMethod], ($ns) => {
 $ns.name = "minimiser";
 $ns.summary = "solve for the minimiser of the current records, then diffuse: nothing but noise to wait for";
@@ -7178,23 +7377,10 @@ $ns.diffusion_steps = null;
 $ns.gradient_tolerance = null;
 $ns.step_size = null;
 $ns.noise_variance = null;
-$ns.solver_passes = null;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 let name;
 $.sup(Minimiser, self, "__post_init__")([]);
-choice(["solver", $.ga(self, "solver"), $.tuple([...$.each(SOLVERS), _PASSES])]);
-if (($.t($.eq($.ga(self, "solver"), _PASSES)) && ($.t($.is($.ga(self, "exact"), false)) || !$.t($.ga(self, "in_place"))))) {
-throw $.raised(InvalidParameter(["needs exact steps, and rows that keep their places"], {"solver": $.ga(self, "solver")}));
-}
-if (($.t($.eq($.ga(self, "solver"), _PASSES)) && $.t(!$.is($.ga(self, "gradient_tolerance"), null)))) {
-throw $.raised(InvalidParameter(["has no gradient_tolerance to reach; leave it out"], {"solver": $.ga(self, "solver")}));
-}
-if ($.t(!$.is($.ga(self, "solver_passes"), null))) {
-count(["solver_passes", $.ga(self, "solver_passes")], {"maximum": MOST_PASSES});
-if ($.t(!$.eq($.ga(self, "solver"), _PASSES))) {
-throw $.raised(InvalidParameter(["belongs to solver 'passes'"], {"solver_passes": $.ga(self, "solver_passes")}));
-}
-}
+choice(["solver", $.ga(self, "solver"), SOLVERS]);
 if ($.t(!$.is($.ga(self, "diffusion_steps"), null))) {
 count(["diffusion_steps", $.ga(self, "diffusion_steps")]);
 }
@@ -7210,9 +7396,6 @@ $ns.check_plan = $.fn("check_plan", ["self", "plan"], {}, function (self, plan) 
 let least;
 $.sup(Minimiser, self, "check_plan")([plan]);
 _check_one_minimiser([$.ga(plan, "problem")]);
-if ($.t($.eq($.ga(self, "solver"), _PASSES))) {
-return null;
-}
 least = gradient_error([], {...$.named(_rounding_facts([$.ga(plan, "problem")]))});
 if (!$.t($.le(least, $.ga(plan, "gradient_tolerance")))) {
 throw $.raised(InvalidParameter([("" + "is below " + $.formatted(least, "", ("" + "g")) + ", the rounding of a gradient in float64")], {"gradient_tolerance": $.ga(plan, "gradient_tolerance")}));
@@ -7220,21 +7403,14 @@ throw $.raised(InvalidParameter([("" + "is below " + $.formatted(least, "", ("" 
 return null;
 });
 $ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
-let own, passes, promise, run, start;
+let own, promise, run, start;
 own = $.dict([["gradient_tolerance", $.ga(numbers, "gradient_tolerance")], ["warm", $.eq($.ga(self, "solver"), "warm")]]);
-passes = $.cm(self, "_passes", [problem]);
-run = MinimiserRun([], {...$.named($.cm(self, "run_facts", [problem, numbers])), ...$.named(own), "passes": passes});
+run = MinimiserRun([], {...$.named($.cm(self, "run_facts", [problem, numbers])), ...$.named(own)});
 start = $.modules["methods.problem"].Solved([$.ga(numbers, "gradient_tolerance"), $.ga(self, "solver")]);
-if ($.t(!$.is(passes, null))) {
-start = $.modules["methods.problem"].Passed([$.ga(passes, "blocks"), $.cm(passes, "step_sizes", [$.ga(problem, "strong_convexity")])]);
-}
 promise = $.modules["methods.problem"].Promise([], {"dp": $.modules["methods.problem"].Costliest([$.b.max([$.ga(numbers, "learn_steps"), $.ga(numbers, "delete_steps")])]), "deletion": $.modules["methods.problem"].Costliest([], {"steps_without": $.ga(numbers, "delete_steps")})});
 return $.cm(Plan, "of", [problem, run, numbers], {"learning": start, "serving": start, "promise": promise, "exactness": $.ga(run, "exactness")});
 });
-$ns._passes = $.fn("_passes", ["self", "problem"], {}, function (self, problem) {
-return ($.t($.eq($.ga(self, "solver"), _PASSES)) ? passes_for([problem, $.ga(self, "solver_passes")]) : null);
-});
-}), [["solver", () => ["is", $.b.str]], ["diffusion_steps", () => ["or", ["is", $.b.int], ["none"]]], ["gradient_tolerance", () => ["or", ["is", $.b.float], ["none"]]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["is", $.b.float], ["none"]]], ["solver_passes", () => ["or", ["is", $.b.int], ["none"]]]], {frozen: true});
+}), [["solver", () => ["is", $.b.str]], ["diffusion_steps", () => ["or", ["is", $.b.int], ["none"]]], ["gradient_tolerance", () => ["or", ["is", $.b.float], ["none"]]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
 _check_one_minimiser = $.fn("_check_one_minimiser", ["problem"], {}, function (problem) {
 if (!$.t($.lt(0n, $.ga(problem, "strong_convexity")))) {
 throw $.raised(AssumptionViolated([("" + "\u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " must exceed the weak convexity \u03b2\u208b=" + $.formatted($.ga($.ga($.ga(problem, "loss"), "constants"), "weak_convexity"), "", ("" + "g")) + " of the " + $.formatted($.ga($.ga(problem, "loss"), "name"), "", "") + " loss: only then is there one minimiser, close for neighbouring tables")]));
@@ -7254,7 +7430,7 @@ most = $.b.max([1n, $.b.round([$.mul(_DIFFUSION_SHARE, forecast_passes([problem]
 enough = $.mul(1.01, risk([most]));
 return first_whole([$.fn("<lambda>", ["steps"], {}, (steps) => $.le(risk([steps]), enough)), 0n, most]);
 });
-return {_PASSES, _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps, solver_passes, ClassVar, GridMethod, Passes, SharpRun, first_whole, forecast_passes, forecast_excess_risk, positive, count, InvalidParameter, MOST_PASSES, SOLVERS, choice, gradient_error, Plan, Any, non_negative, AssumptionViolated, passes_for, ROOM};
+return {_DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps, ClassVar, GridMethod, SharpRun, first_whole, forecast_passes, forecast_excess_risk, positive, count, SOLVERS, choice, InvalidParameter, gradient_error, Plan, Any, non_negative, AssumptionViolated, ROOM};
 })();
 $.modules["evidence.facts"] = (() => {
 let MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _columns, in_order, digest, number, version, audited, MOST_PLACES, MOST_PUBLISHERS, UNKNOWN, listed, in_order_of_the_source, looked_for, put_besides, made_by;
@@ -7819,7 +7995,7 @@ return null;
 });
 $ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
 let run;
-run = SampledSteps([], {"records": $.ga(problem, "records"), "proven": $.ga($.ga($.ga(problem, "loss"), "constants"), "proven"), "sampling_rate": $.ga(self, "sampling_rate"), "noise_multiplier": $.ga(self, "noise_multiplier"), "draws": $.ga(self, "draws")});
+run = SampledSteps([], {"records": $.ga(problem, "records"), "row_norm": $.ga($.ga(problem, "loss"), "radius"), "proven": $.ga($.ga($.ga(problem, "loss"), "constants"), "proven"), "sampling_rate": $.ga(self, "sampling_rate"), "noise_multiplier": $.ga(self, "noise_multiplier"), "draws": $.ga(self, "draws")});
 return $.cm(Plan, "of", [problem, run, numbers], {"sampling": Sampling([$.ga(self, "sampling_rate"), $.ga(self, "draws")])});
 });
 }), [["sampling_rate", () => ["is", $.b.float]], ["draws", () => ["is", $.b.int]], ["noise_multiplier", () => ["is", $.b.float]]], {frozen: true});
@@ -7866,7 +8042,7 @@ throw $.raised(InvalidParameter([("" + "a ladder of " + $.formatted($.b.len([$.g
 }
 rerun = $.b.sum([(function* ($first) { for (const $v12 of $.each($first)) { let stage; stage = $v12; yield $.ga(stage, "learn_steps"); } })(later)]);
 numbers = replace([$.ga($.gi(stages, 0n), "numbers")], {"learn_steps": $.add($.b.sum([(function* ($first) { for (const $v13 of $.each($first)) { let stage; stage = $v13; yield $.ga(stage, "learn_steps"); } })(kept)]), rerun), "delete_steps_for_deletion": rerun, "learn_solver_passes": $.b.sum([(function* ($first) { for (const $v14 of $.each($first)) { let stage; stage = $v14; yield $.ga(stage, "learn_solver_passes"); } })(stages)]), "delete_solver_passes": $.b.sum([(function* ($first) { for (const $v15 of $.each($first)) { let stage; stage = $v15; yield $.ga(stage, "learn_solver_passes"); } })(later)]), "horizon": null, "stages": stages, "kept": number});
-run = LadderRun([], {"records": $.ga(problem, "records"), "proven": $.ga($.ga($.ga(problem, "loss"), "constants"), "proven"), "slack": $.ga(problem, "slack"), "kept": $.b.tuple([(function* ($first) { for (const $v16 of $.each($first)) { let stage; stage = $v16; yield $.ga(stage, "mechanism"); } })(kept)]), "later": $.b.tuple([(function* ($first) { for (const $v17 of $.each($first)) { let stage; stage = $v17; yield $.ga(stage, "mechanism"); } })(later)]), "kept_steps": $.b.tuple([(function* ($first) { for (const $v18 of $.each($first)) { let stage; stage = $v18; yield $.ga(stage, "learn_steps"); } })(kept)]), "later_steps": $.b.tuple([(function* ($first) { for (const $v19 of $.each($first)) { let stage; stage = $v19; yield $.ga(stage, "learn_steps"); } })(later)])});
+run = LadderRun([], {"records": $.ga(problem, "records"), "row_norm": $.ga($.ga(problem, "loss"), "radius"), "proven": $.ga($.ga($.ga(problem, "loss"), "constants"), "proven"), "slack": $.ga(problem, "slack"), "kept": $.b.tuple([(function* ($first) { for (const $v16 of $.each($first)) { let stage; stage = $v16; yield $.ga(stage, "mechanism"); } })(kept)]), "later": $.b.tuple([(function* ($first) { for (const $v17 of $.each($first)) { let stage; stage = $v17; yield $.ga(stage, "mechanism"); } })(later)]), "kept_steps": $.b.tuple([(function* ($first) { for (const $v18 of $.each($first)) { let stage; stage = $v18; yield $.ga(stage, "learn_steps"); } })(kept)]), "later_steps": $.b.tuple([(function* ($first) { for (const $v19 of $.each($first)) { let stage; stage = $v19; yield $.ga(stage, "learn_steps"); } })(later)])});
 promise = Promise([], {"deletion": Costliest([], {"steps_without": $.cm(run, "exposure", [rerun])}), "counted_on": $.ga(self, "_sampling")});
 return $.cm(Plan, "of", [problem, run, numbers], {"promise": promise, "staged": $.cm(self, "_staged", [problem])});
 });
@@ -7959,7 +8135,7 @@ throw $.raised($.b.NotImplementedError);
 return null;
 });
 $ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-return $.dict([["method", $.ga(self, "method")], ["records", $.ga(self, "records")], ["proven", $.ga(self, "proven")], ["slack", $.ga(self, "slack")], ["kept", [...(function* ($first) { for (const $v37 of $.each($first)) { let stage; stage = $v37; yield $.cm(stage, "to_dict", []); } })($.ga(self, "kept"))]], ["later", [...(function* ($first) { for (const $v38 of $.each($first)) { let stage; stage = $v38; yield $.cm(stage, "to_dict", []); } })($.ga(self, "later"))]], ["kept_steps", $.b.list([$.ga(self, "kept_steps")])], ["later_steps", $.b.list([$.ga(self, "later_steps")])]]);
+return $.dict([["method", $.ga(self, "method")], ["records", $.ga(self, "records")], ["proven", $.ga(self, "proven")], ["slack", $.ga(self, "slack")], ["row_norm", $.ga(self, "row_norm")], ["kept", [...(function* ($first) { for (const $v37 of $.each($first)) { let stage; stage = $v37; yield $.cm(stage, "to_dict", []); } })($.ga(self, "kept"))]], ["later", [...(function* ($first) { for (const $v38 of $.each($first)) { let stage; stage = $v38; yield $.cm(stage, "to_dict", []); } })($.ga(self, "later"))]], ["kept_steps", $.b.list([$.ga(self, "kept_steps")])], ["later_steps", $.b.list([$.ga(self, "later_steps")])]]);
 });
 }), [["kept", () => ["of", $.b.tuple, ["is", Mechanism]]], ["later", () => ["of", $.b.tuple, ["is", Mechanism]]], ["kept_steps", () => ["of", $.b.tuple, ["is", $.b.int]]], ["later_steps", () => ["of", $.b.tuple, ["is", $.b.int]]]], {frozen: true, kw_only: true});
 return {MOMENTS, STAGE_KINDS, Stage, SampledStage, check_sampled, of_stage, Ladder, KEPT, _LEARN, _RERUN, LadderRun, NETWORK, ClassVar, Method, Mechanism, InvalidParameter, MOST_STAGES, Plan, Costliest, Promise, replace, count, Sampling, SampledSteps, positive, choice, Worlds, Budget, AssumptionViolated, HEAD, Staged, Guarantee};
@@ -8136,9 +8312,11 @@ const groupby = $.libraries["itertools"]["groupby"];
 const last_whole = $.modules["bounds.arithmetic"]["last_whole"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const count = $.modules["errors"]["count"];
+const probability = $.modules["errors"]["probability"];
 const contradict = $.modules["methods.base"]["contradict"];
 const Total = $.modules["privacy.budget"]["Total"];
 const Guarantee = $.modules["privacy.guarantee"]["Guarantee"];
+const Worlds = $.modules["privacy.guarantee"]["Worlds"];
 const EditCounts = $.modules["records"]["EditCounts"];
 const CONTRADICTION = $.modules["accountant.account"]["CONTRADICTION"];
 const Event = $.modules["accountant.events"]["Event"];
@@ -8358,6 +8536,14 @@ return $.either($.is($.ga(self, "plan"), null), () => $.cm($.cm(self, "ahead", [
 $ns.remaining = $.fn("remaining", ["self"], {}, function (self) {
 return $.cm($.cm(self, "ahead", []), "remaining", []);
 });
+$ns.stopping_epsilon = $.fn("stopping_epsilon", ["self", "delta", "*", "candidates"], {"candidates": 1n}, function (self, delta, candidates) {
+let total;
+total = ($.t($.is($.ga(self, "plan"), null)) ? null : $.ga($.ga(self, "plan"), "total"));
+if (($.t($.is(total, null)) || ($.t($.ga(self, "releases")) && !$.t($.cm(total, "affords", [$.cm(self, "dp_cumulative", [])]))))) {
+return null;
+}
+return $.cm(total, "stopping_epsilon", [probability(["delta", delta])], {"candidates": count(["candidates", candidates])});
+});
 $ns.seen = $.fn("seen", ["self", "observed"], {}, function (self, observed) {
 return $.cm($.ga(self, "_history"), "seen", [observed]);
 });
@@ -8398,13 +8584,13 @@ return _least([composed, world, $.cm($.ga(self, "_history"), "hidden_past", [era
 });
 _least = $.fn("_least", ["composed", "world", "hidden"], {}, function (composed, world, hidden) {
 let order;
-if (($.t($.is(hidden, null)) || $.t(!$.eq(world, "definition-4.1")))) {
+if (($.t($.is(hidden, null)) || $.t(!$.eq(world, $.ga(Worlds, "DEFINITION_4_1"))))) {
 return composed;
 }
 order = $.gi($.gi($.ga(hidden, "points"), 0n), 0n);
 return $.b.min([composed, hidden], {"key": $.fn("<lambda>", ["guarantee"], {}, (guarantee) => $.cm(guarantee, "renyi", [order]))});
 });
-return {Remaining, Ahead, Accountant, _least, groupby, History, Counter, count, CONTRADICTION, InvalidParameter, contradict, answer, Total, Guarantee, last_whole, affordable, Event, EditCounts, EventKinds};
+return {Remaining, Ahead, Accountant, _least, groupby, History, count, probability, Counter, Worlds, CONTRADICTION, InvalidParameter, contradict, answer, Total, Guarantee, last_whole, affordable, Event, EditCounts, EventKinds};
 })();
 $.modules["accountant.tallies"] = (() => {
 let MOST_TALLIES, MOST_RELEASES, MOST_IN_ORDER, _NAMES, Tally, Tallied;
@@ -8417,6 +8603,7 @@ const NO_EDITS = $.modules["records"]["NO_EDITS"];
 const Account = $.modules["accountant.account"]["Account"];
 const Accountant = $.modules["accountant.accountant"]["Accountant"];
 const Event = $.modules["accountant.events"]["Event"];
+const EventKinds = $.modules["accountant.events"]["EventKinds"];
 MOST_TALLIES = 20000n;
 MOST_RELEASES = $.pow(10n, 9n);
 MOST_IN_ORDER = 100000n;
@@ -8484,6 +8671,15 @@ return null;
 $ns.releases = $.property($.fn("releases", ["self"], {}, function (self) {
 return $.ga($.ga(self, "_sums"), "releases");
 }));
+$ns.runs = $.property($.fn("runs", ["self"], {}, function (self) {
+return [...(function* ($first) { for (const $v10 of $.each($first)) { let tally; tally = $v10; yield $.tuple([$.ga($.ga(tally, "event"), "mechanism"), $.ga(tally, "releases")]); } })($.ga(self, "tallies"))];
+}));
+$ns.last_model = $.property($.fn("last_model", ["self"], {}, function (self) {
+let models, others;
+others = $.tuple([$.ga(EventKinds, "EXTRACTOR"), $.ga(EventKinds, "STATISTIC")]);
+models = [...(function* ($first) { for (const $v11 of $.each($first)) { let tally; tally = $v11; if (!$.t(!$.has(others, $.ga($.ga(tally, "event"), "kind")))) continue; yield $.ga(tally, "event"); } })($.ga(self, "tallies"))];
+return ($.t(models) ? $.gi(models, $.neg(1n)) : null);
+}));
 $ns.accountant = $.fn("accountant", ["self", "plan"], {}, function (self, plan) {
 return $.cm($.cm(Accountant, "resumed", [null, $.ga(self, "_sums"), self]), "under", [plan]);
 });
@@ -8495,33 +8691,39 @@ throw $.raised(InvalidParameter([("" + "release " + $.formatted(number, "", "") 
 return null;
 });
 });
-return {MOST_TALLIES, MOST_RELEASES, MOST_IN_ORDER, _NAMES, Tally, Tallied, Event, InvalidParameter, Account, Accountant, count, Mapping, NO_EDITS, replace};
+return {MOST_TALLIES, MOST_RELEASES, MOST_IN_ORDER, _NAMES, Tally, Tallied, Event, InvalidParameter, Account, EventKinds, Accountant, count, Mapping, NO_EDITS, replace};
 })();
 $.modules["evidence.deriving"] = (() => {
-let HARDLY, NOT_COVERED, claims_of, release_served, guarantees, whole_persons, _done, _source, _figures, figure, _finite, conditions_of, _each_once, _in_time, _notices, _elsewhere, _may_have_used, _to_do;
+let HARDLY, MOST_ODDS, NOT_COVERED, claims_of, release_served, guarantees, whole_persons, _done, _source, _residue, _figures, figure, odds, _finite, conditions_of, _row_norms, _each_once, _in_time, _notices, _elsewhere, _may_have_used, _to_do;
 const math = $.libraries["math"];
 const Mapping = $.libraries["collections.abc"]["Mapping"];
 const Any = $.libraries["typing"]["Any"];
 const Statuses = $.modules["accountant.events"]["Statuses"];
+const UNIT = $.modules["bounds.arithmetic"]["UNIT"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const Worlds = $.modules["privacy.guarantee"]["Worlds"];
 const right_of_hundred = $.modules["privacy.sentences"]["right_of_hundred"];
+const Verdicts = $.modules["store.sources.verdicts"]["Verdicts"];
 const KEYS = $.modules["evidence.claims"]["KEYS"];
 const Claim = $.modules["evidence.claims"]["Claim"];
 const UNKNOWN = $.modules["evidence.facts"]["UNKNOWN"];
 HARDLY = 0.9;
+MOST_ODDS = 100.0;
 NOT_COVERED = $.b.tuple([(function* ($first) { for (const $v1 of $.each($first)) { let claimable, key; {const $v2 = $.unpack($v1, 2, -1);key = $v2[0];claimable = $v2[1];} if (!$.t($.eq($.ga(claimable, "role"), "uncovered"))) continue; yield key; } })($.cm(KEYS, "items", []))]);
 claims_of = $.fn("claims_of", ["erasure", "plan", "history", "delta"], {}, function (erasure, plan, history, delta) {
 let accountant, left, served;
 {const $v3 = [release_served([erasure, plan, history]), $.cm(history, "accountant", [plan])];served = $v3[0];accountant = $v3[1];}
 left = $.b.tuple([$.cm($.b.dict, "fromkeys", [(function* ($first) { for (const $v4 of $.each($first)) { let facts; facts = $v4; if (!$.t($.ga(facts, "left"))) continue; yield $.ga(facts, "left"); } })($.ga($.ga(accountant, "account"), "mechanisms"))])]);
-return $.tuple([...$.each(_done([erasure, plan, served, left])), ...$.each(_source([erasure, served])), ...$.each(_figures([erasure, accountant, delta])), ...$.each((function* ($first) { for (const $v5 of $.each($first)) { let what; what = $v5; yield Claim([("" + "left." + $.formatted(what, "", "")), $.dict([])]); } })(left)), ...$.each(conditions_of([plan, accountant, $.ga(erasure, "from_data")])), ...$.each(_in_time([erasure])), ...$.each(_notices([erasure, left])), ...$.each((function* ($first) { for (const $v6 of $.each($first)) { let key; key = $v6; yield Claim([key, $.dict([])]); } })(NOT_COVERED)), ...$.each((function* ($first) { for (const $v7 of $.each($first)) { let what; what = $v7; yield Claim([("" + "to-do." + $.formatted(what, "", "")), $.dict([])]); } })(_to_do([$.ga(erasure, "status")], {"total": !$.is($.ga(plan, "total"), null)})))]);
+return $.tuple([...$.each(_done([erasure, plan, served, left])), ...$.each(_source([erasure, served])), ...$.each(_residue([erasure])), ...$.each(_figures([erasure, accountant, delta])), ...$.each(odds([accountant, delta])), ...$.each((function* ($first) { for (const $v5 of $.each($first)) { let what; what = $v5; yield Claim([("" + "left." + $.formatted(what, "", "")), $.dict([])]); } })(left)), ...$.each(conditions_of([plan, accountant, $.ga(erasure, "from_data"), $.ga(history, "runs")])), ...$.each(_in_time([erasure])), ...$.each(_notices([erasure, left])), ...$.each((function* ($first) { for (const $v6 of $.each($first)) { let key; key = $v6; yield Claim([key, $.dict([])]); } })(NOT_COVERED)), ...$.each((function* ($first) { for (const $v7 of $.each($first)) { let what; what = $v7; yield Claim([("" + "to-do." + $.formatted(what, "", "")), $.dict([])]); } })(_to_do([erasure], {"total": !$.is($.ga(plan, "total"), null)})))]);
 });
 release_served = $.fn("release_served", ["erasure", "plan", "history"], {}, function (erasure, plan, history) {
 let chained, counts, event, name, release;
 if ($.t($.is($.ga(erasure, "release"), null))) {
 if ($.t(!$.is($.ga($.ga(erasure, "notices"), "put_back"), null))) {
 throw $.raised(InvalidParameter(["lies before any model was published without the rows: there is nothing to certify"], {"put_back": $.ga($.ga(erasure, "notices"), "put_back")}));
+}
+if (($.t($.is($.ga(history, "last_model"), null)) || $.t(!$.eq($.ga($.ga(history, "last_model"), "mechanism"), $.ga(plan, "mechanism"))))) {
+throw $.raised(InvalidParameter(["the last model was not made under the plan of this certificate"]));
 }
 return null;
 }
@@ -8641,12 +8843,23 @@ edits = $.dict([["deleted", $.ga(counts, "deleted")], ["replaced", $.ga(counts, 
 yield Claim(["source.counted", $.dict([["by", $.ga(erasure, "counted")], ...$.pairs(edits)])]);
 return null;
 });
+_residue = $.fn("_residue", ["erasure"], {}, function* (erasure) {
+let key, places, verdict;
+for (const $v16 of $.each($.tuple([$.tuple(["residue.found", $.ga(Verdicts, "RESIDUAL")]), $.tuple(["residue.unread", $.ga(Verdicts, "NOT_COVERED")])]))) {
+{const $v17 = $.unpack($v16, 2, -1);key = $v17[0];verdict = $v17[1];}
+places = $.b.len([[...(function* ($first) { for (const $v18 of $.each($first)) { let place; place = $v18; if (!$.t($.eq($.gi(place, "verdict"), verdict))) continue; yield place; } })($.ga(erasure, "residue"))]]);
+if ($.t(places)) {
+yield Claim([key, $.dict([["places", places]])]);
+}
+}
+return null;
+});
 _figures = $.fn("_figures", ["erasure", "accountant", "delta"], {}, function* (erasure, accountant, delta) {
 let claim, guarantee, key, plan, rows, what, whole;
 plan = $.ga(accountant, "plan");
 if (!$.t(!$.is(plan, null))) throw $.raised($.b.AssertionError);
-for (const $v16 of $.each($.cm(guarantees([erasure, accountant]), "items", []))) {
-{const $v17 = $.unpack($v16, 2, -1);key = $v17[0];guarantee = $v17[1];}
+for (const $v19 of $.each($.cm(guarantees([erasure, accountant]), "items", []))) {
+{const $v20 = $.unpack($v19, 2, -1);key = $v20[0];guarantee = $v20[1];}
 what = $.gi($.cm(key, "partition", ["."]), 0n);
 rows = $.gi($.dict([["erased", $.ga(erasure, "deleted")], ["replaced", $.ga(erasure, "replaced")], ["present", 1n]]), what);
 whole = $.either($.eq(what, "present"), () => $.both($.eq(what, "erased"), () => whole_persons([erasure, $.ga($.ga(plan, "problem"), "rows_per_subject")])));
@@ -8662,21 +8875,35 @@ yield Claim(["delta-large", $.dict([["delta", delta], ["records", $.ga(plan, "re
 return null;
 });
 figure = $.fn("figure", ["key", "guarantee", "plan", "*", "rows", "whole", "delta", "by_calendar"], {}, function (key, guarantee, plan, rows, whole, delta, by_calendar) {
-let conditions, exact, most, order, person, schedule, seen, values;
-{const $v18 = [$.cm(guarantee, "with_slack", []), $.ga($.ga(plan, "budget"), "order"), $.gi($.cm(key, "partition", ["."]), 2n)];exact = $v18[0];order = $v18[1];seen = $v18[2];}
+let blind, exact, most, order, person, schedule, seen, target, values;
+{const $v21 = [$.cm(guarantee, "with_slack", []), $.ga($.ga(plan, "budget"), "order"), $.gi($.cm(key, "partition", ["."]), 2n)];exact = $v21[0];order = $v21[1];seen = $v21[2];}
 most = $.ga($.ga(plan, "problem"), "rows_per_subject");
 person = $.both($.either(whole, () => $.eq(most, 1n)), () => $.le(most, $.ga(guarantee, "rows")));
 values = $.dict([["rows", rows], ["unit", (!$.t(person) ? "row" : ($.t($.eq(most, 1n)) ? "record" : "person"))], ["rows_per_person", $.ga(guarantee, "rows")], ["question", ($.t($.ga($.ga(guarantee, "adjacency"), "between_records")) ? "which" : "used")], ["worlds", $.b.str([$.ga(guarantee, "adjacency")])], ["of_hundred", right_of_hundred([$.ga(exact, "advantage")])], ["advantage", $.ga(exact, "advantage")], ["epsilon", _finite([$.cm(exact, "epsilon", [delta])])], ["delta", delta], ["order", order], ["renyi", ($.t($.is(order, null)) ? null : _finite([$.cm(exact, "renyi", [order])]))], ["gdp", $.ga(exact, "gdp")]]);
 schedule = ($.t(by_calendar) ? "schedule-calendar" : "schedule-fixed");
-conditions = ($.t($.ga(guarantee, "non_adaptive")) ? $.tuple(["requests-blind"]) : $.tuple([]));
-return Claim([key, values, $.tuple([...$.each(conditions), ...$.each(($.t($.has($.tuple(["all", "before"]), seen)) ? $.tuple([schedule]) : $.tuple([])))])]);
+blind = ($.t($.ga(guarantee, "non_adaptive")) ? $.tuple(["requests-blind"]) : $.tuple([]));
+target = ($.t($.cm(key, "startswith", ["present."])) ? "record-fixed" : "target-fixed");
+return Claim([key, values, $.tuple([...$.each(blind), target, ...$.each(($.t($.has($.tuple(["all", "before"]), seen)) ? $.tuple([schedule]) : $.tuple([])))])]);
+});
+odds = $.fn("odds", ["accountant", "delta"], {}, function* (accountant, delta) {
+let cap, epsilon, most, plan, values;
+plan = $.ga(accountant, "plan");
+epsilon = ($.t($.is(plan, null)) ? null : $.cm(accountant, "stopping_epsilon", [delta]));
+if (($.t($.is(plan, null)) || $.t($.is($.ga(plan, "total"), null)) || $.t($.is(epsilon, null)) || !$.t($.le(epsilon, MOST_ODDS)))) {
+return null;
+}
+{const $v22 = [($.t($.ga(accountant, "releases")) ? $.cm(accountant, "dp_cumulative", []) : $.ga(plan, "dp")), $.ga($.ga(plan, "problem"), "rows_per_subject")];cap = $v22[0];most = $v22[1];}
+values = $.dict([["unit", ($.t($.lt($.ga(cap, "rows"), most)) ? "row" : ($.t($.eq(most, 1n)) ? "record" : "person"))], ["rows_per_person", $.ga(cap, "rows")], ["question", ($.t($.ga($.ga(cap, "adjacency"), "between_records")) ? "which" : "used")], ["worlds", $.b.str([$.ga(cap, "adjacency")])], ["epsilon", epsilon], ["odds", $.mul($.libraries["math"].exp([epsilon]), $.add(1n, $.mul(8n, UNIT)))], ["delta", delta], ["total_epsilon", $.ga($.ga(plan, "total"), "epsilon")], ["total_delta", $.ga($.ga(plan, "total"), "delta")]]);
+yield Claim(["odds.ever", values, $.tuple(["total-fixed"])]);
+return null;
 });
 _finite = $.fn("_finite", ["bound"], {}, function (bound) {
 return ($.t($.libraries["math"].isinf([bound])) ? null : bound);
 });
-conditions_of = $.fn("conditions_of", ["plan", "accountant", "from_data"], {}, function* (plan, accountant, from_data) {
-let radius;
-radius = $.dict([["radius", $.ga($.ga(plan, "loss"), "radius")]]);
+conditions_of = $.fn("conditions_of", ["plan", "accountant", "from_data", "runs"], {}, function* (plan, accountant, from_data, runs) {
+let first, last, norm, norms, radius;
+norms = $.either(_row_norms([runs]), () => [$.tuple([$.ga($.ga(plan, "loss"), "radius"), 1n, 1n])]);
+radius = $.dict([["radius", $.b.max([(function* ($first) { for (const $v23 of $.each($first)) { let _, norm; {const $v24 = $.unpack($v23, 3, -1);norm = $v24[0];_ = $v24[1];_ = $v24[2];} yield norm; } })(norms)])]]);
 if ($.t($.is(from_data, null))) {
 yield Claim(["ranges-unknown", radius]);
 } else {
@@ -8691,21 +8918,48 @@ yield Claim(["map-public", $.dict([["digest", $.ga($.ga(plan, "problem"), "featu
 }
 yield Claim(["rows-per-person", $.dict([["rows_per_person", $.ga($.ga(plan, "problem"), "rows_per_subject")]])]);
 yield Claim(["curator-trusted", $.dict([])]);
-yield* $.each(_each_once([(function* ($first) { for (const $v19 of $.each($first)) { let facts; facts = $v19; for (const $v20 of $.each($.cm(facts, "conditions", []))) { let key, values; {const $v21 = $.unpack($v20, 2, -1);key = $v21[0];values = $v21[1];} yield Claim([key, values]); }} })($.ga($.ga(accountant, "account"), "mechanisms"))]));
+if ($.t($.lt(1n, $.b.len([norms])))) {
+for (const $v25 of $.each(norms)) {
+{const $v26 = $.unpack($v25, 3, -1);norm = $v26[0];first = $v26[1];last = $v26[2];}
+yield Claim(["row-norm", $.dict([["radius", norm], ["first", first], ["last", last]])]);
+}
+}
+yield* $.each(_each_once([(function* ($first) { for (const $v27 of $.each($first)) { let facts; facts = $v27; for (const $v28 of $.each($.cm(facts, "conditions", []))) { let key, values; {const $v29 = $.unpack($v28, 2, -1);key = $v29[0];values = $v29[1];} yield Claim([key, values]); }} })($.ga($.ga(accountant, "account"), "mechanisms"))]));
 return null;
+});
+_row_norms = $.fn("_row_norms", ["runs"], {}, function (runs) {
+let first, found, mechanism, norm, number, releases;
+found = [];
+number = 0n;
+for (const $v30 of $.each(runs)) {
+{const $v31 = $.unpack($v30, 2, -1);mechanism = $v31[0];releases = $v31[1];}
+{const $v32 = [$.add(number, 1n), $.add(number, releases)];first = $v32[0];number = $v32[1];}
+norm = $.ga(mechanism, "row_norm");
+if (($.t($.is(norm, null)) && $.t(!$.has($.tuple(["extractor", "statistics"]), $.ga(mechanism, "left"))))) {
+throw $.raised(InvalidParameter([("" + "release " + $.formatted(first, "", "") + " does not state the norm of its rows; state row_norm")], {"row_norm": norm}));
+}
+if (($.t(found) && $.t($.has($.tuple([null, $.gi($.gi(found, $.neg(1n)), 0n)]), norm)))) {
+$.si(found, $.neg(1n), $.tuple([...$.each($.slice($.gi(found, $.neg(1n)), null, 2n, null)), number]));
+} else {
+if ($.t(!$.is(norm, null))) {
+$.cm(found, "append", [$.tuple([norm, first, number])]);
+}
+}
+}
+return found;
 });
 _each_once = $.fn("_each_once", ["claims"], {}, function (claims) {
 let claim, found;
 found = $.dict([]);
-for (const $v22 of $.each(claims)) {
-claim = $v22;
+for (const $v33 of $.each(claims)) {
+claim = $v33;
 $.cm(found, "setdefault", [("" + $.formatted($.ga(claim, "key"), "", "") + " " + $.formatted($.b.sorted([$.cm($.ga(claim, "values"), "items", [])]), "", "")), claim]);
 }
 return $.b.list([$.cm(found, "values", [])]);
 });
 _in_time = $.fn("_in_time", ["erasure"], {}, function* (erasure) {
 let last, notices, told, what, when;
-{const $v23 = [$.ga(erasure, "deadline"), $.ga(erasure, "notices")];last = $v23[0];notices = $v23[1];}
+{const $v34 = [$.ga(erasure, "deadline"), $.ga(erasure, "notices")];last = $v34[0];notices = $v34[1];}
 if ($.t($.is(last, null))) {
 return null;
 }
@@ -8715,8 +8969,8 @@ yield Claim(["deadline.extended", $.dict([["day", last], ["reason", $.b.str([$.g
 yield Claim([($.t($.ga(notices, "holidays")) ? "deadline.holidays" : "deadline"), $.dict([["day", last]])]);
 }
 told = ($.t($.is($.ga(notices, "informed"), null)) ? null : $.cm($.ga(notices, "informed"), "isoformat", []));
-for (const $v24 of $.each($.tuple([$.tuple(["erased", $.ga(erasure, "edited")]), $.tuple(["published", $.ga(erasure, "served")]), $.tuple(["told", told])]))) {
-{const $v25 = $.unpack($v24, 2, -1);what = $v25[0];when = $v25[1];}
+for (const $v35 of $.each($.tuple([$.tuple(["erased", $.ga(erasure, "edited")]), $.tuple(["published", $.ga(erasure, "served")]), $.tuple(["told", told])]))) {
+{const $v36 = $.unpack($v35, 2, -1);what = $v36[0];when = $v36[1];}
 if ($.t(!$.is(when, null))) {
 yield Claim([($.t($.le(when, last)) ? "in-time" : "late"), $.dict([["what", what]])]);
 }
@@ -8725,9 +8979,9 @@ return null;
 });
 _notices = $.fn("_notices", ["erasure", "left"], {}, function* (erasure, left) {
 let kept, name, rows, said, told, until, when;
-{const $v26 = [$.ga(erasure, "notices"), $.dict([["rows", $.ga(erasure, "rows")]])];said = $v26[0];rows = $v26[1];}
-for (const $v27 of $.each($.tuple(["models", "purposes"]))) {
-name = $v27;
+{const $v37 = [$.ga(erasure, "notices"), $.dict([["rows", $.ga(erasure, "rows")]])];said = $v37[0];rows = $v37[1];}
+for (const $v38 of $.each($.tuple(["models", "purposes"]))) {
+name = $v38;
 if ($.t(!$.is($.b.getattr([said, name]), null))) {
 yield Claim([name, $.dict([[name, $.b.getattr([said, name])]])]);
 }
@@ -8762,35 +9016,38 @@ return null;
 });
 _elsewhere = $.fn("_elsewhere", ["erasure"], {}, function* (erasure) {
 let left, named, places;
-named = [...(function* ($first) { for (const $v28 of $.each($first)) { let place; place = $v28; if (!$.t(!$.eq($.gi(place, "kind"), UNKNOWN))) continue; yield place; } })($.ga(erasure, "publishers"))];
+named = [...(function* ($first) { for (const $v39 of $.each($first)) { let place; place = $v39; if (!$.t(!$.eq($.gi(place, "kind"), UNKNOWN))) continue; yield place; } })($.ga(erasure, "publishers"))];
 if ($.t($.lt($.b.len([named]), $.b.len([$.ga(erasure, "publishers")])))) {
 yield Claim(["elsewhere.unknown", $.dict([])]);
 }
 if (!$.t(named)) {
 return null;
 }
-places = $.dict([["places", $.b.len([named])], ["kinds", $.b.sorted([$.set((function* ($first) { for (const $v29 of $.each($first)) { let place; place = $v29; yield $.b.str([$.gi(place, "kind")]); } })(named))])]]);
-left = $.b.len([[...(function* ($first) { for (const $v30 of $.each($first)) { let place; place = $v30; if (!$.t(_may_have_used([$.gi(place, "oldest"), $.ga(erasure, "release")]))) continue; yield place; } })(named)]]);
+places = $.dict([["places", $.b.len([named])], ["kinds", $.b.sorted([$.set((function* ($first) { for (const $v40 of $.each($first)) { let place; place = $v40; yield $.b.str([$.gi(place, "kind")]); } })(named))])]]);
+left = $.b.len([[...(function* ($first) { for (const $v41 of $.each($first)) { let place; place = $v41; if (!$.t(_may_have_used([$.gi(place, "oldest"), $.ga(erasure, "release")]))) continue; yield place; } })(named)]]);
 yield ($.t(left) ? Claim(["elsewhere.left", $.dict([...$.pairs(places), ["left", left]])]) : Claim(["elsewhere.none", places]));
 return null;
 });
 _may_have_used = $.fn("_may_have_used", ["oldest", "release"], {}, function (oldest, release) {
 return $.both(!$.is(oldest, null), () => $.either($.is(release, null), () => $.lt(oldest, release)));
 });
-_to_do = $.fn("_to_do", ["status", "*", "total"], {}, function* (status, total) {
-if ($.t($.is(status, $.ga(Statuses, "WITHHELD")))) {
+_to_do = $.fn("_to_do", ["erasure", "*", "total"], {}, function* (erasure, total) {
+if ($.t($.is($.ga(erasure, "status"), $.ga(Statuses, "WITHHELD")))) {
 yield ($.t(total) ? "total" : "budget");
 }
-if ($.t($.is(status, $.ga(Statuses, "PENDING")))) {
+if ($.t($.is($.ga(erasure, "status"), $.ga(Statuses, "PENDING")))) {
 yield "publish";
 }
-yield* $.each($.tuple(["tell", "recipients", "withdraw", "backups"]));
+yield* $.each($.tuple(["tell", "recipients"]));
+if ($.t($.is($.ga($.ga(erasure, "notices"), "put_back"), null))) {
+yield* $.each($.tuple(["withdraw", "backups"]));
+}
 return null;
 });
-return {HARDLY, NOT_COVERED, claims_of, release_served, guarantees, whole_persons, _done, _source, _figures, figure, _finite, conditions_of, _each_once, _in_time, _notices, _elsewhere, _may_have_used, _to_do, Claim, Statuses, KEYS, Any, Mapping, InvalidParameter, UNKNOWN, right_of_hundred, Worlds};
+return {HARDLY, MOST_ODDS, NOT_COVERED, claims_of, release_served, guarantees, whole_persons, _done, _source, _residue, _figures, figure, odds, _finite, conditions_of, _row_norms, _each_once, _in_time, _notices, _elsewhere, _may_have_used, _to_do, Claim, Statuses, KEYS, Any, Mapping, UNIT, Verdicts, InvalidParameter, UNKNOWN, right_of_hundred, Worlds};
 })();
 $.modules["evidence.certificate"] = (() => {
-let FORMAT, SOFTWARE, LARGEST_DELTA, BLOCKS, _REQUEST, _EVIDENCE, _FACTS, _SINCE, checked_delta, check_facts, stated, _facts_of, check_catalogue, erasure_of, read_history;
+let FORMAT, SOFTWARE, BLOCKS, _REQUEST, _EVIDENCE, _FACTS, _SINCE, check_facts, stated, _facts_of, check_catalogue, erasure_of, read_history;
 const MOST_TALLIES = $.modules["accountant.tallies"]["MOST_TALLIES"];
 const Tallied = $.modules["accountant.tallies"]["Tallied"];
 const Tally = $.modules["accountant.tallies"]["Tally"];
@@ -8811,18 +9068,11 @@ const version = $.modules["evidence.facts"]["version"];
 const Notices = $.modules["evidence.notices"]["Notices"];
 FORMAT = "noisygd-delete/erasure-certificate/1";
 SOFTWARE = "noisygd-delete";
-LARGEST_DELTA = 0.01;
 BLOCKS = $.tuple(["format", "identity", "request", "action", "evidence", "public_facts", "claims", "signature"]);
 _REQUEST = $.tuple(["request_id", "received", "edited", "served", "rows", "replaced", "inserted", "remaining"]);
 _EVIDENCE = $.tuple(["checked", "audit", "ledger_entries", "ledger_sha256", "from_data", "by_calendar", "deleted_at", "read_at", "counted", "residue", "publishers"]);
 _FACTS = $.dict([["request", $.dict((function* ($first) { for (const $v1 of $.each($first)) { let name; name = $v1; yield [name, name]; } })(_REQUEST))], ["action", $.dict([["status", "status"], ["release", "release"], ["model_before_sha256", "model_before"], ["model_after_sha256", "model_after"]])], ["evidence", $.dict((function* ($first) { for (const $v2 of $.each($first)) { let name; name = $v2; yield [name, name]; } })(_EVIDENCE))]]);
 _SINCE = $.dict([]);
-checked_delta = $.fn("checked_delta", ["delta"], {}, function (delta) {
-if (!$.t($.le(stated_delta(["delta", delta]), LARGEST_DELTA))) {
-throw $.raised(InvalidParameter([("" + "must be at most " + $.formatted(LARGEST_DELTA, "", ("" + "g")) + ": it is the share of cases in which a figure may fail; take one far below one in the number of records")], {"delta": delta}));
-}
-return $.b.float([delta]);
-});
 check_facts = $.fn("check_facts", ["erasure", "plan", "history"], {}, function (erasure, plan, history) {
 if (($.t(!$.is($.ga(erasure, "ledger_entries"), null)) && !$.t($.lt($.ga(history, "releases"), $.ga(erasure, "ledger_entries"))))) {
 throw $.raised(InvalidParameter([("" + "is too few: " + $.formatted($.ga(history, "releases"), "", "") + " releases and the beginning have one each")], {"ledger_entries": $.ga(erasure, "ledger_entries")}));
@@ -8868,12 +9118,12 @@ throw $.raised(InvalidParameter([("" + "the ledger must be a list of at most " +
 }
 listed = [...(function* ($first) { for (const $v16 of $.each($first)) { let fields; fields = $v16; yield $.cm(Tally, "from_dict", [fields]); } })(ledger)];
 tallies = Tallied([listed, ($.t($.is(about, null)) ? null : count(["release", about]))]);
-return $.tuple([plan_from_dict([$.gi(public$, "plan")]), tallies, checked_delta([$.gi(public$, "delta")])]);
+return $.tuple([plan_from_dict([$.gi(public$, "plan")]), tallies, stated_delta(["delta", $.gi(public$, "delta")])]);
 });
-return {FORMAT, SOFTWARE, LARGEST_DELTA, BLOCKS, _REQUEST, _EVIDENCE, _FACTS, _SINCE, checked_delta, check_facts, stated, _facts_of, check_catalogue, erasure_of, read_history, made_by, version, number, in_json, local_day, in_order, moment, CATALOGUE, __version__, Erasure, Notices, plan_from_dict, count, Tallied, Tally, MOST_TALLIES, InvalidParameter, stated_delta};
+return {FORMAT, SOFTWARE, BLOCKS, _REQUEST, _EVIDENCE, _FACTS, _SINCE, check_facts, stated, _facts_of, check_catalogue, erasure_of, read_history, made_by, version, number, in_json, local_day, in_order, moment, CATALOGUE, __version__, Erasure, Notices, stated_delta, plan_from_dict, count, Tallied, Tally, MOST_TALLIES, InvalidParameter};
 })();
 $.modules["evidence.verification"] = (() => {
-let SAME, MOST_CLAIMS, verify_certificate, read_claims, _facts, over_budget, _claims, claims_fault, _short, _known, _typed, covers, _holds, _named, _format, _signature, _model;
+let SAME, MOST_CLAIMS, verify_certificate, _with_whole_numbers, read_claims, _facts, over_budget, _claims, claims_fault, _short, _known, _typed, covers, _holds, _named, _format, _signature, _model;
 const math = $.libraries["math"];
 const Mapping = $.libraries["collections.abc"]["Mapping"];
 const within = $.modules["accountant.events"]["within"];
@@ -8895,6 +9145,7 @@ const Verification = $.modules["evidence.checks"]["Verification"];
 const at_least = $.modules["evidence.checks"]["at_least"];
 const brief = $.modules["evidence.checks"]["brief"];
 const difference = $.modules["evidence.checks"]["difference"];
+const with_whole_numbers = $.modules["evidence.checks"]["with_whole_numbers"];
 const KEYS = $.modules["evidence.claims"]["KEYS"];
 const Claim = $.modules["evidence.claims"]["Claim"];
 const of_history = $.modules["evidence.claims"]["of_history"];
@@ -8907,6 +9158,7 @@ SAME = 1e-09;
 MOST_CLAIMS = 20000n;
 verify_certificate = $.fn("verify_certificate", ["certificate", "*", "public_key", "model"], {"public_key": null, "model": null}, function (certificate, public_key, model) {
 let checks;
+certificate = _with_whole_numbers([certificate]);
 checks = [_format([certificate]), _signature([certificate, public_key])];
 if (!$.t($.ga($.gi(checks, 0n), "passed"))) {
 return Verification([$.b.tuple([checks])]);
@@ -8916,6 +9168,16 @@ if ($.t(!$.is(model, null))) {
 $.cm(checks, "append", [_model([certificate, model])]);
 }
 return Verification([$.b.tuple([checks])]);
+});
+_with_whole_numbers = $.fn("_with_whole_numbers", ["certificate"], {}, function (certificate) {
+try {
+return with_whole_numbers([certificate]);
+} catch ($error) { const $caught = $.thrown($error);
+if ($.caught($caught, $.b.RecursionError)) {
+return certificate;
+} else throw $caught;
+}
+return null;
 });
 read_claims = $.fn("read_claims", ["certificate"], {}, function (certificate) {
 let conditions, found, given, values;
@@ -9121,18 +9383,19 @@ return Check(["model", true, ("" + "its SHA-256 is " + $.formatted(digest, "", "
 }
 return Check(["model", false, ("" + "its SHA-256 is " + $.formatted(digest, "", "") + ", which is not the one stated")]);
 });
-return {SAME, MOST_CLAIMS, verify_certificate, read_claims, _facts, over_budget, _claims, claims_fault, _short, _known, _typed, covers, _holds, _named, _format, _signature, _model, Verification, Check, stated, brief, NoisyGDDeleteError, REFUSALS, select_owed, erasure_of, claims_of, read_history, check_catalogue, check_facts, difference, key_id, read_public, signed_by, Mapping, BLOCKS, FORMAT, of_history, Claim, KEYS, within, at_least, LAST_DIGITS, right_of_hundred, day};
+return {SAME, MOST_CLAIMS, verify_certificate, _with_whole_numbers, read_claims, _facts, over_budget, _claims, claims_fault, _short, _known, _typed, covers, _holds, _named, _format, _signature, _model, Verification, Check, stated, brief, NoisyGDDeleteError, REFUSALS, select_owed, erasure_of, claims_of, read_history, check_catalogue, check_facts, difference, key_id, read_public, signed_by, Mapping, BLOCKS, FORMAT, with_whole_numbers, of_history, Claim, KEYS, within, at_least, LAST_DIGITS, right_of_hundred, day};
 })();
 // One certificate, checked by the translated verifier. Signatures are the browser's to check, and it answers later.
 
 $.check = async (text, publicKey = null) => {
-  const {verify_certificate} = $.modules["evidence.verification"], {is_envelope, opened} = $.modules["evidence.signing"];
+  const {verify_certificate} = $.modules["evidence.verification"], {is_envelope, open_envelope} = $.modules["evidence.signing"];
+  const {with_whole_numbers} = $.modules["evidence.checks"];
   for (;;) {
     try {
-      let document = $.parsed(text), checks = [];
+      let document = with_whole_numbers([$.parsed(text)]), checks = [];
       const named = publicKey === null ? {} : {public_key: publicKey};
       if (is_envelope([document])) {
-        const [certificate, check] = opened([document], named);
+        const [certificate, check] = open_envelope([document], named);
         document = certificate;
         checks = [check];
       }
@@ -9159,23 +9422,34 @@ $.answer = async ({name, raw, signature, data}) => {
 };
 $.Unchecked = class Unchecked extends Error {};
 
-$.style = ":root { color-scheme: light dark; --paper: #fff; --ink: #1d2430; --soft: #5b6575; --line: #d9dee6; --accent: #1f5f8b; --wash: #f4f6f9; --bad: #b01c1c; --bad-wash: #fbeeee; --good-wash: #eef8f1; }\n@media screen and (prefers-color-scheme: dark) {\n  :root { --paper: #14181f; --ink: #e3e8ef; --soft: #a3adbb; --line: #343c48; --accent: #6fb1de; --wash: #1d232c; --bad: #ff8b80; --bad-wash: #331d1d; --good-wash: #18291d; }\n  figure svg { background: #fff; }\n}\n* { box-sizing: border-box; }\nbody { margin: 0; background: var(--paper); color: var(--ink); font: 15px/1.5 system-ui, \"Segoe UI\", Helvetica, Arial, sans-serif; }\nmain { max-width: 54rem; margin: 0 auto; padding: 2rem 1.5rem 3rem; }\nh1 { font-size: 1.6rem; margin: 0 0 .2rem; }\nh2 { font-size: 1.05rem; margin: 1.8rem 0 .5rem; padding-bottom: .2rem; border-bottom: 1px solid var(--line); }\np.lead { color: var(--soft); margin: 0 0 1rem; }\np.lead span { display: block; overflow-wrap: anywhere; }\n.annex { margin-top: 3rem; border-bottom-width: 3px; }\ntable { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }\nth, td { text-align: left; padding: .3rem .7rem .3rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }\nth { font-weight: 600; }\ntd.n, th.n { text-align: right; padding: .3rem .2rem .3rem 1rem; white-space: nowrap; }\nth.n { white-space: normal; }\nth .form { white-space: nowrap; }\ntd.n + td, th.n + th { padding-left: 1rem; }\ntd small { color: var(--soft); }\ntable.facts th { width: 15rem; color: var(--soft); font-weight: 400; }\ncode { font: .85em/1.4 ui-monospace, \"DejaVu Sans Mono\", Consolas, monospace; overflow-wrap: anywhere; }\n.box { background: var(--wash); border-left: 4px solid var(--accent); padding: .6rem 1rem; margin: .6rem 0; }\n.box p { margin: .35rem 0; }\n.warning { border-left-color: #b4540a; }\n.check.unchecked { border-left-color: #8a8f98; }\n.check.half { border-left-color: #b4870a; }\n.check.wrong { border-left-color: var(--bad); background: var(--bad-wash); }\n.check.right { border-left-color: #1d7a3d; background: var(--good-wash); }\n.check #state { font-weight: 600; }\n.check ul { list-style: none; padding: 0; overflow-wrap: anywhere; }\n.check .failed { color: var(--bad); font-weight: 600; }\n.check textarea { width: 100%; font: .85rem ui-monospace, \"DejaVu Sans Mono\", Consolas, monospace; }\n.check input { max-width: 100%; }\nul { margin: .3rem 0; padding-left: 1.2rem; }\nfigure { margin: 1rem 0; }\nfigure svg { width: 100%; max-width: 38rem; height: auto; }\nfigcaption { color: var(--soft); font-size: .9rem; }\n.broad { max-width: 72rem; }\n.requests { font-size: .9rem; }\n.requests td { padding-right: 1rem; overflow-wrap: break-word; hyphens: auto; }\n.requests p { margin: 0; padding-left: .7em; text-indent: -.7em; }\n.requests tr.urgent td:first-child { border-left: 4px solid #b4540a; padding-left: .6rem; }\n.late { color: #9a4608; font-weight: 600; }\n.pages { color: var(--soft); }\n.pair { display: grid; grid-template-columns: 1fr 1fr; gap: 1.2rem; }\nfooter { margin-top: 2rem; color: var(--soft); font-size: .85rem; }\n.wide { overflow-x: auto; }\n.heading { margin-bottom: .2rem; }\n.letter { max-width: 40rem; }\n.letter p { margin: .8rem 0; }\n@media (min-width: 44rem) {\n  .requests td { width: 20%; }\n  .requests td:first-child { width: 19%; }\n  .broad .requests td:nth-child(2) { width: 25%; }\n}\n@media screen and (min-width: 76rem) { main:not(.broad) .five { margin: 0 -9rem; } }\n@media (max-width: 44rem) {\n  .pair { grid-template-columns: 1fr; }\n  main { padding: 1rem .9rem 2rem; }\n  table.facts, table.facts tbody, table.facts tr, table.facts th, table.facts td { display: block; width: 100%; }\n  table.facts th { border: 0; padding-bottom: 0; }\n  td, th { overflow-wrap: anywhere; }\n  table.stack, table.stack tbody, table.stack tr, table.stack td { display: block; width: 100%; }\n  table.stack thead { display: none; }\n  table.stack tr { border-bottom: 1px solid var(--line); padding: .4rem 0; }\n  table.stack td, table.stack td.n { display: flex; gap: .8rem; justify-content: space-between; text-align: right; border: 0; padding: .1rem 0; white-space: normal; }\n  table.requests td { width: 100%; padding: .15rem 0; }\n  table.requests td::before { flex: 0 0 6.5rem; }\n  table.requests td > div { flex: 1; text-align: left; }\n  table.requests tr.urgent { border-left: 4px solid #b4540a; padding-left: .6rem; }\n  table.requests tr.urgent td:first-child { border: 0; padding-left: 0; }\n  table.stack td.what { display: block; text-align: left; }\n  table.stack td::before { content: attr(data-label); color: var(--soft); text-align: left; }\n  .wide { font-size: .8rem; }\n  .wide:has(.stack) { font-size: .95rem; }\n  .wide td, .wide th { overflow-wrap: normal; padding-right: .4rem; padding-left: .2rem; }\n}\n@media print {\n  @page { size: A4; margin: 16mm; }\n  @page across { size: A4 landscape; }\n  .broad { page: across; }\n  .wide { overflow: visible; }\n  body { font-size: 10.5pt; }\n  main { max-width: none; padding: 0; }\n  h2, .heading { break-after: avoid; }\n  h2 + *, .heading + * { break-before: avoid; }\n  .together { break-inside: avoid; }\n  thead { display: table-header-group; }\n  p { orphans: 3; widows: 3; }\n  tr, figure, .box, li { break-inside: avoid; }\n  thead + tbody tr:nth-child(-n+2), tr:has(+ tr:last-child) { break-after: avoid; }\n  .together tbody tr:nth-child(n):nth-child(n) { break-after: auto; }\n  figure svg { max-width: 25rem; }\n  footer { break-before: avoid; }\n  .requests { font-size: 8.5pt; line-height: 1.35; }\n  .pages a { display: none; }\n  #tools { display: none; }\n}";
-// What the page does with the checks. All that it shows is built here: its own words and style from this script, and the paper's from the
-// file that was checked. Of what stood in the page only the file is taken, and, while nothing is checked, the text as it was printed.
+$.style = ":root { color-scheme: light dark; --paper: #fff; --ink: #1d2430; --soft: #5b6575; --line: #d9dee6; --accent: #1f5f8b; --wash: #f4f6f9; --bad: #b01c1c; --bad-wash: #fbeeee; }\n@media screen and (prefers-color-scheme: dark) {\n  :root { --paper: #14181f; --ink: #e3e8ef; --soft: #a3adbb; --line: #343c48; --accent: #6fb1de; --wash: #1d232c; --bad: #ff8b80; --bad-wash: #331d1d; }\n  figure svg { background: #fff; }\n}\n* { box-sizing: border-box; }\nbody { margin: 0; background: var(--paper); color: var(--ink); font: 15px/1.5 system-ui, \"Segoe UI\", Helvetica, Arial, sans-serif; }\nmain { max-width: 54rem; margin: 0 auto; padding: 2rem 1.5rem 3rem; }\nh1 { font-size: 1.6rem; margin: 0 0 .2rem; }\nh2 { font-size: 1.05rem; margin: 1.8rem 0 .5rem; padding-bottom: .2rem; border-bottom: 1px solid var(--line); }\np.lead { color: var(--soft); margin: 0 0 1rem; }\np.lead span { display: block; overflow-wrap: anywhere; }\n.annex { margin-top: 3rem; border-bottom-width: 3px; }\ntable { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }\nth, td { text-align: left; padding: .3rem .7rem .3rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }\nth { font-weight: 600; }\ntd.n, th.n { text-align: right; padding: .3rem .2rem .3rem 1rem; white-space: nowrap; }\nth.n { white-space: normal; }\nth .form { white-space: nowrap; }\ntd.n + td, th.n + th { padding-left: 1rem; }\ntd small { color: var(--soft); }\ntable.facts th { width: 15rem; color: var(--soft); font-weight: 400; }\ncode { font: .85em/1.4 ui-monospace, \"DejaVu Sans Mono\", Consolas, monospace; overflow-wrap: anywhere; }\n.box { background: var(--wash); border-left: 4px solid var(--accent); padding: .6rem 1rem; margin: .6rem 0; }\n.box p { margin: .35rem 0; }\n.warning { border-left-color: #b4540a; }\n.check.unchecked { border-left-color: #8a8f98; }\n.check.half { border-left-color: #b4870a; }\n.check.wrong { border-left-color: var(--bad); background: var(--bad-wash); }\n.check #state { font-weight: 600; }\n.check ul { list-style: none; padding: 0; overflow-wrap: anywhere; }\n.check .failed { color: var(--bad); font-weight: 600; }\n.check textarea { width: 100%; font: .85rem ui-monospace, \"DejaVu Sans Mono\", Consolas, monospace; }\n.check input { max-width: 100%; }\nul { margin: .3rem 0; padding-left: 1.2rem; }\n.stated { list-style: none; border-left: 4px dotted var(--soft); padding: .3rem 1rem; color: var(--soft); }\nfigure { margin: 1rem 0; }\nfigure svg { width: 100%; max-width: 38rem; height: auto; }\nfigcaption { color: var(--soft); font-size: .9rem; }\n.broad { max-width: 72rem; }\n.requests { font-size: .9rem; }\n.requests td { padding-right: 1rem; overflow-wrap: break-word; hyphens: auto; }\n.requests p { margin: 0; padding-left: .7em; text-indent: -.7em; }\n.requests tr.urgent td:first-child { border-left: 4px solid #b4540a; padding-left: .6rem; }\n.late { color: #9a4608; font-weight: 600; }\n.pages { color: var(--soft); }\n.pair { display: grid; grid-template-columns: 1fr 1fr; gap: 1.2rem; }\nfooter { margin-top: 2rem; color: var(--soft); font-size: .85rem; }\n.wide { overflow-x: auto; }\n.heading { margin-bottom: .2rem; }\n.letter { max-width: 40rem; }\n.letter p { margin: .8rem 0; }\n@media (min-width: 44rem) {\n  .requests td { width: 20%; }\n  .requests td:first-child { width: 19%; }\n  .broad .requests td:nth-child(2) { width: 25%; }\n}\n@media screen and (min-width: 76rem) { main:not(.broad) .five { margin: 0 -9rem; } }\n@media (max-width: 44rem) {\n  .pair { grid-template-columns: 1fr; }\n  main { padding: 1rem .9rem 2rem; }\n  table.facts, table.facts tbody, table.facts tr, table.facts th, table.facts td { display: block; width: 100%; }\n  table.facts th { border: 0; padding-bottom: 0; }\n  td, th { overflow-wrap: anywhere; }\n  table.stack, table.stack tbody, table.stack tr, table.stack td { display: block; width: 100%; }\n  table.stack thead { display: none; }\n  table.stack tr { border-bottom: 1px solid var(--line); padding: .4rem 0; }\n  table.stack td, table.stack td.n { display: flex; gap: .8rem; justify-content: space-between; text-align: right; border: 0; padding: .1rem 0; white-space: normal; }\n  table.requests td { width: 100%; padding: .15rem 0; }\n  table.requests td::before { flex: 0 0 6.5rem; }\n  table.requests td > div { flex: 1; text-align: left; }\n  table.requests tr.urgent { border-left: 4px solid #b4540a; padding-left: .6rem; }\n  table.requests tr.urgent td:first-child { border: 0; padding-left: 0; }\n  table.stack td.what { display: block; text-align: left; }\n  table.stack td::before { content: attr(data-label); color: var(--soft); text-align: left; }\n  .wide { font-size: .8rem; }\n  .wide:has(.stack) { font-size: .95rem; }\n  .wide td, .wide th { overflow-wrap: normal; padding-right: .4rem; padding-left: .2rem; }\n}\n@media print {\n  @page { size: A4; margin: 16mm; }\n  @page across { size: A4 landscape; }\n  .broad { page: across; }\n  .wide { overflow: visible; }\n  body { font-size: 10.5pt; }\n  main { max-width: none; padding: 0; }\n  h2, .heading { break-after: avoid; }\n  h2 + *, .heading + * { break-before: avoid; }\n  .together { break-inside: avoid; }\n  thead { display: table-header-group; }\n  p { orphans: 3; widows: 3; }\n  tr, figure, .box, li { break-inside: avoid; }\n  thead + tbody tr:nth-child(-n+2), tr:has(+ tr:last-child) { break-after: avoid; }\n  .together tbody tr:nth-child(n):nth-child(n) { break-after: auto; }\n  figure svg { max-width: 25rem; }\n  footer { break-before: avoid; }\n  .requests { font-size: 8.5pt; line-height: 1.35; }\n  .pages a { display: none; }\n  #tools { display: none; }\n}\n.check.right { border-left-color: #1d7a3d; background: #eef8f1; }\n@media screen and (prefers-color-scheme: dark) { .check.right { background: #18291d; } }\n";
+// The page of a certificate: the check's state, the sentences of the checked file, and the controls.
+//
+// A named element (`<form name="body">`) shadows a property of its document. So the file and the language are read through prototypes, the
+// whole document is replaced by a new tree, and that tree is reached through the references below, never by a name. Of the former document
+// nothing but the text of the file is shown.
 
+$.script = (() => {  // the text of this script, whose digest the page states
+  const running = Object.getOwnPropertyDescriptor(Document.prototype, "currentScript").get.call(document);
+  return running === null ? null : Object.getOwnPropertyDescriptor(Node.prototype, "textContent").get.call(running);
+})();
 $.page = () => {
-  const at = (id) => document.getElementById(id), code = $.catalogues.labels[document.documentElement.lang] ? document.documentElement.lang : "en";
+  const find = (selector) => Document.prototype.querySelector.call(document, selector);
+  const held = find("#signed"), root = find(":root");
+  const given = held === null ? "" : Object.getOwnPropertyDescriptor(Node.prototype, "textContent").get.call(held);
+  const asked = Element.prototype.getAttribute.call(root, "lang");
+  const code = asked !== null && Object.hasOwn($.catalogues.labels, asked) ? asked : "en";
   const words = JSON.parse($.catalogues.labels[code]), said = (name) => words[`check.${name}`];
-  const own = at("signed")?.textContent.trim() ? at("signed").textContent : null, printed = [...at("paper")?.childNodes ?? []];
-  const digest = document.querySelector("[data-digest]")?.textContent ?? "";
+  const digest = $.script === null ? "–" : `sha256-${btoa(String.fromCharCode(...$.sha256(new TextEncoder().encode($.script))))}`;
+  const own = given.trim() ? given : null;
   let text = own;
   const element = (name, kind, ...inner) => {
-    const made = document.createElement(name);
+    const made = Document.prototype.createElement.call(document, name);
     if (kind) made.className = kind;
     made.append(...inner);
     return made;
   };
-  const coded = (line) => line.split("`").map((part, place) => place % 2 ? element("code", "", part) : part);
+  const coded = (parts) => parts.map((part, place) => place % 2 ? element("code", "", part) : part);
   const cells = (row, head) => row.map((cell, place) => {
     const made = element("td", place ? "n" : "what", cell);
     if (place) made.dataset.label = head[place];
@@ -9190,6 +9464,7 @@ $.page = () => {
       case "lead": return [element("p", "lead", ...lines("span", ""))];
       case "box": return [element("div", "box", ...lines("p", ""))];
       case "warning": return [element("div", "box warning", ...lines("p", ""))];
+      case "stated": return [element("ul", "stated", ...lines("li", ""))];
       case "list": return [element("ul", "", ...lines("li", ""))];
       case "text": return lines("p", "");
       case "facts": return [element("table", "facts", element("tbody", "", ...get("rows").map(([name, value]) => element("tr", "", element("th", "", name), element("td", "", ...coded(value))))))];
@@ -9202,76 +9477,83 @@ $.page = () => {
     }
     throw new Error(get("kind"));
   };
-  const paper = (found) => {  // the sentences of a checked file
-    at("paper").replaceChildren(...$.modules["papers.paper"].paper([found, code]).flatMap(drawn));
-    document.title = `${words["Erasure certificate"]} ${$.gi($.gi(found, "identity"), "certificate_id")}`;
+  const title = element("title"), article = element("article"), state = element("p"), failures = element("ul");
+  const paper = (found) => {  // the sentences of a file
+    const blocks = $.modules["papers.paper"].paper([found, code]);
+    article.replaceChildren(...blocks.flatMap(drawn));
+    title.textContent = `${$.gi(blocks[0], "text")} ${$.gi($.gi(found, "identity"), "certificate_id")}`;
   };
-  const unchecked = () => {
-    at("paper").replaceChildren(...(text === own ? printed : [element("p", "", said("hidden"))]));
-    document.title = said("title");
+  const hide = () => { article.replaceChildren(element("p", "", said("hidden"))); title.textContent = said("title"); };
+  const show = (kind, sentence, checks = []) => {
+    box.className = `box check ${kind}`;
+    state.textContent = sentence;
+    failures.replaceChildren(...checks.filter(({passed}) => !passed).map(({name, detail}) => element("li", "failed", `${name}: ${detail}`)));
   };
-  const hidden = () => { at("paper").replaceChildren(element("p", "", said("hidden"))); document.title = said("title"); };
-  const show = (state, sentence, checks = []) => {
-    at("check").className = `box check ${state}`;
-    at("state").textContent = sentence;
-    at("checks").replaceChildren(...checks.filter(({passed}) => !passed).map(({name, detail}) => element("li", "failed", `${name}: ${detail}`)));
-  };
-  const label = (id, name) => { const made = element("label", "", said(name)); made.htmlFor = id; return made; };
+  const label = (field, name) => { const made = element("label", "", said(name)); made.htmlFor = field.id; return made; };
   const input = (id, accept) => Object.assign(element("input"), {id, type: "file", accept});
   const key = Object.assign(element("textarea"), {id: "key", rows: 2, spellcheck: false, autocomplete: "off"});
-  const state = Object.assign(element("p"), {id: "state"}), save = Object.assign(element("button", "", said("save")), {id: "save", type: "button", hidden: own === null});
+  const keyfile = input("keyfile", ".pub,.pem"), other = input("other", ".json");
+  const save = Object.assign(element("button", "", said("save")), {id: "save", type: "button", hidden: own === null});
   state.setAttribute("role", "status");
-  const tools = element("div", "", element("p", "", label("key", "ask"), element("br"), key), element("p", "", label("keyfile", "ask_file"), " ", input("keyfile", ".pub,.pem")),
-    element("p", "", label("other", "ask_other"), " ", input("other", ".json")), element("p", "", save));
-  const box = element("section", "box check unchecked", state, Object.assign(element("ul"), {id: "checks"}), Object.assign(tools, {id: "tools"}),
+  const tools = element("div", "", element("p", "", label(key, "ask"), element("br"), key), element("p", "", label(keyfile, "ask_file"), " ", keyfile),
+    element("p", "", label(other, "ask_other"), " ", other), element("p", "", save));
+  const box = element("section", "box check unchecked", state, failures, tools,
     element("p", "", element("small", "", said("trust"), " ", said("script"), " ", element("code", "", digest))));
-  for (const styled of document.querySelectorAll("style, link")) styled.remove();
+  for (const [id, made] of Object.entries({check: box, state, checks: failures, tools, paper: article})) made.id = id;
+  const page = element("html", "", element("head", "", title), element("body", "", element("main", "", box, article)));
+  page.lang = code;
+  Element.prototype.replaceWith.call(root, page);
+  window.navigation?.addEventListener("navigate", (event) => { if (event.downloadRequest === null) event.preventDefault(); });  // a refresh of the former document
   const style = new CSSStyleSheet();
   style.replaceSync($.style);
   document.adoptedStyleSheets = [style];
-  document.body.replaceWith(element("body", "", element("main", "", Object.assign(box, {id: "check"}), Object.assign(element("article"), {id: "paper"}))));
-  let asked = 0;
+  hide();
+  if (window.top !== window) return show("unchecked", said("framed"));  // the page around it could say anything of what stands here
+  let latest = 0;
   const run = async () => {
-    const mine = ++asked, given = at("key").value.trim(), pem = given.includes("BEGIN PUBLIC KEY");
-    unchecked();
+    const mine = ++latest, given = key.value.trim(), pem = given.includes("BEGIN PUBLIC KEY");
+    hide();
     if (text === null) return show("unchecked", said("none"));
     show("unchecked", said("busy"));
     await new Promise((then) => setTimeout(then, 30));  // the words above are seen first
     let answer;
     try {
       answer = await $.check(text, pem ? given : null);
-      if (mine === asked && answer.passed) paper(answer.document);
+      if (mine === latest && answer.passed) paper(answer.document);
     } catch (error) {
-      if (mine === asked) { unchecked(); show("unchecked", `${said(error instanceof $.Unchecked ? "no_signature" : "broken")} (${error.message})`); }
-      return;
+      if (mine !== latest) return;
+      const unsupported = error instanceof $.Unchecked;
+      hide();
+      try { if (unsupported) paper($.parsed(text)); } catch { hide(); }  // it can still be read
+      return show("unchecked", `${said(unsupported ? "no_signature" : "broken")} (${error.message})`);
     }
-    if (mine !== asked) return;
+    if (mine !== latest) return;
     const {checks, document: found} = answer;
-    if (!answer.passed) { hidden(); return show("wrong", said("wrong"), checks); }
+    if (!answer.passed) { hide(); return show("wrong", said("wrong"), checks); }
     const signer = $.gi($.gi(found, "signature"), "key_id"), short = given.toLowerCase().replace(/[\s:]/g, "");
-    if (given && !pem && short !== signer) { hidden(); return show("wrong", said("other_key"), [...checks, {name: said("key"), passed: false, detail: signer}]); }
+    if (given && !pem && short !== signer) { hide(); return show("wrong", said("other_key"), [...checks, {name: said("key"), passed: false, detail: signer}]); }
     show(given ? "right" : "half", given ? said("right") : `${said("unknown_key")} ${signer}`, checks);
   };
-  const fromFile = (id, then) => at(id).addEventListener("change", async (event) => {
-    const [file] = event.target.files;
+  const fromFile = (field, then) => field.addEventListener("change", async () => {
+    const [file] = field.files;
     if (!file) return;
-    const wrong = (sentence) => { hidden(); show("wrong", sentence); };
-    asked += 1;
-    hidden();
+    const wrong = (sentence) => { hide(); show("wrong", sentence); };
+    latest += 1;
+    hide();
     show("unchecked", said("busy"));
     if (file.size > 1 << 26) return wrong(said("too_long"));
     const raw = await file.arrayBuffer();
     try {
-      then(new TextDecoder("utf-8", {fatal: true, ignoreBOM: true}).decode(raw));
+      then(new TextDecoder("utf-8", {fatal: true}).decode(raw));
     } catch {
       return wrong(said("not_text"));
     }
     run();
   });
-  fromFile("keyfile", (found) => { at("key").value = found; });
-  fromFile("other", (found) => { text = found; });
-  at("key").addEventListener("input", run);
-  at("save").addEventListener("click", () => {
+  fromFile(keyfile, (found) => { key.value = found; });
+  fromFile(other, (found) => { text = found; });
+  key.addEventListener("input", run);
+  save.addEventListener("click", () => {
     const link = document.createElement("a");
     link.href = URL.createObjectURL(new Blob([text ?? ""], {type: "application/json"}));
     link.download = "certificate.json";
@@ -9279,5 +9561,4 @@ $.page = () => {
   });
   run();
 };
-if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", $.page);
-else $.page();
+$.page();

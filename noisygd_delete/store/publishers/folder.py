@@ -103,7 +103,8 @@ class Folder:
 
     def _write(self, place: Path, artefact: Artefact) -> None:
         half = place.with_name(place.name + TEMPORARY)
-        self._discard(half)
+        for reason in self._discard(half):
+            raise PublisherError(reason)
         self._ground.reached("make folder", half)
         half.mkdir()
         half.chmod(stat.S_IMODE(self._root.stat().st_mode) & 0o755)
@@ -116,6 +117,7 @@ class Folder:
 
     def _made(self, path: Path, data: bytes) -> None:
         """A file that others may read if they may read the folder, and that none but its owner may change: some of it is code."""
+        require_own(path)
         self._ground.erase(path)
         self._ground.create(path, data)
         path.chmod(stat.S_IMODE(self._root.stat().st_mode) & 0o644)
@@ -152,7 +154,10 @@ class Folder:
             if path.name == COMPILED and path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path)  # of model.py: holds no coefficient
             elif path.name.removesuffix(TEMPORARY) in FILES and path.is_file() and not path.is_symlink():
-                erase_whole(self._ground, path)
+                if path.stat().st_nlink > 1:
+                    left.append(_second_name(path))
+                else:
+                    erase_whole(self._ground, path)
             else:
                 left.append(f"{path}: not put there by this program; move it away")
         if not left:
@@ -162,8 +167,27 @@ class Folder:
         return tuple(left)
 
 
+def require_own(path: Path) -> None:
+    """Raise `PublisherError` where a file has a second name, a hard link or a symbolic one: what is written there would change it, too."""
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        return
+    if stat.S_ISLNK(found.st_mode) or (stat.S_ISREG(found.st_mode) and found.st_nlink > 1):
+        raise PublisherError(_second_name(path))
+
+
+def _second_name(path: Path) -> str:
+    return f"{path}: a link, or a file with a second name, which would be changed with it; remove this name"
+
+
 def erase_whole(ground: Ground, path: Path) -> None:
-    """Overwrite and remove a file, also one that is for reading alone."""
+    """Overwrite and remove a file, also one that is for reading alone.
+
+    Raises:
+        PublisherError: If it has a second name.
+    """
+    require_own(path)
     path.chmod(stat.S_IMODE(path.stat().st_mode) | stat.S_IWUSR)
     ground.erase(path)
 

@@ -17,6 +17,7 @@ from typing import Any
 from ...errors import InvalidParameter, MissingDependency, PublisherError
 from .address import RELEASE
 from .artefact import FACTS, Artefact, Ground
+from .folder import require_own
 
 MARK, CURRENT = "noisygd-delete.json", "current.json"
 _LONGEST = 1 << 16  # bytes of an object that is read
@@ -103,9 +104,16 @@ class Objects:
 
     def _write(self, name: str, data: bytes) -> None:
         self._ground.reached("put object", Path(name))
+        if "file" in self._protocols:  # on a disk an object is written in place
+            require_own(Path(self._place(name)))
         folder = self._place(name).rpartition("/")[0]
         self._files.makedirs(folder, exist_ok=True)
         self._files.pipe_file(self._place(name), data)
+
+    @property
+    def _protocols(self) -> tuple[str, ...]:
+        named = self._files.protocol
+        return (named,) if isinstance(named, str) else tuple(named)
 
     def _remove(self, name: str) -> None:
         self._ground.reached("remove object", Path(name))

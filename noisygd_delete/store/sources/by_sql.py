@@ -33,18 +33,24 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def rows_to_read(rows: str, key: str, most: int) -> str:
+NameOf = Callable[
+    [str], str
+]  # SQL of a column to SQL of the names in it, which are equal where their texts are, byte by byte
+
+
+def rows_to_read(rows: str, key: str, most: int, name_of: NameOf) -> str:
     """SQL: those among these rows whose key stands in no more than `most` of them."""
-    more = f"SELECT {quoted(key)} AS name FROM ({rows}) AS counted GROUP BY 1 HAVING count(*) > {most}"
+    more = f"SELECT {name_of(quoted(key))} AS name FROM ({rows}) AS counted GROUP BY 1 HAVING count(*) > {most}"
+    own = f"everything.{quoted(key)}"
     return (
-        f"SELECT everything.* FROM ({rows}) AS everything WHERE everything.{quoted(key)} IS NOT NULL "
-        f"AND NOT EXISTS (SELECT 1 FROM ({more}) AS more WHERE more.name = everything.{quoted(key)})"
+        f"SELECT everything.* FROM ({rows}) AS everything WHERE {own} IS NOT NULL "
+        f"AND NOT EXISTS (SELECT 1 FROM ({more}) AS more WHERE more.name = {name_of(own)})"
     )
 
 
-def rows_left_out(rows: str, key: str, most: int) -> str:
+def rows_left_out(rows: str, key: str, most: int, name_of: NameOf) -> str:
     """SQL: how many keys stand in more rows than that, and how many rows these are and those without a key."""
-    counted = f"SELECT {quoted(key)} AS name, count(*) AS n FROM ({rows}) AS counted GROUP BY 1"
+    counted = f"SELECT {name_of(quoted(key))} AS name, count(*) AS n FROM ({rows}) AS counted GROUP BY 1"
     return f"SELECT count(name) AS persons, coalesce(sum(n), 0) AS {quoted('rows')} FROM ({counted}) AS many WHERE name IS NULL OR n > {most}"
 
 

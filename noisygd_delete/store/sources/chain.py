@@ -33,7 +33,7 @@ from ..training_table import OpenedStore
 from .reading import check_room, columns_of, encoded_blocks
 from .source import NOTHING_DONE, Done, ReleaseChain, Source
 
-Summed = tuple["SummedRows", str, EditCounts | None, LeftOut]
+Summed = tuple["SummedRows", str, EditCounts | None, LeftOut, str | None]
 
 
 class SummedRows(RowsElsewhere):
@@ -73,7 +73,7 @@ def summed(
     done: Done = NOTHING_DONE,
     chain: ReleaseChain | None = None,
 ) -> Summed:
-    """The sums of one snapshot, its position, what changed since an earlier one, and what was left out: counted by the source where it can, else of rows
+    """The sums of one snapshot, its position, what changed since an earlier one, what was left out, and their definition: counted by the source where it can, else of rows
     that are read a block at a time and let go of.
 
     Raises:
@@ -87,7 +87,7 @@ def summed(
             sums, state = exact_sums(held, moments), source.state_at(position)
             changes = None if since is None else source.changes(since, position, columns_of(schema))
         unchanged = chain is not None and state is not None and state == chain.state
-        return SummedRows(plan, moments, sums, state, unchanged), position, changes, left_out
+        return SummedRows(plan, moments, sums, state, unchanged), position, changes, left_out, None
     with source.snapshot(columns_of(schema), since, done, chain) as now:
         counts = now.counted(schema) if isinstance(moments, CodedMoments) else None
         if counts is not None and isinstance(moments, CodedMoments):
@@ -97,7 +97,8 @@ def summed(
             sums = _sums_of(
                 moments, loss, encoded_blocks(schema, now.blocks), lambda rows: check_room(source, rows, plan.records)
             )
-    return SummedRows(plan, moments, sums, now.state, now.unchanged), now.position, now.changes, now.left_out
+    held = SummedRows(plan, moments, sums, now.state, now.unchanged)
+    return held, now.position, now.changes, now.left_out, now.definition
 
 
 def _moments(plan: Plan) -> IntegerMoments:

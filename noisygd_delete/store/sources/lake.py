@@ -111,17 +111,27 @@ class Lake(Source):
         return connection.execute(asked).fetchall()  # it has no folder to write to
 
     def _rows_of(self, connection: duckdb.DuckDBPyConnection, keys: Sequence[str]) -> str:
-        kind = _types(connection, self._rows())[self._key]
         connection.register(_KEYS, _column(_text_field(), keys))
-        among = f"EXISTS (SELECT 1 FROM {_KEYS} AS k WHERE CAST(k.name AS {kind}) = everybody.{quoted(self._key)})"
+        among = (
+            f"EXISTS (SELECT 1 FROM {_KEYS} AS k WHERE encode(k.name) = {_name_of(f'everybody.{quoted(self._key)}')})"
+        )
         own = f"SELECT * FROM ({self._rows()}) AS everybody WHERE {among}"
-        return rows_to_read(own, self._key, self.rows_per_subject)
+        return rows_to_read(own, self._key, self.rows_per_subject, self._name_of)
+
+    @staticmethod
+    def _name_of(column: str) -> str:
+        return _name_of(column)
+
+    def _rows_taken(self, connection: duckdb.DuckDBPyConnection) -> int:
+        return -int(_one(connection, f"SELECT count(*) FROM ({self._table_rows}) AS everything"))
 
     def _keys_having(self, connection: duckdb.DuckDBPyConnection, column: str, names: Sequence[str]) -> list[str]:
         rows, key = self._table_rows, quoted(self._key)
         wanted = list(_as_written(connection, rows, column, names).values())
-        asked = f"SELECT DISTINCT CAST({key} AS VARCHAR) FROM ({rows}) AS everything WHERE {_among(column)} AND {key} IS NOT NULL"
-        return [found for (found,) in connection.execute(asked, [wanted]).fetchall()]
+        asked = (
+            f"SELECT DISTINCT {_name_of(key)} FROM ({rows}) AS everything WHERE {_among(column)} AND {key} IS NOT NULL"
+        )
+        return [found.decode() for (found,) in connection.execute(asked, [wanted]).fetchall()]
 
     def _read_of(self, connection: duckdb.DuckDBPyConnection, ids: Sequence[str], subjects: Sequence[str]) -> int:
         every = dict.fromkeys((self._rows(), self._table_rows))
@@ -133,7 +143,13 @@ class Lake(Source):
     def held(self, ids: Sequence[str], subjects: Sequence[str], *, names: bool = False) -> int:
         with self._moment() as (connection, _):
             return sum(
-                _counted(connection, self._table_rows, column, asked, f"DISTINCT {quoted(column)}" if names else "*")
+                _counted(
+                    connection,
+                    self._table_rows,
+                    column,
+                    asked,
+                    f"DISTINCT {_name_of(quoted(column))}" if names else "*",
+                )
                 for column, asked in self._named(ids, subjects)
             )
 
@@ -251,12 +267,24 @@ class DeltaTable(Lake):
         if self.query is not None:
             super().check_chain(instead)
 
-    def _state(self, connection: Any, position: str) -> str:
+    def _state(self, connection: Any, position: str) -> str | None:
         return self.state_at(position)
 
-    def state_at(self, position: str) -> str:
-        """The names of its files, none of which ever changes, and none of which comes again with other rows."""
-        return hashlib.sha256("\n".join(sorted(_data_files(self._table(number_of(position)), ""))).encode()).hexdigest()
+    def state_at(self, position: str) -> str | None:
+        """What the log of a version says of its rows: each file with its values of partitions, its size, times and statistics, and the table's columns; and
+        the files themselves as the system knows them, since a path can be added again over other rows. None where one is written just now."""
+        table = self._table(number_of(position))
+        facts, protocol = table.metadata(), table.protocol()
+        try:
+            found = [(file, files.state_of(path)) for path, file in zip(*_added(table, self.address), strict=True)]
+        except OSError:  # it lies elsewhere
+            return None
+        if any(own is None for _, own in found):
+            return None
+        lines = [f"{file} {own}" for file, own in found]
+        lines += [str(facts.id), table.schema().to_json(), json.dumps([facts.partition_columns, facts.configuration])]
+        lines.append(f"{protocol.min_reader_version} {protocol.reader_features}")
+        return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()
 
     @contextmanager
     def _moment(self, *, marking: bool = False) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
@@ -281,9 +309,25 @@ class DeltaTable(Lake):
             return None
         compared = list(dict.fromkeys([self.id, *filter(None, [self.subject]), *columns]))
         with _connected(":memory:", self.address) as connection:
+            if self._has_path_added_again(before, after):
+                return None
             return _difference(connection, before, after, self.id, compared)
 
-    def watch(self, columns: Sequence[str], since: str | None) -> EditCounts | None:
+    def _has_path_added_again(self, before: Any, after: Any) -> bool:
+        """Whether a commit between two versions adds a path that the earlier one has, with other rows or other values of partitions, or cannot be read."""
+        there = set(_added(before, "")[0])
+        for number in range(before.version() + 1, after.version() + 1):
+            commit = os.path.join(self.address, "_delta_log", f"{number:020d}.json")
+            try:
+                with open(commit, encoding="utf-8") as log:
+                    added = [json.loads(line).get("add") for line in log if line.strip()]
+            except (OSError, ValueError):
+                return True
+            if any(action is not None and unquote(action["path"]) in there for action in added):
+                return True
+        return False
+
+    def watch(self, columns: Sequence[str], since: str | None, definition: str | None = None) -> EditCounts | None:
         """There is nothing to begin: the table keeps its versions itself."""
         if since is None:
             return None
@@ -410,8 +454,8 @@ class DeltaTable(Lake):
         connection.register("noisygd_delete_before", dataset)
         connection.register("noisygd_delete_names", _column(_text_field(), names))
         connection.execute(
-            f"CREATE TEMP VIEW {ROWS} AS SELECT * FROM noisygd_delete_before WHERE COALESCE(CAST({quoted(column)} AS VARCHAR) "
-            "NOT IN (SELECT name FROM noisygd_delete_names), TRUE)"
+            f"CREATE TEMP VIEW {ROWS} AS SELECT * FROM noisygd_delete_before WHERE COALESCE({_name_of(quoted(column))} "
+            "NOT IN (SELECT encode(name) FROM noisygd_delete_names), TRUE)"
         )
 
     def committed(self, mark: str) -> str | None:
@@ -462,11 +506,18 @@ def _restored(history: Iterable[Mapping[str, Any]], version: int, erased: int) -
 
 
 def _data_files(table: Any, address: str) -> list[str]:
-    """The data files of a version. Its log writes their paths as in an address: %20 for a blank."""
+    """The data files of a version."""
+    return _added(table, address)[0]
+
+
+def _added(table: Any, address: str) -> tuple[list[str], list[str]]:
+    """The data files of a version, and all that its log says of each of them. A log writes paths as in an address: %20 for a blank."""
     import pyarrow
 
-    names = pyarrow.table(table.get_add_actions(flatten=True))["path"].to_pylist()
-    return [name if "://" in name else os.path.join(address, unquote(name)) for name in names]
+    actions = pyarrow.table(table.get_add_actions(flatten=True)).to_pylist()
+    names = [action["path"] for action in actions]
+    paths = [name if "://" in name else os.path.join(address, unquote(name)) for name in names]
+    return paths, [json.dumps(action, sort_keys=True, default=str) for action in actions]
 
 
 def _difference(
@@ -580,4 +631,8 @@ def _one(connection: duckdb.DuckDBPyConnection, asked: str, *values: Any) -> Any
 
 
 def _among(column: str) -> str:
-    return f"CAST({quoted(column)} AS VARCHAR) IN (SELECT unnest(?))"
+    return f"{_name_of(quoted(column))} IN (SELECT encode(unnest(?)))"
+
+
+def _name_of(column: str) -> str:
+    return f"encode(CAST({column} AS VARCHAR))"  # as bytes, which no collation compares

@@ -200,6 +200,13 @@ class MySQL(Source):
             self._asked(connection, f"DELETE {where}", _both(names))
         return gone
 
+    @staticmethod
+    def _name_of(column: str) -> str:
+        return f"HEX({_as_text(column)})"
+
+    def _rows_taken(self, connection: pymysql.Connection[Any]) -> int:
+        return -int(self._one(connection, f"SELECT count(*) FROM {self._table_name}"))
+
     def _leave_mark(self, connection: pymysql.Connection[Any]) -> tuple[str, str]:
         mark, next_one = uuid4().hex, f"SELECT coalesce(max(number), 0) + 1 FROM {quoted(_DONE)} FOR UPDATE"
         number = int(self._one(connection, next_one))
@@ -214,7 +221,11 @@ class MySQL(Source):
 
 
 def _text(column: str) -> str:
-    return f"CAST({quoted(column)} AS CHAR CHARACTER SET utf8mb4)"
+    return _as_text(quoted(column))
+
+
+def _as_text(column: str) -> str:
+    return f"CAST({column} AS CHAR CHARACTER SET utf8mb4)"
 
 
 def _among(column: str) -> str:

@@ -16,9 +16,10 @@ from ...features.schema import Encoded, Schema, Table
 from ...records import EditCounts, LeftOut, Names, Records
 from ...records.records import check_size
 from .scratch import ScratchRecords
-from .source import NOTHING_DONE, Done, Source
+from .source import NOTHING_DONE, Done, Snapshot, Source
 
-Held = tuple[CurrentRecords, str, EditCounts | None, LeftOut]
+# rows, position, changes, what is left out, and the definition (`source.Snapshot`)
+Held = tuple[CurrentRecords, str, EditCounts | None, LeftOut, str | None]
 Take = Callable[[Encoded], None]
 
 
@@ -43,7 +44,7 @@ def rows_of(
     done: Done = NOTHING_DONE,
 ) -> Iterator[Held]:
     """The rows of one snapshot in so many slots while this is open, its position, what changed since an earlier one by the source's
-    own count (None: it was not counted), and what was left out.
+    own count (None: it was not counted), what was left out, and their definition.
 
     Args:
         done: before, as the snapshot must show it.
@@ -57,20 +58,20 @@ def rows_of(
     if held is not None:
         with held as (there, position, left_out):
             changes = None if since is None else source.changes(since, position, columns_of(schema))
-            yield there, position, changes, left_out
+            yield there, position, changes, left_out, None
     elif 4 * slots * schema.features <= (quarter_of_memory() if memory is None else memory):
         yield _in_memory(source, schema, slots, since, done)
     else:
         check_size(slots, 0)
         with closing(ScratchRecords(slots, schema.features)) as scratch:
-            found, position, changes = _read(source, schema, slots, since, scratch.append, done)
+            found, snapshot = _read(source, schema, slots, since, scratch.append, done)
             scratch.finish()
-            yield scratch, position, changes, found.left_out
+            yield scratch, snapshot.position, snapshot.changes, found.left_out, snapshot.definition
 
 
 def _in_memory(
     source: Source, schema: Schema, slots: int, since: str | None, done: Done
-) -> tuple[Records, str, EditCounts | None, LeftOut]:
+) -> tuple[Records, str, EditCounts | None, LeftOut, str | None]:
     check_size(slots, schema.features)
     rows, labels, filled = np.zeros((slots, schema.features), np.float32), np.zeros(slots), 0
 
@@ -80,9 +81,10 @@ def _in_memory(
         rows[here], labels[here] = block.rows, block.labels
         filled = here.stop
 
-    found, position, changes = _read(source, schema, slots, since, take, done)
+    found, snapshot = _read(source, schema, slots, since, take, done)
     ids = Names.of(range(filled)).extended(slots - filled)
-    return Records.from_slots(rows, labels, ids, None), position, changes, found.left_out
+    held = Records.from_slots(rows, labels, ids, None)
+    return held, snapshot.position, snapshot.changes, found.left_out, snapshot.definition
 
 
 def survey(source: Source, schema: Schema) -> Surveyed:
@@ -93,7 +95,7 @@ def survey(source: Source, schema: Schema) -> Surveyed:
         InvalidRecords: there is none. InvalidSchema: as `rows_of`.
     """
     source.check()
-    found, _, _ = _read(source, schema, None, None, lambda block: None, NOTHING_DONE)
+    found, _ = _read(source, schema, None, None, lambda block: None, NOTHING_DONE)
     if not found.rows:
         more = found.left_out.text(source.rows_per_subject, source.subject or source.id)
         raise InvalidRecords(f"{source.address} holds no row to learn from" + (f" ({more})" if more else ""))
@@ -102,7 +104,7 @@ def survey(source: Source, schema: Schema) -> Surveyed:
 
 def _read(
     source: Source, schema: Schema, most: int | None, since: str | None, take: Take, done: Done
-) -> tuple[Surveyed, str, EditCounts | None]:
+) -> tuple[Surveyed, Snapshot]:
     """Every row of one snapshot, given away a block at a time."""
     rows, clipped, unknown = 0, Counter[str](), Counter[str]()
     with source.snapshot(columns_of(schema), since, done) as snapshot:
@@ -112,7 +114,7 @@ def _read(
             clipped.update(encoded.clipped)
             unknown.update(encoded.unknown)
             take(encoded)
-    return Surveyed(rows, clipped, unknown, snapshot.left_out), snapshot.position, snapshot.changes
+    return Surveyed(rows, clipped, unknown, snapshot.left_out), snapshot
 
 
 def encoded_blocks(schema: Schema, blocks: Iterable[Table]) -> Iterator[Encoded]:

@@ -66,27 +66,27 @@ def ask_one(connection: psycopg.Connection[Any], asked: str, *values: Any) -> An
     return None if found is None else found[0]
 
 
-def as_written(connection: psycopg.Connection[Any], kind: str, names: Sequence[str]) -> list[str]:
-    """Those of the names that are written as a column of this type writes its values; a UUID in letters of either case.
+def as_written(connection: psycopg.Connection[Any], kind: str, names: Sequence[str]) -> dict[str, str]:
+    """Those of the names that are written as a column of this type writes its values, and the text that it compares by; a UUID in letters of either case.
 
     A name that the type cannot hold is none, and neither is another way of writing a value (017, " 17").
     """
     psycopg = library()
-    same = f"name::{kind}::text = " + ("lower(name)" if kind == "uuid" else "name")
-    same += f" OR format('%s', name::{kind}) = name"  # as it is shown, which of an address in a network differs
+    same = f'name::{kind}::text COLLATE "C" = ' + ("lower(name)" if kind == "uuid" else "name")
+    same += f" OR format('%s', name::{kind}) COLLATE \"C\" = name"  # as it is shown, which of an address in a network differs
     try:
         with connection.transaction():
-            asked = f"SELECT name FROM unnest($1::text[]) AS given(name) WHERE {same}"
-            return [name for (name,) in ask_all(connection, asked, list(names))]
+            asked = f"SELECT name, name::{kind}::text FROM unnest($1::text[]) AS given(name) WHERE {same}"
+            return dict(ask_all(connection, asked, list(names)))
     except (
         psycopg.DataError,
         psycopg.IntegrityError,
         UnicodeError,
     ):  # the last: no text; the one before: a domain's rule
         if len(names) == 1:
-            return []
+            return {}
         half = len(names) // 2
-        return as_written(connection, kind, names[:half]) + as_written(connection, kind, names[half:])
+        return as_written(connection, kind, names[:half]) | as_written(connection, kind, names[half:])
 
 
 MAKING = (

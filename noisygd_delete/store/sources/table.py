@@ -17,6 +17,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass
+from itertools import islice
 from typing import Any, ClassVar
 
 from ...accountant import Event, EventKinds
@@ -24,11 +25,11 @@ from ...curator.curator import Release
 from ...curator.learning import check_fit
 from ...curator.model import Continuation, Model
 from ...engine import CurrentRecords, Execution, rows_here
-from ...errors import CountBroken, InvalidParameter, InvalidRequest, SourceError, StoreError, count
+from ...errors import CountBroken, InvalidParameter, InvalidRequest, SourceError, StoreError, UnknownName, count
 from ...features.schema import Encoded, Schema
 from ...methods import ways_elsewhere
 from ...methods.plan import Plan
-from ...records import EditCounts, EditRequest, Records, bounded, check_token
+from ...records import EditCounts, EditRequest, Names, Records, bounded, check_token
 from .. import journal as stored_journal
 from .. import models, training_table
 from ..disk import Disk, explained, read
@@ -116,6 +117,8 @@ def begun_deletion(layout: Layout) -> Deletion | None:
     return held(layout, parse)
 
 
+_COMPARED = 1 << 14  # names compared at a time with one that has no row
+_MOST_COMPARED = 1 << 20  # names of a source that are read for this
 _NOTHING_PUBLISHED = "nothing was published"
 
 
@@ -159,7 +162,7 @@ class TableInSource(TrainingTable):
     def __init__(self, files: OpenedStore, described: Mapping[str, Any]) -> None:
         super().__init__(files)
         self.source = source_from(described)
-        self._facts: dict[str, Any] = {"position": None, "counted": None, "mark": None}
+        self._facts: dict[str, Any] = dict.fromkeys(("position", "counted", "mark", "definition"))
         self._chain = KeptChain(files)
         # of the rows that were summed last, and whether it is the chain's
         self._state: tuple[str | None, bool] = None, False
@@ -171,7 +174,7 @@ class TableInSource(TrainingTable):
     @property
     def facts(self) -> Mapping[str, Any]:
         """position: of the snapshot that the release was made from; counted: by what the changes up to there were; mark: the newest of a
-        deletion that it showed."""
+        deletion that it showed; definition: of the rows (`source.Snapshot`)."""
         return self._facts
 
     @property
@@ -188,8 +191,16 @@ class TableInSource(TrainingTable):
     def find_names(self, wanted: Sequence[str], *, persons: bool = False) -> set[str]:
         return held_in(self.source, wanted, persons=persons)
 
+    def has_similar(self, name: str, *, person: bool) -> bool:
+        column = self.source.subject if person else self.source.id
+        if column is None or self.source.table is None:
+            return False
+        names = islice(self.source.names(column), _MOST_COMPARED)
+        return any(Names.of(some).has_similar(name) for some in iter(lambda: list(islice(names, _COMPARED)), []))
+
     def rows_among(self, encoded: Encoded) -> int:
-        if encoded.ids is not None and self.source.table is not None:
+        if self.matched_by(encoded) == "id":
+            assert encoded.ids is not None
             return self.source.held(list(map(str, encoded.ids)), [])
         with self.snapshot(self._files.ledger.plan) as (records, *_):
             parts = (
@@ -198,6 +209,9 @@ class TableInSource(TrainingTable):
                 else training_table.table_parts(rows_here(records))
             )
             return training_table.equal_rows(parts, encoded)
+
+    def matched_by(self, encoded: Encoded) -> str:
+        return "content" if self.source.table is None else super().matched_by(encoded)
 
     def suited(self, plan: Plan) -> Plan:
         plan.method.check_any_order(plan.problem, ways_elsewhere(plan.problem))
@@ -219,7 +233,10 @@ class TableInSource(TrainingTable):
         ids, subjects = self._named(request)
         named = len(ids) + len(subjects)
         if self.source.held(ids, subjects, names=True) < named:  # rows may be more: an id can stand there twice
-            raise InvalidRequest("not all that the request names are in the table; nothing was changed")
+            for kind, names in (("id", ids), ("subject", subjects)):
+                there = held_in(self.source, names, persons=kind == "subject")
+                for missing in (name for name in names if name not in there):
+                    raise UnknownName(kind, missing)
         return EditCounts(deleted=self.source.held(ids, subjects))
 
     def check_repeat(self, request: EditRequest, edited: EditCounts) -> None:
@@ -325,12 +342,13 @@ class TableInSource(TrainingTable):
         if execution.group.size > 1:
             raise InvalidParameter(f"{self._elsewhere} its releases are made by one process; run it without torchrun")
         with self.snapshot(plan, execution.memory, summing=plan.mechanism.carries is not None) as held:
-            records, position, counted, self.left_out = held
+            records, position, counted, self.left_out, definition = held
             self._state = (records.state, records.unchanged) if isinstance(records, SummedRows) else (None, False)
             counted_by = None if counted is None else self.source.counts_by
             if self._state[1]:
                 counted_by = self.source.counts_by or "file"
-            self._facts = {"position": position, "counted": counted_by, "mark": next(iter(self._marks()), None)}
+            mark = next(iter(self._marks()), None)
+            self._facts = {"position": position, "counted": counted_by, "mark": mark, "definition": definition}
             if counted is not None:
                 with explained(self._files.layout.root, _NOTHING_PUBLISHED):
                     self._note_unseen(counted)
@@ -364,7 +382,7 @@ class TableInSource(TrainingTable):
             read = nullcontext(summed(*facts, plan, self._last_read(), self._done(), self._chain))
         else:
             read = rows_of(*facts, plan.records, self._last_read(), memory, self._done())
-        with read as (records, position, counted, left_out):
+        with read as (records, position, counted, left_out, definition):
             for earlier in self._reached():
                 if not position_covers(position, earlier):
                     raise SourceError(
@@ -373,7 +391,7 @@ class TableInSource(TrainingTable):
                         "what was deleted since the backup, in a new store"
                     )
             self._require_counted(self._told(), counted)
-            yield records, position, counted, left_out
+            yield records, position, counted, left_out, definition
 
     def _done(self) -> Done:
         """What a snapshot must show of what was done before."""
@@ -383,7 +401,7 @@ class TableInSource(TrainingTable):
             else ((), ())
         )
         refuse = None if self._files.tombstones is None else self._refuse
-        return Done(tuple(self._marks()), ids, subjects, refuse, self._erased_at())
+        return Done(tuple(self._marks()), ids, subjects, refuse, self._erased_at(), self._last_definition())
 
     def _erased_at(self) -> str | None:
         """The position of the last entry of erased rows."""
@@ -418,11 +436,12 @@ class TableInSource(TrainingTable):
         since = self._last_read()
         if since is None or self.source.counts_by is None:
             return None
-        with self.source.snapshot(columns_of(self._files.schema), since) as now:
+        done = Done(definition=self._last_definition())
+        with self.source.snapshot(columns_of(self._files.schema), since, done) as now:
             return now.changes
 
     def watch(self) -> EditCounts | None:
-        return self.source.watch(columns_of(self._files.schema), self._last_read())
+        return self.source.watch(columns_of(self._files.schema), self._last_read(), self._last_definition())
 
     def _note_unseen(self, counted: EditCounts) -> None:
         """An entry of its own for the changes that nobody told of; those found before, whose release failed, are among the told."""
@@ -448,9 +467,18 @@ class TableInSource(TrainingTable):
 
     def _last_read(self) -> str | None:
         """The position of the newest release."""
+        entry = self._last_release()
+        return None if entry is None else entry.position
+
+    def _last_definition(self) -> str | None:
+        """The definition of the rows that the newest release read."""
+        entry = self._last_release()
+        return None if entry is None else entry.definition
+
+    def _last_release(self) -> Entry | None:
         ledger = self._files.ledger
         place = ledger.made(ledger.model_release) if ledger.releases else None
-        return None if place is None else ledger.entry(place).position
+        return None if place is None else ledger.entry(place)
 
     def _made(self, place: int) -> bool:
         """Whether this entry is of a model: numbers about the records are not read from the source's own moment."""
