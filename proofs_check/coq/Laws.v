@@ -22,9 +22,10 @@ Axiom bind_unused : forall A B (P : Law A) (Q : Law B), bind P (fun _ => Q) = Q.
 (* The probability that a randomised test with values in [0, 1] says yes. *)
 Parameter chance : forall {A}, Law A -> (A -> R) -> R.
 Axiom chance_range : forall A (P : Law A) f, (forall a, 0 <= f a <= 1) -> 0 <= chance P f <= 1.
-Axiom chance_not : forall A (P : Law A) f, chance P (fun a => 1 - f a) = 1 - chance P f.
+Axiom chance_not : forall A (P : Law A) f, (forall a, 0 <= f a <= 1) -> chance P (fun a => 1 - f a) = 1 - chance P f.
 (* law of total probability *)
-Axiom chance_bind : forall A B (P : Law A) (k : A -> Law B) f, chance (bind P k) f = chance P (fun a => chance (k a) f).
+Axiom chance_bind : forall A B (P : Law A) (k : A -> Law B) f, (forall b, 0 <= f b <= 1) ->
+  chance (bind P k) f = chance P (fun a => chance (k a) f).
 
 (* N(m, t^2 I) on R^I, t > 0; a shifted normal law is the normal law about the shifted mean. *)
 Parameter gauss : forall {I : coordinates}, vec I -> R -> Law (vec I).
@@ -83,7 +84,7 @@ Proof. intros f _ t Ht. now rewrite Rplus_0_r. Qed.
 
 Theorem gdp_process A B mu (P Q : Law A) (k : A -> Law B) : gdp mu P Q -> gdp mu (bind P k) (bind Q k).
 Proof.
-  intros G f Hf t. rewrite !chance_bind. apply (G (fun a => chance (k a) f)). intros; now apply chance_range.
+  intros G f Hf t. rewrite !chance_bind by exact Hf. apply (G (fun a => chance (k a) f)). intros; now apply chance_range.
 Qed.
 
 Theorem gdp_group A mu nu (P Q S : Law A) : gdp mu P Q -> gdp nu Q S -> gdp (mu + nu) P S.
@@ -93,9 +94,9 @@ Theorem gdp_symmetric A mu (P Q : Law A) : gdp mu P Q -> gdp mu Q P.
 Proof.
   intros G f Hf t Ht. destruct (Rle_or_lt (chance P f) (Phi (t + mu))) as [|L]; auto. exfalso.
   assert (N : forall a, 0 <= 1 - f a <= 1) by (intros a; generalize (Hf a); lra).
-  assert (L' : chance P (fun a => 1 - f a) < Phi (- (t + mu))) by (rewrite chance_not, Phi_opp; lra).
+  assert (L' : chance P (fun a => 1 - f a) < Phi (- (t + mu))) by (rewrite chance_not, Phi_opp by exact Hf; lra).
   destruct (Phi_between _ _ L') as [u [Hu Pu]].
-  generalize (G _ N u Pu). rewrite chance_not. intros Q1.
+  generalize (G _ N u Pu). rewrite chance_not by exact Hf. intros Q1.
   assert (Phi (u + mu) < Phi (- t)) by (apply Phi_increasing; lra). rewrite Phi_opp in H. lra.
 Qed.
 

@@ -29,9 +29,9 @@ Lemma bind_unused A B (P : Law A) (Q : Law B) : bind P (fun _ => Q) = Q.
 Proof. apply one_law. Qed.
 Lemma chance_range A (P : Law A) f : (forall a, 0 <= f a <= 1) -> 0 <= chance P f <= 1.
 Proof. intros _. unfold chance; lra. Qed.
-Lemma chance_not A (P : Law A) f : chance P (fun a => 1 - f a) = 1 - chance P f.
+Lemma chance_not A (P : Law A) f : (forall a, 0 <= f a <= 1) -> chance P (fun a => 1 - f a) = 1 - chance P f.
 Proof. unfold chance; lra. Qed.
-Lemma chance_bind A B (P : Law A) (k : A -> Law B) f : chance (bind P k) f = chance P (fun a => chance (k a) f).
+Lemma chance_bind A B (P : Law A) (k : A -> Law B) f : (forall b, 0 <= f b <= 1) -> chance (bind P k) f = chance P (fun a => chance (k a) f).
 Proof. reflexivity. Qed.
 Lemma gauss_shift (I : coordinates) (m w : vec I) t : bind (gauss m t) (fun y => ret (vadd y w)) = gauss (vadd m w) t.
 Proof. reflexivity. Qed.
