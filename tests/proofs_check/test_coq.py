@@ -14,6 +14,7 @@ import pytest
 
 from noisygd_delete.evidence import verify_certificate
 from noisygd_delete.evidence.signing import new_key, sign
+from proofs_check import __main__ as command
 from proofs_check import coq_certificate, coq_files, coq_values
 from proofs_check.statements import REGISTRY
 
@@ -146,6 +147,16 @@ def test_one_unit_in_the_last_place_less_is_refused(method: str, folder: Path) -
         assert answer is not None
         line = int(re.findall(r"line (\d+)", answer)[0])
         assert text.splitlines()[line - 2].startswith(f"Lemma {planted} ")
+
+
+def test_the_command_writes_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, out = tmp_path / "paper.json", tmp_path / "Paper.v"
+    file.write_text(json.dumps(paper("mixed")))
+    assert command.main(["coq", str(file), "--out", str(out)]) == 0
+    assert "not covered: present.all" in capsys.readouterr().out  # a history of several methods, one of them without formulas
+    file.write_text(json.dumps(paper("sharp")))
+    assert command.main(["coq", str(file), "--out", str(out)]) == 0
+    assert "Lemma present_all_gdp :" in out.read_text()
 
 
 def test_a_method_without_formulas_is_named() -> None:
