@@ -4,7 +4,7 @@ $.libraries["privacy.sentences"] = {catalogue: $.cache($.fn("catalogue", ["langu
   if (!Object.hasOwn($.catalogues.claims, language)) throw $.raised($.b.ValueError, "no such language");
   return $.parsed($.catalogues.claims[language]);
 }))};
-$.libraries["papers.catalogue"] = {labels: $.cache($.fn("labels", ["code"], {}, (code) => {
+$.libraries["reports.texts"] = {labels: $.cache($.fn("labels", ["code"], {}, (code) => {
   if (!Object.hasOwn($.catalogues.labels, code)) throw $.raised($.b.ValueError, "no such language");
   return $.parsed($.catalogues.labels[code]);
 }))};
