@@ -1224,7 +1224,7 @@ $.libraries.itertools = {
   },
   pairwise: function ([values]) { return (function* () { let last; for (const value of $.each(values)) { if (last !== undefined) yield $.tuple([last, value]); last = value; } })(); },
 };
-$.libraries.loading = {on_first_use: ([module, homes]) => ([name]) => $.modules[`${module}.${$.gi(homes, name)}`][name]};
+$.libraries.lazy_imports = {on_first_use: ([module, homes]) => ([name]) => $.modules[`${module}.${$.gi(homes, name)}`][name]};
 $.libraries.sys = {float_info: $.record({max: Number.MAX_VALUE, min: 2 ** -1022, epsilon: 2 ** -52})};
 
 // --- regular expressions: those of this package read the same in both languages ---
@@ -1532,18 +1532,18 @@ $.libraries.uuid = {
 $.catalogues = {"claims": {"de": "{\"language\": \"Deutsch\", \"decimal\": \",\", \"day\": \"{day}. {month} {year}\", \"and\": \" und sofern \", \"months\": [\"Januar\", \"Februar\", \"März\", \"April\", \"Mai\", \"Juni\", \"Juli\", \"August\", \"September\", \"Oktober\", \"November\", \"Dezember\"], \"terms\": \"In den Begriffen des Fachs, aus {figure} ({worlds}): (ε={epsilon}, δ={delta}).\", \"renyi\": \"Rényi-Divergenz der Ordnung {order} höchstens {renyi}.\", \"words\": {\"complexity\": \"Komplexität des Antrags\", \"number of requests\": \"Anzahl der Anträge\", \"trigger\": \"einen Auslöser in der Datenbank\", \"versions\": \"einen Vergleich ihrer Fassungen\", \"file\": \"dieses Programm, da nach den Zeiten der Datei niemand sonst hineinschrieb\", \"erased\": \"die Zeilen wurden gelöscht\", \"published\": \"das Modell ohne sie wurde veröffentlicht\", \"told\": \"die Person wurde unterrichtet\", \"erased.later\": \"seither veröffentlichte Modelle\", \"erased.all\": \"alle Modelle\", \"erased.before\": \"die bisherigen Modelle\", \"replaced.later\": \"seither veröffentlichte Modelle\", \"replaced.all\": \"alle Modelle\", \"replaced.before\": \"die bisherigen Modelle\", \"present.one\": \"das letzte Modell allein, zu einem noch vorhandenen Datensatz\", \"present.all\": \"alle Modelle, zu einem noch vorhandenen Datensatz\"}, \"claims\": {\"erased\": {\"by\": \"rows\", \"one\": \"Ein Datensatz wurde aus der Tabelle gelöscht, aus der Modelle entstehen.\", \"many\": \"{rows} Datensätze wurden aus der Tabelle gelöscht, aus der Modelle entstehen.\"}, \"replaced\": {\"by\": \"rows\", \"one\": \"Der frühere Inhalt eines Datensatzes wurde gelöscht und durch neuen ersetzt (Berichtigung, Art. 16 DSGVO).\", \"many\": \"Der frühere Inhalt von {rows} Datensätzen wurde gelöscht und durch neuen ersetzt (Berichtigung, Art. 16 DSGVO).\"}, \"inserted\": {\"by\": \"rows\", \"one\": \"Mit demselben Antrag wurde ein neuer Datensatz eingefügt: Dafür wurde nichts gelöscht, und darüber wird nichts bescheinigt.\", \"many\": \"Mit demselben Antrag wurden {rows} neue Datensätze eingefügt: Dafür wurde nichts gelöscht, und darüber wird nichts bescheinigt.\"}, \"edited\": \"Die Tabelle wurde am {day} geändert.\", \"set-aside\": {\"by\": \"rows\", \"one\": \"Die Verarbeitung wurde am {day} eingeschränkt (Art. 18 und 21 DSGVO): Der Betreiber bewahrt den Datensatz gesondert auf, außerhalb der Tabelle. Er ist nicht endgültig fort.\", \"many\": \"Die Verarbeitung wurde am {day} eingeschränkt (Art. 18 und 21 DSGVO): Der Betreiber bewahrt die Datensätze gesondert auf, außerhalb der Tabelle. Sie sind nicht endgültig fort.\"}, \"put-back\": {\"by\": \"rows\", \"one\": \"Die Einschränkung wurde am {day} aufgehoben: Der Datensatz wurde zurückgelegt, und Modelle, die seither veröffentlicht wurden, können ihn wieder benutzt haben.\", \"many\": \"Die Einschränkung wurde am {day} aufgehoben: Die Datensätze wurden zurückgelegt, und Modelle, die seither veröffentlicht wurden, können sie wieder benutzt haben.\"}, \"person-gone\": {\"by\": \"rows_per_person\", \"one\": \"Jeder Datensatz gilt als der einer anderen Person.\", \"many\": \"Als er ausgeführt wurde, hat der Antrag von den betroffenen Personen keine weitere Zeile in den Trainingsdaten gelassen; höchstens {rows_per_person} Zeilen gehören zu einer Person.\"}, \"published.fresh\": \"Ein neues Modell wurde veröffentlicht (Nummer {release}), berechnet ohne das Gelöschte: neu gelernt aus den übrigen Datensätzen.\", \"published.warm\": \"Ein neues Modell wurde veröffentlicht (Nummer {release}), berechnet ohne das Gelöschte, durch ein Lösungsverfahren, das bei einem früheren Modell begann, in das es eingeflossen sein kann; eine begrenzte statistische Spur kann verbleiben.\", \"published.resumed\": \"Ein neues Modell wurde veröffentlicht (Nummer {release}), berechnet ohne das Gelöschte, ausgehend von einem früheren Modell, in das es eingeflossen sein kann; eine begrenzte statistische Spur kann verbleiben.\", \"published.carried\": \"Ein neues Modell wurde veröffentlicht (Nummer {release}), berechnet ohne das Gelöschte: aus Summen über die übrigen Datensätze, mit einem Rauschen, das von der vorigen Veröffentlichung fortgeführt wird.\", \"published.kept\": \"Ein neues Modell wurde veröffentlicht (Nummer {release}). Was für jeden Antrag neu gelernt wird, wurde ohne das Gelöschte berechnet; in den Teil darunter, den Löschungen nicht neu lernen, kann es eingeflossen sein.\", \"published.on\": \"Veröffentlicht wurde es am {day}.\", \"withheld\": \"Ein neues Modell wurde nicht veröffentlicht, weil das andere Personen mehr Privatheit gekostet hätte, als ihnen zugesagt ist; das alte Modell ist zurückgezogen.\", \"pending\": {\"by\": \"rows\", \"one\": \"Das zuletzt veröffentlichte Modell kann mit dem Datensatz trainiert worden sein. Ein ohne ihn berechnetes ist noch nicht veröffentlicht.\", \"many\": \"Das zuletzt veröffentlichte Modell kann mit den Datensätzen trainiert worden sein. Ein ohne sie berechnetes ist noch nicht veröffentlicht.\"}, \"source.order\": \"Die Datensätze liegen in einer Datenbank oder in Dateien des Betreibers. Nach der eigenen Zählung dieser Quelle wurden sie bei „{deleted_at}“ gelöscht, und das neue Modell wurde aus ihrem Stand bei „{read_at}“ berechnet, in dem die Löschung zu sehen ist. Auch ein Datensatz dort, den kein Modell gelesen hatte, zählt als gelöscht.\", \"source.counted\": \"Was sich dort seit dem vorigen Modell geändert hat, wurde gezählt durch {by}: {deleted} gelöscht, {replaced} ersetzt, {inserted} eingefügt.\", \"source.uncounted\": \"Was sich dort seit dem vorigen Modell sonst geändert hat, wurde nicht gezählt. Keine Zahl hier hängt davon ab: Jede gilt, welche anderen Zeilen auch geändert wurden.\", \"deadline\": \"Zu beantworten bis zum Ende des {day} am Ort des Eingangs: ein Kalendermonat (Art. 12 Abs. 3 DSGVO); an die Stelle eines Samstags oder Sonntags tritt der nächste Arbeitstag, ebenso an die eines Feiertags, den der Betreiber angibt (Verordnung 1182/71, Art. 3).\", \"deadline.holidays\": \"Zu beantworten bis zum Ende des {day} am Ort des Eingangs: ein Kalendermonat (Art. 12 Abs. 3 DSGVO); an die Stelle eines Samstags oder Sonntags tritt der nächste Arbeitstag, ebenso an die eines Feiertags, der sie hierher verschoben hat (Verordnung 1182/71, Art. 3).\", \"deadline.extended\": \"Zu beantworten bis zum Ende des {day} am Ort des Eingangs: verlängert wegen der {reason} (Art. 12 Abs. 3 DSGVO).\", \"in-time\": \"Fristgerecht: {what}.\", \"late\": \"Verspätet: {what} erst nach diesem Tag.\", \"erased.later\": {\"by\": \"question\", \"used\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob der gelöschte Datensatz je in den Daten war.\", \"many\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob irgendeiner der gelöschten Datensätze je in den Daten war.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob die gelöschte Zeile je in den Daten war.\", \"many\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob irgendeine der gelöschten Zeilen je in den Daten war.\"}, \"person\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob irgendeine Zeile irgendeiner der betroffenen Personen vor der Löschung in den Daten war.\"}, \"which\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welcher von zwei möglichen Datensätzen der gelöschte war.\", \"many\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welcher von zwei möglichen Datensätzen irgendeiner der gelöschten war.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welche von zwei möglichen Zeilen die gelöschte war.\", \"many\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welche von zwei möglichen Zeilen irgendeine der gelöschten war.\"}, \"person\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welchen von zwei möglichen Inhalten alle Zeilen irgendeiner der betroffenen Personen vor der Löschung hatten.\"}}, \"erased.all\": {\"by\": \"question\", \"used\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Wer alle Modelle aufbewahrt hat, auch wenn andere Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob der gelöschte Datensatz je in den Daten war.\", \"many\": \"Wer alle Modelle aufbewahrt hat, auch wenn andere Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob irgendeiner der gelöschten Datensätze je in den Daten war.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Wer alle Modelle aufbewahrt hat, auch wenn andere Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob die gelöschte Zeile je in den Daten war.\", \"many\": \"Wer alle Modelle aufbewahrt hat, auch wenn andere Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob irgendeine der gelöschten Zeilen je in den Daten war.\"}, \"person\": \"Wer alle Modelle aufbewahrt hat, auch wenn andere Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob irgendeine Zeile irgendeiner der betroffenen Personen vor der Löschung in den Daten war.\"}, \"which\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Wer alle Modelle aufbewahrt hat, auch wenn andere Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welcher von zwei möglichen Datensätzen der gelöschte war.\", \"many\": \"Wer alle Modelle aufbewahrt hat, auch wenn andere Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welcher von zwei möglichen Datensätzen irgendeiner der gelöschten war.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Wer alle Modelle aufbewahrt hat, auch wenn andere Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welche von zwei möglichen Zeilen die gelöschte war.\", \"many\": \"Wer alle Modelle aufbewahrt hat, auch wenn andere Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welche von zwei möglichen Zeilen irgendeine der gelöschten war.\"}, \"person\": \"Wer alle Modelle aufbewahrt hat, auch wenn andere Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welchen von zwei möglichen Inhalten alle Zeilen irgendeiner der betroffenen Personen vor der Löschung hatten.\"}}, \"erased.before\": {\"by\": \"question\", \"used\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob der gelöschte Datensatz je in den Daten war.\", \"many\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob irgendeiner der gelöschten Datensätze je in den Daten war.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob die gelöschte Zeile je in den Daten war.\", \"many\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob irgendeine der gelöschten Zeilen je in den Daten war.\"}, \"person\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob irgendeine Zeile irgendeiner der betroffenen Personen vor der Löschung in den Daten war.\"}, \"which\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welcher von zwei möglichen Datensätzen der gelöschte war.\", \"many\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welcher von zwei möglichen Datensätzen irgendeiner der gelöschten war.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welche von zwei möglichen Zeilen die gelöschte war.\", \"many\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welche von zwei möglichen Zeilen irgendeine der gelöschten war.\"}, \"person\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welchen von zwei möglichen Inhalten alle Zeilen irgendeiner der betroffenen Personen vor der Löschung hatten.\"}}, \"replaced.later\": {\"by\": \"rows\", \"one\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welchen von zwei Inhalten der Datensatz zuvor hatte.\", \"many\": \"Wer nur die seither veröffentlichten Modelle hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welchen von zwei Inhalten irgendeiner der Datensätze zuvor hatte.\"}, \"replaced.all\": {\"by\": \"rows\", \"one\": \"Wer alle Modelle aufbewahrt hat, auch wenn andere Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welchen von zwei Inhalten der Datensatz zuvor hatte.\", \"many\": \"Wer alle Modelle aufbewahrt hat, auch wenn andere Anträge nach deren Kenntnis gewählt wurden, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welchen von zwei Inhalten irgendeiner der Datensätze zuvor hatte.\"}, \"replaced.before\": {\"by\": \"rows\", \"one\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welchen von zwei Inhalten der Datensatz zuvor hatte.\", \"many\": \"Wer alle bisher veröffentlichten Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welchen von zwei Inhalten irgendeiner der Datensätze zuvor hatte.\"}, \"present.one\": {\"by\": \"question\", \"used\": \"Zu einem noch vorhandenen Datensatz: Wer nur das letzte Modell hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob er in den Daten ist.\", \"which\": \"Zu einem noch vorhandenen Datensatz: Wer nur das letzte Modell hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welcher von zwei möglichen Datensätzen es ist.\"}, \"present.all\": {\"by\": \"question\", \"used\": \"Zu einem noch vorhandenen Datensatz: Wer alle Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, ob er in den Daten ist.\", \"which\": \"Zu einem noch vorhandenen Datensatz: Wer alle Modelle aufbewahrt hat, kann, sofern {if}, in höchstens {of_hundred} von 100 Fällen richtig sagen, welcher von zwei möglichen Datensätzen es ist.\"}, \"odds.ever\": {\"by\": \"question\", \"used\": {\"by\": \"unit\", \"record\": \"Wer auch immer wählt, welcher Datensatz gelöscht wird, oder wann, auch nach Kenntnis von Modellen: Außer mit Wahrscheinlichkeit {delta} für jeden Datensatz, der hätte gewählt werden können, wird sich niemand, der von gleichen Chancen ausgeht, je sicherer als {odds} zu 1 darüber, ob er in den Daten war, über alle Modelle hinweg, die die Gesamtgrenze (ε={total_epsilon}, δ={total_delta}) zulässt, sofern {if}.\", \"row\": \"Wer auch immer wählt, welche Zeile gelöscht wird, oder wann, auch nach Kenntnis von Modellen: Außer mit Wahrscheinlichkeit {delta} für jede Zeile, die hätte gewählt werden können, wird sich niemand, der von gleichen Chancen ausgeht, je sicherer als {odds} zu 1 darüber, ob sie in den Daten war, über alle Modelle hinweg, die die Gesamtgrenze (ε={total_epsilon}, δ={total_delta}) zulässt, sofern {if}.\", \"person\": \"Wer auch immer wählt, wessen Zeilen gelöscht werden, oder wann, auch nach Kenntnis von Modellen: Außer mit Wahrscheinlichkeit {delta} für jede Person, die hätte gewählt werden können, wird sich niemand, der von gleichen Chancen ausgeht, je sicherer als {odds} zu 1 darüber, ob irgendeine Zeile dieser Person in den Daten war, über alle Modelle hinweg, die die Gesamtgrenze (ε={total_epsilon}, δ={total_delta}) zulässt, sofern {if}.\"}, \"which\": {\"by\": \"unit\", \"record\": \"Wer auch immer wählt, welcher Datensatz gelöscht wird, oder wann, auch nach Kenntnis von Modellen: Außer mit Wahrscheinlichkeit {delta} für jeden Datensatz, der hätte gewählt werden können, wird sich niemand, der von gleichen Chancen ausgeht, je sicherer als {odds} zu 1 darüber, welcher von zwei möglichen Datensätzen er war, über alle Modelle hinweg, die die Gesamtgrenze (ε={total_epsilon}, δ={total_delta}) zulässt, sofern {if}.\", \"row\": \"Wer auch immer wählt, welche Zeile gelöscht wird, oder wann, auch nach Kenntnis von Modellen: Außer mit Wahrscheinlichkeit {delta} für jede Zeile, die hätte gewählt werden können, wird sich niemand, der von gleichen Chancen ausgeht, je sicherer als {odds} zu 1 darüber, welche von zwei möglichen Zeilen sie war, über alle Modelle hinweg, die die Gesamtgrenze (ε={total_epsilon}, δ={total_delta}) zulässt, sofern {if}.\", \"person\": \"Wer auch immer wählt, wessen Zeilen gelöscht werden, oder wann, auch nach Kenntnis von Modellen: Außer mit Wahrscheinlichkeit {delta} für jede Person, die hätte gewählt werden können, wird sich niemand, der von gleichen Chancen ausgeht, je sicherer als {odds} zu 1 darüber, welchen von zwei möglichen Inhalten alle Zeilen dieser Person hatten, über alle Modelle hinweg, die die Gesamtgrenze (ε={total_epsilon}, δ={total_delta}) zulässt, sofern {if}.\"}}, \"requests-blind\": \"Anträge nicht von früheren Modellen abhingen\", \"target-fixed\": \"welcher Datensatz gelöscht wird, und wann, feststand, bevor ein Modell zu sehen war\", \"record-fixed\": \"feststand, welcher Datensatz gemeint ist, bevor ein Modell zu sehen war\", \"total-fixed\": \"diese Gesamtgrenze vor dem ersten Modell feststand und von jedem späteren eingehalten wird, wie der Betreiber angibt\", \"schedule-calendar\": \"Veröffentlichungen sich an die Termine eines Kalenders hielten, der vorab feststand, wie der Betreiber angibt\", \"schedule-fixed\": \"nichts von dem, was zu sehen war, darüber entschied, wann ein Modell veröffentlicht wurde\", \"ranges-public\": \"Jede Merkmalszeile hat höchstens die Norm {radius}, nach Bereichen und Wertelisten, von denen das Schema keine als an den Daten abgelesen kennzeichnet; die Vorverarbeitung wirkt auf jeden Datensatz für sich.\", \"ranges-from-data\": \"Jede Merkmalszeile hat höchstens die Norm {radius}. Die Bereiche oder Wertelisten dieser Spalten wurden an den Daten abgelesen: „{columns}“. Die Zahlen nehmen sie als öffentlich bekannt an; was sie selbst von den Daten zeigen, ist nirgends mitgezählt.\", \"ranges-unknown\": \"Jede Merkmalszeile hat höchstens die Norm {radius}, nach Bereichen und Wertelisten, die von den Zahlen als öffentlich bekannt angenommen werden; ob sie an den Daten abgelesen wurden, ist nicht bekannt, und was sie davon zeigen würden, ist nirgends mitgezählt.\", \"row-norm\": \"Veröffentlichungen {first} bis {last}: Keine Merkmalszeile war länger als {radius}; auf diese Norm ist ihr Rauschen ausgelegt.\", \"map-public\": \"Die Merkmale stammen von einer öffentlichen Abbildung, SHA-256 {digest}, die gewählt und trainiert wurde, bevor die Datensätze gelesen wurden, und ohne sie; was sie gelernt hat, wird durch nichts hier Bescheinigte gelöscht.\", \"rows-per-person\": {\"by\": \"rows_per_person\", \"one\": \"Jede Zeile gehört zu einer anderen Person, nach Angabe des Betreibers.\", \"many\": \"Höchstens {rows_per_person} Zeilen gehören zu einer Person, nach Angabe des Betreibers.\"}, \"curator-trusted\": \"Der Maschine des Betreibers wird vertraut: Ein Beobachter sieht veröffentlichte Modelle, nicht Speicher oder Datenträger.\", \"gradient-norm\": \"Der Gradient jedes Datensatzes hat höchstens die Norm {lipschitz}.\", \"constants-declared\": \"Die Konstanten der Verlustfunktion sind vom Anwender erklärt, nicht bewiesen.\", \"slots-public\": \"n={records} Plätze sind öffentlich und fest.\", \"gaussian-noise\": \"Das Rauschen von Veröffentlichungen durch '{method}' ist normalverteilt, unabhängig und dem Beobachter unbekannt.\", \"real-arithmetic\": \"Zu Veröffentlichungen durch '{method}': Schranken über den reellen Zahlen; zwischen Tabellen, in denen jede andere Zeile denselben Platz hat, erhöht die Rundung der Gradientensummen die Empfindlichkeit, was die Zahlen einschließen.\", \"solver-tolerance\": \"Zu Veröffentlichungen durch '{method}': Der Gradient am Ergebnis des Lösungsverfahrens ist nicht länger als {tolerance}, Rundung eingeschlossen.\", \"time-unseen\": \"Zu Veröffentlichungen durch '{method}': Die Laufzeit des Lösungsverfahrens kann von den Datensätzen abhängen. Wer auf weniger als einen Tag genau sieht, wann ein Modell veröffentlicht wurde, ist nicht erfasst.\", \"exact-noise\": \"Zu Veröffentlichungen durch '{method}': Das letzte Rauschen ist eine exakte diskrete Normalverteilung auf einem öffentlichen Gitter; Gleitkommazahlen entscheiden beim Ziehen nur, wo kein Zweifel ist.\", \"exact-steps\": \"Zu Veröffentlichungen durch '{method}': Das Rauschen jedes Schrittes ist eine exakte diskrete Normalverteilung auf einem öffentlichen Gitter, die Rundung jedes Schrittes ist mitgerechnet; Gleitkommazahlen entscheiden beim Ziehen nur, wo kein Zweifel ist.\", \"rows-in-place\": \"Zu Veröffentlichungen durch '{method}': Die Zeilen werden in einer Reihenfolge summiert, die ihr Inhalt festlegt, gleich auf welchem Platz sie stehen.\", \"row-shape\": \"Zu Veröffentlichungen durch '{method}': Keine Zeile ist länger in der Form des Rauschens, in der ihre Spalten nach deren Varianzen zählen.\", \"machine-trusted\": \"Vertraut wird auf die Zufallszahlen des Betriebssystems, darauf, dass ChaCha20 daraus zufällige Bits macht, und auf die angegebene Genauigkeit des Prozessors und seiner elementaren Funktionen.\", \"stages-published\": \"Jede Stufe der Leiter beginnt bei einer behaltenen Stufe oder an einem öffentlichen Punkt, und alle werden veröffentlicht.\", \"samples-unseen\": \"Jeder Schritt auf einer Stichprobe zog eine unabhängige Poisson-Stichprobe der Plätze, die nicht beobachtet wird.\", \"counts-one-cell\": \"Jeder Datensatz liegt in genau einem Feld der veröffentlichten Zählung, gleich wie die anderen sind; ihr Rauschen ist eine exakte diskrete Normalverteilung.\", \"sums-carried\": \"Zu Veröffentlichungen durch '{method}': Jede Änderung der Tabelle ging durch ihren Speicher, und die Zeilen einer Veröffentlichung wurden überschrieben, nachdem deren Rauschen gezogen war; jedes Modell entstand aus den Summen einer einzigen Veröffentlichung; wie viele es geben würde, stand vorher fest. Wer sieht, wie lange eine Veröffentlichung dauerte, ist nicht erfasst.\", \"sums-all-rows\": {\"by\": \"rows_per_person\", \"one\": \"Keine Person hatte je mehr als eine Zeile: Eine gelöschte oder eingeschränkte, die wiederkommt, unter welcher Kennung auch immer, zählt als weitere.\", \"many\": \"Keine Person hatte je mehr als {rows_per_person} Zeilen: Eine gelöschte oder eingeschränkte, die wiederkommt, unter welcher Kennung auch immer, zählt als weitere.\"}, \"moments-own-norm\": \"Jede Zeile, die in die Momente eingeht, wird durch ihre eigene Norm geteilt, gleich wie die anderen sind; ihr Rauschen ist eine exakte diskrete Normalverteilung.\", \"rows-remain\": {\"by\": \"remaining\", \"one\": \"Als er ausgeführt wurde, hat der Antrag eine weitere Zeile der betroffenen Personen in den Trainingsdaten gelassen; ein späterer Antrag kann sie gelöscht haben. Die Zahlen gelten für die gelöschten Zeilen allein, jede für sich, und nicht für die Person.\", \"many\": \"Als er ausgeführt wurde, hat der Antrag {remaining} weitere Zeilen der betroffenen Personen in den Trainingsdaten gelassen; spätere Anträge können sie gelöscht haben. Die Zahlen gelten für die gelöschten Zeilen allein, jede für sich, und nicht für die Person.\"}, \"rows-may-remain\": \"Bis zu {rows_per_person} Zeilen gehören zu einer Person, und weitere der betroffenen Personen können in den Trainingsdaten bleiben. Die Zahlen gelten für die gelöschten Zeilen allein, jede für sich, und nicht für die Person.\", \"hardly\": \"Die Grenze für {figure} ist kaum eine: Wer das gesehen hat, kann es durchaus wissen.\", \"delta-large\": \"δ={delta} ist mehr als eins zu {records} Datensätzen: Eine Zahl mit diesem δ ließe zu, dass ein Datensatz im Ganzen veröffentlicht wird. Ihr ε besagt dann nichts.\", \"kinds-unrecorded\": \"Das Journal sagt nicht, welche Änderungen dieser Veröffentlichung Löschungen waren; dass die Datensätze gelöscht wurden, ist eine Angabe des Betreibers.\", \"left.base\": \"Der erste Teil des Modells wurde trainiert, als das Gelöschte in den Daten gewesen sein kann, und eine Löschung trainiert ihn nicht neu: Die verwendeten Modelle tragen ihn weiter. Die Grenzen zählen das mit.\", \"left.extractor\": \"Die Merkmalsstufe unter dem Modell kann mit dem Gelöschten trainiert worden sein, und keine Löschung nimmt das zurück. Die Grenzen zählen das mit.\", \"left.statistics\": \"Auch Zahlen über die Datensätze wurden veröffentlicht, mit Rauschen. In die vor der Löschung kann das Gelöschte eingegangen sein, und keine Löschung nimmt das zurück. Die Grenzen für jemanden, der alles aufbewahrt hat, zählen sie mit.\", \"residue.found\": {\"by\": \"places\", \"one\": \"Eine Suche des Betreibers fand an einem Ort noch Texte des Gelöschten.\", \"many\": \"Eine Suche des Betreibers fand an {places} Orten noch Texte des Gelöschten.\"}, \"residue.unread\": {\"by\": \"places\", \"one\": \"Ein Ort konnte nicht nach dem Gelöschten durchsucht werden.\", \"many\": \"{places} Orte konnten nicht nach dem Gelöschten durchsucht werden.\"}, \"model-in-use\": {\"by\": \"rows\", \"one\": \"Das verwendete Modell kann mit dem Datensatz trainiert worden sein.\", \"many\": \"Das verwendete Modell kann mit den Datensätzen trainiert worden sein.\"}, \"model-in-use.until\": {\"by\": \"rows\", \"one\": \"Das verwendete Modell kann mit dem Datensatz trainiert worden sein. Ein ohne ihn berechnetes ist bis zum {day} geplant.\", \"many\": \"Das verwendete Modell kann mit den Datensätzen trainiert worden sein. Ein ohne sie berechnetes ist bis zum {day} geplant.\"}, \"model-withdrawn\": {\"by\": \"rows\", \"one\": \"Das Modell, in das der Datensatz eingeflossen sein kann, ist seit dem {day} außer Betrieb; Kopien bei anderen sind es nicht.\", \"many\": \"Das Modell, in das die Datensätze eingeflossen sein können, ist seit dem {day} außer Betrieb; Kopien bei anderen sind es nicht.\"}, \"model-withdrawn.kept\": {\"by\": \"rows\", \"one\": \"Das Modell, in das der Datensatz eingeflossen sein kann, ist seit dem {day} außer Betrieb, bis auf seinen ersten Teil, den die verwendeten Modelle weiter tragen; Kopien bei anderen sind es nicht.\", \"many\": \"Das Modell, in das die Datensätze eingeflossen sein können, ist seit dem {day} außer Betrieb, bis auf seinen ersten Teil, den die verwendeten Modelle weiter tragen; Kopien bei anderen sind es nicht.\"}, \"elsewhere.none\": \"Modelle liegen auch an {places} weiteren Orten („{kinds}“): An keinem liegt, soweit bekannt, eines, in das das Gelöschte eingeflossen sein kann.\", \"elsewhere.left\": \"Modelle liegen auch an {places} weiteren Orten („{kinds}“): An {left} davon kann noch eines liegen, in das das Gelöschte eingeflossen sein kann.\", \"elsewhere.unknown\": \"Modelle können auch an anderen Orten liegen: Die Liste, wohin sie gelegt wurden, ging verloren oder kam aus einer früheren Kopie zurück.\", \"backups\": {\"by\": \"rows\", \"one\": \"Sicherungskopien können den Datensatz bis zum {day} enthalten.\", \"many\": \"Sicherungskopien können die Datensätze bis zum {day} enthalten.\"}, \"not-covered.earlier-models\": \"vor der Löschung veröffentlichte Modelle und Kopien davon bei anderen\", \"not-covered.backups\": \"Sicherungskopien, Abbilder, Protokolle und Ausfuhren außerhalb des Speichers, anderswo gehaltene Kopien der Daten, wegen einer Einschränkung gesondert verwahrte Datensätze und dieselben Daten, wenn sie wieder in die Tabelle kamen\", \"not-covered.storage\": \"verschlissene oder umgelegte Zellen des Datenträgers (verschlüsseln Sie ihn: mit dem Schlüssel sind auch sie zerstört)\", \"not-covered.others\": \"Datensätze anderer, die diese Person erwähnen\", \"not-covered.other-models\": \"andere Modelle, Einbettungen oder Merkmalsstufen, die mit denselben Daten trainiert wurden\", \"not-covered.inference\": \"was die Daten aller anderen über diese Person besagen\", \"not-anonymous\": \"dies besagt nicht, dass das Modell im Sinne des Gesetzes anonym ist\", \"models\": \"Es geht um „{models}“.\", \"purposes\": \"Die Modelle werden verwendet für „{purposes}“.\", \"recipients\": \"{recipients} Empfänger der Daten wurden unterrichtet (Art. 19 DSGVO); sie werden auf Verlangen genannt.\", \"recipients.told\": \"{recipients} Empfänger der Daten wurden am {day} unterrichtet (Art. 19 DSGVO); sie werden auf Verlangen genannt.\", \"told\": \"Die Person wurde am {day} unterrichtet.\", \"contact\": \"Fragen und die Bitte um weitere Auskunft: „{contact}“.\", \"complaint\": \"Wer diese Antwort für falsch hält, kann Beschwerde bei einer Aufsichtsbehörde oder einen gerichtlichen Rechtsbehelf einlegen (Art. 77 und 79 DSGVO).\", \"complaint.to\": \"Wer diese Antwort für falsch hält, kann Beschwerde bei „{authority}“ oder einen gerichtlichen Rechtsbehelf einlegen (Art. 77 und 79 DSGVO).\", \"record-kept\": \"Über diesen Antrag wird ein Nachweis geführt, solange sich zeigen lassen muss, wie er beantwortet wurde.\", \"to-do.budget\": \"ein größeres Budget planen und neu lernen, bevor wieder veröffentlicht wird\", \"to-do.total\": \"eine größere Summe aller Veröffentlichungen planen und neu lernen, bevor wieder veröffentlicht wird\", \"to-do.publish\": \"innerhalb der Frist wieder veröffentlichen\", \"to-do.tell\": \"der Person mitteilen, was wann getan wurde\", \"to-do.recipients\": \"jeden Empfänger der Daten und früherer Modelle unterrichten (Art. 19 DSGVO)\", \"to-do.withdraw\": \"frühere Modelle außer Betrieb nehmen und Empfänger um Löschung ihrer Kopien bitten\", \"to-do.backups\": \"Sicherungskopien mit dem Datensatz ablaufen lassen und die Löschung nach jeder Wiederherstellung wiederholen\"}}", "en": "{\"language\": \"English\", \"decimal\": \".\", \"day\": \"{day} {month} {year}\", \"and\": \" and if \", \"terms\": \"In the terms of the field, from {figure} ({worlds}): (ε={epsilon}, δ={delta}).\", \"renyi\": \"Rényi divergence at order {order} at most {renyi}.\", \"months\": [\"January\", \"February\", \"March\", \"April\", \"May\", \"June\", \"July\", \"August\", \"September\", \"October\", \"November\", \"December\"], \"words\": {\"complexity\": \"complexity of the request\", \"number of requests\": \"number of requests\", \"trigger\": \"a trigger in the database\", \"versions\": \"a comparison of its versions\", \"file\": \"this program, since the times of the file show that nobody else wrote to it\", \"erased\": \"the rows were erased\", \"published\": \"the model without them was published\", \"told\": \"the person was told\", \"erased.later\": \"models published since\", \"erased.all\": \"all models\", \"erased.before\": \"the models so far\", \"replaced.later\": \"models published since\", \"replaced.all\": \"all models\", \"replaced.before\": \"the models so far\", \"present.one\": \"the last model alone, of a record still there\", \"present.all\": \"all models, of a record still there\"}, \"claims\": {\"erased\": {\"by\": \"rows\", \"one\": \"One record was erased from the table that models are made from.\", \"many\": \"{rows} records were erased from the table that models are made from.\"}, \"replaced\": {\"by\": \"rows\", \"one\": \"The earlier content of one record was erased and replaced by new content (rectification, Article 16 GDPR).\", \"many\": \"The earlier content of {rows} records was erased and replaced by new content (rectification, Article 16 GDPR).\"}, \"inserted\": {\"by\": \"rows\", \"one\": \"The same request also put a new record in: nothing was erased for that, and nothing is certified about it.\", \"many\": \"The same request also put {rows} new records in: nothing was erased for that, and nothing is certified about it.\"}, \"edited\": \"The table was changed on {day}.\", \"set-aside\": {\"by\": \"rows\", \"one\": \"Processing was restricted on {day} (Articles 18 and 21 GDPR): the operator keeps the record aside, outside the table. It is not gone for good.\", \"many\": \"Processing was restricted on {day} (Articles 18 and 21 GDPR): the operator keeps the records aside, outside the table. They are not gone for good.\"}, \"put-back\": {\"by\": \"rows\", \"one\": \"The restriction was lifted on {day}: the record was put back, and models published since may have used it again.\", \"many\": \"The restriction was lifted on {day}: the records were put back, and models published since may have used them again.\"}, \"person-gone\": {\"by\": \"rows_per_person\", \"one\": \"Every record is taken to be another person's.\", \"many\": \"When it was carried out, the request left no other row of the persons concerned in the training data; at most {rows_per_person} rows belong to one person.\"}, \"published.fresh\": \"A new model was published (release {release}), computed without what was erased: learned afresh from the records that remain.\", \"published.warm\": \"A new model was published (release {release}), computed without what was erased, by a solver that began at an earlier model that may have used it; a limited statistical trace may remain.\", \"published.resumed\": \"A new model was published (release {release}), computed without what was erased, starting from an earlier model that may have used it; a limited statistical trace may remain.\", \"published.carried\": \"A new model was published (release {release}), computed without what was erased: from sums over the records that remain, with noise that is carried on from the release before.\", \"published.kept\": \"A new model was published (release {release}). What is learned anew for each request was computed without what was erased; the part below it, which erasures do not train again, may have used it.\", \"published.on\": \"It was published on {day}.\", \"withheld\": \"No new model was published, because that would have cost other people more privacy than was promised; the old model is withdrawn.\", \"pending\": {\"by\": \"rows\", \"one\": \"The model published last may have been trained with the record. None computed without it is published yet.\", \"many\": \"The model published last may have been trained with the records. None computed without them is published yet.\"}, \"source.order\": \"The records lie in a database or in files of the operator. By that source's own count they were deleted at “{deleted_at}”, and the new model was computed from its state at “{read_at}”, which shows the deletion. A record there that no model had read counts as erased, too.\", \"source.counted\": \"All that changed there since the model before was counted by {by}: {deleted} deleted, {replaced} replaced, {inserted} inserted.\", \"source.uncounted\": \"What else changed there since the model before was not counted. No figure here depends on it: each holds whatever other rows were changed.\", \"deadline\": \"To be answered by the end of {day} where the request was received: one month by the calendar (Article 12(3) GDPR); a Saturday or Sunday gives way to the next working day, and so does a public holiday, which the operator states (Regulation 1182/71, Article 3).\", \"deadline.holidays\": \"To be answered by the end of {day} where the request was received: one month by the calendar (Article 12(3) GDPR); a Saturday or Sunday gives way to the next working day, and so does a public holiday, which moved it here (Regulation 1182/71, Article 3).\", \"deadline.extended\": \"To be answered by the end of {day} where the request was received: extended because of the {reason} (Article 12(3) GDPR).\", \"in-time\": \"In time: {what}.\", \"late\": \"Late: {what} only after that day.\", \"erased.later\": {\"by\": \"question\", \"used\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about whether the erased record was ever in the data.\", \"many\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about whether any one of the erased records was ever in the data.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about whether the erased row was ever in the data.\", \"many\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about whether any one of the erased rows was ever in the data.\"}, \"person\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about whether any row of any one of the persons concerned was in the data before the erasure.\"}, \"which\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about which of two possible records the erased record was.\", \"many\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about which of two possible records any one of the erased records was.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about which of two possible rows the erased row was.\", \"many\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about which of two possible rows any one of the erased rows was.\"}, \"person\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about which of two possible contents all rows of any one of the persons concerned had before the erasure.\"}}, \"erased.all\": {\"by\": \"question\", \"used\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Someone who kept every model, even if other requests were chosen after seeing them, is right at most {of_hundred} times in 100 about whether the erased record was ever in the data, if {if}.\", \"many\": \"Someone who kept every model, even if other requests were chosen after seeing them, is right at most {of_hundred} times in 100 about whether any one of the erased records was ever in the data, if {if}.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Someone who kept every model, even if other requests were chosen after seeing them, is right at most {of_hundred} times in 100 about whether the erased row was ever in the data, if {if}.\", \"many\": \"Someone who kept every model, even if other requests were chosen after seeing them, is right at most {of_hundred} times in 100 about whether any one of the erased rows was ever in the data, if {if}.\"}, \"person\": \"Someone who kept every model, even if other requests were chosen after seeing them, is right at most {of_hundred} times in 100 about whether any row of any one of the persons concerned was in the data before the erasure, if {if}.\"}, \"which\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Someone who kept every model, even if other requests were chosen after seeing them, is right at most {of_hundred} times in 100 about which of two possible records the erased record was, if {if}.\", \"many\": \"Someone who kept every model, even if other requests were chosen after seeing them, is right at most {of_hundred} times in 100 about which of two possible records any one of the erased records was, if {if}.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Someone who kept every model, even if other requests were chosen after seeing them, is right at most {of_hundred} times in 100 about which of two possible rows the erased row was, if {if}.\", \"many\": \"Someone who kept every model, even if other requests were chosen after seeing them, is right at most {of_hundred} times in 100 about which of two possible rows any one of the erased rows was, if {if}.\"}, \"person\": \"Someone who kept every model, even if other requests were chosen after seeing them, is right at most {of_hundred} times in 100 about which of two possible contents all rows of any one of the persons concerned had before the erasure, if {if}.\"}}, \"erased.before\": {\"by\": \"question\", \"used\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about whether the erased record was ever in the data, if {if}.\", \"many\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about whether any one of the erased records was ever in the data, if {if}.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about whether the erased row was ever in the data, if {if}.\", \"many\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about whether any one of the erased rows was ever in the data, if {if}.\"}, \"person\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about whether any row of any one of the persons concerned was in the data before the erasure, if {if}.\"}, \"which\": {\"by\": \"unit\", \"record\": {\"by\": \"rows\", \"one\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about which of two possible records the erased record was, if {if}.\", \"many\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about which of two possible records any one of the erased records was, if {if}.\"}, \"row\": {\"by\": \"rows\", \"one\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about which of two possible rows the erased row was, if {if}.\", \"many\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about which of two possible rows any one of the erased rows was, if {if}.\"}, \"person\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about which of two possible contents all rows of any one of the persons concerned had before the erasure, if {if}.\"}}, \"replaced.later\": {\"by\": \"rows\", \"one\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about which of two contents the record held before.\", \"many\": \"Someone who has only models published since, if {if}, is right at most {of_hundred} times in 100 about which of two contents any one of the records held before.\"}, \"replaced.all\": {\"by\": \"rows\", \"one\": \"Someone who kept every model, even if other requests were chosen after seeing them, is right at most {of_hundred} times in 100 about which of two contents the record held before, if {if}.\", \"many\": \"Someone who kept every model, even if other requests were chosen after seeing them, is right at most {of_hundred} times in 100 about which of two contents any one of the records held before, if {if}.\"}, \"replaced.before\": {\"by\": \"rows\", \"one\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about which of two contents the record held before, if {if}.\", \"many\": \"Someone who kept every model published so far is right at most {of_hundred} times in 100 about which of two contents any one of the records held before, if {if}.\"}, \"present.one\": {\"by\": \"question\", \"used\": \"Of a record that is still there: someone who has the last model alone, if {if}, is right at most {of_hundred} times in 100 about whether it is in the data.\", \"which\": \"Of a record that is still there: someone who has the last model alone, if {if}, is right at most {of_hundred} times in 100 about which of two possible records it is.\"}, \"present.all\": {\"by\": \"question\", \"used\": \"Of a record that is still there: someone who kept every model is right at most {of_hundred} times in 100 about whether it is in the data, if {if}.\", \"which\": \"Of a record that is still there: someone who kept every model is right at most {of_hundred} times in 100 about which of two possible records it is, if {if}.\"}, \"odds.ever\": {\"by\": \"question\", \"used\": {\"by\": \"unit\", \"record\": \"Whoever chooses which record is erased, or when, even after seeing models: except with probability {delta} for each record that could have been chosen, no one who starts from even odds ever becomes surer than {odds} to 1 about whether it was in the data, over all models that the total (ε={total_epsilon}, δ={total_delta}) allows, if {if}.\", \"row\": \"Whoever chooses which row is erased, or when, even after seeing models: except with probability {delta} for each row that could have been chosen, no one who starts from even odds ever becomes surer than {odds} to 1 about whether it was in the data, over all models that the total (ε={total_epsilon}, δ={total_delta}) allows, if {if}.\", \"person\": \"Whoever chooses whose rows are erased, or when, even after seeing models: except with probability {delta} for each person who could have been chosen, no one who starts from even odds ever becomes surer than {odds} to 1 about whether any row of that person was in the data, over all models that the total (ε={total_epsilon}, δ={total_delta}) allows, if {if}.\"}, \"which\": {\"by\": \"unit\", \"record\": \"Whoever chooses which record is erased, or when, even after seeing models: except with probability {delta} for each record that could have been chosen, no one who starts from even odds ever becomes surer than {odds} to 1 about which of two possible records it was, over all models that the total (ε={total_epsilon}, δ={total_delta}) allows, if {if}.\", \"row\": \"Whoever chooses which row is erased, or when, even after seeing models: except with probability {delta} for each row that could have been chosen, no one who starts from even odds ever becomes surer than {odds} to 1 about which of two possible rows it was, over all models that the total (ε={total_epsilon}, δ={total_delta}) allows, if {if}.\", \"person\": \"Whoever chooses whose rows are erased, or when, even after seeing models: except with probability {delta} for each person who could have been chosen, no one who starts from even odds ever becomes surer than {odds} to 1 about which of two possible contents all rows of that person had, over all models that the total (ε={total_epsilon}, δ={total_delta}) allows, if {if}.\"}}, \"requests-blind\": \"requests did not depend on earlier models\", \"target-fixed\": \"which record is erased, and when, was fixed before any model was seen\", \"record-fixed\": \"which record is meant was fixed before any model was seen\", \"total-fixed\": \"that total was fixed before the first model and is kept to by every later one, as the operator states\", \"schedule-calendar\": \"publications kept to the dates of a calendar that had been fixed beforehand, as the operator states\", \"schedule-fixed\": \"nothing that was seen decided when a model was published\", \"ranges-public\": \"Every feature row has norm at most {radius}, by ranges and lists of values of which the schema marks none as read off the data; preprocessing acts on each record by itself.\", \"ranges-from-data\": \"Every feature row has norm at most {radius}. The ranges or lists of values of these columns were read off the data: “{columns}”. The figures take them for public knowledge; what they show of the data themselves is counted nowhere.\", \"ranges-unknown\": \"Every feature row has norm at most {radius}, by ranges and lists of values that the figures take for public knowledge; whether they were read off the data is not known, and what they would show of it is counted nowhere.\", \"row-norm\": \"Releases {first} to {last}: no feature row was longer than {radius}; their noise is calibrated for that norm.\", \"map-public\": \"The features are those of a public map, SHA-256 {digest}, that was chosen and trained before the records were read and without them; what it was trained on is not erased by anything stated here.\", \"rows-per-person\": {\"by\": \"rows_per_person\", \"one\": \"Each row belongs to another person, as the operator states.\", \"many\": \"At most {rows_per_person} rows belong to one person, as the operator states.\"}, \"curator-trusted\": \"The curator's machine is trusted: an observer sees published models, not memory or disks.\", \"gradient-norm\": \"Every record's loss has gradient norm at most {lipschitz}.\", \"constants-declared\": \"The loss's constants are declared by the user, not proven.\", \"slots-public\": \"n={records} slots is public and fixed.\", \"gaussian-noise\": \"The noise of releases by '{method}' is Gaussian, independent and unknown to the observer.\", \"real-arithmetic\": \"Of releases by '{method}': bounds over the real numbers; between tables in which every other row has the same slot, the rounding of gradient sums adds to the sensitivity, which the figures include.\", \"solver-tolerance\": \"Of releases by '{method}': the gradient at the solver's answer is no longer than {tolerance}, rounding included.\", \"time-unseen\": \"Of releases by '{method}': the solver's running time may depend on the records. Nobody who sees when a model was published, to less than a day, is covered.\", \"exact-noise\": \"Of releases by '{method}': the last noise is an exact discrete Gaussian on a public grid; floating point decides in its drawing only where it is beyond doubt.\", \"exact-steps\": \"Of releases by '{method}': the noise of every step is an exact discrete Gaussian on a public grid, and the rounding of every step is charged; floating point decides in its drawing only where it is beyond doubt.\", \"rows-in-place\": \"Of releases by '{method}': rows are added up in an order that their contents fix, whatever their slots.\", \"row-shape\": \"Of releases by '{method}': no row is longer in the shape of the noise, where its columns count by their variances.\", \"machine-trusted\": \"Trusted: random numbers of the operating system, that ChaCha20 makes random bits of them, and that the processor and its elementary functions are as exact as they state.\", \"stages-published\": \"Every stage of the ladder starts at a kept stage or at a public point, and all of them are published.\", \"samples-unseen\": \"Every step on a sample drew an independent Poisson sample of the slots, which is not observed.\", \"counts-one-cell\": \"Every record is in one cell of the counts that were published, whatever the other records are; their noise is an exact discrete Gaussian.\", \"sums-carried\": \"Of releases by '{method}': every edit of the table went through its store, and the rows of a release were overwritten after its noise was drawn; each model was made from the sums of one release alone; how many releases there would be was fixed beforehand. Nobody who sees how long a release took is covered.\", \"sums-all-rows\": {\"by\": \"rows_per_person\", \"one\": \"No person ever had more than one row: one that was erased or restricted and comes back, under whatever id, counts as another.\", \"many\": \"No person ever had more than {rows_per_person} rows: one that was erased or restricted and comes back, under whatever id, counts as another.\"}, \"moments-own-norm\": \"Every row that enters the moments is divided by its own norm, whatever the other rows are; their noise is an exact discrete Gaussian.\", \"rows-remain\": {\"by\": \"remaining\", \"one\": \"When it was carried out, the request left one other row of the persons concerned in the training data, which a later request may have erased. The figures are about the erased rows alone, each by itself, and not about the person.\", \"many\": \"When it was carried out, the request left {remaining} other rows of the persons concerned in the training data, which later requests may have erased. The figures are about the erased rows alone, each by itself, and not about the person.\"}, \"rows-may-remain\": \"Up to {rows_per_person} rows belong to one person, and others of the persons concerned may remain in the training data. The figures are about the erased rows alone, each by itself, and not about the person.\", \"hardly\": \"The limit for {figure} is hardly one: they may well know.\", \"delta-large\": \"δ={delta} is more than one in {records} records: a figure with it would allow that some record is published outright. Take no comfort from its ε.\", \"kinds-unrecorded\": \"The ledger does not say which of this release's edits were erasures; that the records were erased is the operator's statement.\", \"left.base\": \"The first part of the model was trained while what was erased may have been there, and an erasure does not train it again: the models in use still carry it. The limits count it.\", \"left.extractor\": \"The feature extractor below the model may have been trained with what was erased, and no erasure takes that back. The limits count it.\", \"left.statistics\": \"Numbers about the records were published too, with noise. Those made before the erasure may have counted what was erased, and no erasure takes that back. The limits for someone who kept everything count them.\", \"residue.found\": {\"by\": \"places\", \"one\": \"A search by the operator still found texts of what was erased, in one place.\", \"many\": \"A search by the operator still found texts of what was erased, in {places} places.\"}, \"residue.unread\": {\"by\": \"places\", \"one\": \"One place could not be searched for what was erased.\", \"many\": \"{places} places could not be searched for what was erased.\"}, \"model-in-use\": {\"by\": \"rows\", \"one\": \"The model in use may have been trained with the record.\", \"many\": \"The model in use may have been trained with the records.\"}, \"model-in-use.until\": {\"by\": \"rows\", \"one\": \"The model in use may have been trained with the record. One computed without it is planned by {day}.\", \"many\": \"The model in use may have been trained with the records. One computed without them is planned by {day}.\"}, \"model-withdrawn\": {\"by\": \"rows\", \"one\": \"The model that may have used the record is out of service since {day}; copies that others hold are not.\", \"many\": \"The model that may have used the records is out of service since {day}; copies that others hold are not.\"}, \"model-withdrawn.kept\": {\"by\": \"rows\", \"one\": \"The model that may have used the record is out of service since {day}, but for its first part, which the models in use still carry; copies that others hold are not.\", \"many\": \"The model that may have used the records is out of service since {day}, but for its first part, which the models in use still carry; copies that others hold are not.\"}, \"elsewhere.none\": \"Models are also put in {places} other place(s) (“{kinds}”): none of them holds a model that may have used what was erased, as far as is known.\", \"elsewhere.left\": \"Models are also put in {places} other place(s) (“{kinds}”): in {left} of them a model that may have used what was erased may still lie.\", \"elsewhere.unknown\": \"Models may also lie in other places: the list of where they were put was lost, or put back from an earlier copy.\", \"backups\": {\"by\": \"rows\", \"one\": \"Backups may hold the record until {day}.\", \"many\": \"Backups may hold the records until {day}.\"}, \"not-covered.earlier-models\": \"models published before the erasure, and copies of them that others hold\", \"not-covered.backups\": \"backups, snapshots, logs and exports outside the store, copies of the data held elsewhere, records that a restriction keeps aside, and the same data put into the table again\", \"not-covered.storage\": \"worn or remapped cells of the storage device (encrypt the volume: destroying its key destroys them too)\", \"not-covered.others\": \"records of other people that mention this person\", \"not-covered.other-models\": \"other models, embeddings or feature extractors trained on the same data\", \"not-covered.inference\": \"what the data of everybody else reveals about this person\", \"not-anonymous\": \"this is not a statement that the model is anonymous in the sense of the law\", \"models\": \"This is about “{models}”.\", \"purposes\": \"The models are used for “{purposes}”.\", \"recipients\": \"{recipients} recipient(s) of the data were told (Article 19 GDPR); they are named on request.\", \"recipients.told\": \"{recipients} recipient(s) of the data were told on {day} (Article 19 GDPR); they are named on request.\", \"told\": \"The person was told on {day}.\", \"contact\": \"Questions, and a request to be told more: “{contact}”.\", \"complaint\": \"Whoever finds this answer wrong may complain to a supervisory authority, or go to court (Articles 77 and 79 GDPR).\", \"complaint.to\": \"Whoever finds this answer wrong may complain to “{authority}”, or go to court (Articles 77 and 79 GDPR).\", \"record-kept\": \"A record of this request is kept, for as long as it must be possible to show how it was answered.\", \"to-do.budget\": \"plan a larger dp budget, and relearn, before publishing again\", \"to-do.total\": \"plan a larger total of all publications, and relearn, before publishing again\", \"to-do.publish\": \"publish the next release within the deadline\", \"to-do.tell\": \"tell the person what was done and when\", \"to-do.recipients\": \"notify every recipient of the data and of earlier models (Article 19 GDPR)\", \"to-do.withdraw\": \"withdraw earlier models from use, and ask recipients to delete their copies\", \"to-do.backups\": \"let backups that hold the record expire, and repeat the erasure after any restore\"}}"}, "labels": {"de": "{\"About\": \"Worüber\", \"Annex: the figures, what they rest on, and how to check them\": \"Anhang: die Zahlen, worauf sie beruhen und wie man sie prüft\", \"Assumptions\": \"Annahmen\", \"Certificate of a lifted restriction\": \"Bescheinigung über eine aufgehobene Einschränkung der Verarbeitung\", \"Controller not named\": \"Verantwortlicher nicht genannt\", \"Erasure certificate\": \"Bescheinigung über eine Löschung\", \"Every figure is an upper bound, rounded up; guessing is right 50 times of 100.\": \"Jede Zahl ist eine Obergrenze, aufgerundet; Raten trifft in 50 von 100 Fällen.\", \"Evidence and verification\": \"Belege und Prüfung\", \"For the person concerned\": \"Für die betroffene Person\", \"Gaussian\": \"Gauß\", \"Guarantees\": \"Zusicherungen\", \"Guessing is right 50 times in 100.\": \"Raten trifft in 50 von 100 Fällen.\", \"In plain words\": \"In einfachen Worten\", \"In the operator's words, which nothing here checks\": \"In den Worten des Betreibers, von nichts hier geprüft\", \"Kept outside the store, the JSON file shows whether an older copy is put back:\": \"Außerhalb des Speichers aufbewahrt zeigt die JSON-Datei, ob eine ältere Kopie zurückgespielt wurde:\", \"Model after\": \"Modell danach\", \"Model before\": \"Modell davor\", \"Model without them published\": \"Modell ohne sie veröffentlicht\", \"Not covered\": \"Nicht erfasst\", \"Received\": \"Eingegangen\", \"Release\": \"Veröffentlichung\", \"Request\": \"Antrag\", \"Request and action\": \"Antrag und Ausführung\", \"Restriction certificate\": \"Bescheinigung über eine Einschränkung der Verarbeitung\", \"Rows edited\": \"Datensätze geändert\", \"Rényi\": \"Rényi\", \"Stated by the operator\": \"Angaben des Betreibers\", \"Status\": \"Stand\", \"The facts of this page cannot be recomputed; whoever signed answers for them. Every figure and condition follows from them.\": \"Die Angaben dieser Seite lassen sich nicht nachrechnen; für sie steht ein, wer signiert hat. Jede Zahl und jede Bedingung folgt aus ihnen.\", \"The signed JSON file is the original; this page says its claims in sentences. To check it offline:\": \"Maßgeblich ist die signierte JSON-Datei; diese Seite sagt ihre Aussagen in Sätzen. So prüft man sie ohne Netz:\", \"Was it this content or another? (two records, one of which was there)\": \"War es dieser Inhalt oder ein anderer? (zwei Datensätze, von denen einer da war)\", \"Was the record ever in the data? (a record against no record)\": \"War der Datensatz je in den Daten? (ein Datensatz gegen keinen)\", \"What to do next\": \"Was als Nächstes zu tun ist\", \"a record still there, from all models\": \"ein noch vorhandener Datensatz, aus allen Modellen\", \"a record still there, from the last model alone\": \"ein noch vorhandener Datensatz, aus dem letzten Modell allein\", \"advantage measured at least {n}, compared with {n2}\": \"gemessener Vorteil mindestens {n}, verglichen mit {n2}\", \"audit\": \"Angriffsversuch\", \"audit.erased record, releases from its erasure on\": \"gelöschter Datensatz, Veröffentlichungen ab seiner Löschung\", \"audit.erased record, the learned model and every later one\": \"gelöschter Datensatz, das gelernte Modell und alle späteren\", \"audit.erased record, the release that erased it\": \"gelöschter Datensatz, die Veröffentlichung nach seiner Löschung\", \"audit.kernel witness\": \"Kernzeuge\", \"audit.likelihood ratio\": \"Likelihood-Quotient\", \"audit.one run\": \"ein einziger Lauf\", \"audit.record still there, all releases\": \"noch vorhandener Datensatz, alle Veröffentlichungen\", \"audit.record still there, the learned model\": \"noch vorhandener Datensatz, das gelernte Modell\", \"audit.shadow model\": \"Schattenmodell\", \"check.ask\": \"Öffentlicher Schlüssel des Verantwortlichen oder dessen Kennung (16 Zeichen). Nehmen Sie ihn vom Verantwortlichen selbst, zum Beispiel von seiner Website, nie von dem, der Ihnen diese Seite geschickt hat:\", \"check.ask_file\": \"oder seine Datei:\", \"check.ask_other\": \"Mit dieser Seite eine andere Bescheinigung prüfen:\", \"check.broken\": \"Nicht geprüft: Die Prüfung brach ab.\", \"check.busy\": \"Wird geprüft …\", \"check.framed\": \"Nicht geprüft: Diese Seite wird innerhalb einer anderen gezeigt, die eigene Worte hinzufügen kann. Öffnen Sie sie für sich.\", \"check.hidden\": \"Was diese Datei sagt, wird nicht gezeigt: Sie ist nicht geprüft, oder sie hält der Prüfung nicht stand.\", \"check.key\": \"Schlüssel\", \"check.no_signature\": \"Nicht geprüft: Dieser Browser kann Ed25519-Signaturen nicht prüfen. Nehmen Sie einen neueren oder den Befehl noisygd-delete verify-certificate.\", \"check.none\": \"Wählen Sie eine Bescheinigung aus.\", \"check.not_text\": \"Diese Datei ist kein Text in UTF-8; das ist jede Bescheinigung.\", \"check.off\": \"Nicht geprüft: Skripte sind abgeschaltet, oder dieser Browser führt sie nicht aus. Nichts auf dieser Seite ist nachgeprüft.\", \"check.other_key\": \"Die Bescheinigung ist mit einem anderen als dem von Ihnen angegebenen Schlüssel signiert.\", \"check.right\": \"Alles stimmt überein: Die Datei ist mit dem von Ihnen angegebenen Schlüssel signiert und unverändert, und sie behauptet nichts, was nicht aus ihren Angaben folgt, in diesem Browser nachgerechnet.\", \"check.save\": \"Signierte Datei speichern\", \"check.script\": \"Das Skript, das hier prüft, hat diesen Fingerabdruck; das Projekt führt ihn für jede Version auf (page-digests):\", \"check.title\": \"Prüfung dieser Seite\", \"check.too_long\": \"Die Datei ist länger als jede Bescheinigung.\", \"check.trust\": \"Die Prüfung läuft in diesem Browser und lädt nichts nach. Eine Seite kann als Ganzes gefälscht sein, samt ihrer Prüfung: Wer sichergehen muss, öffnet die signierte Datei in einer Kopie dieser Seite, der er vertraut, oder prüft sie mit dem Befehl noisygd-delete verify-certificate. Was wann geschah, gibt der Verantwortliche an; das kann niemand nachrechnen.\", \"check.unknown_key\": \"Noch nicht vollständig. Die Datei ist unverändert, seit jemand sie signiert hat, und behauptet nichts, was nicht aus ihren Angaben folgt. Ob dieser Jemand der Verantwortliche ist, kann diese Seite nicht wissen: Geben Sie dessen öffentlichen Schlüssel oder Schlüsselkennung an. Kennung in der Datei:\", \"check.wrong\": \"Diese Bescheinigung hält der Prüfung NICHT stand. Es scheitert:\", \"day\": \"{day}. {month} {year}\", \"decimal\": \",\", \"deleted\": \"gelöscht\", \"delta\": \"Delta\", \"epsilon\": \"Epsilon\", \"gdp\": \"nach Gauß (μ)\", \"holds no name, record number or row\": \"enthält keinen Namen, keine Nummer eines Datensatzes und keine Zeile\", \"inserted (nothing erased)\": \"eingefügt (nichts gelöscht)\", \"issued\": \"ausgestellt am\", \"issued after entry {n} of the ledger, link {text}\": \"ausgestellt nach Eintrag {n} des Journals, Glied {text}\", \"kind\": \"Art\", \"models\": \"Modelle\", \"months\": [\"Januar\", \"Februar\", \"März\", \"April\", \"Mai\", \"Juni\", \"Juli\", \"August\", \"September\", \"Oktober\", \"November\", \"Dezember\"], \"no check of the store is recorded here\": \"eine Prüfung des Speichers ist hier nicht vermerkt\", \"no request id was given\": \"es wurde keine Kennung angegeben\", \"none\": \"keine\", \"not signed\": \"nicht signiert\", \"not stated by the operator; state it with: {text}\": \"vom Betreiber nicht angegeben; anzugeben mit: {text}\", \"noted when it was issued\": \"bei der Ausstellung vermerkt\", \"of the texts looked for\": \"der gesuchten Texte\", \"order\": \"Ordnung\", \"pending\": \"ausstehend\", \"published\": \"veröffentlicht\", \"release\": \"Veröffentlichung\", \"renyi\": \"nach Rényi\", \"replaced (rectification)\": \"ersetzt (Berichtigung)\", \"request\": \"Antrag\", \"right, of 100\": \"richtig, von 100\", \"signed with Ed25519 by key\": \"signiert mit Ed25519, Schlüssel\", \"software\": \"Software\", \"table\": \"Tabelle\", \"the content before the rectification, from all models ever published\": \"der Inhalt vor der Berichtigung, aus allen je veröffentlichten Modellen\", \"the content before the rectification, from all models so far\": \"der Inhalt vor der Berichtigung, aus allen bisherigen Modellen\", \"the content before the rectification, from every model since\": \"der Inhalt vor der Berichtigung, aus jedem Modell seither\", \"the request id is a pseudonym: personal data for whoever can tell whose request it was\": \"die Kennung des Antrags ist ein Pseudonym: ein personenbezogenes Datum für jeden, der sie einer Person zuordnen kann\", \"unit\": \"Einheit\", \"what was erased, from all models ever published\": \"was gelöscht wurde, aus allen je veröffentlichten Modellen\", \"what was erased, from all models so far\": \"was gelöscht wurde, aus allen bisherigen Modellen\", \"what was erased, from every model since\": \"was gelöscht wurde, aus jedem Modell seither\", \"withheld\": \"zurückgehalten\", \"{text}, all rows of a person, at most {n}\": \"{text}, alle Zeilen einer Person, höchstens {n}\", \"{text}, each record another person's\": \"{text}, jeder Datensatz einer anderen Person\", \"{text}, each row by itself\": \"{text}, jede Zeile für sich\", \"–\": \"–\", \"“{text}”\": \"„{text}“\"}", "en": "{\"About\": \"About\", \"Annex: the figures, what they rest on, and how to check them\": \"Annex: the figures, what they rest on, and how to check them\", \"Assumptions\": \"Assumptions\", \"Certificate of a lifted restriction\": \"Certificate of a lifted restriction\", \"Controller not named\": \"Controller not named\", \"Erasure certificate\": \"Erasure certificate\", \"Every figure is an upper bound, rounded up; guessing is right 50 times of 100.\": \"Every figure is an upper bound, rounded up; guessing is right 50 times of 100.\", \"Evidence and verification\": \"Evidence and verification\", \"For the person concerned\": \"For the person concerned\", \"Gaussian\": \"Gaussian\", \"Guarantees\": \"Guarantees\", \"Guessing is right 50 times in 100.\": \"Guessing is right 50 times in 100.\", \"In plain words\": \"In plain words\", \"In the operator's words, which nothing here checks\": \"In the operator's words, which nothing here checks\", \"Kept outside the store, the JSON file shows whether an older copy is put back:\": \"Kept outside the store, the JSON file shows whether an older copy is put back:\", \"Model after\": \"Model after\", \"Model before\": \"Model before\", \"Model without them published\": \"Model without them published\", \"Not covered\": \"Not covered\", \"Received\": \"Received\", \"Release\": \"Release\", \"Request\": \"Request\", \"Request and action\": \"Request and action\", \"Restriction certificate\": \"Restriction certificate\", \"Rows edited\": \"Rows edited\", \"Rényi\": \"Rényi\", \"Stated by the operator\": \"Stated by the operator\", \"Status\": \"Status\", \"The facts of this page cannot be recomputed; whoever signed answers for them. Every figure and condition follows from them.\": \"The facts of this page cannot be recomputed; whoever signed answers for them. Every figure and condition follows from them.\", \"The signed JSON file is the original; this page says its claims in sentences. To check it offline:\": \"The signed JSON file is the original; this page says its claims in sentences. To check it offline:\", \"Was it this content or another? (two records, one of which was there)\": \"Was it this content or another? (two records, one of which was there)\", \"Was the record ever in the data? (a record against no record)\": \"Was the record ever in the data? (a record against no record)\", \"What to do next\": \"What to do next\", \"a record still there, from all models\": \"a record still there, from all models\", \"a record still there, from the last model alone\": \"a record still there, from the last model alone\", \"advantage measured at least {n}, compared with {n2}\": \"advantage measured at least {n}, compared with {n2}\", \"audit\": \"audit\", \"check.ask\": \"The controller's public key, or its key id (16 letters and digits). Take it from the controller, for example from its website, never from whoever sent this page:\", \"check.ask_file\": \"or its file:\", \"check.ask_other\": \"Check another certificate with this page:\", \"check.broken\": \"Not checked: the check stopped.\", \"check.busy\": \"Checking …\", \"check.framed\": \"Not checked: this page is shown inside another page, which may add words of its own. Open it by itself.\", \"check.hidden\": \"What this file says is not shown: it was not checked, or it does not hold.\", \"check.key\": \"key\", \"check.no_signature\": \"Not checked: this browser cannot check Ed25519 signatures. Use a newer one, or the command noisygd-delete verify-certificate.\", \"check.none\": \"Choose a certificate to check.\", \"check.not_text\": \"That file is no text in UTF-8, which every certificate is.\", \"check.off\": \"Not checked: scripts are switched off, or this browser does not run them. Nothing here has been verified.\", \"check.other_key\": \"The certificate is signed by another key than the one you gave.\", \"check.right\": \"Everything agrees: the file is signed by the key you gave, unaltered, and claims nothing that its facts do not prove, as computed in this browser.\", \"check.save\": \"Save the signed file\", \"check.script\": \"The script that checks here has this digest, which the project lists for every version (page-digests):\", \"check.title\": \"Check of this page\", \"check.too_long\": \"That file is longer than any certificate.\", \"check.trust\": \"The check runs in this browser and loads nothing from anywhere. A page can be forged as a whole, its check included: whoever must be sure opens the signed file in a copy of this page that they trust, or checks it with the command noisygd-delete verify-certificate. What happened and when is the operator's word, which nobody can recompute.\", \"check.unknown_key\": \"Not yet complete. The file is unaltered since somebody signed it, and claims nothing that its facts do not prove. Whether that somebody is the controller, this page cannot know: give the controller's public key or key id. Key id in the file:\", \"check.wrong\": \"This certificate does NOT hold. What fails:\", \"day\": \"{day} {month} {year}\", \"decimal\": \".\", \"deleted\": \"deleted\", \"delta\": \"delta\", \"epsilon\": \"epsilon\", \"gdp\": \"gdp\", \"holds no name, record number or row\": \"holds no name, record number or row\", \"inserted (nothing erased)\": \"inserted (nothing erased)\", \"issued\": \"issued\", \"issued after entry {n} of the ledger, link {text}\": \"issued after entry {n} of the ledger, link {text}\", \"kind\": \"kind\", \"models\": \"models\", \"months\": [\"January\", \"February\", \"March\", \"April\", \"May\", \"June\", \"July\", \"August\", \"September\", \"October\", \"November\", \"December\"], \"no check of the store is recorded here\": \"no check of the store is recorded here\", \"no request id was given\": \"no request id was given\", \"none\": \"none\", \"not signed\": \"not signed\", \"not stated by the operator; state it with: {text}\": \"not stated by the operator; state it with: {text}\", \"noted when it was issued\": \"noted when it was issued\", \"of the texts looked for\": \"of the texts looked for\", \"order\": \"order\", \"pending\": \"pending\", \"published\": \"published\", \"release\": \"release\", \"renyi\": \"renyi\", \"replaced (rectification)\": \"replaced (rectification)\", \"request\": \"request\", \"right, of 100\": \"right, of 100\", \"signed with Ed25519 by key\": \"signed with Ed25519 by key\", \"software\": \"software\", \"table\": \"table\", \"the content before the rectification, from all models ever published\": \"the content before the rectification, from all models ever published\", \"the content before the rectification, from all models so far\": \"the content before the rectification, from all models so far\", \"the content before the rectification, from every model since\": \"the content before the rectification, from every model since\", \"the request id is a pseudonym: personal data for whoever can tell whose request it was\": \"the request id is a pseudonym: personal data for whoever can tell whose request it was\", \"unit\": \"unit\", \"what was erased, from all models ever published\": \"what was erased, from all models ever published\", \"what was erased, from all models so far\": \"what was erased, from all models so far\", \"what was erased, from every model since\": \"what was erased, from every model since\", \"withheld\": \"withheld\", \"{text}, all rows of a person, at most {n}\": \"{text}, all rows of a person, at most {n}\", \"{text}, each record another person's\": \"{text}, each record another person's\", \"{text}, each row by itself\": \"{text}, each row by itself\", \"–\": \"–\", \"“{text}”\": \"“{text}”\"}"}};
 // Catalogues of sentences, read once.
 
-$.libraries["privacy.sentences"] = {catalogue: $.cache($.fn("catalogue", ["language"], {}, (language) => {
+$.libraries["privacy.sentences"] = {load_catalogue: $.cache($.fn("load_catalogue", ["language"], {}, (language) => {
   if (!Object.hasOwn($.catalogues.claims, language)) throw $.raised($.b.ValueError, "no such language");
   return $.parsed($.catalogues.claims[language]);
 }))};
-$.libraries["reports.texts"] = {labels: $.cache($.fn("labels", ["code"], {}, (code) => {
+$.libraries["reports.texts"] = {page_labels: $.cache($.fn("page_labels", ["code"], {}, (code) => {
   if (!Object.hasOwn($.catalogues.labels, code)) throw $.raised($.b.ValueError, "no such language");
   return $.parsed($.catalogues.labels[code]);
 }))};
 $.libraries["methods.base"] = {assumptions_of: () => $.tuple([])};
 
 $.modules["errors"] = (() => {
-let NoisyGDDeleteError, InvalidParameter, AssumptionViolated, NotLearned, written, real, positive, LEAST_SCALE, MOST_SCALE, scale, non_negative, probability, renyi_order, count, choice, bound, Word;
+let NoisyGDDeleteError, InvalidParameter, AssumptionViolated, NotLearned, format_value, check_real, check_positive, LEAST_SCALE, MOST_SCALE, check_scale, non_negative, check_probability, renyi_order, check_count, check_choice, check_bound, Word;
 const datetime = $.libraries["datetime"];
 const math = $.libraries["math"];
 const re = $.libraries["re"];
@@ -1555,7 +1555,7 @@ $.sa(self, "given", given);
 return null;
 });
 $ns.__str__ = $.fn("__str__", ["self"], {}, function (self) {
-return $.cm(self, "told", [$.fn("<lambda>", ["name", "value"], {}, (name, value) => ("" + $.formatted(name, "", "") + "=" + $.formatted(written([value]), "", "")))]);
+return $.cm(self, "told", [$.fn("<lambda>", ["name", "value"], {}, (name, value) => ("" + $.formatted(name, "", "") + "=" + $.formatted(format_value([value]), "", "")))]);
 });
 $ns.told = $.fn("told", ["self", "spelled"], {}, function (self, spelled) {
 let given;
@@ -1572,13 +1572,13 @@ AssumptionViolated = $.cls("AssumptionViolated", [NoisyGDDeleteError, $.b.ValueE
 NotLearned = $.cls("NotLearned", [NoisyGDDeleteError, $.b.RuntimeError], ($ns) => {
 
 });
-written = $.fn("written", ["value"], {}, function (value) {
+format_value = $.fn("format_value", ["value"], {}, function (value) {
 if ($.t($.b.isinstance([value, $.libraries["datetime"].date]))) {
 return $.cm(value, "isoformat", []);
 }
 return ($.t($.b.isinstance([value, $.b.float])) ? $.b.repr([$.b.float([value])]) : $.b.repr([value]));
 });
-real = $.fn("real", ["name", "value"], {}, function (name, value) {
+check_real = $.fn("check_real", ["name", "value"], {}, function (name, value) {
 let error, number;
 if ($.t($.b.isinstance([value, $.tuple([$.b.bool, $.b.str, $.b.bytes])]))) {
 throw $.raised(InvalidParameter(["must be a number; pass a float"], {...$.named($.dict([[name, value]]))}));
@@ -1597,18 +1597,18 @@ throw $.raised(InvalidParameter(["must be finite; a NaN or an infinity certifies
 }
 return number;
 });
-positive = $.fn("positive", ["name", "value"], {}, function (name, value) {
+check_positive = $.fn("check_positive", ["name", "value"], {}, function (name, value) {
 let number;
-number = real([name, value]);
+number = check_real([name, value]);
 if (!$.t($.lt(0n, number))) {
 throw $.raised(InvalidParameter(["must be > 0"], {...$.named($.dict([[name, number]]))}));
 }
 return number;
 });
 {const $v3 = [1e-100, 1e+100];LEAST_SCALE = $v3[0];MOST_SCALE = $v3[1];}
-scale = $.fn("scale", ["name", "value"], {}, function (name, value) {
+check_scale = $.fn("check_scale", ["name", "value"], {}, function (name, value) {
 let number;
-number = positive([name, value]);
+number = check_positive([name, value]);
 if (!$.t((($v4, $v5, $v6) => $.le($v4, $v5) && $.le($v5, $v6))(LEAST_SCALE, number, MOST_SCALE))) {
 throw $.raised(InvalidParameter([("" + "must lie between " + $.formatted(LEAST_SCALE, "", ("" + "g")) + " and " + $.formatted(MOST_SCALE, "", ("" + "g")) + ": beyond, noise and steps leave the range of floating-point numbers; give the data in other units")], {...$.named($.dict([[name, number]]))}));
 }
@@ -1616,15 +1616,15 @@ return number;
 });
 non_negative = $.fn("non_negative", ["name", "value"], {}, function (name, value) {
 let number;
-number = real([name, value]);
+number = check_real([name, value]);
 if (!$.t($.le(0n, number))) {
 throw $.raised(InvalidParameter(["must be >= 0"], {...$.named($.dict([[name, number]]))}));
 }
 return number;
 });
-probability = $.fn("probability", ["name", "value"], {}, function (name, value) {
+check_probability = $.fn("check_probability", ["name", "value"], {}, function (name, value) {
 let number;
-number = real([name, value]);
+number = check_real([name, value]);
 if (!$.t((($v7, $v8, $v9) => $.lt($v7, $v8) && $.lt($v8, $v9))(0n, number, 1n))) {
 throw $.raised(InvalidParameter(["must lie strictly between 0 and 1"], {...$.named($.dict([[name, number]]))}));
 }
@@ -1632,13 +1632,13 @@ return number;
 });
 renyi_order = $.fn("renyi_order", ["name", "value"], {}, function (name, value) {
 let number;
-number = real([name, value]);
+number = check_real([name, value]);
 if (!$.t($.lt(1n, number))) {
 throw $.raised(InvalidParameter(["must be > 1: a R\u00e9nyi order of at most 1 bounds nothing here"], {...$.named($.dict([[name, number]]))}));
 }
 return number;
 });
-count = $.fn("count", ["name", "value", "minimum", "maximum"], {"minimum": 1n, "maximum": $.pow(10n, 300n)}, function (name, value, minimum, maximum) {
+check_count = $.fn("check_count", ["name", "value", "minimum", "maximum"], {"minimum": 1n, "maximum": $.pow(10n, 300n)}, function (name, value, minimum, maximum) {
 let number;
 if (($.t($.b.isinstance([value, $.b.bool])) || !$.t($.b.hasattr([value, "__index__"])))) {
 throw $.raised(InvalidParameter([("" + "must be a whole number >= " + $.formatted(minimum, "", ""))], {...$.named($.dict([[name, value]]))}));
@@ -1655,13 +1655,13 @@ throw $.raised(InvalidParameter([("" + "must be at most " + $.formatted(maximum,
 }
 return number;
 });
-choice = $.fn("choice", ["name", "value", "options"], {}, function (name, value, options) {
+check_choice = $.fn("check_choice", ["name", "value", "options"], {}, function (name, value, options) {
 if ($.t(!$.has(options, value))) {
 throw $.raised(InvalidParameter([("" + "must be one of " + $.formatted($.cm(", ", "join", [$.b.map([$.b.repr, options])]), "", ""))], {...$.named($.dict([[name, value]]))}));
 }
 return $.b.str([value]);
 });
-bound = $.fn("bound", ["name", "value"], {}, function (name, value) {
+check_bound = $.fn("check_bound", ["name", "value"], {}, function (name, value) {
 if (!$.t($.le(0n, value))) {
 throw $.raised(InvalidParameter([("" + "the bound " + $.formatted(name, "", "") + "=" + $.formatted(value, "r", "") + " is not a non-negative number; this is a bug, please report it")]));
 }
@@ -1675,7 +1675,7 @@ throw $.raised(InvalidParameter([("" + $.formatted(value, "r", "") + " is not on
 return null;
 }));
 });
-return {NoisyGDDeleteError, InvalidParameter, AssumptionViolated, NotLearned, written, real, positive, LEAST_SCALE, MOST_SCALE, scale, non_negative, probability, renyi_order, count, choice, bound, Word, StrEnum};
+return {NoisyGDDeleteError, InvalidParameter, AssumptionViolated, NotLearned, format_value, check_real, check_positive, LEAST_SCALE, MOST_SCALE, check_scale, non_negative, check_probability, renyi_order, check_count, check_choice, check_bound, Word, StrEnum};
 })();
 $.modules["version"] = (() => {
 let __version__;
@@ -1792,7 +1792,7 @@ return $.div($.mul($.mul($.pow(sensitivity, 2n), step_size), steps), $.mul($.mul
 return {step_size, noise_variance, init_variance, full_rate, dp_rate, deletion_rate, composition_rate};
 })();
 $.modules["bounds.correlated_sums"] = (() => {
-let CARRY_BITS, _UP, _SUM_UP, _APART, SMOOTHING_SQUARED, sensitivity, rounding, charge, gaussian_factor, reserves, equaliser, worst_charges;
+let CARRY_BITS, _UP, _SUM_UP, _APART, SMOOTHING_SQUARED, sensitivity, rounding_norm, draw_cost, gaussian_factor, equalizer_costs, equalizer_schedule, worst_charges;
 const math = $.libraries["math"];
 const Any = $.libraries["typing"]["Any"];
 CARRY_BITS = 20n;
@@ -1810,12 +1810,12 @@ return $.mul($.div($.add($.mul(2n, norm), label), $.libraries["math"].sqrt([2.0]
 }
 return $.mul($.mul(2n, $.libraries["math"].sqrt([$.mul(label, norm)])), _UP);
 });
-rounding = $.fn("rounding", ["*", "features", "outputs", "label_weight"], {}, function (features, outputs, label_weight) {
+rounding_norm = $.fn("rounding_norm", ["*", "features", "outputs", "label_weight"], {}, function (features, outputs, label_weight) {
 let wide;
 wide = $.b.float([features]);
 return $.mul($.libraries["math"].sqrt([$.add($.mul(wide, wide), $.mul($.mul($.pow($.b.float([label_weight]), 2n), wide), outputs))]), _UP);
 });
-charge = $.fn("charge", ["*", "carry", "variance", "apart", "rounded", "stay", "joined", "left"], {"stay": 0n, "joined": 0n, "left": 0n}, function (carry, variance, apart, rounded, stay, joined, left) {
+draw_cost = $.fn("draw_cost", ["*", "carry", "variance", "apart", "rounded", "stay", "joined", "left"], {"stay": 0n, "joined": 0n, "left": 0n}, function (carry, variance, apart, rounded, stay, joined, left) {
 let moved;
 moved = $.mul($.b.float([$.add($.add($.mul($.b.abs([$.sub(1n, carry)]), stay), joined), $.mul(carry, left))]), apart);
 if ((($.t(stay) || $.t(left)) && $.t($.mod(carry, 1n)))) {
@@ -1828,7 +1828,7 @@ let lost;
 lost = $.mul(SMOOTHING_SQUARED, $.b.max([2.0, $.pow($.b.float([label_weight]), 2n)]));
 return ($.t($.lt($.mul(lost, _APART), variance)) ? $.mul($.div(variance, $.sub(variance, lost)), _UP) : $.libraries["math"].inf);
 });
-reserves = $.fn("reserves", ["releases"], {}, function (releases) {
+equalizer_costs = $.fn("equalizer_costs", ["releases"], {}, function (releases) {
 let _, before, found;
 found = [$.div(1n, 3n)];
 for (const $v3 of $.each($.b.range([$.sub(releases, 2n)]))) {
@@ -1838,10 +1838,10 @@ $.cm(found, "append", [$.div($.add($.sub(before, 1n), $.mul(2n, $.libraries["mat
 }
 return [...(function* ($first) { for (const $v4 of $.each($first)) { let number; number = $v4; yield $.gi(found, $.sub($.sub(releases, 2n), number)); } })($.b.range([$.sub(releases, 1n)]))];
 });
-equaliser = $.fn("equaliser", ["*", "releases", "variance"], {}, function (releases, variance) {
+equalizer_schedule = $.fn("equalizer_schedule", ["*", "releases", "variance"], {}, function (releases, variance) {
 let carry, reserve, scale, steps;
 {const $v5 = [$.b.float([$.shl(1n, CARRY_BITS)]), [$.tuple([0.0, variance])]];scale = $v5[0];steps = $v5[1];}
-for (const $v6 of $.each(reserves([releases]))) {
+for (const $v6 of $.each(equalizer_costs([releases]))) {
 reserve = $v6;
 carry = $.div($.libraries["math"].floor([$.add($.mul($.libraries["math"].sqrt([$.div(reserve, $.add(1n, reserve))]), scale), 0.5)]), scale);
 $.cm(steps, "append", [$.tuple([carry, $.mul(variance, $.sub(1n, $.mul(carry, carry)))])]);
@@ -1855,19 +1855,19 @@ found = [];
 for (const $v8 of $.each(draws)) {
 {const $v9 = $.unpack($v8, 2, -1);carry = $v9[0];variance = $v9[1];}
 facts = $.dict([["carry", carry], ["variance", variance], ["apart", apart], ["rounded", rounded]]);
-joined = charge([], {...$.named(facts), "joined": 1n});
+joined = draw_cost([], {...$.named(facts), "joined": 1n});
 if (!$.t(found)) {
 present = joined;
 } else {
-gone = ($.t(leaves) ? $.b.max([gone, $.add(present, charge([], {...$.named(facts), "left": 1n}))]) : 0.0);
-present = $.iadd(present, charge([], {...$.named(facts), "stay": 1n}));
+gone = ($.t(leaves) ? $.b.max([gone, $.add(present, draw_cost([], {...$.named(facts), "left": 1n}))]) : 0.0);
+present = $.iadd(present, draw_cost([], {...$.named(facts), "stay": 1n}));
 present = ($.t(joiners) ? $.b.max([present, joined]) : present);
 }
 $.cm(found, "append", [$.mul($.b.max([present, gone]), _SUM_UP)]);
 }
 return found;
 });
-return {CARRY_BITS, _UP, _SUM_UP, _APART, SMOOTHING_SQUARED, sensitivity, rounding, charge, gaussian_factor, reserves, equaliser, worst_charges, Any};
+return {CARRY_BITS, _UP, _SUM_UP, _APART, SMOOTHING_SQUARED, sensitivity, rounding_norm, draw_cost, gaussian_factor, equalizer_costs, equalizer_schedule, worst_charges, Any};
 })();
 $.modules["bounds.tails"] = (() => {
 let _SQRT2, _SQRT_PI, _FAR, _SPLIT, erfcx, upper_tail, log_lower_tail, log_sum;
@@ -1908,7 +1908,7 @@ return $.add($.b.max([a, b]), $.libraries["math"].log1p([$.libraries["math"].exp
 return {_SQRT2, _SQRT_PI, _FAR, _SPLIT, erfcx, upper_tail, log_lower_tail, log_sum};
 })();
 $.modules["evidence.checks"] = (() => {
-let REFUSALS, LAST_DIGITS, _LARGEST, _LONGEST, Check, Verification, brief, at_least, with_whole_numbers, difference;
+let REFUSALS, LAST_DIGITS, _LARGEST, _LONGEST, Check, Verification, shorten_error, at_least, with_whole_numbers, first_difference;
 const math = $.libraries["math"];
 const Mapping = $.libraries["collections.abc"]["Mapping"];
 const asdict = $.libraries["dataclasses"]["asdict"];
@@ -1934,7 +1934,7 @@ lines = [...(function* ($first) { for (const $v3 of $.each($first)) { let check;
 return $.cm("\n", "join", [[...$.each(lines), ($.t($.ga(self, "passed")) ? "the certificate holds" : "the certificate does NOT hold")]]);
 });
 }), [["checks", () => ["of", $.b.tuple, ["is", Check]]]], {frozen: true});
-brief = $.fn("brief", ["error"], {}, function (error) {
+shorten_error = $.fn("shorten_error", ["error"], {}, function (error) {
 let said;
 said = $.either($.b.str([error]), () => $.ga($.b.type([error]), "__name__"));
 said = $.cm("", "join", [(function* ($first) { for (const $v4 of $.each($first)) { let letter; letter = $v4; yield ($.t($.cm(letter, "isprintable", [])) ? letter : "?"); } })($.slice(said, null, _LONGEST, null))]);
@@ -1960,15 +1960,15 @@ return $.b.int([document]);
 }
 return document;
 });
-difference = $.fn("difference", ["stated", "again", "path"], {"path": ""}, function (stated, again, path) {
+first_difference = $.fn("first_difference", ["stated", "again", "path"], {"path": ""}, function (stated, again, path) {
 let found, name, pairs, same;
 if (($.t($.b.isinstance([stated, Mapping])) && $.t($.b.isinstance([again, Mapping])))) {
 for (const $v11 of $.each([...$.each(again), ...$.each((function* ($first) { for (const $v12 of $.each($first)) { let name; name = $v12; if (!$.t(!$.has(again, name))) continue; yield name; } })(stated))])) {
 name = $v11;
 if (($.t(!$.has(stated, name)) || $.t(!$.has(again, name)))) {
-return brief([$.b.ValueError([("" + $.formatted(path, "", "") + $.formatted(name, "", ""))])]);
+return shorten_error([$.b.ValueError([("" + $.formatted(path, "", "") + $.formatted(name, "", ""))])]);
 }
-found = difference([$.gi(stated, name), $.gi(again, name), ("" + $.formatted(path, "", "") + $.formatted(name, "", "") + ".")]);
+found = first_difference([$.gi(stated, name), $.gi(again, name), ("" + $.formatted(path, "", "") + $.formatted(name, "", "") + ".")]);
 if ($.t(found)) {
 return found;
 }
@@ -1980,7 +1980,7 @@ if ($.t(!$.eq($.b.len([stated]), $.b.len([again])))) {
 return $.cm(path, "rstrip", ["."]);
 }
 pairs = $.b.enumerate([$.b.zip([stated, again], {"strict": true})], {"start": 1n});
-return $.b.next([(function* ($first) { for (const $v13 of $.each($first)) { let a, b, i; {const $v14 = $.unpack($v13, 2, -1);i = $v14[0];{const $v15 = $.unpack($v14[1], 2, -1);a = $v15[0];b = $v15[1];}} if (!$.t((found = difference([a, b, ("" + $.formatted(path, "", "") + $.formatted(i, "", "") + ".")])))) continue; yield found; } })(pairs), null]);
+return $.b.next([(function* ($first) { for (const $v13 of $.each($first)) { let a, b, i; {const $v14 = $.unpack($v13, 2, -1);i = $v14[0];{const $v15 = $.unpack($v14[1], 2, -1);a = $v15[0];b = $v15[1];}} if (!$.t((found = first_difference([a, b, ("" + $.formatted(path, "", "") + $.formatted(i, "", "") + ".")])))) continue; yield found; } })(pairs), null]);
 }
 if (($.t($.is($.b.type([stated]), $.b.int)) && $.t($.b.isinstance([again, $.b.float])) && $.t($.lt($.b.abs([stated]), _LARGEST)) && $.t($.eq($.b.float([stated]), stated)))) {
 stated = $.b.float([stated]);
@@ -1988,10 +1988,10 @@ stated = $.b.float([stated]);
 same = $.both($.is($.b.type([stated]), $.b.type([again])), () => $.eq($.b.repr([stated]), $.b.repr([again])));
 return ($.t(same) ? null : $.either($.cm(path, "rstrip", ["."]), () => "value"));
 });
-return {REFUSALS, LAST_DIGITS, _LARGEST, _LONGEST, Check, Verification, brief, at_least, with_whole_numbers, difference, Mapping, NoisyGDDeleteError, asdict};
+return {REFUSALS, LAST_DIGITS, _LARGEST, _LONGEST, Check, Verification, shorten_error, at_least, with_whole_numbers, first_difference, Mapping, NoisyGDDeleteError, asdict};
 })();
 $.modules["register.case"] = (() => {
-let MOST_HOLIDAYS, _ONE_DAY, _SATURDAY, moment, day, days, last_day, moved_by, local_day, in_json, Reasons;
+let MOST_HOLIDAYS, _ONE_DAY, _SATURDAY, parse_datetime, parse_day, parse_days, last_day, holidays_that_extend, local_day, case_to_json, Reasons;
 const Mapping = $.libraries["collections.abc"]["Mapping"];
 const replace = $.libraries["dataclasses"]["replace"];
 const UTC = $.libraries["datetime"]["UTC"];
@@ -2000,12 +2000,12 @@ const datetime = $.libraries["datetime"]["datetime"];
 const timedelta = $.libraries["datetime"]["timedelta"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const Word = $.modules["errors"]["Word"];
-const count = $.modules["errors"]["count"];
+const check_count = $.modules["errors"]["check_count"];
 const monthrange = $.libraries["calendar"]["monthrange"];
 MOST_HOLIDAYS = 2000n;
 _ONE_DAY = timedelta([], {"days": 1n});
 _SATURDAY = 5n;
-moment = $.fn("moment", ["name", "when", "*", "utc"], {"utc": true}, function (name, when, utc) {
+parse_datetime = $.fn("parse_datetime", ["name", "when", "*", "utc"], {"utc": true}, function (name, when, utc) {
 let error, found;
 try {
 found = $.cm(datetime, "fromisoformat", [when]);
@@ -2027,7 +2027,7 @@ throw $.raised(InvalidParameter(["must be a time in ISO 8601, for example 2026-0
 }
 return null;
 });
-day = $.fn("day", ["name", "when"], {}, function (name, when) {
+parse_day = $.fn("parse_day", ["name", "when"], {}, function (name, when) {
 let error, found;
 if (($.t($.b.isinstance([when, date])) && !$.t($.b.isinstance([when, datetime])))) {
 found = when;
@@ -2048,9 +2048,9 @@ throw $.raised(InvalidParameter(["is not a day on which anybody answers a reques
 }
 return found;
 });
-days = $.fn("days", ["name", "given"], {}, function (name, given) {
+parse_days = $.fn("parse_days", ["name", "given"], {}, function (name, given) {
 let found;
-found = $.b.sorted([$.set((function* ($first) { for (const $v7 of $.each($first)) { let one; one = $v7; yield day([name, one]); } })(given))]);
+found = $.b.sorted([$.set((function* ($first) { for (const $v7 of $.each($first)) { let one; one = $v7; yield parse_day([name, one]); } })(given))]);
 if ($.t($.lt(MOST_HOLIDAYS, $.b.len([found])))) {
 throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + ": " + $.formatted($.b.len([found]), "", "") + " days; give at most " + $.formatted(MOST_HOLIDAYS, "", ""))]));
 }
@@ -2058,7 +2058,7 @@ return $.b.tuple([found]);
 });
 last_day = $.fn("last_day", ["received", "*", "months", "holidays"], {"months": 1n, "holidays": $.tuple([])}, function (received, months, holidays) {
 let last, month, number, start, year;
-count(["months", months], {"minimum": 0n, "maximum": 120n});
+check_count(["months", months], {"minimum": 0n, "maximum": 120n});
 start = ($.t($.b.isinstance([received, date])) ? received : $.cm($.cm(datetime, "fromisoformat", [received]), "date", []));
 number = $.add($.sub($.add($.mul($.ga(start, "year"), 12n), $.ga(start, "month")), 1n), months);
 {const $v8 = $.unpack($.b.divmod([number, 12n]), 2, -1);year = $v8[0];month = $v8[1];}
@@ -2069,7 +2069,7 @@ last = $.iadd(last, _ONE_DAY);
 }
 return last;
 });
-moved_by = $.fn("moved_by", ["received", "*", "months", "holidays"], {"months": 1n, "holidays": $.tuple([])}, function (received, months, holidays) {
+holidays_that_extend = $.fn("holidays_that_extend", ["received", "*", "months", "holidays"], {"months": 1n, "holidays": $.tuple([])}, function (received, months, holidays) {
 let known, last, plain;
 known = $.b.frozenset([holidays]);
 {const $v9 = [last_day([received], {"months": months, "holidays": known}), last_day([received], {"months": months})];last = $v9[0];plain = $v9[1];}
@@ -2080,9 +2080,9 @@ let zone;
 zone = ($.t($.is(received, null)) ? UTC : $.ga($.cm(datetime, "fromisoformat", [received]), "tzinfo"));
 return $.cm($.cm($.cm(datetime, "fromisoformat", [when]), "astimezone", [zone]), "date", []);
 });
-in_json = $.fn("in_json", ["value"], {}, function (value) {
+case_to_json = $.fn("case_to_json", ["value"], {}, function (value) {
 if ($.t($.b.isinstance([value, $.b.tuple]))) {
-return [...(function* ($first) { for (const $v14 of $.each($first)) { let one; one = $v14; yield in_json([one]); } })(value)];
+return [...(function* ($first) { for (const $v14 of $.each($first)) { let one; one = $v14; yield case_to_json([one]); } })(value)];
 }
 if ($.t($.b.isinstance([value, Mapping]))) {
 return $.b.dict([value]);
@@ -2096,11 +2096,11 @@ Reasons = $.cls("Reasons", [Word], ($ns) => {
 $ns.COMPLEXITY = "complexity";
 $ns.NUMBER = "number of requests";
 });
-return {MOST_HOLIDAYS, _ONE_DAY, _SATURDAY, moment, day, days, last_day, moved_by, local_day, in_json, Reasons, Word, date, Mapping, datetime, UTC, InvalidParameter, monthrange, count, timedelta};
+return {MOST_HOLIDAYS, _ONE_DAY, _SATURDAY, parse_datetime, parse_day, parse_days, last_day, holidays_that_extend, local_day, case_to_json, Reasons, Word, date, Mapping, datetime, UTC, InvalidParameter, monthrange, check_count, timedelta};
 })();
 $.modules["privacy.sentences"] = (() => {
-let DIGITS, rounded_up, shown, brief, right_of_hundred, _exponent, _QUOTES, without_quotes, fill;
-const catalogue = $.libraries["privacy.sentences"]["catalogue"];
+let DIGITS, round_up, format_bound, format_number, success_per_hundred, _exponent, _QUOTES, without_quotes, fill_entry;
+const load_catalogue = $.libraries["privacy.sentences"]["load_catalogue"];
 const math = $.libraries["math"];
 const re = $.libraries["re"];
 const ROUND_CEILING = $.libraries["decimal"]["ROUND_CEILING"];
@@ -2108,13 +2108,13 @@ const Context = $.libraries["decimal"]["Context"];
 const Decimal = $.libraries["decimal"]["Decimal"];
 const Fraction = $.libraries["fractions"]["Fraction"];
 DIGITS = 4n;
-rounded_up = $.fn("rounded_up", ["bound", "digits"], {"digits": DIGITS}, function (bound, digits) {
+round_up = $.fn("round_up", ["bound", "digits"], {"digits": DIGITS}, function (bound, digits) {
 if (!$.t($.libraries["math"].isfinite([bound]))) {
 return bound;
 }
 return $.b.float([$.cm(Context([], {"prec": digits, "rounding": ROUND_CEILING}), "plus", [Decimal([$.b.repr([$.b.float([bound])])])])]);
 });
-shown = $.fn("shown", ["bound", "*", "percent"], {"percent": false}, function (bound, percent) {
+format_bound = $.fn("format_bound", ["bound", "*", "percent"], {"percent": false}, function (bound, percent) {
 let tenths;
 if (($.t($.is(bound, null)) || $.t($.eq(bound, $.libraries["math"].inf)))) {
 return "\u221e";
@@ -2123,15 +2123,15 @@ if ($.t(percent)) {
 tenths = $.cm($.mul(Decimal([$.b.repr([$.b.float([bound])])]), 100n), "quantize", [Decimal(["0.1"])], {"rounding": ROUND_CEILING});
 return ("" + $.formatted($.b.min([tenths, Decimal(["100.0"])]), "", "") + " %");
 }
-return _exponent([("" + $.formatted(rounded_up([bound]), "", ("" + "." + $.formatted(DIGITS, "", "") + "g")))]);
+return _exponent([("" + $.formatted(round_up([bound]), "", ("" + "." + $.formatted(DIGITS, "", "") + "g")))]);
 });
-brief = $.fn("brief", ["number", "digits"], {"digits": 6n}, function (number, digits) {
+format_number = $.fn("format_number", ["number", "digits"], {"digits": 6n}, function (number, digits) {
 if ($.t($.is(number, null))) {
 return "\u2013";
 }
 return _exponent([("" + $.formatted(number, "", ("" + "." + $.formatted(digits, "", "") + "g")))]);
 });
-right_of_hundred = $.fn("right_of_hundred", ["advantage"], {}, function (advantage) {
+success_per_hundred = $.fn("success_per_hundred", ["advantage"], {}, function (advantage) {
 return $.b.min([100n, $.add(50n, $.libraries["math"].ceil([$.mul(50n, Fraction([$.b.repr([$.b.float([advantage])])]))]))]);
 });
 _exponent = $.fn("_exponent", ["text"], {}, function (text) {
@@ -2141,7 +2141,7 @@ _QUOTES = "\u201c\u201d\u201e\u201f\u00ab\u00bb\u2039\u203a\u300c\u300d\u300e\u3
 without_quotes = $.fn("without_quotes", ["text"], {}, function (text) {
 return $.cm("", "join", [(function* ($first) { for (const $v1 of $.each($first)) { let letter; letter = $v1; yield ($.t($.has(_QUOTES, letter)) ? "\u2019" : letter); } })(text)]);
 });
-fill = $.fn("fill", ["entry", "values", "filled"], {}, function (entry, values, filled) {
+fill_entry = $.fn("fill_entry", ["entry", "values", "filled"], {}, function (entry, values, filled) {
 let first, name, part, parts, rest, text, value;
 while (!$.t($.b.isinstance([entry, $.b.str]))) {
 value = $.gi(values, $.gi(entry, "by"));
@@ -2156,13 +2156,13 @@ text = $.iadd(text, $.add($.gi(filled, name), rest));
 }
 return text;
 });
-return {DIGITS, rounded_up, shown, brief, right_of_hundred, _exponent, _QUOTES, without_quotes, fill, Decimal, ROUND_CEILING, Fraction, Context};
+return {DIGITS, round_up, format_bound, format_number, success_per_hundred, _exponent, _QUOTES, without_quotes, fill_entry, Decimal, ROUND_CEILING, Fraction, Context};
 })();
 $.modules["bounds.arithmetic"] = (() => {
-let DTYPES, BLOCK, SPAN, CHUNK, GRID_BITS, MOST_PROCESSES, MOST_PARTITIONS, NORM_TOLERANCE, ROOM, _SLOPE_TOLERANCE, _UNIT_ROUNDOFF, sensitivity_slack, gradient_error, _in_a_tree, UNIT, MARGIN, LEAST_LOG, exp_up, log_down, sum_up, least, best_order, first_safe, least_safe, first_whole, least_whole, last_whole;
+let DTYPES, BLOCK, SPAN, CHUNK, GRID_BITS, MOST_PROCESSES, MOST_PARTITIONS, NORM_TOLERANCE, ROOM, _SLOPE_TOLERANCE, _UNIT_ROUNDOFF, sensitivity_slack, gradient_error, _pairwise_additions, UNIT, MARGIN, LEAST_LOG, exp_up, log_down, sum_up, golden_section_minimum, best_order, first_safe, least_safe, first_whole;
 const math = $.libraries["math"];
 const sys = $.libraries["sys"];
-const choice = $.modules["errors"]["choice"];
+const check_choice = $.modules["errors"]["check_choice"];
 DTYPES = $.tuple(["float32", "float64"]);
 BLOCK = 256n;
 SPAN = $.mul(64n, BLOCK);
@@ -2176,7 +2176,7 @@ _SLOPE_TOLERANCE = $.pow(2.0, $.neg(21n));
 _UNIT_ROUNDOFF = $.dict([["float32", $.pow(2.0, $.neg(24n))], ["float64", $.pow(2.0, $.neg(53n))]]);
 sensitivity_slack = $.fn("sensitivity_slack", ["*", "records", "dtype"], {}, function (records, dtype) {
 let additions, inside, unit;
-unit = $.gi(_UNIT_ROUNDOFF, choice(["dtype", dtype, DTYPES]));
+unit = $.gi(_UNIT_ROUNDOFF, check_choice(["dtype", dtype, DTYPES]));
 inside = $.div($.mul(BLOCK, unit), $.sub(1n, $.mul(BLOCK, unit)));
 additions = $.add($.add($.floordiv(SPAN, BLOCK), $.mul(2n, $.cm($.add($.floordiv(records, SPAN), 1n), "bit_length", []))), MOST_PROCESSES);
 return $.add($.add($.add($.mul($.mul(2n, BLOCK), inside), $.mul($.mul($.mul(4n, records), additions), $.pow(2.0, $.neg(53n)))), NORM_TOLERANCE), _SLOPE_TOLERANCE);
@@ -2184,12 +2184,12 @@ return $.add($.add($.add($.mul($.mul(2n, BLOCK), inside), $.mul($.mul($.mul(4n, 
 gradient_error = $.fn("gradient_error", ["*", "lipschitz", "curvature", "outputs", "records", "features", "regularization", "weights_norm"], {}, function (lipschitz, curvature, outputs, records, features, regularization, weights_norm) {
 let additions, curved, last, summed;
 curved = $.mul($.mul(curvature, $.add(features, 2n)), weights_norm);
-last = $.b.max([MOST_PROCESSES, _in_a_tree([MOST_PARTITIONS])]);
-additions = $.add($.add($.b.min([CHUNK, records]), _in_a_tree([$.neg($.floordiv($.neg(records), BLOCK))])), last);
+last = $.b.max([MOST_PROCESSES, _pairwise_additions([MOST_PARTITIONS])]);
+additions = $.add($.add($.b.min([CHUNK, records]), _pairwise_additions([$.neg($.floordiv($.neg(records), BLOCK))])), last);
 summed = $.mul($.add($.add(24n, $.mul(4n, outputs)), additions), lipschitz);
 return $.mul($.mul(2n, $.gi(_UNIT_ROUNDOFF, "float64")), $.add($.add(curved, summed), $.mul($.mul(4n, regularization), weights_norm)));
 });
-_in_a_tree = $.fn("_in_a_tree", ["parts"], {}, function (parts) {
+_pairwise_additions = $.fn("_pairwise_additions", ["parts"], {}, function (parts) {
 return $.cm($.sub(parts, 1n), "bit_length", []);
 });
 UNIT = $.pow(2.0, $.neg(53n));
@@ -2209,7 +2209,7 @@ return $.sub(logarithm, $.mul($.mul(2n, UNIT), $.b.abs([logarithm])));
 sum_up = $.fn("sum_up", ["*terms"], {}, function (terms) {
 return $.add($.libraries["math"].fsum([terms]), $.mul($.mul(16n, UNIT), $.libraries["math"].fsum([$.b.map([$.b.abs, terms])])));
 });
-least = $.fn("least", ["objective", "left", "right", "rounds"], {}, function (objective, left, right, rounds) {
+golden_section_minimum = $.fn("golden_section_minimum", ["objective", "left", "right", "rounds"], {}, function (objective, left, right, rounds) {
 let _, best, high, inner, low, outer, ratio;
 ratio = $.div($.sub($.libraries["math"].sqrt([5n]), 1n), 2n);
 {const $v1 = [$.sub(right, $.mul(ratio, $.sub(right, left))), $.add(left, $.mul(ratio, $.sub(right, left)))];inner = $v1[0];outer = $v1[1];}
@@ -2242,7 +2242,7 @@ return $.gi(tried, order);
 grid = [...(function* ($first) { for (const $v6 of $.each($first)) { let i; i = $v6; yield $.add($.libraries["math"].log([low]), $.div($.mul(i, $.sub($.libraries["math"].log([high]), $.libraries["math"].log([low]))), points)); } })($.b.range([$.add(points, 1n)]))];
 values = [...(function* ($first) { for (const $v7 of $.each($first)) { let point; point = $v7; yield at([point]); } })(grid)];
 best = $.b.min([$.b.range([$.b.len([grid])])], {"key": $.ga(values, "__getitem__")});
-least([at, $.gi(grid, $.b.max([0n, $.sub(best, 1n)])), $.gi(grid, $.b.min([$.sub($.b.len([grid]), 1n), $.add(best, 1n)])), rounds]);
+golden_section_minimum([at, $.gi(grid, $.b.max([0n, $.sub(best, 1n)])), $.gi(grid, $.b.min([$.sub($.b.len([grid]), 1n), $.add(best, 1n)])), rounds]);
 return $.b.min([tried], {"key": $.ga(tried, "__getitem__")});
 });
 first_safe = $.fn("first_safe", ["safe", "low", "high", "digits"], {"digits": 1e-15}, function (safe, low, high, digits) {
@@ -2287,25 +2287,7 @@ middle = $.floordiv($.add(low, high), 2n);
 }
 return high;
 });
-least_whole = $.fn("least_whole", ["safe", "*", "guess", "below", "most", "digits"], {"guess": 1n, "below": 0n, "most": $.libraries["math"].inf, "digits": 0.0}, function (safe, guess, below, most, digits) {
-let high, low;
-{const $v16 = [below, guess];low = $v16[0];high = $v16[1];}
-while ($.t($.le(high, most))) {
-if ($.t(safe([high]))) {
-return first_whole([safe, low, high, digits]);
-}
-{const $v17 = [high, $.mul(2n, high)];low = $v17[0];high = $v17[1];}
-}
-return null;
-});
-last_whole = $.fn("last_whole", ["fits", "sure"], {"sure": null}, function (fits, sure) {
-let begun, beyond;
-begun = ($.t($.is(sure, null)) ? 0n : last_whole([sure]));
-beyond = least_whole([$.fn("<lambda>", ["number"], {}, (number) => !$.t(fits([number])))], {"guess": $.add(begun, 1n), "below": begun});
-if (!$.t(!$.is(beyond, null))) throw $.raised($.b.AssertionError);
-return $.sub(beyond, 1n);
-});
-return {DTYPES, BLOCK, SPAN, CHUNK, GRID_BITS, MOST_PROCESSES, MOST_PARTITIONS, NORM_TOLERANCE, ROOM, _SLOPE_TOLERANCE, _UNIT_ROUNDOFF, sensitivity_slack, gradient_error, _in_a_tree, UNIT, MARGIN, LEAST_LOG, exp_up, log_down, sum_up, least, best_order, first_safe, least_safe, first_whole, least_whole, last_whole, choice};
+return {DTYPES, BLOCK, SPAN, CHUNK, GRID_BITS, MOST_PROCESSES, MOST_PARTITIONS, NORM_TOLERANCE, ROOM, _SLOPE_TOLERANCE, _UNIT_ROUNDOFF, sensitivity_slack, gradient_error, _pairwise_additions, UNIT, MARGIN, LEAST_LOG, exp_up, log_down, sum_up, golden_section_minimum, best_order, first_safe, least_safe, first_whole, check_choice};
 })();
 $.modules["store.sources.residue_report"] = (() => {
 let Verdicts;
@@ -2322,7 +2304,7 @@ let KINDS, EditCounts, NO_EDITS;
 const Mapping = $.libraries["collections.abc"]["Mapping"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const count = $.modules["errors"]["count"];
+const check_count = $.modules["errors"]["check_count"];
 KINDS = $.tuple(["deleted", "replaced", "inserted", "unrecorded"]);
 EditCounts = $.dataclass($.cls("EditCounts", [], ($ns) => {
 $ns.deleted = 0n;
@@ -2333,7 +2315,7 @@ $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 let name, number;
 for (const $v1 of $.each($.b.zip([KINDS, $.cm(self, "_numbers", [])], {"strict": true}))) {
 {const $v2 = $.unpack($v1, 2, -1);name = $v2[0];number = $v2[1];}
-count([name, number], {"minimum": 0n});
+check_count([name, number], {"minimum": 0n});
 }
 return null;
 });
@@ -2380,10 +2362,10 @@ return cls([], {...$.named(numbers)});
 }));
 }), [["deleted", () => ["is", $.b.int]], ["replaced", () => ["is", $.b.int]], ["inserted", () => ["is", $.b.int]], ["unrecorded", () => ["is", $.b.int]]], {frozen: true});
 NO_EDITS = EditCounts([]);
-return {KINDS, EditCounts, NO_EDITS, count, InvalidParameter, Mapping};
+return {KINDS, EditCounts, NO_EDITS, check_count, InvalidParameter, Mapping};
 })();
 $.modules["losses.base"] = (() => {
-let MOST_CLASSES, ONE_DIRECTION, SEVERAL_DIRECTIONS, LossConstants, Loss, OfClasses;
+let MOST_CLASSES, ONE_DIRECTION, SEVERAL_DIRECTIONS, LossConstants, Loss, MulticlassLoss;
 const math = $.libraries["math"];
 const ABC = $.libraries["abc"]["ABC"];
 const abstractmethod = $.libraries["abc"]["abstractmethod"];
@@ -2391,8 +2373,8 @@ const asdict = $.libraries["dataclasses"]["asdict"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const Any = $.libraries["typing"]["Any"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
-const count = $.modules["errors"]["count"];
-const scale = $.modules["errors"]["scale"];
+const check_count = $.modules["errors"]["check_count"];
+const check_scale = $.modules["errors"]["check_scale"];
 MOST_CLASSES = 1000000n;
 ONE_DIRECTION = "one direction";
 SEVERAL_DIRECTIONS = "several directions";
@@ -2413,7 +2395,7 @@ $ns.clips_each = false;
 $ns.twice_differentiable = true;
 $ns.slope = null;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.cm($.b.object, "__setattr__", [self, "radius", scale(["radius", $.ga(self, "radius")])]);
+$.cm($.b.object, "__setattr__", [self, "radius", check_scale(["radius", $.ga(self, "radius")])]);
 return null;
 });
 $ns.outputs = $.property($.fn("outputs", ["self"], {}, function (self) {
@@ -2445,29 +2427,29 @@ $ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
 return $.dict([["name", $.ga(self, "name")], ...$.pairs(asdict([self]))]);
 });
 }), [["radius", () => ["is", $.b.float]]], {frozen: true});
-OfClasses = $.dataclass($.cls("OfClasses", [Loss], ($ns) => {
+MulticlassLoss = $.dataclass($.cls("MulticlassLoss", [Loss], ($ns) => {
 $ns.classes = 2n;
 $ns.label_kind = "class";
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.sup(OfClasses, self, "__post_init__")([]);
-$.cm($.b.object, "__setattr__", [self, "classes", count(["classes", $.ga(self, "classes")], {"minimum": 2n, "maximum": MOST_CLASSES})]);
+$.sup(MulticlassLoss, self, "__post_init__")([]);
+$.cm($.b.object, "__setattr__", [self, "classes", check_count(["classes", $.ga(self, "classes")], {"minimum": 2n, "maximum": MOST_CLASSES})]);
 return null;
 });
 $ns.outputs = $.property($.fn("outputs", ["self"], {}, function (self) {
 return $.ga(self, "classes");
 }));
 }), [["classes", () => ["is", $.b.int]]], {frozen: true});
-return {MOST_CLASSES, ONE_DIRECTION, SEVERAL_DIRECTIONS, LossConstants, Loss, OfClasses, Any, ClassVar, ABC, scale, abstractmethod, asdict, count};
+return {MOST_CLASSES, ONE_DIRECTION, SEVERAL_DIRECTIONS, LossConstants, Loss, MulticlassLoss, Any, ClassVar, ABC, check_scale, abstractmethod, asdict, check_count};
 })();
 $.modules["bounds.theorem_5_2"] = (() => {
 let log_barrier_printed, log_barrier, _exp, largest_step_size, step_size, discretisation_rate, forgetting_rate, renyi_to_gibbs_printed, rate_to_gibbs, prior_to_gibbs, gibbs_move, FORMS, Gibbs;
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const Any = $.libraries["typing"]["Any"];
-const choice = $.modules["errors"]["choice"];
-const count = $.modules["errors"]["count"];
+const check_choice = $.modules["errors"]["check_choice"];
+const check_count = $.modules["errors"]["check_count"];
+const check_positive = $.modules["errors"]["check_positive"];
 const non_negative = $.modules["errors"]["non_negative"];
-const positive = $.modules["errors"]["positive"];
 const renyi_order = $.modules["errors"]["renyi_order"];
 log_barrier_printed = $.fn("log_barrier_printed", ["*", "range", "noise_variance"], {}, function (range, noise_variance) {
 return $.div($.mul(2n, range), noise_variance);
@@ -2520,25 +2502,25 @@ let name;
 renyi_order(["order", $.ga(self, "order")]);
 for (const $v1 of $.each($.tuple(["range", "regularization"]))) {
 name = $v1;
-positive([name, $.b.getattr([self, name])]);
+check_positive([name, $.b.getattr([self, name])]);
 }
 non_negative(["smoothness", $.ga(self, "smoothness")]);
-count(["dimension", $.ga(self, "dimension")]);
-choice(["form", $.ga(self, "form"), FORMS]);
+check_count(["dimension", $.ga(self, "dimension")]);
+check_choice(["form", $.ga(self, "form"), FORMS]);
 return null;
 });
 $ns.closeness = $.fn("closeness", ["self", "*", "step_size", "noise_variance", "records", "runs"], {}, function (self, step_size, noise_variance, records, runs) {
 let chain, cost, edits, learn_steps, requests, steps;
 chain = $.dict([["step_size", step_size], ["noise_variance", noise_variance], ["records", records]]);
 {const $v2 = $.unpack(runs, 2, 1);{const $v3 = $.unpack($v2[0], 2, -1);learn_steps = $v3[0];edits = $v3[1];}requests = $v2[1];}
-cost = $.cm(self, "closer", [], {...$.named(chain), "before": null, "steps": learn_steps, "edits": edits});
+cost = $.cm(self, "distance_after", [], {...$.named(chain), "before": null, "steps": learn_steps, "edits": edits});
 for (const $v4 of $.each(requests)) {
 {const $v5 = $.unpack($v4, 2, -1);steps = $v5[0];edits = $v5[1];}
-cost = $.cm(self, "closer", [], {...$.named(chain), "before": cost, "steps": steps, "edits": edits});
+cost = $.cm(self, "distance_after", [], {...$.named(chain), "before": cost, "steps": steps, "edits": edits});
 }
 return cost;
 });
-$ns.closer = $.fn("closer", ["self", "*", "step_size", "noise_variance", "records", "before", "steps", "edits"], {}, function (self, step_size, noise_variance, records, before, steps, edits) {
+$ns.distance_after = $.fn("distance_after", ["self", "*", "step_size", "noise_variance", "records", "before", "steps", "edits"], {}, function (self, step_size, noise_variance, records, before, steps, edits) {
 let run;
 run = $.cm(self, "_run", [step_size, noise_variance, records]);
 return ($.t($.is(before, null)) ? run([$.cm(self, "_prior", [noise_variance]), steps, 0n]) : run([before, steps, edits]));
@@ -2578,7 +2560,7 @@ return renyi_to_gibbs_printed([], {"start": $.add(cost, move), "order": $.ga(sel
 return after;
 });
 }), [["order", () => ["is", $.b.float]], ["range", () => ["is", $.b.float]], ["smoothness", () => ["is", $.b.float]], ["regularization", () => ["is", $.b.float]], ["dimension", () => ["is", $.b.int]], ["form", () => ["is", $.b.str]]], {frozen: true});
-return {log_barrier_printed, log_barrier, _exp, largest_step_size, step_size, discretisation_rate, forgetting_rate, renyi_to_gibbs_printed, rate_to_gibbs, prior_to_gibbs, gibbs_move, FORMS, Gibbs, choice, count, non_negative, positive, renyi_order, Any};
+return {log_barrier_printed, log_barrier, _exp, largest_step_size, step_size, discretisation_rate, forgetting_rate, renyi_to_gibbs_printed, rate_to_gibbs, prior_to_gibbs, gibbs_move, FORMS, Gibbs, check_choice, check_count, non_negative, check_positive, renyi_order, Any};
 })();
 $.modules["bounds.solver_steps"] = (() => {
 let PER_FEATURE, MOST_CELLS, _QUICK, _SIDE, _SOLVED, _DECOMPOSED, _LEAST_SHARE, _MOST_SHARE, _COUNTED, sample_rows, growth, condition, proven_steps;
@@ -2650,7 +2632,7 @@ const Mapping = $.libraries["collections.abc"]["Mapping"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const Catalogue = $.modules["lazy_imports"]["Catalogue"];
 const on_first_use = $.libraries["lazy_imports"]["on_first_use"];
-__getattr__ = on_first_use(["losses", $.dict([...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Loss", "LossConstants"]), "base"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Clipped", "clip"]), "clipped"])), ["Linear", "linear"], ["Logistic", "logistic"], ["MultilayerPerceptron", "multilayer_perceptron"], ["OneVsRest", "one_vs_rest"], ["PseudoHuber", "pseudo_huber"], ["Sigmoid", "sigmoid"], ["Softmax", "softmax"], ["Squared", "squared"], ["TanhNetwork", "tanh_network"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Weighted", "weigh"]), "weighted"]))])]);
+__getattr__ = on_first_use(["losses", $.dict([...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Loss", "LossConstants"]), "base"])), ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Clipped", "clip_loss"]), "clipped"])), ["Linear", "linear"], ["Logistic", "logistic"], ["MultilayerPerceptron", "multilayer_perceptron"], ["OneVsRest", "one_vs_rest"], ["PseudoHuber", "pseudo_huber"], ["Sigmoid", "sigmoid"], ["Softmax", "softmax"], ["Squared", "squared"], ["TanhNetwork", "tanh_network"], ...$.pairs($.cm($.b.dict, "fromkeys", [$.tuple(["Weighted", "with_class_weights"]), "weighted"]))])]);
 _KINDS = $.dict([["logistic", "Logistic"], ["softmax", "Softmax"], ["one-vs-rest", "OneVsRest"], ["pseudo-huber", "PseudoHuber"], ["linear", "Linear"], ["sigmoid", "Sigmoid"], ["tanh-network", "TanhNetwork"], ["multilayer-perceptron", "MultilayerPerceptron"]]);
 CATALOGUE = Catalogue([_KINDS, $.fn("<lambda>", ["name"], {}, (name) => __getattr__([$.gi(_KINDS, name)]))]);
 from_dict = $.fn("from_dict", ["description"], {}, function (description) {
@@ -2667,7 +2649,7 @@ if ($.t($.eq(name, "clipped"))) {
 if ($.t(!$.eq($.b.set([fields]), $.set(["base", "limit"])))) {
 throw $.raised(InvalidParameter([("" + "loss " + $.formatted(name, "r", "") + " takes base and limit, and nothing else")]));
 }
-clipped = __getattr__(["clip"])([from_dict([$.gi(fields, "base")]), $.gi(fields, "limit")]);
+clipped = __getattr__(["clip_loss"])([from_dict([$.gi(fields, "base")]), $.gi(fields, "limit")]);
 return clipped;
 }
 if ($.t($.eq(name, "weighted"))) {
@@ -2675,7 +2657,7 @@ weights = $.cm(fields, "get", ["weights"]);
 if (($.t(!$.eq($.b.set([fields]), $.set(["base", "weights"]))) || !$.t($.b.isinstance([weights, $.b.list])))) {
 throw $.raised(InvalidParameter([("" + "loss " + $.formatted(name, "r", "") + " takes base, and weights as a list: one number for each class")]));
 }
-weighted = __getattr__(["weigh"])([from_dict([$.gi(fields, "base")]), weights]);
+weighted = __getattr__(["with_class_weights"])([from_dict([$.gi(fields, "base")]), weights]);
 return weighted;
 }
 if ($.t(!$.has(CATALOGUE, name))) {
@@ -2698,7 +2680,7 @@ return null;
 return {__getattr__, _KINDS, CATALOGUE, from_dict, InvalidParameter, Mapping, Catalogue, on_first_use};
 })();
 $.modules["evidence.signing"] = (() => {
-let MOST_VALUES, canonical, _values, _as_doubles, _OF_SMALL_ORDER, ALGORITHM, key_id, encrypted, read_private, read_public, sign, signed_by, decoded, PAYLOAD, STATEMENT, PREDICATE, statement, encoded, is_envelope, open_envelope, decode_dsse, _signatures;
+let MOST_VALUES, canonical_bytes, _count_values, _as_doubles, _OF_SMALL_ORDER, ALGORITHM, key_id, read_public, signed_by, decode_base64, PAYLOAD, STATEMENT, PREDICATE, intoto_statement, pre_authentication_encoding, is_envelope, open_envelope, decode_dsse, _signatures;
 const base64 = $.libraries["base64"];
 const hashlib = $.libraries["hashlib"];
 const Mapping = $.libraries["collections.abc"]["Mapping"];
@@ -2706,20 +2688,18 @@ const Any = $.libraries["typing"]["Any"];
 const rfc8785 = $.libraries["rfc8785"];
 const InvalidSignature = $.libraries["cryptography.exceptions"]["InvalidSignature"];
 const UnsupportedAlgorithm = $.libraries["cryptography.exceptions"]["UnsupportedAlgorithm"];
-const Ed25519PrivateKey = $.libraries["cryptography.hazmat.primitives.asymmetric.ed25519"]["Ed25519PrivateKey"];
 const Ed25519PublicKey = $.libraries["cryptography.hazmat.primitives.asymmetric.ed25519"]["Ed25519PublicKey"];
 const Encoding = $.libraries["cryptography.hazmat.primitives.serialization"]["Encoding"];
 const PublicFormat = $.libraries["cryptography.hazmat.primitives.serialization"]["PublicFormat"];
-const load_pem_private_key = $.libraries["cryptography.hazmat.primitives.serialization"]["load_pem_private_key"];
 const load_pem_public_key = $.libraries["cryptography.hazmat.primitives.serialization"]["load_pem_public_key"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const bounded = $.libraries["records.limited_io"];
+const limited_io = $.libraries["records.limited_io"];
 const Check = $.modules["evidence.checks"]["Check"];
 const with_whole_numbers = $.modules["evidence.checks"]["with_whole_numbers"];
 MOST_VALUES = 1000000n;
-canonical = $.fn("canonical", ["document"], {}, function (document) {
+canonical_bytes = $.fn("canonical_bytes", ["document"], {}, function (document) {
 let error, said;
-if ($.t($.lt(MOST_VALUES, _values([document])))) {
+if ($.t($.lt(MOST_VALUES, _count_values([document])))) {
 throw $.raised(InvalidParameter([("" + "a document of more than " + $.formatted(MOST_VALUES, "", "") + " values is not signed; give one with fewer releases")]));
 }
 try {
@@ -2738,7 +2718,7 @@ throw $.raised(InvalidParameter([("" + "no canonical JSON (RFC 8785): " + $.form
 }
 return null;
 });
-_values = $.fn("_values", ["document"], {}, function (document) {
+_count_values = $.fn("_count_values", ["document"], {}, function (document) {
 let found, left, value;
 {const $v1 = [0n, [document]];found = $v1[0];left = $v1[1];}
 while (($.t(left) && $.t($.le(found, MOST_VALUES)))) {
@@ -2771,32 +2751,10 @@ ALGORITHM = "Ed25519 over canonical JSON (RFC 8785)";
 key_id = $.fn("key_id", ["key"], {}, function (key) {
 return $.slice($.cm($.libraries["hashlib"].sha256([$.cm(key, "public_bytes", [$.ga(Encoding, "Raw"), $.ga(PublicFormat, "Raw")])]), "hexdigest", []), null, 16n, null);
 });
-encrypted = $.fn("encrypted", ["pem"], {}, function (pem) {
-return $.has(pem, new Uint8Array([69, 78, 67, 82, 89, 80, 84, 69, 68]));
-});
-read_private = $.fn("read_private", ["path", "*", "password"], {"password": null}, function (path, password) {
-let error, key, pem, wrong;
-pem = $.libraries["records.limited_io"].content([path, $.libraries["records.limited_io"].KEY]);
-if ($.t(!$.eq(encrypted([pem]), !$.is(password, null)))) {
-throw $.raised(InvalidParameter([($.t($.is(password, null)) ? ("" + $.formatted(path, "", "") + ": the key is encrypted; give its passphrase") : ("" + $.formatted(path, "", "") + ": the key is not encrypted; leave the passphrase out"))]));
-}
-try {
-key = load_pem_private_key([pem, password]);
-} catch ($error) { const $caught = $.thrown($error);
-if ($.caught($caught, $.tuple([$.b.ValueError, $.b.TypeError, UnsupportedAlgorithm]))) {error = $caught;
-wrong = ($.t(!$.is(password, null)) ? "or another passphrase " : "");
-throw $.raised(InvalidParameter([("" + "cannot read a signing key from " + $.formatted(path, "", "") + ": not a key in PEM form " + $.formatted(wrong, "", "") + "(" + $.formatted(error, "", "") + ")")]));
-} else throw $caught;
-}
-if (!$.t($.b.isinstance([key, Ed25519PrivateKey]))) {
-throw $.raised(InvalidParameter([("" + $.formatted(path, "", "") + " does not hold an Ed25519 key; make one with `noisygd-delete keygen`")]));
-}
-return key;
-});
 read_public = $.fn("read_public", ["path"], {}, function (path) {
 let error, key;
 try {
-key = load_pem_public_key([$.libraries["records.limited_io"].content([path, $.libraries["records.limited_io"].KEY])]);
+key = load_pem_public_key([$.libraries["records.limited_io"].read_file([path, $.libraries["records.limited_io"].KEY])]);
 } catch ($error) { const $caught = $.thrown($error);
 if ($.caught($caught, $.tuple([$.b.ValueError, UnsupportedAlgorithm]))) {error = $caught;
 if ($.t($.b.isinstance([error, InvalidParameter]))) {
@@ -2810,20 +2768,12 @@ throw $.raised(InvalidParameter([("" + $.formatted(path, "", "") + " does not ho
 }
 return key;
 });
-sign = $.fn("sign", ["document", "key", "*", "password"], {"password": null}, function (document, key, password) {
-let block, private$, raw, unsigned;
-private$ = read_private([key], {"password": password});
-unsigned = $.dict((function* ($first) { for (const $v11 of $.each($first)) { let block, name; {const $v12 = $.unpack($v11, 2, -1);name = $v12[0];block = $v12[1];} if (!$.t(!$.eq(name, "signature"))) continue; yield [name, block]; } })($.cm(document, "items", [])));
-raw = $.cm($.cm(private$, "public_key", []), "public_bytes", [$.ga(Encoding, "Raw"), $.ga(PublicFormat, "Raw")]);
-block = $.dict([["algorithm", ALGORITHM], ["key_id", key_id([$.cm(private$, "public_key", [])])], ["public_key", $.cm($.libraries["base64"].b64encode([raw]), "decode", [])], ["value", $.cm($.libraries["base64"].b64encode([$.cm(private$, "sign", [canonical([unsigned])])]), "decode", [])]]);
-return $.dict([...$.pairs(unsigned), ["signature", block]]);
-});
 signed_by = $.fn("signed_by", ["document"], {}, function (document) {
 let block, key, raw, unsigned;
-unsigned = $.dict((function* ($first) { for (const $v13 of $.each($first)) { let block, name; {const $v14 = $.unpack($v13, 2, -1);name = $v14[0];block = $v14[1];} if (!$.t(!$.eq(name, "signature"))) continue; yield [name, block]; } })($.cm(document, "items", [])));
+unsigned = $.dict((function* ($first) { for (const $v11 of $.each($first)) { let block, name; {const $v12 = $.unpack($v11, 2, -1);name = $v12[0];block = $v12[1];} if (!$.t(!$.eq(name, "signature"))) continue; yield [name, block]; } })($.cm(document, "items", [])));
 try {
 block = $.gi(document, "signature");
-raw = decoded([$.gi(block, "public_key")]);
+raw = decode_base64([$.gi(block, "public_key")]);
 if ($.t($.has(_OF_SMALL_ORDER, $.cm(raw, "hex", [])))) {
 return null;
 }
@@ -2831,7 +2781,7 @@ key = $.cm(Ed25519PublicKey, "from_public_bytes", [raw]);
 if (($.t(!$.eq($.gi(block, "key_id"), key_id([key]))) || $.t(!$.eq($.gi(block, "algorithm"), ALGORITHM)) || $.t(!$.eq($.b.len([block]), 4n)))) {
 return null;
 }
-$.cm(key, "verify", [decoded([$.gi(block, "value")]), canonical([unsigned])]);
+$.cm(key, "verify", [decode_base64([$.gi(block, "value")]), canonical_bytes([unsigned])]);
 } catch ($error) { const $caught = $.thrown($error);
 if ($.caught($caught, $.tuple([InvalidSignature, $.b.LookupError, $.b.TypeError, $.b.ValueError, $.b.AttributeError, $.b.RecursionError]))) {
 return null;
@@ -2839,7 +2789,7 @@ return null;
 }
 return key;
 });
-decoded = $.fn("decoded", ["coded"], {}, function (coded) {
+decode_base64 = $.fn("decode_base64", ["coded"], {}, function (coded) {
 let raw;
 raw = $.libraries["base64"].b64decode([coded], {"validate": true});
 if ($.t(!$.eq($.cm($.libraries["base64"].b64encode([raw]), "decode", []), coded))) {
@@ -2850,9 +2800,9 @@ return raw;
 PAYLOAD = "application/vnd.in-toto+json";
 STATEMENT = "https://in-toto.io/Statement/v1";
 PREDICATE = "urn:noisygd-delete:erasure-certificate:";
-statement = $.fn("statement", ["certificate"], {}, function (certificate) {
+intoto_statement = $.fn("intoto_statement", ["certificate"], {}, function (certificate) {
 let action, evidence, kind, subject;
-{const $v15 = [$.gi(certificate, "action"), $.gi(certificate, "evidence")];action = $v15[0];evidence = $v15[1];}
+{const $v13 = [$.gi(certificate, "action"), $.gi(certificate, "evidence")];action = $v13[0];evidence = $v13[1];}
 if ($.t(!$.is($.gi(action, "model_after_sha256"), null))) {
 subject = $.dict([["name", ("" + "model-" + $.formatted($.gi(action, "release"), "", "") + ".safetensors")], ["digest", $.dict([["sha256", $.gi(action, "model_after_sha256")]])]]);
 } else {
@@ -2865,7 +2815,7 @@ throw $.raised(InvalidParameter(["an attestation is about a model or a ledger, a
 kind = $.add(PREDICATE, $.gi($.cm($.b.str([$.gi(certificate, "format")]), "rpartition", ["/"]), 2n));
 return $.dict([["_type", STATEMENT], ["subject", [subject]], ["predicateType", kind], ["predicate", $.b.dict([certificate])]]);
 });
-encoded = $.fn("encoded", ["kind", "body"], {}, function (kind, body) {
+pre_authentication_encoding = $.fn("pre_authentication_encoding", ["kind", "body"], {}, function (kind, body) {
 return $.add($.cm(("" + "DSSEv1 " + $.formatted($.b.len([$.cm(kind, "encode", [])]), "", "") + " " + $.formatted(kind, "", "") + " " + $.formatted($.b.len([body]), "", "") + " "), "encode", []), body);
 });
 is_envelope = $.fn("is_envelope", ["document"], {}, function (document) {
@@ -2878,10 +2828,10 @@ try {
 if ($.t(!$.eq($.gi(envelope, "payloadType"), PAYLOAD))) {
 throw $.raised(InvalidParameter([("" + "not an envelope of " + $.formatted(PAYLOAD, "", ""))]));
 }
-{const $v16 = [decode_dsse([$.gi(envelope, "payload")]), _signatures([$.gi(envelope, "signatures")])];body = $v16[0];signatures = $v16[1];}
-inside = with_whole_numbers([$.libraries["records.limited_io"].parsed([$.cm(body, "decode", [])])]);
+{const $v14 = [decode_dsse([$.gi(envelope, "payload")]), _signatures([$.gi(envelope, "signatures")])];body = $v14[0];signatures = $v14[1];}
+inside = with_whole_numbers([$.libraries["records.limited_io"].parse_json([$.cm(body, "decode", [])])]);
 certificate = $.gi(inside, "predicate");
-if ($.t(!$.eq(canonical([inside]), canonical([statement([certificate])])))) {
+if ($.t(!$.eq(canonical_bytes([inside]), canonical_bytes([intoto_statement([certificate])])))) {
 throw $.raised(InvalidParameter(["its statement is not the one that this certificate gives"]));
 }
 signer = signed_by([$.b.dict([certificate])]);
@@ -2892,7 +2842,7 @@ expected = ($.t($.is(public_key, null)) ? signer : read_public([public_key]));
 if ($.t(!$.has(signatures, key_id([expected])))) {
 throw $.raised(InvalidParameter(["it was signed by another key"]));
 }
-$.cm(expected, "verify", [$.gi(signatures, key_id([expected])), encoded([PAYLOAD, body])]);
+$.cm(expected, "verify", [$.gi(signatures, key_id([expected])), pre_authentication_encoding([PAYLOAD, body])]);
 } catch ($error) { const $caught = $.thrown($error);
 if ($.caught($caught, InvalidSignature)) {
 return $.tuple([certificate, Check(["envelope", false, "altered after signing"])]);
@@ -2903,14 +2853,14 @@ return $.tuple([certificate, Check(["envelope", false, $.either($.slice($.b.str(
 return $.tuple([certificate, Check(["envelope", true, ("" + "an in-toto statement, signed by key " + $.formatted(key_id([expected]), "", ""))])]);
 });
 decode_dsse = $.fn("decode_dsse", ["coded"], {}, function (coded) {
-return decoded([$.cm($.cm(coded, "replace", ["-", "+"]), "replace", ["_", "/"])]);
+return decode_base64([$.cm($.cm(coded, "replace", ["-", "+"]), "replace", ["_", "/"])]);
 });
 _signatures = $.fn("_signatures", ["listed"], {}, function (listed) {
 let found, name, raw, signature;
 found = $.dict([]);
-for (const $v17 of $.each(listed)) {
-signature = $v17;
-{const $v18 = [decode_dsse([$.gi(signature, "sig")]), $.gi(signature, "keyid")];raw = $v18[0];name = $v18[1];}
+for (const $v15 of $.each(listed)) {
+signature = $v15;
+{const $v16 = [decode_dsse([$.gi(signature, "sig")]), $.gi(signature, "keyid")];raw = $v16[0];name = $v16[1];}
 if ($.t($.has(found, name))) {
 throw $.raised(InvalidParameter(["two of its signatures have the same key id"]));
 }
@@ -2918,26 +2868,26 @@ $.si(found, name, raw);
 }
 return found;
 });
-return {MOST_VALUES, canonical, _values, _as_doubles, _OF_SMALL_ORDER, ALGORITHM, key_id, encrypted, read_private, read_public, sign, signed_by, decoded, PAYLOAD, STATEMENT, PREDICATE, statement, encoded, is_envelope, open_envelope, decode_dsse, _signatures, Mapping, Check, InvalidParameter, InvalidSignature, with_whole_numbers, Any, PublicFormat, Encoding, Ed25519PublicKey, UnsupportedAlgorithm, load_pem_public_key, Ed25519PrivateKey, load_pem_private_key};
+return {MOST_VALUES, canonical_bytes, _count_values, _as_doubles, _OF_SMALL_ORDER, ALGORITHM, key_id, read_public, signed_by, decode_base64, PAYLOAD, STATEMENT, PREDICATE, intoto_statement, pre_authentication_encoding, is_envelope, open_envelope, decode_dsse, _signatures, Mapping, Check, InvalidParameter, InvalidSignature, with_whole_numbers, Any, PublicFormat, Encoding, Ed25519PublicKey, UnsupportedAlgorithm, load_pem_public_key};
 })();
 $.modules["evidence.notices"] = (() => {
-let LONGEST, TEXTS, text, Notices, _RESTRICTED, _NOTICED, NOTHING_STATED;
+let LONGEST, TEXTS, check_text, Notices, _RESTRICTED, _NOTICED, NOTHING_STATED;
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const fields = $.libraries["dataclasses"]["fields"];
 const date = $.libraries["datetime"]["date"];
 const datetime = $.libraries["datetime"]["datetime"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const count = $.modules["errors"]["count"];
+const check_count = $.modules["errors"]["check_count"];
 const Reasons = $.modules["register.case"]["Reasons"];
-const day = $.modules["register.case"]["day"];
-const days = $.modules["register.case"]["days"];
-const in_json = $.modules["register.case"]["in_json"];
+const case_to_json = $.modules["register.case"]["case_to_json"];
+const holidays_that_extend = $.modules["register.case"]["holidays_that_extend"];
 const last_day = $.modules["register.case"]["last_day"];
 const local_day = $.modules["register.case"]["local_day"];
-const moved_by = $.modules["register.case"]["moved_by"];
+const parse_day = $.modules["register.case"]["parse_day"];
+const parse_days = $.modules["register.case"]["parse_days"];
 LONGEST = 1000n;
 TEXTS = $.tuple(["purposes", "models", "contact", "authority"]);
-text = $.fn("text", ["name", "value"], {}, function (name, value) {
+check_text = $.fn("check_text", ["name", "value"], {}, function (name, value) {
 if ($.t($.is(value, null))) {
 return null;
 }
@@ -2969,16 +2919,16 @@ $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 let name;
 for (const $v1 of $.each(TEXTS)) {
 name = $v1;
-text([name, $.b.getattr([self, name])]);
+check_text([name, $.b.getattr([self, name])]);
 }
 for (const $v2 of $.each(_NOTICED)) {
 name = $v2;
 if ($.t(!$.is($.b.getattr([self, name]), null))) {
-$.cm($.b.object, "__setattr__", [self, name, day([name, $.b.getattr([self, name])])]);
+$.cm($.b.object, "__setattr__", [self, name, parse_day([name, $.b.getattr([self, name])])]);
 }
 }
 if ($.t(!$.is($.ga(self, "recipients"), null))) {
-count(["recipients", $.ga(self, "recipients")], {"minimum": 0n, "maximum": $.pow(10n, 6n)});
+check_count(["recipients", $.ga(self, "recipients")], {"minimum": 0n, "maximum": $.pow(10n, 6n)});
 }
 if ($.t(!$.eq($.is($.ga(self, "extended_until"), null), $.is($.ga(self, "extension_reason"), null)))) {
 throw $.raised(InvalidParameter(["extended_until and extension_reason belong together; give both"]));
@@ -2989,7 +2939,7 @@ throw $.raised(InvalidParameter(["lies before the rows were set aside"], {"put_b
 if ($.t(!$.is($.ga(self, "extension_reason"), null))) {
 $.cm($.b.object, "__setattr__", [self, "extension_reason", Reasons([$.ga(self, "extension_reason")])]);
 }
-$.cm($.b.object, "__setattr__", [self, "holidays", days(["holidays", $.ga(self, "holidays")])]);
+$.cm($.b.object, "__setattr__", [self, "holidays", parse_days(["holidays", $.ga(self, "holidays")])]);
 return null;
 });
 $ns.fit = $.fn("fit", ["self", "received"], {}, function (self, received) {
@@ -3011,7 +2961,7 @@ throw $.raised(InvalidParameter([("" + "lies before the receipt, " + $.formatted
 if (($.t(!$.is($.ga(self, "extended_until"), null)) && !$.t((($v4, $v5, $v6) => $.le($v4, $v5) && $.le($v5, $v6))(last_day([received]), $.ga(self, "extended_until"), last_day([received], {"months": 3n}))))) {
 throw $.raised(InvalidParameter([("" + "must lie between one and three months after the receipt, " + $.formatted(received, "", ""))], {"extended_until": $.ga(self, "extended_until")}));
 }
-if ($.t(!$.eq($.ga(self, "holidays"), moved_by([received], {"holidays": $.ga(self, "holidays")})))) {
+if ($.t(!$.eq($.ga(self, "holidays"), holidays_that_extend([received], {"holidays": $.ga(self, "holidays")})))) {
 throw $.raised(InvalidParameter(["holidays must be those by which the deadline moved, and no others"]));
 }
 return null;
@@ -3041,26 +2991,26 @@ return null;
 $ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
 let found;
 found = $.dict((function* ($first) { for (const $v9 of $.each($first)) { let part; part = $v9; yield [$.ga(part, "name"), $.b.getattr([self, $.ga(part, "name")])]; } })(fields([self])));
-return $.dict((function* ($first) { for (const $v10 of $.each($first)) { let name, value; {const $v11 = $.unpack($v10, 2, -1);name = $v11[0];value = $v11[1];} if (!($.t(!$.is(value, null)) || $.t(!$.has(_RESTRICTED, name)))) continue; yield [name, in_json([value])]; } })($.cm(found, "items", [])));
+return $.dict((function* ($first) { for (const $v10 of $.each($first)) { let name, value; {const $v11 = $.unpack($v10, 2, -1);name = $v11[0];value = $v11[1];} if (!($.t(!$.is(value, null)) || $.t(!$.has(_RESTRICTED, name)))) continue; yield [name, case_to_json([value])]; } })($.cm(found, "items", [])));
 });
 }), [["purposes", () => ["or", ["is", $.b.str], ["none"]]], ["models", () => ["or", ["is", $.b.str], ["none"]]], ["contact", () => ["or", ["is", $.b.str], ["none"]]], ["authority", () => ["or", ["is", $.b.str], ["none"]]], ["informed", () => ["or", ["is", date], ["none"]]], ["recipients", () => ["or", ["is", $.b.int], ["none"]]], ["recipients_told", () => ["or", ["is", date], ["none"]]], ["backups_until", () => ["or", ["is", date], ["none"]]], ["withdrawn", () => ["or", ["is", date], ["none"]]], ["publish_by", () => ["or", ["is", date], ["none"]]], ["extended_until", () => ["or", ["is", date], ["none"]]], ["extension_reason", () => ["or", ["is", Reasons], ["none"]]], ["holidays", () => ["of", $.b.tuple, ["is", date]]], ["set_aside", () => ["or", ["is", date], ["none"]]], ["put_back", () => ["or", ["is", date], ["none"]]]], {frozen: true});
 _RESTRICTED = $.tuple(["set_aside", "put_back"]);
 _NOTICED = $.tuple(["informed", "recipients_told", "backups_until", "withdrawn", "publish_by", "extended_until", ...$.each(_RESTRICTED)]);
 NOTHING_STATED = Notices([]);
-return {LONGEST, TEXTS, text, Notices, _RESTRICTED, _NOTICED, NOTHING_STATED, date, Reasons, days, InvalidParameter, count, day, local_day, in_json, fields, moved_by, last_day, datetime};
+return {LONGEST, TEXTS, check_text, Notices, _RESTRICTED, _NOTICED, NOTHING_STATED, date, Reasons, parse_days, InvalidParameter, check_count, parse_day, local_day, case_to_json, fields, holidays_that_extend, last_day, datetime};
 })();
 $.modules["evidence.claims"] = (() => {
-let CATALOGUE, Claimable, Claim, _FIGURE, _ODDS, _LEDGER, _HISTORY, KEYS, sentence, conditions_in_words, _written, select_owed, of_history;
+let CATALOGUE, Claimable, Claim, _FIGURE, _ODDS, _LEDGER, _HISTORY, KEYS, claim_sentence, conditions_in_words, _format_value, select_owed, of_history;
 const Mapping = $.libraries["collections.abc"]["Mapping"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const Any = $.libraries["typing"]["Any"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const brief = $.modules["privacy.sentences"]["brief"];
-const catalogue = $.libraries["privacy.sentences"]["catalogue"];
-const fill = $.modules["privacy.sentences"]["fill"];
-const shown = $.modules["privacy.sentences"]["shown"];
+const fill_entry = $.modules["privacy.sentences"]["fill_entry"];
+const format_bound = $.modules["privacy.sentences"]["format_bound"];
+const format_number = $.modules["privacy.sentences"]["format_number"];
+const load_catalogue = $.libraries["privacy.sentences"]["load_catalogue"];
 const without_quotes = $.modules["privacy.sentences"]["without_quotes"];
-const day = $.modules["register.case"]["day"];
+const parse_day = $.modules["register.case"]["parse_day"];
 CATALOGUE = 1n;
 Claimable = $.dataclass($.cls("Claimable", [], ($ns) => {
 $ns.needs = "the request";
@@ -3078,36 +3028,36 @@ _ODDS = $.dict([["unit", "word"], ["rows_per_person", "count"], ["question", "wo
 _LEDGER = "releases, by kind; the row counts of the request and of its persons";
 _HISTORY = "the mechanism of every release";
 KEYS = $.dict([["erased", Claimable(["done", $.dict([["rows", "count"]])])], ["replaced", Claimable(["done", $.dict([["rows", "count"]])])], ["inserted", Claimable(["done", $.dict([["rows", "count"]])])], ["edited", Claimable(["done", $.dict([["day", "day"]])])], ["set-aside", Claimable(["done", $.dict([["rows", "count"], ["day", "day"]]), "the register"])], ["put-back", Claimable(["done", $.dict([["rows", "count"], ["day", "day"]]), "the register"])], ["person-gone", Claimable(["done", $.dict([["rows_per_person", "count"]]), "rows of the same persons that remain: none"])], ["published.fresh", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.warm", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.resumed", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.carried", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.kept", Claimable(["done", $.dict([["rows", "count"], ["release", "count"]]), _LEDGER])], ["published.on", Claimable(["done", $.dict([["day", "day"]])])], ["withheld", Claimable(["done", $.dict([["rows", "count"]])])], ["pending", Claimable(["done", $.dict([["rows", "count"]])])], ["source.order", Claimable(["done", $.dict([["deleted_at", "text"], ["read_at", "text"]]), "positions in the source"])], ["source.counted", Claimable(["done", $.dict([["by", "word"], ["deleted", "count"], ["replaced", "count"], ["inserted", "count"]]), "the source's own count"])], ["source.uncounted", Claimable(["done", $.dict([]), "the source's own count: none"])], ["deadline", Claimable(["notice", $.dict([["day", "day"]]), "when the request was received"])], ["deadline.holidays", Claimable(["notice", $.dict([["day", "day"]]), "when the request was received; public holidays"])], ["deadline.extended", Claimable(["notice", $.dict([["day", "day"], ["reason", "word"]]), "the extension"])], ["in-time", Claimable(["notice", $.dict([["what", "word"]]), "deadline; days of edit, publication and answer"])], ["late", Claimable(["notice", $.dict([["what", "word"]]), "deadline; days of edit, publication and answer"])], ["erased.later", Claimable(["figure", _FIGURE, _LEDGER, "S.forgotten"])], ["erased.all", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["erased.before", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["replaced.later", Claimable(["figure", _FIGURE, _LEDGER, "S.forgotten"])], ["replaced.all", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["replaced.before", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["present.one", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["present.all", Claimable(["figure", _FIGURE, _LEDGER, "S.history"])], ["odds.ever", Claimable(["odds", _ODDS, "the total of the plan; the mechanism of every release", "S.stopping"])], ["requests-blind", Claimable(["condition", $.dict([]), "figures for later models, or of one release"])], ["target-fixed", Claimable(["condition", $.dict([]), "figures about erased records: nothing says by what they were chosen"])], ["record-fixed", Claimable(["condition", $.dict([]), "figures about a record that is still there"])], ["total-fixed", Claimable(["condition", $.dict([]), "a total that the plan does not mark as late"])], ["schedule-calendar", Claimable(["condition", $.dict([]), "the occasion of every release: a date of a calendar"])], ["schedule-fixed", Claimable(["condition", $.dict([]), "figures for several models: nothing says by what their times were chosen"])], ["ranges-public", Claimable(["condition", $.dict([["radius", "number"]]), "columns whose range was read off the data: none"])], ["ranges-from-data", Claimable(["condition", $.dict([["radius", "number"], ["columns", "list"]]), "columns read off the data: these"])], ["ranges-unknown", Claimable(["condition", $.dict([["radius", "number"]]), "columns read off the data: not known"])], ["row-norm", Claimable(["condition", $.dict([["radius", "number"], ["first", "count"], ["last", "count"]]), "the mechanism of every release, in order"])], ["map-public", Claimable(["condition", $.dict([["digest", "text"]]), "the public map that made the rows"])], ["rows-per-person", Claimable(["condition", $.dict([["rows_per_person", "count"]]), "the plan"])], ["curator-trusted", Claimable(["condition", $.dict([])])], ["gradient-norm", Claimable(["condition", $.dict([["lipschitz", "number"]]), _HISTORY])], ["constants-declared", Claimable(["condition", $.dict([]), _HISTORY])], ["slots-public", Claimable(["condition", $.dict([["records", "count"]]), _HISTORY])], ["gaussian-noise", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["real-arithmetic", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["solver-tolerance", Claimable(["condition", $.dict([["method", "text"], ["tolerance", "number"]]), _HISTORY])], ["time-unseen", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["exact-noise", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["exact-steps", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["rows-in-place", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["row-shape", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["machine-trusted", Claimable(["condition", $.dict([]), _HISTORY])], ["stages-published", Claimable(["condition", $.dict([]), _HISTORY])], ["samples-unseen", Claimable(["condition", $.dict([]), _HISTORY])], ["counts-one-cell", Claimable(["condition", $.dict([]), _HISTORY])], ["moments-own-norm", Claimable(["condition", $.dict([]), _HISTORY])], ["sums-carried", Claimable(["condition", $.dict([["method", "text"]]), _HISTORY])], ["sums-all-rows", Claimable(["condition", $.dict([["rows_per_person", "count"]]), _HISTORY])], ["rows-remain", Claimable(["limit", $.dict([["remaining", "count"]]), "rows of the same persons that remain"])], ["rows-may-remain", Claimable(["limit", $.dict([["rows_per_person", "count"]]), "rows of the same persons that remain: not known"])], ["hardly", Claimable(["limit", $.dict([["figure", "word"]]), _HISTORY])], ["delta-large", Claimable(["limit", $.dict([["delta", "number"], ["records", "count"]]), "\u03b4 and the number of slots"])], ["kinds-unrecorded", Claimable(["limit", $.dict([]), _LEDGER])], ["left.base", Claimable(["limit", $.dict([]), _HISTORY])], ["left.extractor", Claimable(["limit", $.dict([]), _HISTORY])], ["left.statistics", Claimable(["limit", $.dict([]), _HISTORY])], ["residue.found", Claimable(["limit", $.dict([["places", "count"]]), "the residue report"])], ["residue.unread", Claimable(["limit", $.dict([["places", "count"]]), "the residue report"])], ["model-in-use", Claimable(["notice", $.dict([["rows", "count"]])])], ["model-in-use.until", Claimable(["notice", $.dict([["rows", "count"], ["day", "day"]])])], ["model-withdrawn", Claimable(["notice", $.dict([["rows", "count"], ["day", "day"]])])], ["model-withdrawn.kept", Claimable(["notice", $.dict([["rows", "count"], ["day", "day"]])])], ["elsewhere.none", Claimable(["notice", $.dict([["places", "count"], ["kinds", "list"]]), "what the publishers hold"])], ["elsewhere.left", Claimable(["notice", $.dict([["places", "count"], ["kinds", "list"], ["left", "count"]]), "what the publishers hold"])], ["elsewhere.unknown", Claimable(["notice", $.dict([]), "what the publishers hold"])], ["backups", Claimable(["notice", $.dict([["rows", "count"], ["day", "day"]])])], ["not-covered.earlier-models", Claimable(["uncovered", $.dict([])])], ["not-covered.backups", Claimable(["uncovered", $.dict([])])], ["not-covered.storage", Claimable(["uncovered", $.dict([])])], ["not-covered.others", Claimable(["uncovered", $.dict([])])], ["not-covered.other-models", Claimable(["uncovered", $.dict([])])], ["not-covered.inference", Claimable(["uncovered", $.dict([])])], ["not-anonymous", Claimable(["uncovered", $.dict([])])], ["models", Claimable(["notice", $.dict([["models", "text"]]), "the register"])], ["purposes", Claimable(["notice", $.dict([["purposes", "text"]]), "the register"])], ["recipients", Claimable(["notice", $.dict([["recipients", "count"]]), "the register"])], ["recipients.told", Claimable(["notice", $.dict([["recipients", "count"], ["day", "day"]]), "the register"])], ["told", Claimable(["notice", $.dict([["day", "day"]]), "the register"])], ["contact", Claimable(["notice", $.dict([["contact", "text"]]), "the register"])], ["complaint", Claimable(["notice", $.dict([])])], ["complaint.to", Claimable(["notice", $.dict([["authority", "text"]]), "the register"])], ["record-kept", Claimable(["notice", $.dict([])])], ["to-do.budget", Claimable(["duty", $.dict([])])], ["to-do.total", Claimable(["duty", $.dict([])])], ["to-do.publish", Claimable(["duty", $.dict([])])], ["to-do.tell", Claimable(["duty", $.dict([])])], ["to-do.recipients", Claimable(["duty", $.dict([])])], ["to-do.withdraw", Claimable(["duty", $.dict([])])], ["to-do.backups", Claimable(["duty", $.dict([])])]]);
-sentence = $.fn("sentence", ["claim", "language"], {"language": "en"}, function (claim, language) {
+claim_sentence = $.fn("claim_sentence", ["claim", "language"], {"language": "en"}, function (claim, language) {
 let filled, key, words;
 key = $.cm(KEYS, "get", [$.ga(claim, "key")]);
 if (($.t($.is(key, null)) || $.t(!$.eq($.b.set([$.ga(claim, "values")]), $.b.set([$.ga(key, "values")]))))) {
 throw $.raised(InvalidParameter([("" + $.formatted($.slice($.ga(claim, "key"), null, 60n, null), "r", "") + " with these values is no claim that this version knows")]));
 }
-words = catalogue([language]);
-filled = $.dict((function* ($first) { for (const $v1 of $.each($first)) { let name, value; {const $v2 = $.unpack($v1, 2, -1);name = $v2[0];value = $v2[1];} yield [name, _written([value, $.gi($.ga(key, "values"), name), words])]; } })($.cm($.ga(claim, "values"), "items", [])));
+words = load_catalogue([language]);
+filled = $.dict((function* ($first) { for (const $v1 of $.each($first)) { let name, value; {const $v2 = $.unpack($v1, 2, -1);name = $v2[0];value = $v2[1];} yield [name, _format_value([value, $.gi($.ga(key, "values"), name), words])]; } })($.cm($.ga(claim, "values"), "items", [])));
 if ($.t($.ga(claim, "conditions"))) {
 $.si(filled, "if", conditions_in_words([claim, language]));
 }
-return fill([$.gi($.gi(words, "claims"), $.ga(claim, "key")), $.ga(claim, "values"), filled]);
+return fill_entry([$.gi($.gi(words, "claims"), $.ga(claim, "key")), $.ga(claim, "values"), filled]);
 });
 conditions_in_words = $.fn("conditions_in_words", ["claim", "language"], {"language": "en"}, function (claim, language) {
 let words;
-words = catalogue([language]);
-return $.b.str([$.cm($.gi(words, "and"), "join", [(function* ($first) { for (const $v3 of $.each($first)) { let name; name = $v3; yield fill([$.gi($.gi(words, "claims"), name), $.dict([]), $.dict([])]); } })($.ga(claim, "conditions"))])]);
+words = load_catalogue([language]);
+return $.b.str([$.cm($.gi(words, "and"), "join", [(function* ($first) { for (const $v3 of $.each($first)) { let name; name = $v3; yield fill_entry([$.gi($.gi(words, "claims"), name), $.dict([]), $.dict([])]); } })($.ga(claim, "conditions"))])]);
 });
-_written = $.fn("_written", ["value", "unit", "words"], {}, function (value, unit, words) {
+_format_value = $.fn("_format_value", ["value", "unit", "words"], {}, function (value, unit, words) {
 let named, when;
 if ($.t($.eq(unit, "bound"))) {
-return $.cm(shown([value]), "replace", [".", $.gi(words, "decimal")]);
+return $.cm(format_bound([value]), "replace", [".", $.gi(words, "decimal")]);
 }
 if ($.t($.eq(unit, "number"))) {
-return $.cm(brief([value, 12n]), "replace", [".", $.gi(words, "decimal")]);
+return $.cm(format_number([value, 12n]), "replace", [".", $.gi(words, "decimal")]);
 }
 if ($.t($.eq(unit, "day"))) {
-when = day(["day", value]);
+when = parse_day(["day", value]);
 named = $.dict([["day", $.b.str([$.ga(when, "day")])], ["month", $.gi($.gi(words, "months"), $.sub($.ga(when, "month"), 1n))], ["year", $.b.str([$.ga(when, "year")])]]);
-return fill([$.gi(words, "day"), $.dict([]), named]);
+return fill_entry([$.gi(words, "day"), $.dict([]), named]);
 }
 if ($.t($.eq(unit, "list"))) {
 return $.cm(", ", "join", [(function* ($first) { for (const $v4 of $.each($first)) { let one; one = $v4; yield without_quotes([one]); } })(value)]);
@@ -3126,22 +3076,22 @@ return [...(function* ($first) { for (const $v5 of $.each($first)) { let claim; 
 of_history = $.fn("of_history", ["key"], {}, function (key) {
 return $.both($.eq($.ga($.gi(KEYS, key), "needs"), _HISTORY), () => $.has($.tuple(["condition", "limit"]), $.ga($.gi(KEYS, key), "role")));
 });
-return {CATALOGUE, Claimable, Claim, _FIGURE, _ODDS, _LEDGER, _HISTORY, KEYS, sentence, conditions_in_words, _written, select_owed, of_history, catalogue, fill, InvalidParameter, Any, Mapping, without_quotes, day, brief, shown};
+return {CATALOGUE, Claimable, Claim, _FIGURE, _ODDS, _LEDGER, _HISTORY, KEYS, claim_sentence, conditions_in_words, _format_value, select_owed, of_history, fill_entry, load_catalogue, InvalidParameter, Any, Mapping, without_quotes, parse_day, format_number, format_bound};
 })();
 $.modules["reports.texts"] = (() => {
-let figure;
-const labels = $.libraries["reports.texts"]["labels"];
-const shown = $.modules["privacy.sentences"]["shown"];
-figure = $.fn("figure", ["value"], {}, function (value) {
+let format_figure;
+const page_labels = $.libraries["reports.texts"]["page_labels"];
+const format_bound = $.modules["privacy.sentences"]["format_bound"];
+format_figure = $.fn("format_figure", ["value"], {}, function (value) {
 if ($.t($.is(value, null))) {
 return "\u2013";
 }
 if ($.t($.b.isinstance([value, $.b.float]))) {
-return shown([value]);
+return format_bound([value]);
 }
 return ($.t($.b.isinstance([value, $.b.int])) ? $.cm(("" + $.formatted(value, "", ("" + ","))), "replace", [",", " "]) : $.b.str([value]));
 });
-return {figure, shown};
+return {format_figure, format_bound};
 })();
 $.modules["bounds.stopping"] = (() => {
 let gdp_stopping_log_delta, renyi_stopping_log_delta, gdp_stopping_epsilon, renyi_stopping_epsilon, _least_epsilon, _either_way;
@@ -3221,7 +3171,7 @@ return $.b.max([LEAST_LOG, $.b.min([0.0, value])]);
 return {gdp_stopping_log_delta, renyi_stopping_log_delta, gdp_stopping_epsilon, renyi_stopping_epsilon, _least_epsilon, _either_way, MARGIN, UNIT, least_safe, log_down, log_lower_tail, first_safe, LEAST_LOG, sum_up};
 })();
 $.modules["bounds.objective_perturbation"] = (() => {
-let curvature_ratio, highest_order, _minus_log_one_plus, _with, _without, _valid, zero_out_hessian, replace_hessian, several_zero_out_hessian, several_replace_hessian, weakly_convex_zero_out_hessian, weakly_convex_replace_hessian, LARGEST_KAPPA, SMOOTHING, _LOG2, flow_constant, gdp, spread, inexact_rate, inexact_gdp, _square, output_noise, block_variances, column_variances;
+let curvature_ratio, highest_order, _minus_log_one_plus, _moment_with_record, _moment_without_record, _is_jacobian_positive, zero_out_hessian, replace_hessian, several_zero_out_hessian, several_replace_hessian, weakly_convex_zero_out_hessian, weakly_convex_replace_hessian, LARGEST_KAPPA, SMOOTHING, _LOG2, flow_constant, gdp, rounded_solution_distance, inexact_rate, inexact_gdp, _square, output_noise, block_variances, column_variances;
 const math = $.libraries["math"];
 const UNIT = $.modules["bounds.arithmetic"]["UNIT"];
 const sum_up = $.modules["bounds.arithmetic"]["sum_up"];
@@ -3236,38 +3186,38 @@ return ($.t(curvature) ? $.mul($.div($.add(1n, $.mul(rows, ratio)), curvature), 
 _minus_log_one_plus = $.fn("_minus_log_one_plus", ["*terms"], {}, function (terms) {
 return $.neg($.libraries["math"].log1p([$.sub($.libraries["math"].fsum([terms]), $.mul($.mul(8n, UNIT), $.libraries["math"].fsum([$.b.map([$.b.abs, terms])])))]));
 });
-_with = $.fn("_with", ["order", "r"], {}, function (order, r) {
+_moment_with_record = $.fn("_moment_with_record", ["order", "r"], {}, function (order, r) {
 return sum_up([$.mul(order, $.libraries["math"].log1p([r])), _minus_log_one_plus([$.mul(order, r)])]);
 });
-_without = $.fn("_without", ["order", "r"], {}, function (order, r) {
+_moment_without_record = $.fn("_moment_without_record", ["order", "r"], {}, function (order, r) {
 return sum_up([$.mul($.neg($.sub(order, 1n)), $.libraries["math"].log1p([r])), _minus_log_one_plus([$.mul($.neg($.sub(order, 1n)), r)])]);
 });
-_valid = $.fn("_valid", ["order", "ratio", "below"], {"below": 0.0}, function (order, ratio, below) {
+_is_jacobian_positive = $.fn("_is_jacobian_positive", ["order", "ratio", "below"], {"below": 0.0}, function (order, ratio, below) {
 return $.both($.lt(1n, order), () => $.both($.le(0n, ratio), () => $.both($.le(0n, below), () => $.lt($.add($.mul(order, below), $.mul($.sub(order, 1n), ratio)), $.sub(1n, 1e-12)))));
 });
 zero_out_hessian = $.fn("zero_out_hessian", ["*", "order", "ratio", "rows"], {"rows": 1n}, function (order, ratio, rows) {
 let r;
 r = $.mul(rows, ratio);
-return ($.t(_valid([order, r])) ? $.div(_without([order, r]), $.sub(order, 1n)) : $.libraries["math"].inf);
+return ($.t(_is_jacobian_positive([order, r])) ? $.div(_moment_without_record([order, r]), $.sub(order, 1n)) : $.libraries["math"].inf);
 });
 replace_hessian = $.fn("replace_hessian", ["*", "order", "ratio", "rows"], {"rows": 1n}, function (order, ratio, rows) {
 let r;
 r = $.mul(rows, ratio);
-if (!$.t(_valid([order, r]))) {
+if (!$.t(_is_jacobian_positive([order, r]))) {
 return $.libraries["math"].inf;
 }
 if (($.t($.lt(1n, rows)) && $.t($.lt(1n, $.mul($.mul(order, r), r))))) {
-return sum_up([$.div($.mul($.mul(order, r), r), 2n), $.div(_without([order, r]), $.sub(order, 1n))]);
+return sum_up([$.div($.mul($.mul(order, r), r), 2n), $.div(_moment_without_record([order, r]), $.sub(order, 1n))]);
 }
 return $.mul($.div(_minus_log_one_plus([$.div($.mul($.mul($.mul($.neg(order), $.sub(order, 1n)), r), r), $.add(1n, r))]), $.sub(order, 1n)), $.add(1n, 1e-12));
 });
 several_zero_out_hessian = $.fn("several_zero_out_hessian", ["*", "order", "ratio", "rows"], {"rows": 1n}, function (order, ratio, rows) {
 let r;
 r = $.mul(rows, ratio);
-if (!$.t(_valid([order, r]))) {
+if (!$.t(_is_jacobian_positive([order, r]))) {
 return $.libraries["math"].inf;
 }
-return $.b.max([$.div(_without([order, r]), $.sub(order, 1n)), $.mul($.div($.mul($.mul(order, r), r), 2n), $.add(1n, $.mul(4n, UNIT)))]);
+return $.b.max([$.div(_moment_without_record([order, r]), $.sub(order, 1n)), $.mul($.div($.mul($.mul(order, r), r), 2n), $.add(1n, $.mul(4n, UNIT)))]);
 });
 several_replace_hessian = $.fn("several_replace_hessian", ["*", "order", "ratio", "rows"], {"rows": 1n}, function (order, ratio, rows) {
 let single;
@@ -3275,21 +3225,21 @@ single = several_zero_out_hessian([], {"order": order, "ratio": ratio, "rows": r
 return ($.t($.lt(single, $.libraries["math"].inf)) ? sum_up([$.div($.mul(order, $.pow($.mul(rows, ratio), 2n)), 2n), single]) : $.libraries["math"].inf);
 });
 weakly_convex_zero_out_hessian = $.fn("weakly_convex_zero_out_hessian", ["*", "order", "ratio", "below"], {}, function (order, ratio, below) {
-if (!$.t(_valid([order, ratio, below]))) {
+if (!$.t(_is_jacobian_positive([order, ratio, below]))) {
 return $.libraries["math"].inf;
 }
-return $.div($.b.max([(function* ($first) { for (const $v1 of $.each($first)) { let h; h = $v1; for (const $v2 of $.each($.tuple([ratio, $.neg(below)]))) { let r; r = $v2; yield h([order, r]); }} })($.tuple([_with, _without]))]), $.sub(order, 1n));
+return $.div($.b.max([(function* ($first) { for (const $v1 of $.each($first)) { let h; h = $v1; for (const $v2 of $.each($.tuple([ratio, $.neg(below)]))) { let r; r = $v2; yield h([order, r]); }} })($.tuple([_moment_with_record, _moment_without_record]))]), $.sub(order, 1n));
 });
 weakly_convex_replace_hessian = $.fn("weakly_convex_replace_hessian", ["*", "order", "ratio", "below"], {}, function (order, ratio, below) {
 let opposite, q, rest;
-if (!$.t(_valid([order, ratio, below]))) {
+if (!$.t(_is_jacobian_positive([order, ratio, below]))) {
 return $.libraries["math"].inf;
 }
 {const $v3 = [order, $.sub(order, 1n)];q = $v3[0];rest = $v3[1];}
 opposite = $.fn("opposite", ["second", "first"], {}, function (second, first) {
 return sum_up([$.mul(q, $.libraries["math"].log1p([second])), $.mul($.neg(rest), $.libraries["math"].log1p([first])), _minus_log_one_plus([$.mul(q, second), $.mul($.neg(rest), first)])]);
 });
-return $.mul($.div($.b.max([$.add(_with([q, ratio]), _without([q, ratio])), $.add(_with([q, $.neg(below)]), _without([q, $.neg(below)])), opposite([ratio, $.neg(below)]), opposite([$.neg(below), ratio])]), rest), $.add(1n, $.mul(4n, UNIT)));
+return $.mul($.div($.b.max([$.add(_moment_with_record([q, ratio]), _moment_without_record([q, ratio])), $.add(_moment_with_record([q, $.neg(below)]), _moment_without_record([q, $.neg(below)])), opposite([ratio, $.neg(below)]), opposite([$.neg(below), ratio])]), rest), $.add(1n, $.mul(4n, UNIT)));
 });
 LARGEST_KAPPA = 0.25;
 SMOOTHING = 12.0;
@@ -3311,7 +3261,7 @@ shift = $.div(lipschitz, noise);
 kappa = ($.t(ratio) ? $.mul($.div(ratio, shift), $.add(1n, $.mul(4n, UNIT))) : 0.0);
 return $.mul($.mul($.mul($.mul($.mul(rows, worlds), $.libraries["math"].sqrt([blocks])), shift), flow_constant([], {"kappa": kappa})), $.add(1n, $.mul(8n, UNIT)));
 });
-spread = $.fn("spread", ["*", "gradient_tolerance", "strong_convexity", "grid", "dimension"], {}, function (gradient_tolerance, strong_convexity, grid, dimension) {
+rounded_solution_distance = $.fn("rounded_solution_distance", ["*", "gradient_tolerance", "strong_convexity", "grid", "dimension"], {}, function (gradient_tolerance, strong_convexity, grid, dimension) {
 return $.mul($.add($.div($.mul(2n, gradient_tolerance), strong_convexity), $.mul(grid, $.libraries["math"].sqrt([dimension]))), $.add(1n, $.mul(8n, UNIT)));
 });
 inexact_rate = $.fn("inexact_rate", ["*", "spread", "output_noise"], {}, function (spread, output_noise) {
@@ -3344,7 +3294,7 @@ let hot;
 hot = $.b.iter([block_variances([], {"categories": [...(function* ($first) { for (const $v9 of $.each($first)) { let k; k = $v9; if (!$.t(k)) continue; yield k; } })(blocks)], "constant": false})]);
 return $.b.tuple([(function* ($first) { for (const $v10 of $.each($first)) { let k; k = $v10; for (const $v11 of $.each(($.t(k) ? $.mul($.tuple([$.b.next([hot])]), k) : $.tuple([1.0])))) { let v; v = $v11; yield v; }} })(blocks)]);
 });
-return {curvature_ratio, highest_order, _minus_log_one_plus, _with, _without, _valid, zero_out_hessian, replace_hessian, several_zero_out_hessian, several_replace_hessian, weakly_convex_zero_out_hessian, weakly_convex_replace_hessian, LARGEST_KAPPA, SMOOTHING, _LOG2, flow_constant, gdp, spread, inexact_rate, inexact_gdp, _square, output_noise, block_variances, column_variances, UNIT, sum_up};
+return {curvature_ratio, highest_order, _minus_log_one_plus, _moment_with_record, _moment_without_record, _is_jacobian_positive, zero_out_hessian, replace_hessian, several_zero_out_hessian, several_replace_hessian, weakly_convex_zero_out_hessian, weakly_convex_replace_hessian, LARGEST_KAPPA, SMOOTHING, _LOG2, flow_constant, gdp, rounded_solution_distance, inexact_rate, inexact_gdp, _square, output_noise, block_variances, column_variances, UNIT, sum_up};
 })();
 $.modules["bounds.gaussian"] = (() => {
 let _HALF, _GAUSS, _SQRT2, _SQRT_HALF_PI, _LOG_SQRT_2PI, _mills, _mills_slope, gdp_log_delta, gdp_epsilon, gdp_for, gdp_advantage, renyi_advantage, rate_advantage;
@@ -3506,14 +3456,14 @@ const EditCounts = $.modules["records.counts"]["EditCounts"];
 return {EditCounts, NO_EDITS};
 })();
 $.modules["losses.clipped"] = (() => {
-let Clipped, clip;
+let Clipped, clip_loss;
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const replace = $.libraries["dataclasses"]["replace"];
 const Any = $.libraries["typing"]["Any"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const scale = $.modules["errors"]["scale"];
+const check_scale = $.modules["errors"]["check_scale"];
 const ONE_DIRECTION = $.modules["losses.base"]["ONE_DIRECTION"];
 const Loss = $.modules["losses.base"]["Loss"];
 const LossConstants = $.modules["losses.base"]["LossConstants"];
@@ -3526,7 +3476,7 @@ $ns.curving = ONE_DIRECTION;
 $ns.twice_differentiable = false;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 $.sup(Clipped, self, "__post_init__")([]);
-$.cm($.b.object, "__setattr__", [self, "limit", scale(["limit", $.ga(self, "limit")])]);
+$.cm($.b.object, "__setattr__", [self, "limit", check_scale(["limit", $.ga(self, "limit")])]);
 $.cm($.b.object, "__setattr__", [self, "label_kind", $.ga($.ga(self, "base"), "label_kind")]);
 return null;
 });
@@ -3540,9 +3490,9 @@ $ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
 return $.dict([["name", $.ga(self, "name")], ["base", $.cm($.ga(self, "base"), "to_dict", [])], ["limit", $.ga(self, "limit")]]);
 });
 }), [["base", () => ["is", Any]], ["limit", () => ["is", $.b.float]]], {frozen: true});
-clip = $.fn("clip", ["loss", "limit"], {}, function (loss, limit) {
+clip_loss = $.fn("clip_loss", ["loss", "limit"], {}, function (loss, limit) {
 let clipped, network;
-limit = scale(["limit", limit]);
+limit = check_scale(["limit", limit]);
 clipped = loss;
 if ($.t($.b.hasattr([loss, "clip"]))) {
 network = replace([clipped], {"clip": limit});
@@ -3559,7 +3509,7 @@ throw $.raised(InvalidParameter([("" + "the " + $.formatted($.ga(loss, "name"), 
 }
 return Clipped([], {"radius": $.ga(loss, "radius"), "base": loss, "limit": limit});
 });
-return {Clipped, clip, ClassVar, ONE_DIRECTION, Any, Loss, InvalidParameter, AssumptionViolated, replace, scale, LossConstants};
+return {Clipped, clip_loss, ClassVar, ONE_DIRECTION, Any, Loss, InvalidParameter, AssumptionViolated, replace, check_scale, LossConstants};
 })();
 $.modules["losses.linear"] = (() => {
 let Linear;
@@ -3613,8 +3563,8 @@ const dataclass = $.libraries["dataclasses"]["dataclass"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const ONE_DIRECTION = $.modules["losses.base"]["ONE_DIRECTION"];
 const LossConstants = $.modules["losses.base"]["LossConstants"];
-const OfClasses = $.modules["losses.base"]["OfClasses"];
-OneVsRest = $.dataclass($.cls("OneVsRest", [OfClasses], ($ns) => {
+const MulticlassLoss = $.modules["losses.base"]["MulticlassLoss"];
+OneVsRest = $.dataclass($.cls("OneVsRest", [MulticlassLoss], ($ns) => {
 $ns.name = "one-vs-rest";
 $ns.curving = ONE_DIRECTION;
 $ns.blocks = $.property($.fn("blocks", ["self"], {}, function (self) {
@@ -3627,13 +3577,13 @@ $ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
 return $.mul($.ga(self, "classes"), $.libraries["math"].log([2n]));
 }));
 }), [], {frozen: true});
-return {OneVsRest, ClassVar, ONE_DIRECTION, OfClasses, LossConstants};
+return {OneVsRest, ClassVar, ONE_DIRECTION, MulticlassLoss, LossConstants};
 })();
 $.modules["losses.pseudo_huber"] = (() => {
 let PseudoHuber;
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
-const scale = $.modules["errors"]["scale"];
+const check_scale = $.modules["errors"]["check_scale"];
 const ONE_DIRECTION = $.modules["losses.base"]["ONE_DIRECTION"];
 const Loss = $.modules["losses.base"]["Loss"];
 const LossConstants = $.modules["losses.base"]["LossConstants"];
@@ -3644,7 +3594,7 @@ $ns.label_kind = "target";
 $ns.curving = ONE_DIRECTION;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 $.sup(PseudoHuber, self, "__post_init__")([]);
-$.cm($.b.object, "__setattr__", [self, "delta", scale(["delta", $.ga(self, "delta")])]);
+$.cm($.b.object, "__setattr__", [self, "delta", check_scale(["delta", $.ga(self, "delta")])]);
 return null;
 });
 $ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
@@ -3657,7 +3607,7 @@ residual = $.sub(scores, $.gi(labels, $.tuple([$.ellipsis, null])));
 return $.add($.gi(labels, $.tuple([$.ellipsis, null])), $.div($.sub($.cm(xp, "abs", [$.add(residual, edge)]), $.cm(xp, "abs", [$.sub(residual, edge)])), 2n));
 });
 }), [["delta", () => ["is", $.b.float]]], {frozen: true});
-return {PseudoHuber, ClassVar, ONE_DIRECTION, Loss, scale, LossConstants};
+return {PseudoHuber, ClassVar, ONE_DIRECTION, Loss, check_scale, LossConstants};
 })();
 $.modules["losses.sigmoid"] = (() => {
 let Sigmoid;
@@ -3688,8 +3638,8 @@ const dataclass = $.libraries["dataclasses"]["dataclass"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const SEVERAL_DIRECTIONS = $.modules["losses.base"]["SEVERAL_DIRECTIONS"];
 const LossConstants = $.modules["losses.base"]["LossConstants"];
-const OfClasses = $.modules["losses.base"]["OfClasses"];
-Softmax = $.dataclass($.cls("Softmax", [OfClasses], ($ns) => {
+const MulticlassLoss = $.modules["losses.base"]["MulticlassLoss"];
+Softmax = $.dataclass($.cls("Softmax", [MulticlassLoss], ($ns) => {
 $ns.name = "softmax";
 $ns.curving = SEVERAL_DIRECTIONS;
 $ns.constants = $.property($.fn("constants", ["self"], {}, function (self) {
@@ -3702,7 +3652,7 @@ $ns.gap_at_zero = $.property($.fn("gap_at_zero", ["self"], {}, function (self) {
 return $.libraries["math"].log([$.ga(self, "classes")]);
 }));
 }), [], {frozen: true});
-return {Softmax, ClassVar, SEVERAL_DIRECTIONS, OfClasses, LossConstants};
+return {Softmax, ClassVar, SEVERAL_DIRECTIONS, MulticlassLoss, LossConstants};
 })();
 $.modules["losses.squared"] = (() => {
 let Squared;
@@ -3729,8 +3679,8 @@ const dataclass = $.libraries["dataclasses"]["dataclass"];
 const Any = $.libraries["typing"]["Any"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const real = $.modules["errors"]["real"];
-const scale = $.modules["errors"]["scale"];
+const check_real = $.modules["errors"]["check_real"];
+const check_scale = $.modules["errors"]["check_scale"];
 const Loss = $.modules["losses.base"]["Loss"];
 const LossConstants = $.modules["losses.base"]["LossConstants"];
 TanhNetwork = $.dataclass($.cls("TanhNetwork", [Loss], ($ns) => {
@@ -3744,11 +3694,11 @@ given = $.ga(self, "outer_weights");
 if (($.t($.b.isinstance([given, $.b.str])) || !$.t($.b.hasattr([given, "__iter__"])))) {
 throw $.raised(InvalidParameter(["must be a sequence of numbers, one per hidden unit"], {"outer_weights": given}));
 }
-weights = $.b.tuple([(function* ($first) { for (const $v1 of $.each($first)) { let weight; weight = $v1; yield real(["outer_weights", weight]); } })(given)]);
+weights = $.b.tuple([(function* ($first) { for (const $v1 of $.each($first)) { let weight; weight = $v1; yield check_real(["outer_weights", weight]); } })(given)]);
 if (!$.t($.b.any([weights]))) {
 throw $.raised(InvalidParameter(["must hold a number other than 0; else \u2113 is constant"], {"outer_weights": weights}));
 }
-scale(["the norm of outer_weights", $.libraries["math"].hypot([...$.each(weights)])]);
+check_scale(["the norm of outer_weights", $.libraries["math"].hypot([...$.each(weights)])]);
 $.cm($.b.object, "__setattr__", [self, "outer_weights", weights]);
 return null;
 });
@@ -3770,10 +3720,10 @@ place = ($.t($.b.hasattr([scores, "device"])) ? $.dict([["device", $.ga(scores, 
 return $.cm(xp, "concatenate", [[...(function* ($first) { for (const $v2 of $.each($first)) { let weight; weight = $v2; yield $.cm(xp, "full", [$.tuple([1n]), weight], {"dtype": $.ga(scores, "dtype"), ...$.named(place)}); } })($.ga(self, "outer_weights"))]]);
 });
 }), [["outer_weights", () => ["of", $.b.tuple, ["is", $.b.float]]]], {frozen: true});
-return {TanhNetwork, ClassVar, Loss, scale, InvalidParameter, real, Any, LossConstants};
+return {TanhNetwork, ClassVar, Loss, check_scale, InvalidParameter, check_real, Any, LossConstants};
 })();
 $.modules["losses.weighted"] = (() => {
-let _PRODUCT, Weighted, weigh;
+let _PRODUCT, Weighted, with_class_weights;
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const replace = $.libraries["dataclasses"]["replace"];
@@ -3781,7 +3731,7 @@ const Any = $.libraries["typing"]["Any"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const scale = $.modules["errors"]["scale"];
+const check_scale = $.modules["errors"]["check_scale"];
 const Loss = $.modules["losses.base"]["Loss"];
 const LossConstants = $.modules["losses.base"]["LossConstants"];
 _PRODUCT = $.add(1n, $.pow(2.0, $.neg(22n)));
@@ -3795,7 +3745,7 @@ $ns.twice_differentiable = true;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 let fact;
 $.sup(Weighted, self, "__post_init__")([]);
-$.cm($.b.object, "__setattr__", [self, "weights", $.b.tuple([(function* ($first) { for (const $v1 of $.each($first)) { let weight; weight = $v1; yield scale(["weight", weight]); } })($.ga(self, "weights"))])]);
+$.cm($.b.object, "__setattr__", [self, "weights", $.b.tuple([(function* ($first) { for (const $v1 of $.each($first)) { let weight; weight = $v1; yield check_scale(["weight", weight]); } })($.ga(self, "weights"))])]);
 for (const $v2 of $.each($.tuple(["label_kind", "curving", "twice_differentiable"]))) {
 fact = $v2;
 $.cm($.b.object, "__setattr__", [self, fact, $.b.getattr([$.ga(self, "base"), fact])]);
@@ -3827,7 +3777,7 @@ $ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
 return $.dict([["name", $.ga(self, "name")], ["base", $.cm($.ga(self, "base"), "to_dict", [])], ["weights", $.b.list([$.ga(self, "weights")])]]);
 });
 }), [["base", () => ["is", Any]], ["weights", () => ["of", $.b.tuple, ["is", $.b.float]]]], {frozen: true});
-weigh = $.fn("weigh", ["loss", "weights"], {}, function (loss, weights) {
+with_class_weights = $.fn("with_class_weights", ["loss", "weights"], {}, function (loss, weights) {
 let classes, given;
 if ($.t($.b.isinstance([loss, Weighted]))) {
 throw $.raised(InvalidParameter(["the loss has weights already; weigh its base by the products"]));
@@ -3836,7 +3786,7 @@ classes = $.cm($.dict([["binary", 2n], ["class", $.ga(loss, "outputs")]]), "get"
 if (($.t($.is(classes, null)) || $.t(!$.eq($.cm(loss, "dimension", [1n]), $.ga(loss, "outputs"))))) {
 throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga(loss, "name"), "", "") + " loss is no linear model of classes, so there are no classes to weigh")]));
 }
-given = $.b.tuple([(function* ($first) { for (const $v3 of $.each($first)) { let weight; weight = $v3; yield scale(["weight", weight]); } })(weights)]);
+given = $.b.tuple([(function* ($first) { for (const $v3 of $.each($first)) { let weight; weight = $v3; yield check_scale(["weight", weight]); } })(weights)]);
 if ($.t(!$.eq($.b.len([given]), classes))) {
 throw $.raised(InvalidParameter([("" + $.formatted($.b.len([given]), "", "") + " weights were given for " + $.formatted(classes, "", "") + " classes; give one for each")]));
 }
@@ -3845,31 +3795,31 @@ return loss;
 }
 return Weighted([], {"radius": $.ga(loss, "radius"), "base": loss, "weights": given});
 });
-return {_PRODUCT, Weighted, weigh, ClassVar, Any, Loss, InvalidParameter, scale, AssumptionViolated, replace, LossConstants};
+return {_PRODUCT, Weighted, with_class_weights, ClassVar, Any, Loss, InvalidParameter, check_scale, AssumptionViolated, replace, LossConstants};
 })();
 $.modules["reports.certificate_page"] = (() => {
-let QUESTIONS, ABOUT, UNITS, COMMANDS, TITLES, STATED, paper, _block, _lines, _claimed, title_of, _head, _said, _stated, _request, _tables, _evidence, audit_name, _foot, _moment, _number, _quoted, _filled;
+let QUESTIONS, ABOUT, UNITS, COMMANDS, TITLES, STATED, certificate_blocks, _block, _lines, _group_sentences, title_of, _head_blocks, _first_page, _stated, _request_blocks, _table_blocks, _evidence_blocks, audit_name, _foot_text, _format_moment, _format_number, _quoted, _fill_label;
 const Mapping = $.libraries["collections.abc"]["Mapping"];
 const Any = $.libraries["typing"]["Any"];
 const KEYS = $.modules["evidence.claims"]["KEYS"];
 const Claim = $.modules["evidence.claims"]["Claim"];
-const sentence = $.modules["evidence.claims"]["sentence"];
-const fill = $.modules["privacy.sentences"]["fill"];
+const claim_sentence = $.modules["evidence.claims"]["claim_sentence"];
+const fill_entry = $.modules["privacy.sentences"]["fill_entry"];
 const without_quotes = $.modules["privacy.sentences"]["without_quotes"];
-const figure = $.modules["reports.texts"]["figure"];
-const labels = $.libraries["reports.texts"]["labels"];
+const format_figure = $.modules["reports.texts"]["format_figure"];
+const page_labels = $.libraries["reports.texts"]["page_labels"];
 QUESTIONS = $.dict([["used", "Was the record ever in the data? (a record against no record)"], ["which", "Was it this content or another? (two records, one of which was there)"]]);
 ABOUT = $.dict([["erased.later", "what was erased, from every model since"], ["erased.all", "what was erased, from all models ever published"], ["erased.before", "what was erased, from all models so far"], ["replaced.later", "the content before the rectification, from every model since"], ["replaced.all", "the content before the rectification, from all models ever published"], ["replaced.before", "the content before the rectification, from all models so far"], ["present.one", "a record still there, from the last model alone"], ["present.all", "a record still there, from all models"]]);
 UNITS = $.dict([["record", "{text}, each record another person's"], ["person", "{text}, all rows of a person, at most {n}"], ["row", "{text}, each row by itself"]]);
 COMMANDS = $.dict([["to-do.budget", "relearn STORE"], ["to-do.total", "relearn STORE"], ["to-do.publish", "publish STORE"], ["to-do.tell", "register letter STORE REQUEST; register inform STORE REQUEST"], ["to-do.recipients", "register recipients STORE REQUEST --count N"], ["to-do.withdraw", "publish-to STORE"], ["to-do.backups", "register backups STORE REQUEST --until DAY"]]);
 TITLES = $.dict([["erased", "Erasure certificate"], ["restricted", "Restriction certificate"], ["lifted", "Certificate of a lifted restriction"]]);
 STATED = $.tuple(["models", "purposes", "contact", "complaint.to"]);
-paper = $.fn("paper", ["certificate", "code"], {}, function (certificate, code) {
+certificate_blocks = $.fn("certificate_blocks", ["certificate", "code"], {}, function (certificate, code) {
 let open_, told, words;
-words = labels([code]);
-told = _claimed([$.gi(certificate, "claims"), code]);
+words = page_labels([code]);
+told = _group_sentences([$.gi(certificate, "claims"), code]);
 open_ = $.either(!$.eq($.gi($.gi(certificate, "action"), "status"), "published"), () => $.b.any([(function* ($first) { for (const $v1 of $.each($first)) { let claim; claim = $v1; yield $.eq($.gi(claim, "key"), "residue.found"); } })($.gi(certificate, "claims"))]));
-return [...$.each(_head([certificate, words])), ...$.each(_said([words, told], {"warning": open_})), ...$.each(_stated([certificate, words, $.gi(told, "stated")])), ...$.each(_request([certificate, words])), _block(["annex", $.gi(words, "Annex: the figures, what they rest on, and how to check them")]), ...$.each(_tables([$.gi(certificate, "claims"), words, code])), _block(["heading", $.gi(words, "Assumptions")]), _lines(["list", $.gi(told, "condition")]), ...$.each(_evidence([certificate, words])), _block(["footer", _foot([certificate, words])])];
+return [...$.each(_head_blocks([certificate, words])), ...$.each(_first_page([words, told], {"warning": open_})), ...$.each(_stated([certificate, words, $.gi(told, "stated")])), ...$.each(_request_blocks([certificate, words])), _block(["annex", $.gi(words, "Annex: the figures, what they rest on, and how to check them")]), ...$.each(_table_blocks([$.gi(certificate, "claims"), words, code])), _block(["heading", $.gi(words, "Assumptions")]), _lines(["list", $.gi(told, "condition")]), ...$.each(_evidence_blocks([certificate, words])), _block(["footer", _foot_text([certificate, words])])];
 });
 _block = $.fn("_block", ["kind", "text"], {}, function (kind, text) {
 return $.dict([["kind", kind], ["text", text]]);
@@ -3877,14 +3827,14 @@ return $.dict([["kind", kind], ["text", text]]);
 _lines = $.fn("_lines", ["kind", "lines"], {}, function (kind, lines) {
 return $.dict([["kind", kind], ["lines", [...(function* ($first) { for (const $v2 of $.each($first)) { let line; line = $v2; yield ($.t($.b.isinstance([line, $.b.str])) ? [line] : line); } })(lines)]]]);
 });
-_claimed = $.fn("_claimed", ["claims", "code"], {}, function (claims, code) {
+_group_sentences = $.fn("_group_sentences", ["claims", "code"], {}, function (claims, code) {
 let claim, kind, one, text, told;
 told = $.dict((function* ($first) { for (const $v3 of $.each($first)) { let kind; kind = $v3; yield [kind, []]; } })($.tuple(["plain", "notice", "condition", "uncovered", "duty", "stated"])));
 for (const $v4 of $.each(claims)) {
 one = $v4;
 claim = Claim([$.gi(one, "key"), $.gi(one, "values"), $.b.tuple([$.gi(one, "conditions")])]);
 kind = ($.t($.has(STATED, $.ga(claim, "key"))) ? "stated" : $.ga($.gi(KEYS, $.ga(claim, "key")), "role"));
-text = sentence([claim, code]);
+text = claim_sentence([claim, code]);
 if ($.t($.eq(kind, "duty"))) {
 text = [("" + $.formatted(text, "", "") + " ("), ("" + "noisygd-delete " + $.formatted($.gi(COMMANDS, $.ga(claim, "key")), "", "")), ")"];
 }
@@ -3902,14 +3852,14 @@ return $.gi(TITLES, "lifted");
 }
 return $.gi(TITLES, ($.t($.is($.cm(notices, "get", ["set_aside"]), null)) ? "erased" : "restricted"));
 });
-_head = $.fn("_head", ["certificate", "words"], {}, function (certificate, words) {
+_head_blocks = $.fn("_head_blocks", ["certificate", "words"], {}, function (certificate, words) {
 let identity, named, who;
 identity = $.gi(certificate, "identity");
 named = $.gi(identity, "controller");
 who = ($.t($.is(named, null)) ? $.gi(words, "Controller not named") : _quoted([named, words]));
-return [_block(["title", $.gi(words, title_of([certificate]))]), _lines(["lead", [("" + $.formatted(who, "", "") + " \u00b7 " + $.formatted($.gi(words, "issued"), "", "") + " " + $.formatted(_moment([$.gi(identity, "issued"), words]), "", "")), $.gi(identity, "certificate_id")]])];
+return [_block(["title", $.gi(words, title_of([certificate]))]), _lines(["lead", [("" + $.formatted(who, "", "") + " \u00b7 " + $.formatted($.gi(words, "issued"), "", "") + " " + $.formatted(_format_moment([$.gi(identity, "issued"), words]), "", "")), $.gi(identity, "certificate_id")]])];
 });
-_said = $.fn("_said", ["words", "told", "*", "warning"], {}, function (words, told, warning) {
+_first_page = $.fn("_first_page", ["words", "told", "*", "warning"], {}, function (words, told, warning) {
 let guessing;
 guessing = [$.gi(words, "Guessing is right 50 times in 100.")];
 return [_block(["heading", $.gi(words, "In plain words")]), _lines([($.t(warning) ? "warning" : "box"), [...$.each($.gi(told, "plain")), ...$.each((function* ($first) { for (const $v5 of $.each($first)) { let one; one = $v5; if (!$.t(!$.has($.gi(told, "plain"), one))) continue; yield one; } })(guessing))]]), _block(["heading", $.gi(words, "What to do next")]), _lines(["list", $.gi(told, "duty")]), _block(["heading", $.gi(words, "For the person concerned")]), _lines(["list", $.gi(told, "notice")]), _block(["heading", $.gi(words, "Not covered")]), _lines(["list", $.gi(told, "uncovered")])];
@@ -3930,16 +3880,16 @@ $.cm(found, "append", [("" + $.formatted(_quoted([$.gi(place, "place"), words]),
 }
 for (const $v8 of $.each($.gi(evidence, "audit"))) {
 result = $v8;
-{const $v9 = [_number([$.gi(result, "measured_lower_bound"), words]), _number([$.gi(result, "claimed_advantage"), words])];low = $v9[0];high = $v9[1];}
-measured = _filled([$.gi(words, "advantage measured at least {n}, compared with {n2}")], {"n": low, "n2": high});
+{const $v9 = [_format_number([$.gi(result, "measured_lower_bound"), words]), _format_number([$.gi(result, "claimed_advantage"), words])];low = $v9[0];high = $v9[1];}
+measured = _fill_label([$.gi(words, "advantage measured at least {n}, compared with {n2}")], {"n": low, "n2": high});
 $.cm(found, "append", [("" + $.formatted($.gi(words, "audit"), "", "") + " " + $.formatted(_quoted([audit_name([$.gi(result, "name"), words]), words]), "", "") + ": " + $.formatted(measured, "", ""))]);
 }
 return [_block(["heading", $.gi(words, "In the operator's words, which nothing here checks")]), _lines(["stated", found])];
 });
-_request = $.fn("_request", ["certificate", "words"], {}, function (certificate, words) {
+_request_blocks = $.fn("_request_blocks", ["certificate", "words"], {}, function (certificate, words) {
 let action, edited, missing, received, request, rows, token, told;
 {const $v10 = [$.gi(certificate, "request"), $.gi(certificate, "action")];request = $v10[0];action = $v10[1];}
-edited = ("" + $.formatted(_moment([$.cm(request, "get", ["edited"]), words]), "", "") + ": " + $.formatted($.sub($.gi(request, "rows"), $.gi(request, "replaced")), "", "") + " " + $.formatted($.gi(words, "deleted"), "", ""));
+edited = ("" + $.formatted(_format_moment([$.cm(request, "get", ["edited"]), words]), "", "") + ": " + $.formatted($.sub($.gi(request, "rows"), $.gi(request, "replaced")), "", "") + " " + $.formatted($.gi(words, "deleted"), "", ""));
 if ($.t($.gi(request, "replaced"))) {
 edited = ("" + $.formatted(edited, "", "") + ", " + $.formatted($.gi(request, "replaced"), "", "") + " " + $.formatted($.gi(words, "replaced (rectification)"), "", ""));
 }
@@ -3948,12 +3898,12 @@ edited = ("" + $.formatted(edited, "", "") + ", " + $.formatted($.gi(request, "i
 }
 received = $.cm(request, "get", ["received"]);
 token = $.gi(request, "request_id");
-missing = [_filled([$.gi(words, "not stated by the operator; state it with: {text}")], {"text": ""}), "noisygd-delete certificate --received TIME"];
-rows = [[$.gi(words, "Request"), ($.t($.is(token, null)) ? $.gi(words, "no request id was given") : _quoted([token, words]))], [$.gi(words, "Received"), ($.t($.is(received, null)) ? missing : _moment([received, words]))], [$.gi(words, "Rows edited"), edited], [$.gi(words, "Model without them published"), _moment([$.cm(request, "get", ["served"]), words])], [$.gi(words, "Status"), $.gi(words, $.gi(action, "status"))], [$.gi(words, "Release"), ($.t($.is($.gi(action, "release"), null)) ? $.gi(words, "none") : $.b.str([$.gi(action, "release")]))], [$.gi(words, "Model before"), $.either($.cm(action, "get", ["model_before_sha256"]), () => "\u2013")], [$.gi(words, "Model after"), $.either($.cm(action, "get", ["model_after_sha256"]), () => "\u2013")]];
+missing = [_fill_label([$.gi(words, "not stated by the operator; state it with: {text}")], {"text": ""}), "noisygd-delete certificate --received TIME"];
+rows = [[$.gi(words, "Request"), ($.t($.is(token, null)) ? $.gi(words, "no request id was given") : _quoted([token, words]))], [$.gi(words, "Received"), ($.t($.is(received, null)) ? missing : _format_moment([received, words]))], [$.gi(words, "Rows edited"), edited], [$.gi(words, "Model without them published"), _format_moment([$.cm(request, "get", ["served"]), words])], [$.gi(words, "Status"), $.gi(words, $.gi(action, "status"))], [$.gi(words, "Release"), ($.t($.is($.gi(action, "release"), null)) ? $.gi(words, "none") : $.b.str([$.gi(action, "release")]))], [$.gi(words, "Model before"), $.either($.cm(action, "get", ["model_before_sha256"]), () => "\u2013")], [$.gi(words, "Model after"), $.either($.cm(action, "get", ["model_after_sha256"]), () => "\u2013")]];
 told = [...(function* ($first) { for (const $v11 of $.each($first)) { let name, value; {const $v12 = $.unpack($v11, 2, -1);name = $v12[0];value = $v12[1];} yield [name, ($.t($.b.isinstance([value, $.b.str])) ? [value] : value)]; } })(rows)];
 return [_block(["heading", $.gi(words, "Request and action")]), $.dict([["kind", "facts"], ["rows", told]])];
 });
-_tables = $.fn("_tables", ["claims", "words", "code"], {}, function (claims, words, code) {
+_table_blocks = $.fn("_table_blocks", ["claims", "words", "code"], {}, function (claims, words, code) {
 let about, blocks, cells, claim, ever, first, found, group, head, only, question, rows, unit, values;
 found = $.dict([]);
 for (const $v13 of $.each(claims)) {
@@ -3966,36 +3916,36 @@ blocks = [_block(["heading", $.gi(words, "Guarantees")])];
 for (const $v14 of $.each($.cm(found, "items", []))) {
 {const $v15 = $.unpack($v14, 2, -1);question = $v15[0];group = $v15[1];}
 first = $.gi($.gi(group, 0n), "values");
-head = [$.gi(words, "About"), $.gi(words, "right, of 100"), ("" + "\u03b5, \u03b4 = " + $.formatted(_number([$.gi(first, "delta"), words]), "", "")), ("" + "\u03bc, " + $.formatted($.gi(words, "Gaussian"), "", ""))];
+head = [$.gi(words, "About"), $.gi(words, "right, of 100"), ("" + "\u03b5, \u03b4 = " + $.formatted(_format_number([$.gi(first, "delta"), words]), "", "")), ("" + "\u03bc, " + $.formatted($.gi(words, "Gaussian"), "", ""))];
 if ($.t(!$.is($.gi(first, "order"), null))) {
-$.cm(head, "append", [("" + $.formatted($.gi(words, "R\u00e9nyi"), "", "") + " \u03b5, q = " + $.formatted(_number([$.gi(first, "order"), words]), "", ""))]);
+$.cm(head, "append", [("" + $.formatted($.gi(words, "R\u00e9nyi"), "", "") + " \u03b5, q = " + $.formatted(_format_number([$.gi(first, "order"), words]), "", ""))]);
 }
 rows = [];
 for (const $v16 of $.each(group)) {
 claim = $v16;
 values = $.gi(claim, "values");
-cells = [$.b.str([$.gi(values, "of_hundred")]), _number([$.gi(values, "epsilon"), words]), _number([$.gi(values, "gdp"), words])];
+cells = [$.b.str([$.gi(values, "of_hundred")]), _format_number([$.gi(values, "epsilon"), words]), _format_number([$.gi(values, "gdp"), words])];
 if ($.t(!$.is($.gi(first, "order"), null))) {
-$.cm(cells, "append", [_number([$.gi(values, "renyi"), words])]);
+$.cm(cells, "append", [_format_number([$.gi(values, "renyi"), words])]);
 }
-unit = _filled([$.gi(words, $.gi(UNITS, $.gi(values, "unit")))], {"text": $.gi(values, "worlds"), "n": $.b.str([$.gi(values, "rows_per_person")])});
-only = $.cm("; ", "join", [(function* ($first) { for (const $v17 of $.each($first)) { let name; name = $v17; yield sentence([Claim([name, $.dict([])]), code]); } })($.gi(claim, "conditions"))]);
+unit = _fill_label([$.gi(words, $.gi(UNITS, $.gi(values, "unit")))], {"text": $.gi(values, "worlds"), "n": $.b.str([$.gi(values, "rows_per_person")])});
+only = $.cm("; ", "join", [(function* ($first) { for (const $v17 of $.each($first)) { let name; name = $v17; yield claim_sentence([Claim([name, $.dict([])]), code]); } })($.gi(claim, "conditions"))]);
 about = ("" + $.formatted($.gi(words, $.gi(ABOUT, $.gi(claim, "key"))), "", "") + " (" + $.formatted(unit, "", "") + $.formatted(($.t(only) ? ("" + "; " + $.formatted(only, "", "")) : ""), "", "") + ")");
 $.cm(rows, "append", [[about, ...$.each(cells)]]);
 }
 $.cm(blocks, "append", [$.dict([["kind", "table"], ["text", $.gi(words, $.gi(QUESTIONS, question))], ["head", head], ["rows", rows]])]);
 }
 ever = [...(function* ($first) { for (const $v18 of $.each($first)) { let one; one = $v18; if (!$.t($.eq($.ga($.gi(KEYS, $.gi(one, "key")), "role"), "odds"))) continue; yield Claim([$.gi(one, "key"), $.gi(one, "values"), $.b.tuple([$.gi(one, "conditions")])]); } })(claims)];
-blocks = $.iadd(blocks, [...(function* ($first) { for (const $v19 of $.each($first)) { let claim; claim = $v19; yield _lines(["text", [sentence([claim, code])]]); } })(ever)]);
+blocks = $.iadd(blocks, [...(function* ($first) { for (const $v19 of $.each($first)) { let claim; claim = $v19; yield _lines(["text", [claim_sentence([claim, code])]]); } })(ever)]);
 $.cm(blocks, "append", [_lines(["text", [$.gi(words, "Every figure is an upper bound, rounded up; guessing is right 50 times of 100.")]])]);
 return blocks;
 });
-_evidence = $.fn("_evidence", ["certificate", "words"], {}, function (certificate, words) {
+_evidence_blocks = $.fn("_evidence_blocks", ["certificate", "words"], {}, function (certificate, words) {
 let answers, entry, evidence, file, kept, lines, signed;
 {const $v20 = [$.gi(certificate, "evidence"), $.cm(certificate, "get", ["signature"])];evidence = $v20[0];signed = $v20[1];}
 lines = [];
 if ($.t(!$.is($.gi(evidence, "ledger_entries"), null))) {
-entry = _filled([$.gi(words, "issued after entry {n} of the ledger, link {text}")], {"n": $.b.str([$.gi(evidence, "ledger_entries")]), "text": $.slice($.gi(evidence, "ledger_sha256"), null, 16n, null)});
+entry = _fill_label([$.gi(words, "issued after entry {n} of the ledger, link {text}")], {"n": $.b.str([$.gi(evidence, "ledger_entries")]), "text": $.slice($.gi(evidence, "ledger_sha256"), null, 16n, null)});
 kept = $.gi(words, "Kept outside the store, the JSON file shows whether an older copy is put back:");
 $.cm(lines, "append", [[("" + $.formatted(entry, "", "") + ". " + $.formatted(kept, "", "") + " "), "noisygd-delete verify STORE --certificate certificate.json"]]);
 }
@@ -4010,36 +3960,36 @@ let parts;
 parts = [...(function* ($first) { for (const $v21 of $.each($first)) { let part; part = $v21; yield $.cm(words, "get", [("" + "audit." + $.formatted(part, "", ""))]); } })($.cm(name, "split", [": "]))];
 return ($.t($.has(parts, null)) ? name : $.cm(": ", "join", [$.b.map([$.b.str, parts])]));
 });
-_foot = $.fn("_foot", ["certificate", "words"], {}, function (certificate, words) {
+_foot_text = $.fn("_foot_text", ["certificate", "words"], {}, function (certificate, words) {
 let about, identity, known;
 identity = $.gi(certificate, "identity");
 known = $.gi(words, "the request id is a pseudonym: personal data for whoever can tell whose request it was");
 about = [("" + $.formatted($.gi(identity, "software"), "", "") + " " + $.formatted($.gi(identity, "version"), "", "")), $.gi(certificate, "format"), $.gi(words, "holds no name, record number or row")];
 return $.cm(" \u00b7 ", "join", [[...$.each(about), ...$.each(($.t($.cm($.gi(certificate, "request"), "get", ["request_id"])) ? [known] : []))]]);
 });
-_moment = $.fn("_moment", ["when", "words"], {}, function (when, words) {
+_format_moment = $.fn("_format_moment", ["when", "words"], {}, function (when, words) {
 let date, day, zone;
 if ($.t($.is(when, null))) {
 return "\u2013";
 }
 date = $.cm($.slice(when, null, 10n, null), "split", ["-"]);
-day = _filled([$.gi(words, "day")], {"day": $.b.str([$.b.int([$.gi(date, 2n)])]), "month": $.gi($.gi(words, "months"), $.sub($.b.int([$.gi(date, 1n)]), 1n)), "year": $.gi(date, 0n)});
+day = _fill_label([$.gi(words, "day")], {"day": $.b.str([$.b.int([$.gi(date, 2n)])]), "month": $.gi($.gi(words, "months"), $.sub($.b.int([$.gi(date, 1n)]), 1n)), "year": $.gi(date, 0n)});
 if ($.t($.le($.b.len([when]), 10n))) {
 return day;
 }
 zone = $.slice(when, 19n, null, null);
 return ("" + $.formatted(day, "", "") + ", " + $.formatted($.slice(when, 11n, 16n, null), "", "") + " UTC" + $.formatted(($.t($.has($.tuple(["+00:00", "Z"]), zone)) ? "" : zone), "", ""));
 });
-_number = $.fn("_number", ["value", "words"], {}, function (value, words) {
-return $.cm(figure([($.t($.is(value, null)) ? null : $.b.float([value]))]), "replace", [".", $.gi(words, "decimal")]);
+_format_number = $.fn("_format_number", ["value", "words"], {}, function (value, words) {
+return $.cm(format_figure([($.t($.is(value, null)) ? null : $.b.float([value]))]), "replace", [".", $.gi(words, "decimal")]);
 });
 _quoted = $.fn("_quoted", ["text", "words"], {}, function (text, words) {
-return _filled([$.gi(words, "\u201c{text}\u201d")], {"text": without_quotes([text])});
+return _fill_label([$.gi(words, "\u201c{text}\u201d")], {"text": without_quotes([text])});
 });
-_filled = $.fn("_filled", ["label", "**values"], {}, function (label, values) {
-return fill([label, $.dict([]), values]);
+_fill_label = $.fn("_fill_label", ["label", "**values"], {}, function (label, values) {
+return fill_entry([label, $.dict([]), values]);
 });
-return {QUESTIONS, ABOUT, UNITS, COMMANDS, TITLES, STATED, paper, _block, _lines, _claimed, title_of, _head, _said, _stated, _request, _tables, _evidence, audit_name, _foot, _moment, _number, _quoted, _filled, labels, Any, sentence, KEYS, Claim, Mapping, fill, figure, without_quotes};
+return {QUESTIONS, ABOUT, UNITS, COMMANDS, TITLES, STATED, certificate_blocks, _block, _lines, _group_sentences, title_of, _head_blocks, _first_page, _stated, _request_blocks, _table_blocks, _evidence_blocks, audit_name, _foot_text, _format_moment, _format_number, _quoted, _fill_label, page_labels, Any, claim_sentence, KEYS, Claim, Mapping, fill_entry, format_figure, without_quotes};
 })();
 $.modules["bounds.moments"] = (() => {
 let moments_sensitivity, coordinates, moments_gdp;
@@ -4060,7 +4010,7 @@ return inexact_gdp([], {"spread": spread, "output_noise": 1.0, "grid": grid});
 return {moments_sensitivity, coordinates, moments_gdp, inexact_gdp, UNIT};
 })();
 $.modules["bounds.exact_steps"] = (() => {
-let MOST_BITS, LEAST_BITS, _HEADROOM, _OUTSIDE, _SECOND_ORDER, _STEEPER, _UNUSUAL, radius, grid_bits, gap, gdp;
+let MOST_BITS, LEAST_BITS, _HEADROOM, _OUTSIDE, _SECOND_ORDER, _STEEPER, _UNUSUAL, iterate_radius, grid_bits, rounding_gap, exact_steps_gdp;
 const math = $.libraries["math"];
 const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
 const UNIT = $.modules["bounds.arithmetic"]["UNIT"];
@@ -4071,7 +4021,7 @@ _OUTSIDE = 1.001;
 _SECOND_ORDER = 1.01;
 _STEEPER = $.mul(16n, UNIT);
 _UNUSUAL = 37.0;
-radius = $.fn("radius", ["*", "lipschitz", "regularization", "gap_at_zero", "dimension", "noise", "step_size", "strong_convexity"], {}, function (lipschitz, regularization, gap_at_zero, dimension, noise, step_size, strong_convexity) {
+iterate_radius = $.fn("iterate_radius", ["*", "lipschitz", "regularization", "gap_at_zero", "dimension", "noise", "step_size", "strong_convexity"], {}, function (lipschitz, regularization, gap_at_zero, dimension, noise, step_size, strong_convexity) {
 let contraction, far, spread;
 far = $.b.min([$.div(lipschitz, regularization), $.libraries["math"].sqrt([$.div($.mul(2n, gap_at_zero), regularization)])]);
 contraction = $.sub(1n, $.mul(step_size, strong_convexity));
@@ -4083,7 +4033,7 @@ let reach;
 reach = $.add($.mul(_OUTSIDE, radius), $.mul(step_size, $.add(lipschitz, $.mul(regularization, radius))));
 return $.b.min([MOST_BITS, $.sub(_HEADROOM, $.gi($.libraries["math"].frexp([$.div(reach, noise)]), 1n))]);
 });
-gap = $.fn("gap", ["*", "gradient_error", "step_size", "strong_convexity", "lipschitz", "regularization", "radius", "dimension", "grid"], {}, function (gradient_error, step_size, strong_convexity, lipschitz, regularization, radius, dimension, grid) {
+rounding_gap = $.fn("rounding_gap", ["*", "gradient_error", "step_size", "strong_convexity", "lipschitz", "regularization", "radius", "dimension", "grid"], {}, function (gradient_error, step_size, strong_convexity, lipschitz, regularization, radius, dimension, grid) {
 let centre, contraction, outside, point, root, steepest;
 {const $v2 = [$.mul(_OUTSIDE, radius), $.libraries["math"].sqrt([dimension])];outside = $v2[0];root = $v2[1];}
 steepest = $.add(lipschitz, $.mul(regularization, outside));
@@ -4092,7 +4042,7 @@ point = $.mul($.mul($.mul(_SECOND_ORDER, $.add(dimension, 9n)), UNIT), outside);
 contraction = $.add($.sub(1n, $.mul(step_size, strong_convexity)), _STEEPER);
 return $.mul($.add($.mul(2n, $.add(centre, $.mul(contraction, point))), $.mul(grid, root)), $.add(1n, 1e-09));
 });
-gdp = $.fn("gdp", ["*", "sensitivity", "step_size", "strong_convexity", "noise", "grid", "records", "gap", "steps_with_record", "steps_without_record", "in_place", "apart"], {"steps_without_record": 0n, "in_place": true, "apart": 0.0}, function (sensitivity, step_size, strong_convexity, noise, grid, records, gap, steps_with_record, steps_without_record, in_place, apart) {
+exact_steps_gdp = $.fn("exact_steps_gdp", ["*", "sensitivity", "step_size", "strong_convexity", "noise", "grid", "records", "gap", "steps_with_record", "steps_without_record", "in_place", "apart"], {"steps_without_record": 0n, "in_place": true, "apart": 0.0}, function (sensitivity, step_size, strong_convexity, noise, grid, records, gap, steps_with_record, steps_without_record, in_place, apart) {
 let chain, real, rounded, slower, started, variance;
 if (($.t($.eq(steps_with_record, 0n)) && !$.t(apart) && ($.t(in_place) || !$.t(steps_without_record)))) {
 return 0.0;
@@ -4110,16 +4060,16 @@ started = $.modules["bounds.shifted_interpolation"].minimiser_deletion_gdp([], {
 }
 return $.mul($.add($.add(real, rounded), started), $.add(1n, 1e-09));
 });
-return {MOST_BITS, LEAST_BITS, _HEADROOM, _OUTSIDE, _SECOND_ORDER, _STEEPER, _UNUSUAL, radius, grid_bits, gap, gdp, SMOOTHING, UNIT};
+return {MOST_BITS, LEAST_BITS, _HEADROOM, _OUTSIDE, _SECOND_ORDER, _STEEPER, _UNUSUAL, iterate_radius, grid_bits, rounding_gap, exact_steps_gdp, SMOOTHING, UNIT};
 })();
 $.modules["bounds.renyi"] = (() => {
-let renyi_epsilon, renyi_log_delta, renyi_epsilon_optimal, renyi_log_delta_optimal, _SECOND_EVENT, _log_mass, _pair_epsilon, _log_r, _least_share, rate_epsilon, rate_log_delta, rate_for, zero_out_renyi, replace_renyi, _LEAST, _MOST, _sound, _best, curve_least, curve_epsilon, curve_log_delta;
+let renyi_epsilon, renyi_log_delta, renyi_epsilon_optimal, renyi_log_delta_optimal, _SECOND_EVENT, _log_mass, _pair_epsilon, _log_r, _least_share, rate_epsilon, rate_log_delta, rate_for, zero_out_renyi, replace_renyi, _LEAST, _MOST, _infinite_if_nan, _best_order, curve_least, curve_epsilon, curve_log_delta;
 const math = $.libraries["math"];
 const LEAST_LOG = $.modules["bounds.arithmetic"]["LEAST_LOG"];
 const MARGIN = $.modules["bounds.arithmetic"]["MARGIN"];
 const UNIT = $.modules["bounds.arithmetic"]["UNIT"];
 const best_order = $.modules["bounds.arithmetic"]["best_order"];
-const least = $.modules["bounds.arithmetic"]["least"];
+const golden_section_minimum = $.modules["bounds.arithmetic"]["golden_section_minimum"];
 const log_down = $.modules["bounds.arithmetic"]["log_down"];
 const sum_up = $.modules["bounds.arithmetic"]["sum_up"];
 const log_sum = $.modules["bounds.tails"]["log_sum"];
@@ -4229,7 +4179,7 @@ let best, grid, values;
 grid = $.tuple([0.001, 0.05, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 0.99, 0.9999]);
 values = [...(function* ($first) { for (const $v10 of $.each($first)) { let x; x = $v10; yield objective([x]); } })(grid)];
 best = $.b.min([$.b.range([1n, $.sub($.b.len([grid]), 1n)])], {"key": $.ga(values, "__getitem__")});
-return $.b.min([...$.each(values), least([objective, $.gi(grid, $.sub(best, 1n)), $.gi(grid, $.add(best, 1n)), 20n])]);
+return $.b.min([...$.each(values), golden_section_minimum([objective, $.gi(grid, $.sub(best, 1n)), $.gi(grid, $.add(best, 1n)), 20n])]);
 });
 rate_epsilon = $.fn("rate_epsilon", ["*", "rate", "delta", "way"], {"way": renyi_epsilon_optimal}, function (rate, delta, way) {
 let at, centre, order;
@@ -4247,7 +4197,7 @@ return at([best_order([at])]);
 }
 order = best_order([$.fn("<lambda>", ["order"], {}, (order) => renyi_epsilon([], {"order": order, "renyi": $.mul(order, rate), "delta": delta}))]);
 centre = $.libraries["math"].log([$.sub(order, 1n)]);
-return $.b.min([at([order]), least([$.fn("<lambda>", ["point"], {}, (point) => at([$.add(1n, $.libraries["math"].exp([point]))])), $.sub(centre, 3n), $.add(centre, 1n), 20n])]);
+return $.b.min([at([order]), golden_section_minimum([$.fn("<lambda>", ["point"], {}, (point) => at([$.add(1n, $.libraries["math"].exp([point]))])), $.sub(centre, 3n), $.add(centre, 1n), 20n])]);
 });
 rate_log_delta = $.fn("rate_log_delta", ["*", "rate", "epsilon"], {}, function (rate, epsilon) {
 let centre, optimal, order, plain;
@@ -4267,7 +4217,7 @@ return renyi_log_delta_optimal([], {"order": order, "renyi": $.mul(order, rate),
 });
 order = best_order([plain]);
 centre = $.libraries["math"].log([$.sub(order, 1n)]);
-return $.b.min([plain([order]), least([optimal, $.sub(centre, 3n), $.add(centre, 1n), 20n])]);
+return $.b.min([plain([order]), golden_section_minimum([optimal, $.sub(centre, 3n), $.add(centre, 1n), 20n])]);
 });
 rate_for = $.fn("rate_for", ["*", "epsilon", "delta"], {}, function (epsilon, delta) {
 let negative, order, rate;
@@ -4303,7 +4253,7 @@ away = zero_out_renyi([], {"order": $.sub($.mul(2n, order), 1n), ...$.named(samp
 return $.add($.mul($.div($.sub(order, 0.5), $.sub(order, 1n)), towards), away);
 });
 {const $v11 = [0.001, 1000000000.0];_LEAST = $v11[0];_MOST = $v11[1];}
-_sound = $.fn("_sound", ["renyi"], {}, function (renyi) {
+_infinite_if_nan = $.fn("_infinite_if_nan", ["renyi"], {}, function (renyi) {
 let at;
 at = $.fn("at", ["order"], {}, function (order) {
 let cost;
@@ -4312,13 +4262,13 @@ return ($.t($.lt(cost, $.libraries["math"].inf)) ? cost : $.libraries["math"].in
 });
 return at;
 });
-_best = $.fn("_best", ["objective", "highest_order", "rounds"], {"rounds": 36n}, function (objective, highest_order, rounds) {
+_best_order = $.fn("_best_order", ["objective", "highest_order", "rounds"], {"rounds": 36n}, function (objective, highest_order, rounds) {
 let high;
 high = $.b.min([_MOST, $.mul($.b.max([$.sub(highest_order, 1n), 1e-12]), $.sub(1n, 1e-09))]);
 return $.tuple([best_order([objective], {"low": $.b.min([_LEAST, $.div(high, 1000.0)]), "high": high, "rounds": rounds}), $.libraries["math"].log([high])]);
 });
 curve_least = $.fn("curve_least", ["objective", "*", "highest_order"], {}, function (objective, highest_order) {
-return objective([$.gi(_best([objective, highest_order]), 0n)]);
+return objective([$.gi(_best_order([objective, highest_order]), 0n)]);
 });
 curve_epsilon = $.fn("curve_epsilon", ["*", "renyi", "highest_order", "delta"], {}, function (renyi, highest_order, delta) {
 let centre, most, optimal, order, plain;
@@ -4328,8 +4278,8 @@ return 0.0;
 if ($.t($.le(delta, 0n))) {
 return $.libraries["math"].inf;
 }
-renyi = _sound([renyi]);
-{const $v12 = $.unpack(_best([$.fn("<lambda>", ["q"], {}, (q) => renyi_epsilon([], {"order": q, "renyi": renyi([q]), "delta": delta})), highest_order]), 2, -1);order = $v12[0];most = $v12[1];}
+renyi = _infinite_if_nan([renyi]);
+{const $v12 = $.unpack(_best_order([$.fn("<lambda>", ["q"], {}, (q) => renyi_epsilon([], {"order": q, "renyi": renyi([q]), "delta": delta})), highest_order]), 2, -1);order = $v12[0];most = $v12[1];}
 if ($.t($.eq(renyi([order]), $.libraries["math"].inf))) {
 return $.libraries["math"].inf;
 }
@@ -4340,12 +4290,12 @@ return ($.t($.lt(renyi([q]), $.libraries["math"].inf)) ? renyi_epsilon_optimal([
 });
 centre = $.libraries["math"].log([$.sub(order, 1n)]);
 plain = renyi_epsilon([], {"order": order, "renyi": renyi([order]), "delta": delta});
-return $.b.min([plain, optimal([centre]), least([optimal, $.sub(centre, 2n), $.add(centre, 0.5), 20n])]);
+return $.b.min([plain, optimal([centre]), golden_section_minimum([optimal, $.sub(centre, 2n), $.add(centre, 0.5), 20n])]);
 });
 curve_log_delta = $.fn("curve_log_delta", ["*", "renyi", "highest_order", "epsilon"], {}, function (renyi, highest_order, epsilon) {
 let centre, most, optimal, order, plain;
-renyi = _sound([renyi]);
-{const $v13 = $.unpack(_best([$.fn("<lambda>", ["q"], {}, (q) => renyi_log_delta([], {"order": q, "renyi": renyi([q]), "epsilon": epsilon})), highest_order]), 2, -1);order = $v13[0];most = $v13[1];}
+renyi = _infinite_if_nan([renyi]);
+{const $v13 = $.unpack(_best_order([$.fn("<lambda>", ["q"], {}, (q) => renyi_log_delta([], {"order": q, "renyi": renyi([q]), "epsilon": epsilon})), highest_order]), 2, -1);order = $v13[0];most = $v13[1];}
 if ($.t($.eq(renyi([order]), $.libraries["math"].inf))) {
 return 0.0;
 }
@@ -4356,9 +4306,9 @@ return ($.t($.lt(renyi([q]), $.libraries["math"].inf)) ? renyi_log_delta_optimal
 });
 centre = $.libraries["math"].log([$.sub(order, 1n)]);
 plain = renyi_log_delta([], {"order": order, "renyi": renyi([order]), "epsilon": epsilon});
-return $.b.min([plain, optimal([centre]), least([optimal, $.sub(centre, 2n), $.add(centre, 0.5), 20n])]);
+return $.b.min([plain, optimal([centre]), golden_section_minimum([optimal, $.sub(centre, 2n), $.add(centre, 0.5), 20n])]);
 });
-return {renyi_epsilon, renyi_log_delta, renyi_epsilon_optimal, renyi_log_delta_optimal, _SECOND_EVENT, _log_mass, _pair_epsilon, _log_r, _least_share, rate_epsilon, rate_log_delta, rate_for, zero_out_renyi, replace_renyi, _LEAST, _MOST, _sound, _best, curve_least, curve_epsilon, curve_log_delta, MARGIN, log_sum, log_down, sum_up, least, UNIT, logsumexp, gammaln, best_order, LEAST_LOG};
+return {renyi_epsilon, renyi_log_delta, renyi_epsilon_optimal, renyi_log_delta_optimal, _SECOND_EVENT, _log_mass, _pair_epsilon, _log_r, _least_share, rate_epsilon, rate_log_delta, rate_for, zero_out_renyi, replace_renyi, _LEAST, _MOST, _infinite_if_nan, _best_order, curve_least, curve_epsilon, curve_log_delta, MARGIN, log_sum, log_down, sum_up, golden_section_minimum, UNIT, logsumexp, gammaln, best_order, LEAST_LOG};
 })();
 $.modules["store.entry"] = (() => {
 let COUNTED_BY, _LONGEST, _NUMBER, _FORMS, _Snapshot, check_position, position_covers;
@@ -4426,8 +4376,8 @@ let MOST_HIDDEN, MultilayerPerceptron;
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
-const count = $.modules["errors"]["count"];
-const scale = $.modules["errors"]["scale"];
+const check_count = $.modules["errors"]["check_count"];
+const check_scale = $.modules["errors"]["check_scale"];
 const MOST_CLASSES = $.modules["losses.base"]["MOST_CLASSES"];
 const Loss = $.modules["losses.base"]["Loss"];
 const LossConstants = $.modules["losses.base"]["LossConstants"];
@@ -4446,11 +4396,11 @@ $ns.twice_differentiable = false;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 let name;
 $.sup(MultilayerPerceptron, self, "__post_init__")([]);
-$.cm($.b.object, "__setattr__", [self, "classes", count(["classes", $.ga(self, "classes")], {"minimum": 2n, "maximum": MOST_CLASSES})]);
-$.cm($.b.object, "__setattr__", [self, "hidden", count(["hidden", $.ga(self, "hidden")], {"maximum": MOST_HIDDEN})]);
+$.cm($.b.object, "__setattr__", [self, "classes", check_count(["classes", $.ga(self, "classes")], {"minimum": 2n, "maximum": MOST_CLASSES})]);
+$.cm($.b.object, "__setattr__", [self, "hidden", check_count(["hidden", $.ga(self, "hidden")], {"maximum": MOST_HIDDEN})]);
 for (const $v1 of $.each($.tuple(["clip", "curvature"]))) {
 name = $v1;
-$.cm($.b.object, "__setattr__", [self, name, scale([name, $.b.getattr([self, name])])]);
+$.cm($.b.object, "__setattr__", [self, name, check_scale([name, $.b.getattr([self, name])])]);
 }
 $.cm($.b.object, "__setattr__", [self, "label_kind", $.ga($.ga(self, "top"), "label_kind")]);
 return null;
@@ -4488,7 +4438,7 @@ let _, inner;
 return $.libraries["numpy"].tanh([$.matmul($.libraries["numpy"].asarray([features, $.libraries["numpy"].float64]), $.ga(inner, "T"))]);
 });
 }), [["classes", () => ["is", $.b.int]], ["hidden", () => ["is", $.b.int]], ["clip", () => ["is", $.b.float]], ["curvature", () => ["is", $.b.float]]], {frozen: true});
-return {MOST_HIDDEN, MultilayerPerceptron, ClassVar, Loss, scale, count, MOST_CLASSES, LossConstants, Softmax, Logistic};
+return {MOST_HIDDEN, MultilayerPerceptron, ClassVar, Loss, check_scale, check_count, MOST_CLASSES, LossConstants, Softmax, Logistic};
 })();
 $.modules["losses.staged"] = (() => {
 let NETWORK, HEAD, STAGE_KINDS, Staged;
@@ -4497,7 +4447,7 @@ const Any = $.libraries["typing"]["Any"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const choice = $.modules["errors"]["choice"];
+const check_choice = $.modules["errors"]["check_choice"];
 const Loss = $.modules["losses.base"]["Loss"];
 const Logistic = $.modules["losses.logistic"]["Logistic"];
 const Softmax = $.modules["losses.softmax"]["Softmax"];
@@ -4513,7 +4463,7 @@ let kind;
 $.sup(Staged, self, "__post_init__")([]);
 for (const $v2 of $.each($.ga(self, "kinds"))) {
 kind = $v2;
-choice(["stage", kind, STAGE_KINDS]);
+check_choice(["stage", kind, STAGE_KINDS]);
 }
 if ((!$.t($.ga(self, "kinds")) || $.t(!$.eq($.gi($.ga(self, "kinds"), 0n), NETWORK)))) {
 throw $.raised(InvalidParameter([("" + "must begin with " + $.formatted(NETWORK, "r", "") + "; a head reads what a network computes")], {"stages": $.ga(self, "kinds")}));
@@ -4564,10 +4514,10 @@ $ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
 return $.dict([["name", $.ga(self, "name")], ["network", $.cm($.ga(self, "network"), "to_dict", [])], ["kinds", $.b.list([$.ga(self, "kinds")])]]);
 });
 }), [["network", () => ["is", Any]], ["kinds", () => ["of", $.b.tuple, ["is", $.b.str]]]], {frozen: true});
-return {NETWORK, HEAD, STAGE_KINDS, Staged, ClassVar, Any, Loss, AssumptionViolated, InvalidParameter, choice, Softmax, Logistic};
+return {NETWORK, HEAD, STAGE_KINDS, Staged, ClassVar, Any, Loss, AssumptionViolated, InvalidParameter, check_choice, Softmax, Logistic};
 })();
 $.modules["privacy.guarantee"] = (() => {
-let ONE_DIRECTION, SEVERAL_DIRECTIONS, WEAKLY_CONVEX, _COSTS, FORMS, MOST, Curve, fewer, Worlds, ADJACENCIES, DELETION_NOTIONS, LEAST_DELTA, LARGEST_DELTA, NON_ADAPTIVE, FIXED_TARGET, FIXED_RECORD, stated_delta, Guarantee;
+let ONE_DIRECTION, SEVERAL_DIRECTIONS, WEAKLY_CONVEX, _COSTS, FORMS, MOST, Curve, merge_curves, Worlds, ADJACENCIES, DELETION_NOTIONS, LEAST_DELTA, LARGEST_DELTA, NON_ADAPTIVE, FIXED_TARGET, FIXED_RECORD, check_delta, Guarantee;
 const math = $.libraries["math"];
 const Callable = $.libraries["collections.abc"]["Callable"];
 const asdict = $.libraries["dataclasses"]["asdict"];
@@ -4585,11 +4535,11 @@ const curve_least = $.modules["bounds.renyi"]["curve_least"];
 const curve_log_delta = $.modules["bounds.renyi"]["curve_log_delta"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const Word = $.modules["errors"]["Word"];
-const bound = $.modules["errors"]["bound"];
-const choice = $.modules["errors"]["choice"];
-const count = $.modules["errors"]["count"];
+const check_bound = $.modules["errors"]["check_bound"];
+const check_choice = $.modules["errors"]["check_choice"];
+const check_count = $.modules["errors"]["check_count"];
+const check_probability = $.modules["errors"]["check_probability"];
 const non_negative = $.modules["errors"]["non_negative"];
-const probability = $.modules["errors"]["probability"];
 const renyi_order = $.modules["errors"]["renyi_order"];
 ONE_DIRECTION = "one direction";
 SEVERAL_DIRECTIONS = "several directions";
@@ -4604,14 +4554,14 @@ $ns.blocks = 1n;
 $ns.gdp_squared = null;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 let weakly;
-bound(["rate", $.ga(self, "rate")]);
-choice(["form", $.ga(self, "form"), FORMS]);
+check_bound(["rate", $.ga(self, "rate")]);
+check_choice(["form", $.ga(self, "form"), FORMS]);
 non_negative(["ratio", $.ga(self, "ratio")]);
 non_negative(["below", $.ga(self, "below")]);
-count(["rows", $.ga(self, "rows")]);
-count(["blocks", $.ga(self, "blocks")]);
+check_count(["rows", $.ga(self, "rows")]);
+check_count(["blocks", $.ga(self, "blocks")]);
 if ($.t(!$.is($.ga(self, "gdp_squared"), null))) {
-bound(["gdp_squared", $.ga(self, "gdp_squared")]);
+check_bound(["gdp_squared", $.ga(self, "gdp_squared")]);
 }
 weakly = $.eq($.ga(self, "form"), WEAKLY_CONVEX);
 if ((($.t($.lt(0n, $.ga(self, "below"))) && !$.t(weakly)) || ($.t(weakly) && $.t($.lt(1n, $.ga(self, "rows")))))) {
@@ -4635,7 +4585,7 @@ tilted = ($.t($.eq(hessian, $.libraries["math"].inf)) ? $.libraries["math"].inf 
 return ($.t($.is($.ga(self, "gdp_squared"), null)) ? tilted : $.b.min([tilted, $.mul($.div($.mul(order, $.ga(self, "gdp_squared")), 2n), $.add(1n, $.mul(4n, UNIT)))]));
 });
 }), [["rate", () => ["is", $.b.float]], ["form", () => ["is", $.b.str]], ["between_records", () => ["is", $.b.bool]], ["ratio", () => ["is", $.b.float]], ["below", () => ["is", $.b.float]], ["rows", () => ["is", $.b.int]], ["blocks", () => ["is", $.b.int]], ["gdp_squared", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true, kw_only: true});
-fewer = $.fn("fewer", ["curves"], {}, function (curves) {
+merge_curves = $.fn("merge_curves", ["curves"], {}, function (curves) {
 let alike, curve, kinds, known, mean, merged, number, squares, times, whole;
 if ($.t($.le($.b.len([curves]), MOST))) {
 return curves;
@@ -4680,9 +4630,9 @@ LARGEST_DELTA = 0.01;
 NON_ADAPTIVE = "requests did not depend on earlier models";
 FIXED_TARGET = "which record is erased, and when, was fixed before any model was seen";
 FIXED_RECORD = "which record is meant was fixed before any model was seen";
-stated_delta = $.fn("stated_delta", ["name", "value"], {}, function (name, value) {
+check_delta = $.fn("check_delta", ["name", "value"], {}, function (name, value) {
 let delta;
-delta = probability([name, value]);
+delta = check_probability([name, value]);
 if (!$.t($.le(delta, LARGEST_DELTA))) {
 throw $.raised(InvalidParameter([("" + "must be at most " + $.formatted(LARGEST_DELTA, "", ("" + "g")) + ": it is the share of cases in which a figure may fail; take one far below one in the number of records")], {...$.named($.dict([[name, delta]]))}));
 }
@@ -4703,22 +4653,22 @@ $ns.proven = true;
 $ns.slack = 0.0;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 let _, cost, known, order, times, worlds;
-choice(["about", $.ga(self, "about"), $.tuple(["dp", "deletion"])]);
+check_choice(["about", $.ga(self, "about"), $.tuple(["dp", "deletion"])]);
 known = ($.t($.eq($.ga(self, "about"), "dp")) ? ADJACENCIES : $.tuple([...$.each(DELETION_NOTIONS), $.ga(Worlds, "IDEAL_LAW")]));
-worlds = Worlds([choice(["adjacency", $.ga(self, "adjacency"), known])]);
+worlds = Worlds([check_choice(["adjacency", $.ga(self, "adjacency"), known])]);
 $.cm($.b.object, "__setattr__", [self, "adjacency", worlds]);
-bound(["gdp_squared", $.ga(self, "gdp_squared")]);
-bound(["rate", $.ga(self, "rate")]);
-count(["rows", $.ga(self, "rows")]);
+check_bound(["gdp_squared", $.ga(self, "gdp_squared")]);
+check_bound(["rate", $.ga(self, "rate")]);
+check_count(["rows", $.ga(self, "rows")]);
 non_negative(["slack", $.ga(self, "slack")]);
 for (const $v17 of $.each($.ga(self, "points"))) {
 {const $v18 = $.unpack($v17, 2, -1);order = $v18[0];cost = $v18[1];}
 renyi_order(["points order", order]);
-bound([("" + "points \u03b5 at order " + $.formatted(order, "", "")), cost]);
+check_bound([("" + "points \u03b5 at order " + $.formatted(order, "", "")), cost]);
 }
 for (const $v19 of $.each($.ga(self, "curves"))) {
 {const $v20 = $.unpack($v19, 2, -1);_ = $v20[0];times = $v20[1];}
-bound(["times", times]);
+check_bound(["times", times]);
 }
 return null;
 });
@@ -4726,7 +4676,7 @@ $ns.renyi = $.fn("renyi", ["self", "order"], {}, function (self, order) {
 let curved, q;
 q = renyi_order(["order", order]);
 curved = $.libraries["math"].fsum([(function* ($first) { for (const $v21 of $.each($first)) { let curve, times; {const $v22 = $.unpack($v21, 2, -1);curve = $v22[0];times = $v22[1];} yield $.mul(times, $.cm(curve, "renyi", [q])); } })($.ga(self, "curves"))]);
-return bound(["renyi", $.add($.add($.add($.div($.mul(q, $.ga(self, "gdp_squared")), 2n), $.mul(q, $.ga(self, "rate"))), $.cm(self, "listed", [q])), curved)]);
+return check_bound(["renyi", $.add($.add($.add($.div($.mul(q, $.ga(self, "gdp_squared")), 2n), $.mul(q, $.ga(self, "rate"))), $.cm(self, "listed", [q])), curved)]);
 });
 $ns.highest_order = $.property($.fn("highest_order", ["self"], {}, function (self) {
 let open_ended;
@@ -4750,7 +4700,7 @@ return $.libraries["math"].sqrt([$.libraries["math"].fsum([[$.ga(self, "gdp_squa
 }));
 $ns.epsilon = $.fn("epsilon", ["self", "delta"], {}, function (self, delta) {
 let exact;
-delta = probability(["delta", delta]);
+delta = check_probability(["delta", delta]);
 exact = ($.t($.is($.ga(self, "gdp"), null)) ? $.libraries["math"].inf : $.modules["bounds.gaussian"].gdp_epsilon([], {"mu": $.ga(self, "gdp"), "delta": delta}));
 if ($.t($.ga(self, "points"))) {
 return $.b.min([(function* ($first) { for (const $v31 of $.each($first)) { let q; q = $v31; yield $.modules["bounds.renyi"].renyi_epsilon_optimal([], {"order": q, "renyi": $.cm(self, "renyi", [q]), "delta": delta}); } })($.cm(self, "_orders", []))]);
@@ -4809,12 +4759,6 @@ return $.modules["bounds.adaptive"].membership_advantage([], {"order": order, "r
 });
 return $.b.min([1.0, $.cm(self, "_least", [at]), $.mul(2n, one_side)]);
 });
-$ns.by_gdp = $.property($.fn("by_gdp", ["self"], {}, function (self) {
-if ($.t($.is($.ga(self, "gdp"), null))) {
-return null;
-}
-return replace([self], {"gdp_squared": $.mul($.pow($.ga(self, "gdp"), 2n), $.add(1n, 1e-15)), "rate": 0.0, "points": $.tuple([]), "curves": $.tuple([])});
-}));
 $ns.covers = $.fn("covers", ["self", "other"], {}, function (self, other) {
 let fewer, own, rest, room;
 if (($.t(!$.eq($.tuple([$.ga(self, "about"), $.ga(self, "adjacency")]), $.tuple([$.ga(other, "about"), $.ga(other, "adjacency")]))) || $.t($.lt($.ga(other, "rows"), $.ga(self, "rows"))))) {
@@ -4834,7 +4778,7 @@ return $.b.all([(function* ($first) { for (const $v39 of $.each($first)) { let o
 });
 $ns.composed = $.staticmethod($.fn("composed", ["parts"], {}, function (parts) {
 let _, curve, curves, first, guarantees, listed, number, orders, part, times;
-listed = [...(function* ($first) { for (const $v40 of $.each($first)) { let part, times; {const $v41 = $.unpack($v40, 2, -1);part = $v41[0];times = $v41[1];} yield $.tuple([part, count(["times", times])]); } })(parts)];
+listed = [...(function* ($first) { for (const $v40 of $.each($first)) { let part, times; {const $v41 = $.unpack($v40, 2, -1);part = $v41[0];times = $v41[1];} yield $.tuple([part, check_count(["times", times])]); } })(parts)];
 if (!$.t(listed)) {
 throw $.raised(InvalidParameter(["nothing to compose; give at least one guarantee"]));
 }
@@ -4855,7 +4799,7 @@ for (const $v52 of $.each($.ga(part, "curves"))) {
 $.si(curves, curve, $.add($.cm(curves, "get", [curve, 0.0]), $.mul(number, times)));
 }
 }
-return replace([first], {"gdp_squared": $.libraries["math"].fsum([(function* ($first) { for (const $v54 of $.each($first)) { let part, times; {const $v55 = $.unpack($v54, 2, -1);part = $v55[0];times = $v55[1];} yield $.mul($.ga(part, "gdp_squared"), times); } })(listed)]), "rate": $.libraries["math"].fsum([(function* ($first) { for (const $v56 of $.each($first)) { let part, times; {const $v57 = $.unpack($v56, 2, -1);part = $v57[0];times = $v57[1];} yield $.mul($.ga(part, "rate"), times); } })(listed)]), "points": $.b.tuple([(function* ($first) { for (const $v58 of $.each($first)) { let q; q = $v58; yield $.tuple([q, $.libraries["math"].fsum([(function* ($first) { for (const $v59 of $.each($first)) { let part, times; {const $v60 = $.unpack($v59, 2, -1);part = $v60[0];times = $v60[1];} yield $.mul($.cm(part, "listed", [q]), times); } })(listed)])]); } })(orders)]), "curves": $.b.tuple([$.cm(fewer([curves]), "items", [])]), "rows": $.b.min([(function* ($first) { for (const $v61 of $.each($first)) { let part; part = $v61; yield $.ga(part, "rows"); } })(guarantees)]), "source": $.cm(" + ", "join", [$.cm($.b.dict, "fromkeys", [(function* ($first) { for (const $v62 of $.each($first)) { let part; part = $v62; for (const $v63 of $.each($.cm($.ga(part, "source"), "split", [" + "]))) { let source; source = $v63; if (!$.t(source)) continue; yield source; }} })(guarantees)])]), "assumptions": $.b.tuple([$.cm($.b.dict, "fromkeys", [(function* ($first) { for (const $v64 of $.each($first)) { let part; part = $v64; for (const $v65 of $.each($.ga(part, "assumptions"))) { let text; text = $v65; yield text; }} })(guarantees)])]), "proven": $.b.all([(function* ($first) { for (const $v66 of $.each($first)) { let part; part = $v66; yield $.ga(part, "proven"); } })(guarantees)]), "slack": $.b.max([(function* ($first) { for (const $v67 of $.each($first)) { let part; part = $v67; yield $.ga(part, "slack"); } })(guarantees)])});
+return replace([first], {"gdp_squared": $.libraries["math"].fsum([(function* ($first) { for (const $v54 of $.each($first)) { let part, times; {const $v55 = $.unpack($v54, 2, -1);part = $v55[0];times = $v55[1];} yield $.mul($.ga(part, "gdp_squared"), times); } })(listed)]), "rate": $.libraries["math"].fsum([(function* ($first) { for (const $v56 of $.each($first)) { let part, times; {const $v57 = $.unpack($v56, 2, -1);part = $v57[0];times = $v57[1];} yield $.mul($.ga(part, "rate"), times); } })(listed)]), "points": $.b.tuple([(function* ($first) { for (const $v58 of $.each($first)) { let q; q = $v58; yield $.tuple([q, $.libraries["math"].fsum([(function* ($first) { for (const $v59 of $.each($first)) { let part, times; {const $v60 = $.unpack($v59, 2, -1);part = $v60[0];times = $v60[1];} yield $.mul($.cm(part, "listed", [q]), times); } })(listed)])]); } })(orders)]), "curves": $.b.tuple([$.cm(merge_curves([curves]), "items", [])]), "rows": $.b.min([(function* ($first) { for (const $v61 of $.each($first)) { let part; part = $v61; yield $.ga(part, "rows"); } })(guarantees)]), "source": $.cm(" + ", "join", [$.cm($.b.dict, "fromkeys", [(function* ($first) { for (const $v62 of $.each($first)) { let part; part = $v62; for (const $v63 of $.each($.cm($.ga(part, "source"), "split", [" + "]))) { let source; source = $v63; if (!$.t(source)) continue; yield source; }} })(guarantees)])]), "assumptions": $.b.tuple([$.cm($.b.dict, "fromkeys", [(function* ($first) { for (const $v64 of $.each($first)) { let part; part = $v64; for (const $v65 of $.each($.ga(part, "assumptions"))) { let text; text = $v65; yield text; }} })(guarantees)])]), "proven": $.b.all([(function* ($first) { for (const $v66 of $.each($first)) { let part; part = $v66; yield $.ga(part, "proven"); } })(guarantees)]), "slack": $.b.max([(function* ($first) { for (const $v67 of $.each($first)) { let part; part = $v67; yield $.ga(part, "slack"); } })(guarantees)])});
 }));
 $ns.non_adaptive = $.property($.fn("non_adaptive", ["self"], {}, function (self) {
 return $.b.any([(function* ($first) { for (const $v68 of $.each($first)) { let text; text = $v68; yield $.has(text, NON_ADAPTIVE); } })($.ga(self, "assumptions"))]);
@@ -4888,10 +4832,10 @@ throw $.raised(InvalidParameter([("" + "not a guarantee: " + $.formatted(error, 
 return null;
 }));
 }), [["about", () => ["is", $.b.str]], ["adjacency", () => ["is", Worlds]], ["gdp_squared", () => ["is", $.b.float]], ["rate", () => ["is", $.b.float]], ["points", () => ["of", $.b.tuple, ["parts", $.b.tuple, ["is", $.b.float], ["is", $.b.float]]]], ["curves", () => ["of", $.b.tuple, ["parts", $.b.tuple, ["is", Curve], ["is", $.b.float]]]], ["rows", () => ["is", $.b.int]], ["source", () => ["is", $.b.str]], ["assumptions", () => ["of", $.b.tuple, ["is", $.b.str]]], ["proven", () => ["is", $.b.bool]], ["slack", () => ["is", $.b.float]]], {frozen: true});
-return {ONE_DIRECTION, SEVERAL_DIRECTIONS, WEAKLY_CONVEX, _COSTS, FORMS, MOST, Curve, fewer, Worlds, ADJACENCIES, DELETION_NOTIONS, LEAST_DELTA, LARGEST_DELTA, NON_ADAPTIVE, FIXED_TARGET, FIXED_RECORD, stated_delta, Guarantee, InvalidParameter, probability, Word, Callable, bound, renyi_order, non_negative, count, choice, curve_epsilon, replace, asdict, UNIT, sum_up, curve_log_delta, curve_least};
+return {ONE_DIRECTION, SEVERAL_DIRECTIONS, WEAKLY_CONVEX, _COSTS, FORMS, MOST, Curve, merge_curves, Worlds, ADJACENCIES, DELETION_NOTIONS, LEAST_DELTA, LARGEST_DELTA, NON_ADAPTIVE, FIXED_TARGET, FIXED_RECORD, check_delta, Guarantee, InvalidParameter, check_probability, Word, Callable, check_bound, renyi_order, non_negative, check_count, check_choice, curve_epsilon, replace, asdict, UNIT, sum_up, curve_log_delta, curve_least};
 })();
 $.modules["privacy.budget"] = (() => {
-let _gdp_for, Measures, Budget, in_numbers, Total;
+let _gdp_for, Measures, Budget, Total;
 const math = $.libraries["math"];
 const asdict = $.libraries["dataclasses"]["asdict"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
@@ -4902,10 +4846,10 @@ const stopping = $.modules["bounds.stopping"];
 const least_safe = $.modules["bounds.arithmetic"]["least_safe"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const Word = $.modules["errors"]["Word"];
-const positive = $.modules["errors"]["positive"];
+const check_positive = $.modules["errors"]["check_positive"];
 const renyi_order = $.modules["errors"]["renyi_order"];
-const stated_delta = $.modules["privacy.guarantee"]["stated_delta"];
-const brief = $.modules["privacy.sentences"]["brief"];
+const check_delta = $.modules["privacy.guarantee"]["check_delta"];
+const format_number = $.modules["privacy.sentences"]["format_number"];
 _gdp_for = $.lru_cache($.fn("_gdp_for", ["epsilon", "delta"], {}, function (epsilon, delta) {
 return $.modules["bounds.gaussian"].gdp_for([], {"epsilon": epsilon, "delta": delta});
 }));
@@ -4923,8 +4867,8 @@ $ns.dp_delta = null;
 $ns.deletion_delta = null;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 $.cm($.b.object, "__setattr__", [self, "measure", Measures([$.ga(self, "measure")])]);
-$.cm($.b.object, "__setattr__", [self, "dp", positive(["dp", $.ga(self, "dp")])]);
-$.cm($.b.object, "__setattr__", [self, "deletion", positive(["deletion", $.ga(self, "deletion")])]);
+$.cm($.b.object, "__setattr__", [self, "dp", check_positive(["dp", $.ga(self, "dp")])]);
+$.cm($.b.object, "__setattr__", [self, "deletion", check_positive(["deletion", $.ga(self, "deletion")])]);
 if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "RENYI")))) {
 if ($.t($.is($.ga(self, "order"), null))) {
 throw $.raised(InvalidParameter(["must be a R\u00e9nyi order > 1, for example 10"], {"order": null}));
@@ -4936,8 +4880,8 @@ throw $.raised(InvalidParameter([("" + "belongs to a R\u00e9nyi budget, not to "
 }
 }
 if ($.t($.is($.ga(self, "measure"), $.ga(Measures, "EPSILON_DELTA")))) {
-$.cm($.b.object, "__setattr__", [self, "dp_delta", stated_delta(["dp delta", $.ga(self, "dp_delta")])]);
-$.cm($.b.object, "__setattr__", [self, "deletion_delta", stated_delta(["deletion delta", $.ga(self, "deletion_delta")])]);
+$.cm($.b.object, "__setattr__", [self, "dp_delta", check_delta(["dp delta", $.ga(self, "dp_delta")])]);
+$.cm($.b.object, "__setattr__", [self, "deletion_delta", check_delta(["deletion delta", $.ga(self, "deletion_delta")])]);
 } else {
 if (($.t(!$.is($.ga(self, "dp_delta"), null)) || $.t(!$.is($.ga(self, "deletion_delta"), null)))) {
 throw $.raised(InvalidParameter(["delta belongs to an (\u03b5, \u03b4) budget; use Budget.from_epsilon_delta"]));
@@ -4950,9 +4894,6 @@ return null;
 });
 $ns.from_gdp = $.classmethod($.fn("from_gdp", ["cls", "*", "dp", "deletion"], {}, function (cls, dp, deletion) {
 return cls([], {"dp": dp, "deletion": deletion, "measure": $.ga(Measures, "GDP")});
-}));
-$ns.shown_delta = $.property($.fn("shown_delta", ["self"], {}, function (self) {
-return $.either($.ga(self, "dp_delta"), () => 1e-06);
 }));
 $ns.dp_gdp = $.fn("dp_gdp", ["self"], {}, function (self) {
 return $.cm(self, "_gdp", [$.ga(self, "dp"), $.ga(self, "dp_delta")]);
@@ -5004,37 +4945,20 @@ delta = ($.t(present) ? $.ga(self, "dp_delta") : $.ga(self, "deletion_delta"));
 if (!$.t(!$.is(delta, null))) throw $.raised($.b.AssertionError);
 return $.le($.cm(spent, "epsilon", [delta]), $.mul(amount, room));
 });
-$ns.describe = $.fn("describe", ["self"], {}, function (self) {
-let numbers, text;
-{const $v2 = $.unpack(in_numbers([self]), 2, -1);text = $v2[0];numbers = $v2[1];}
-return $.cm(text, "format", [], {...$.named($.dict((function* ($first) { for (const $v3 of $.each($first)) { let name, number; {const $v4 = $.unpack($v3, 2, -1);name = $v4[0];number = $v4[1];} yield [name, brief([number])]; } })($.cm(numbers, "items", []))))});
-});
 $ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
 let stated;
 stated = $.dict([...$.pairs(asdict([self])), ["measure", $.b.str([$.ga(self, "measure")])]]);
-return $.dict((function* ($first) { for (const $v5 of $.each($first)) { let key, value; {const $v6 = $.unpack($v5, 2, -1);key = $v6[0];value = $v6[1];} if (!$.t(!$.is(value, null))) continue; yield [key, value]; } })($.cm(stated, "items", [])));
+return $.dict((function* ($first) { for (const $v2 of $.each($first)) { let key, value; {const $v3 = $.unpack($v2, 2, -1);key = $v3[0];value = $v3[1];} if (!$.t(!$.is(value, null))) continue; yield [key, value]; } })($.cm(stated, "items", [])));
 });
 }), [["order", () => ["or", ["is", $.b.float], ["none"]]], ["dp", () => ["is", $.b.float]], ["deletion", () => ["is", $.b.float]], ["measure", () => ["is", Measures]], ["dp_delta", () => ["or", ["is", $.b.float], ["none"]]], ["deletion_delta", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-in_numbers = $.fn("in_numbers", ["budget"], {}, function (budget) {
-let text;
-if ($.t($.is($.ga(budget, "measure"), $.ga(Measures, "RENYI")))) {
-text = "(q={n}, \u03b5_dp={n2}) and (q={n}, \u03b5_dd={n3}) R\u00e9nyi";
-return $.tuple([text, $.dict([["n", $.ga(budget, "order")], ["n2", $.ga(budget, "dp")], ["n3", $.ga(budget, "deletion")]])]);
-}
-if ($.t($.is($.ga(budget, "measure"), $.ga(Measures, "GDP")))) {
-return $.tuple(["\u03bc_dp={n} and \u03bc_dd={n2} Gaussian DP", $.dict([["n", $.ga(budget, "dp")], ["n2", $.ga(budget, "deletion")]])]);
-}
-text = "(\u03b5={n}, \u03b4={n2}) for present records and (\u03b5={n3}, \u03b4={n4}) for erased ones";
-return $.tuple([text, $.dict([["n", $.ga(budget, "dp")], ["n2", $.ga(budget, "dp_delta")], ["n3", $.ga(budget, "deletion")], ["n4", $.ga(budget, "deletion_delta")]])]);
-});
 Total = $.dataclass($.cls("Total", [], ($ns) => {
 $ns.delta = 1e-06;
 $ns.gdp = false;
 $ns.order = null;
 $ns.late = false;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-$.cm($.b.object, "__setattr__", [self, "epsilon", positive(["total epsilon", $.ga(self, "epsilon")])]);
-$.cm($.b.object, "__setattr__", [self, "delta", stated_delta(["total delta", $.ga(self, "delta")])]);
+$.cm($.b.object, "__setattr__", [self, "epsilon", check_positive(["total epsilon", $.ga(self, "epsilon")])]);
+$.cm($.b.object, "__setattr__", [self, "delta", check_delta(["total delta", $.ga(self, "delta")])]);
 if ($.t(!$.is($.ga(self, "order"), null))) {
 $.cm($.b.object, "__setattr__", [self, "order", renyi_order(["total order", $.ga(self, "order")])]);
 }
@@ -5054,7 +4978,7 @@ return cls([...$.each(given)]);
 }));
 $ns.measure = $.property($.fn("measure", ["self"], {}, function (self) {
 if ($.t(!$.is($.ga(self, "order"), null))) {
-return ("" + "as R\u00e9nyi divergence at order " + $.formatted(brief([$.ga(self, "order"), 4n]), "", ""));
+return ("" + "as R\u00e9nyi divergence at order " + $.formatted(format_number([$.ga(self, "order"), 4n]), "", ""));
 }
 return ($.t($.ga(self, "gdp")) ? "as \u03bc\u00b2 of Gaussian DP" : null);
 }));
@@ -5100,19 +5024,16 @@ return $.lt($.mul($.ga(self, "epsilon"), $.add(1n, 1e-09)), spent);
 });
 return least_safe([refused], {"guess": $.ga(self, "epsilon"), "below": 0.0});
 });
-$ns.describe = $.fn("describe", ["self"], {}, function (self) {
-return ("" + "(\u03b5=" + $.formatted(brief([$.ga(self, "epsilon")]), "", "") + ", \u03b4=" + $.formatted(brief([$.ga(self, "delta")]), "", "") + ")");
-});
 $ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
 let unsaid;
 unsaid = $.dict([["gdp", false], ["order", null], ["late", false]]);
-return $.dict((function* ($first) { for (const $v7 of $.each($first)) { let name, value; {const $v8 = $.unpack($v7, 2, -1);name = $v8[0];value = $v8[1];} if (!($.t(!$.has(unsaid, name)) || $.t(!$.eq(value, $.gi(unsaid, name))))) continue; yield [name, value]; } })($.cm(asdict([self]), "items", [])));
+return $.dict((function* ($first) { for (const $v4 of $.each($first)) { let name, value; {const $v5 = $.unpack($v4, 2, -1);name = $v5[0];value = $v5[1];} if (!($.t(!$.has(unsaid, name)) || $.t(!$.eq(value, $.gi(unsaid, name))))) continue; yield [name, value]; } })($.cm(asdict([self]), "items", [])));
 });
 }), [["epsilon", () => ["is", $.b.float]], ["delta", () => ["is", $.b.float]], ["gdp", () => ["is", $.b.bool]], ["order", () => ["or", ["is", $.b.float], ["none"]]], ["late", () => ["is", $.b.bool]]], {frozen: true});
-return {_gdp_for, Measures, Budget, in_numbers, Total, Word, InvalidParameter, stated_delta, renyi_order, positive, asdict, brief, least_safe, lru_cache};
+return {_gdp_for, Measures, Budget, Total, Word, InvalidParameter, check_delta, renyi_order, check_positive, asdict, format_number, least_safe, lru_cache};
 })();
 $.modules["methods.base"] = (() => {
-let PROOFS, Mechanism, NoisySteps, DrawnAtOnce, contradict, bounded_gradients;
+let PROOFS, Mechanism, NoisySteps, SingleRelease, are_contradictory, bounded_gradients;
 const assumptions_of = $.libraries["methods.base"]["assumptions_of"];
 const math = $.libraries["math"];
 const ABC = $.libraries["abc"]["ABC"];
@@ -5123,9 +5044,9 @@ const field = $.libraries["dataclasses"]["field"];
 const fields = $.libraries["dataclasses"]["fields"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const count = $.modules["errors"]["count"];
+const check_count = $.modules["errors"]["check_count"];
+const check_positive = $.modules["errors"]["check_positive"];
 const non_negative = $.modules["errors"]["non_negative"];
-const positive = $.modules["errors"]["positive"];
 const Guarantee = $.modules["privacy.guarantee"]["Guarantee"];
 const Worlds = $.modules["privacy.guarantee"]["Worlds"];
 PROOFS = $.tuple(["by-hand", "computer-checked"]);
@@ -5136,10 +5057,10 @@ $ns.proven = true;
 $ns.slack = 0.0;
 $ns.row_norm = null;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-count(["records", $.ga(self, "records")]);
+check_count(["records", $.ga(self, "records")]);
 non_negative(["slack", $.ga(self, "slack")]);
 if ($.t(!$.is($.ga(self, "row_norm"), null))) {
-positive(["row_norm", $.ga(self, "row_norm")]);
+check_positive(["row_norm", $.ga(self, "row_norm")]);
 }
 return null;
 });
@@ -5192,10 +5113,10 @@ $ns.rows_per_subject = 1n;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 let limit, name;
 $.sup(NoisySteps, self, "__post_init__")([]);
-count(["rows_per_subject", $.ga(self, "rows_per_subject")]);
+check_count(["rows_per_subject", $.ga(self, "rows_per_subject")]);
 for (const $v2 of $.each($.tuple(["step_size", "noise_variance", "strong_convexity", "lipschitz"]))) {
 name = $v2;
-positive([name, $.b.getattr([self, name])]);
+check_positive([name, $.b.getattr([self, name])]);
 }
 limit = $.ga(self, "largest_step_size");
 if (!$.t($.le($.ga(self, "step_size"), $.mul(limit, $.add(1n, 1e-12))))) {
@@ -5210,7 +5131,7 @@ $ns._steepest = $.property($.fn("_steepest", ["self"], {}, function (self) {
 if ($.t($.is($.ga(self, "objective_smoothness"), null))) {
 return $.ga(self, "strong_convexity");
 }
-return positive(["objective_smoothness", $.ga(self, "objective_smoothness")]);
+return check_positive(["objective_smoothness", $.ga(self, "objective_smoothness")]);
 }));
 $ns.noise_scale = $.property($.fn("noise_scale", ["self"], {}, function (self) {
 return $.libraries["math"].sqrt([$.mul($.mul(2n, $.ga(self, "step_size")), $.ga(self, "noise_variance"))]);
@@ -5227,7 +5148,7 @@ $ns._chain = $.fn("_chain", ["self"], {}, function (self) {
 return $.dict([["step_size", $.ga(self, "step_size")], ["noise_variance", $.ga(self, "noise_variance")], ["records", $.ga(self, "records")]]);
 });
 }), [["step_size", () => ["is", $.b.float]], ["noise_variance", () => ["is", $.b.float]], ["strong_convexity", () => ["is", $.b.float]], ["lipschitz", () => ["is", $.b.float]], ["objective_smoothness", () => ["or", ["is", $.b.float], ["none"]]], ["rows_per_subject", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
-DrawnAtOnce = $.dataclass($.cls("DrawnAtOnce", [Mechanism], ($ns) => {
+SingleRelease = $.dataclass($.cls("SingleRelease", [Mechanism], ($ns) => {
 $ns.steps = 1n;
 $ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
 return 1n;
@@ -5239,7 +5160,7 @@ throw $.raised(InvalidParameter([("" + "must be " + $.formatted($.ga(self, "step
 return null;
 });
 }), [], {frozen: true, kw_only: true});
-contradict = $.fn("contradict", ["one", "other"], {}, function (one, other) {
+are_contradictory = $.fn("are_contradictory", ["one", "other"], {}, function (one, other) {
 let pairs;
 if (($.t($.is(one, other)) || $.t(!$.eq(one, other)))) {
 return false;
@@ -5252,10 +5173,10 @@ let norm;
 norm = $.tuple(["gradient-norm", $.dict([["lipschitz", lipschitz]])]);
 return ($.t(proven) ? $.tuple([norm]) : $.tuple([norm, $.tuple(["constants-declared", $.dict([])])]));
 });
-return {PROOFS, Mechanism, NoisySteps, DrawnAtOnce, contradict, bounded_gradients, ClassVar, ABC, field, positive, non_negative, count, asdict, InvalidParameter, Worlds, fields, abstractmethod, Guarantee};
+return {PROOFS, Mechanism, NoisySteps, SingleRelease, are_contradictory, bounded_gradients, ClassVar, ABC, field, check_positive, non_negative, check_count, asdict, InvalidParameter, Worlds, fields, abstractmethod, Guarantee};
 })();
 $.modules["methods.problem"] = (() => {
-let MethodAsked, Problem, Prior, Published, Solved, Fitted, Carried, Sampling, Exactness, Start, Procedure, Costliest, Promise, SOLVERS, solver_passes, forecast_passes;
+let MethodRef, Problem, InitialLaw, Published, Minimizer, NoisyLeastSquares, CarriedSums, Sampling, Exactness, Start, Procedure, WorstCaseRun, PlannedGuarantees, SOLVERS, solver_passes, forecast_passes;
 const math = $.libraries["math"];
 const re = $.libraries["re"];
 const ABC = $.libraries["abc"]["ABC"];
@@ -5271,10 +5192,10 @@ const column_variances = $.modules["bounds.objective_perturbation"]["column_vari
 const proven_steps = $.modules["bounds.solver_steps"]["proven_steps"];
 const sample_rows = $.modules["bounds.solver_steps"]["sample_rows"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const choice = $.modules["errors"]["choice"];
-const count = $.modules["errors"]["count"];
-const probability = $.modules["errors"]["probability"];
-const scale = $.modules["errors"]["scale"];
+const check_choice = $.modules["errors"]["check_choice"];
+const check_count = $.modules["errors"]["check_count"];
+const check_probability = $.modules["errors"]["check_probability"];
+const check_scale = $.modules["errors"]["check_scale"];
 const Loss = $.modules["losses.base"]["Loss"];
 const Budget = $.modules["privacy.budget"]["Budget"];
 const Total = $.modules["privacy.budget"]["Total"];
@@ -5282,11 +5203,11 @@ const ADJACENCIES = $.modules["privacy.guarantee"]["ADJACENCIES"];
 const DELETION_NOTIONS = $.modules["privacy.guarantee"]["DELETION_NOTIONS"];
 const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
 const Worlds = $.modules["privacy.guarantee"]["Worlds"];
-MethodAsked = $.cls("MethodAsked", [], ($ns) => {
+MethodRef = $.dataclass($.cls("MethodRef", [], ($ns) => {
 $ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
 return $.dict([["name", $.ga(self, "name")], ...$.pairs(asdict([self]))]);
 });
-});
+}), [], {frozen: true});
 Problem = $.dataclass($.cls("Problem", [], ($ns) => {
 $ns.adjacency = $.ga(Worlds, "REPLACE");
 $ns.deletion_notion = $.ga(Worlds, "DEFINITION_4_1");
@@ -5311,15 +5232,15 @@ if (!$.t($.b.isinstance([$.ga(self, "budget"), Budget]))) {
 throw $.raised(InvalidParameter(["must be a Budget, for example Budget(order=10, dp=1.0, deletion=0.1)"], {"budget": $.ga(self, "budget")}));
 }
 $.cm($.b.object, "__setattr__", [self, "total", $.cm(Total, "of", [$.ga(self, "total")])]);
-checked = $.dict([["regularization", scale(["regularization", $.ga(self, "regularization")])], ["adjacency", Worlds([choice(["adjacency", $.ga(self, "adjacency"), ADJACENCIES])])], ["deletion_notion", Worlds([choice(["deletion_notion", $.ga(self, "deletion_notion"), DELETION_NOTIONS])])], ["utility", $.b.bool([$.ga(self, "utility")])], ["slack_in_budget", $.b.bool([$.ga(self, "slack_in_budget")])], ["utility_tolerance", probability(["utility_tolerance", $.ga(self, "utility_tolerance")])], ["dtype", choice(["dtype", $.ga(self, "dtype"), DTYPES])]]);
+checked = $.dict([["regularization", check_scale(["regularization", $.ga(self, "regularization")])], ["adjacency", Worlds([check_choice(["adjacency", $.ga(self, "adjacency"), ADJACENCIES])])], ["deletion_notion", Worlds([check_choice(["deletion_notion", $.ga(self, "deletion_notion"), DELETION_NOTIONS])])], ["utility", $.b.bool([$.ga(self, "utility")])], ["slack_in_budget", $.b.bool([$.ga(self, "slack_in_budget")])], ["utility_tolerance", check_probability(["utility_tolerance", $.ga(self, "utility_tolerance")])], ["dtype", check_choice(["dtype", $.ga(self, "dtype"), DTYPES])]]);
 for (const $v1 of $.each($.tuple(["records", "features", "releases", "batch", "rows_per_subject"]))) {
 name = $v1;
-$.si(checked, name, count([name, $.b.getattr([self, name])], {"maximum": $.pow(2n, 53n)}));
+$.si(checked, name, check_count([name, $.b.getattr([self, name])], {"maximum": $.pow(2n, 53n)}));
 }
 for (const $v2 of $.each($.tuple(["asked_regularization", "model_norm"]))) {
 name = $v2;
 if ($.t(!$.is($.b.getattr([self, name]), null))) {
-$.si(checked, name, scale([name, $.b.getattr([self, name])]));
+$.si(checked, name, check_scale([name, $.b.getattr([self, name])]));
 }
 }
 for (const $v3 of $.each($.cm(checked, "items", []))) {
@@ -5392,20 +5313,20 @@ worlds = $.dict((function* ($first) { for (const $v11 of $.each($first)) { let n
 total = ($.t($.is($.ga(self, "total"), null)) ? null : $.cm($.ga(self, "total"), "to_dict", []));
 return $.dict([...$.pairs(own), ...$.pairs(described), ...$.pairs(worlds), ["total", total]]);
 });
-}), [["loss", () => ["is", Loss]], ["records", () => ["is", $.b.int]], ["features", () => ["is", $.b.int]], ["regularization", () => ["is", $.b.float]], ["budget", () => ["is", Budget]], ["method", () => ["is", MethodAsked]], ["adjacency", () => ["is", Worlds]], ["deletion_notion", () => ["is", Worlds]], ["releases", () => ["is", $.b.int]], ["batch", () => ["is", $.b.int]], ["rows_per_subject", () => ["is", $.b.int]], ["utility", () => ["is", $.b.bool]], ["utility_tolerance", () => ["is", $.b.float]], ["dtype", () => ["is", $.b.str]], ["slack_in_budget", () => ["is", $.b.bool]], ["asked_regularization", () => ["or", ["is", $.b.float], ["none"]]], ["one_hot_blocks", () => ["or", ["of", $.b.tuple, ["is", $.b.int]], ["none"]]], ["model_norm", () => ["or", ["is", $.b.float], ["none"]]], ["feature_map", () => ["or", ["is", $.b.str], ["none"]]], ["total", () => ["or", ["is", Total], ["none"]]]], {frozen: true});
-Prior = $.dataclass($.cls("Prior", [], ($ns) => {
+}), [["loss", () => ["is", Loss]], ["records", () => ["is", $.b.int]], ["features", () => ["is", $.b.int]], ["regularization", () => ["is", $.b.float]], ["budget", () => ["is", Budget]], ["method", () => ["is", MethodRef]], ["adjacency", () => ["is", Worlds]], ["deletion_notion", () => ["is", Worlds]], ["releases", () => ["is", $.b.int]], ["batch", () => ["is", $.b.int]], ["rows_per_subject", () => ["is", $.b.int]], ["utility", () => ["is", $.b.bool]], ["utility_tolerance", () => ["is", $.b.float]], ["dtype", () => ["is", $.b.str]], ["slack_in_budget", () => ["is", $.b.bool]], ["asked_regularization", () => ["or", ["is", $.b.float], ["none"]]], ["one_hot_blocks", () => ["or", ["of", $.b.tuple, ["is", $.b.int]], ["none"]]], ["model_norm", () => ["or", ["is", $.b.float], ["none"]]], ["feature_map", () => ["or", ["is", $.b.str], ["none"]]], ["total", () => ["or", ["is", Total], ["none"]]]], {frozen: true});
+InitialLaw = $.dataclass($.cls("InitialLaw", [], ($ns) => {
 
 }), [["variance", () => ["is", $.b.float]]], {frozen: true});
 Published = $.dataclass($.cls("Published", [], ($ns) => {
 
 }), [], {frozen: true});
-Solved = $.dataclass($.cls("Solved", [], ($ns) => {
+Minimizer = $.dataclass($.cls("Minimizer", [], ($ns) => {
 $ns.chain = 1n;
 }), [["tolerance", () => ["is", $.b.float]], ["solver", () => ["is", $.b.str]], ["chain", () => ["is", $.b.int]]], {frozen: true});
-Fitted = $.dataclass($.cls("Fitted", [], ($ns) => {
+NoisyLeastSquares = $.dataclass($.cls("NoisyLeastSquares", [], ($ns) => {
 
 }), [["deviation", () => ["is", $.b.float]], ["ridge", () => ["is", $.b.float]]], {frozen: true});
-Carried = $.dataclass($.cls("Carried", [], ($ns) => {
+CarriedSums = $.dataclass($.cls("CarriedSums", [], ($ns) => {
 $ns.map = null;
 }), [["draws", () => ["parts", $.b.list, ["parts", $.b.tuple, ["is", $.b.float], ["is", $.b.float]]]], ["variance", () => ["is", $.b.float]], ["bits", () => ["is", $.b.int]], ["label_bits", () => ["is", $.b.int]], ["norm_squared", () => ["is", $.b.int]], ["label_weight", () => ["is", $.b.int]], ["ridge", () => ["is", $.b.float]], ["ridge_share", () => ["is", $.b.float]], ["map", () => ["or", ["is", $.b.str], ["none"]]]], {frozen: true});
 Sampling = $.dataclass($.cls("Sampling", [], ($ns) => {
@@ -5414,7 +5335,7 @@ Sampling = $.dataclass($.cls("Sampling", [], ($ns) => {
 Exactness = $.dataclass($.cls("Exactness", [], ($ns) => {
 
 }), [["radius", () => ["is", $.b.float]], ["grid_bits", () => ["is", $.b.int]]], {frozen: true});
-Start = $.or($.or($.or($.or(Prior, Published), Solved), Fitted), Carried);
+Start = $.or($.or($.or($.or(InitialLaw, Published), Minimizer), NoisyLeastSquares), CarriedSums);
 Procedure = $.dataclass($.cls("Procedure", [], ($ns) => {
 $ns.steps = 0n;
 $ns.step_size = 0.0;
@@ -5426,23 +5347,23 @@ $ns.sampling = null;
 $ns.exactness = null;
 $ns.solver_passes = field([], {"default": 0n, "repr": false});
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-if (($.t($.ga(self, "linear_term")) && !$.t($.b.isinstance([$.ga(self, "start"), Solved])))) {
+if (($.t($.ga(self, "linear_term")) && !$.t($.b.isinstance([$.ga(self, "start"), Minimizer])))) {
 throw $.raised(InvalidParameter(["is part of what a solver minimises: it needs a start at the minimiser"], {"linear_term": $.ga(self, "linear_term")}));
 }
 return null;
 });
 $ns.counted = $.property($.fn("counted", ["self"], {}, function (self) {
-return ($.t($.b.isinstance([$.ga(self, "start"), Fitted])) ? 1n : $.ga(self, "steps"));
+return ($.t($.b.isinstance([$.ga(self, "start"), NoisyLeastSquares])) ? 1n : $.ga(self, "steps"));
 }));
 }), [["start", () => ["is", Start]], ["steps", () => ["is", $.b.int]], ["step_size", () => ["is", $.b.float]], ["noise_variance", () => ["is", $.b.float]], ["linear_term", () => ["is", $.b.float]], ["output_noise", () => ["is", $.b.float]], ["shape", () => ["or", ["of", $.b.tuple, ["is", $.b.float]], ["none"]]], ["sampling", () => ["or", ["is", Sampling], ["none"]]], ["exactness", () => ["or", ["is", Exactness], ["none"]]], ["solver_passes", () => ["is", $.b.int]]], {frozen: true});
-Costliest = $.dataclass($.cls("Costliest", [], ($ns) => {
+WorstCaseRun = $.dataclass($.cls("WorstCaseRun", [], ($ns) => {
 $ns.steps_with = $.libraries["math"].inf;
 $ns.steps_without = 0n;
 $ns.assuming = NON_ADAPTIVE;
 }), [["steps_with", () => ["is", $.b.float]], ["steps_without", () => ["is", $.b.float]], ["assuming", () => ["is", $.b.str]]], {frozen: true});
-Promise = $.dataclass($.cls("Promise", [], ($ns) => {
-$ns.dp = Costliest([]);
-$ns.deletion = Costliest([]);
+PlannedGuarantees = $.dataclass($.cls("PlannedGuarantees", [], ($ns) => {
+$ns.dp = WorstCaseRun([]);
+$ns.deletion = WorstCaseRun([]);
 $ns.deletion_steps = 0n;
 $ns.utility_steps = 0n;
 $ns.horizon = null;
@@ -5451,7 +5372,7 @@ $ns.edits = $.tuple(["deleted", "replaced", "inserted"]);
 $ns.unbounded = true;
 $ns.fresh_every = null;
 $ns.counted_on = null;
-}), [["dp", () => ["is", Costliest]], ["deletion", () => ["is", Costliest]], ["deletion_steps", () => ["is", $.b.int]], ["utility_steps", () => ["is", $.b.int]], ["horizon", () => ["or", ["is", $.b.int], ["none"]]], ["relearns", () => ["is", $.b.bool]], ["edits", () => ["of", $.b.tuple, ["is", $.b.str]]], ["unbounded", () => ["is", $.b.bool]], ["fresh_every", () => ["or", ["is", $.b.int], ["none"]]], ["counted_on", () => ["or", ["is", Sampling], ["none"]]]], {frozen: true});
+}), [["dp", () => ["is", WorstCaseRun]], ["deletion", () => ["is", WorstCaseRun]], ["deletion_steps", () => ["is", $.b.int]], ["utility_steps", () => ["is", $.b.int]], ["horizon", () => ["or", ["is", $.b.int], ["none"]]], ["relearns", () => ["is", $.b.bool]], ["edits", () => ["of", $.b.tuple, ["is", $.b.str]]], ["unbounded", () => ["is", $.b.bool]], ["fresh_every", () => ["or", ["is", $.b.int], ["none"]]], ["counted_on", () => ["or", ["is", Sampling], ["none"]]]], {frozen: true});
 SOLVERS = $.tuple(["warm", "cold", "fixed"]);
 solver_passes = $.fn("solver_passes", ["problem", "solver", "tolerance", "pull"], {"pull": 0.0}, function (problem, solver, tolerance, pull) {
 let steps;
@@ -5471,7 +5392,7 @@ return $.add(1n, $.libraries["math"].ceil([$.mul(2n, $.libraries["math"].pow([ka
 }
 return $.libraries["math"].ceil([$.mul(4n, $.libraries["math"].pow([kappa, 0.27]))]);
 });
-return {MethodAsked, Problem, Prior, Published, Solved, Fitted, Carried, Sampling, Exactness, Start, Procedure, Costliest, Promise, SOLVERS, solver_passes, forecast_passes, Total, Worlds, Budget, Loss, ClassVar, ABC, field, NON_ADAPTIVE, proven_steps, sample_rows, InvalidParameter, scale, count, Any, DTYPES, choice, probability, DELETION_NOTIONS, ADJACENCIES, fields, asdict, column_variances, sensitivity_slack};
+return {MethodRef, Problem, InitialLaw, Published, Minimizer, NoisyLeastSquares, CarriedSums, Sampling, Exactness, Start, Procedure, WorstCaseRun, PlannedGuarantees, SOLVERS, solver_passes, forecast_passes, Total, Worlds, Budget, Loss, ClassVar, ABC, field, NON_ADAPTIVE, proven_steps, sample_rows, InvalidParameter, check_scale, check_count, Any, DTYPES, check_choice, check_probability, DELETION_NOTIONS, ADJACENCIES, fields, asdict, column_variances, sensitivity_slack};
 })();
 $.modules["methods.counted"] = (() => {
 let _MOST, CountedRecords;
@@ -5481,19 +5402,19 @@ const ClassVar = $.libraries["typing"]["ClassVar"];
 const GRID_BITS = $.modules["bounds.arithmetic"]["GRID_BITS"];
 const inexact_gdp = $.modules["bounds.objective_perturbation"]["inexact_gdp"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const count = $.modules["errors"]["count"];
-const positive = $.modules["errors"]["positive"];
-const DrawnAtOnce = $.modules["methods.base"]["DrawnAtOnce"];
+const check_count = $.modules["errors"]["check_count"];
+const check_positive = $.modules["errors"]["check_positive"];
+const SingleRelease = $.modules["methods.base"]["SingleRelease"];
 _MOST = $.pow(2.0, 24n);
-CountedRecords = $.dataclass($.cls("CountedRecords", [DrawnAtOnce], ($ns) => {
+CountedRecords = $.dataclass($.cls("CountedRecords", [SingleRelease], ($ns) => {
 $ns.method = "counted-records";
 $ns.source = "counts of the records with an exact discrete Gaussian (Canonne, Kamath & Steinke 2020)";
 $ns.notes = $.tuple(["Counts of the records were published too: a deletion takes nothing back of those that were made before it."]);
 $ns.rows_per_subject = 1n;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 $.sup(CountedRecords, self, "__post_init__")([]);
-count(["rows_per_subject", $.ga(self, "rows_per_subject")]);
-if (($.t(!$.eq($.gi($.libraries["math"].frexp([positive(["deviation", $.ga(self, "deviation")])]), 0n), 0.5)) || !$.t((($v1, $v2, $v3) => $.le($v1, $v2) && $.le($v2, $v3))(1n, $.ga(self, "deviation"), _MOST)))) {
+check_count(["rows_per_subject", $.ga(self, "rows_per_subject")]);
+if (($.t(!$.eq($.gi($.libraries["math"].frexp([check_positive(["deviation", $.ga(self, "deviation")])]), 0n), 0.5)) || !$.t((($v1, $v2, $v3) => $.le($v1, $v2) && $.le($v2, $v3))(1n, $.ga(self, "deviation"), _MOST)))) {
 throw $.raised(InvalidParameter(["must be a power of two between 1 and 2^24: noise is drawn exactly on a grid that counts lie on"], {"deviation": $.ga(self, "deviation")}));
 }
 return null;
@@ -5514,17 +5435,17 @@ mu = inexact_gdp([], {"spread": $.cm(self, "apart", [worlds]), "output_noise": $
 return $.dict([["gdp_squared", $.mul(steps_with, $.pow(mu, 2n))]]);
 });
 }), [["deviation", () => ["is", $.b.float]], ["rows_per_subject", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
-return {_MOST, CountedRecords, ClassVar, DrawnAtOnce, InvalidParameter, positive, count, inexact_gdp, GRID_BITS};
+return {_MOST, CountedRecords, ClassVar, SingleRelease, InvalidParameter, check_positive, check_count, inexact_gdp, GRID_BITS};
 })();
 $.modules["methods.sampled_steps"] = (() => {
-let ORDERS, SampledGaussian, SampledSteps, passes;
+let ORDERS, SampledGaussian, SampledSteps, sampled_epochs;
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const renyi = $.modules["bounds.renyi"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const count = $.modules["errors"]["count"];
-const positive = $.modules["errors"]["positive"];
+const check_count = $.modules["errors"]["check_count"];
+const check_positive = $.modules["errors"]["check_positive"];
 const Mechanism = $.modules["methods.base"]["Mechanism"];
 ORDERS = $.tuple([...$.each($.b.range([2n, 33n])), 48n, 64n, 128n, 256n, 512n]);
 SampledGaussian = $.dataclass($.cls("SampledGaussian", [Mechanism], ($ns) => {
@@ -5533,8 +5454,8 @@ $ns.source = "R\u00e9nyi DP of the sampled Gaussian mechanism (Mironov, Talwar &
 $ns.notes = $.tuple(["A deleted record's part in a published extractor is not taken back by later releases."]);
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 $.sup(SampledGaussian, self, "__post_init__")([]);
-positive(["noise_multiplier", $.ga(self, "noise_multiplier")]);
-if (!$.t($.le(positive(["sampling_rate", $.ga(self, "sampling_rate")]), 1n))) {
+check_positive(["noise_multiplier", $.ga(self, "noise_multiplier")]);
+if (!$.t($.le(check_positive(["sampling_rate", $.ga(self, "sampling_rate")]), 1n))) {
 throw $.raised(InvalidParameter(["must be at most 1"], {"sampling_rate": $.ga(self, "sampling_rate")}));
 }
 return null;
@@ -5557,14 +5478,14 @@ $ns.method = "sampled-steps";
 $ns.notes = $.tuple([]);
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 $.sup(SampledSteps, self, "__post_init__")([]);
-count(["draws", $.ga(self, "draws")]);
+check_count(["draws", $.ga(self, "draws")]);
 return null;
 });
 $ns.left = $.property($.fn("left", ["self"], {}, function (self) {
 return "";
 }));
 $ns.passes = $.property($.fn("passes", ["self"], {}, function (self) {
-return passes([$.ga(self, "sampling_rate"), $.ga(self, "draws")]);
+return sampled_epochs([$.ga(self, "sampling_rate"), $.ga(self, "draws")]);
 }));
 $ns.exposure = $.fn("exposure", ["self", "steps"], {}, function (self, steps) {
 return 1n;
@@ -5579,13 +5500,13 @@ $ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {},
 return ($.t(steps_without) ? $.dict([]) : $.sup(SampledSteps, self, "_cost")([worlds, $.ga(self, "draws"), 0n]));
 });
 }), [["draws", () => ["is", $.b.int]]], {frozen: true, kw_only: true});
-passes = $.fn("passes", ["sampling_rate", "draws"], {}, function (sampling_rate, draws) {
+sampled_epochs = $.fn("sampled_epochs", ["sampling_rate", "draws"], {}, function (sampling_rate, draws) {
 return $.b.max([1n, $.libraries["math"].ceil([$.mul($.mul(sampling_rate, draws), $.sub(1n, 1e-12))])]);
 });
-return {ORDERS, SampledGaussian, SampledSteps, passes, ClassVar, Mechanism, InvalidParameter, positive, count};
+return {ORDERS, SampledGaussian, SampledSteps, sampled_epochs, ClassVar, Mechanism, InvalidParameter, check_positive, check_count};
 })();
 $.modules["methods.plan"] = (() => {
-let MOST_STAGES, Method, Numbers, Plan, _NUMBERS, method_of;
+let MOST_STAGES, Method, Calibration, Plan, _NUMBERS, method_of;
 const math = $.libraries["math"];
 const abstractmethod = $.libraries["abc"]["abstractmethod"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
@@ -5594,21 +5515,21 @@ const replace = $.libraries["dataclasses"]["replace"];
 const Any = $.libraries["typing"]["Any"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const count = $.modules["errors"]["count"];
+const check_count = $.modules["errors"]["check_count"];
 const Loss = $.modules["losses.base"]["Loss"];
 const PROOFS = $.modules["methods.base"]["PROOFS"];
 const Mechanism = $.modules["methods.base"]["Mechanism"];
-const Costliest = $.modules["methods.problem"]["Costliest"];
-const Fitted = $.modules["methods.problem"]["Fitted"];
-const MethodAsked = $.modules["methods.problem"]["MethodAsked"];
-const Prior = $.modules["methods.problem"]["Prior"];
+const InitialLaw = $.modules["methods.problem"]["InitialLaw"];
+const MethodRef = $.modules["methods.problem"]["MethodRef"];
+const Minimizer = $.modules["methods.problem"]["Minimizer"];
+const NoisyLeastSquares = $.modules["methods.problem"]["NoisyLeastSquares"];
+const PlannedGuarantees = $.modules["methods.problem"]["PlannedGuarantees"];
 const Problem = $.modules["methods.problem"]["Problem"];
 const Procedure = $.modules["methods.problem"]["Procedure"];
-const Promise = $.modules["methods.problem"]["Promise"];
 const Published = $.modules["methods.problem"]["Published"];
-const Solved = $.modules["methods.problem"]["Solved"];
+const WorstCaseRun = $.modules["methods.problem"]["WorstCaseRun"];
 MOST_STAGES = 16n;
-Method = $.dataclass($.cls("Method", [MethodAsked], ($ns) => {
+Method = $.dataclass($.cls("Method", [MethodRef], ($ns) => {
 $ns.proof = $.gi(PROOFS, 0n);
 $ns.weighed = "always";
 $ns.own_ridge = false;
@@ -5623,7 +5544,7 @@ throw $.raised(InvalidParameter([("" + "the " + $.formatted($.ga($.ga(plan, "los
 return null;
 });
 }), [], {frozen: true});
-Numbers = $.dataclass($.cls("Numbers", [], ($ns) => {
+Calibration = $.dataclass($.cls("Calibration", [], ($ns) => {
 $ns.step_size = 0.0;
 $ns.noise_variance = 0.0;
 $ns.init_variance = 0.0;
@@ -5642,7 +5563,7 @@ $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 let name;
 for (const $v1 of $.each($.tuple(["learn_steps", "delete_steps_for_deletion", "delete_steps_for_utility", "kept"]))) {
 name = $v1;
-count([name, $.b.getattr([self, name])], {"minimum": 0n});
+check_count([name, $.b.getattr([self, name])], {"minimum": 0n});
 }
 return null;
 });
@@ -5669,18 +5590,18 @@ noise = $.dict([["linear_term", $.ga(numbers, "linear_term")], ["output_noise", 
 shape = ($.t($.ga(numbers, "linear_term")) ? $.ga(problem, "noise_shape") : null);
 run = $.fn("run", ["start", "number", "passes"], {}, function (start, number, passes) {
 let own, taken;
-own = $.dict([...$.pairs(steps), ...$.pairs(($.t($.b.isinstance([start, Solved])) ? $.dict([...$.pairs(noise), ["shape", shape]]) : $.dict([])))]);
-taken = ($.t($.b.isinstance([start, Fitted])) ? 0n : number);
+own = $.dict([...$.pairs(steps), ...$.pairs(($.t($.b.isinstance([start, Minimizer])) ? $.dict([...$.pairs(noise), ["shape", shape]]) : $.dict([])))]);
+taken = ($.t($.b.isinstance([start, NoisyLeastSquares])) ? 0n : number);
 return Procedure([start, taken], {"solver_passes": passes, "exactness": exactness, "sampling": sampling, ...$.named(own)});
 });
-begin = ($.t($.is(learning, null)) ? Prior([$.ga(numbers, "init_variance")]) : learning);
+begin = ($.t($.is(learning, null)) ? InitialLaw([$.ga(numbers, "init_variance")]) : learning);
 if ($.t($.is(promise, null))) {
-promise = Promise([], {"deletion": Costliest([], {"steps_without": $.cm(mechanism, "exposure", [$.ga(numbers, "delete_steps")])})});
+promise = PlannedGuarantees([], {"deletion": WorstCaseRun([], {"steps_without": $.cm(mechanism, "exposure", [$.ga(numbers, "delete_steps")])})});
 }
 return cls([problem, mechanism, run([begin, $.ga(numbers, "learn_steps"), $.ga(numbers, "learn_solver_passes")]), run([$.either(serving, () => Published([])), $.ga(numbers, "delete_steps"), $.ga(numbers, "delete_solver_passes")]), replace([promise], {"deletion_steps": $.ga(numbers, "delete_steps_for_deletion"), "utility_steps": $.ga(numbers, "delete_steps_for_utility"), "horizon": $.ga(numbers, "horizon")}), $.ga(numbers, "stages"), $.ga(numbers, "kept"), staged]);
 }));
 $ns.numbers = $.property($.fn("numbers", ["self"], {}, function (self) {
-return Numbers([], {...$.named($.dict((function* ($first) { for (const $v4 of $.each($first)) { let name; name = $v4; yield [name, $.b.getattr([self, name])]; } })(_NUMBERS)))});
+return Calibration([], {...$.named($.dict((function* ($first) { for (const $v4 of $.each($first)) { let name; name = $v4; yield [name, $.b.getattr([self, name])]; } })(_NUMBERS)))});
 }));
 $ns.method = $.property($.fn("method", ["self"], {}, function (self) {
 return method_of([$.ga(self, "problem")]);
@@ -5692,7 +5613,7 @@ $ns.noise_variance = $.property($.fn("noise_variance", ["self"], {}, function (s
 return $.ga($.ga(self, "learning"), "noise_variance");
 }));
 $ns.init_variance = $.property($.fn("init_variance", ["self"], {}, function (self) {
-return ($.t($.b.isinstance([$.ga($.ga(self, "learning"), "start"), Prior])) ? $.ga($.ga($.ga(self, "learning"), "start"), "variance") : 0.0);
+return ($.t($.b.isinstance([$.ga($.ga(self, "learning"), "start"), InitialLaw])) ? $.ga($.ga($.ga(self, "learning"), "start"), "variance") : 0.0);
 }));
 $ns.learn_steps = $.property($.fn("learn_steps", ["self"], {}, function (self) {
 return $.ga($.ga(self, "learning"), "counted");
@@ -5707,7 +5628,7 @@ $ns.delete_steps_for_utility = $.property($.fn("delete_steps_for_utility", ["sel
 return $.ga($.ga(self, "promise"), "utility_steps");
 }));
 $ns.gradient_tolerance = $.property($.fn("gradient_tolerance", ["self"], {}, function (self) {
-return ($.t($.b.isinstance([$.ga($.ga(self, "learning"), "start"), Solved])) ? $.ga($.ga($.ga(self, "learning"), "start"), "tolerance") : 0.0);
+return ($.t($.b.isinstance([$.ga($.ga(self, "learning"), "start"), Minimizer])) ? $.ga($.ga($.ga(self, "learning"), "start"), "tolerance") : 0.0);
 }));
 $ns.learn_solver_passes = $.property($.fn("learn_solver_passes", ["self"], {}, function (self) {
 return $.ga($.ga(self, "learning"), "solver_passes");
@@ -5748,9 +5669,6 @@ return $.ga($.ga(self, "problem"), "releases");
 $ns.total = $.property($.fn("total", ["self"], {}, function (self) {
 return $.ga($.ga(self, "problem"), "total");
 }));
-$ns.capped = $.property($.fn("capped", ["self"], {}, function (self) {
-return $.either($.lt(1n, $.ga(self, "releases")), () => !$.is($.ga(self, "total"), null));
-}));
 $ns.model_loss = $.property($.fn("model_loss", ["self"], {}, function (self) {
 return ($.t($.is($.ga(self, "staged"), null)) ? $.ga(self, "loss") : $.ga(self, "staged"));
 }));
@@ -5782,13 +5700,13 @@ inner = ($.t($.ga(self, "stages")) ? $.dict([["stages", [...(function* ($first) 
 numbers = $.dict((function* ($first) { for (const $v6 of $.each($first)) { let name; name = $v6; if (!$.t(!$.has($.tuple(["stages", "kept"]), name))) continue; yield [name, $.b.getattr([self, name])]; } })(_NUMBERS));
 return $.dict([["problem", $.cm($.ga(self, "problem"), "to_dict", [])], ...$.pairs(numbers), ...$.pairs(inner)]);
 });
-}), [["problem", () => ["is", Problem]], ["mechanism", () => ["is", Mechanism]], ["learning", () => ["is", Procedure]], ["serving", () => ["is", Procedure]], ["promise", () => ["is", Promise]], ["stages", () => ["of", $.b.tuple, ["is", Plan]]], ["kept", () => ["is", $.b.int]], ["staged", () => ["or", ["is", Loss], ["none"]]]], {frozen: true});
-_NUMBERS = $.b.tuple([(function* ($first) { for (const $v7 of $.each($first)) { let field; field = $v7; yield $.ga(field, "name"); } })(fields([Numbers]))]);
+}), [["problem", () => ["is", Problem]], ["mechanism", () => ["is", Mechanism]], ["learning", () => ["is", Procedure]], ["serving", () => ["is", Procedure]], ["promise", () => ["is", PlannedGuarantees]], ["stages", () => ["of", $.b.tuple, ["is", Plan]]], ["kept", () => ["is", $.b.int]], ["staged", () => ["or", ["is", Loss], ["none"]]]], {frozen: true});
+_NUMBERS = $.b.tuple([(function* ($first) { for (const $v7 of $.each($first)) { let field; field = $v7; yield $.ga(field, "name"); } })(fields([Calibration]))]);
 method_of = $.fn("method_of", ["problem"], {}, function (problem) {
 if (!$.t($.b.isinstance([$.ga(problem, "method"), Method]))) throw $.raised($.b.AssertionError);
 return $.ga(problem, "method");
 });
-return {MOST_STAGES, Method, Numbers, Plan, _NUMBERS, method_of, ClassVar, PROOFS, MethodAsked, Loss, Promise, Procedure, Mechanism, Problem, count, abstractmethod, InvalidParameter, fields, replace, Published, Costliest, Prior, Fitted, Any, Solved};
+return {MOST_STAGES, Method, Calibration, Plan, _NUMBERS, method_of, ClassVar, PROOFS, MethodRef, Loss, PlannedGuarantees, Procedure, Mechanism, Problem, check_count, abstractmethod, InvalidParameter, fields, replace, Published, WorstCaseRun, InitialLaw, NoisyLeastSquares, Any, Minimizer};
 })();
 $.modules["methods"] = (() => {
 let __getattr__, _METHODS, _STAGE_METHODS, _MECHANISMS, METHODS, STAGE_METHODS, MECHANISMS;
@@ -5810,15 +5728,15 @@ const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const theorem_5_1 = $.modules["bounds.theorem_5_1"];
-const choice = $.modules["errors"]["choice"];
-const count = $.modules["errors"]["count"];
-const positive = $.modules["errors"]["positive"];
+const check_choice = $.modules["errors"]["check_choice"];
+const check_count = $.modules["errors"]["check_count"];
+const check_positive = $.modules["errors"]["check_positive"];
 const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
 const NoisySteps = $.modules["methods.base"]["NoisySteps"];
 const Method = $.modules["methods.plan"]["Method"];
 const Plan = $.modules["methods.plan"]["Plan"];
-const Costliest = $.modules["methods.problem"]["Costliest"];
-const Promise = $.modules["methods.problem"]["Promise"];
+const PlannedGuarantees = $.modules["methods.problem"]["PlannedGuarantees"];
+const WorstCaseRun = $.modules["methods.problem"]["WorstCaseRun"];
 FRESH_LEARN = $.tuple(["demand", "automatic"]);
 _CONDITION = ("" + $.formatted(NON_ADAPTIVE, "", "") + " than those since the last fresh learn");
 CompositionRun = $.dataclass($.cls("CompositionRun", [NoisySteps], ($ns) => {
@@ -5846,15 +5764,15 @@ let name;
 for (const $v1 of $.each($.tuple(["learn_steps", "delete_steps"]))) {
 name = $v1;
 if ($.t(!$.is($.b.getattr([self, name]), null))) {
-count([name, $.b.getattr([self, name])]);
+check_count([name, $.b.getattr([self, name])]);
 }
 }
-count(["requests_per_learn", $.ga(self, "requests_per_learn")]);
-choice(["fresh_learn", $.ga(self, "fresh_learn"), FRESH_LEARN]);
+check_count(["requests_per_learn", $.ga(self, "requests_per_learn")]);
+check_choice(["fresh_learn", $.ga(self, "fresh_learn"), FRESH_LEARN]);
 for (const $v2 of $.each($.tuple(["step_size", "noise_variance"]))) {
 name = $v2;
 if ($.t(!$.is($.b.getattr([self, name]), null))) {
-positive([name, $.b.getattr([self, name])]);
+check_positive([name, $.b.getattr([self, name])]);
 }
 }
 return null;
@@ -5867,12 +5785,12 @@ if ($.t($.lt(1n, $.ga(problem, "releases")))) {
 requested = $.mul($.sub($.ga(problem, "releases"), 1n), $.ga(numbers, "delete_steps"));
 longest = $.b.min([longest, $.add($.b.max([$.ga(numbers, "learn_steps"), $.ga(numbers, "delete_steps")]), requested)]);
 }
-promise = Promise([], {"dp": Costliest([longest], {"assuming": _CONDITION}), "deletion": Costliest([horizon], {"assuming": _CONDITION}), "relearns": $.eq($.ga(self, "fresh_learn"), "automatic")});
+promise = PlannedGuarantees([], {"dp": WorstCaseRun([longest], {"assuming": _CONDITION}), "deletion": WorstCaseRun([horizon], {"assuming": _CONDITION}), "relearns": $.eq($.ga(self, "fresh_learn"), "automatic")});
 run = CompositionRun([], {...$.named($.cm(problem, "run", [], {"step_size": $.ga(numbers, "step_size"), "noise_variance": $.ga(numbers, "noise_variance")}))});
 return $.cm(Plan, "of", [problem, run, numbers], {"promise": promise});
 });
 }), [["learn_steps", () => ["or", ["is", $.b.int], ["none"]]], ["delete_steps", () => ["or", ["is", $.b.int], ["none"]]], ["requests_per_learn", () => ["is", $.b.int]], ["fresh_learn", () => ["is", $.b.str]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-return {FRESH_LEARN, _CONDITION, CompositionRun, Composition, ClassVar, Method, NoisySteps, positive, choice, count, Plan, Costliest, Promise, NON_ADAPTIVE};
+return {FRESH_LEARN, _CONDITION, CompositionRun, Composition, ClassVar, Method, NoisySteps, check_positive, check_choice, check_count, Plan, WorstCaseRun, PlannedGuarantees, NON_ADAPTIVE};
 })();
 $.modules["methods.near_gibbs"] = (() => {
 let _ORDERS, _SOURCES, NearGibbsRun, NearGibbs;
@@ -5885,16 +5803,16 @@ const FORMS = $.modules["bounds.theorem_5_2"]["FORMS"];
 const Gibbs = $.modules["bounds.theorem_5_2"]["Gibbs"];
 const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const choice = $.modules["errors"]["choice"];
-const positive = $.modules["errors"]["positive"];
+const check_choice = $.modules["errors"]["check_choice"];
+const check_positive = $.modules["errors"]["check_positive"];
 const renyi_order = $.modules["errors"]["renyi_order"];
 const NON_ADAPTIVE = $.modules["privacy.guarantee"]["NON_ADAPTIVE"];
 const Worlds = $.modules["privacy.guarantee"]["Worlds"];
 const NoisySteps = $.modules["methods.base"]["NoisySteps"];
 const Method = $.modules["methods.plan"]["Method"];
 const Plan = $.modules["methods.plan"]["Plan"];
-const Costliest = $.modules["methods.problem"]["Costliest"];
-const Promise = $.modules["methods.problem"]["Promise"];
+const PlannedGuarantees = $.modules["methods.problem"]["PlannedGuarantees"];
+const WorstCaseRun = $.modules["methods.problem"]["WorstCaseRun"];
 _ORDERS = [...(function* ($first) { for (const $v1 of $.each($first)) { let k; k = $v1; yield $.add(1n, $.pow(10n, $.div(k, 4n))); } })($.b.range([$.neg(4n), 9n]))];
 _SOURCES = $.dict([["printed", "Chourasia & Shah 2023, Theorem 5.2 (G.22, G.23)"], ["sharper", "Theorem 5.2's induction with the oscillation of the loss, at every order up to q"]]);
 NearGibbsRun = $.dataclass($.cls("NearGibbsRun", [NoisySteps], ($ns) => {
@@ -5908,15 +5826,15 @@ return ($.t($.eq($.ga($.ga(self, "gibbs"), "form"), "printed")) ? $.dict([["rate
 $ns.fading = $.property($.fn("fading", ["self"], {}, function (self) {
 return self;
 }));
-$ns.closer = $.fn("closer", ["self", "before", "steps", "edits"], {}, function (self, before, steps, edits) {
-return $.cm($.ga(self, "gibbs"), "closer", [], {"before": before, "steps": steps, "edits": edits, ...$.named($.cm(self, "_chain", []))});
+$ns.distance_after = $.fn("distance_after", ["self", "before", "steps", "edits"], {}, function (self, before, steps, edits) {
+return $.cm($.ga(self, "gibbs"), "distance_after", [], {"before": before, "steps": steps, "edits": edits, ...$.named($.cm(self, "_chain", []))});
 });
 $ns.forgets = $.fn("forgets", ["self", "*", "learn_steps", "delete_steps", "batch"], {}, function (self, learn_steps, delete_steps, batch) {
 let requests;
 requests = $.dict([["learn_steps", learn_steps], ["delete_steps", delete_steps], ["batch", batch]]);
-return $.cm(self, "forgets_at", [$.cm($.ga(self, "gibbs"), "worst_closeness", [], {...$.named(requests), ...$.named($.cm(self, "_chain", []))})]);
+return $.cm(self, "guarantee_at", [$.cm($.ga(self, "gibbs"), "worst_closeness", [], {...$.named(requests), ...$.named($.cm(self, "_chain", []))})]);
 });
-$ns.forgets_at = $.fn("forgets_at", ["self", "closeness"], {}, function (self, closeness) {
+$ns.guarantee_at = $.fn("guarantee_at", ["self", "closeness"], {}, function (self, closeness) {
 let facts, hidden;
 facts = $.dict([["source", $.gi(_SOURCES, $.ga($.ga(self, "gibbs"), "form"))], ["points", $.tuple([$.tuple([$.ga($.ga(self, "gibbs"), "order"), closeness])])]]);
 hidden = "no earlier model was observed";
@@ -5931,9 +5849,9 @@ $ns.form = "printed";
 $ns.noise_variance = null;
 $ns.order = null;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-choice(["form", $.ga(self, "form"), FORMS]);
+check_choice(["form", $.ga(self, "form"), FORMS]);
 if ($.t(!$.has($.tuple([null, "cheapest"]), $.ga(self, "noise_variance")))) {
-positive(["noise_variance", $.ga(self, "noise_variance")]);
+check_positive(["noise_variance", $.ga(self, "noise_variance")]);
 }
 if ($.t(!$.is($.ga(self, "order"), null))) {
 renyi_order(["order", $.ga(self, "order")]);
@@ -5965,8 +5883,8 @@ throw $.raised(InvalidParameter(["a plan by Theorem 5.2 states its R\u00e9nyi or
 constants = $.ga($.ga(problem, "loss"), "constants");
 gibbs = Gibbs([], {"order": $.ga(self, "order"), "range": $.ga(constants, "range"), "smoothness": $.ga(constants, "curvature"), "regularization": $.ga(problem, "regularization"), "dimension": $.ga(problem, "dimension"), "form": $.ga(self, "form")});
 facts = $.cm(problem, "run", [], {"step_size": $.ga(numbers, "step_size"), "noise_variance": $.ga(numbers, "noise_variance")});
-known = Costliest([$.b.max([$.ga(numbers, "learn_steps"), $.ga(numbers, "delete_steps")])], {"assuming": "the model published before it is known"});
-return $.cm(Plan, "of", [problem, NearGibbsRun([], {...$.named(facts), "gibbs": gibbs}), numbers], {"promise": Promise([], {"dp": known, "unbounded": $.eq($.ga(self, "form"), "sharper")})});
+known = WorstCaseRun([$.b.max([$.ga(numbers, "learn_steps"), $.ga(numbers, "delete_steps")])], {"assuming": "the model published before it is known"});
+return $.cm(Plan, "of", [problem, NearGibbsRun([], {...$.named(facts), "gibbs": gibbs}), numbers], {"promise": PlannedGuarantees([], {"dp": known, "unbounded": $.eq($.ga(self, "form"), "sharper")})});
 });
 $ns._check = $.fn("_check", ["self", "problem"], {}, function (self, problem) {
 let constants;
@@ -5986,10 +5904,10 @@ throw $.raised(InvalidParameter(["is not covered by Theorem 5.2, which compares 
 return null;
 });
 }), [["form", () => ["is", $.b.str]], ["noise_variance", () => ["or", ["or", ["is", $.b.float], ["is", $.b.str]], ["none"]]], ["order", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-return {_ORDERS, _SOURCES, NearGibbsRun, NearGibbs, ClassVar, Method, Gibbs, NoisySteps, renyi_order, positive, FORMS, choice, AssumptionViolated, Promise, Plan, Costliest, InvalidParameter, Worlds, NON_ADAPTIVE, Any};
+return {_ORDERS, _SOURCES, NearGibbsRun, NearGibbs, ClassVar, Method, Gibbs, NoisySteps, renyi_order, check_positive, FORMS, check_choice, AssumptionViolated, PlannedGuarantees, Plan, WorstCaseRun, InvalidParameter, Worlds, NON_ADAPTIVE, Any};
 })();
 $.modules["methods.perturbed"] = (() => {
-let PerturbedRun, _UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, usual_pull, Perturbed, check_covered, _check_curving;
+let PerturbedRun, _UNUSUAL, form_of, row_facts, rounding_of_gradient, minimizer_norm_bound, linear_term_bound, Perturbed, check_covered, _check_curving;
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const Any = $.libraries["typing"]["Any"];
@@ -6002,23 +5920,23 @@ const UNIT = $.modules["bounds.arithmetic"]["UNIT"];
 const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
 const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const choice = $.modules["errors"]["choice"];
-const count = $.modules["errors"]["count"];
+const check_choice = $.modules["errors"]["check_choice"];
+const check_count = $.modules["errors"]["check_count"];
+const check_positive = $.modules["errors"]["check_positive"];
 const non_negative = $.modules["errors"]["non_negative"];
-const positive = $.modules["errors"]["positive"];
 const Measures = $.modules["privacy.budget"]["Measures"];
 const FORMS = $.modules["privacy.guarantee"]["FORMS"];
 const ONE_DIRECTION = $.modules["privacy.guarantee"]["ONE_DIRECTION"];
 const WEAKLY_CONVEX = $.modules["privacy.guarantee"]["WEAKLY_CONVEX"];
 const Curve = $.modules["privacy.guarantee"]["Curve"];
 const PROOFS = $.modules["methods.base"]["PROOFS"];
-const DrawnAtOnce = $.modules["methods.base"]["DrawnAtOnce"];
+const SingleRelease = $.modules["methods.base"]["SingleRelease"];
 const bounded_gradients = $.modules["methods.base"]["bounded_gradients"];
 const MOST_STAGES = $.modules["methods.plan"]["MOST_STAGES"];
 const Method = $.modules["methods.plan"]["Method"];
 const Plan = $.modules["methods.plan"]["Plan"];
 const SOLVERS = $.modules["methods.problem"]["SOLVERS"];
-PerturbedRun = $.dataclass($.cls("PerturbedRun", [DrawnAtOnce], ($ns) => {
+PerturbedRun = $.dataclass($.cls("PerturbedRun", [SingleRelease], ($ns) => {
 $ns.method = "perturbed";
 $ns.source = "objective perturbation with an exact discrete Gaussian on the output (tilted densities in R\u00e9nyi DP; a flow of densities in Gaussian DP)";
 $ns.fresh = true;
@@ -6035,7 +5953,7 @@ let name;
 $.sup(PerturbedRun, self, "__post_init__")([]);
 for (const $v1 of $.each($.tuple(["linear_term", "output_noise", "gradient_tolerance", "strong_convexity", "lipschitz"]))) {
 name = $v1;
-positive([name, $.b.getattr([self, name])]);
+check_positive([name, $.b.getattr([self, name])]);
 }
 for (const $v2 of $.each($.tuple(["smoothness", "weak_convexity"]))) {
 name = $v2;
@@ -6043,9 +5961,9 @@ non_negative([name, $.b.getattr([self, name])]);
 }
 for (const $v3 of $.each($.tuple(["dimension", "blocks", "rows_per_subject", "chain"]))) {
 name = $v3;
-count([name, $.b.getattr([self, name])]);
+check_count([name, $.b.getattr([self, name])]);
 }
-choice(["form", $.ga(self, "form"), FORMS]);
+check_choice(["form", $.ga(self, "form"), FORMS]);
 if ($.t(!$.eq($.gi($.libraries["math"].frexp([$.ga(self, "output_noise")]), 0n), 0.5))) {
 throw $.raised(InvalidParameter(["must be a power of two: only then is its grid exact on a machine"], {"output_noise": $.ga(self, "output_noise")}));
 }
@@ -6083,7 +6001,7 @@ $ns.curve = $.fn("curve", ["self", "worlds"], {}, function (self, worlds) {
 let below, delta, exact, inexact, mu, ratio, spread;
 {const $v4 = $.unpack($.cm(self, "ratios", []), 2, -1);ratio = $v4[0];below = $v4[1];}
 delta = $.cm(worlds, "sensitivity", [$.mul($.ga(self, "lipschitz"), ROOM), $.ga(self, "rows_per_subject")]);
-spread = $.modules["bounds.objective_perturbation"].spread([], {...$.named($.cm(self, "_ball", []))});
+spread = $.modules["bounds.objective_perturbation"].rounded_solution_distance([], {...$.named($.cm(self, "_ball", []))});
 inexact = $.modules["bounds.objective_perturbation"].inexact_rate([], {"spread": spread, "output_noise": $.ga(self, "output_noise")});
 mu = $.libraries["math"].inf;
 if ($.t($.eq($.ga(self, "form"), ONE_DIRECTION))) {
@@ -6096,7 +6014,7 @@ $ns._erased = $.fn("_erased", ["self"], {}, function (self) {
 if ((!$.t($.ga(self, "warm")) && $.t($.ga(self, "in_place")))) {
 return $.dict([]);
 }
-return $.dict([["gdp_squared", $.mul($.mul($.ga(self, "chain"), $.pow($.cm(self, "_inexact_gdp", [$.modules["bounds.objective_perturbation"].spread([], {...$.named($.cm(self, "_ball", []))})]), 2n)), $.add(1n, $.mul(4n, UNIT)))]]);
+return $.dict([["gdp_squared", $.mul($.mul($.ga(self, "chain"), $.pow($.cm(self, "_inexact_gdp", [$.modules["bounds.objective_perturbation"].rounded_solution_distance([], {...$.named($.cm(self, "_ball", []))})]), 2n)), $.add(1n, $.mul(4n, UNIT)))]]);
 });
 $ns._ball = $.fn("_ball", ["self"], {}, function (self) {
 return $.dict([["gradient_tolerance", $.ga(self, "gradient_tolerance")], ["strong_convexity", $.ga(self, "_least_curvature")], ["grid", $.ga(self, "grid")], ["dimension", $.ga(self, "dimension")]]);
@@ -6121,16 +6039,16 @@ return $.dict([["records", $.ga(problem, "records")], ["row_norm", $.ga($.ga(pro
 });
 rounding_of_gradient = $.fn("rounding_of_gradient", ["problem", "noise", "chain"], {"chain": 1n}, function (problem, noise, chain) {
 let constants, longest, pull;
-{const $v5 = [$.ga($.ga(problem, "loss"), "constants"), usual_pull([problem, noise])];constants = $v5[0];pull = $v5[1];}
+{const $v5 = [$.ga($.ga(problem, "loss"), "constants"), linear_term_bound([problem, noise])];constants = $v5[0];pull = $v5[1];}
 longest = $.div($.add($.ga(constants, "lipschitz"), pull), $.ga(problem, "regularization"));
-return $.add($.mul($.pow(2.0, $.neg(40n)), pull), gradient_error([], {"lipschitz": $.ga(constants, "lipschitz"), "curvature": $.ga(constants, "curvature"), "outputs": $.ga($.ga(problem, "loss"), "outputs"), "records": $.ga(problem, "records"), "features": $.ga(problem, "features"), "regularization": $.ga(problem, "regularization"), "weights_norm": $.add($.mul(2n, $.b.min([longest, longest_from_zero([problem, pull])])), $.mul($.mul($.mul(2n, $.sub(chain, 1n)), 2n), longest))}));
+return $.add($.mul($.pow(2.0, $.neg(40n)), pull), gradient_error([], {"lipschitz": $.ga(constants, "lipschitz"), "curvature": $.ga(constants, "curvature"), "outputs": $.ga($.ga(problem, "loss"), "outputs"), "records": $.ga(problem, "records"), "features": $.ga(problem, "features"), "regularization": $.ga(problem, "regularization"), "weights_norm": $.add($.mul(2n, $.b.min([longest, minimizer_norm_bound([problem, pull])])), $.mul($.mul($.mul(2n, $.sub(chain, 1n)), 2n), longest))}));
 });
-longest_from_zero = $.fn("longest_from_zero", ["problem", "pull"], {}, function (problem, pull) {
+minimizer_norm_bound = $.fn("minimizer_norm_bound", ["problem", "pull"], {}, function (problem, pull) {
 let gap, regularization;
 {const $v6 = [$.ga($.ga(problem, "loss"), "gap_at_zero"), $.ga(problem, "regularization")];gap = $v6[0];regularization = $v6[1];}
 return $.div($.add(pull, $.libraries["math"].sqrt([$.add($.pow(pull, 2n), $.mul($.mul(2n, regularization), gap))])), regularization);
 });
-usual_pull = $.fn("usual_pull", ["problem", "noise"], {}, function (problem, noise) {
+linear_term_bound = $.fn("linear_term_bound", ["problem", "noise"], {}, function (problem, noise) {
 let widest;
 widest = $.libraries["math"].sqrt([$.b.max([$.either($.ga(problem, "noise_shape"), () => $.tuple([1.0]))])]);
 return $.div($.mul(noise, $.add($.libraries["math"].sqrt([$.ga(problem, "noise_trace")]), $.mul(_UNUSUAL, widest))), $.ga(problem, "records"));
@@ -6143,13 +6061,13 @@ $ns.solver = "warm";
 $ns.in_place = true;
 $ns.chain = 1n;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-choice(["solver", $.ga(self, "solver"), SOLVERS]);
-count(["chain", $.ga(self, "chain")], {"maximum": MOST_STAGES});
+check_choice(["solver", $.ga(self, "solver"), SOLVERS]);
+check_count(["chain", $.ga(self, "chain")], {"maximum": MOST_STAGES});
 return null;
 });
 $ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
 let start;
-start = $.modules["methods.problem"].Solved([$.ga(numbers, "gradient_tolerance"), $.ga(self, "solver"), $.ga(self, "chain")]);
+start = $.modules["methods.problem"].Minimizer([$.ga(numbers, "gradient_tolerance"), $.ga(self, "solver"), $.ga(self, "chain")]);
 return $.cm(Plan, "of", [problem, $.cm(self, "run", [problem, numbers]), numbers], {"learning": start, "serving": start});
 });
 $ns.run = $.fn("run", ["self", "problem", "numbers"], {}, function (self, problem, numbers) {
@@ -6190,7 +6108,7 @@ throw $.raised(AssumptionViolated([("" + "is proven for losses of one or of seve
 }
 return null;
 });
-return {PerturbedRun, _UNUSUAL, form_of, row_facts, rounding_of_gradient, longest_from_zero, usual_pull, Perturbed, check_covered, _check_curving, ClassVar, PROOFS, Method, DrawnAtOnce, MOST_STAGES, count, SOLVERS, choice, Plan, InvalidParameter, WEAKLY_CONVEX, FORMS, non_negative, positive, bounded_gradients, gradient_error, ONE_DIRECTION, Measures, AssumptionViolated, Any, GRID_BITS, ROOM, UNIT, Curve};
+return {PerturbedRun, _UNUSUAL, form_of, row_facts, rounding_of_gradient, minimizer_norm_bound, linear_term_bound, Perturbed, check_covered, _check_curving, ClassVar, PROOFS, Method, SingleRelease, MOST_STAGES, check_count, SOLVERS, check_choice, Plan, InvalidParameter, WEAKLY_CONVEX, FORMS, non_negative, check_positive, bounded_gradients, gradient_error, ONE_DIRECTION, Measures, AssumptionViolated, Any, GRID_BITS, ROOM, UNIT, Curve};
 })();
 $.modules["methods.moments"] = (() => {
 let GRID, MOST_COORDINATES, MomentsRun, Moments;
@@ -6199,23 +6117,23 @@ const dataclass = $.libraries["dataclasses"]["dataclass"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const moments = $.modules["bounds.moments"];
 const GRID_BITS = $.modules["bounds.arithmetic"]["GRID_BITS"];
-const count = $.modules["errors"]["count"];
-const positive = $.modules["errors"]["positive"];
-const DrawnAtOnce = $.modules["methods.base"]["DrawnAtOnce"];
+const check_count = $.modules["errors"]["check_count"];
+const check_positive = $.modules["errors"]["check_positive"];
+const SingleRelease = $.modules["methods.base"]["SingleRelease"];
 const Method = $.modules["methods.plan"]["Method"];
 const Plan = $.modules["methods.plan"]["Plan"];
 GRID = $.pow(2.0, $.neg(GRID_BITS));
 MOST_COORDINATES = $.shl(1n, 22n);
-MomentsRun = $.dataclass($.cls("MomentsRun", [DrawnAtOnce], ($ns) => {
+MomentsRun = $.dataclass($.cls("MomentsRun", [SingleRelease], ($ns) => {
 $ns.method = "moments";
 $ns.source = "moments of the records with an exact discrete Gaussian (Canonne, Kamath & Steinke 2020)";
 $ns.fresh = true;
 $ns.rows_per_subject = 1n;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 $.sup(MomentsRun, self, "__post_init__")([]);
-positive(["deviation", $.ga(self, "deviation")]);
-count(["coordinates", $.ga(self, "coordinates")], {"maximum": MOST_COORDINATES});
-count(["rows_per_subject", $.ga(self, "rows_per_subject")]);
+check_positive(["deviation", $.ga(self, "deviation")]);
+check_count(["coordinates", $.ga(self, "coordinates")], {"maximum": MOST_COORDINATES});
+check_count(["rows_per_subject", $.ga(self, "rows_per_subject")]);
 return null;
 });
 $ns._cost = $.fn("_cost", ["self", "worlds", "steps_with", "steps_without"], {}, function (self, worlds, steps_with, steps_without) {
@@ -6239,11 +6157,11 @@ let fitted, noise, ridge, run;
 run = MomentsRun([], {"records": $.ga(problem, "records"), "row_norm": $.ga($.ga(problem, "loss"), "radius"), "proven": $.ga($.ga($.ga(problem, "loss"), "constants"), "proven"), "slack": $.ga(problem, "slack"), "deviation": $.ga(self, "deviation"), "coordinates": $.modules["bounds.moments"].coordinates([], {"outputs": $.ga($.ga(problem, "loss"), "outputs"), "features": $.ga(problem, "features")}), "rows_per_subject": $.ga(problem, "rows_per_subject")});
 noise = $.mul($.mul(2n, $.ga(self, "deviation")), $.libraries["math"].sqrt([$.ga(problem, "features")]));
 ridge = $.add($.div($.mul($.ga(problem, "records"), $.ga(problem, "regularization")), $.pow($.ga($.ga(problem, "loss"), "radius"), 2n)), noise);
-fitted = $.modules["methods.problem"].Fitted([$.ga(self, "deviation"), ridge]);
+fitted = $.modules["methods.problem"].NoisyLeastSquares([$.ga(self, "deviation"), ridge]);
 return $.cm(Plan, "of", [problem, run, numbers], {"learning": fitted, "serving": fitted});
 });
 }), [["deviation", () => ["is", $.b.float]]], {frozen: true});
-return {GRID, MOST_COORDINATES, MomentsRun, Moments, ClassVar, Method, DrawnAtOnce, Plan, count, positive, GRID_BITS};
+return {GRID, MOST_COORDINATES, MomentsRun, Moments, ClassVar, Method, SingleRelease, Plan, check_count, check_positive, GRID_BITS};
 })();
 $.modules["methods.sums"] = (() => {
 let BITS, LABEL_BITS, MOST_FEATURES, MOST_RELEASES, LABEL_RATIO, RIDGE_SHARE, _CODED_SHARE, _EXACT, SOURCE, MarkovSumsRun, _charges, grid_of, label_bits, norm_squared, check_exact, MarkovSums, check_loss;
@@ -6253,15 +6171,15 @@ const dataclass = $.libraries["dataclasses"]["dataclass"];
 const lru_cache = $.libraries["functools"]["lru_cache"];
 const Any = $.libraries["typing"]["Any"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
-const markov_sums = $.modules["bounds.correlated_sums"];
+const correlated_sums = $.modules["bounds.correlated_sums"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const count = $.modules["errors"]["count"];
-const positive = $.modules["errors"]["positive"];
+const check_count = $.modules["errors"]["check_count"];
+const check_positive = $.modules["errors"]["check_positive"];
 const Logistic = $.modules["losses.logistic"]["Logistic"];
 const Softmax = $.modules["losses.softmax"]["Softmax"];
 const Squared = $.modules["losses.squared"]["Squared"];
 const Worlds = $.modules["privacy.guarantee"]["Worlds"];
-const DrawnAtOnce = $.modules["methods.base"]["DrawnAtOnce"];
+const SingleRelease = $.modules["methods.base"]["SingleRelease"];
 const Method = $.modules["methods.plan"]["Method"];
 const Plan = $.modules["methods.plan"]["Plan"];
 BITS = 14n;
@@ -6271,7 +6189,7 @@ LABEL_BITS = 10n;
 _CODED_SHARE = 0.45;
 _EXACT = $.shl(1n, 53n);
 SOURCE = "Markov sums: a chain of exact discrete Gaussian releases, the noise of each recomputed from the one before";
-MarkovSumsRun = $.dataclass($.cls("MarkovSumsRun", [DrawnAtOnce], ($ns) => {
+MarkovSumsRun = $.dataclass($.cls("MarkovSumsRun", [SingleRelease], ($ns) => {
 $ns.method = "sums";
 $ns.source = SOURCE;
 $ns.steps = 0n;
@@ -6282,10 +6200,10 @@ let name;
 $.sup(MarkovSumsRun, self, "__post_init__")([]);
 for (const $v3 of $.each($.tuple(["features", "outputs", "norm_squared", "label_weight", "rows_per_subject"]))) {
 name = $v3;
-count([name, $.b.getattr([self, name])]);
+check_count([name, $.b.getattr([self, name])]);
 }
-count(["releases", $.ga(self, "releases")], {"maximum": MOST_RELEASES});
-positive(["variance", $.ga(self, "variance")]);
+check_count(["releases", $.ga(self, "releases")], {"maximum": MOST_RELEASES});
+check_positive(["variance", $.ga(self, "variance")]);
 if (!$.t($.lt($.gi($.cm(self, "charges", [$.ga(Worlds, "REPLACE")]), 0n), $.libraries["math"].inf))) {
 throw $.raised(InvalidParameter(["is too little noise for the grid"], {"variance": $.ga(self, "variance")}));
 }
@@ -6302,7 +6220,7 @@ throw $.raised(InvalidParameter(["must be true: the release took in new records"
 return null;
 });
 $ns.draws = $.property($.fn("draws", ["self"], {}, function (self) {
-return $.modules["bounds.correlated_sums"].equaliser([], {"releases": $.ga(self, "releases"), "variance": $.ga(self, "variance")});
+return $.modules["bounds.correlated_sums"].equalizer_schedule([], {"releases": $.ga(self, "releases"), "variance": $.ga(self, "variance")});
 }));
 $ns.apart = $.fn("apart", ["self", "*", "between_records"], {}, function (self, between_records) {
 let facts;
@@ -6336,7 +6254,7 @@ _charges = $.lru_cache($.fn("_charges", ["run", "between_records", "leaves"], {}
 let apart, chain, draws, factor, least, rounded, weight, worst;
 {const $v4 = [$.ga(run, "draws"), $.ga(run, "label_weight")];draws = $v4[0];weight = $v4[1];}
 apart = $.cm(run, "apart", [], {"between_records": between_records});
-rounded = $.modules["bounds.correlated_sums"].rounding([], {"features": $.ga(run, "features"), "outputs": $.ga(run, "outputs"), "label_weight": weight});
+rounded = $.modules["bounds.correlated_sums"].rounding_norm([], {"features": $.ga(run, "features"), "outputs": $.ga(run, "outputs"), "label_weight": weight});
 least = $.b.min([(function* ($first) { for (const $v5 of $.each($first)) { let _, variance; {const $v6 = $.unpack($v5, 2, -1);_ = $v6[0];variance = $v6[1];} yield variance; } })(draws)]);
 factor = $.mul($.modules["bounds.correlated_sums"].gaussian_factor([], {"variance": least, "label_weight": weight}), $.pow($.b.float([$.ga(run, "rows_per_subject")]), 2n));
 chain = $.dict([["draws", draws], ["apart", apart], ["rounded", rounded], ["joiners", $.ga(run, "joiners")]]);
@@ -6383,11 +6301,11 @@ return $.dict([["records", $.ga(problem, "records")], ["row_norm", $.ga($.ga(pro
 });
 $ns._check_covered = $.fn("_check_covered", ["self", "problem"], {}, function (self, problem) {
 check_loss([$.ga(problem, "loss")]);
-count(["features", $.ga(problem, "features")], {"maximum": MOST_FEATURES});
+check_count(["features", $.ga(problem, "features")], {"maximum": MOST_FEATURES});
 if ($.t($.lt($.ga(problem, "releases"), 2n))) {
 throw $.raised(InvalidParameter(["must be at least 2 by method 'sums', whose noise is planned for all of them: state how many releases there will be"], {"releases": $.ga(problem, "releases")}));
 }
-count(["releases", $.ga(problem, "releases")], {"maximum": MOST_RELEASES});
+check_count(["releases", $.ga(problem, "releases")], {"maximum": MOST_RELEASES});
 check_exact([$.ga(problem, "loss"), $.ga(problem, "records")]);
 return null;
 });
@@ -6399,9 +6317,9 @@ $ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (se
 let bits, carried, edits, promise, run, weight;
 {const $v8 = $.unpack(grid_of([$.ga(problem, "loss")]), 2, -1);bits = $v8[0];weight = $v8[1];}
 run = MarkovSumsRun([], {...$.named($.cm(self, "_facts", [problem])), "variance": $.mul($.ga(numbers, "noise_variance"), $.pow(4.0, bits))});
-carried = $.modules["methods.problem"].Carried([], {"draws": $.ga(run, "draws"), "variance": $.ga(run, "variance"), "bits": bits, "label_bits": label_bits([$.ga(problem, "loss")]), "norm_squared": $.ga(run, "norm_squared"), "label_weight": weight, "ridge": $.mul($.ga(problem, "records"), $.ga(problem, "regularization")), "ridge_share": $.ga(self, "_ridge_share"), "map": $.ga(self, "map")});
+carried = $.modules["methods.problem"].CarriedSums([], {"draws": $.ga(run, "draws"), "variance": $.ga(run, "variance"), "bits": bits, "label_bits": label_bits([$.ga(problem, "loss")]), "norm_squared": $.ga(run, "norm_squared"), "label_weight": weight, "ridge": $.mul($.ga(problem, "records"), $.ga(problem, "regularization")), "ridge_share": $.ga(self, "_ridge_share"), "map": $.ga(self, "map")});
 edits = ($.t($.ga(self, "joiners")) ? $.tuple(["deleted", "inserted"]) : $.tuple(["deleted"]));
-promise = $.modules["methods.problem"].Promise([], {"deletion": $.modules["methods.problem"].Costliest([0n]), "edits": edits, "unbounded": false});
+promise = $.modules["methods.problem"].PlannedGuarantees([], {"deletion": $.modules["methods.problem"].WorstCaseRun([0n]), "edits": edits, "unbounded": false});
 return $.cm(Plan, "of", [problem, run, numbers], {"learning": carried, "serving": carried, "promise": promise});
 });
 $ns._ridge_share = $.property($.fn("_ridge_share", ["self"], {}, function (self) {
@@ -6414,10 +6332,10 @@ throw $.raised(InvalidParameter([("" + "sums are for classes and targets: take l
 }
 return null;
 });
-return {BITS, LABEL_BITS, MOST_FEATURES, MOST_RELEASES, LABEL_RATIO, RIDGE_SHARE, _CODED_SHARE, _EXACT, SOURCE, MarkovSumsRun, _charges, grid_of, label_bits, norm_squared, check_exact, MarkovSums, check_loss, ClassVar, Method, DrawnAtOnce, Any, InvalidParameter, Plan, Worlds, positive, count, Squared, Softmax, Logistic, lru_cache};
+return {BITS, LABEL_BITS, MOST_FEATURES, MOST_RELEASES, LABEL_RATIO, RIDGE_SHARE, _CODED_SHARE, _EXACT, SOURCE, MarkovSumsRun, _charges, grid_of, label_bits, norm_squared, check_exact, MarkovSums, check_loss, ClassVar, Method, SingleRelease, Any, InvalidParameter, Plan, Worlds, check_positive, check_count, Squared, Softmax, Logistic, lru_cache};
 })();
 $.modules["methods.exact_steps"] = (() => {
-let NotExact, ExactSteps, GridRun, GridMethod, exact_steps_of, check_exact;
+let InexactStepsError, ExactSteps, GridRun, GridMethod, exact_steps_of, check_exact;
 const math = $.libraries["math"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const exact_steps = $.modules["bounds.exact_steps"];
@@ -6426,14 +6344,14 @@ const ROOM = $.modules["bounds.arithmetic"]["ROOM"];
 const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
 const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const count = $.modules["errors"]["count"];
+const check_count = $.modules["errors"]["check_count"];
+const check_positive = $.modules["errors"]["check_positive"];
 const non_negative = $.modules["errors"]["non_negative"];
-const positive = $.modules["errors"]["positive"];
 const NoisySteps = $.modules["methods.base"]["NoisySteps"];
 const bounded_gradients = $.modules["methods.base"]["bounded_gradients"];
 const Method = $.modules["methods.plan"]["Method"];
 const Exactness = $.modules["methods.problem"]["Exactness"];
-NotExact = $.cls("NotExact", [InvalidParameter], ($ns) => {
+InexactStepsError = $.cls("InexactStepsError", [InvalidParameter], ($ns) => {
 
 });
 ExactSteps = $.dataclass($.cls("ExactSteps", [], ($ns) => {
@@ -6442,21 +6360,21 @@ $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 let name;
 for (const $v1 of $.each($.tuple(["regularization", "radius"]))) {
 name = $v1;
-positive([name, $.b.getattr([self, name])]);
+check_positive([name, $.b.getattr([self, name])]);
 }
 non_negative(["curvature", $.ga(self, "curvature")]);
 for (const $v2 of $.each($.tuple(["features", "outputs"]))) {
 name = $v2;
-count([name, $.b.getattr([self, name])]);
+check_count([name, $.b.getattr([self, name])]);
 }
-count(["grid_bits", $.ga(self, "grid_bits")], {"minimum": $.modules["bounds.exact_steps"].LEAST_BITS, "maximum": $.modules["bounds.exact_steps"].MOST_BITS});
+check_count(["grid_bits", $.ga(self, "grid_bits")], {"minimum": $.modules["bounds.exact_steps"].LEAST_BITS, "maximum": $.modules["bounds.exact_steps"].MOST_BITS});
 return null;
 });
 $ns.check = $.fn("check", ["self", "run"], {}, function (self, run) {
 let finest, limit;
 limit = $.cm(self, "largest_step_size", [run]);
 if ($.t($.lt(limit, $.ga(run, "step_size")))) {
-throw $.raised(NotExact([("" + "must be at most " + $.formatted(limit, "", ("" + ".17g")) + ": beyond it a step may carry two models apart")], {"step_size": $.ga(run, "step_size")}));
+throw $.raised(InexactStepsError([("" + "must be at most " + $.formatted(limit, "", ("" + ".17g")) + ": beyond it a step may carry two models apart")], {"step_size": $.ga(run, "step_size")}));
 }
 if ($.t(!$.eq($.ga(run, "strong_convexity"), $.ga(self, "regularization")))) {
 throw $.raised(InvalidParameter([("" + "must be regularization=" + $.formatted($.ga(self, "regularization"), "", ("" + ".17g")) + ": the losses covered are convex")], {"strong_convexity": $.ga(run, "strong_convexity")}));
@@ -6483,8 +6401,8 @@ return gradient_error([], {"lipschitz": $.mul($.ga(run, "lipschitz"), ROOM), "cu
 });
 $ns.gdp = $.fn("gdp", ["self", "run", "worlds", "*", "steps_with", "steps_without", "apart"], {"steps_without": 0n, "apart": 0.0}, function (self, run, worlds, steps_with, steps_without, apart) {
 let gap;
-gap = $.modules["bounds.exact_steps"].gap([], {"gradient_error": $.cm(self, "measured_error", [run]), "strong_convexity": $.ga(run, "strong_convexity"), "radius": $.ga(self, "radius"), "dimension": $.ga(self, "dimension"), "grid": $.cm(self, "grid", [run]), ...$.named($.cm(self, "_reach", [run]))});
-return $.modules["bounds.exact_steps"].gdp([], {"sensitivity": $.mul($.cm(run, "sensitivity", [worlds]), ROOM), "step_size": $.ga(run, "step_size"), "strong_convexity": $.ga(run, "strong_convexity"), "noise": $.ga(run, "noise_scale"), "grid": $.cm(self, "grid", [run]), "records": $.ga(run, "records"), "gap": gap, "steps_with_record": steps_with, "steps_without_record": steps_without, "in_place": $.ga(self, "in_place"), "apart": apart});
+gap = $.modules["bounds.exact_steps"].rounding_gap([], {"gradient_error": $.cm(self, "measured_error", [run]), "strong_convexity": $.ga(run, "strong_convexity"), "radius": $.ga(self, "radius"), "dimension": $.ga(self, "dimension"), "grid": $.cm(self, "grid", [run]), ...$.named($.cm(self, "_reach", [run]))});
+return $.modules["bounds.exact_steps"].exact_steps_gdp([], {"sensitivity": $.mul($.cm(run, "sensitivity", [worlds]), ROOM), "step_size": $.ga(run, "step_size"), "strong_convexity": $.ga(run, "strong_convexity"), "noise": $.ga(run, "noise_scale"), "grid": $.cm(self, "grid", [run]), "records": $.ga(run, "records"), "gap": gap, "steps_with_record": steps_with, "steps_without_record": steps_without, "in_place": $.ga(self, "in_place"), "apart": apart});
 });
 $ns._reach = $.fn("_reach", ["self", "run"], {}, function (self, run) {
 return $.dict([["lipschitz", $.mul($.ga(run, "lipschitz"), ROOM)], ["regularization", $.ga(self, "regularization")], ["step_size", $.ga(run, "step_size")]]);
@@ -6553,17 +6471,17 @@ return $.dict([...$.pairs(facts), ["slack", 0.0], ["exact", exact_steps_of([prob
 }), [["exact", () => ["or", ["is", $.b.bool], ["none"]]], ["in_place", () => ["is", $.b.bool]]], {frozen: true, kw_only: true});
 exact_steps_of = $.fn("exact_steps_of", ["problem", "*", "step_size", "noise_variance", "in_place"], {}, function (problem, step_size, noise_variance, in_place) {
 let bits, left, radius, reach;
-positive(["step_size", step_size]);
-positive(["noise_variance", noise_variance]);
+check_positive(["step_size", step_size]);
+check_positive(["noise_variance", noise_variance]);
 left = $.sub(1n, $.mul(step_size, $.ga(problem, "strong_convexity")));
 if (!$.t($.lt($.mul(left, left), 1n))) {
-throw $.raised(NotExact(["is too large, or too small, for a step to bring two models nearer"], {"step_size": step_size}));
+throw $.raised(InexactStepsError(["is too large, or too small, for a step to bring two models nearer"], {"step_size": step_size}));
 }
 reach = $.dict([["lipschitz", $.mul($.ga($.ga($.ga(problem, "loss"), "constants"), "lipschitz"), ROOM)], ["regularization", $.ga(problem, "regularization")], ["step_size", step_size], ["noise", $.libraries["math"].sqrt([$.mul($.mul(2n, step_size), noise_variance)])]]);
-radius = $.modules["bounds.exact_steps"].radius([], {"gap_at_zero": $.ga($.ga(problem, "loss"), "gap_at_zero"), "dimension": $.ga(problem, "dimension"), "strong_convexity": $.ga(problem, "strong_convexity"), ...$.named(reach)});
+radius = $.modules["bounds.exact_steps"].iterate_radius([], {"gap_at_zero": $.ga($.ga(problem, "loss"), "gap_at_zero"), "dimension": $.ga(problem, "dimension"), "strong_convexity": $.ga(problem, "strong_convexity"), ...$.named(reach)});
 bits = $.modules["bounds.exact_steps"].grid_bits([], {"radius": radius, ...$.named(reach)});
 if ($.t($.lt(bits, $.modules["bounds.exact_steps"].LEAST_BITS))) {
-throw $.raised(NotExact([("" + "at n=" + $.formatted($.ga(problem, "records"), "", "") + " and \u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " a step's noise is too fine beside weights up to " + $.formatted(radius, "", ("" + "g")) + " for float64; raise \u03bb, or use method 'perturbed'")]));
+throw $.raised(InexactStepsError([("" + "at n=" + $.formatted($.ga(problem, "records"), "", "") + " and \u03bb=" + $.formatted($.ga(problem, "regularization"), "", ("" + "g")) + " a step's noise is too fine beside weights up to " + $.formatted(radius, "", ("" + "g")) + " for float64; raise \u03bb, or use method 'perturbed'")]));
 }
 return ExactSteps([], {"regularization": $.ga(problem, "regularization"), "curvature": $.ga($.ga($.ga(problem, "loss"), "constants"), "curvature"), "features": $.ga(problem, "features"), "outputs": $.ga($.ga(problem, "loss"), "outputs"), "radius": radius, "grid_bits": bits, "in_place": in_place});
 });
@@ -6573,10 +6491,10 @@ throw $.raised(AssumptionViolated([("" + "steps exact to the last bit, which row
 }
 return null;
 });
-return {NotExact, ExactSteps, GridRun, GridMethod, exact_steps_of, check_exact, Method, NoisySteps, InvalidParameter, bounded_gradients, count, non_negative, positive, ROOM, AssumptionViolated, Exactness, gradient_error};
+return {InexactStepsError, ExactSteps, GridRun, GridMethod, exact_steps_of, check_exact, Method, NoisySteps, InvalidParameter, bounded_gradients, check_count, non_negative, check_positive, ROOM, AssumptionViolated, Exactness, gradient_error};
 })();
 $.modules["methods.serialization"] = (() => {
-let _ALWAYS, FORECASTS, typed, _check_known, check_complete, _check_parts, _hints, mechanism_from_dict, _stages, method_from_dict, problem_from_dict, _total, plan_from_dict, _known;
+let _ALWAYS, FORECASTS, parse_dataclass, _check_known, check_complete, _check_parts, _field_types, mechanism_from_dict, _parse_stages, method_from_dict, problem_from_dict, _parse_total, plan_from_dict, _parse_tagged;
 const math = $.libraries["math"];
 const Mapping = $.libraries["collections.abc"]["Mapping"];
 const fields = $.libraries["dataclasses"]["fields"];
@@ -6585,7 +6503,7 @@ const Any = $.libraries["typing"]["Any"];
 const get_type_hints = $.libraries["typing"]["get_type_hints"];
 const msgspec = $.libraries["msgspec"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const real = $.modules["errors"]["real"];
+const check_real = $.modules["errors"]["check_real"];
 const loss_from_dict = $.modules["losses"]["from_dict"];
 const Budget = $.modules["privacy.budget"]["Budget"];
 const Total = $.modules["privacy.budget"]["Total"];
@@ -6594,18 +6512,18 @@ const METHODS = $.modules["methods"]["METHODS"];
 const STAGE_METHODS = $.modules["methods"]["STAGE_METHODS"];
 const Mechanism = $.modules["methods.base"]["Mechanism"];
 const MOST_STAGES = $.modules["methods.plan"]["MOST_STAGES"];
+const Calibration = $.modules["methods.plan"]["Calibration"];
 const Method = $.modules["methods.plan"]["Method"];
-const Numbers = $.modules["methods.plan"]["Numbers"];
 const method_of = $.modules["methods.plan"]["method_of"];
 const Problem = $.modules["methods.problem"]["Problem"];
 _ALWAYS = $.tuple([...$.each($.tuple(["step_size", "noise_variance", "init_variance", "learn_steps", "delete_steps_for_deletion"])), "delete_steps_for_utility"]);
 FORECASTS = $.tuple([...$.each($.tuple(["learn_solver_passes", "delete_solver_passes", "utility", "utility_tolerance", "asked_regularization"])), "model_norm"]);
-typed = $.fn("typed", ["kind", "given", "what", "**read"], {}, function (kind, given, what, read) {
+parse_dataclass = $.fn("parse_dataclass", ["kind", "given", "what", "**read"], {}, function (kind, given, what, read) {
 let converted, error, hints, name;
 if (!$.t($.b.isinstance([given, Mapping]))) {
 throw $.raised(InvalidParameter([("" + "not " + $.formatted(what, "", "") + ": expected an object, found " + $.formatted($.ga($.b.type([given]), "__name__"), "", ""))]));
 }
-hints = _hints([kind]);
+hints = _field_types([kind]);
 _check_known([kind, given, what]);
 converted = $.dict([]);
 for (const $v1 of $.each($.sub($.cm(given, "keys", []), $.cm(read, "keys", [])))) {
@@ -6619,7 +6537,7 @@ throw $.raised(InvalidParameter([("" + "not " + $.formatted(what, "", "") + ": "
 }
 _check_parts([$.gi(given, name), $.gi(converted, name), ("" + $.formatted(what, "", "") + ": " + $.formatted(name, "", ""))]);
 if ($.t($.b.isinstance([$.gi(converted, name), $.b.float]))) {
-real([name, $.gi(converted, name)]);
+check_real([name, $.gi(converted, name)]);
 if (($.t($.eq($.gi(converted, name), 0n)) && $.t($.lt($.libraries["math"].copysign([1.0, $.gi(converted, name)]), 0n)))) {
 throw $.raised(InvalidParameter([("" + "not " + $.formatted(what, "", "") + ": " + $.formatted(name, "", "") + ": zero is written 0.0, never -0.0")]));
 }
@@ -6683,19 +6601,19 @@ _check_parts([$.gi(given, name), $.b.getattr([made, name]), ("" + $.formatted(wh
 }
 return null;
 });
-_hints = $.cache($.fn("_hints", ["kind"], {}, function (kind) {
+_field_types = $.cache($.fn("_field_types", ["kind"], {}, function (kind) {
 return get_type_hints([kind]);
 }));
 mechanism_from_dict = $.fn("mechanism_from_dict", ["given"], {}, function (given) {
 let facts, inner, kind, made;
-kind = _known([MECHANISMS, given, "method"]);
+kind = _parse_tagged([MECHANISMS, given, "method"]);
 facts = $.dict((function* ($first) { for (const $v10 of $.each($first)) { let name, value; {const $v11 = $.unpack($v10, 2, -1);name = $v11[0];value = $v11[1];} if (!$.t(!$.eq(name, "method"))) continue; yield [name, value]; } })($.cm(given, "items", [])));
-inner = $.dict((function* ($first) { for (const $v12 of $.each($first)) { let name; name = $v12; if (!$.t($.has(facts, name))) continue; yield [name, _stages([$.gi(facts, name), mechanism_from_dict, "method"])]; } })($.tuple(["kept", "later"])));
-made = typed([kind, facts, "the facts of a release"], {...$.named(inner)});
+inner = $.dict((function* ($first) { for (const $v12 of $.each($first)) { let name; name = $v12; if (!$.t($.has(facts, name))) continue; yield [name, _parse_stages([$.gi(facts, name), mechanism_from_dict, "method"])]; } })($.tuple(["kept", "later"])));
+made = parse_dataclass([kind, facts, "the facts of a release"], {...$.named(inner)});
 check_complete([given, $.cm(made, "to_dict", []), "the facts of a release"]);
 return made;
 });
-_stages = $.fn("_stages", ["given", "read", "inside"], {}, function (given, read, inside) {
+_parse_stages = $.fn("_parse_stages", ["given", "read", "inside"], {}, function (given, read, inside) {
 let one;
 if ((!$.t($.b.isinstance([given, $.tuple([$.b.list, $.b.tuple])])) || $.t($.lt(MOST_STAGES, $.b.len([given]))))) {
 throw $.raised(InvalidParameter([("" + "not the stages of a ladder: expected a list of at most " + $.formatted(MOST_STAGES, "", ""))]));
@@ -6711,8 +6629,8 @@ return $.b.tuple([(function* ($first) { for (const $v14 of $.each($first)) { let
 method_from_dict = $.fn("method_from_dict", ["given"], {}, function (given) {
 let kind, name;
 name = ($.t($.b.isinstance([given, Mapping])) ? $.cm(given, "get", ["name"]) : null);
-kind = _known([($.t($.has($.tuple([...$.each(STAGE_METHODS)]), name)) ? STAGE_METHODS : METHODS), given, "name"]);
-return typed([kind, $.dict((function* ($first) { for (const $v15 of $.each($first)) { let name, value; {const $v16 = $.unpack($v15, 2, -1);name = $v16[0];value = $v16[1];} if (!$.t(!$.eq(name, "name"))) continue; yield [name, value]; } })($.cm(given, "items", []))), "a method"]);
+kind = _parse_tagged([($.t($.has($.tuple([...$.each(STAGE_METHODS)]), name)) ? STAGE_METHODS : METHODS), given, "name"]);
+return parse_dataclass([kind, $.dict((function* ($first) { for (const $v15 of $.each($first)) { let name, value; {const $v16 = $.unpack($v15, 2, -1);name = $v16[0];value = $v16[1];} if (!$.t(!$.eq(name, "name"))) continue; yield [name, value]; } })($.cm(given, "items", []))), "a method"]);
 });
 problem_from_dict = $.fn("problem_from_dict", ["given"], {}, function (given) {
 let error, read;
@@ -6720,16 +6638,16 @@ if (!$.t($.b.isinstance([given, Mapping]))) {
 throw $.raised(InvalidParameter(["not the arguments of a plan: expected an object"]));
 }
 try {
-read = $.dict([["loss", loss_from_dict([$.gi(given, "loss")])], ["budget", Budget([], {...$.named($.gi(given, "budget"))})], ["method", method_from_dict([$.gi(given, "method")])], ["total", _total([$.cm(given, "get", ["total"])])]]);
+read = $.dict([["loss", loss_from_dict([$.gi(given, "loss")])], ["budget", Budget([], {...$.named($.gi(given, "budget"))})], ["method", method_from_dict([$.gi(given, "method")])], ["total", _parse_total([$.cm(given, "get", ["total"])])]]);
 } catch ($error) { const $caught = $.thrown($error);
 if ($.caught($caught, $.tuple([$.b.TypeError, $.b.KeyError]))) {error = $caught;
 throw $.raised(InvalidParameter([("" + "not the arguments of a plan: " + $.formatted(error, "", ""))]));
 } else throw $caught;
 }
-return typed([Problem, given, "the arguments of a plan"], {...$.named(read)});
+return parse_dataclass([Problem, given, "the arguments of a plan"], {...$.named(read)});
 });
-_total = $.fn("_total", ["given"], {}, function (given) {
-return ($.t($.is(given, null)) ? null : typed([Total, given, "the total of all publications"]));
+_parse_total = $.fn("_parse_total", ["given"], {}, function (given) {
+return ($.t($.is(given, null)) ? null : parse_dataclass([Total, given, "the total of all publications"]));
 });
 plan_from_dict = $.fn("plan_from_dict", ["given"], {}, function (given) {
 let inner, listed, missing, numbers, plan, problem;
@@ -6740,9 +6658,9 @@ missing = $.b.sorted([$.sub($.b.set([_ALWAYS]), $.cm(given, "keys", []))]);
 if ($.t(missing)) {
 throw $.raised(InvalidParameter([("" + "not a plan: missing " + $.formatted($.cm(", ", "join", [$.b.map([$.b.repr, missing])]), "", ""))]));
 }
-inner = ($.t($.has(given, "stages")) ? $.dict([["stages", _stages([$.gi(given, "stages"), plan_from_dict, "problem"])]]) : $.dict([]));
+inner = ($.t($.has(given, "stages")) ? $.dict([["stages", _parse_stages([$.gi(given, "stages"), plan_from_dict, "problem"])]]) : $.dict([]));
 listed = $.dict((function* ($first) { for (const $v17 of $.each($first)) { let name, value; {const $v18 = $.unpack($v17, 2, -1);name = $v18[0];value = $v18[1];} if (!$.t(!$.eq(name, "problem"))) continue; yield [name, value]; } })($.cm(given, "items", [])));
-{const $v19 = [typed([Numbers, listed, "a plan"], {...$.named(inner)}), problem_from_dict([$.gi(given, "problem")])];numbers = $v19[0];problem = $v19[1];}
+{const $v19 = [parse_dataclass([Calibration, listed, "a plan"], {...$.named(inner)}), problem_from_dict([$.gi(given, "problem")])];numbers = $v19[0];problem = $v19[1];}
 plan = $.cm(method_of([problem]), "assemble", [problem, numbers]);
 if ($.t(!$.eq($.ga(plan, "numbers"), numbers))) {
 throw $.raised(InvalidParameter([("" + "not a plan by method " + $.formatted($.ga($.ga(problem, "method"), "name"), "r", "") + ", which has other numbers")]));
@@ -6750,7 +6668,7 @@ throw $.raised(InvalidParameter([("" + "not a plan by method " + $.formatted($.g
 check_complete([given, $.cm(plan, "to_dict", []), "a plan"], {"optional": FORECASTS});
 return plan;
 });
-_known = $.fn("_known", ["catalogue", "given", "tag"], {}, function (catalogue, given, tag) {
+_parse_tagged = $.fn("_parse_tagged", ["catalogue", "given", "tag"], {}, function (catalogue, given, tag) {
 let name;
 name = ($.t($.b.isinstance([given, Mapping])) ? $.cm(given, "get", [tag]) : null);
 if ((!$.t($.b.isinstance([name, $.b.str])) || $.t(!$.has(catalogue, name)))) {
@@ -6758,7 +6676,7 @@ throw $.raised(InvalidParameter([("" + "must be one of " + $.formatted($.cm(", "
 }
 return $.gi(catalogue, name);
 });
-return {_ALWAYS, FORECASTS, typed, _check_known, check_complete, _check_parts, _hints, mechanism_from_dict, _stages, method_from_dict, problem_from_dict, _total, plan_from_dict, _known, InvalidParameter, method_of, Numbers, Mapping, Problem, Budget, loss_from_dict, real, Any, MOST_STAGES, Total, Method, METHODS, STAGE_METHODS, fields, get_type_hints, cache, Mechanism, MECHANISMS};
+return {_ALWAYS, FORECASTS, parse_dataclass, _check_known, check_complete, _check_parts, _field_types, mechanism_from_dict, _parse_stages, method_from_dict, problem_from_dict, _parse_total, plan_from_dict, _parse_tagged, InvalidParameter, method_of, Calibration, Mapping, Problem, Budget, loss_from_dict, check_real, Any, MOST_STAGES, Total, Method, METHODS, STAGE_METHODS, fields, get_type_hints, cache, Mechanism, MECHANISMS};
 })();
 $.modules["methods.sharp"] = (() => {
 let SharpRun, Sharp;
@@ -6766,7 +6684,7 @@ const dataclass = $.libraries["dataclasses"]["dataclass"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const shifted_interpolation = $.modules["bounds.shifted_interpolation"];
 const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
-const positive = $.modules["errors"]["positive"];
+const check_positive = $.modules["errors"]["check_positive"];
 const GridMethod = $.modules["methods.exact_steps"]["GridMethod"];
 const GridRun = $.modules["methods.exact_steps"]["GridRun"];
 const Plan = $.modules["methods.plan"]["Plan"];
@@ -6798,11 +6716,11 @@ $.sup(Sharp, self, "__post_init__")([]);
 for (const $v1 of $.each($.tuple(["step_size", "excess_risk_target"]))) {
 name = $v1;
 if ($.t(!$.is($.b.getattr([self, name]), null))) {
-positive([name, $.b.getattr([self, name])]);
+check_positive([name, $.b.getattr([self, name])]);
 }
 }
 if ($.t(!$.has($.tuple([null, "cheapest"]), $.ga(self, "noise_variance")))) {
-positive(["noise_variance", $.ga(self, "noise_variance")]);
+check_positive(["noise_variance", $.ga(self, "noise_variance")]);
 }
 return null;
 });
@@ -6819,7 +6737,7 @@ run = SharpRun([], {...$.named($.cm(self, "run_facts", [problem, numbers]))});
 return $.cm(Plan, "of", [problem, run, numbers], {"exactness": $.ga(run, "exactness")});
 });
 }), [["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["or", ["is", $.b.float], ["is", $.b.str]], ["none"]]], ["excess_risk_target", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-return {SharpRun, Sharp, ClassVar, GridMethod, GridRun, positive, AssumptionViolated, Plan};
+return {SharpRun, Sharp, ClassVar, GridMethod, GridRun, check_positive, AssumptionViolated, Plan};
 })();
 $.modules["methods.theorem"] = (() => {
 let TheoremRun, Theorem, _check_covered;
@@ -6828,7 +6746,7 @@ const ClassVar = $.libraries["typing"]["ClassVar"];
 const theorem_5_1 = $.modules["bounds.theorem_5_1"];
 const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const positive = $.modules["errors"]["positive"];
+const check_positive = $.modules["errors"]["check_positive"];
 const Worlds = $.modules["privacy.guarantee"]["Worlds"];
 const GridMethod = $.modules["methods.exact_steps"]["GridMethod"];
 const GridRun = $.modules["methods.exact_steps"]["GridRun"];
@@ -6857,10 +6775,10 @@ $ns.noise_variance = null;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 $.sup(Theorem, self, "__post_init__")([]);
 if ($.t(!$.is($.ga(self, "step_size"), null))) {
-positive(["step_size", $.ga(self, "step_size")]);
+check_positive(["step_size", $.ga(self, "step_size")]);
 }
 if ($.t(!$.has($.tuple([null, "cheapest"]), $.ga(self, "noise_variance")))) {
-positive(["noise_variance", $.ga(self, "noise_variance")]);
+check_positive(["noise_variance", $.ga(self, "noise_variance")]);
 }
 return null;
 });
@@ -6889,17 +6807,17 @@ throw $.raised(AssumptionViolated([("" + "the " + $.formatted($.ga($.ga(problem,
 }
 return null;
 });
-return {TheoremRun, Theorem, _check_covered, ClassVar, GridMethod, GridRun, positive, AssumptionViolated, Plan, InvalidParameter, Worlds};
+return {TheoremRun, Theorem, _check_covered, ClassVar, GridMethod, GridRun, check_positive, AssumptionViolated, Plan, InvalidParameter, Worlds};
 })();
 $.modules["accountant.events"] = (() => {
-let EventKinds, _PUBLISHED, Statuses, Event, _READ, _MOST_READ, Stretch, stretches, publish, costs, orders, alone, erasures, compose, answer, _list_releases, cost, within, affordable;
+let EventKinds, _PUBLISHED, Statuses, Event, _READ, _MOST_READ, Stretch, iterate_stretches, add_release, has_cost, order_stretches, releases_alone, iterate_erasures, compose_costs, answer_question, _list_releases, cost_of_stretch, is_within_budget;
 const json = $.libraries["json"];
 const Counter = $.libraries["collections"]["Counter"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const replace = $.libraries["dataclasses"]["replace"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const Word = $.modules["errors"]["Word"];
-const count = $.modules["errors"]["count"];
+const check_count = $.modules["errors"]["check_count"];
 const Mechanism = $.modules["methods.base"]["Mechanism"];
 const mechanism_from_dict = $.modules["methods.serialization"]["mechanism_from_dict"];
 const FIXED_RECORD = $.modules["privacy.guarantee"]["FIXED_RECORD"];
@@ -6926,8 +6844,8 @@ $ns.counts = NO_EDITS;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 let left;
 $.cm($.b.object, "__setattr__", [self, "kind", EventKinds([$.ga(self, "kind")])]);
-count(["steps", $.ga(self, "steps")], {"minimum": 0n});
-count(["edits", $.ga(self, "edits")], {"minimum": 0n});
+check_count(["steps", $.ga(self, "steps")], {"minimum": 0n});
+check_count(["edits", $.ga(self, "edits")], {"minimum": 0n});
 if ($.t($.lt($.ga(self, "edits"), $.ga($.ga(self, "counts"), "total")))) {
 throw $.raised(InvalidParameter([("" + "is less than the sum of its kinds: " + $.formatted($.cm($.ga(self, "counts"), "text", []), "", ""))], {"edits": $.ga(self, "edits")}));
 }
@@ -6988,7 +6906,7 @@ return null;
 _READ = $.dict([]);
 _MOST_READ = 4096n;
 Stretch = $.gi($.b.tuple, $.tuple([Mechanism, $.b.float, $.b.float]));
-stretches = $.fn("stretches", ["events", "*", "present_from", "erased_at", "observed"], {}, function* (events, present_from, erased_at, observed) {
+iterate_stretches = $.fn("iterate_stretches", ["events", "*", "present_from", "erased_at", "observed"], {}, function* (events, present_from, erased_at, observed) {
 let carried, chain, drawn, event, extractor, inside, model, number, shown, steps_with, steps_without;
 steps_with = 0n;
 steps_without = 0n;
@@ -7039,7 +6957,7 @@ chain = (($.t(shown) || ($.t(steps_with) && !$.t(steps_without))) ? $.tuple([mod
 shown = !$.is(chain, null);
 } else {
 if ($.t(!$.eq($.ga(event, "kind"), "extractor"))) {
-if (($.t(!$.is(model, null)) && $.t(costs([$.tuple([model, steps_with, steps_without])])))) {
+if (($.t(!$.is(model, null)) && $.t(has_cost([$.tuple([model, steps_with, steps_without])])))) {
 yield $.tuple([model, steps_with, steps_without]);
 }
 {const $v7 = 0n;steps_with = $v7;steps_without = $v7;}
@@ -7055,7 +6973,7 @@ yield chain;
 }
 return null;
 });
-publish = $.fn("publish", ["parts", "event", "since", "times"], {"times": 1n}, function (parts, event, since, times) {
+add_release = $.fn("add_release", ["parts", "event", "since", "times"], {"times": 1n}, function (parts, event, since, times) {
 let before, left, mechanism;
 mechanism = $.ga(event, "mechanism");
 if (($.t($.ga(mechanism, "carries")) && !$.t($.ga(event, "fresh")))) {
@@ -7072,12 +6990,12 @@ if ($.t($.ga(event, "exposure"))) {
 }
 return null;
 });
-costs = $.fn("costs", ["stretch"], {}, function (stretch) {
+has_cost = $.fn("has_cost", ["stretch"], {}, function (stretch) {
 let mechanism, steps_with, steps_without;
 {const $v12 = $.unpack(stretch, 3, -1);mechanism = $v12[0];steps_with = $v12[1];steps_without = $v12[2];}
 return $.b.bool([$.either(steps_with, () => $.both(steps_without, () => $.ga(mechanism, "shows_order")))]);
 });
-orders = $.fn("orders", ["published"], {}, function (published) {
+order_stretches = $.fn("order_stretches", ["published"], {}, function (published) {
 let _, exposure, mechanism, shown, times;
 shown = Counter([]);
 for (const $v13 of $.each($.cm(published, "items", []))) {
@@ -7088,7 +7006,7 @@ if ($.t($.ga(mechanism, "shows_order"))) {
 }
 return shown;
 });
-alone = $.fn("alone", ["events", "steps", "extractor", "model"], {"steps": 0n, "extractor": $.tuple([]), "model": null}, function* (events, steps, extractor, model) {
+releases_alone = $.fn("releases_alone", ["events", "steps", "extractor", "model"], {"steps": 0n, "extractor": $.tuple([]), "model": null}, function* (events, steps, extractor, model) {
 let event, shown;
 for (const $v18 of $.each(events)) {
 event = $v18;
@@ -7107,7 +7025,7 @@ yield $.tuple([...$.each(extractor), ...$.each(($.t(steps) ? [$.tuple([$.ga(even
 }
 return null;
 });
-erasures = $.fn("erasures", ["events", "shown", "steps", "extractor"], {"steps": 0n, "extractor": $.tuple([])}, function* (events, shown, steps, extractor) {
+iterate_erasures = $.fn("iterate_erasures", ["events", "shown", "steps", "extractor"], {"steps": 0n, "extractor": $.tuple([])}, function* (events, shown, steps, extractor) {
 let before, event, model, number, own, seen;
 seen = Counter([]);
 model = null;
@@ -7123,7 +7041,7 @@ yield $.tuple([seen, $.tuple([])]);
 } else {
 model = $.ga(event, "mechanism");
 own = $.tuple([$.ga(event, "mechanism"), before, $.ga(event, "exposure")]);
-yield $.tuple([seen, $.tuple([...$.each(extractor), ...$.each((($.t(costs([own])) && !$.t($.ga(model, "carries"))) ? [own] : []))])]);
+yield $.tuple([seen, $.tuple([...$.each(extractor), ...$.each((($.t(has_cost([own])) && !$.t($.ga(model, "carries"))) ? [own] : []))])]);
 steps = $.add($.ga(event, "exposure"), ($.t($.ga(event, "fresh")) ? 0n : steps));
 }
 }
@@ -7141,14 +7059,14 @@ if ($.t($.eq($.ga(event, "kind"), "statistic"))) {
 }
 return null;
 });
-compose = $.fn("compose", ["about", "adjacency", "parts", "last", "known"], {"known": null}, function (about, adjacency, parts, last, known) {
+compose_costs = $.fn("compose_costs", ["about", "adjacency", "parts", "last", "known"], {"known": null}, function (about, adjacency, parts, last, known) {
 let chains, gone, left, mechanism, nothing, priced, stays, steps, stretch;
 known = ($.t($.is(known, null)) ? $.dict([]) : known);
 nothing = $.tuple([$.ga(last, "mechanism"), 0n, 0n]);
 for (const $v24 of $.each($.tuple([...$.each(parts), nothing]))) {
 stretch = $v24;
 if ($.t(!$.has(known, stretch))) {
-$.si(known, stretch, cost([about, adjacency, stretch]));
+$.si(known, stretch, cost_of_stretch([about, adjacency, stretch]));
 }
 }
 priced = [...(function* ($first) { for (const $v25 of $.each($first)) { let stretch, times; {const $v26 = $.unpack($v25, 2, -1);stretch = $v26[0];times = $v26[1];} yield $.tuple([$.gi(known, stretch), times]); } })($.cm(parts, "items", []))];
@@ -7167,9 +7085,9 @@ $.cm(priced, "append", [$.tuple([$.gi(known, left), 1n])]);
 }
 return $.cm(Guarantee, "composed", [[...$.each((function* ($first) { for (const $v33 of $.each($first)) { let each, times; {const $v34 = $.unpack($v33, 2, -1);each = $v34[0];times = $v34[1];} if (!$.t(times)) continue; yield $.tuple([each, times]); } })(priced)), $.tuple([$.gi(known, nothing), 1n])]]);
 });
-answer = $.fn("answer", ["about", "adjacency", "parts", "last", "observed", "releases", "known"], {"known": null}, function (about, adjacency, parts, last, observed, releases, known) {
+answer_question = $.fn("answer_question", ["about", "adjacency", "parts", "last", "observed", "releases", "known"], {"known": null}, function (about, adjacency, parts, last, observed, releases, known) {
 let everything, seen, target, total;
-total = compose([about, adjacency, parts, last, known]);
+total = compose_costs([about, adjacency, parts, last, known]);
 everything = $.eq($.b.len([observed]), releases);
 seen = ($.t(everything) ? "every release is observed" : ("" + "only " + $.formatted(_list_releases([observed]), "", "") + " observed; " + $.formatted(NON_ADAPTIVE, "", "") + " that were not"));
 target = ($.t($.eq(about, "deletion")) ? FIXED_TARGET : FIXED_RECORD);
@@ -7183,20 +7101,15 @@ return ("" + "the releases " + $.formatted($.b.sorted([observed]), "", "") + " a
 ends = ($.t($.b.isinstance([observed, $.b.range])) ? $.tuple([$.gi(observed, 0n), $.gi(observed, $.neg(1n))]) : $.tuple([$.b.min([observed]), $.b.max([observed])]));
 return ("" + $.formatted($.b.len([observed]), "", "") + " releases from " + $.formatted($.gi(ends, 0n), "", "") + " to " + $.formatted($.gi(ends, 1n), "", "") + " are");
 });
-cost = $.fn("cost", ["about", "adjacency", "stretch"], {}, function (about, adjacency, stretch) {
+cost_of_stretch = $.fn("cost_of_stretch", ["about", "adjacency", "stretch"], {}, function (about, adjacency, stretch) {
 let gone, mechanism, steps;
 {const $v35 = $.unpack(stretch, 3, -1);mechanism = $v35[0];steps = $v35[1];gone = $v35[2];}
 return $.cm(mechanism, "interval", [about, adjacency], {"steps_with": steps, "steps_without": gone});
 });
-within = $.fn("within", ["spent", "plan"], {}, function (spent, plan) {
+is_within_budget = $.fn("is_within_budget", ["spent", "plan"], {}, function (spent, plan) {
 return $.cm($.ga(plan, "budget"), "affords", [($.t($.ga($.ga(plan, "problem"), "slack_in_budget")) ? $.cm(spent, "with_slack", []) : spent)]);
 });
-affordable = $.fn("affordable", ["spent", "plan"], {}, function (spent, plan) {
-let shared;
-shared = $.either($.eq($.ga(plan, "releases"), 1n), () => within([spent, plan]));
-return $.both(shared, () => $.either($.is($.ga(plan, "total"), null), () => $.cm($.ga(plan, "total"), "affords", [spent])));
-});
-return {EventKinds, _PUBLISHED, Statuses, Event, _READ, _MOST_READ, Stretch, stretches, publish, costs, orders, alone, erasures, compose, answer, _list_releases, cost, within, affordable, Word, EditCounts, NO_EDITS, Mechanism, InvalidParameter, count, mechanism_from_dict, replace, FIXED_RECORD, FIXED_TARGET, NON_ADAPTIVE, Guarantee, Counter};
+return {EventKinds, _PUBLISHED, Statuses, Event, _READ, _MOST_READ, Stretch, iterate_stretches, add_release, has_cost, order_stretches, releases_alone, iterate_erasures, compose_costs, answer_question, _list_releases, cost_of_stretch, is_within_budget, Word, EditCounts, NO_EDITS, Mechanism, InvalidParameter, check_count, mechanism_from_dict, replace, FIXED_RECORD, FIXED_TARGET, NON_ADAPTIVE, Guarantee, Counter};
 })();
 $.modules["methods.interleaved"] = (() => {
 let _FEWEST_RESUMED, InterleavedRun, Interleaved;
@@ -7205,15 +7118,15 @@ const dataclass = $.libraries["dataclasses"]["dataclass"];
 const replace = $.libraries["dataclasses"]["replace"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const choice = $.modules["errors"]["choice"];
-const count = $.modules["errors"]["count"];
+const check_choice = $.modules["errors"]["check_choice"];
+const check_count = $.modules["errors"]["check_count"];
 const GridMethod = $.modules["methods.exact_steps"]["GridMethod"];
 const Perturbed = $.modules["methods.perturbed"]["Perturbed"];
 const PerturbedRun = $.modules["methods.perturbed"]["PerturbedRun"];
 const Plan = $.modules["methods.plan"]["Plan"];
-const Costliest = $.modules["methods.problem"]["Costliest"];
-const Promise = $.modules["methods.problem"]["Promise"];
-const Solved = $.modules["methods.problem"]["Solved"];
+const Minimizer = $.modules["methods.problem"]["Minimizer"];
+const PlannedGuarantees = $.modules["methods.problem"]["PlannedGuarantees"];
+const WorstCaseRun = $.modules["methods.problem"]["WorstCaseRun"];
 const SharpRun = $.modules["methods.sharp"]["SharpRun"];
 _FEWEST_RESUMED = 2n;
 InterleavedRun = $.dataclass($.cls("InterleavedRun", [SharpRun], ($ns) => {
@@ -7266,12 +7179,12 @@ $ns.solver = "cold";
 $ns.step_size = null;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 $.sup(Interleaved, self, "__post_init__")([]);
-choice(["solver", $.ga(self, "solver"), $.tuple(["cold", "fixed"])]);
+check_choice(["solver", $.ga(self, "solver"), $.tuple(["cold", "fixed"])]);
 if ($.t(!$.is($.ga(self, "fresh_every"), null))) {
-count(["fresh_every", $.ga(self, "fresh_every")], {"minimum": $.add(_FEWEST_RESUMED, 1n)});
+check_count(["fresh_every", $.ga(self, "fresh_every")], {"minimum": $.add(_FEWEST_RESUMED, 1n)});
 }
 if ($.t(!$.is($.ga(self, "resumed_steps"), null))) {
-count(["resumed_steps", $.ga(self, "resumed_steps")]);
+check_count(["resumed_steps", $.ga(self, "resumed_steps")]);
 }
 return null;
 });
@@ -7291,12 +7204,12 @@ throw $.raised(InvalidParameter(["a plan by method 'interleaved' states how many
 fresh = $.cm(replace([$.ga(self, "_fresh")], {"solver": "cold"}), "run", [problem, numbers]);
 run = InterleavedRun([], {...$.named($.cm(self, "run_facts", [problem, numbers])), "fresh_release": fresh});
 {const $v2 = [$.ga(numbers, "delete_steps"), $.sub($.ga(self, "fresh_every"), 1n)];steps = $v2[0];resumed = $v2[1];}
-promise = Promise([], {"dp": Costliest([$.add(1n, $.mul($.mul(2n, resumed), steps))]), "deletion": Costliest([$.add(1n, $.mul($.mul(2n, $.sub(resumed, 1n)), steps)), $.mul(2n, steps)]), "relearns": true, "fresh_every": $.ga(self, "fresh_every")});
-start = Solved([$.ga(numbers, "gradient_tolerance"), $.ga(self, "solver")]);
+promise = PlannedGuarantees([], {"dp": WorstCaseRun([$.add(1n, $.mul($.mul(2n, resumed), steps))]), "deletion": WorstCaseRun([$.add(1n, $.mul($.mul(2n, $.sub(resumed, 1n)), steps)), $.mul(2n, steps)]), "relearns": true, "fresh_every": $.ga(self, "fresh_every")});
+start = Minimizer([$.ga(numbers, "gradient_tolerance"), $.ga(self, "solver")]);
 return $.cm(Plan, "of", [problem, run, numbers], {"learning": start, "promise": promise, "exactness": $.ga(run, "exactness")});
 });
 }), [["fresh_every", () => ["or", ["is", $.b.int], ["none"]]], ["resumed_steps", () => ["or", ["is", $.b.int], ["none"]]], ["solver", () => ["is", $.b.str]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
-return {_FEWEST_RESUMED, InterleavedRun, Interleaved, ClassVar, Perturbed, GridMethod, PerturbedRun, SharpRun, count, choice, Plan, Solved, Costliest, Promise, replace, InvalidParameter};
+return {_FEWEST_RESUMED, InterleavedRun, Interleaved, ClassVar, Perturbed, GridMethod, PerturbedRun, SharpRun, check_count, check_choice, Plan, Minimizer, WorstCaseRun, PlannedGuarantees, replace, InvalidParameter};
 })();
 $.modules["methods.minimiser"] = (() => {
 let _DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps;
@@ -7309,10 +7222,10 @@ const first_whole = $.modules["bounds.arithmetic"]["first_whole"];
 const gradient_error = $.modules["bounds.arithmetic"]["gradient_error"];
 const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const choice = $.modules["errors"]["choice"];
-const count = $.modules["errors"]["count"];
+const check_choice = $.modules["errors"]["check_choice"];
+const check_count = $.modules["errors"]["check_count"];
+const check_positive = $.modules["errors"]["check_positive"];
 const non_negative = $.modules["errors"]["non_negative"];
-const positive = $.modules["errors"]["positive"];
 const GridMethod = $.modules["methods.exact_steps"]["GridMethod"];
 const forecast_excess_risk = $.modules["methods.forecast"]["forecast_excess_risk"];
 const Plan = $.modules["methods.plan"]["Plan"];
@@ -7380,14 +7293,14 @@ $ns.noise_variance = null;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 let name;
 $.sup(Minimiser, self, "__post_init__")([]);
-choice(["solver", $.ga(self, "solver"), SOLVERS]);
+check_choice(["solver", $.ga(self, "solver"), SOLVERS]);
 if ($.t(!$.is($.ga(self, "diffusion_steps"), null))) {
-count(["diffusion_steps", $.ga(self, "diffusion_steps")]);
+check_count(["diffusion_steps", $.ga(self, "diffusion_steps")]);
 }
 for (const $v2 of $.each($.tuple(["gradient_tolerance", "step_size", "noise_variance"]))) {
 name = $v2;
 if ($.t(!$.is($.b.getattr([self, name]), null))) {
-positive([name, $.b.getattr([self, name])]);
+check_positive([name, $.b.getattr([self, name])]);
 }
 }
 return null;
@@ -7406,8 +7319,8 @@ $ns.assemble = $.fn("assemble", ["self", "problem", "numbers"], {}, function (se
 let own, promise, run, start;
 own = $.dict([["gradient_tolerance", $.ga(numbers, "gradient_tolerance")], ["warm", $.eq($.ga(self, "solver"), "warm")]]);
 run = MinimiserRun([], {...$.named($.cm(self, "run_facts", [problem, numbers])), ...$.named(own)});
-start = $.modules["methods.problem"].Solved([$.ga(numbers, "gradient_tolerance"), $.ga(self, "solver")]);
-promise = $.modules["methods.problem"].Promise([], {"dp": $.modules["methods.problem"].Costliest([$.b.max([$.ga(numbers, "learn_steps"), $.ga(numbers, "delete_steps")])]), "deletion": $.modules["methods.problem"].Costliest([], {"steps_without": $.ga(numbers, "delete_steps")})});
+start = $.modules["methods.problem"].Minimizer([$.ga(numbers, "gradient_tolerance"), $.ga(self, "solver")]);
+promise = $.modules["methods.problem"].PlannedGuarantees([], {"dp": $.modules["methods.problem"].WorstCaseRun([$.b.max([$.ga(numbers, "learn_steps"), $.ga(numbers, "delete_steps")])]), "deletion": $.modules["methods.problem"].WorstCaseRun([], {"steps_without": $.ga(numbers, "delete_steps")})});
 return $.cm(Plan, "of", [problem, run, numbers], {"learning": start, "serving": start, "promise": promise, "exactness": $.ga(run, "exactness")});
 });
 }), [["solver", () => ["is", $.b.str]], ["diffusion_steps", () => ["or", ["is", $.b.int], ["none"]]], ["gradient_tolerance", () => ["or", ["is", $.b.float], ["none"]]], ["step_size", () => ["or", ["is", $.b.float], ["none"]]], ["noise_variance", () => ["or", ["is", $.b.float], ["none"]]]], {frozen: true});
@@ -7430,10 +7343,10 @@ most = $.b.max([1n, $.b.round([$.mul(_DIFFUSION_SHARE, forecast_passes([problem]
 enough = $.mul(1.01, risk([most]));
 return first_whole([$.fn("<lambda>", ["steps"], {}, (steps) => $.le(risk([steps]), enough)), 0n, most]);
 });
-return {_DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps, ClassVar, GridMethod, SharpRun, first_whole, forecast_passes, forecast_excess_risk, positive, count, SOLVERS, choice, InvalidParameter, gradient_error, Plan, Any, non_negative, AssumptionViolated, ROOM};
+return {_DIFFUSION_SHARE, MinimiserRun, Minimiser, _check_one_minimiser, _rounding_facts, diffusion_steps, ClassVar, GridMethod, SharpRun, first_whole, forecast_passes, forecast_excess_risk, check_positive, check_count, SOLVERS, check_choice, InvalidParameter, gradient_error, Plan, Any, non_negative, AssumptionViolated, ROOM};
 })();
 $.modules["evidence.facts"] = (() => {
-let MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _columns, in_order, digest, number, version, audited, MOST_PLACES, MOST_PUBLISHERS, UNKNOWN, listed, in_order_of_the_source, looked_for, put_besides, made_by;
+let MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _check_columns, check_chronological, check_digest, check_certificate_id, check_version, check_audit_rows, MOST_PLACES, MOST_PUBLISHERS, UNKNOWN, check_report_rows, check_source_order, check_residue_rows, check_destinations, check_released;
 const re = $.libraries["re"];
 const Mapping = $.libraries["collections.abc"]["Mapping"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
@@ -7442,18 +7355,18 @@ const Any = $.libraries["typing"]["Any"];
 const UUID = $.libraries["uuid"]["UUID"];
 const Statuses = $.modules["accountant.events"]["Statuses"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const choice = $.modules["errors"]["choice"];
-const count = $.modules["errors"]["count"];
-const real = $.modules["errors"]["real"];
-const day = $.modules["register.case"]["day"];
+const check_choice = $.modules["errors"]["check_choice"];
+const check_count = $.modules["errors"]["check_count"];
+const check_real = $.modules["errors"]["check_real"];
 const last_day = $.modules["register.case"]["last_day"];
 const local_day = $.modules["register.case"]["local_day"];
-const moment = $.modules["register.case"]["moment"];
+const parse_datetime = $.modules["register.case"]["parse_datetime"];
+const parse_day = $.modules["register.case"]["parse_day"];
 const entry = $.modules["store.entry"];
 const Verdicts = $.modules["store.sources.residue_report"]["Verdicts"];
 const NOTHING_STATED = $.modules["evidence.notices"]["NOTHING_STATED"];
 const Notices = $.modules["evidence.notices"]["Notices"];
-const text = $.modules["evidence.notices"]["text"];
+const check_text = $.modules["evidence.notices"]["check_text"];
 {const $v1 = [100n, 10000n];MOST_AUDITS = $v1[0];MOST_COLUMNS = $v1[1];}
 Erasure = $.dataclass($.cls("Erasure", [], ($ns) => {
 $ns.status = $.ga(Statuses, "PUBLISHED");
@@ -7481,56 +7394,56 @@ $ns.from_data = null;
 $ns.by_calendar = false;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 let name, start;
-count(["rows", $.ga(self, "rows")]);
-count(["inserted", $.ga(self, "inserted")], {"minimum": 0n});
-if (!$.t($.le(count(["replaced", $.ga(self, "replaced")], {"minimum": 0n}), $.ga(self, "rows")))) {
+check_count(["rows", $.ga(self, "rows")]);
+check_count(["inserted", $.ga(self, "inserted")], {"minimum": 0n});
+if (!$.t($.le(check_count(["replaced", $.ga(self, "replaced")], {"minimum": 0n}), $.ga(self, "rows")))) {
 throw $.raised(InvalidParameter([("" + "rows cannot be among rows=" + $.formatted($.ga(self, "rows"), "", "") + " erased")], {"replaced": $.ga(self, "replaced")}));
 }
 if ($.t(!$.is($.ga(self, "remaining"), null))) {
-count(["remaining", $.ga(self, "remaining")], {"minimum": 0n});
+check_count(["remaining", $.ga(self, "remaining")], {"minimum": 0n});
 }
 $.cm($.b.object, "__setattr__", [self, "status", Statuses([$.ga(self, "status")])]);
 if ($.t(!$.eq($.is($.ga(self, "release"), null), !$.is($.ga(self, "status"), $.ga(Statuses, "PUBLISHED"))))) {
 throw $.raised(InvalidParameter(["contradict each other"], {"status": $.b.str([$.ga(self, "status")]), "release": $.ga(self, "release")}));
 }
 if ($.t(!$.is($.ga(self, "release"), null))) {
-count(["release", $.ga(self, "release")]);
+check_count(["release", $.ga(self, "release")]);
 }
 if (($.t(!$.is($.ga(self, "status"), $.ga(Statuses, "PUBLISHED"))) && !($.t($.is($.ga(self, "model_after"), null)) && $.t($.is($.ga(self, "served"), null))))) {
 throw $.raised(InvalidParameter([("" + "served and model_after say that a model was published, status=" + $.formatted($.b.str([$.ga(self, "status")]), "r", "") + " does not")]));
 }
 for (const $v2 of $.each($.tuple(["request_id", "checked", "controller"]))) {
 name = $v2;
-text([name, $.b.getattr([self, name])]);
+check_text([name, $.b.getattr([self, name])]);
 }
 for (const $v3 of $.each($.tuple(["model_before", "model_after", "ledger_sha256"]))) {
 name = $v3;
-digest([name, $.b.getattr([self, name])]);
+check_digest([name, $.b.getattr([self, name])]);
 }
 if ($.t(!$.eq($.is($.ga(self, "ledger_entries"), null), $.is($.ga(self, "ledger_sha256"), null)))) {
 throw $.raised(InvalidParameter(["ledger_entries and ledger_sha256 describe the same state: give both or neither"]));
 }
 if ($.t(!$.is($.ga(self, "ledger_entries"), null))) {
-count(["ledger_entries", $.ga(self, "ledger_entries")]);
+check_count(["ledger_entries", $.ga(self, "ledger_entries")]);
 }
 if ($.t(!$.is($.ga(self, "received"), null))) {
-$.cm($.b.object, "__setattr__", [self, "received", moment(["received", $.ga(self, "received")], {"utc": false})]);
+$.cm($.b.object, "__setattr__", [self, "received", parse_datetime(["received", $.ga(self, "received")], {"utc": false})]);
 }
 for (const $v4 of $.each($.tuple(["edited", "served"]))) {
 name = $v4;
 $.cm($.b.object, "__setattr__", [self, name, _day_of([name, $.b.getattr([self, name]), $.ga(self, "received")])]);
 }
 start = ($.t($.is($.ga(self, "received"), null)) ? null : $.slice($.ga(self, "received"), null, 10n, null));
-in_order([], {"received": start, "edited": $.ga(self, "edited"), "served": $.ga(self, "served")});
-$.cm($.b.object, "__setattr__", [self, "audit", audited([$.ga(self, "audit")])]);
+check_chronological([], {"received": start, "edited": $.ga(self, "edited"), "served": $.ga(self, "served")});
+$.cm($.b.object, "__setattr__", [self, "audit", check_audit_rows([$.ga(self, "audit")])]);
 $.cm($.ga(self, "notices"), "fit", [$.ga(self, "received")]);
-$.cm($.b.object, "__setattr__", [self, "residue", looked_for([$.ga(self, "residue")])]);
-$.cm($.b.object, "__setattr__", [self, "publishers", put_besides([$.ga(self, "publishers")])]);
-$.cm($.b.object, "__setattr__", [self, "from_data", _columns([$.ga(self, "from_data")])]);
+$.cm($.b.object, "__setattr__", [self, "residue", check_residue_rows([$.ga(self, "residue")])]);
+$.cm($.b.object, "__setattr__", [self, "publishers", check_destinations([$.ga(self, "publishers")])]);
+$.cm($.b.object, "__setattr__", [self, "from_data", _check_columns([$.ga(self, "from_data")])]);
 if (!$.t($.b.isinstance([$.ga(self, "by_calendar"), $.b.bool]))) {
 throw $.raised(InvalidParameter(["must be true or false"], {"by_calendar": $.ga(self, "by_calendar")}));
 }
-in_order_of_the_source([$.ga(self, "deleted_at"), $.ga(self, "read_at"), $.ga(self, "counted")], {"published": !$.is($.ga(self, "release"), null)});
+check_source_order([$.ga(self, "deleted_at"), $.ga(self, "read_at"), $.ga(self, "counted")], {"published": !$.is($.ga(self, "release"), null)});
 return null;
 });
 $ns.deleted = $.property($.fn("deleted", ["self"], {}, function (self) {
@@ -7550,11 +7463,11 @@ if ($.t($.is(when, null))) {
 return null;
 }
 if (($.t($.b.isinstance([when, $.b.str])) && $.t($.has(when, "T")))) {
-return $.cm(local_day([moment([name, when]), received]), "isoformat", []);
+return $.cm(local_day([parse_datetime([name, when]), received]), "isoformat", []);
 }
-return $.cm(day([name, when]), "isoformat", []);
+return $.cm(parse_day([name, when]), "isoformat", []);
 });
-_columns = $.fn("_columns", ["names"], {}, function (names) {
+_check_columns = $.fn("_check_columns", ["names"], {}, function (names) {
 let name;
 if ($.t($.is(names, null))) {
 return null;
@@ -7567,11 +7480,11 @@ name = $v5;
 if ($.t($.is(name, null))) {
 throw $.raised(InvalidParameter(["a column of from_data needs a name"]));
 }
-text(["column of from_data", name]);
+check_text(["column of from_data", name]);
 }
 return $.b.tuple([$.cm($.b.dict, "fromkeys", [names])]);
 });
-in_order = $.fn("in_order", ["**days"], {}, function (days) {
+check_chronological = $.fn("check_chronological", ["**days"], {}, function (days) {
 let after, before, first, known, second;
 known = [...(function* ($first) { for (const $v6 of $.each($first)) { let name, when; {const $v7 = $.unpack($v6, 2, -1);name = $v7[0];when = $v7[1];} if (!$.t(!$.is(when, null))) continue; yield $.tuple([name, when]); } })($.cm(days, "items", []))];
 for (const $v8 of $.each(pairwise([known]))) {
@@ -7582,13 +7495,13 @@ throw $.raised(InvalidParameter(["are in the wrong order: the second lies before
 }
 return null;
 });
-digest = $.fn("digest", ["name", "value"], {}, function (name, value) {
+check_digest = $.fn("check_digest", ["name", "value"], {}, function (name, value) {
 if (($.t(!$.is(value, null)) && !($.t($.b.isinstance([value, $.b.str])) && $.t($.libraries["re"].fullmatch(["[0-9a-f]{64}", value]))))) {
 throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + " must be a SHA-256, 64 hexadecimal digits in lower case, or left out")]));
 }
 return null;
 });
-number = $.fn("number", ["certificate_id"], {}, function (certificate_id) {
+check_certificate_id = $.fn("check_certificate_id", ["certificate_id"], {}, function (certificate_id) {
 try {
 if ($.t($.eq($.b.str([UUID([certificate_id])]), certificate_id))) {
 return $.b.str([certificate_id]);
@@ -7601,20 +7514,20 @@ if ($.caught($caught, $.tuple([$.b.TypeError, $.b.ValueError, $.b.AttributeError
 throw $.raised(InvalidParameter(["certificate_id must be a UUID, for example 6f1c0f6e-0c0b-4a53-9d5c-0d8c2f0f6c11"]));
 return null;
 });
-version = $.fn("version", ["name"], {}, function (name) {
+check_version = $.fn("check_version", ["name"], {}, function (name) {
 if ((!$.t($.b.isinstance([name, $.b.str])) || !$.t($.libraries["re"].fullmatch(["[0-9]{1,5}(\\.[0-9]{1,5}){1,3}([.+-]?[a-z0-9.]{1,30})?", name])))) {
 throw $.raised(InvalidParameter(["version must be that of the software, for example 1.0.0"]));
 }
 return name;
 });
-audited = $.fn("audited", ["results"], {}, function (results) {
+check_audit_rows = $.fn("check_audit_rows", ["results"], {}, function (results) {
 let found, name, result;
-found = listed(["audit", results, MOST_AUDITS, $.tuple(["name", "measured_lower_bound", "claimed_advantage"])]);
+found = check_report_rows(["audit", results, MOST_AUDITS, $.tuple(["name", "measured_lower_bound", "claimed_advantage"])]);
 for (const $v12 of $.each(found)) {
 result = $v12;
 for (const $v13 of $.each($.tuple(["measured_lower_bound", "claimed_advantage"]))) {
 name = $v13;
-if (!$.t((($v14, $v15, $v16) => $.le($v14, $v15) && $.le($v15, $v16))(0n, real([name, $.gi(result, name)]), 1n))) {
+if (!$.t((($v14, $v15, $v16) => $.le($v14, $v15) && $.le($v15, $v16))(0n, check_real([name, $.gi(result, name)]), 1n))) {
 throw $.raised(InvalidParameter(["must lie between 0 and 1: it is an advantage over guessing"], {...$.named($.dict([[name, $.gi(result, name)]]))}));
 }
 }
@@ -7627,7 +7540,7 @@ return found;
 MOST_PLACES = 1000n;
 MOST_PUBLISHERS = 50n;
 UNKNOWN = "unknown";
-listed = $.fn("listed", ["name", "rows", "most", "parts"], {}, function (name, rows, most, parts) {
+check_report_rows = $.fn("check_report_rows", ["name", "rows", "most", "parts"], {}, function (name, rows, most, parts) {
 let row;
 if ((!$.t($.b.isinstance([rows, $.tuple([$.b.list, $.b.tuple])])) || $.t($.lt(most, $.b.len([rows]))))) {
 throw $.raised(InvalidParameter([("" + $.formatted(name, "", "") + " must be a list of at most " + $.formatted(most, "", ""))]));
@@ -7637,11 +7550,11 @@ row = $v17;
 if ((!$.t($.b.isinstance([row, Mapping])) || $.t(!$.eq($.b.set([row]), $.b.set([parts]))) || $.t($.is($.gi(row, $.gi(parts, 0n)), null)))) {
 throw $.raised(InvalidParameter([("" + "each part of " + $.formatted(name, "", "") + " has " + $.formatted($.cm(", ", "join", [parts]), "", "") + ", the first of them a name")]));
 }
-text([("" + $.formatted($.gi(parts, 0n), "", "") + " of " + $.formatted(name, "", "")), $.gi(row, $.gi(parts, 0n))]);
+check_text([("" + $.formatted($.gi(parts, 0n), "", "") + " of " + $.formatted(name, "", "")), $.gi(row, $.gi(parts, 0n))]);
 }
 return $.b.tuple([(function* ($first) { for (const $v18 of $.each($first)) { let row; row = $v18; yield $.b.dict([row]); } })(rows)]);
 });
-in_order_of_the_source = $.fn("in_order_of_the_source", ["deleted_at", "read_at", "counted", "*", "published"], {}, function (deleted_at, read_at, counted, published) {
+check_source_order = $.fn("check_source_order", ["deleted_at", "read_at", "counted", "*", "published"], {}, function (deleted_at, read_at, counted, published) {
 let place;
 for (const $v19 of $.each($.tuple([deleted_at, read_at]))) {
 place = $v19;
@@ -7652,7 +7565,7 @@ $.modules["store.entry"].check_position([place]);
 if ($.t(!$.eq($.is(read_at, null), $.either($.is(deleted_at, null), () => !$.t(published))))) {
 throw $.raised(InvalidParameter(["where rows lie in a source of their own, a deletion has deleted_at, and the model published since has read_at"]));
 }
-if (($.t(!$.is(counted, null)) && ($.t(choice(["counted", counted, $.modules["store.entry"].COUNTED_BY])) && $.t($.is(read_at, null))))) {
+if (($.t(!$.is(counted, null)) && ($.t(check_choice(["counted", counted, $.modules["store.entry"].COUNTED_BY])) && $.t($.is(read_at, null))))) {
 throw $.raised(InvalidParameter(["counted says by what the changes up to read_at were counted: give both or neither"]));
 }
 if (($.t(!$.is(read_at, null)) && $.t(!$.is(deleted_at, null)) && !$.t($.modules["store.entry"].position_covers([read_at, deleted_at])))) {
@@ -7660,28 +7573,28 @@ throw $.raised(InvalidParameter([("" + "the published model was computed from " 
 }
 return null;
 });
-looked_for = $.fn("looked_for", ["places"], {}, function (places) {
+check_residue_rows = $.fn("check_residue_rows", ["places"], {}, function (places) {
 let found, place;
-found = listed(["residue", places, MOST_PLACES, $.tuple(["place", "verdict", "found", "remedy"])]);
+found = check_report_rows(["residue", places, MOST_PLACES, $.tuple(["place", "verdict", "found", "remedy"])]);
 for (const $v20 of $.each(found)) {
 place = $v20;
-text(["remedy", $.gi(place, "remedy")]);
+check_text(["remedy", $.gi(place, "remedy")]);
 Verdicts([$.gi(place, "verdict")]);
-if ($.t(!$.eq($.lt(0n, count(["found", $.gi(place, "found")], {"minimum": 0n})), $.eq($.gi(place, "verdict"), $.ga(Verdicts, "RESIDUAL"))))) {
+if ($.t(!$.eq($.lt(0n, check_count(["found", $.gi(place, "found")], {"minimum": 0n})), $.eq($.gi(place, "verdict"), $.ga(Verdicts, "RESIDUAL"))))) {
 throw $.raised(InvalidParameter(["a place of a residue report is RESIDUAL where something was found, and only there"]));
 }
 }
 return found;
 });
-put_besides = $.fn("put_besides", ["places"], {}, function (places) {
+check_destinations = $.fn("check_destinations", ["places"], {}, function (places) {
 let found, name, place;
-found = listed(["publishers", places, MOST_PUBLISHERS, $.tuple(["kind", "release", "oldest"])]);
+found = check_report_rows(["publishers", places, MOST_PUBLISHERS, $.tuple(["kind", "release", "oldest"])]);
 for (const $v21 of $.each(found)) {
 place = $v21;
 for (const $v22 of $.each($.tuple(["release", "oldest"]))) {
 name = $v22;
 if ($.t(!$.is($.gi(place, name), null))) {
-count([name, $.gi(place, name)]);
+check_count([name, $.gi(place, name)]);
 }
 }
 if (($.t(!$.is($.gi(place, "release"), null)) && ($.t($.is($.gi(place, "oldest"), null)) || $.t($.lt($.gi(place, "release"), $.gi(place, "oldest")))))) {
@@ -7690,7 +7603,7 @@ throw $.raised(InvalidParameter(["a publisher that holds a release has none that
 }
 return found;
 });
-made_by = $.fn("made_by", ["releases", "publishers"], {}, function (releases, publishers) {
+check_released = $.fn("check_released", ["releases", "publishers"], {}, function (releases, publishers) {
 let name, place;
 for (const $v23 of $.each(publishers)) {
 place = $v23;
@@ -7703,7 +7616,7 @@ throw $.raised(InvalidParameter([("" + "a publisher cannot hold release " + $.fo
 }
 return null;
 });
-return {MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _columns, in_order, digest, number, version, audited, MOST_PLACES, MOST_PUBLISHERS, UNKNOWN, listed, in_order_of_the_source, looked_for, put_besides, made_by, InvalidParameter, UUID, pairwise, Any, Mapping, Notices, NOTHING_STATED, Statuses, moment, count, text, last_day, choice, Verdicts, real, day, local_day};
+return {MOST_AUDITS, MOST_COLUMNS, Erasure, _day_of, _check_columns, check_chronological, check_digest, check_certificate_id, check_version, check_audit_rows, MOST_PLACES, MOST_PUBLISHERS, UNKNOWN, check_report_rows, check_source_order, check_residue_rows, check_destinations, check_released, Any, Mapping, Notices, NOTHING_STATED, Statuses, InvalidParameter, UUID, pairwise, parse_datetime, check_count, check_text, last_day, check_choice, Verdicts, check_real, parse_day, local_day};
 })();
 $.modules["accountant.account"] = (() => {
 let Erasing, hidden_past, Account, _stretch, CONTRADICTION;
@@ -7713,23 +7626,22 @@ const field = $.libraries["dataclasses"]["field"];
 const replace = $.libraries["dataclasses"]["replace"];
 const groupby = $.libraries["itertools"]["groupby"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const count = $.modules["errors"]["count"];
+const check_count = $.modules["errors"]["check_count"];
 const Mechanism = $.modules["methods.base"]["Mechanism"];
-const contradict = $.modules["methods.base"]["contradict"];
+const are_contradictory = $.modules["methods.base"]["are_contradictory"];
 const Event = $.modules["accountant.events"]["Event"];
 const EventKinds = $.modules["accountant.events"]["EventKinds"];
 const Stretch = $.modules["accountant.events"]["Stretch"];
-const answer = $.modules["accountant.events"]["answer"];
-const costs = $.modules["accountant.events"]["costs"];
-const orders = $.modules["accountant.events"]["orders"];
-const publish = $.modules["accountant.events"]["publish"];
+const add_release = $.modules["accountant.events"]["add_release"];
+const has_cost = $.modules["accountant.events"]["has_cost"];
+const order_stretches = $.modules["accountant.events"]["order_stretches"];
 Erasing = $.dataclass($.cls("Erasing", [], ($ns) => {
 $ns.carried = $.tuple([]);
 $ns.closeness = null;
 $ns.parts = $.property($.fn("parts", ["self"], {}, function (self) {
 let own;
 own = $.tuple([$.ga(self, "mechanism"), $.ga(self, "since"), $.ga(self, "steps")]);
-return $.tuple([...$.each($.ga(self, "carried")), ...$.each((($.t(costs([own])) && !$.t($.ga($.ga(self, "mechanism"), "carries"))) ? [own] : []))]);
+return $.tuple([...$.each($.ga(self, "carried")), ...$.each((($.t(has_cost([own])) && !$.t($.ga($.ga(self, "mechanism"), "carries"))) ? [own] : []))]);
 }));
 $ns.hidden = $.property($.fn("hidden", ["self"], {}, function (self) {
 return hidden_past([$.ga(self, "mechanism"), $.ga(self, "closeness")]);
@@ -7744,7 +7656,7 @@ return $.both(alike, () => $.both($.le($.ga(other, "since"), $.ga(self, "since")
 hidden_past = $.fn("hidden_past", ["mechanism", "closeness"], {}, function (mechanism, closeness) {
 let fading;
 fading = $.ga(mechanism, "fading");
-return (($.t($.is(fading, null)) || $.t($.is(closeness, null))) ? null : $.cm(fading, "forgets_at", [closeness]));
+return (($.t($.is(fading, null)) || $.t($.is(closeness, null))) ? null : $.cm(fading, "guarantee_at", [closeness]));
 });
 Account = $.dataclass($.cls("Account", [], ($ns) => {
 $ns.releases = 0n;
@@ -7776,7 +7688,7 @@ return replace([self], {"mechanisms": $.b.dict([$.ga(self, "mechanisms")]), "pub
 });
 $ns.record = $.fn("record", ["self", "event", "times"], {"times": 1n}, function (self, event, times) {
 let alike, left, number;
-number = count(["times", times]);
+number = check_count(["times", times]);
 $.cm(self, "check", [event]);
 alike = (($.t($.lt(number, 4n)) || $.t($.ga($.ga(event, "mechanism"), "fading"))) ? 0n : $.sub(number, 3n));
 for (const $v4 of $.each($.b.range([$.sub(number, alike), 0n, $.neg(1n)]))) {
@@ -7791,7 +7703,7 @@ return null;
 $ns.check = $.fn("check", ["self", "event"], {}, function (self, event) {
 let last;
 last = $.ga(self, "last");
-if (($.t(!$.is(last, null)) && $.t(contradict([$.ga(event, "mechanism"), $.ga(last, "mechanism")])))) {
+if (($.t(!$.is(last, null)) && $.t(are_contradictory([$.ga(event, "mechanism"), $.ga(last, "mechanism")])))) {
 throw $.raised(InvalidParameter([CONTRADICTION]));
 }
 if (($.t($.is($.ga(event, "kind"), $.ga(EventKinds, "STATISTIC"))) && ($.t($.is(last, null)) || $.t($.is($.ga(last, "kind"), $.ga(EventKinds, "EXTRACTOR")))))) {
@@ -7843,12 +7755,12 @@ $.sa(self, "relearned", $.iadd($.ga(self, "relearned"), $.is($.ga(event, "kind")
 }
 started = ($.t($.ga(event, "fresh")) ? null : $.ga(self, "closeness"));
 fading = ($.t($.ga(self, "trained")) ? null : $.ga(mechanism, "fading"));
-$.sa(self, "closeness", ($.t($.is(fading, null)) ? null : $.cm(fading, "closer", [started, $.ga(event, "steps"), $.ga(event, "edits")])));
+$.sa(self, "closeness", ($.t($.is(fading, null)) ? null : $.cm(fading, "distance_after", [started, $.ga(event, "steps"), $.ga(event, "edits")])));
 if ($.t(erases)) {
 carried = ($.t($.is($.ga(event, "kind"), $.ga(EventKinds, "EXTRACTOR"))) ? $.tuple([]) : $.ga(self, "carried"));
 $.sa(self, "erasing", Erasing([$.ga(self, "releases"), mechanism, since, $.ga(event, "exposure"), carried, $.ga(self, "closeness")]));
 }
-publish([$.ga(self, "published"), event, drawn]);
+add_release([$.ga(self, "published"), event, drawn]);
 if (($.t(erases) && $.t($.ga(mechanism, "carries")) && !$.t($.ga(event, "fresh")))) {
 $.sa(self, "before", $.cm($.ga(self, "published"), "copy", []));
 }
@@ -7863,7 +7775,7 @@ return null;
 });
 $ns._repeat = $.fn("_repeat", ["self", "event", "times"], {}, function (self, event, times) {
 $.sa(self, "releases", $.iadd($.ga(self, "releases"), times));
-publish([$.ga(self, "published"), event, $.ga(self, "since_fresh"), times]);
+add_release([$.ga(self, "published"), event, $.ga(self, "since_fresh"), times]);
 if ($.t($.is($.ga(event, "kind"), $.ga(EventKinds, "EXTRACTOR")))) {
 $.sa(self, "trained", $.iadd($.ga(self, "trained"), times));
 } else {
@@ -7878,7 +7790,7 @@ return null;
 $ns.until_now = $.property($.fn("until_now", ["self"], {}, function (self) {
 let parts;
 parts = $.cm($.ga(self, "before"), "copy", []);
-$.cm(parts, "update", [orders([$.sub($.ga(self, "published"), $.ga(self, "before"))])]);
+$.cm(parts, "update", [order_stretches([$.sub($.ga(self, "published"), $.ga(self, "before"))])]);
 return parts;
 }));
 $ns.since_erasing = $.fn("since_erasing", ["self"], {}, function (self) {
@@ -7886,7 +7798,7 @@ let own, parts;
 if (!$.t(!$.is($.ga(self, "erasing"), null))) throw $.raised($.b.AssertionError);
 parts = Counter([$.ga($.ga(self, "erasing"), "parts")]);
 own = Counter([[$.tuple([$.ga($.ga(self, "erasing"), "mechanism"), $.ga($.ga(self, "erasing"), "steps"), 0.0])]]);
-$.cm(parts, "update", [orders([$.sub($.sub($.ga(self, "published"), $.ga(self, "before")), own)])]);
+$.cm(parts, "update", [order_stretches([$.sub($.sub($.ga(self, "published"), $.ga(self, "before")), own)])]);
 return parts;
 });
 $ns.alone = $.property($.fn("alone", ["self"], {}, function (self) {
@@ -7896,19 +7808,12 @@ lone = $.both($.ga(self, "since_fresh"), () => !$.is($.ga($.ga(self, "last"), "k
 model = ($.t(lone) ? [$.tuple([$.ga($.ga(self, "last"), "mechanism"), $.ga(self, "since_fresh"), 0.0])] : []);
 return $.tuple([...$.each($.ga(self, "carried")), ...$.each(model), ...$.each(($.t($.is($.ga(self, "said"), null)) ? [] : [$.ga(self, "said")]))]);
 }));
-$ns.everything = $.fn("everything", ["self", "about", "world", "known"], {"known": null}, function (self, about, world, known) {
-return $.cm(self, "answer", [about, world, $.ga(self, "published"), known]);
-});
-$ns.answer = $.fn("answer", ["self", "about", "world", "parts", "known"], {"known": null}, function (self, about, world, parts, known) {
-if (!$.t(!$.is($.ga(self, "last"), null))) throw $.raised($.b.AssertionError);
-return answer([about, world, parts, $.ga(self, "last"), $.b.range([1n, $.add($.ga(self, "releases"), 1n)]), $.ga(self, "releases"), known]);
-});
 }), [["releases", () => ["is", $.b.int]], ["last", () => ["or", ["is", Event], ["none"]]], ["model", () => ["is", $.b.int]], ["said", () => ["or", ["is", Stretch], ["none"]]], ["mechanisms", () => ["parts", $.b.dict, ["is", Mechanism], ["none"]]], ["published", () => ["parts", Counter, ["is", Stretch]]], ["since_fresh", () => ["is", $.b.int]], ["carried", () => ["of", $.b.tuple, ["is", Stretch]]], ["trained", () => ["is", $.b.int]], ["relearned", () => ["is", $.b.int]], ["closeness", () => ["or", ["is", $.b.float], ["none"]]], ["erasing", () => ["or", ["is", Erasing], ["none"]]], ["before", () => ["parts", Counter, ["is", Stretch]]], ["dearest", () => ["of", $.b.tuple, ["is", Erasing]]]], {});
 _stretch = $.fn("_stretch", ["event"], {}, function (event) {
 return $.tuple([$.ga(event, "mechanism"), $.ga(event, "exposure"), 0.0]);
 });
 CONTRADICTION = "runs that share every other fact state different smoothness of the objective";
-return {Erasing, hidden_past, Account, _stretch, CONTRADICTION, Stretch, Counter, field, Mechanism, Event, groupby, InvalidParameter, EventKinds, contradict, replace, count, costs, publish, orders, answer};
+return {Erasing, hidden_past, Account, _stretch, CONTRADICTION, Stretch, Counter, field, Mechanism, Event, groupby, InvalidParameter, EventKinds, are_contradictory, replace, check_count, has_cost, add_release, order_stretches};
 })();
 $.modules["methods.ladder"] = (() => {
 let MOMENTS, STAGE_KINDS, Stage, SampledStage, check_sampled, of_stage, Ladder, KEPT, _LEARN, _RERUN, LadderRun;
@@ -7918,9 +7823,9 @@ const replace = $.libraries["dataclasses"]["replace"];
 const ClassVar = $.libraries["typing"]["ClassVar"];
 const AssumptionViolated = $.modules["errors"]["AssumptionViolated"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const choice = $.modules["errors"]["choice"];
-const count = $.modules["errors"]["count"];
-const positive = $.modules["errors"]["positive"];
+const check_choice = $.modules["errors"]["check_choice"];
+const check_count = $.modules["errors"]["check_count"];
+const check_positive = $.modules["errors"]["check_positive"];
 const HEAD = $.modules["losses.staged"]["HEAD"];
 const NETWORK = $.modules["losses.staged"]["NETWORK"];
 const Staged = $.modules["losses.staged"]["Staged"];
@@ -7932,9 +7837,9 @@ const Mechanism = $.modules["methods.base"]["Mechanism"];
 const MOST_STAGES = $.modules["methods.plan"]["MOST_STAGES"];
 const Method = $.modules["methods.plan"]["Method"];
 const Plan = $.modules["methods.plan"]["Plan"];
-const Costliest = $.modules["methods.problem"]["Costliest"];
-const Promise = $.modules["methods.problem"]["Promise"];
+const PlannedGuarantees = $.modules["methods.problem"]["PlannedGuarantees"];
 const Sampling = $.modules["methods.problem"]["Sampling"];
+const WorstCaseRun = $.modules["methods.problem"]["WorstCaseRun"];
 const SampledSteps = $.modules["methods.sampled_steps"]["SampledSteps"];
 MOMENTS = "moments";
 STAGE_KINDS = $.tuple([NETWORK, HEAD, MOMENTS]);
@@ -7947,9 +7852,9 @@ $ns.share = 1.0;
 $ns.sampling_rate = null;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
 let name;
-choice(["kind of a stage", $.ga(self, "kind"), STAGE_KINDS]);
+check_choice(["kind of a stage", $.ga(self, "kind"), STAGE_KINDS]);
 if ($.t(!$.is($.ga(self, "steps"), null))) {
-count(["steps of a stage", $.ga(self, "steps")]);
+check_count(["steps of a stage", $.ga(self, "steps")]);
 } else {
 if ($.t($.eq($.ga(self, "kind"), NETWORK))) {
 throw $.raised(InvalidParameter(["a network stage needs steps=, the number of noisy steps that it runs"]));
@@ -7958,10 +7863,10 @@ throw $.raised(InvalidParameter(["a network stage needs steps=, the number of no
 for (const $v1 of $.each($.tuple(["step_size", "regularization"]))) {
 name = $v1;
 if ($.t(!$.is($.b.getattr([self, name]), null))) {
-positive([name, $.b.getattr([self, name])]);
+check_positive([name, $.b.getattr([self, name])]);
 }
 }
-positive(["share", $.ga(self, "share")]);
+check_positive(["share", $.ga(self, "share")]);
 if (($.t($.eq($.ga(self, "kind"), MOMENTS)) && $.t(!$.eq($.tuple([$.ga(self, "steps"), $.ga(self, "step_size")]), $.tuple([null, null]))))) {
 throw $.raised(InvalidParameter(["moments are made in one pass: leave steps and step_size out"]));
 }
@@ -7969,7 +7874,7 @@ if ($.t(!$.is($.ga(self, "sampling_rate"), null))) {
 if ($.t(!$.eq($.ga(self, "kind"), NETWORK))) {
 throw $.raised(InvalidParameter([("" + "sampling_rate belongs to a network stage, not to one of kind " + $.formatted($.ga(self, "kind"), "r", ""))]));
 }
-if (!$.t($.lt(positive(["sampling_rate", $.ga(self, "sampling_rate")]), 1n))) {
+if (!$.t($.lt(check_positive(["sampling_rate", $.ga(self, "sampling_rate")]), 1n))) {
 throw $.raised(InvalidParameter(["must be below 1; leave it out for steps on all rows"], {"sampling_rate": $.ga(self, "sampling_rate")}));
 }
 }
@@ -8043,7 +7948,7 @@ throw $.raised(InvalidParameter([("" + "a ladder of " + $.formatted($.b.len([$.g
 rerun = $.b.sum([(function* ($first) { for (const $v12 of $.each($first)) { let stage; stage = $v12; yield $.ga(stage, "learn_steps"); } })(later)]);
 numbers = replace([$.ga($.gi(stages, 0n), "numbers")], {"learn_steps": $.add($.b.sum([(function* ($first) { for (const $v13 of $.each($first)) { let stage; stage = $v13; yield $.ga(stage, "learn_steps"); } })(kept)]), rerun), "delete_steps_for_deletion": rerun, "learn_solver_passes": $.b.sum([(function* ($first) { for (const $v14 of $.each($first)) { let stage; stage = $v14; yield $.ga(stage, "learn_solver_passes"); } })(stages)]), "delete_solver_passes": $.b.sum([(function* ($first) { for (const $v15 of $.each($first)) { let stage; stage = $v15; yield $.ga(stage, "learn_solver_passes"); } })(later)]), "horizon": null, "stages": stages, "kept": number});
 run = LadderRun([], {"records": $.ga(problem, "records"), "row_norm": $.ga($.ga(problem, "loss"), "radius"), "proven": $.ga($.ga($.ga(problem, "loss"), "constants"), "proven"), "slack": $.ga(problem, "slack"), "kept": $.b.tuple([(function* ($first) { for (const $v16 of $.each($first)) { let stage; stage = $v16; yield $.ga(stage, "mechanism"); } })(kept)]), "later": $.b.tuple([(function* ($first) { for (const $v17 of $.each($first)) { let stage; stage = $v17; yield $.ga(stage, "mechanism"); } })(later)]), "kept_steps": $.b.tuple([(function* ($first) { for (const $v18 of $.each($first)) { let stage; stage = $v18; yield $.ga(stage, "learn_steps"); } })(kept)]), "later_steps": $.b.tuple([(function* ($first) { for (const $v19 of $.each($first)) { let stage; stage = $v19; yield $.ga(stage, "learn_steps"); } })(later)])});
-promise = Promise([], {"deletion": Costliest([], {"steps_without": $.cm(run, "exposure", [rerun])}), "counted_on": $.ga(self, "_sampling")});
+promise = PlannedGuarantees([], {"deletion": WorstCaseRun([], {"steps_without": $.cm(run, "exposure", [rerun])}), "counted_on": $.ga(self, "_sampling")});
 return $.cm(Plan, "of", [problem, run, numbers], {"promise": promise, "staged": $.cm(self, "_staged", [problem])});
 });
 $ns._sampling = $.property($.fn("_sampling", ["self"], {}, function (self) {
@@ -8090,7 +7995,7 @@ throw $.raised(InvalidParameter(["every stage of a ladder states its steps: as m
 }
 for (const $v29 of $.each($.tuple([...$.each($.b.zip([$.ga(self, "kept"), $.ga(self, "kept_steps")], {"strict": true})), ...$.each($.b.zip([$.ga(self, "later"), $.ga(self, "later_steps")], {"strict": true}))]))) {
 {const $v30 = $.unpack($v29, 2, -1);stage = $v30[0];steps = $v30[1];}
-$.cm(stage, "check", [count(["steps of a stage", steps])]);
+$.cm(stage, "check", [check_count(["steps of a stage", steps])]);
 if (($.t($.b.isinstance([stage, LadderRun])) || $.t($.ga(stage, "left")) || $.t($.ga(stage, "shows_start")) || $.t(!$.eq($.ga(stage, "records"), $.ga(self, "records"))))) {
 throw $.raised(InvalidParameter([("" + "a run by " + $.formatted($.ga(stage, "method"), "r", "") + " on " + $.formatted($.ga(stage, "records"), "", "") + " slots is no stage of this ladder of " + $.formatted($.ga(self, "records"), "", "") + ": a stage starts at a kept stage or at a public point, never where the last published model was")]));
 }
@@ -8138,20 +8043,20 @@ $ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
 return $.dict([["method", $.ga(self, "method")], ["records", $.ga(self, "records")], ["proven", $.ga(self, "proven")], ["slack", $.ga(self, "slack")], ["row_norm", $.ga(self, "row_norm")], ["kept", [...(function* ($first) { for (const $v37 of $.each($first)) { let stage; stage = $v37; yield $.cm(stage, "to_dict", []); } })($.ga(self, "kept"))]], ["later", [...(function* ($first) { for (const $v38 of $.each($first)) { let stage; stage = $v38; yield $.cm(stage, "to_dict", []); } })($.ga(self, "later"))]], ["kept_steps", $.b.list([$.ga(self, "kept_steps")])], ["later_steps", $.b.list([$.ga(self, "later_steps")])]]);
 });
 }), [["kept", () => ["of", $.b.tuple, ["is", Mechanism]]], ["later", () => ["of", $.b.tuple, ["is", Mechanism]]], ["kept_steps", () => ["of", $.b.tuple, ["is", $.b.int]]], ["later_steps", () => ["of", $.b.tuple, ["is", $.b.int]]]], {frozen: true, kw_only: true});
-return {MOMENTS, STAGE_KINDS, Stage, SampledStage, check_sampled, of_stage, Ladder, KEPT, _LEARN, _RERUN, LadderRun, NETWORK, ClassVar, Method, Mechanism, InvalidParameter, MOST_STAGES, Plan, Costliest, Promise, replace, count, Sampling, SampledSteps, positive, choice, Worlds, Budget, AssumptionViolated, HEAD, Staged, Guarantee};
+return {MOMENTS, STAGE_KINDS, Stage, SampledStage, check_sampled, of_stage, Ladder, KEPT, _LEARN, _RERUN, LadderRun, NETWORK, ClassVar, Method, Mechanism, InvalidParameter, MOST_STAGES, Plan, WorstCaseRun, PlannedGuarantees, replace, check_count, Sampling, SampledSteps, check_positive, check_choice, Worlds, Budget, AssumptionViolated, HEAD, Staged, Guarantee};
 })();
 $.modules["accountant.history"] = (() => {
 let History;
 const Counter = $.libraries["collections"]["Counter"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const NotLearned = $.modules["errors"]["NotLearned"];
-const count = $.modules["errors"]["count"];
+const check_count = $.modules["errors"]["check_count"];
 const Account = $.modules["accountant.account"]["Account"];
 const hidden_past = $.modules["accountant.account"]["hidden_past"];
 const Event = $.modules["accountant.events"]["Event"];
-const alone = $.modules["accountant.events"]["alone"];
-const erasures = $.modules["accountant.events"]["erasures"];
-const stretches = $.modules["accountant.events"]["stretches"];
+const iterate_erasures = $.modules["accountant.events"]["iterate_erasures"];
+const iterate_stretches = $.modules["accountant.events"]["iterate_stretches"];
+const releases_alone = $.modules["accountant.events"]["releases_alone"];
 History = $.cls("History", [], ($ns) => {
 $ns.__init__ = $.fn("__init__", ["self", "account", "past"], {"account": null, "past": null}, function (self, account, past) {
 $.sa(self, "account", ($.t($.is(account, null)) ? Account([]) : $.cm(account, "copy", [])));
@@ -8204,13 +8109,13 @@ let number;
 if (!$.t($.b.len([self]))) {
 throw $.raised(NotLearned(["nothing has been released yet; call learn first"]));
 }
-number = count([name, value]);
+number = check_count([name, value]);
 if ($.t($.lt($.b.len([self]), number))) {
 throw $.raised(InvalidParameter([("" + "must be at most " + $.formatted($.b.len([self]), "", "") + ", the number of releases")], {...$.named($.dict([[name, number]]))}));
 }
 return number;
 });
-$ns.seen = $.fn("seen", ["self", "observed"], {}, function (self, observed) {
+$ns.observed = $.fn("observed", ["self", "observed"], {}, function (self, observed) {
 let number;
 if ($.t($.is(observed, null))) {
 return $.b.range([1n, $.add($.b.len([self]), 1n)]);
@@ -8239,7 +8144,7 @@ known = ($.t($.eq(start, 1n)) ? $.cm(self, "_known", [erased, seen]) : null);
 if ($.t(!$.is(known, null))) {
 return known;
 }
-return Counter([stretches([self], {"present_from": start, "erased_at": erased, "observed": seen})]);
+return Counter([iterate_stretches([self], {"present_from": start, "erased_at": erased, "observed": seen})]);
 });
 $ns._known = $.fn("_known", ["self", "erased", "seen"], {}, function (self, erased, seen) {
 let erasing, everything;
@@ -8259,10 +8164,10 @@ $ns.alone = $.fn("alone", ["self", "first"], {}, function (self, first) {
 let before, model;
 before = $.cm(self, "account_after", [$.sub(first, 1n)]);
 if ($.t($.is(before, null))) {
-return $.slice($.b.list([alone([self])]), $.sub(first, 1n), null, null);
+return $.slice($.b.list([releases_alone([self])]), $.sub(first, 1n), null, null);
 }
 model = ($.t($.is($.ga(before, "last"), null)) ? null : $.ga($.ga(before, "last"), "mechanism"));
-return $.b.list([alone([$.cm(self, "since", [first]), $.ga(before, "since_fresh"), $.ga(before, "carried"), model])]);
+return $.b.list([releases_alone([$.cm(self, "since", [first]), $.ga(before, "since_fresh"), $.ga(before, "carried"), model])]);
 });
 $ns.hidden_past = $.fn("hidden_past", ["self", "erased_at", "observed"], {}, function (self, erased_at, observed) {
 let first, sums;
@@ -8288,7 +8193,7 @@ $.si(latest, $.tuple([stretch, $.ga(event, "exposure")]), number);
 }
 asked = $.b.set([$.cm(latest, "values", [])]);
 dearest = $.dict([]);
-for (const $v14 of $.each($.b.enumerate([erasures([events, $.b.frozenset([shown])])], {"start": 1n}))) {
+for (const $v14 of $.each($.b.enumerate([iterate_erasures([events, $.b.frozenset([shown])])], {"start": 1n}))) {
 {const $v15 = $.unpack($v14, 2, -1);number = $v15[0];{const $v16 = $.unpack($v15[1], 2, -1);seen = $v16[0];parts = $v16[1];}}
 if ($.t($.has(asked, number))) {
 alike = ($.t($.ga($.ga($.gi(events, $.sub(number, 1n)), "mechanism"), "fading")) ? number : parts);
@@ -8301,172 +8206,28 @@ $.si(dearest, alike, $.tuple([before, number]));
 return $.b.sorted([(function* ($first) { for (const $v17 of $.each($first)) { let _, number; {const $v18 = $.unpack($v17, 2, -1);_ = $v18[0];number = $v18[1];} yield number; } })($.cm(dearest, "values", []))]);
 });
 });
-return {History, Event, Account, InvalidParameter, count, NotLearned, stretches, Counter, alone, hidden_past, erasures};
+return {History, Event, Account, InvalidParameter, check_count, NotLearned, iterate_stretches, Counter, releases_alone, hidden_past, iterate_erasures};
 })();
 $.modules["accountant.accountant"] = (() => {
-let Remaining, Ahead, Accountant, _least;
-const math = $.libraries["math"];
+let Accountant, _least;
 const Counter = $.libraries["collections"]["Counter"];
-const dataclass = $.libraries["dataclasses"]["dataclass"];
 const groupby = $.libraries["itertools"]["groupby"];
-const last_whole = $.modules["bounds.arithmetic"]["last_whole"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const count = $.modules["errors"]["count"];
-const probability = $.modules["errors"]["probability"];
-const contradict = $.modules["methods.base"]["contradict"];
-const Total = $.modules["privacy.budget"]["Total"];
-const Guarantee = $.modules["privacy.guarantee"]["Guarantee"];
+const check_count = $.modules["errors"]["check_count"];
+const check_probability = $.modules["errors"]["check_probability"];
+const are_contradictory = $.modules["methods.base"]["are_contradictory"];
 const Worlds = $.modules["privacy.guarantee"]["Worlds"];
-const EditCounts = $.modules["records"]["EditCounts"];
 const CONTRADICTION = $.modules["accountant.account"]["CONTRADICTION"];
-const Event = $.modules["accountant.events"]["Event"];
-const EventKinds = $.modules["accountant.events"]["EventKinds"];
-const affordable = $.modules["accountant.events"]["affordable"];
-const answer = $.modules["accountant.events"]["answer"];
+const answer_question = $.modules["accountant.events"]["answer_question"];
 const History = $.modules["accountant.history"]["History"];
-Remaining = $.dataclass($.cls("Remaining", [], ($ns) => {
-$ns.capped = false;
-$ns.total = null;
-$ns.delta = 1e-06;
-$ns.to_dict = $.fn("to_dict", ["self"], {}, function (self) {
-let spent;
-spent = ($.t($.is($.ga(self, "total"), null)) ? $.cm($.cm($.ga(self, "spent"), "with_slack", []), "epsilon", [$.ga(self, "delta")]) : $.cm($.ga(self, "total"), "spent", [$.ga(self, "spent")]));
-return $.dict([["capped", $.ga(self, "capped")], ["publications", $.ga(self, "publications")], ["spent_epsilon", ($.t($.libraries["math"].isfinite([spent])) ? spent : null)], ["delta", $.ga(self, "delta")], ["total", ($.t($.is($.ga(self, "total"), null)) ? null : $.cm($.ga(self, "total"), "to_dict", []))], ["allowed", $.ga(self, "allowed")]]);
-});
-}), [["publications", () => ["or", ["is", $.b.int], ["none"]]], ["spent", () => ["is", Guarantee]], ["allowed", () => ["is", $.b.str]], ["capped", () => ["is", $.b.bool]], ["total", () => ["or", ["is", Total], ["none"]]], ["delta", () => ["is", $.b.float]]], {frozen: true});
-Ahead = $.cls("Ahead", [], ($ns) => {
-$ns.__init__ = $.fn("__init__", ["self", "plan", "account"], {}, function (self, plan, account) {
-{const $v1 = [plan, $.cm(account, "copy", [])];$.sa(self, "plan", $v1[0]);$.sa(self, "account", $v1[1]);}
-$.sa(self, "_before", ($.t($.ga(account, "releases")) ? $.cm(self, "_spent", []) : null));
-return null;
-});
-$ns._spent = $.fn("_spent", ["self"], {}, function (self) {
-return $.cm($.ga(self, "account"), "everything", ["dp", $.ga($.ga($.ga(self, "plan"), "problem"), "adjacency")]);
-});
-$ns.steps_since_learn = $.property($.fn("steps_since_learn", ["self"], {}, function (self) {
-let last;
-last = $.ga($.ga(self, "account"), "last");
-return (($.t(!$.is(last, null)) && $.t($.is($.ga(last, "kind"), $.ga(EventKinds, "EXTRACTOR")))) ? $.ga(last, "exposure") : $.ga($.ga(self, "account"), "since_fresh"));
-}));
-$ns.planned = $.fn("planned", ["self", "kind", "edits"], {"kind": null, "edits": 1n}, function (self, kind, edits) {
-let begun, chosen, counts, last, steps;
-last = $.ga($.ga(self, "account"), "last");
-begun = $.both(!$.is(last, null), () => $.eq($.ga(last, "mechanism"), $.ga($.ga(self, "plan"), "mechanism")));
-chosen = EventKinds([$.either(kind, () => ($.t(begun) ? "unlearn" : ($.t($.is(last, null)) ? "learn" : "relearn")))]);
-steps = ($.t($.is(chosen, $.ga(EventKinds, "UNLEARN"))) ? $.ga($.ga(self, "plan"), "delete_steps") : $.ga($.ga(self, "plan"), "learn_steps"));
-counts = $.cm(EditCounts, "of", [edits]);
-return Event([chosen, steps, $.ga(counts, "total"), $.ga($.ga(self, "plan"), "mechanism"), counts]);
-});
-$ns.add = $.fn("add", ["self", "event"], {}, function (self, event) {
-$.cm($.ga(self, "account"), "record", [event]);
-return null;
-});
-$ns.affordable = $.fn("affordable", ["self", "event"], {}, function (self, event) {
-let further;
-if (!$.t($.ga($.ga(self, "plan"), "capped"))) {
-return true;
-}
-further = Ahead([$.ga(self, "plan"), $.ga(self, "account")]);
-$.cm(further, "add", [event]);
-return affordable([$.cm(further, "_spent", []), $.ga(self, "plan")]);
-});
-$ns.deletion = $.fn("deletion", ["self", "delta"], {}, function (self, delta) {
-let later, observed;
-observed = $.cm($.ga(self, "account"), "deletion_observed", [$.ga($.ga($.ga(self, "plan"), "problem"), "deletion_notion")]);
-later = ($.t($.ga($.ga(self, "account"), "trained")) ? observed : $.ga($.ga(self, "plan"), "deletion"));
-return $.tuple([$.cm($.cm(later, "with_slack", []), "epsilon", [delta]), $.cm($.cm(observed, "with_slack", []), "epsilon", [delta])]);
-});
-$ns.coming = $.fn("coming", ["self", "publications", "edits"], {"edits": 1n}, function (self, publications, edits) {
-let horizon, learns, left, served, unlearn;
-{const $v2 = [$.cm(self, "planned", [$.ga(EventKinds, "UNLEARN"), edits]), $.ga($.ga(self, "plan"), "horizon")];unlearn = $v2[0];horizon = $v2[1];}
-if ($.t($.is(horizon, null))) {
-return [$.tuple([unlearn, publications])];
-}
-served = $.fn("served", ["since_learn"], {}, function (since_learn) {
-let room;
-room = $.sub(horizon, since_learn);
-return ($.t($.le(0n, room)) ? $.add($.floordiv(room, $.ga(unlearn, "exposure")), 1n) : 0n);
-});
-left = $.sub(publications, $.b.min([publications, served([$.ga(self, "steps_since_learn")])]));
-learns = $.neg($.floordiv($.neg(left), $.add(1n, served([$.ga($.ga(self, "plan"), "learn_steps")]))));
-return [$.tuple([unlearn, $.sub(publications, learns)]), $.tuple([$.cm(self, "planned", [$.ga(EventKinds, "RELEARN"), edits]), learns])];
-});
-$ns.cost_of_coming = $.fn("cost_of_coming", ["self", "publications"], {}, function (self, publications) {
-let number, world;
-world = $.ga($.ga($.ga(self, "plan"), "problem"), "adjacency");
-if ($.t($.ga($.ga($.ga(self, "plan"), "mechanism"), "carries"))) {
-number = ($.t($.ga(self, "_goes_on")) ? $.add($.ga($.ga(self, "account"), "since_fresh"), publications) : publications);
-return $.cm($.ga($.ga(self, "plan"), "mechanism"), "interval", ["dp", world], {"steps_with": number});
-}
-return $.cm(Guarantee, "composed", [(function* ($first) { for (const $v3 of $.each($first)) { let event, times; {const $v4 = $.unpack($v3, 2, -1);event = $v4[0];times = $v4[1];} if (!$.t(times)) continue; yield $.tuple([$.cm($.ga(event, "mechanism"), "interval", ["dp", world], {"steps_with": $.ga(event, "exposure")}), times]); } })($.cm(self, "coming", [publications]))]);
-});
-$ns._goes_on = $.property($.fn("_goes_on", ["self"], {}, function (self) {
-let last;
-last = $.ga($.ga(self, "account"), "last");
-return $.both(!$.is(last, null), () => $.eq($.ga(last, "mechanism"), $.ga($.ga(self, "plan"), "mechanism")));
-}));
-$ns._after = $.fn("_after", ["self", "publications"], {}, function (self, publications) {
-let event, further, times;
-if (!$.t($.ga($.ga($.ga(self, "plan"), "mechanism"), "carries"))) {
-return $.add($.cm(self, "_spent", []), $.cm(self, "cost_of_coming", [publications]));
-}
-further = Ahead([$.ga(self, "plan"), $.ga(self, "account")]);
-for (const $v5 of $.each($.cm(self, "coming", [publications]))) {
-{const $v6 = $.unpack($v5, 2, -1);event = $v6[0];times = $v6[1];}
-if ($.t(times)) {
-$.cm($.ga(further, "account"), "record", [event, times]);
-}
-}
-return $.cm(further, "_spent", []);
-});
-$ns._learned = $.fn("_learned", ["self"], {}, function (self) {
-let first, learned;
-first = $.cm(self, "planned", []);
-if ($.t($.is($.ga(first, "kind"), $.ga(EventKinds, "UNLEARN")))) {
-return self;
-}
-learned = Ahead([$.ga(self, "plan"), $.ga(self, "account")]);
-$.cm(learned, "add", [first]);
-return learned;
-});
-$ns.remaining = $.fn("remaining", ["self"], {}, function (self) {
-let allowed, capped, delta, nothing, spent, total;
-nothing = $.cm($.ga($.ga(self, "plan"), "mechanism"), "interval", ["dp", $.ga($.ga($.ga(self, "plan"), "problem"), "adjacency")], {"steps_with": 0n});
-spent = ($.t($.ga($.ga(self, "account"), "releases")) ? $.cm(self, "_spent", []) : nothing);
-allowed = $.cm($.ga($.ga(self, "plan"), "budget"), "describe", []);
-{const $v7 = [$.ga($.ga(self, "plan"), "capped"), $.ga($.ga(self, "plan"), "total")];capped = $v7[0];total = $v7[1];}
-delta = ($.t($.is(total, null)) ? $.ga($.ga($.ga(self, "plan"), "budget"), "shown_delta") : $.ga(total, "delta"));
-allowed = $.iadd(allowed, ($.t($.eq($.ga($.ga(self, "plan"), "releases"), 1n)) ? ", per release" : ("" + ", over " + $.formatted($.ga($.ga(self, "plan"), "releases"), "", "") + " releases")));
-if ($.t(!$.is(total, null))) {
-allowed = $.iadd(allowed, ("" + "; all publications within " + $.formatted($.cm(total, "describe", []), "", "")));
-}
-return Remaining([($.t(capped) ? $.cm(self, "_publications_left", []) : null), spent, allowed, capped, total, delta]);
-});
-$ns._publications_left = $.fn("_publications_left", ["self"], {}, function (self) {
-let after, first, learned, within;
-learned = $.cm(self, "_learned", []);
-first = !$.is(learned, self);
-if (($.t(first) && !$.t($.cm(self, "affordable", [$.cm(self, "planned", [])])))) {
-return 0n;
-}
-if ($.t($.eq($.cm($.cm(learned, "cost_of_coming", [1n]), "renyi", [2.0]), 0n))) {
-return null;
-}
-within = $.fn("within", ["total"], {}, function (total) {
-return $.both(!$.is(total, null), () => affordable([total, $.ga(self, "plan")]));
-});
-after = $.ga(learned, "_after");
-return $.add(first, last_whole([$.fn("<lambda>", ["number"], {}, (number) => within([after([number])])), $.fn("<lambda>", ["number"], {}, (number) => within([$.ga(after([number]), "by_gdp")]))]));
-});
-});
 Accountant = $.cls("Accountant", [], ($ns) => {
 $ns.__init__ = $.fn("__init__", ["self", "plan", "events"], {"plan": null, "events": $.tuple([])}, function (self, plan, events) {
 let _, equal, event, others;
 $.sa(self, "plan", plan);
 $.sa(self, "_history", History([]));
-for (const $v8 of $.each(groupby([events], {"key": $.b.id}))) {
-{const $v9 = $.unpack($v8, 2, -1);_ = $v9[0];equal = $v9[1];}
-{const $v10 = $.unpack(equal, 2, 1);event = $v10[0];others = $v10[1];}
+for (const $v1 of $.each(groupby([events], {"key": $.b.id}))) {
+{const $v2 = $.unpack($v1, 2, -1);_ = $v2[0];equal = $v2[1];}
+{const $v3 = $.unpack(equal, 2, 1);event = $v3[0];others = $v3[1];}
 $.cm(self, "record", [event, $.add(1n, $.b.len([others]))]);
 }
 return null;
@@ -8490,13 +8251,13 @@ return $.ga($.ga($.ga(self, "_history"), "account"), "last");
 }));
 $ns.record = $.fn("record", ["self", "event", "times"], {"times": 1n}, function (self, event, times) {
 $.cm(self, "_agree", [$.ga(event, "mechanism")]);
-$.cm($.ga(self, "_history"), "record", [event, count(["times", times])]);
+$.cm($.ga(self, "_history"), "record", [event, check_count(["times", times])]);
 return $.ga(self, "releases");
 });
 $ns._agree = $.fn("_agree", ["self", "mechanism"], {}, function (self, mechanism) {
 let planned;
 planned = ($.t($.is($.ga(self, "plan"), null)) ? mechanism : $.ga($.ga(self, "plan"), "mechanism"));
-if ($.t(contradict([mechanism, planned]))) {
+if ($.t(are_contradictory([mechanism, planned]))) {
 throw $.raised(InvalidParameter([CONTRADICTION]));
 }
 return null;
@@ -8505,36 +8266,24 @@ $ns.what_if = $.fn("what_if", ["self", "*events"], {}, function (self, events) {
 let event, other;
 other = $.b.type([self])([$.ga(self, "plan")]);
 $.sa(other, "_history", $.cm($.ga(self, "_history"), "copy", []));
-for (const $v11 of $.each(events)) {
-event = $v11;
+for (const $v4 of $.each(events)) {
+event = $v4;
 $.cm(other, "record", [event]);
 }
 return other;
 });
-$ns.under = $.fn("under", ["self", "plan"], {}, function (self, plan) {
+$ns.with_plan = $.fn("with_plan", ["self", "plan"], {}, function (self, plan) {
 let mechanism, other;
 other = $.cm(self, "what_if", []);
 $.sa(other, "plan", plan);
-for (const $v12 of $.each($.ga($.ga($.ga(self, "_history"), "account"), "mechanisms"))) {
-mechanism = $v12;
+for (const $v5 of $.each($.ga($.ga($.ga(self, "_history"), "account"), "mechanisms"))) {
+mechanism = $v5;
 $.cm(other, "_agree", [mechanism]);
 }
 return other;
 });
-$ns.ahead = $.fn("ahead", ["self"], {}, function (self) {
-if ($.t($.is($.ga(self, "plan"), null))) {
-throw $.raised(InvalidParameter(["what comes next needs the plan that would make it, and whose budget it is: Accountant(plan)"]));
-}
-return Ahead([$.ga(self, "plan"), $.ga($.ga(self, "_history"), "account")]);
-});
-$ns.planned = $.fn("planned", ["self", "kind", "edits"], {"kind": null, "edits": 1n}, function (self, kind, edits) {
-return $.cm($.cm(self, "ahead", []), "planned", [kind, edits]);
-});
-$ns.affordable = $.fn("affordable", ["self", "event"], {}, function (self, event) {
-return $.either($.is($.ga(self, "plan"), null), () => $.cm($.cm(self, "ahead", []), "affordable", [event]));
-});
 $ns.remaining = $.fn("remaining", ["self"], {}, function (self) {
-return $.cm($.cm(self, "ahead", []), "remaining", []);
+return $.cm($.cm(self, "forecast", []), "remaining", []);
 });
 $ns.stopping_epsilon = $.fn("stopping_epsilon", ["self", "delta", "*", "candidates"], {"candidates": 1n}, function (self, delta, candidates) {
 let total;
@@ -8542,10 +8291,10 @@ total = ($.t($.is($.ga(self, "plan"), null)) ? null : $.ga($.ga(self, "plan"), "
 if (($.t($.is(total, null)) || ($.t($.ga(self, "releases")) && !$.t($.cm(total, "affords", [$.cm(self, "dp_cumulative", [])]))))) {
 return null;
 }
-return $.cm(total, "stopping_epsilon", [probability(["delta", delta])], {"candidates": count(["candidates", candidates])});
+return $.cm(total, "stopping_epsilon", [check_probability(["delta", delta])], {"candidates": check_count(["candidates", candidates])});
 });
-$ns.seen = $.fn("seen", ["self", "observed"], {}, function (self, observed) {
-return $.cm($.ga(self, "_history"), "seen", [observed]);
+$ns.observed = $.fn("observed", ["self", "observed"], {}, function (self, observed) {
+return $.cm($.ga(self, "_history"), "observed", [observed]);
 });
 $ns._world = $.fn("_world", ["self", "about", "asked"], {}, function (self, about, asked) {
 if ($.t(!$.is(asked, null))) {
@@ -8557,7 +8306,7 @@ return ($.t($.eq(about, "dp")) ? "replace" : "definition-4.1");
 return ($.t($.eq(about, "dp")) ? $.ga($.ga($.ga(self, "plan"), "problem"), "adjacency") : $.ga($.ga($.ga(self, "plan"), "problem"), "deletion_notion"));
 });
 $ns._answer = $.fn("_answer", ["self", "about", "world", "parts", "seen"], {}, function (self, about, world, parts, seen) {
-return answer([about, world, parts, $.ga(self, "last"), seen, $.ga(self, "releases")]);
+return answer_question([about, world, parts, $.ga(self, "last"), seen, $.ga(self, "releases")]);
 });
 $ns.dp = $.fn("dp", ["self", "release", "*", "adjacency"], {"release": null, "adjacency": null}, function (self, release, adjacency) {
 let number, parts;
@@ -8570,14 +8319,14 @@ return $.cm(self, "_answer", ["dp", $.cm(self, "_world", ["dp", adjacency]), par
 });
 $ns.dp_cumulative = $.fn("dp_cumulative", ["self", "observed", "*", "present_from", "adjacency"], {"observed": null, "present_from": 1n, "adjacency": null}, function (self, observed, present_from, adjacency) {
 let seen, start;
-{const $v13 = [$.cm($.ga(self, "_history"), "number", ["present_from", present_from]), $.cm(self, "seen", [observed])];start = $v13[0];seen = $v13[1];}
+{const $v6 = [$.cm($.ga(self, "_history"), "number", ["present_from", present_from]), $.cm(self, "observed", [observed])];start = $v6[0];seen = $v6[1];}
 return $.cm(self, "_answer", ["dp", $.cm(self, "_world", ["dp", adjacency]), $.cm($.ga(self, "_history"), "parts", [start, null, seen]), seen]);
 });
 $ns.deletion = $.fn("deletion", ["self", "present_from", "erased_at", "observed", "*", "notion"], {"present_from": 1n, "erased_at": null, "observed": null, "notion": null}, function (self, present_from, erased_at, observed, notion) {
 let composed, erased, seen, start, world;
 world = $.cm(self, "_world", ["deletion", notion]);
-{const $v14 = $.unpack($.cm($.ga(self, "_history"), "lifetime", [present_from, erased_at]), 2, -1);start = $v14[0];erased = $v14[1];}
-seen = $.cm(self, "seen", [observed]);
+{const $v7 = $.unpack($.cm($.ga(self, "_history"), "lifetime", [present_from, erased_at]), 2, -1);start = $v7[0];erased = $v7[1];}
+seen = $.cm(self, "observed", [observed]);
 composed = $.cm(self, "_answer", ["deletion", world, $.cm($.ga(self, "_history"), "parts", [start, erased, seen]), seen]);
 return _least([composed, world, $.cm($.ga(self, "_history"), "hidden_past", [erased, seen])]);
 });
@@ -8590,15 +8339,15 @@ return composed;
 order = $.gi($.gi($.ga(hidden, "points"), 0n), 0n);
 return $.b.min([composed, hidden], {"key": $.fn("<lambda>", ["guarantee"], {}, (guarantee) => $.cm(guarantee, "renyi", [order]))});
 });
-return {Remaining, Ahead, Accountant, _least, groupby, History, count, probability, Counter, Worlds, CONTRADICTION, InvalidParameter, contradict, answer, Total, Guarantee, last_whole, affordable, Event, EditCounts, EventKinds};
+return {Accountant, _least, groupby, History, check_count, check_probability, Counter, Worlds, CONTRADICTION, InvalidParameter, are_contradictory, answer_question};
 })();
 $.modules["accountant.tallies"] = (() => {
-let MOST_TALLIES, MOST_RELEASES, MOST_IN_ORDER, _NAMES, Tally, Tallied;
+let MOST_TALLIES, MOST_RELEASES, MOST_IN_ORDER, _NAMES, Tally, TallyAccount;
 const Mapping = $.libraries["collections.abc"]["Mapping"];
 const dataclass = $.libraries["dataclasses"]["dataclass"];
 const replace = $.libraries["dataclasses"]["replace"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const count = $.modules["errors"]["count"];
+const check_count = $.modules["errors"]["check_count"];
 const NO_EDITS = $.modules["records"]["NO_EDITS"];
 const Account = $.modules["accountant.account"]["Account"];
 const Accountant = $.modules["accountant.accountant"]["Accountant"];
@@ -8611,7 +8360,7 @@ _NAMES = $.set(["kind", "releases", "steps", "edits", "counts", "mechanism"]);
 Tally = $.dataclass($.cls("Tally", [], ($ns) => {
 $ns.releases = 1n;
 $ns.__post_init__ = $.fn("__post_init__", ["self"], {}, function (self) {
-count(["releases", $.ga(self, "releases")], {"maximum": MOST_RELEASES});
+check_count(["releases", $.ga(self, "releases")], {"maximum": MOST_RELEASES});
 if (($.t($.ga(self, "in_order")) && $.t($.mod($.ga($.ga(self, "event"), "edits"), $.ga(self, "releases"))))) {
 throw $.raised(InvalidParameter([("" + $.formatted($.ga(self, "releases"), "", "") + " releases counted together cover " + $.formatted($.ga($.ga(self, "event"), "edits"), "", "") + " edits; by method " + $.formatted($.ga($.ga($.ga(self, "event"), "mechanism"), "method"), "r", "") + " only releases of as many edits each may be")]));
 }
@@ -8633,7 +8382,7 @@ throw $.raised(InvalidParameter([("" + "a tally of releases has " + $.formatted(
 return cls([$.cm(Event, "from_dict", [$.dict((function* ($first) { for (const $v1 of $.each($first)) { let name, value; {const $v2 = $.unpack($v1, 2, -1);name = $v2[0];value = $v2[1];} if (!$.t(!$.eq(name, "releases"))) continue; yield [name, value]; } })($.cm(fields, "items", [])))]), $.gi(fields, "releases")]);
 }));
 }), [["event", () => ["is", Event]], ["releases", () => ["is", $.b.int]]], {frozen: true});
-Tallied = $.cls("Tallied", [], ($ns) => {
+TallyAccount = $.cls("TallyAccount", [], ($ns) => {
 $ns.__init__ = $.fn("__init__", ["self", "tallies", "about"], {}, function (self, tallies, about) {
 let tally;
 $.sa(self, "tallies", $.b.tuple([tallies]));
@@ -8681,7 +8430,7 @@ models = [...(function* ($first) { for (const $v11 of $.each($first)) { let tall
 return ($.t(models) ? $.gi(models, $.neg(1n)) : null);
 }));
 $ns.accountant = $.fn("accountant", ["self", "plan"], {}, function (self, plan) {
-return $.cm($.cm(Accountant, "resumed", [null, $.ga(self, "_sums"), self]), "under", [plan]);
+return $.cm($.cm(Accountant, "resumed", [null, $.ga(self, "_sums"), self]), "with_plan", [plan]);
 });
 $ns.account_after = $.fn("account_after", ["self", "number"], {}, function (self, number) {
 return (($.t(!$.is($.ga(self, "served"), null)) && $.t($.eq(number, $.ga(self, "about")))) ? $.ga(self, "_then") : null);
@@ -8691,10 +8440,10 @@ throw $.raised(InvalidParameter([("" + "release " + $.formatted(number, "", "") 
 return null;
 });
 });
-return {MOST_TALLIES, MOST_RELEASES, MOST_IN_ORDER, _NAMES, Tally, Tallied, Event, InvalidParameter, Account, EventKinds, Accountant, count, Mapping, NO_EDITS, replace};
+return {MOST_TALLIES, MOST_RELEASES, MOST_IN_ORDER, _NAMES, Tally, TallyAccount, Event, InvalidParameter, Account, EventKinds, Accountant, check_count, Mapping, NO_EDITS, replace};
 })();
 $.modules["evidence.derivation"] = (() => {
-let HARDLY, MOST_ODDS, NOT_COVERED, claims_of, release_served, guarantees, whole_persons, _done, _source, _residue, _figures, figure, odds, _finite, conditions_of, _row_norms, _each_once, _in_time, _notices, _elsewhere, _may_have_used, _to_do;
+let HARDLY, MOST_ODDS, NOT_COVERED, claims_of, find_serving_release, derive_guarantees, are_whole_subjects, _edit_claims, _source_claims, _residue, _figure_claims, figure_claim, odds, _finite_or_none, conditions_of, _row_norms, _unique, _deadline_claims, _notice_claims, _destination_claims, _may_have_used, _duties;
 const math = $.libraries["math"];
 const Mapping = $.libraries["collections.abc"]["Mapping"];
 const Any = $.libraries["typing"]["Any"];
@@ -8702,7 +8451,7 @@ const Statuses = $.modules["accountant.events"]["Statuses"];
 const UNIT = $.modules["bounds.arithmetic"]["UNIT"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
 const Worlds = $.modules["privacy.guarantee"]["Worlds"];
-const right_of_hundred = $.modules["privacy.sentences"]["right_of_hundred"];
+const success_per_hundred = $.modules["privacy.sentences"]["success_per_hundred"];
 const Verdicts = $.modules["store.sources.residue_report"]["Verdicts"];
 const KEYS = $.modules["evidence.claims"]["KEYS"];
 const Claim = $.modules["evidence.claims"]["Claim"];
@@ -8712,11 +8461,11 @@ MOST_ODDS = 100.0;
 NOT_COVERED = $.b.tuple([(function* ($first) { for (const $v1 of $.each($first)) { let claimable, key; {const $v2 = $.unpack($v1, 2, -1);key = $v2[0];claimable = $v2[1];} if (!$.t($.eq($.ga(claimable, "role"), "uncovered"))) continue; yield key; } })($.cm(KEYS, "items", []))]);
 claims_of = $.fn("claims_of", ["erasure", "plan", "history", "delta"], {}, function (erasure, plan, history, delta) {
 let accountant, left, served;
-{const $v3 = [release_served([erasure, plan, history]), $.cm(history, "accountant", [plan])];served = $v3[0];accountant = $v3[1];}
+{const $v3 = [find_serving_release([erasure, plan, history]), $.cm(history, "accountant", [plan])];served = $v3[0];accountant = $v3[1];}
 left = $.b.tuple([$.cm($.b.dict, "fromkeys", [(function* ($first) { for (const $v4 of $.each($first)) { let facts; facts = $v4; if (!$.t($.ga(facts, "left"))) continue; yield $.ga(facts, "left"); } })($.ga($.ga(accountant, "account"), "mechanisms"))])]);
-return $.tuple([...$.each(_done([erasure, plan, served, left])), ...$.each(_source([erasure, served])), ...$.each(_residue([erasure])), ...$.each(_figures([erasure, accountant, delta])), ...$.each(odds([accountant, delta])), ...$.each((function* ($first) { for (const $v5 of $.each($first)) { let what; what = $v5; yield Claim([("" + "left." + $.formatted(what, "", "")), $.dict([])]); } })(left)), ...$.each(conditions_of([plan, accountant, $.ga(erasure, "from_data"), $.ga(history, "runs")])), ...$.each(_in_time([erasure])), ...$.each(_notices([erasure, left])), ...$.each((function* ($first) { for (const $v6 of $.each($first)) { let key; key = $v6; yield Claim([key, $.dict([])]); } })(NOT_COVERED)), ...$.each((function* ($first) { for (const $v7 of $.each($first)) { let what; what = $v7; yield Claim([("" + "to-do." + $.formatted(what, "", "")), $.dict([])]); } })(_to_do([erasure], {"total": !$.is($.ga(plan, "total"), null)})))]);
+return $.tuple([...$.each(_edit_claims([erasure, plan, served, left])), ...$.each(_source_claims([erasure, served])), ...$.each(_residue([erasure])), ...$.each(_figure_claims([erasure, accountant, delta])), ...$.each(odds([accountant, delta])), ...$.each((function* ($first) { for (const $v5 of $.each($first)) { let what; what = $v5; yield Claim([("" + "left." + $.formatted(what, "", "")), $.dict([])]); } })(left)), ...$.each(conditions_of([plan, accountant, $.ga(erasure, "from_data"), $.ga(history, "runs")])), ...$.each(_deadline_claims([erasure])), ...$.each(_notice_claims([erasure, left])), ...$.each((function* ($first) { for (const $v6 of $.each($first)) { let key; key = $v6; yield Claim([key, $.dict([])]); } })(NOT_COVERED)), ...$.each((function* ($first) { for (const $v7 of $.each($first)) { let what; what = $v7; yield Claim([("" + "to-do." + $.formatted(what, "", "")), $.dict([])]); } })(_duties([erasure], {"total": !$.is($.ga(plan, "total"), null)})))]);
 });
-release_served = $.fn("release_served", ["erasure", "plan", "history"], {}, function (erasure, plan, history) {
+find_serving_release = $.fn("find_serving_release", ["erasure", "plan", "history"], {}, function (erasure, plan, history) {
 let chained, counts, event, name, release;
 if ($.t($.is($.ga(erasure, "release"), null))) {
 if ($.t(!$.is($.ga($.ga(erasure, "notices"), "put_back"), null))) {
@@ -8753,7 +8502,7 @@ throw $.raised(InvalidParameter([("" + "release " + $.formatted(release, "", "")
 }
 return event;
 });
-guarantees = $.fn("guarantees", ["erasure", "accountant"], {}, function (erasure, accountant) {
+derive_guarantees = $.fn("derive_guarantees", ["erasure", "accountant"], {}, function (erasure, accountant) {
 let found, from_here, notion, notions, plan, what, world;
 plan = $.ga(accountant, "plan");
 if (!$.t(!$.is(plan, null))) throw $.raised($.b.AssertionError);
@@ -8778,10 +8527,10 @@ $.si(found, ("" + $.formatted(what, "", "") + ".all"), $.cm(accountant, "deletio
 }
 return $.dict([...$.pairs(found), ["present.one", $.cm(accountant, "dp", [])], ["present.all", $.cm(accountant, "dp_cumulative", [])]]);
 });
-whole_persons = $.fn("whole_persons", ["erasure", "rows_per_person"], {}, function (erasure, rows_per_person) {
+are_whole_subjects = $.fn("are_whole_subjects", ["erasure", "rows_per_person"], {}, function (erasure, rows_per_person) {
 return $.either($.eq(rows_per_person, 1n), () => $.eq($.ga(erasure, "remaining"), 0n));
 });
-_done = $.fn("_done", ["erasure", "plan", "served", "left"], {}, function* (erasure, plan, served, left) {
+_edit_claims = $.fn("_edit_claims", ["erasure", "plan", "served", "left"], {}, function* (erasure, plan, served, left) {
 let key, most, origin, rows, when;
 for (const $v12 of $.each($.tuple([$.tuple(["erased", $.ga(erasure, "deleted")]), $.tuple(["replaced", $.ga(erasure, "replaced")]), $.tuple(["inserted", $.ga(erasure, "inserted")])]))) {
 {const $v13 = $.unpack($v12, 2, -1);key = $v13[0];rows = $v13[1];}
@@ -8799,7 +8548,7 @@ yield Claim([key, $.dict([["rows", $.ga(erasure, "rows")], ["day", $.cm(when, "i
 }
 }
 most = $.ga($.ga(plan, "problem"), "rows_per_subject");
-if ($.t(whole_persons([erasure, most]))) {
+if ($.t(are_whole_subjects([erasure, most]))) {
 yield Claim(["person-gone", $.dict([["rows_per_person", most]])]);
 } else {
 if ($.t($.is($.ga(erasure, "remaining"), null))) {
@@ -8828,7 +8577,7 @@ yield Claim(["kinds-unrecorded", $.dict([])]);
 }
 return null;
 });
-_source = $.fn("_source", ["erasure", "served"], {}, function* (erasure, served) {
+_source_claims = $.fn("_source_claims", ["erasure", "served"], {}, function* (erasure, served) {
 let counts, edits;
 if (($.t($.is($.ga(erasure, "deleted_at"), null)) || $.t($.is($.ga(erasure, "read_at"), null)) || $.t($.is(served, null)))) {
 return null;
@@ -8854,16 +8603,16 @@ yield Claim([key, $.dict([["places", places]])]);
 }
 return null;
 });
-_figures = $.fn("_figures", ["erasure", "accountant", "delta"], {}, function* (erasure, accountant, delta) {
+_figure_claims = $.fn("_figure_claims", ["erasure", "accountant", "delta"], {}, function* (erasure, accountant, delta) {
 let claim, guarantee, key, plan, rows, what, whole;
 plan = $.ga(accountant, "plan");
 if (!$.t(!$.is(plan, null))) throw $.raised($.b.AssertionError);
-for (const $v19 of $.each($.cm(guarantees([erasure, accountant]), "items", []))) {
+for (const $v19 of $.each($.cm(derive_guarantees([erasure, accountant]), "items", []))) {
 {const $v20 = $.unpack($v19, 2, -1);key = $v20[0];guarantee = $v20[1];}
 what = $.gi($.cm(key, "partition", ["."]), 0n);
 rows = $.gi($.dict([["erased", $.ga(erasure, "deleted")], ["replaced", $.ga(erasure, "replaced")], ["present", 1n]]), what);
-whole = $.either($.eq(what, "present"), () => $.both($.eq(what, "erased"), () => whole_persons([erasure, $.ga($.ga(plan, "problem"), "rows_per_subject")])));
-claim = figure([key, guarantee, plan], {"rows": rows, "whole": whole, "delta": delta, "by_calendar": $.ga(erasure, "by_calendar")});
+whole = $.either($.eq(what, "present"), () => $.both($.eq(what, "erased"), () => are_whole_subjects([erasure, $.ga($.ga(plan, "problem"), "rows_per_subject")])));
+claim = figure_claim([key, guarantee, plan], {"rows": rows, "whole": whole, "delta": delta, "by_calendar": $.ga(erasure, "by_calendar")});
 yield claim;
 if (($.t(!$.eq(what, "present")) && $.t($.le(HARDLY, $.gi($.ga(claim, "values"), "advantage"))))) {
 yield Claim(["hardly", $.dict([["figure", key]])]);
@@ -8874,12 +8623,12 @@ yield Claim(["delta-large", $.dict([["delta", delta], ["records", $.ga(plan, "re
 }
 return null;
 });
-figure = $.fn("figure", ["key", "guarantee", "plan", "*", "rows", "whole", "delta", "by_calendar"], {}, function (key, guarantee, plan, rows, whole, delta, by_calendar) {
+figure_claim = $.fn("figure_claim", ["key", "guarantee", "plan", "*", "rows", "whole", "delta", "by_calendar"], {}, function (key, guarantee, plan, rows, whole, delta, by_calendar) {
 let blind, exact, most, order, person, schedule, seen, target, values;
 {const $v21 = [$.cm(guarantee, "with_slack", []), $.ga($.ga(plan, "budget"), "order"), $.gi($.cm(key, "partition", ["."]), 2n)];exact = $v21[0];order = $v21[1];seen = $v21[2];}
 most = $.ga($.ga(plan, "problem"), "rows_per_subject");
 person = $.both($.either(whole, () => $.eq(most, 1n)), () => $.le(most, $.ga(guarantee, "rows")));
-values = $.dict([["rows", rows], ["unit", (!$.t(person) ? "row" : ($.t($.eq(most, 1n)) ? "record" : "person"))], ["rows_per_person", $.ga(guarantee, "rows")], ["question", ($.t($.ga($.ga(guarantee, "adjacency"), "between_records")) ? "which" : "used")], ["worlds", $.b.str([$.ga(guarantee, "adjacency")])], ["of_hundred", right_of_hundred([$.ga(exact, "advantage")])], ["advantage", $.ga(exact, "advantage")], ["epsilon", _finite([$.cm(exact, "epsilon", [delta])])], ["delta", delta], ["order", order], ["renyi", ($.t($.is(order, null)) ? null : _finite([$.cm(exact, "renyi", [order])]))], ["gdp", $.ga(exact, "gdp")]]);
+values = $.dict([["rows", rows], ["unit", (!$.t(person) ? "row" : ($.t($.eq(most, 1n)) ? "record" : "person"))], ["rows_per_person", $.ga(guarantee, "rows")], ["question", ($.t($.ga($.ga(guarantee, "adjacency"), "between_records")) ? "which" : "used")], ["worlds", $.b.str([$.ga(guarantee, "adjacency")])], ["of_hundred", success_per_hundred([$.ga(exact, "advantage")])], ["advantage", $.ga(exact, "advantage")], ["epsilon", _finite_or_none([$.cm(exact, "epsilon", [delta])])], ["delta", delta], ["order", order], ["renyi", ($.t($.is(order, null)) ? null : _finite_or_none([$.cm(exact, "renyi", [order])]))], ["gdp", $.ga(exact, "gdp")]]);
 schedule = ($.t(by_calendar) ? "schedule-calendar" : "schedule-fixed");
 blind = ($.t($.ga(guarantee, "non_adaptive")) ? $.tuple(["requests-blind"]) : $.tuple([]));
 target = ($.t($.cm(key, "startswith", ["present."])) ? "record-fixed" : "target-fixed");
@@ -8897,7 +8646,7 @@ values = $.dict([["unit", ($.t($.lt($.ga(cap, "rows"), most)) ? "row" : ($.t($.e
 yield Claim(["odds.ever", values, $.tuple(["total-fixed"])]);
 return null;
 });
-_finite = $.fn("_finite", ["bound"], {}, function (bound) {
+_finite_or_none = $.fn("_finite_or_none", ["bound"], {}, function (bound) {
 return ($.t($.libraries["math"].isinf([bound])) ? null : bound);
 });
 conditions_of = $.fn("conditions_of", ["plan", "accountant", "from_data", "runs"], {}, function* (plan, accountant, from_data, runs) {
@@ -8924,7 +8673,7 @@ for (const $v25 of $.each(norms)) {
 yield Claim(["row-norm", $.dict([["radius", norm], ["first", first], ["last", last]])]);
 }
 }
-yield* $.each(_each_once([(function* ($first) { for (const $v27 of $.each($first)) { let facts; facts = $v27; for (const $v28 of $.each($.cm(facts, "conditions", []))) { let key, values; {const $v29 = $.unpack($v28, 2, -1);key = $v29[0];values = $v29[1];} yield Claim([key, values]); }} })($.ga($.ga(accountant, "account"), "mechanisms"))]));
+yield* $.each(_unique([(function* ($first) { for (const $v27 of $.each($first)) { let facts; facts = $v27; for (const $v28 of $.each($.cm(facts, "conditions", []))) { let key, values; {const $v29 = $.unpack($v28, 2, -1);key = $v29[0];values = $v29[1];} yield Claim([key, values]); }} })($.ga($.ga(accountant, "account"), "mechanisms"))]));
 return null;
 });
 _row_norms = $.fn("_row_norms", ["runs"], {}, function (runs) {
@@ -8948,7 +8697,7 @@ $.cm(found, "append", [$.tuple([norm, first, number])]);
 }
 return found;
 });
-_each_once = $.fn("_each_once", ["claims"], {}, function (claims) {
+_unique = $.fn("_unique", ["claims"], {}, function (claims) {
 let claim, found;
 found = $.dict([]);
 for (const $v33 of $.each(claims)) {
@@ -8957,7 +8706,7 @@ $.cm(found, "setdefault", [("" + $.formatted($.ga(claim, "key"), "", "") + " " +
 }
 return $.b.list([$.cm(found, "values", [])]);
 });
-_in_time = $.fn("_in_time", ["erasure"], {}, function* (erasure) {
+_deadline_claims = $.fn("_deadline_claims", ["erasure"], {}, function* (erasure) {
 let last, notices, told, what, when;
 {const $v34 = [$.ga(erasure, "deadline"), $.ga(erasure, "notices")];last = $v34[0];notices = $v34[1];}
 if ($.t($.is(last, null))) {
@@ -8977,7 +8726,7 @@ yield Claim([($.t($.le(when, last)) ? "in-time" : "late"), $.dict([["what", what
 }
 return null;
 });
-_notices = $.fn("_notices", ["erasure", "left"], {}, function* (erasure, left) {
+_notice_claims = $.fn("_notice_claims", ["erasure", "left"], {}, function* (erasure, left) {
 let kept, name, rows, said, told, until, when;
 {const $v37 = [$.ga(erasure, "notices"), $.dict([["rows", $.ga(erasure, "rows")]])];said = $v37[0];rows = $v37[1];}
 for (const $v38 of $.each($.tuple(["models", "purposes"]))) {
@@ -8995,7 +8744,7 @@ until = $.ga(said, "publish_by");
 yield ($.t($.is(until, null)) ? Claim(["model-in-use", rows]) : Claim(["model-in-use.until", $.dict([...$.pairs(rows), ["day", $.cm(until, "isoformat", [])]])]));
 }
 }
-yield* $.each(_elsewhere([erasure]));
+yield* $.each(_destination_claims([erasure]));
 if ($.t(!$.is($.ga(said, "recipients"), null))) {
 told = $.dict([["recipients", $.ga(said, "recipients")]]);
 when = $.ga(said, "recipients_told");
@@ -9014,7 +8763,7 @@ yield ($.t($.is($.ga(said, "authority"), null)) ? Claim(["complaint", $.dict([])
 yield Claim(["record-kept", $.dict([])]);
 return null;
 });
-_elsewhere = $.fn("_elsewhere", ["erasure"], {}, function* (erasure) {
+_destination_claims = $.fn("_destination_claims", ["erasure"], {}, function* (erasure) {
 let left, named, places;
 named = [...(function* ($first) { for (const $v39 of $.each($first)) { let place; place = $v39; if (!$.t(!$.eq($.gi(place, "kind"), UNKNOWN))) continue; yield place; } })($.ga(erasure, "publishers"))];
 if ($.t($.lt($.b.len([named]), $.b.len([$.ga(erasure, "publishers")])))) {
@@ -9031,7 +8780,7 @@ return null;
 _may_have_used = $.fn("_may_have_used", ["oldest", "release"], {}, function (oldest, release) {
 return $.both(!$.is(oldest, null), () => $.either($.is(release, null), () => $.lt(oldest, release)));
 });
-_to_do = $.fn("_to_do", ["erasure", "*", "total"], {}, function* (erasure, total) {
+_duties = $.fn("_duties", ["erasure", "*", "total"], {}, function* (erasure, total) {
 if ($.t($.is($.ga(erasure, "status"), $.ga(Statuses, "WITHHELD")))) {
 yield ($.t(total) ? "total" : "budget");
 }
@@ -9044,27 +8793,27 @@ yield* $.each($.tuple(["withdraw", "backups"]));
 }
 return null;
 });
-return {HARDLY, MOST_ODDS, NOT_COVERED, claims_of, release_served, guarantees, whole_persons, _done, _source, _residue, _figures, figure, odds, _finite, conditions_of, _row_norms, _each_once, _in_time, _notices, _elsewhere, _may_have_used, _to_do, Claim, Statuses, KEYS, Any, Mapping, UNIT, Verdicts, InvalidParameter, UNKNOWN, right_of_hundred, Worlds};
+return {HARDLY, MOST_ODDS, NOT_COVERED, claims_of, find_serving_release, derive_guarantees, are_whole_subjects, _edit_claims, _source_claims, _residue, _figure_claims, figure_claim, odds, _finite_or_none, conditions_of, _row_norms, _unique, _deadline_claims, _notice_claims, _destination_claims, _may_have_used, _duties, Claim, Statuses, KEYS, Any, Mapping, UNIT, Verdicts, InvalidParameter, UNKNOWN, success_per_hundred, Worlds};
 })();
 $.modules["evidence.certificate"] = (() => {
-let FORMAT, SOFTWARE, BLOCKS, _REQUEST, _EVIDENCE, _FACTS, _SINCE, check_facts, stated, _facts_of, check_catalogue, erasure_of, read_history;
+let FORMAT, SOFTWARE, BLOCKS, _REQUEST, _EVIDENCE, _FACTS, _SINCE, check_facts, facts_to_json, _facts_of, check_catalogue, erasure_of, read_history;
 const MOST_TALLIES = $.modules["accountant.tallies"]["MOST_TALLIES"];
-const Tallied = $.modules["accountant.tallies"]["Tallied"];
 const Tally = $.modules["accountant.tallies"]["Tally"];
+const TallyAccount = $.modules["accountant.tallies"]["TallyAccount"];
 const InvalidParameter = $.modules["errors"]["InvalidParameter"];
-const count = $.modules["errors"]["count"];
+const check_count = $.modules["errors"]["check_count"];
 const plan_from_dict = $.modules["methods.serialization"]["plan_from_dict"];
-const stated_delta = $.modules["privacy.guarantee"]["stated_delta"];
-const in_json = $.modules["register.case"]["in_json"];
+const check_delta = $.modules["privacy.guarantee"]["check_delta"];
+const case_to_json = $.modules["register.case"]["case_to_json"];
 const local_day = $.modules["register.case"]["local_day"];
-const moment = $.modules["register.case"]["moment"];
+const parse_datetime = $.modules["register.case"]["parse_datetime"];
 const __version__ = $.modules["version"]["__version__"];
 const CATALOGUE = $.modules["evidence.claims"]["CATALOGUE"];
 const Erasure = $.modules["evidence.facts"]["Erasure"];
-const in_order = $.modules["evidence.facts"]["in_order"];
-const made_by = $.modules["evidence.facts"]["made_by"];
-const number = $.modules["evidence.facts"]["number"];
-const version = $.modules["evidence.facts"]["version"];
+const check_certificate_id = $.modules["evidence.facts"]["check_certificate_id"];
+const check_chronological = $.modules["evidence.facts"]["check_chronological"];
+const check_released = $.modules["evidence.facts"]["check_released"];
+const check_version = $.modules["evidence.facts"]["check_version"];
 const Notices = $.modules["evidence.notices"]["Notices"];
 FORMAT = "noisygd-delete/erasure-certificate/1";
 SOFTWARE = "noisygd-delete";
@@ -9077,24 +8826,24 @@ check_facts = $.fn("check_facts", ["erasure", "plan", "history"], {}, function (
 if (($.t(!$.is($.ga(erasure, "ledger_entries"), null)) && !$.t($.lt($.ga(history, "releases"), $.ga(erasure, "ledger_entries"))))) {
 throw $.raised(InvalidParameter([("" + "is too few: " + $.formatted($.ga(history, "releases"), "", "") + " releases and the beginning have one each")], {"ledger_entries": $.ga(erasure, "ledger_entries")}));
 }
-made_by([$.ga(history, "releases"), $.ga(erasure, "publishers")]);
+check_released([$.ga(history, "releases"), $.ga(erasure, "publishers")]);
 $.cm($.ga(plan, "method"), "check_plan", [plan]);
 return null;
 });
-stated = $.fn("stated", ["erasure", "*", "certificate_id", "issued", "made_by", "catalogue"], {"made_by": __version__, "catalogue": CATALOGUE}, function (erasure, certificate_id, issued, made_by, catalogue) {
+facts_to_json = $.fn("facts_to_json", ["erasure", "*", "certificate_id", "issued", "made_by", "catalogue"], {"made_by": __version__, "catalogue": CATALOGUE}, function (erasure, certificate_id, issued, made_by, catalogue) {
 let blocks, when;
-when = moment(["issued", issued]);
-in_order([], {"edited": $.ga(erasure, "edited"), "served": $.ga(erasure, "served"), "issued": $.cm(local_day([when, $.ga(erasure, "received")]), "isoformat", [])});
+when = parse_datetime(["issued", issued]);
+check_chronological([], {"edited": $.ga(erasure, "edited"), "served": $.ga(erasure, "served"), "issued": $.cm(local_day([when, $.ga(erasure, "received")]), "isoformat", [])});
 $.cm($.ga(erasure, "notices"), "follow", [], {"edited": $.ga(erasure, "edited"), "received": $.ga(erasure, "received"), "issued": when});
-blocks = $.dict((function* ($first) { for (const $v3 of $.each($first)) { let block, facts; {const $v4 = $.unpack($v3, 2, -1);block = $v4[0];facts = $v4[1];} yield [block, $.dict((function* ($first) { for (const $v5 of $.each($first)) { let fact, name; {const $v6 = $.unpack($v5, 2, -1);name = $v6[0];fact = $v6[1];} yield [name, in_json([$.b.getattr([erasure, fact])])]; } })($.cm(facts, "items", [])))]; } })($.cm(_facts_of([catalogue]), "items", [])));
+blocks = $.dict((function* ($first) { for (const $v3 of $.each($first)) { let block, facts; {const $v4 = $.unpack($v3, 2, -1);block = $v4[0];facts = $v4[1];} yield [block, $.dict((function* ($first) { for (const $v5 of $.each($first)) { let fact, name; {const $v6 = $.unpack($v5, 2, -1);name = $v6[0];fact = $v6[1];} yield [name, case_to_json([$.b.getattr([erasure, fact])])]; } })($.cm(facts, "items", [])))]; } })($.cm(_facts_of([catalogue]), "items", [])));
 $.si($.gi(blocks, "request"), "notices", $.cm($.ga(erasure, "notices"), "to_dict", []));
-return $.dict([["format", FORMAT], ["identity", $.dict([["certificate_id", number([certificate_id])], ["software", SOFTWARE], ["version", version([made_by])], ["catalogue", check_catalogue([catalogue])], ["issued", when], ["controller", $.ga(erasure, "controller")]])], ...$.pairs(blocks)]);
+return $.dict([["format", FORMAT], ["identity", $.dict([["certificate_id", check_certificate_id([certificate_id])], ["software", SOFTWARE], ["version", check_version([made_by])], ["catalogue", check_catalogue([catalogue])], ["issued", when], ["controller", $.ga(erasure, "controller")]])], ...$.pairs(blocks)]);
 });
 _facts_of = $.fn("_facts_of", ["catalogue"], {}, function (catalogue) {
 return $.dict((function* ($first) { for (const $v7 of $.each($first)) { let block, facts; {const $v8 = $.unpack($v7, 2, -1);block = $v8[0];facts = $v8[1];} yield [block, $.dict((function* ($first) { for (const $v9 of $.each($first)) { let fact, name; {const $v10 = $.unpack($v9, 2, -1);name = $v10[0];fact = $v10[1];} if (!$.t($.le($.cm(_SINCE, "get", [name, 1n]), catalogue))) continue; yield [name, fact]; } })($.cm(facts, "items", [])))]; } })($.cm(_FACTS, "items", [])));
 });
 check_catalogue = $.fn("check_catalogue", ["number"], {}, function (number) {
-if ($.t($.lt(CATALOGUE, count(["catalogue", number])))) {
+if ($.t($.lt(CATALOGUE, check_count(["catalogue", number])))) {
 throw $.raised(InvalidParameter([("" + "must be at most " + $.formatted(CATALOGUE, "", "") + "; verify the certificate with the version that issued it")], {"catalogue": number}));
 }
 return $.b.int([number]);
@@ -9117,34 +8866,34 @@ if ((!$.t($.b.isinstance([ledger, $.b.list])) || $.t($.lt(MOST_TALLIES, $.b.len(
 throw $.raised(InvalidParameter([("" + "the ledger must be a list of at most " + $.formatted(MOST_TALLIES, "", ""))]));
 }
 listed = [...(function* ($first) { for (const $v16 of $.each($first)) { let fields; fields = $v16; yield $.cm(Tally, "from_dict", [fields]); } })(ledger)];
-tallies = Tallied([listed, ($.t($.is(about, null)) ? null : count(["release", about]))]);
-return $.tuple([plan_from_dict([$.gi(public$, "plan")]), tallies, stated_delta(["delta", $.gi(public$, "delta")])]);
+tallies = TallyAccount([listed, ($.t($.is(about, null)) ? null : check_count(["release", about]))]);
+return $.tuple([plan_from_dict([$.gi(public$, "plan")]), tallies, check_delta(["delta", $.gi(public$, "delta")])]);
 });
-return {FORMAT, SOFTWARE, BLOCKS, _REQUEST, _EVIDENCE, _FACTS, _SINCE, check_facts, stated, _facts_of, check_catalogue, erasure_of, read_history, made_by, version, number, in_json, local_day, in_order, moment, CATALOGUE, __version__, Erasure, Notices, stated_delta, plan_from_dict, count, Tallied, Tally, MOST_TALLIES, InvalidParameter};
+return {FORMAT, SOFTWARE, BLOCKS, _REQUEST, _EVIDENCE, _FACTS, _SINCE, check_facts, facts_to_json, _facts_of, check_catalogue, erasure_of, read_history, Erasure, Notices, check_delta, plan_from_dict, check_count, TallyAccount, Tally, MOST_TALLIES, InvalidParameter, CATALOGUE, check_released, check_version, check_certificate_id, case_to_json, local_day, check_chronological, parse_datetime, __version__};
 })();
 $.modules["evidence.verification"] = (() => {
-let SAME, MOST_CLAIMS, verify_certificate, _with_whole_numbers, read_claims, _facts, over_budget, _claims, claims_fault, _short, _known, _typed, covers, _holds, _named, _format, _signature, _model;
+let SAME, MOST_CLAIMS, verify_certificate, _with_whole_numbers, read_claims, _check_facts, find_over_budget, _check_claims, claims_fault, _missing_part, _is_known_claim, _has_type, covers_claim, _is_at_least, _named_format, _check_format, _check_signature, _check_model;
 const math = $.libraries["math"];
 const Mapping = $.libraries["collections.abc"]["Mapping"];
-const within = $.modules["accountant.events"]["within"];
+const is_within_budget = $.modules["accountant.events"]["is_within_budget"];
 const NoisyGDDeleteError = $.modules["errors"]["NoisyGDDeleteError"];
-const right_of_hundred = $.modules["privacy.sentences"]["right_of_hundred"];
-const bounded = $.libraries["records.limited_io"];
-const day = $.modules["register.case"]["day"];
+const success_per_hundred = $.modules["privacy.sentences"]["success_per_hundred"];
+const limited_io = $.libraries["records.limited_io"];
+const parse_day = $.modules["register.case"]["parse_day"];
 const BLOCKS = $.modules["evidence.certificate"]["BLOCKS"];
 const FORMAT = $.modules["evidence.certificate"]["FORMAT"];
 const check_catalogue = $.modules["evidence.certificate"]["check_catalogue"];
 const check_facts = $.modules["evidence.certificate"]["check_facts"];
 const erasure_of = $.modules["evidence.certificate"]["erasure_of"];
+const facts_to_json = $.modules["evidence.certificate"]["facts_to_json"];
 const read_history = $.modules["evidence.certificate"]["read_history"];
-const stated = $.modules["evidence.certificate"]["stated"];
 const LAST_DIGITS = $.modules["evidence.checks"]["LAST_DIGITS"];
 const REFUSALS = $.modules["evidence.checks"]["REFUSALS"];
 const Check = $.modules["evidence.checks"]["Check"];
 const Verification = $.modules["evidence.checks"]["Verification"];
 const at_least = $.modules["evidence.checks"]["at_least"];
-const brief = $.modules["evidence.checks"]["brief"];
-const difference = $.modules["evidence.checks"]["difference"];
+const first_difference = $.modules["evidence.checks"]["first_difference"];
+const shorten_error = $.modules["evidence.checks"]["shorten_error"];
 const with_whole_numbers = $.modules["evidence.checks"]["with_whole_numbers"];
 const KEYS = $.modules["evidence.claims"]["KEYS"];
 const Claim = $.modules["evidence.claims"]["Claim"];
@@ -9159,13 +8908,13 @@ MOST_CLAIMS = 20000n;
 verify_certificate = $.fn("verify_certificate", ["certificate", "*", "public_key", "model"], {"public_key": null, "model": null}, function (certificate, public_key, model) {
 let checks;
 certificate = _with_whole_numbers([certificate]);
-checks = [_format([certificate]), _signature([certificate, public_key])];
+checks = [_check_format([certificate]), _check_signature([certificate, public_key])];
 if (!$.t($.ga($.gi(checks, 0n), "passed"))) {
 return Verification([$.b.tuple([checks])]);
 }
-checks = $.iadd(checks, [_facts([certificate]), _claims([certificate])]);
+checks = $.iadd(checks, [_check_facts([certificate]), _check_claims([certificate])]);
 if ($.t(!$.is(model, null))) {
-$.cm(checks, "append", [_model([certificate, model])]);
+$.cm(checks, "append", [_check_model([certificate, model])]);
 }
 return Verification([$.b.tuple([checks])]);
 });
@@ -9195,14 +8944,14 @@ $.cm(found, "append", [Claim([$.gi(given, "key"), $.b.dict([values]), $.b.tuple(
 }
 return found;
 });
-_facts = $.fn("_facts", ["certificate"], {}, function (certificate) {
+_check_facts = $.fn("_check_facts", ["certificate"], {}, function (certificate) {
 let _, again, erasure, error, found, history, identity, name, over, plan;
 try {
 {const $v3 = [$.gi(certificate, "identity"), erasure_of([certificate])];identity = $v3[0];erasure = $v3[1];}
-again = stated([erasure], {"certificate_id": $.gi(identity, "certificate_id"), "issued": $.gi(identity, "issued"), "made_by": $.gi(identity, "version"), "catalogue": $.gi(identity, "catalogue")});
+again = facts_to_json([erasure], {"certificate_id": $.gi(identity, "certificate_id"), "issued": $.gi(identity, "issued"), "made_by": $.gi(identity, "version"), "catalogue": $.gi(identity, "catalogue")});
 for (const $v4 of $.each(again)) {
 name = $v4;
-found = difference([$.gi(certificate, name), $.gi(again, name), ("" + $.formatted(name, "", "") + ".")]);
+found = first_difference([$.gi(certificate, name), $.gi(again, name), ("" + $.formatted(name, "", "") + ".")]);
 if ($.t(!$.is(found, null))) {
 return Check(["facts", false, ("" + $.formatted(found, "", "") + " is not as this program writes it")]);
 }
@@ -9211,26 +8960,26 @@ return Check(["facts", false, ("" + $.formatted(found, "", "") + " is not as thi
 check_facts([erasure, plan, history]);
 } catch ($error) { const $caught = $.thrown($error);
 if ($.caught($caught, REFUSALS)) {error = $caught;
-return Check(["facts", false, ("" + "out of their range: " + $.formatted(brief([error]), "", ""))]);
+return Check(["facts", false, ("" + "out of their range: " + $.formatted(shorten_error([error]), "", ""))]);
 } else throw $caught;
 }
-over = over_budget([plan]);
+over = find_over_budget([plan]);
 if ($.t(!$.is(over, null))) {
 return Check(["facts", false, ("" + "the plan does not meet its own budget: " + $.formatted(over, "", ""))]);
 }
 return Check(["facts", true, "in their ranges; the operator's word, but that the plan meets its budget"]);
 });
-over_budget = $.fn("over_budget", ["plan"], {}, function (plan) {
+find_over_budget = $.fn("find_over_budget", ["plan"], {}, function (plan) {
 let name, promise;
 for (const $v6 of $.each($.tuple([$.tuple(["a record that is still there", $.ga(plan, "dp")]), $.tuple(["a deleted record", $.ga(plan, "deletion")])]))) {
 {const $v7 = $.unpack($v6, 2, -1);name = $v7[0];promise = $v7[1];}
-if (!$.t(within([promise, plan]))) {
+if (!$.t(is_within_budget([promise, plan]))) {
 return name;
 }
 }
 return null;
 });
-_claims = $.fn("_claims", ["certificate"], {}, function (certificate) {
+_check_claims = $.fn("_check_claims", ["certificate"], {}, function (certificate) {
 let catalogue, delta, error, fault, history, plan, proven, said;
 try {
 {const $v8 = [read_claims([certificate]), check_catalogue([$.gi($.gi(certificate, "identity"), "catalogue")])];said = $v8[0];catalogue = $v8[1];}
@@ -9239,7 +8988,7 @@ proven = claims_of([erasure_of([certificate]), plan, history, delta]);
 fault = claims_fault([said, select_owed([proven, catalogue]), catalogue]);
 } catch ($error) { const $caught = $.thrown($error);
 if ($.caught($caught, REFUSALS)) {error = $caught;
-return Check(["claims", false, ("" + "cannot be compared: " + $.formatted(brief([error]), "", ""))]);
+return Check(["claims", false, ("" + "cannot be compared: " + $.formatted(shorten_error([error]), "", ""))]);
 } else throw $caught;
 }
 if ($.t(!$.is(fault, null))) {
@@ -9251,7 +9000,7 @@ claims_fault = $.fn("claims_fault", ["said", "proven", "catalogue"], {}, functio
 let claim, due, key, left, like, others, place;
 for (const $v10 of $.each(said)) {
 claim = $v10;
-if ((!$.t(_known([claim])) || $.t($.lt(catalogue, $.b.max([(function* ($first) { for (const $v11 of $.each($first)) { let name; name = $v11; yield $.ga($.gi(KEYS, name), "since"); } })($.tuple([$.ga(claim, "key"), ...$.each($.ga(claim, "conditions"))]))]))))) {
+if ((!$.t(_is_known_claim([claim])) || $.t($.lt(catalogue, $.b.max([(function* ($first) { for (const $v11 of $.each($first)) { let name; name = $v11; yield $.ga($.gi(KEYS, name), "since"); } })($.tuple([$.ga(claim, "key"), ...$.each($.ga(claim, "conditions"))]))]))))) {
 return ("" + $.formatted($.slice($.b.str([$.ga(claim, "key")]), null, 60n, null), "r", "") + " with these values and conditions is no claim of catalogue " + $.formatted(catalogue, "", ""));
 }
 }
@@ -9263,9 +9012,9 @@ $.cm($.cm(left, "setdefault", [$.ga(claim, "key"), []]), "append", [claim]);
 for (const $v13 of $.each(proven)) {
 due = $v13;
 like = $.cm(left, "get", [$.ga(due, "key"), []]);
-place = $.b.next([(function* ($first) { for (const $v14 of $.each($first)) { let claim, i; {const $v15 = $.unpack($v14, 2, -1);i = $v15[0];claim = $v15[1];} if (!$.t(covers([claim, due]))) continue; yield i; } })($.b.enumerate([like])), null]);
+place = $.b.next([(function* ($first) { for (const $v14 of $.each($first)) { let claim, i; {const $v15 = $.unpack($v14, 2, -1);i = $v15[0];claim = $v15[1];} if (!$.t(covers_claim([claim, due]))) continue; yield i; } })($.b.enumerate([like])), null]);
 if ($.t($.is(place, null))) {
-return ("" + $.formatted($.ga(due, "key"), "", "") + ": " + $.formatted(($.t(like) ? _short([$.gi(like, 0n), due]) : "it is not stated"), "", ""));
+return ("" + $.formatted($.ga(due, "key"), "", "") + ": " + $.formatted(($.t(like) ? _missing_part([$.gi(like, 0n), due]) : "it is not stated"), "", ""));
 }
 $.cm(like, "pop", [place]);
 }
@@ -9277,26 +9026,26 @@ return ("" + $.formatted(key, "", "") + ": nothing in the facts shows it");
 }
 return null;
 });
-_short = $.fn("_short", ["claim", "due"], {}, function (claim, due) {
+_missing_part = $.fn("_missing_part", ["claim", "due"], {}, function (claim, due) {
 let name, unit;
 for (const $v18 of $.each($.cm($.ga($.gi(KEYS, $.ga(due, "key")), "values"), "items", []))) {
 {const $v19 = $.unpack($v18, 2, -1);name = $v19[0];unit = $v19[1];}
-if (!$.t(_holds([unit, $.cm($.ga(claim, "values"), "get", [name]), $.gi($.ga(due, "values"), name), $.ga(due, "values")]))) {
+if (!$.t(_is_at_least([unit, $.cm($.ga(claim, "values"), "get", [name]), $.gi($.ga(due, "values"), name), $.ga(due, "values")]))) {
 return $.slice(("" + $.formatted(name, "", "") + " is stated as " + $.formatted($.cm($.ga(claim, "values"), "get", [name]), "r", "") + ", where " + $.formatted($.gi($.ga(due, "values"), name), "r", "") + " can be proven"), null, 200n, null);
 }
 }
 return ("" + "it needs the conditions " + $.formatted($.cm(", ", "join", [$.ga(due, "conditions")]), "", ""));
 });
-_known = $.fn("_known", ["claim"], {}, function (claim) {
+_is_known_claim = $.fn("_is_known_claim", ["claim"], {}, function (claim) {
 let conditions, key;
 key = ($.t($.b.isinstance([$.ga(claim, "key"), $.b.str])) ? $.cm(KEYS, "get", [$.ga(claim, "key")]) : null);
 if (($.t($.is(key, null)) || $.t(!$.eq($.b.set([$.ga(claim, "values")]), $.b.set([$.ga(key, "values")]))) || $.t(!$.eq($.b.len([$.b.set([$.ga(claim, "conditions")])]), $.b.len([$.ga(claim, "conditions")]))))) {
 return false;
 }
 conditions = $.b.all([(function* ($first) { for (const $v20 of $.each($first)) { let name; name = $v20; yield $.both($.has(KEYS, name), () => $.both($.eq($.ga($.gi(KEYS, name), "role"), "condition"), () => !$.t($.ga($.gi(KEYS, name), "values")))); } })($.ga(claim, "conditions"))]);
-return $.both(conditions, () => $.b.all([(function* ($first) { for (const $v21 of $.each($first)) { let name, unit; {const $v22 = $.unpack($v21, 2, -1);name = $v22[0];unit = $v22[1];} yield _typed([unit, $.gi($.ga(claim, "values"), name)]); } })($.cm($.ga(key, "values"), "items", []))]));
+return $.both(conditions, () => $.b.all([(function* ($first) { for (const $v21 of $.each($first)) { let name, unit; {const $v22 = $.unpack($v21, 2, -1);name = $v22[0];unit = $v22[1];} yield _has_type([unit, $.gi($.ga(claim, "values"), name)]); } })($.cm($.ga(key, "values"), "items", []))]));
 });
-_typed = $.fn("_typed", ["unit", "value"], {}, function (unit, value) {
+_has_type = $.fn("_has_type", ["unit", "value"], {}, function (unit, value) {
 if ($.t($.has($.tuple(["bound", "number"]), unit))) {
 return $.either($.is(value, null), () => $.both($.has($.tuple([$.b.int, $.b.float]), $.b.type([value])), () => $.both((($v23, $v24, $v25) => $.le($v23, $v24) && $.lt($v24, $v25))(0n, value, $.libraries["math"].inf), () => !$.eq($.gi($.b.str([value]), 0n), "-"))));
 }
@@ -9309,14 +9058,14 @@ return $.both($.b.isinstance([value, $.b.list]), () => $.b.all([(function* ($fir
 if (!$.t($.b.isinstance([value, $.b.str]))) {
 return false;
 }
-return $.either(!$.eq(unit, "day"), () => $.eq($.cm(day(["day", value]), "isoformat", []), value));
+return $.either(!$.eq(unit, "day"), () => $.eq($.cm(parse_day(["day", value]), "isoformat", []), value));
 });
-covers = $.fn("covers", ["claim", "due"], {}, function (claim, due) {
-return $.both($.eq($.ga(claim, "key"), $.ga(due, "key")), () => $.both($.le($.b.set([$.ga(due, "conditions")]), $.b.set([$.ga(claim, "conditions")])), () => $.b.all([(function* ($first) { for (const $v30 of $.each($first)) { let name, unit; {const $v31 = $.unpack($v30, 2, -1);name = $v31[0];unit = $v31[1];} yield _holds([unit, $.gi($.ga(claim, "values"), name), $.gi($.ga(due, "values"), name), $.ga(due, "values")]); } })($.cm($.ga($.gi(KEYS, $.ga(due, "key")), "values"), "items", []))])));
+covers_claim = $.fn("covers_claim", ["claim", "due"], {}, function (claim, due) {
+return $.both($.eq($.ga(claim, "key"), $.ga(due, "key")), () => $.both($.le($.b.set([$.ga(due, "conditions")]), $.b.set([$.ga(claim, "conditions")])), () => $.b.all([(function* ($first) { for (const $v30 of $.each($first)) { let name, unit; {const $v31 = $.unpack($v30, 2, -1);name = $v31[0];unit = $v31[1];} yield _is_at_least([unit, $.gi($.ga(claim, "values"), name), $.gi($.ga(due, "values"), name), $.ga(due, "values")]); } })($.cm($.ga($.gi(KEYS, $.ga(due, "key")), "values"), "items", []))])));
 });
-_holds = $.fn("_holds", ["unit", "said", "proven", "values"], {}, function (unit, said, proven, values) {
+_is_at_least = $.fn("_is_at_least", ["unit", "said", "proven", "values"], {}, function (unit, said, proven, values) {
 if ($.t($.eq(unit, "odds"))) {
-return $.b.bool([(($v32, $v33, $v34) => $.le($v33, $v32) && $.le($v34, $v33))(100n, said, right_of_hundred([$.mul($.gi(values, "advantage"), $.sub(1n, LAST_DIGITS))]))]);
+return $.b.bool([(($v32, $v33, $v34) => $.le($v33, $v32) && $.le($v34, $v33))(100n, said, success_per_hundred([$.mul($.gi(values, "advantage"), $.sub(1n, LAST_DIGITS))]))]);
 }
 if ($.t($.eq(unit, "bound"))) {
 return at_least([said, proven]);
@@ -9326,16 +9075,16 @@ return $.libraries["math"].isclose([said, proven], {"rel_tol": SAME, "abs_tol": 
 }
 return $.both($.is($.b.type([said]), $.b.type([proven])), () => $.b.bool([$.eq(said, proven)]));
 });
-_named = $.fn("_named", ["certificate"], {}, function (certificate) {
+_named_format = $.fn("_named_format", ["certificate"], {}, function (certificate) {
 let found;
 found = ($.t($.b.isinstance([certificate, Mapping])) ? $.cm(certificate, "get", ["format"]) : null);
 return ($.t($.b.isinstance([found, $.b.str])) ? found : "");
 });
-_format = $.fn("_format", ["certificate"], {}, function (certificate) {
+_check_format = $.fn("_check_format", ["certificate"], {}, function (certificate) {
 let kind, missing, name, named;
-named = _named([certificate]);
+named = _named_format([certificate]);
 if ($.t(!$.eq(named, FORMAT))) {
-return Check(["format", false, ("" + $.formatted(brief([$.b.ValueError([$.b.repr([named])])]), "", "") + " is not " + $.formatted(FORMAT, "r", "") + "; verify it with the version that issued it")]);
+return Check(["format", false, ("" + $.formatted(shorten_error([$.b.ValueError([$.b.repr([named])])]), "", "") + " is not " + $.formatted(FORMAT, "r", "") + "; verify it with the version that issued it")]);
 }
 missing = [...(function* ($first) { for (const $v35 of $.each($first)) { let name; name = $v35; if (!($.t(!$.has(certificate, name)) && $.t(!$.eq(name, "signature")))) continue; yield name; } })(BLOCKS)];
 if (($.t(missing) || !$.t($.le($.b.set([certificate]), $.b.set([BLOCKS]))))) {
@@ -9353,7 +9102,7 @@ return Check(["format", false, ("" + "a certificate has at most " + $.formatted(
 }
 return Check(["format", true, named]);
 });
-_signature = $.fn("_signature", ["certificate", "public_key"], {}, function (certificate, public_key) {
+_check_signature = $.fn("_check_signature", ["certificate", "public_key"], {}, function (certificate, public_key) {
 let expected, signer;
 signer = ($.t($.b.isinstance([certificate, Mapping])) ? signed_by([$.b.dict([certificate])]) : null);
 if ($.t($.is(signer, null))) {
@@ -9368,13 +9117,13 @@ return Check(["signature", false, ("" + "signed by key " + $.formatted(key_id([s
 }
 return Check(["signature", true, ("" + "signed by the expected key " + $.formatted(expected, "", ""))]);
 });
-_model = $.fn("_model", ["certificate", "model"], {}, function (certificate, model) {
+_check_model = $.fn("_check_model", ["certificate", "model"], {}, function (certificate, model) {
 let digest, error, stated;
 try {
-digest = $.libraries["records.limited_io"].digest([model]);
+digest = $.libraries["records.limited_io"].file_digest([model]);
 } catch ($error) { const $caught = $.thrown($error);
 if ($.caught($caught, NoisyGDDeleteError)) {error = $caught;
-return Check(["model", false, brief([error])]);
+return Check(["model", false, shorten_error([error])]);
 } else throw $caught;
 }
 stated = $.cm($.gi(certificate, "action"), "get", ["model_after_sha256"]);
@@ -9383,7 +9132,7 @@ return Check(["model", true, ("" + "its SHA-256 is " + $.formatted(digest, "", "
 }
 return Check(["model", false, ("" + "its SHA-256 is " + $.formatted(digest, "", "") + ", which is not the one stated")]);
 });
-return {SAME, MOST_CLAIMS, verify_certificate, _with_whole_numbers, read_claims, _facts, over_budget, _claims, claims_fault, _short, _known, _typed, covers, _holds, _named, _format, _signature, _model, Verification, Check, stated, brief, NoisyGDDeleteError, REFUSALS, select_owed, erasure_of, claims_of, read_history, check_catalogue, check_facts, difference, key_id, read_public, signed_by, Mapping, BLOCKS, FORMAT, with_whole_numbers, of_history, Claim, KEYS, within, at_least, LAST_DIGITS, right_of_hundred, day};
+return {SAME, MOST_CLAIMS, verify_certificate, _with_whole_numbers, read_claims, _check_facts, find_over_budget, _check_claims, claims_fault, _missing_part, _is_known_claim, _has_type, covers_claim, _is_at_least, _named_format, _check_format, _check_signature, _check_model, Verification, Check, shorten_error, NoisyGDDeleteError, REFUSALS, select_owed, erasure_of, claims_of, read_history, check_catalogue, check_facts, first_difference, facts_to_json, key_id, read_public, signed_by, Mapping, BLOCKS, FORMAT, with_whole_numbers, of_history, Claim, KEYS, is_within_budget, at_least, LAST_DIGITS, success_per_hundred, parse_day};
 })();
 // One certificate, checked by the translated verifier. Signatures are the browser's to check, and it answers later.
 
@@ -9479,7 +9228,7 @@ $.page = () => {
   };
   const title = element("title"), article = element("article"), state = element("p"), failures = element("ul");
   const paper = (found) => {  // the sentences of a file
-    const blocks = $.modules["reports.certificate_page"].paper([found, code]);
+    const blocks = $.modules["reports.certificate_page"].certificate_blocks([found, code]);
     article.replaceChildren(...blocks.flatMap(drawn));
     title.textContent = `${$.gi(blocks[0], "text")} ${$.gi($.gi(found, "identity"), "certificate_id")}`;
   };

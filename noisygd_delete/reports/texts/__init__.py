@@ -114,10 +114,10 @@ def load_language(code: str) -> Language:
     Raises:
         InvalidParameter: there is no file for it.
     """
-    check_choice("load_language", code, language_codes())
+    check_choice("language", code, language_codes())
     found = tomllib.loads(files(__name__).joinpath(f"{code}.toml").read_text("utf-8"))
     months, sentences = tuple(found["months"]), found["sentences"]
-    return Language(found["code"], sentences, months, found["day"], found["decimal"], found["load_language"])
+    return Language(found["code"], sentences, months, found["day"], found["decimal"], found["language"])
 
 
 class _Labels(dict[str, Any]):
