@@ -10,6 +10,7 @@ NoisyGDDeleteError
     InvalidParameter (ValueError)
     InvalidRecords (ValueError)
     InvalidRequest (ValueError)
+        UnknownName
     InvalidSchema (ValueError)
         UnreadableRows
     MissingDependency (ImportError)
@@ -52,7 +53,7 @@ class NoisyGDDeleteError(Exception):
         self.given = given
 
     def __str__(self) -> str:
-        return self.told(lambda name, value: f"{name}={written(value)}")
+        return self.told(lambda name, value: f"{name}={format_value(value)}")
 
     def told(self, spelled: Callable[[str, Any], str]) -> str:
         """The message, each parameter and its value spelled as whoever reads it knows them."""
@@ -205,19 +206,19 @@ class StoreCorrupt(StoreError):
     """The store's files contradict one another or were changed by hand."""
 
 
-def printable(text: str) -> str:
+def escape_unprintable(text: str) -> str:
     """The text, with what no page or terminal shows as a character of its own spelled out."""
     return "".join(letter if letter.isprintable() and letter != "\ufffd" else ascii(letter)[1:-1] for letter in text)
 
 
-def written(value: Any) -> str:
+def format_value(value: Any) -> str:
     """A value as it would be given: a number in the digits that it needs, a text in quotes."""
     if isinstance(value, datetime.date):
         return value.isoformat()
     return repr(float(value)) if isinstance(value, float) else repr(value)
 
 
-def real(name: str, value: Any) -> float:
+def check_real(name: str, value: Any) -> float:
     """`value` as a finite float, or `InvalidParameter` naming it. Booleans and strings are refused."""
     if isinstance(value, (bool, str, bytes)):
         raise InvalidParameter("must be a number; pass a float", **{name: value})
@@ -232,9 +233,9 @@ def real(name: str, value: Any) -> float:
     return number
 
 
-def positive(name: str, value: Any) -> float:
+def check_positive(name: str, value: Any) -> float:
     """`value` as a finite float > 0."""
-    number = real(name, value)
+    number = check_real(name, value)
     if not number > 0:
         raise InvalidParameter("must be > 0", **{name: number})
     return number
@@ -243,9 +244,9 @@ def positive(name: str, value: Any) -> float:
 LEAST_SCALE, MOST_SCALE = 1e-100, 1e100  # beyond, squares, noise and steps leave the range of floating-point numbers
 
 
-def scale(name: str, value: Any) -> float:
+def check_scale(name: str, value: Any) -> float:
     """`value` as a float between 1e-100 and 1e100: a norm, a width, a curvature, whose square must be a float too."""
-    number = positive(name, value)
+    number = check_positive(name, value)
     if not LEAST_SCALE <= number <= MOST_SCALE:
         raise InvalidParameter(
             f"must lie between {LEAST_SCALE:g} and {MOST_SCALE:g}: beyond, noise and steps leave the range of "
@@ -257,15 +258,15 @@ def scale(name: str, value: Any) -> float:
 
 def non_negative(name: str, value: Any) -> float:
     """`value` as a finite float >= 0."""
-    number = real(name, value)
+    number = check_real(name, value)
     if not number >= 0:
         raise InvalidParameter("must be >= 0", **{name: number})
     return number
 
 
-def probability(name: str, value: Any) -> float:
+def check_probability(name: str, value: Any) -> float:
     """`value` as a float strictly between 0 and 1."""
-    number = real(name, value)
+    number = check_real(name, value)
     if not 0 < number < 1:
         raise InvalidParameter("must lie strictly between 0 and 1", **{name: number})
     return number
@@ -273,13 +274,13 @@ def probability(name: str, value: Any) -> float:
 
 def renyi_order(name: str, value: Any) -> float:
     """`value` as a finite float > 1."""
-    number = real(name, value)
+    number = check_real(name, value)
     if not number > 1:
         raise InvalidParameter("must be > 1: a Rényi order of at most 1 bounds nothing here", **{name: number})
     return number
 
 
-def count(name: str, value: Any, minimum: int = 1, maximum: int = 10**300) -> int:
+def check_count(name: str, value: Any, minimum: int = 1, maximum: int = 10**300) -> int:
     """`value` as an integer >= `minimum` and <= `maximum`; by default one that may enter a formula of floats."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise InvalidParameter(f"must be a whole number >= {minimum}", **{name: value})
@@ -293,14 +294,14 @@ def count(name: str, value: Any, minimum: int = 1, maximum: int = 10**300) -> in
     return number
 
 
-def choice(name: str, value: Any, options: tuple[str, ...]) -> str:
+def check_choice(name: str, value: Any, options: tuple[str, ...]) -> str:
     """`value` if it is one of `options`."""
     if value not in options:
         raise InvalidParameter(f"must be one of {', '.join(map(repr, options))}", **{name: value})
     return str(value)
 
 
-def bound(name: str, value: float) -> float:
+def check_bound(name: str, value: float) -> float:
     """The last gate before a number reaches a certificate: not NaN and not negative (infinity promises nothing)."""
     if not value >= 0:
         raise InvalidParameter(

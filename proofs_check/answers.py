@@ -11,7 +11,7 @@ import numpy as np
 from scipy.stats import norm
 
 from noisygd_delete import Budget, Guarantee
-from noisygd_delete.accountant import within
+from noisygd_delete.accountant import is_within_budget
 from noisygd_delete.bounds import gaussian
 
 from . import chapters
@@ -297,9 +297,9 @@ def exact_mu(epsilon: float, delta: float) -> float:
     "S.within",
     "a history lies within the plan's budget exactly if its cost, in the budget's own measure, is no larger",
     evidence=(RIGOROUS,),
-    claim=within,
-    fault=("1 % room", lambda spent, plan: within(replace(spent, gdp_squared=spent.gdp_squared / 1.01, rate=spent.rate / 1.01), plan)),
-    licenses=("accountant.events:within", "privacy.budget:Budget.dp_gdp", "privacy.budget:Budget.dp_rate"),
+    claim=is_within_budget,
+    fault=("1 % room", lambda spent, plan: is_within_budget(replace(spent, gdp_squared=spent.gdp_squared / 1.01, rate=spent.rate / 1.01), plan)),
+    licenses=("accountant.events:is_within_budget", "privacy.budget:Budget.dp_gdp", "privacy.budget:Budget.dp_rate"),
     scope="Budgets in μ, (ε, δ) and at one Rényi order, ways with a μ and Theorem 5.1; costs 10⁻⁶ beside the limit, which is worked out in 40 digits. Theorem 5.1 under (ε, δ) "
     "is compared with the conversion that the planner takes, not with the least ε.",
 )  # fmt: skip

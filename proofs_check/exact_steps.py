@@ -20,7 +20,7 @@ U = 2.0**-53
 
 
 def _without_rounding(**facts: Any) -> float:
-    return exact_steps.gdp(**{**facts, "gap": 0.0})
+    return exact_steps.exact_steps_gdp(**{**facts, "gap": 0.0})
 
 
 @statement(
@@ -28,9 +28,9 @@ def _without_rounding(**facts: Any) -> float:
     "Noisy-GD whose every step ends on a public grid by an exact discrete Gaussian: μ(T, K) ≤ μ_real(T, K; s) + μ_real(T + K, 0; δ), δ = 2(r_X + c r_Π) + h√d, "
     "for every way in which machines of these errors may round",
     evidence=(RIGOROUS, ADVERSARIAL),
-    claim=exact_steps.gdp,
+    claim=exact_steps.exact_steps_gdp,
     fault=("the roundings are left out", _without_rounding),
-    licenses=("bounds.exact_steps:gdp",),
+    licenses=("bounds.exact_steps:exact_steps_gdp",),
     scope="Shifts worked out step by step are feasible (no distance below 0, none left) and cost what is stated; two Gaussian chains that round apart by E each at every step "
     "come to (s + 2E)-gaps exactly, and stay below. Interpolation and composition are the design "
     "sheet's proof; laws of a coarse machine under an adversary are in `tests/bounds/test_exact_steps.py`. Trusted: random words, float64, exp and tanh.",
@@ -89,14 +89,14 @@ def _exact_steps(claim: Any, effort: int) -> Finding:
 
 def _no_projection(**facts: float) -> float:
     """As if the product with h and the projection were exact: D is left out."""
-    return exact_steps.gap(**{**facts, "strong_convexity": 1 / facts["step_size"]})
+    return exact_steps.rounding_gap(**{**facts, "strong_convexity": 1 / facts["step_size"]})
 
 
 @statement(
     "S.exact-step",
     "Lemma 1: a machine's step ends within E = r_X + c r_Π of the step over the reals, whatever rows and weights, W/h within 2⁵¹; δ = 2E + h√d",
     evidence=(RIGOROUS, ADVERSARIAL),
-    claim=exact_steps.gap,
+    claim=exact_steps.rounding_gap,
     fault=("the projection's rounding is left out", _no_projection),
     licenses=tuple(f"bounds.exact_steps:{name}" for name in ("gap", "radius", "grid_bits")),
     scope="δ by its letters, each float operation at its worst; steps in float64 with a gradient e off, in twice the precision. The gradient's own error e is "
@@ -113,9 +113,9 @@ def _exact_step(claim: Any, effort: int) -> Finding:
     "the least μ of shifts a_k with z_k = c_k z_{k−1} + gap_k − a_k ≥ 0, z_t = 0: μ² = Σ rise²/run over the greatest convex minorant of (0, 0), (V_k, C_k); one segment where "
     "gaps never rise, as in every stretch of exact steps that an account states, and then the closed form",
     evidence=(RIGOROUS,),
-    claim=exact_steps.gdp,
+    claim=exact_steps.exact_steps_gdp,
     fault=("the roundings are left out", _without_rounding),
-    licenses=("bounds.exact_steps:gdp",),
+    licenses=("bounds.exact_steps:exact_steps_gdp",),
     scope="Random gaps, contractions, noises, starts, in exact rationals: the minorant is feasible, its slopes rise, and rise only where it touches, which bounds every other choice from below; "
     "the package's closed form is that least, from one start and from two. Rows in any order are charged as many roundings as there may have been: above it.",
 )
@@ -194,7 +194,7 @@ def _on(hull: list[Corner], width: Fraction) -> Fraction:
 
 def _start_forgotten(**facts: Any) -> float:
     """As if both worlds started from one point."""
-    return exact_steps.gdp(**{**facts, "apart": 0.0})
+    return exact_steps.exact_steps_gdp(**{**facts, "apart": 0.0})
 
 
 @statement(
@@ -202,9 +202,9 @@ def _start_forgotten(**facts: Any) -> float:
     "the same from starts z_0 apart: μ(T, K; z_0) ≤ μ(T, K; 0) + z_0 c^t/√S_t, t = T + K; from two solvers' answers z_0 = Δ/(nm) + 2γ/m, "
     "and 2γ/m of a record that is gone",
     evidence=(RIGOROUS, ADVERSARIAL),
-    claim=exact_steps.gdp,
+    claim=exact_steps.exact_steps_gdp,
     fault=("the starts are taken for one", _start_forgotten),
-    licenses=("bounds.exact_steps:gdp",),
+    licenses=("bounds.exact_steps:exact_steps_gdp",),
     scope="Linear losses that round apart by E at every step from starts z_0 apart: Gaussian laws, equal to the bound but for the grid; shifts "
     "worked out step by step are feasible and cost what is stated. That two answers are so far apart is S.sharp's; laws of a coarse machine under an adversary are in "
     "`tests/bounds/test_exact_steps.py`.",
@@ -275,7 +275,7 @@ def _one_step(claim: Any, generator: np.random.Generator) -> float:
     d, eta = int(generator.integers(1, 60)), math.exp(generator.uniform(-3, 1))
     lipschitz, lam = math.exp(generator.uniform(-1, 1)), math.exp(generator.uniform(-6, 0))
     tau = math.exp(generator.uniform(-28, 0))
-    length = exact_steps.radius(
+    length = exact_steps.iterate_radius(
         lipschitz=lipschitz, regularization=lam, gap_at_zero=math.log(2), dimension=d, noise=tau, step_size=eta, strong_convexity=min(lam, 0.9 / eta)
     )  # fmt: skip
     c = 1 - eta * min(lam, 0.9 / eta)

@@ -229,7 +229,7 @@ def _chains(claim, effort: int) -> Finding:
     fault=("each curve counted once", lambda parts: Guarantee.composed([(part, 1) for part, _ in parts])),
     licenses=(
         "privacy.guarantee:Guarantee.composed",
-        "privacy.guarantee:fewer",
+        "privacy.guarantee:merge_curves",
         "privacy.guarantee:Guarantee.highest_order",
     ),
     scope="Random sums of curves with and without μ, of one and of different ρ, Gaussian parts and rates: every order against the sum of the parts, the μ "

@@ -18,7 +18,7 @@ import torch
 from numpy.typing import NDArray
 from torch.func import functional_call, grad, vmap
 
-from noisygd_delete.errors import AssumptionViolated, InvalidParameter, positive
+from noisygd_delete.errors import AssumptionViolated, InvalidParameter, check_positive
 from noisygd_delete.losses.base import LossConstants
 from noisygd_delete.losses.softmax import Softmax
 from noisygd_delete.records import Records
@@ -57,7 +57,7 @@ class Network(Softmax):
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("clip", "curvature", "init_variance"):
-            object.__setattr__(self, name, positive(name, getattr(self, name)))
+            object.__setattr__(self, name, check_positive(name, getattr(self, name)))
         if self.dimension(0) == 0:
             raise InvalidParameter("the module has no parameters to train")
         if any(True for _ in self.module.buffers()):

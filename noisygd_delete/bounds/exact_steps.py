@@ -43,7 +43,7 @@ _STEEPER = 16 * UNIT  # how much larger c is taken, for the rounding of 1 − η
 _UNUSUAL = 37.0  # standard deviations: a chain reaches that far with probability e⁻⁶⁸⁴
 
 
-def radius(
+def iterate_radius(
     *,
     lipschitz: float,
     regularization: float,
@@ -69,7 +69,7 @@ def grid_bits(*, radius: float, lipschitz: float, regularization: float, step_si
     return min(MOST_BITS, _HEADROOM - math.frexp(reach / noise)[1])
 
 
-def gap(
+def rounding_gap(
     *,
     gradient_error: float,
     step_size: float,
@@ -95,7 +95,7 @@ def gap(
     return (2 * (centre + contraction * point) + grid * root) * (1 + 1e-9)
 
 
-def gdp(
+def exact_steps_gdp(
     *,
     sensitivity: float,
     step_size: float,

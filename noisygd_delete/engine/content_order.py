@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..bounds.arithmetic import BLOCK, CHUNK
 from ..records import SparseRows
 from .execution import Group
-from .kernel import memory_limit, windows
+from .kernel import memory_limit, row_windows
 
 _MULTIPLIER = 0x9E3779B97F4A7C15  # an odd number near 2⁶⁴ over the golden ratio; columns are weighted by its powers
 
@@ -47,7 +47,7 @@ class RowsInOrder:
         if len(own) * (self.nbytes // max(1, len(self))) > memory_limit():
             return self
         gathered = np.empty(self.shape, self.source.dtype)  # what is not filled takes no memory
-        for part in windows(self, own.start, own.stop, CHUNK):
+        for part in row_windows(self, own.start, own.stop, CHUNK):
             np.asarray(self.source).take(self._order[part], axis=0, out=gathered[part], mode="clip")
         return gathered
 
@@ -84,7 +84,7 @@ def _keys(rows: NDArray[Any] | SparseRows, labels: NDArray[np.float64], own: ran
         keys += np.diff(sums)[own.start : own.stop]
         return keys
     wide = np.uint64 if rows[:1].nbytes % 8 == 0 else np.dtype(f"u{rows.dtype.itemsize}")
-    for part in windows(rows, own.start, own.stop, BLOCK):
+    for part in row_windows(rows, own.start, own.stop, BLOCK):
         words = np.ascontiguousarray(rows[part]).view(wide)
         keys[part.start - own.start : part.stop - own.start] += np.einsum(
             "ij,j->i", words, _powers(words.shape[1]), dtype=np.uint64, casting="unsafe"

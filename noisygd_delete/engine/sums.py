@@ -22,9 +22,9 @@ from ..losses.base import Loss
 from ..records import Records, SparseRows
 from ..records.values import NO_ARRAY
 from .content_order import RowsInOrder, order_of_content
-from .execution import ALONE, Group, side_by_side
-from .kernel import Kernel, in_a_tree, serves, windows
-from .nested import SAMPLED, NestedPart, nested
+from .execution import ALONE, Group, run_parallel
+from .kernel import Kernel, is_supported, row_windows, sum_pairwise
+from .nested import SAMPLED, NestedPart, nest_rows
 
 if TYPE_CHECKING:
     from .moments import IntegerMoments, Integers
@@ -71,7 +71,7 @@ class HeldSums:
         self._numbers = self.slots * self.width
         self._all, self._rows = rows, rows.gather(self._own) if isinstance(rows, RowsInOrder) else rows
         kept = self._rows
-        compiled = isinstance(kept, np.ndarray) and serves(loss, kept, readings)
+        compiled = isinstance(kept, np.ndarray) and is_supported(loss, kept, readings)
         self._kernel = Kernel(cast("NDArray[np.float32]", kept), loss, self._own) if compiled else None
 
     def _tasks(self) -> Iterator[slice]:
@@ -79,7 +79,7 @@ class HeldSums:
         most = CHUNK
         while most * self.width < _TASK:
             most *= 2
-        return windows(self._rows, self._own.start, self._own.stop, most)
+        return row_windows(self._rows, self._own.start, self._own.stop, most)
 
     def _pieces(self, part: slice, dtype: str) -> Iterator[tuple[Any, NDArray[Any]]]:
         """Rows in this dtype and their labels, a cacheful at a time (chunks, or an equal part of one); each is gone when the next is asked for."""
@@ -118,8 +118,8 @@ class HeldSums:
                 begun = (begun + len(labels)) % CHUNK
             return self._of_features(sums)
 
-        parts = chain.from_iterable(side_by_side(add, self._tasks(), self._numbers))
-        return self._group.total(in_a_tree(parts, weights.shape))
+        parts = chain.from_iterable(run_parallel(add, self._tasks(), self._numbers))
+        return self._group.total(sum_pairwise(parts, weights.shape))
 
     def _of_entries(self, turned: NDArray[Any]) -> NDArray[Any]:
         """What a row's entries are multiplied with, of weights (features, outputs)."""
@@ -209,7 +209,7 @@ class RowsElsewhere(ABC):
 CurrentRecords = Records | RowsElsewhere
 
 
-def rows_here(records: CurrentRecords) -> Records:
+def local_rows(records: CurrentRecords) -> Records:
     """The table, for what needs its rows and not only their sums.
 
     Raises:
@@ -284,17 +284,17 @@ _MOST = 1 << 27  # values held: a GiB
 _KEPT = 1 << 24  # values of a table whose parts are kept in float64 too: 128 MiB
 
 
-def read_sparsely(records: Records) -> Records:
+def to_sparse_records(records: Records) -> Records:
     """The table as sparse rows in memory for as long as a run needs them, where its rows are an array that is mostly zeros; else as it is."""
     if records.sparse is not None or records.width < _WIDE:
         return records
     rows, filled = records.features, 0
-    for part in windows(rows, 0, records.slots, CHUNK):  # of all rows: a sample would show which slots hold them
+    for part in row_windows(rows, 0, records.slots, CHUNK):  # of all rows: a sample would show which slots hold them
         filled += int(np.count_nonzero(rows[part]))
         if filled > min(rows.size / _MOSTLY, _MOST):
             return records
     data, columns, lengths = list[NDArray[Any]](), list[NDArray[Any]](), [np.zeros(1, np.int64)]
-    for part in windows(rows, 0, records.slots, CHUNK):
+    for part in row_windows(rows, 0, records.slots, CHUNK):
         block = np.ascontiguousarray(rows[part])
         places = np.flatnonzero(block.view(np.uint32).reshape(-1) != 0)  # whole numbers are compared faster
         data.append(block.reshape(-1)[places])
@@ -311,7 +311,7 @@ def numbers_of(records: CurrentRecords) -> int:
     return records.slots * records.width if thin is None else thin.filled
 
 
-class BothWays:
+class TransposableRows:
     """Some rows, and the same turned, each chunk of them with columns of its own, so that one product makes the sums of all chunks."""
 
     def __init__(self, rows: Any, chunk: int) -> None:
@@ -341,10 +341,10 @@ class SparseSums(HeldSums):
     _rows: Any
 
     def __init__(self, rows: SparseRows, labels: NDArray[np.float64], loss: Loss) -> None:
-        self._nested, self._whole = nested(rows), rows
+        self._nested, self._whole = nest_rows(rows), rows
         kept: Any = rows if self._nested is None else self._nested.rows
         super().__init__(kept, labels, loss)
-        self._numbers, self._parts = kept.filled, dict[tuple[int, int, str], BothWays]()
+        self._numbers, self._parts = kept.filled, dict[tuple[int, int, str], TransposableRows]()
 
     def _tasks(self) -> Iterator[slice]:
         most = SPAN
@@ -359,11 +359,11 @@ class SparseSums(HeldSums):
         for start in range(part.start, part.stop, most):
             yield self._part(start, min(start + most, part.stop), dtype), labels[start : start + most]
 
-    def _part(self, start: int, stop: int, dtype: str) -> BothWays:
+    def _part(self, start: int, stop: int, dtype: str) -> TransposableRows:
         """Kept, of a large table in float32 alone: to make one costs as much as many products with it."""
         place = start, stop, dtype
         if (made := self._parts.get(place)) is None:
-            made = BothWays(self._rows.part(start, stop, dtype), CHUNK if dtype == "float64" else stop - start)
+            made = TransposableRows(self._rows.part(start, stop, dtype), CHUNK if dtype == "float64" else stop - start)
             if dtype == "float32" or self._numbers <= _KEPT:
                 self._parts[place] = made
         return made
@@ -459,7 +459,7 @@ def _squares(rows: NDArray[np.float32] | SparseRows, own: range) -> Iterator[tup
         return
     most = max(_LEAST, min(CHUNK, _CACHED // rows.shape[1], len(own)))
     buffer = np.empty((most, rows.shape[1]))
-    for part in windows(rows, own.start, own.stop, most):
+    for part in row_windows(rows, own.start, own.stop, most):
         squares = buffer[: part.stop - part.start]
         np.copyto(squares, rows[part])
         yield part, np.square(squares, out=squares)

@@ -23,19 +23,26 @@ from ..errors import (
     NothingPromised,
     NotLearned,
     ReleaseWithheld,
-    count,
+    check_count,
 )
 from ..features.maps import PublicMap, Shapes
 from ..losses.base import Loss
 from ..methods import Method
 from ..methods.base import AUTO
 from ..methods.plan import Plan
-from ..planner import advise, advised_plan, make_plan
+from ..planner import advise, make_advised_plan, make_plan
 from ..planner.advise import Advice
-from ..planner.usual import capped, usual_budget, usual_slots, usual_total
+from ..planner.defaults import default_budget, default_slots, default_total, with_total
 from ..privacy.budget import Budget
 from ..records import Id, Records
-from .refusals import NO_PARTIAL_FIT, Copies, check_preprocessing, refuse, warn_clipped, warn_of_several_fits
+from .checks import (
+    NO_PARTIAL_FIT,
+    Copies,
+    check_preprocessing,
+    reject_fit_arguments,
+    warn_clipped,
+    warn_of_several_fits,
+)
 from .rows import (
     RowScaling,
     TableRows,
@@ -161,7 +168,7 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
                 0, 1, 2, … subjects: the person each record belongs to.
             unsupported: `sample_weight` and its like are refused, with the reason.
         """
-        refuse(type(self).__name__, unsupported)
+        reject_fit_arguments(type(self).__name__, unsupported)
         warn_of_several_fits(self)
         ids = ids_of(X, y, ids, subjects)
         self._rows_named = ids is not None
@@ -220,7 +227,7 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
     def _read_by(self, rows: TableRows) -> None:
         self._raw, schema = rows, rows.schema
         self._feature_map, self._target_norm = schema.feature_map, schema.target_norm
-        self._scaling = _taken_as_they_are(schema.features)
+        self._scaling = _use_rows_as_given(schema.features)
 
     def _advice_for_curves(self, named: dict[str, dict[str, Any]], slots: int) -> Advice | None:
         """Where it is to take them; rows are then read so."""
@@ -233,7 +240,7 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
         return None
 
     def _slots(self, rows: int) -> int:
-        return usual_slots(rows) if self.slots is None else count("slots", self.slots)
+        return default_slots(rows) if self.slots is None else check_count("slots", self.slots)
 
     def _features(self, X: Any) -> Any:
         """Raw rows as `_scaling` takes them."""
@@ -269,7 +276,7 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
         """By this advice, where there is one already."""
         if self.method == AUTO:
             self.advice_ = self._advice(slots) if advice is None else advice
-            plan, doubt = advised_plan(self.advice_, self.total), self.advice_.doubt
+            plan, doubt = make_advised_plan(self.advice_, self.total), self.advice_.doubt
         else:
             plan = self._named(slots)
             doubt = plan.worth()
@@ -297,7 +304,7 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
         facts["model_norm"] = self.model_norm
         if self.model_norm is None and self.regularization is None and not hasattr(self, "classes_"):
             facts["model_norm"] = self._target_norm
-        budget = usual_budget(slots) if self.budget is None else self.budget
+        budget = default_budget(slots) if self.budget is None else self.budget
         return advise(**facts, regularization=self.regularization, budget=budget, proof=self.proof)
 
     def _named(self, slots: int) -> Plan:
@@ -310,7 +317,7 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
             ridge=self.ridge or "given",
             model_norm=self.model_norm,
         )
-        return capped(plan, usual_total(plan) if isinstance(self.total, str) else self.total)
+        return with_total(plan, default_total(plan) if isinstance(self.total, str) else self.total)
 
     @property
     def ids_(self) -> list[Id]:
@@ -524,6 +531,6 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
         return self
 
 
-def _taken_as_they_are(columns: int) -> RowScaling:
+def _use_rows_as_given(columns: int) -> RowScaling:
     """Rows that public facts have brought to norm at most 1 already, a constant column included."""
     return RowScaling(np.full(columns, -1.0), np.ones(columns), 1.0, False)

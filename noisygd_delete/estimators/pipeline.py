@@ -57,7 +57,7 @@ class RecordWisePipeline(Pipeline):  # type: ignore[misc]
         for name, (row, label) in replacements.items():
             table = table_of_one(name, row)
             coded[name] = (
-                _dense(self[:-1].transform(self._named(table if hasattr(table, "shape") else np.asarray(table))))[0],
+                _to_dense(self[:-1].transform(self._named(table if hasattr(table, "shape") else np.asarray(table))))[0],
                 label,
             )
         release: Release = self[-1].replace(coded)
@@ -95,20 +95,20 @@ class RecordWisePipeline(Pipeline):  # type: ignore[misc]
         return release
 
 
-def _dense(rows: Any) -> Any:
+def _to_dense(rows: Any) -> Any:
     return rows.toarray() if hasattr(rows, "toarray") else np.asarray(rows)
 
 
-def mapped(map: PublicMap, estimator: DeletionEstimator) -> RecordWisePipeline:
+def make_mapped_pipeline(map: PublicMap, estimator: DeletionEstimator) -> RecordWisePipeline:
     """`estimator` on the map's rows, as one pipeline that fits, predicts, deletes, replaces and inserts on raw records.
 
     The estimator's feature_bounds, row_norm and fit_intercept are set to take the rows as they are: the map has brought them to
     norm 1 with their constant column. The plan carries the map's digest.
     """
-    return _before("map", MappedRows(map), estimator)
+    return _make_pipeline("map", MappedRows(map), estimator)
 
 
-def _before(name: str, rows: MappedRows, estimator: DeletionEstimator) -> RecordWisePipeline:
+def _make_pipeline(name: str, rows: MappedRows, estimator: DeletionEstimator) -> RecordWisePipeline:
     if not isinstance(estimator, DeletionEstimator):
         raise InvalidParameter(
             f"a {type(estimator).__name__} erases nothing; give a NoisyGDClassifier or a NoisyGDRegressor"
@@ -125,4 +125,4 @@ def for_table(
     Args:
         columns, kind: as `TableRows` takes them.
     """
-    return _before("rows", TableRows(columns, kind), estimator)
+    return _make_pipeline("rows", TableRows(columns, kind), estimator)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from ..errors import InvalidParameter, InvalidRecords, UnreadableRows, choice, positive
+from ..errors import InvalidParameter, InvalidRecords, UnreadableRows, check_choice, check_positive
 from ..features.maps import Additive, PublicMap, Shapes
 from ..features.maps.shapes import score_unit
 from ..features.schema import Schema, Table
@@ -81,7 +81,7 @@ class RowScaling:
 
     def __post_init__(self) -> None:
         if self.row_norm not in ("unit", "bounds"):
-            positive("row_norm ('unit', 'bounds' or a number)", self.row_norm)
+            check_positive("row_norm ('unit', 'bounds' or a number)", self.row_norm)
 
     @property
     def radius(self) -> float:
@@ -215,7 +215,7 @@ class TableRows(MappedRows):
     def schema(self) -> Schema:
         fields: dict[str, Any] = {"label": {"column": "(label)", "classes": ["no", "yes"]}, "columns": self.columns}
         schema = Schema.from_dict({**fields, "rows": "unit", "intercept": True, "confirmed": True}, "columns")
-        curves = choice("kind", self.kind, ("additive", "columns")) == "additive"
+        curves = check_choice("kind", self.kind, ("additive", "columns")) == "additive"
         return schema.additive(levels=self.levels) if curves else schema
 
     @property
@@ -407,7 +407,7 @@ def _are_positions(index: list[Any]) -> bool:
 _CELLS = 1 << 20  # numbers of a dense block: 8 MiB
 
 
-def blocks(features: Any) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+def row_blocks(features: Any) -> Iterator[tuple[slice, NDArray[np.float64]]]:
     """Dense blocks of raw rows (an array, or sparse in CSR), each with its place."""
     rows, columns = features.shape
     most = max(1, _CELLS // max(1, columns))
@@ -423,7 +423,7 @@ def count_clipped(features: Any, scaling: RowScaling) -> NDArray[np.int64]:
         beyond = np.abs(features.data) > scaling.high[features.indices]
         return np.bincount(features.indices[beyond], minlength=features.shape[1])
     counts = np.zeros(features.shape[1], np.int64)
-    for _, block in blocks(features):
+    for _, block in row_blocks(features):
         counts += ((block < scaling.low) | (block > scaling.high)).sum(axis=0)
     return counts
 
@@ -446,7 +446,7 @@ def scaled_table(features: Any, scaling: RowScaling, slots: int) -> Any:
             "they stay sparse"
         ) from error
     table = np.empty((features.shape[0], scaling.columns), np.float32)
-    for part, block in blocks(features):
+    for part, block in row_blocks(features):
         table[part] = scaling.rows(block)
     return table
 
@@ -455,7 +455,7 @@ def per_row(features: Any, scaling: RowScaling, of: Callable[[Any], NDArray[np.f
     """What `of` says of the scaled rows: all at once where they stay sparse, else a block at a time."""
     if stays_sparse(features, scaling):
         return of(scaling.sparse_rows(features))
-    return np.concatenate([of(scaling.rows(block)) for _, block in blocks(features)])
+    return np.concatenate([of(scaling.rows(block)) for _, block in row_blocks(features)])
 
 
 def stays_sparse(features: Any, scaling: RowScaling) -> bool:

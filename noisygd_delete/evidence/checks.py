@@ -48,7 +48,7 @@ class Verification:
         return "\n".join([*lines, "the certificate holds" if self.passed else "the certificate does NOT hold"])
 
 
-def brief(error: BaseException) -> str:
+def shorten_error(error: BaseException) -> str:
     """An error in at most a few lines, without characters that would take over a terminal."""
     said = str(error) or type(error).__name__
     said = "".join(letter if letter.isprintable() else "?" for letter in said[:_LONGEST])
@@ -81,7 +81,7 @@ def with_whole_numbers(document: Any) -> Any:
     return document
 
 
-def difference(stated: Any, again: Any, path: str = "") -> str | None:
+def first_difference(stated: Any, again: Any, path: str = "") -> str | None:
     """Path of the first place where two JSON values differ in kind or content.
 
     Where a fraction is due, 1 is 1.0: most languages write it so.
@@ -89,8 +89,8 @@ def difference(stated: Any, again: Any, path: str = "") -> str | None:
     if isinstance(stated, Mapping) and isinstance(again, Mapping):
         for name in [*again, *(name for name in stated if name not in again)]:
             if name not in stated or name not in again:
-                return brief(ValueError(f"{path}{name}"))
-            found = difference(stated[name], again[name], f"{path}{name}.")
+                return shorten_error(ValueError(f"{path}{name}"))
+            found = first_difference(stated[name], again[name], f"{path}{name}.")
             if found:
                 return found
         return None
@@ -98,7 +98,7 @@ def difference(stated: Any, again: Any, path: str = "") -> str | None:
         if len(stated) != len(again):
             return path.rstrip(".")
         pairs = enumerate(zip(stated, again, strict=True), start=1)
-        return next((found for i, (a, b) in pairs if (found := difference(a, b, f"{path}{i}."))), None)
+        return next((found for i, (a, b) in pairs if (found := first_difference(a, b, f"{path}{i}."))), None)
     if type(stated) is int and isinstance(again, float) and abs(stated) < _LARGEST and float(stated) == stated:
         stated = float(stated)
     same = type(stated) is type(again) and repr(stated) == repr(again)  # −0.0 is another number than 0.0 to a reader

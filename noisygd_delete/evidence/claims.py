@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InvalidParameter
-from ..privacy.sentences import brief, catalogue, fill, shown, without_quotes
-from ..register.case import day
+from ..privacy.sentences import fill_entry, format_bound, format_number, load_catalogue, without_quotes
+from ..register.case import parse_day
 
 CATALOGUE = 1  # number of the newest catalogue of claims, which new certificates name
 
@@ -208,7 +208,7 @@ KEYS: dict[str, Claimable] = {
 }
 
 
-def sentence(claim: Claim, language: str = "en") -> str:
+def claim_sentence(claim: Claim, language: str = "en") -> str:
     """A claim in words, its figures and its conditions filled in.
 
     Raises:
@@ -217,38 +217,38 @@ def sentence(claim: Claim, language: str = "en") -> str:
     key = KEYS.get(claim.key)
     if key is None or set(claim.values) != set(key.values):
         raise InvalidParameter(f"{claim.key[:60]!r} with these values is no claim that this version knows")
-    words = catalogue(language)
-    filled = {name: _written(value, key.values[name], words) for name, value in claim.values.items()}
+    words = load_catalogue(language)
+    filled = {name: _format_value(value, key.values[name], words) for name, value in claim.values.items()}
     if claim.conditions:
         filled["if"] = conditions_in_words(claim, language)
-    return fill(words["claims"][claim.key], claim.values, filled)
+    return fill_entry(words["claims"][claim.key], claim.values, filled)
 
 
 def conditions_in_words(claim: Claim, language: str = "en") -> str:
     """What a claim holds under, in words that go after "if"."""
-    words = catalogue(language)
-    return str(words["and"].join(fill(words["claims"][name], {}, {}) for name in claim.conditions))
+    words = load_catalogue(language)
+    return str(words["and"].join(fill_entry(words["claims"][name], {}, {}) for name in claim.conditions))
 
 
-def terms(claim: Claim, language: str = "en") -> str:
+def claim_terms(claim: Claim, language: str = "en") -> str:
     """A figure in the terms of the field; a measure that says nothing is left out."""
-    words, units = catalogue(language), KEYS[claim.key].values
+    words, units = load_catalogue(language), KEYS[claim.key].values
     named = {"figure": words["words"].get(claim.key, claim.key)}
-    filled = named | {name: _written(value, units[name], words) for name, value in claim.values.items()}
+    filled = named | {name: _format_value(value, units[name], words) for name, value in claim.values.items()}
     said = [words["terms"], *([words["renyi"]] if claim.values["renyi"] is not None else [])]
-    return " ".join(fill(one, {}, filled) for one in said)
+    return " ".join(fill_entry(one, {}, filled) for one in said)
 
 
-def _written(value: Any, unit: str, words: Mapping[str, Any]) -> str:
+def _format_value(value: Any, unit: str, words: Mapping[str, Any]) -> str:
     """A value as people of this language write it; bounds rounded up."""
     if unit == "bound":
-        return shown(value).replace(".", words["decimal"])
+        return format_bound(value).replace(".", words["decimal"])
     if unit == "number":
-        return brief(value, 12).replace(".", words["decimal"])
+        return format_number(value, 12).replace(".", words["decimal"])
     if unit == "day":
-        when = day("day", value)
+        when = parse_day("day", value)
         named = {"day": str(when.day), "month": words["months"][when.month - 1], "year": str(when.year)}
-        return fill(words["day"], {}, named)
+        return fill_entry(words["day"], {}, named)
     if unit == "list":
         return ", ".join(without_quotes(one) for one in value)
     if unit == "text":

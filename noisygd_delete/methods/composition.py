@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..bounds import theorem_5_1, theorem_5_2
-from ..errors import InvalidParameter, choice, count, positive
+from ..errors import InvalidParameter, check_choice, check_count, check_positive
 from ..privacy.guarantee import NON_ADAPTIVE, Worlds
 from .base import Cost, NoisySteps
-from .plan import Method, Numbers, Plan
-from .problem import Costliest, Problem, Promise
+from .plan import Calibration, Method, Plan
+from .problem import PlannedGuarantees, Problem, WorstCaseRun
 
 FRESH_LEARN = ("demand", "automatic")
 
@@ -65,12 +65,12 @@ class Composition(Method):
     def __post_init__(self) -> None:
         for name in ("learn_steps", "delete_steps"):
             if getattr(self, name) is not None:
-                count(name, getattr(self, name))
-        count("requests_per_learn", self.requests_per_learn)
-        choice("fresh_learn", self.fresh_learn, FRESH_LEARN)
+                check_count(name, getattr(self, name))
+        check_count("requests_per_learn", self.requests_per_learn)
+        check_choice("fresh_learn", self.fresh_learn, FRESH_LEARN)
         for name in ("step_size", "noise_variance"):
             if getattr(self, name) is not None:
-                positive(name, getattr(self, name))
+                check_positive(name, getattr(self, name))
 
     def plan(self, problem: Problem) -> Plan:
         if problem.loss.constants.convex:
@@ -118,7 +118,7 @@ class Composition(Method):
         stationary = theorem_5_1.init_variance(
             noise_variance=noise_variance, regularization=problem.regularization, step_size=eta
         )
-        numbers = Numbers(
+        numbers = Calibration(
             step_size=eta,
             noise_variance=noise_variance,
             init_variance=getattr(problem.loss, "init_variance", stationary),
@@ -128,7 +128,7 @@ class Composition(Method):
         )
         return self.assemble(problem, numbers)
 
-    def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
+    def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
         """Whichever release it is, and whatever was observed before: every step since the last fresh learn, up to the horizon."""
         horizon = (
             math.inf if numbers.horizon is None else numbers.horizon
@@ -137,9 +137,9 @@ class Composition(Method):
         if problem.releases > 1:
             requested = (problem.releases - 1) * numbers.delete_steps
             longest = min(longest, max(numbers.learn_steps, numbers.delete_steps) + requested)
-        promise = Promise(
-            dp=Costliest(longest, assuming=_CONDITION),
-            deletion=Costliest(horizon, assuming=_CONDITION),
+        promise = PlannedGuarantees(
+            dp=WorstCaseRun(longest, assuming=_CONDITION),
+            deletion=WorstCaseRun(horizon, assuming=_CONDITION),
             relearns=self.fresh_learn == "automatic",
         )
         run = CompositionRun(**problem.run(step_size=numbers.step_size, noise_variance=numbers.noise_variance))

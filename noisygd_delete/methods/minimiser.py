@@ -9,17 +9,17 @@ from typing import Any, ClassVar
 
 from ..bounds import shifted_interpolation
 from ..bounds.arithmetic import ROOM, first_whole, gradient_error, least_whole
-from ..errors import AssumptionViolated, InvalidParameter, choice, count, non_negative, positive
+from ..errors import AssumptionViolated, InvalidParameter, check_choice, check_count, check_positive, non_negative
 from ..privacy.guarantee import Guarantee, Worlds
 from . import problem as procedure
 from .base import Condition, Cost
 from .exact_steps import ExactSteps, GridMethod
+from .explanations import condition_number
 from .forecast import Prospects, forecast_excess_risk, steps_deviation
-from .plan import Numbers, Plan
+from .noisy_steps import calibrate_noise
+from .plan import Calibration, Plan
 from .problem import SOLVERS, Problem, forecast_passes, solver_passes
-from .resuming import calibrate
 from .sharp import SharpRun, contracting_step_size
-from .words import condition_number
 
 _SHARE = 0.01  # of one record's influence: what the solver's tolerance may add to it
 _ROUNDING_ROOM = 10  # γ is at least this many times the rounding of a measured gradient
@@ -115,12 +115,12 @@ class Minimiser(GridMethod):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        choice("solver", self.solver, SOLVERS)
+        check_choice("solver", self.solver, SOLVERS)
         if self.diffusion_steps is not None:
-            count("diffusion_steps", self.diffusion_steps)
+            check_count("diffusion_steps", self.diffusion_steps)
         for name in ("gradient_tolerance", "step_size", "noise_variance"):
             if getattr(self, name) is not None:
-                positive(name, getattr(self, name))
+                check_positive(name, getattr(self, name))
 
     def in_any_order(self) -> Minimiser:
         """γ is chosen anew, as it may show in a deleted record's figure."""
@@ -151,7 +151,7 @@ class Minimiser(GridMethod):
         budget_dp = problem.budget.dp_gdp() if self.exact else problem.dp_gdp()
 
         def complete(noise_variance: float) -> Plan:
-            numbers = Numbers(
+            numbers = Calibration(
                 step_size=eta,
                 noise_variance=noise_variance,
                 learn_steps=steps,
@@ -174,7 +174,7 @@ class Minimiser(GridMethod):
             **chain,
         )
         single *= 1 + 1e-14  # rounding, to the safe side
-        return calibrate(problem, single, self.noise_variance, complete, affordable, closed=not self.exact)
+        return calibrate_noise(problem, single, self.noise_variance, complete, affordable, closed=not self.exact)
 
     def check_plan(self, plan: Plan) -> None:
         super().check_plan(plan)
@@ -185,14 +185,14 @@ class Minimiser(GridMethod):
                 f"is below {least:g}, the rounding of a gradient in float64", gradient_tolerance=plan.gradient_tolerance
             )
 
-    def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
+    def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
         """Every release is a fresh publication of K steps."""
         own: dict[str, Any] = {"gradient_tolerance": numbers.gradient_tolerance, "warm": self.solver == "warm"}
         run = MinimiserRun(**self.run_facts(problem, numbers), **own)
-        start = procedure.Solved(numbers.gradient_tolerance, self.solver)
-        promise = procedure.Promise(
-            dp=procedure.Costliest(max(numbers.learn_steps, numbers.delete_steps)),
-            deletion=procedure.Costliest(steps_without=numbers.delete_steps),
+        start = procedure.Minimizer(numbers.gradient_tolerance, self.solver)
+        promise = procedure.PlannedGuarantees(
+            dp=procedure.WorstCaseRun(max(numbers.learn_steps, numbers.delete_steps)),
+            deletion=procedure.WorstCaseRun(steps_without=numbers.delete_steps),
         )
         return Plan.of(problem, run, numbers, learning=start, serving=start, promise=promise, exactness=run.exactness)
 
@@ -330,7 +330,7 @@ def diffusion_steps(problem: Problem, step_size: float) -> int:
     return first_whole(lambda steps: risk(steps) <= enough, 0, most)
 
 
-def diffused_towards(plan: Plan, target: float) -> Plan:
+def with_diffusion_for(plan: Plan, target: float) -> Plan:
     """The fewest diffusion steps (to 5 %) whose forecast meets the target, if any do; else the plan as it is, as one of another method."""
     asked = plan.method
     if not isinstance(asked, Minimiser):

@@ -10,26 +10,26 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from ..bounds.arithmetic import best_order
 from ..bounds.renyi import renyi_epsilon
-from ..errors import InvalidParameter, NoisyGDDeleteError, count
+from ..errors import InvalidParameter, NoisyGDDeleteError, check_count
 from ..losses.base import Loss
 from ..privacy.budget import Budget, Measures, Total
 from ..privacy.guarantee import Guarantee
-from ..privacy.sentences import brief
+from ..privacy.sentences import format_number
 from .base import PROOFS, Mechanism
 from .problem import (
-    Carried,
-    Costliest,
+    CarriedSums,
     Exactness,
-    Fitted,
-    MethodAsked,
-    Prior,
+    InitialLaw,
+    MethodRef,
+    Minimizer,
+    NoisyLeastSquares,
+    PlannedGuarantees,
     Problem,
     Procedure,
-    Promise,
     Published,
     Sampling,
-    Solved,
     Start,
+    WorstCaseRun,
 )
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _LARGER = (3, 10, 30, 100)  # times λ, tried in this order
 
 
 @dataclass(frozen=True)
-class Method(MethodAsked):
+class Method(MethodRef):
     """A way of learning and deleting, with its options, validated when it is made, and its proof: it calibrates a `Plan`."""
 
     name: ClassVar[str]
@@ -62,7 +62,7 @@ class Method(MethodAsked):
         """
 
     @abstractmethod
-    def assemble(self, problem: Problem, numbers: Numbers) -> Plan:
+    def assemble(self, problem: Problem, numbers: Calibration) -> Plan:
         """What the numbers mean: the facts of a run, what is run, and what is promised. Numbers of other methods have no place in it."""
 
     def in_any_order(self) -> Self:
@@ -100,7 +100,7 @@ class Method(MethodAsked):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Numbers:
+class Calibration:
     """What a method calibrates, and all that a file keeps of a plan beside its problem; what a method has no use for is 0.
 
     step_size                  η
@@ -136,7 +136,7 @@ class Numbers:
 
     def __post_init__(self) -> None:
         for name in ("learn_steps", "delete_steps_for_deletion", "delete_steps_for_utility", "kept"):
-            count(name, getattr(self, name), minimum=0)
+            check_count(name, getattr(self, name), minimum=0)
 
     @property
     def delete_steps(self) -> int:
@@ -162,7 +162,7 @@ class Plan:
     mechanism: Mechanism
     learning: Procedure
     serving: Procedure
-    promise: Promise
+    promise: PlannedGuarantees
     stages: tuple[Plan, ...] = ()
     kept: int = 0
     staged: Loss | None = None
@@ -176,11 +176,11 @@ class Plan:
         cls,
         problem: Problem,
         mechanism: Mechanism,
-        numbers: Numbers,
+        numbers: Calibration,
         *,
         learning: Start | None = None,
         serving: Start | None = None,
-        promise: Promise | None = None,
+        promise: PlannedGuarantees | None = None,
         exactness: Exactness | None = None,
         sampling: Sampling | None = None,
         staged: Loss | None = None,
@@ -197,13 +197,13 @@ class Plan:
         shape = problem.noise_shape if numbers.linear_term else None
 
         def run(start: Start, number: int, passes: int) -> Procedure:
-            own: dict[str, Any] = {**steps, **({**noise, "shape": shape} if isinstance(start, Solved) else {})}
-            taken = 0 if isinstance(start, Fitted) else number
+            own: dict[str, Any] = {**steps, **({**noise, "shape": shape} if isinstance(start, Minimizer) else {})}
+            taken = 0 if isinstance(start, NoisyLeastSquares) else number
             return Procedure(start, taken, solver_passes=passes, exactness=exactness, sampling=sampling, **own)
 
-        begin = Prior(numbers.init_variance) if learning is None else learning
+        begin = InitialLaw(numbers.init_variance) if learning is None else learning
         if promise is None:
-            promise = Promise(deletion=Costliest(steps_without=mechanism.exposure(numbers.delete_steps)))
+            promise = PlannedGuarantees(deletion=WorstCaseRun(steps_without=mechanism.exposure(numbers.delete_steps)))
         return cls(
             problem,
             mechanism,
@@ -221,9 +221,9 @@ class Plan:
         )
 
     @property
-    def numbers(self) -> Numbers:
+    def numbers(self) -> Calibration:
         """What it is stored as."""
-        return Numbers(**{name: getattr(self, name) for name in _NUMBERS})
+        return Calibration(**{name: getattr(self, name) for name in _NUMBERS})
 
     def changed(self, **changes: Any) -> Plan:
         """The plan with other numbers, or another problem: facts, what is run and what is promised follow."""
@@ -249,7 +249,7 @@ class Plan:
     @property
     def init_variance(self) -> float:
         """Variance per coordinate of the initial law ρ; 0 where a learn does not begin at one."""
-        return self.learning.start.variance if isinstance(self.learning.start, Prior) else 0.0
+        return self.learning.start.variance if isinstance(self.learning.start, InitialLaw) else 0.0
 
     @property
     def learn_steps(self) -> int:
@@ -272,7 +272,7 @@ class Plan:
     @property
     def gradient_tolerance(self) -> float:
         """γ of the solver; 0 where nothing is solved."""
-        return self.learning.start.tolerance if isinstance(self.learning.start, Solved) else 0.0
+        return self.learning.start.tolerance if isinstance(self.learning.start, Minimizer) else 0.0
 
     @property
     def learn_solver_passes(self) -> int:
@@ -380,7 +380,7 @@ class Plan:
     def coding(self) -> Coding | None:
         """What rows are counted by, where they are; a table may hold the codes in their place."""
         start = self.learning.start
-        if not isinstance(start, Carried) or start.map is None:
+        if not isinstance(start, CarriedSums) or start.map is None:
             return None
         from ..features.maps.catalogue import coding_of
 
@@ -410,7 +410,7 @@ class Plan:
             )
         return self._of_costliest("deletion", self.problem.deletion_notion, self.promise.deletion)
 
-    def _of_costliest(self, about: str, worlds: str, longest: Costliest) -> Guarantee:
+    def _of_costliest(self, about: str, worlds: str, longest: WorstCaseRun) -> Guarantee:
         steps: dict[str, Any] = {"steps_with": longest.steps_with, "steps_without": longest.steps_without}
         return self.mechanism.interval(about, worlds, **steps).assuming(longest.assuming)
 
@@ -442,7 +442,7 @@ class Plan:
 
         Holds under adaptive requests by others: given what was observed, both worlds restart from the same point.
         """
-        return self._shown("deletion", count("models", models), gone=True).assuming("every release is observed")
+        return self._shown("deletion", check_count("models", models), gone=True).assuming("every release is observed")
 
     @property
     def allowed(self) -> Guarantee:
@@ -455,7 +455,7 @@ class Plan:
         # figures of exact plans include their roundings: no slack is kept back for them
         gaussian = self.problem.dp_gdp if nothing.slack else budget.dp_gdp
         if self.promise.counted_on is not None:
-            from .amounts import Amounts  # what most plans never meet
+            from .budget_split import Amounts  # what most plans never meet
 
             sampling = self.promise.counted_on
             amounts = Amounts.at_orders(self.problem, sampling.rate, sampling.draws)
@@ -520,25 +520,34 @@ class Plan:
 
     def explain(self) -> str:
         """In words and numbers: what drives the noise and the steps, and what is promised. `planner.explain` also has rivals."""
-        from . import words
+        from . import explanations
 
-        ridge = words.ridge(self.problem, lambda: self.outlook.forecast)
-        said = words.heading(self.problem), ridge, words.clipping(self.loss), *self.method.words(self)
-        return "\n\n".join(filter(None, (*said, words.rounding(self.serving.exactness), *self._promised())))
+        ridge = explanations.explain_ridge(self.problem, lambda: self.outlook.forecast)
+        said = (
+            explanations.plan_heading(self.problem),
+            ridge,
+            explanations.explain_clipping(self.loss),
+            *self.method.words(self),
+        )
+        return "\n\n".join(
+            filter(None, (*said, explanations.explain_rounding(self.serving.exactness), *self._promised()))
+        )
 
     def in_short(self) -> str:
         """Loss, sizes, method, budget, cost and promise, in a few lines."""
-        from . import words
+        from . import explanations
 
         learn, delete = (round(number / self.records) for number in self.gradient_evaluations.values())
-        said = words.heading(self.problem), words.passes(learn, delete), *self._promised()
+        said = explanations.plan_heading(self.problem), explanations.explain_passes(learn, delete), *self._promised()
         return "\n".join(filter(None, said))
 
     def _promised(self) -> tuple[str, ...]:
-        from . import words
+        from . import explanations
 
-        waiting = "" if self.stages else words.waiting(self.problem, self.learning)
-        promise = words.promise(self.budget, self.deletion, self.deletion_observed(), self.mechanism.slack)
+        waiting = "" if self.stages else explanations.explain_waiting(self.problem, self.learning)
+        promise = explanations.explain_promise(
+            self.budget, self.deletion, self.deletion_observed(), self.mechanism.slack
+        )
         return waiting, self.worth(), promise
 
     def worth(self) -> str:
@@ -547,14 +556,14 @@ class Plan:
 
         One sentence for every method and every door: plans, commands, estimators, papers.
         """
-        from . import words
+        from . import explanations
 
         larger = () if self.mechanism.fading else (self._larger(factor) for factor in _LARGER)
-        return words.worth(self.loss, self.excess_risk, filter(None, larger))
+        return explanations.explain_worth(self.loss, self.excess_risk, filter(None, larger))
 
     def _larger(self, factor: float) -> tuple[float, float] | None:
         """λ times the factor, and the bound of the plan of the same method for it; None where there is none."""
-        method = without(self.method, "step_size", "noise_variance", "gradient_tolerance", "diffusion_steps")
+        method = without_options(self.method, "step_size", "noise_variance", "gradient_tolerance", "diffusion_steps")
         regularization = self.regularization * factor
         try:
             return regularization, method.plan(
@@ -600,7 +609,7 @@ class Plan:
     def __repr__(self) -> str:
         steps = f"{self.learn_steps} and {self.delete_steps} steps"
         return (
-            f"Plan({self.loss.name}, n={self.records}, d={self.dimension}, λ={brief(self.regularization)}, method={self.method.name!r}, {steps}, "
+            f"Plan({self.loss.name}, n={self.records}, d={self.dimension}, λ={format_number(self.regularization)}, method={self.method.name!r}, {steps}, "
             f"{self.budget.describe()})"
         )
 
@@ -611,7 +620,7 @@ class Plan:
         return {"problem": self.problem.to_dict(), **numbers, **inner}
 
 
-_NUMBERS = tuple(field.name for field in fields(Numbers))
+_NUMBERS = tuple(field.name for field in fields(Calibration))
 
 
 def method_of(problem: Problem) -> Method:
@@ -620,7 +629,7 @@ def method_of(problem: Problem) -> Method:
     return problem.method
 
 
-def without(method: Method, *options: str) -> Method:
+def without_options(method: Method, *options: str) -> Method:
     """The same method with these options (where it has them) left to the planner."""
     kept = {option.name: getattr(method, option.name) for option in fields(method) if option.name not in options}
     return type(method)(**kept)

@@ -21,8 +21,17 @@ from ..bounds import adaptive, arithmetic, gaussian, renyi
 from ..bounds import objective_perturbation as bounds
 from ..bounds.arithmetic import UNIT, sum_up
 from ..bounds.renyi import curve_epsilon, curve_least, curve_log_delta
-from ..errors import InvalidParameter, Word, bound, choice, count, non_negative, probability, renyi_order
-from .sentences import shown
+from ..errors import (
+    InvalidParameter,
+    Word,
+    check_bound,
+    check_choice,
+    check_count,
+    check_probability,
+    non_negative,
+    renyi_order,
+)
+from .sentences import format_bound
 
 # --- curve ---
 #
@@ -73,14 +82,14 @@ class Curve:
     gdp_squared: float | None = None
 
     def __post_init__(self) -> None:
-        bound("rate", self.rate)
-        choice("form", self.form, FORMS)
+        check_bound("rate", self.rate)
+        check_choice("form", self.form, FORMS)
         non_negative("ratio", self.ratio)
         non_negative("below", self.below)
-        count("rows", self.rows)
-        count("blocks", self.blocks)
+        check_count("rows", self.rows)
+        check_count("blocks", self.blocks)
         if self.gdp_squared is not None:
-            bound("gdp_squared", self.gdp_squared)
+            check_bound("gdp_squared", self.gdp_squared)
         weakly = self.form == WEAKLY_CONVEX
         if (self.below > 0 and not weakly) or (weakly and self.rows > 1):
             raise InvalidParameter(
@@ -106,7 +115,7 @@ class Curve:
         return tilted if self.gdp_squared is None else min(tilted, order * self.gdp_squared / 2 * (1 + 4 * UNIT))
 
 
-def fewer(curves: Mapping[Curve, float]) -> Mapping[Curve, float]:
+def merge_curves(curves: Mapping[Curve, float]) -> Mapping[Curve, float]:
     """The same composition in at most a few curves, never below it: what nobody but a stranger's ledger needs.
 
     The Hessian cost grows with ρ and ρ₋, rates and μ² add up, and the smaller of two sums is not below the sum of the smaller.
@@ -193,26 +202,28 @@ FIXED_TOTAL = "if the total was fixed before the first model and every later one
 FIXED_RECORD = "which record is meant was fixed before any model was seen"  # of a record that is still there
 
 
-def under(guarantee: Guarantee | WorstCase, *, several: bool) -> str:
+def format_conditions(guarantee: Guarantee | WorstCase, *, several: bool) -> str:
     """Return ", if …": the conditions of a figure in a line of text. `several`: whether it is about more models than one."""
     target = FIXED_TARGET if guarantee.about == "deletion" else FIXED_RECORD
     conditions = [NON_ADAPTIVE] * guarantee.non_adaptive + [target] + [FIXED_SCHEDULE] * several
     return f", if {' and '.join(conditions)}"
 
 
-def in_words(guarantee: Guarantee | WorstCase, *, several: bool, delta: float | None = None) -> str:
+def describe_guarantee(guarantee: Guarantee | WorstCase, *, several: bool, delta: float | None = None) -> str:
     """A figure in a line of text, with what it holds under. `several`: as `under`; `delta`: of an (ε, δ) beside it."""
-    pair = "" if delta is None else f", (ε={shown(guarantee.with_slack().epsilon(delta))}, δ={shown(delta)})"
-    return f"advantage at most {guarantee.at_most}{pair}{under(guarantee, several=several)}"
+    pair = (
+        "" if delta is None else f", (ε={format_bound(guarantee.with_slack().epsilon(delta))}, δ={format_bound(delta)})"
+    )
+    return f"advantage at most {guarantee.at_most}{pair}{format_conditions(guarantee, several=several)}"
 
 
-def stated_delta(name: str, value: Any) -> float:
+def check_delta(name: str, value: Any) -> float:
     """Return a δ that may be stated anywhere: by a budget, a total, a report or a certificate.
 
     Raises:
         InvalidParameter: If it is below `LEAST_DELTA`, which no noise drawn on a machine holds, or above `LARGEST_DELTA`.
     """
-    delta = probability(name, value)
+    delta = check_probability(name, value)
     if not delta <= LARGEST_DELTA:
         raise InvalidParameter(
             f"must be at most {LARGEST_DELTA:g}: it is the share of cases in which a figure may fail; take one far "
@@ -257,25 +268,25 @@ class Guarantee:
     slack: float = 0.0
 
     def __post_init__(self) -> None:
-        choice("about", self.about, ("dp", "deletion"))
+        check_choice("about", self.about, ("dp", "deletion"))
         known = ADJACENCIES if self.about == "dp" else (*DELETION_NOTIONS, Worlds.IDEAL_LAW)
-        worlds = Worlds(choice("adjacency", self.adjacency, known))
+        worlds = Worlds(check_choice("adjacency", self.adjacency, known))
         object.__setattr__(self, "adjacency", worlds)
-        bound("gdp_squared", self.gdp_squared)
-        bound("rate", self.rate)
-        count("rows", self.rows)
+        check_bound("gdp_squared", self.gdp_squared)
+        check_bound("rate", self.rate)
+        check_count("rows", self.rows)
         non_negative("slack", self.slack)
         for order, cost in self.points:
             renyi_order("points order", order)
-            bound(f"points ε at order {order}", cost)
+            check_bound(f"points ε at order {order}", cost)
         for _, times in self.curves:
-            bound("times", times)
+            check_bound("times", times)
 
     def renyi(self, order: float) -> float:
         """ε_q at Rényi order q > 1."""
         q = renyi_order("order", order)
         curved = math.fsum(times * curve.renyi(q) for curve, times in self.curves)
-        return bound("renyi", q * self.gdp_squared / 2 + q * self.rate + self.listed(q) + curved)
+        return check_bound("renyi", q * self.gdp_squared / 2 + q * self.rate + self.listed(q) + curved)
 
     @property
     def highest_order(self) -> float:
@@ -303,7 +314,7 @@ class Guarantee:
 
     def epsilon(self, delta: float) -> float:
         """Least ε, rounded up, with (ε, δ)-indistinguishability. Exact for Gaussian guarantees; best conversion otherwise."""
-        delta = probability("delta", delta)
+        delta = check_probability("delta", delta)
         exact = math.inf if self.gdp is None else gaussian.gdp_epsilon(mu=self.gdp, delta=delta)
         if self.points:
             return min(renyi.renyi_epsilon_optimal(order=q, renyi=self.renyi(q), delta=delta) for q in self._orders())
@@ -317,7 +328,7 @@ class Guarantee:
         The Rényi conversions each take their own best order, so a Gaussian guarantee shows what its Rényi curve alone
         would have said.
         """
-        delta = probability("delta", delta)
+        delta = check_probability("delta", delta)
         ways = {
             "mironov": renyi.renyi_epsilon_mironov,
             "canonne-kamath-steinke": renyi.renyi_epsilon,
@@ -403,7 +414,7 @@ class Guarantee:
     @property
     def at_most(self) -> str:
         """The advantage with the slack included, as a percentage rounded up: what a person is told."""
-        return shown(self.with_slack().advantage, percent=True)
+        return format_bound(self.with_slack().advantage, percent=True)
 
     @property
     def advantage_between_records(self) -> float:
@@ -473,7 +484,7 @@ class Guarantee:
     @staticmethod
     def composed(parts: Iterable[tuple[Guarantee, int]]) -> Guarantee:
         """The cost of observing every part, each as often as it says. Only guarantees about the same worlds compose."""
-        listed = [(part, count("times", times)) for part, times in parts]
+        listed = [(part, check_count("times", times)) for part, times in parts]
         if not listed:
             raise InvalidParameter("nothing to compose; give at least one guarantee")
         first = listed[0][0]
@@ -494,7 +505,7 @@ class Guarantee:
             gdp_squared=math.fsum(part.gdp_squared * times for part, times in listed),
             rate=math.fsum(part.rate * times for part, times in listed),
             points=tuple((q, math.fsum(part.listed(q) * times for part, times in listed)) for q in orders),
-            curves=tuple(fewer(curves).items()),
+            curves=tuple(merge_curves(curves).items()),
             rows=min(part.rows for part in guarantees),  # a sum covers no more rows than its weakest part
             source=" + ".join(
                 dict.fromkeys(source for part in guarantees for source in part.source.split(" + ") if source)
@@ -616,7 +627,7 @@ class WorstCase:
 
     @property
     def at_most(self) -> str:
-        return shown(self.with_slack().advantage, percent=True)
+        return format_bound(self.with_slack().advantage, percent=True)
 
     @property
     def total_rate(self) -> float:

@@ -67,7 +67,7 @@ def width_for(lengths: NDArray[Any]) -> int:
     return min(WIDTHS, key=cost)
 
 
-def widen(cells: Cells, into: Cells, *, texts: bool) -> None:
+def widen_cells(cells: Cells, into: Cells, *, texts: bool) -> None:
     """Put cells into wider ones: a length moves to the new last byte."""
     words = cells.shape[1]
     into[:, :words] = cells
@@ -155,7 +155,7 @@ class Names(Sequence[Any]):
         cells, others, at = np.zeros((sum(map(len, parts)), words), WORD), {}, 0
         for part in parts:
             here = cells[at : at + len(part)]
-            widen(part.cells, here, texts=part.texts)
+            widen_cells(part.cells, here, texts=part.texts)
             others.update({at + slot: name for slot, name in settle_names(here, part.others, texts=part.texts).items()})
             at += len(part)
         return cls(cells, texts=parts[0].texts, others=others)

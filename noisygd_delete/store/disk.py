@@ -294,7 +294,7 @@ def is_odd(path: Path) -> bool:
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
-def read(path: Path, most: int) -> bytes:
+def read_file(path: Path, most: int) -> bytes:
     """Return a plain file's bytes.
 
     Raises:
@@ -326,7 +326,7 @@ def open_own(path: Path) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def explained(root: Path, promise: str) -> Iterator[None]:
+def explain_disk_errors(root: Path, promise: str) -> Iterator[None]:
     """A failure of the disk as one clear `StoreError` that says what state the store is in."""
     try:
         yield
@@ -366,7 +366,7 @@ _ENVIRONMENT = (
 
 
 @contextmanager
-def connect(path: Path, seconds: float = 5.0, *, journal: str = "PERSIST") -> Iterator[sqlite3.Connection]:
+def connect_database(path: Path, seconds: float = 5.0, *, journal: str = "PERSIST") -> Iterator[sqlite3.Connection]:
     """A connection to an existing database with every pragma read back. SQLite's errors become the store's.
 
     Args:
@@ -382,16 +382,16 @@ def connect(path: Path, seconds: float = 5.0, *, journal: str = "PERSIST") -> It
     try:
         uri = f"{path.absolute().as_uri()}?mode=rw"
         connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=seconds)
-        _set(connection, path, "locking_mode", "EXCLUSIVE", "exclusive")
-        _read(connection)  # rolls back what a crash interrupted
-        _set(connection, path, "journal_mode", journal, journal.lower())
-        _set(connection, path, "locking_mode", "NORMAL", "normal")
-        _read(connection)  # lets the lock go
+        _set_pragma(connection, path, "locking_mode", "EXCLUSIVE", "exclusive")
+        _check_pragmas(connection)  # rolls back what a crash interrupted
+        _set_pragma(connection, path, "journal_mode", journal, journal.lower())
+        _set_pragma(connection, path, "locking_mode", "NORMAL", "normal")
+        _check_pragmas(connection)  # lets the lock go
         for name, (value, expected) in _PRAGMAS.items():
-            _set(connection, path, name, value, expected)
+            _set_pragma(connection, path, name, value, expected)
         yield connection
     except sqlite3.Error as error:
-        raise _translated(path, error) from error
+        raise _translate_error(path, error) from error
     except UnicodeDecodeError as error:  # SQLite reads damaged text without complaint, Python does not
         raise StoreCorrupt(f"{path}: holds text that is none; restore the store from a backup") from error
     finally:
@@ -399,17 +399,17 @@ def connect(path: Path, seconds: float = 5.0, *, journal: str = "PERSIST") -> It
             connection.close()
 
 
-def _set(connection: sqlite3.Connection, path: Path, name: str, value: str, expected: object) -> None:
+def _set_pragma(connection: sqlite3.Connection, path: Path, name: str, value: str, expected: object) -> None:
     connection.execute(f"PRAGMA {name} = {value}")
     if connection.execute(f"PRAGMA {name}").fetchone()[0] != expected:
         raise StoreError(f"{path}: this SQLite refuses {name} = {value}, which erasure relies on; use another build")
 
 
-def _read(connection: sqlite3.Connection) -> None:
+def _check_pragmas(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA schema_version").fetchone()
 
 
-def _translated(path: Path, error: sqlite3.Error) -> StoreError:
+def _translate_error(path: Path, error: sqlite3.Error) -> StoreError:
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF  # the low byte is the primary code
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return StoreLocked(f"{path}: another process is writing; try again")
@@ -419,7 +419,7 @@ def _translated(path: Path, error: sqlite3.Error) -> StoreError:
 
 
 @contextmanager
-def transaction(connection: sqlite3.Connection, disk: Disk, path: Path) -> Iterator[None]:
+def begin_transaction(connection: sqlite3.Connection, disk: Disk, path: Path) -> Iterator[None]:
     """All of the statements inside, or none."""
     connection.execute("BEGIN IMMEDIATE")
     try:
@@ -433,13 +433,13 @@ def transaction(connection: sqlite3.Connection, disk: Disk, path: Path) -> Itera
 
 
 @contextmanager
-def changing(disk: Disk, path: Path, *, adds: bool = False) -> Iterator[sqlite3.Connection]:
+def open_transaction(disk: Disk, path: Path, *, adds: bool = False) -> Iterator[sqlite3.Connection]:
     """One transaction on a connection of its own; then zeros over what its journal kept.
 
     Args:
         adds: it replaces and removes nothing, so that all that the journal kept stands in the database: zeros may wait to be durable.
     """
-    with connect(path) as connection, transaction(connection, disk, path):
+    with connect_database(path) as connection, begin_transaction(connection, disk, path):
         yield connection
     if _journal_of(path).exists():  # nothing is left to roll back: connecting and committing have seen to it
         disk.blank(_journal_of(path), lasting=not adds)
@@ -449,7 +449,7 @@ def forget_database(disk: Disk, path: Path) -> None:
     """Zeros over the journal that transactions left, having rolled back what a crash interrupted. Connections are closed."""
     journal = _journal_of(path)
     if not is_blank(journal):
-        with connect(path):
+        with connect_database(path):
             pass  # opening rolls back, and removes the journal of a database that holds nothing
         if journal.exists():
             disk.blank(journal)
@@ -478,9 +478,9 @@ def require_store(layout: Layout) -> None:
         raise StoreError(f"{layout.root}: cannot be looked at ({error.strerror}); check the path") from error
     if not there:
         raise StoreError(f"{layout.root}: there is no store here; check the path, or make one with init")
-    if not _committed(layout):
+    if not _has_first_entry(layout):
         inside = Layout(layout.root / "store")  # as `quickstart` makes it
-        if inside.root.is_dir() and _committed(inside):
+        if inside.root.is_dir() and _has_first_entry(inside):
             raise StoreError(f"{layout.root}: not a store; the store is in it: give {inside.root}")
         raise StoreError(
             f"{layout.root}: no store, or one whose init was interrupted; run init again (it clears what it left)"
@@ -502,7 +502,7 @@ def require_free(layout: Layout) -> None:
         raise StoreError(f"{layout.root}: not a folder; give a path that does not exist yet")
     if not layout.root.exists():
         return
-    if _committed(layout):
+    if _has_first_entry(layout):
         raise StoreError(f"{layout.root}: there is a store already; give another path")
     held = list(layout.everything())
     if not held:
@@ -539,7 +539,7 @@ def begin_store(disk: Disk, layout: Layout) -> None:
 
 
 @contextmanager
-def nothing_of_refused(disk: Disk, layout: Layout, *, folder: bool) -> Iterator[None]:
+def erase_on_refusal(disk: Disk, layout: Layout, *, folder: bool) -> Iterator[None]:
     """What `init` writes in here is erased if it is refused in here, the lock at last, and with `folder` the folder is removed.
 
     A disk that fails leaves what there is: the next init clears it.
@@ -563,14 +563,14 @@ def _is_plain(path: Path) -> bool:
     return path.is_file() and not path.is_symlink()
 
 
-def _committed(layout: Layout) -> bool:
+def _has_first_entry(layout: Layout) -> bool:
     """Whether the ledger has its first entry: the last act of `init`. A damaged ledger counts, to be reported later."""
     if not _is_plain(layout.ledger):
         return False
     if layout.ledger.stat().st_size == 0:
         return False
     try:
-        with connect(layout.ledger) as connection:
+        with connect_database(layout.ledger) as connection:
             tables = "SELECT COUNT(*) FROM sqlite_master WHERE name = 'entries'"
             return bool(connection.execute(tables).fetchone()[0])
     except StoreError:

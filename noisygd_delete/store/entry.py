@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..errors import InvalidParameter, StoreCorrupt, Word, choice, count
-from ..records import EditCounts, bounded
+from ..errors import InvalidParameter, StoreCorrupt, Word, check_choice, check_count
+from ..records import EditCounts, limited_io
 from .layout import FORMAT
 
 # --- position ---
@@ -88,7 +88,7 @@ def check_position(text: str) -> str:
     return text
 
 
-def seen_too(position: str, transaction: int) -> str | None:
+def extend_position(position: str, transaction: int) -> str | None:
     """What the same snapshot of PostgreSQL sees and this transaction did, which began after it; None where too many began in between."""
     first, end, under_way = check_position(position).partition(":")[2].split(":")
     between = range(int(end), transaction)
@@ -208,7 +208,7 @@ class Entry(_Facts):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", EntryKinds(self.kind))
-        count("pending", self.pending, minimum=0)
+        check_count("pending", self.pending, minimum=0)
         if self.pending_counts.total != self.pending:
             raise InvalidParameter(f"is not the sum of its kinds: {self.pending_counts.text()}", pending=self.pending)
         if self.position is not None:
@@ -220,10 +220,10 @@ class Entry(_Facts):
         ):
             raise InvalidParameter("a definition is a SHA-256 in hexadecimal")
         if self.counted is not None:
-            choice("counted", self.counted, COUNTED_BY)
+            check_choice("counted", self.counted, COUNTED_BY)
         if self.occasion is not None:
             object.__setattr__(self, "occasion", Occasions(self.occasion))
-        count("unused_dates", self.unused_dates, minimum=0)
+        check_count("unused_dates", self.unused_dates, minimum=0)
 
 
 if TYPE_CHECKING:
@@ -258,7 +258,7 @@ class Outline(msgspec.Struct, _Facts, frozen=True, gc=False):
 _decoded = msgspec.json.Decoder(Outline).decode
 
 
-def outlined(path: Path, number: int, body: str) -> Outline:
+def parse_outline(path: Path, number: int, body: str) -> Outline:
     """The outline of the entry in a row.
 
     Raises:
@@ -274,20 +274,20 @@ def _no_entry(path: Path, number: int) -> StoreCorrupt:
     return StoreCorrupt(f"{path}: entry {number} is not a ledger entry; restore the store from a backup")
 
 
-def now() -> str:
+def utc_now() -> str:
     """UTC, to the second: information for people, never used in a decision."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def linked(before: str, entry: Entry) -> tuple[str, str]:
+def link_entry(before: str, entry: Entry) -> tuple[str, str]:
     """(body, digest) of an entry that follows the link `before`."""
     # keys stay in their own order: that of the schema's columns is the order of the features in a row
     facts = {field.name: getattr(entry, field.name) for field in fields(entry) if field.name != "request_id"}
     body = json.dumps(facts, ensure_ascii=True, allow_nan=False)
-    return body, _digest(before, body)
+    return body, _entry_digest(before, body)
 
 
-def _digest(before: str, body: str) -> str:
+def _entry_digest(before: str, body: str) -> str:
     return hashlib.sha256(f"{before}{body}".encode()).hexdigest()
 
 
@@ -299,7 +299,7 @@ def check_links(path: Path, rows: Iterable[Row], first: int, before: str) -> Ite
     """
     for expected, row in enumerate(rows, start=first):
         number, body, stated = row
-        before = _digest(before, body)
+        before = _entry_digest(before, body)
         if number != expected or before != stated:
             raise StoreCorrupt(
                 f"{path}: entry {expected} does not continue the hash chain: the ledger was changed by hand or damaged. "
@@ -308,14 +308,14 @@ def check_links(path: Path, rows: Iterable[Row], first: int, before: str) -> Ite
         yield row
 
 
-def parsed(path: Path, number: int, body: str) -> Entry:
+def parse_entry(path: Path, number: int, body: str) -> Entry:
     """The entry in a row.
 
     Raises:
         StoreCorrupt: it is of another format, or none.
     """
     try:
-        fields = bounded.parsed(body)
+        fields = limited_io.parse_json(body)
         if fields.get("format") != FORMAT:
             raise StoreCorrupt(
                 f"{path}: entry {number} has format {fields.get('format')!r}, and this version reads format {FORMAT}; open the store with the "

@@ -14,8 +14,8 @@ import os
 from collections.abc import Iterable
 
 from ..errors import StoreCorrupt
-from ..records import Id, bounded
-from .disk import Disk, read
+from ..records import Id, limited_io
+from .disk import Disk, read_file
 from .layout import Layout
 
 _LIMIT = 1 << 26  # bytes
@@ -41,7 +41,7 @@ def is_held_out(layout: Layout, name: Id, *, person: bool) -> bool:
         return False
     kind = "subjects" if person else "ids"
     try:
-        fields = bounded.parsed(read(layout.held_out, _LIMIT).decode())
+        fields = limited_io.parse_json(read_file(layout.held_out, _LIMIT).decode())
         return _digest(bytes.fromhex(fields["salt"]), kind, str(name)) in fields[kind]
     except (ValueError, TypeError, KeyError) as error:
         raise StoreCorrupt(

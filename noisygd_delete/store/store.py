@@ -14,33 +14,33 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from ..accountant import Accountant, Event, EventKinds
-from ..accountant.events import within
+from ..accountant.events import is_within_budget
 from ..curator.curator import Release
 from ..curator.learning import check_edit, check_fit
 from ..curator.model import Model
 from ..engine import Execution
-from ..errors import BudgetExceeded, InvalidParameter, InvalidRequest, NotLearned, StoreError, UnknownName, count
+from ..errors import BudgetExceeded, InvalidParameter, InvalidRequest, NotLearned, StoreError, UnknownName, check_count
 from ..methods import Mechanism
 from ..methods.plan import Plan
 from ..records import NO_EDITS, EditCounts, EditRequest, Records, check_token
-from ..register import Case
+from ..register import RequestCase
 from . import disk as presence
-from . import journal, models, onward, tie, training_table, transaction
-from .disk import Disk, explained
-from .entry import Entry, EntryKinds, now
+from . import file_footer, journal, models, publishing, training_table, transaction
+from .disk import Disk, explain_disk_errors
+from .entry import Entry, EntryKinds, utc_now
 from .layout import Layout, Lock
 from .ledger import Ledger
-from .requests import Register
+from .request_log import RequestLog
 from .training_table import NOTHING_CHANGED, OpenedStore, TrainingTable
-from .transaction import Rolling
+from .transaction import StoreTransaction
 
 if TYPE_CHECKING:
     from ..features.schema import RecordFile, Schema
-    from . import filling
+    from . import table_import
+    from .batch import BatchResult, RequestBatch
     from .sources.events import Erased
     from .sources.source import Source
-    from .suppression import Tombstones
-    from .together import Edited, Together
+    from .tombstones import Tombstones
 
 _INIT_AGAIN = "there is no store yet; run init again (it clears what it left), or remove the folder"
 _PRESENT = "the ledger says what has happened; free space or fix permissions, and the next command goes on from there"
@@ -59,7 +59,7 @@ class Store:
     table  its rows, wherever they lie
     """
 
-    def __init__(self, rolling: Rolling) -> None:
+    def __init__(self, rolling: StoreTransaction) -> None:
         self._rolling, self._files, self.table = rolling, rolling.files, rolling.table
 
     @classmethod
@@ -87,7 +87,7 @@ class Store:
         path: str | Path,
         reading: RecordFile,
         schema: Schema,
-        plan_for: filling.PlanFor,
+        plan_for: table_import.PlanFor,
         *,
         tombstones: Tombstones | None = None,
         disk: Disk | None = None,
@@ -106,8 +106,8 @@ class Store:
                 them was erased.
             StoreError: there is something at `path` already.
         """
-        from .filling import fill as filled
         from .held_out import write_held_out
+        from .table_import import fill_table as filled
 
         def fill(disk: Disk, layout: Layout) -> Plan:
             plan, records = filled(disk, layout, reading, plan_for, tombstones)
@@ -164,7 +164,7 @@ class Store:
         layout = Layout(Path(path).absolute())
         made = not layout.root.exists()
         mode = None if made else layout.root.stat().st_mode
-        with explained(layout.root, _INIT_AGAIN):
+        with explain_disk_errors(layout.root, _INIT_AGAIN):
             presence.require_free(layout)
             disk.make_folder(layout.root)
             presence.begin_store(disk, layout)
@@ -174,15 +174,15 @@ class Store:
                 for leftover in layout.everything():
                     if leftover != layout.lock and not leftover.is_dir():
                         disk.erase(leftover)
-                with presence.nothing_of_refused(disk, layout, folder=made):
+                with presence.erase_on_refusal(disk, layout, folder=made):
                     plan = write(disk, layout)
-                    tie.attach(disk, layout, {path: path.stat().st_size for path in tie.files(layout)})
+                    file_footer.attach(disk, layout, {path: path.stat().st_size for path in file_footer.files(layout)})
                 disk.make_folder(layout.journal)
                 fields = models.plain_answer(plan.to_dict()), models.plain_answer(schema.to_dict())
                 for file, public in zip((layout.plan, layout.schema), fields, strict=True):
-                    disk.replace(file, transaction.as_json(public))
+                    disk.replace(file, transaction.to_json(public))
                 first = Entry(
-                    kind=EntryKinds.INIT, time=now(), pending=0, plan=fields[0], schema=fields[1], source=source
+                    kind=EntryKinds.INIT, time=utc_now(), pending=0, plan=fields[0], schema=fields[1], source=source
                 )
                 return cls._over(
                     OpenedStore(layout, disk, lock, Ledger.create(disk, layout.ledger, first)), settled=True
@@ -210,7 +210,7 @@ class Store:
     @staticmethod
     def _check_room(path: str | Path) -> None:
         layout = Layout(Path(path).absolute())
-        with explained(layout.root, _INIT_AGAIN):
+        with explain_disk_errors(layout.root, _INIT_AGAIN):
             presence.require_free(layout)
             presence.require_room(layout)
 
@@ -236,7 +236,7 @@ class Store:
         """
         layout, disk = Layout.at(path), disk or Disk()
         presence.require_store(layout)
-        with explained(layout.root, _PRESENT):
+        with explain_disk_errors(layout.root, _PRESENT):
             lock = Lock(layout.lock, wait)
             try:
                 ledger = Ledger.read(layout.ledger)
@@ -254,10 +254,10 @@ class Store:
     def _over(cls, files: OpenedStore, *, settled: bool) -> Self:
         described = files.ledger.source
         if described is None:
-            return cls(Rolling(files, TrainingTable(files), settled=settled))
+            return cls(StoreTransaction(files, TrainingTable(files), settled=settled))
         from .sources.table import TableInSource  # most tables are here
 
-        return cls(Rolling(files, TableInSource(files, described), settled=settled))
+        return cls(StoreTransaction(files, TableInSource(files, described), settled=settled))
 
     def close(self) -> None:
         """Let other processes write."""
@@ -286,9 +286,9 @@ class Store:
         return self._files.ledger
 
     @property
-    def register(self) -> Register:
+    def register(self) -> RequestLog:
         """Request ids, and what was stated about each request."""
-        return Register(self._files.layout, self._files.disk)
+        return RequestLog(self._files.layout, self._files.disk)
 
     @property
     def plan(self) -> Plan:
@@ -364,7 +364,7 @@ class Store:
             BudgetExceeded: with nothing changed. InvalidRequest: the request_id was answered for another request.
         """
         current, execution = self.plan, execution or Execution()
-        suited = self.table.suited(current if plan is None else plan)
+        suited = self.table.adapt_plan(current if plan is None else plan)
         if plan is None or not self.ledger.releases:
             plan = current if plan is None else suited
         else:
@@ -387,7 +387,7 @@ class Store:
         with self._rolling.changing(execution):
             release, event = self._rolling.run("learn", plan, execution)
             changed = models.plain_answer(plan.to_dict()) if plan != current else None
-            with explained(self.path, _PRESENT):
+            with explain_disk_errors(self.path, _PRESENT):
                 release = replace(release, request_id=request_id)
                 self._rolling.commit(release, event, plan=changed)
                 self._rolling.catch_up()
@@ -419,7 +419,9 @@ class Store:
         check_token(request_id)
         execution = execution or Execution()
         if erased is not None:
-            return self._publish_erased(EditCounts(deleted=count("erased", erased)), position, request_id, execution)
+            return self._publish_erased(
+                EditCounts(deleted=check_count("erased", erased)), position, request_id, execution
+            )
         if position is not None:
             raise InvalidParameter("position belongs to a deletion that was made in the source: give erased as well")
         redo = redo or (self.ledger.position(request_id) is None and self._changed_unseen())
@@ -431,7 +433,7 @@ class Store:
             raise InvalidRequest(
                 f"{self.path}: no edits are pending; a release would cost budget and forget nobody (redo forces one)"
             )
-        with self._rolling.changing(execution), explained(self.path, _PRESENT):
+        with self._rolling.changing(execution), explain_disk_errors(self.path, _PRESENT):
             release = self._rolling.released(request_id, execution, unused_dates=unused_dates)
             self._rolling.catch_up()
         return release
@@ -483,7 +485,7 @@ class Store:
         request: EditRequest,
         *,
         publish: bool = True,
-        case: Case | None = None,
+        case: RequestCase | None = None,
         execution: Execution | None = None,
     ) -> Release:
         """Carry out one request: edit the rows, then publish, unless `publish=False` leaves that to a later call. Over a source: delete
@@ -500,7 +502,7 @@ class Store:
         """
         execution = execution or Execution()
         with self._rolling.changing(execution), self._explaining():
-            request = training_table.in_text(request)
+            request = training_table.names_as_text(request)
             if self.repeats(request):
                 return self._told(request.request_id)
             change = self.table.begin(request, publish=publish, note=lambda: self._note(request, case))
@@ -523,7 +525,7 @@ class Store:
         similar = error.similar or self.table.has_similar(name, person=person)
         return UnknownName(error.kind, error.name, why=error.why, similar=similar, held_out=held_out)
 
-    def _note(self, request: EditRequest, case: Case | None) -> None:
+    def _note(self, request: EditRequest, case: RequestCase | None) -> None:
         """What is stated about a request goes to the register before anything is done for it."""
         if case is not None and request.request_id is not None:
             self.register.receive({request.request_id: case})
@@ -534,7 +536,7 @@ class Store:
         Raises:
             NotLearned: there is none in service, and none was.
         """
-        with self._rolling.changing(Execution()), explained(self.path, _PRESENT):
+        with self._rolling.changing(Execution()), explain_disk_errors(self.path, _PRESENT):
             head = self.ledger.head
             if head.withdrawn:
                 return
@@ -543,19 +545,19 @@ class Store:
             self._files.note(EntryKinds.WITHDRAWN, withdrawn=True)
 
     @property
-    def publishers(self) -> tuple[onward.Destination, ...]:
+    def publishers(self) -> tuple[publishing.PublisherState, ...]:
         """Where the model in force is put besides, and what was last known to lie there."""
-        return onward.destinations(self._files.layout)
+        return publishing.destinations(self._files.layout)
 
     @property
-    def publishers_behind(self) -> tuple[onward.Destination, ...]:
+    def publishers_behind(self) -> tuple[publishing.PublisherState, ...]:
         """Those that do not hold the model in force alone: the next change, or the next opening, tries again."""
-        aim = onward.wanted(self.ledger)
+        aim = publishing.wanted_release(self.ledger)
         return tuple(each for each in self.publishers if each.behind(aim))
 
     def publishers_told(self) -> list[dict[str, Any]]:
         """The same as `status` tells it."""
-        return onward.told(self._files.layout, self.ledger)
+        return publishing.publisher_status(self._files.layout, self.ledger)
 
     def publish_to(self, address: str | None = None, *, model: str | None = None, alias: str | None = None) -> None:
         """Put the model in force, and every later one in its place, at this address too; without one, try again what failed.
@@ -569,17 +571,17 @@ class Store:
         """
         with self._rolling.changing(Execution()):
             if address is not None:
-                onward.add(self._files.disk, self._files.layout, address, model, alias)
-        self._rolling.lead_on(again=True)
+                publishing.add(self._files.disk, self._files.layout, address, model, alias)
+        self._rolling.sync_publishers(again=True)
 
-    def publish_no_more(self, address: str) -> onward.Destination:
+    def publish_no_more(self, address: str) -> publishing.PublisherState:
         """Take away what this store has put at an address, and forget the address.
 
         Raises:
             InvalidParameter: this store does not publish there. Any other error: the publisher did not answer, and stays.
         """
         with self._rolling.changing(Execution()):
-            return onward.dismiss(self._files.disk, self._files.layout, address)
+            return publishing.dismiss(self._files.disk, self._files.layout, address)
 
     def charge(self, mechanism: Mechanism) -> int:
         """Enter numbers about the records in force in the account; they may be shown when this returns, not before.
@@ -591,7 +593,7 @@ class Store:
             NotLearned: no model is in service. InvalidRequest: edits wait for a release, so that records and model differ.
             BudgetExceeded: they would cost more than the budget; nothing was charged.
         """
-        with self._rolling.changing(Execution()), explained(self.path, _PRESENT):
+        with self._rolling.changing(Execution()), explain_disk_errors(self.path, _PRESENT):
             _ = self.model  # refuses where there is none
             if self.pending_edits:
                 raise InvalidRequest(
@@ -600,7 +602,7 @@ class Store:
                 )
             plan, event = self.plan, Event(EventKinds.STATISTIC, 1, 0, mechanism)
             alone = mechanism.interval("dp", plan.problem.adjacency, steps_with=event.exposure)
-            if not (within(alone, plan) and self.accountant.affordable(event)):
+            if not (is_within_budget(alone, plan) and self.accountant.affordable(event)):
                 raise BudgetExceeded(
                     f"{self.path}: these numbers would exceed the budget of {self.accountant.remaining().allowed}; ask for more noise, "
                     "or do without them. Nothing was charged and nothing is shown"
@@ -610,7 +612,7 @@ class Store:
 
     def edit_all(
         self, requests: Sequence[EditRequest], *, publish_from: int | None = None, execution: Execution | None = None
-    ) -> Edited:
+    ) -> BatchResult:
         """`serve(publish=False)` for each request in turn, those that are independent of one another in one transaction.
 
         Args:
@@ -620,20 +622,20 @@ class Store:
 
         Over a source each is a transaction of its own there, and the release is left to a later call.
         """
-        from .together import Edited, Together
+        from .batch import BatchResult, RequestBatch
 
         if not self.table.shares_transactions:
             return self._edit_each(requests)
-        asked = [training_table.in_text(request) for request in requests]
+        asked = [training_table.names_as_text(request) for request in requests]
         outcomes: list[InvalidRequest | None] = []
         before, execution = self.ledger.length, execution or Execution()
         with self._rolling.changing(execution):
-            together = Together(self.ledger, self.records, asked)
+            together = RequestBatch(self.ledger, self.records, asked)
             for place, request in enumerate(asked):
                 outcomes.append(None)
                 if not together.takes(request, self.records, self.plan):
                     self._carry_out(together, execution)
-                    together = Together(self.ledger, self.records, asked[place:])
+                    together = RequestBatch(self.ledger, self.records, asked[place:])
                     try:
                         if self.repeats(request):
                             continue
@@ -643,15 +645,15 @@ class Store:
                         continue
                 try:
                     if self._files.tombstones is not None:
-                        self._files.tombstones.mind(request, together.last, self.records, self._files.disk)
+                        self._files.tombstones.check_and_record(request, together.last, self.records, self._files.disk)
                 except InvalidRequest as error:
                     together.drop()
                     outcomes[-1] = error
             release = self._carry_out(together, execution, publish_from)
-        return Edited(outcomes, self.ledger.length - before - (release is not None), release)
+        return BatchResult(outcomes, self.ledger.length - before - (release is not None), release)
 
-    def _edit_each(self, requests: Sequence[EditRequest]) -> Edited:
-        from .together import Edited
+    def _edit_each(self, requests: Sequence[EditRequest]) -> BatchResult:
+        from .batch import BatchResult
 
         outcomes, before = list[InvalidRequest | None](), self.ledger.length
         for request in requests:
@@ -660,23 +662,25 @@ class Store:
                 outcomes.append(None)
             except InvalidRequest as error:
                 outcomes.append(error)
-        return Edited(outcomes, self.ledger.length - before)
+        return BatchResult(outcomes, self.ledger.length - before)
 
-    def _carry_out(self, together: Together, execution: Execution, publish_from: int | None = None) -> Release | None:
+    def _carry_out(
+        self, together: RequestBatch, execution: Execution, publish_from: int | None = None
+    ) -> Release | None:
         """The requests that are together so far; the release, if that makes one."""
         if not together.edits:
             return None
         waiting = self.pending_edits + sum(part.counts.total for part in together.edits)
         publish = publish_from is not None and waiting >= publish_from and self.ledger.releases > 0
         change = together.change(self.ledger, publish=publish)
-        with explained(self.path, NOTHING_CHANGED):
-            journal.accept(self._files.disk, self._files.layout, change)
+        with explain_disk_errors(self.path, NOTHING_CHANGED):
+            journal.write_journal(self._files.disk, self._files.layout, change)
         answer = self._rolling.finish(change, execution)
         return answer if publish else None
 
-    def foresee(self, request: EditRequest, *, publish: bool = True, delta: float = 1e-6) -> dict[str, Any]:
+    def dry_run(self, request: EditRequest, *, publish: bool = True, delta: float = 1e-6) -> dict[str, Any]:
         """What `serve` would do and what it would cost, having validated everything and changed nothing."""
-        request = training_table.in_text(request)
+        request = training_table.names_as_text(request)
         if self.repeats(request):
             return {"edits": 0, "request_id_answered_before": True, "publication": "answered before", "steps": 0}
         with self._explaining():
@@ -691,7 +695,7 @@ class Store:
 
     def foresee_release(self, counts: EditCounts = NO_EDITS, *, delta: float = 1e-6) -> dict[str, Any]:
         """Return what the next release would cost, with these edits beside those that wait; nothing is changed."""
-        ahead = self.accountant.ahead()
+        ahead = self.accountant.forecast()
         left = ahead.remaining().to_dict()
         event = ahead.publication(
             self._files.pending + counts,
@@ -724,7 +728,7 @@ class Store:
         position = self.ledger.position(request.request_id)
         if position is None:
             return False
-        self.table.check_repeat(training_table.in_text(request), self.ledger.edited(position))
+        self.table.check_repeat(training_table.names_as_text(request), self.ledger.edited(position))
         return True
 
     def _repeated(self, request_id: str | None, kinds: tuple[str, ...]) -> Release | None:
@@ -744,7 +748,7 @@ class Store:
         covered = self.ledger.covering(position)
         covering = self.ledger.entry(position if covered is None else covered)
         made = self.ledger.edited(position)
-        release = replace(models.told_answer(covering), request_id=request_id, requested=made if made.total else None)
+        release = replace(models.repeat_answer(covering), request_id=request_id, requested=made if made.total else None)
         in_force = (
             covering.event is not None and release.release == self.ledger.model_release and self.ledger.head.in_force
         )

@@ -16,14 +16,14 @@ from noisygd_delete.accountant.tallies import tally_events
 from noisygd_delete.bounds import stopping
 from noisygd_delete.curator.stream import NonAdaptive, interact
 from noisygd_delete.evidence.claims import KEYS, conditions_in_words
-from noisygd_delete.evidence.deriving import claims_of
+from noisygd_delete.evidence.derivation import claims_of
 from noisygd_delete.evidence.facts import Erasure
-from noisygd_delete.evidence.standing import claims_of_store
-from noisygd_delete.papers.letter import letter
+from noisygd_delete.evidence.store_claims import claims_of_store
 from noisygd_delete.privacy.budget import Total
 from noisygd_delete.privacy.guarantee import Guarantee
 from noisygd_delete.records import EditCounts
-from noisygd_delete.register import Case, Line, Practice, Served
+from noisygd_delete.register import RegisterPolicy, RegisterRow, RequestCase, Served
+from noisygd_delete.reports.letter import render_letter
 
 from ..oracles import chosen_targets
 
@@ -252,13 +252,13 @@ def test_the_same_total_about_other_worlds_was_fixed_late():
 
 @pytest.mark.parametrize("code", ["en", "de"])
 def test_a_letter_states_the_odds_beside_the_fixed_figure(code):
-    case = Case(received="2026-05-04T09:30:00+02:00")
+    case = RequestCase(received="2026-05-04T09:30:00+02:00")
     served = Served(edited="2026-05-05T10:00:00Z", rows=1, published="2026-05-05T10:00:00Z", release=6)
-    practice = Practice(controller="c", contact="d", authority="a", purposes="p", models="m")
-    line = Line("t0k3n", case, served, practice, date(2026, 5, 20))
+    practice = RegisterPolicy(controller="c", contact="d", authority="a", purposes="p", models="m")
+    line = RegisterRow("t0k3n", case, served, practice, date(2026, 5, 20))
     with_total = claims_of(Erasure(rows=1, release=6), plan(), tally_events(history(5, EditCounts(deleted=1)), 6), 1e-6)
     without = [claim for claim in with_total if claim.key != "odds.ever"]
-    pages = [letter(line, promised, code=code).replace("&#39;", "'") for promised in (with_total, without)]
+    pages = [render_letter(line, promised, code=code).replace("&#39;", "'") for promised in (with_total, without)]
     claim = next(claim for claim in with_total if claim.key == "odds.ever")
     stated = (f" {math.ceil(claim.values['odds'])} ", "1000000", conditions_in_words(claim, code))
     assert [all(text in page for text in stated) for page in pages] == [True, False]

@@ -16,11 +16,11 @@ from noisygd_delete.evidence import erasure_certificate
 from noisygd_delete.evidence.facts import Erasure
 from noisygd_delete.privacy.budget import Total
 from noisygd_delete.records import EditRequest, check_token
-from noisygd_delete.register import Case
+from noisygd_delete.register import RequestCase
 from noisygd_delete.store import Store
 from noisygd_delete.store.status import budget
 from tests.cli.planned import main
-from tests.papers.histories import history
+from tests.reports.histories import history
 from tests.store.conftest import SCHEMA, plan, records
 
 Door = Callable[[Any], Any]
@@ -109,15 +109,15 @@ def test_budget_and_regularization(name: str) -> None:
 
 def test_request_ids(store: Path) -> None:
     """What a store serves its certificate and register can name. The service takes fewer: those that stand in an address as they are."""
-    asked = pytest.importorskip("noisygd_delete_server.asked", reason="noisygd-delete-server is not installed")
+    asked = pytest.importorskip("noisygd_delete_server.request_body", reason="noisygd-delete-server is not installed")
 
     def served(token: str) -> Any:
         with Store.open(store) as opened:
-            return opened.foresee(EditRequest.delete([opened.records.ids[0]], request_id=token))
+            return opened.dry_run(EditRequest.delete([opened.records.ids[0]], request_id=token))
 
     def received(token: str) -> Any:
         with Store.open(store) as opened:
-            return opened.register.receive({token: Case()})
+            return opened.register.receive({token: RequestCase()})
 
     doors: dict[str, Door] = {
         "request": check_token,

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from noisygd_delete.cli import main, parser
-from noisygd_delete.cli.terminal import fitted
+from noisygd_delete.cli.terminal import wrap_lines
 
 ROWS, COLUMNS = 25, 80
 
 ANSWERS = [
-    "quickstart people.csv --label y --into q --id id --plan p.toml --yes --delete identifier-003",
+    "quickstart people.csv --label y --output-dir q --id id --plan p.toml --yes --delete identifier-003",
     "advise --records 20000 --features 30",
     "advise --records 200 --features 300",
     "plan --records 20000 --features 30",
@@ -27,7 +27,7 @@ ANSWERS = [
     "init other --data people.csv --schema schema.toml --plan p.toml",
     "learn other",
     "delete store identifier-004 --request-id second",
-    "delete store identifier-005 --later",
+    "delete store identifier-005 --no-publish",
     "publish store",
     "budget store",
     "replace store --data one.csv",
@@ -47,7 +47,7 @@ ANSWERS = [
     "register show store first",
     "register receive store --request-id third --received 2026-05-04T09:30+02:00",
     "register settings store --contact mail",
-    "restrict store identifier-007 --to kept.sealed --aside-key kept.key --request-id fourth",
+    "restrict store identifier-007 --to kept.sealed --archive-key kept.key --request-id fourth",
     "publish-to store folder:elsewhere",
     "residue --tokens gone.txt elsewhere",
 ]
@@ -101,10 +101,10 @@ def test_every_command_is_among_them() -> None:
 
 def test_an_answer_is_as_wide_as_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "short\n  one two three four five six seven\nnoisygd-delete verify-certificate --a-long-option-that-nobody-breaks"
-    assert fitted(text) == text, "no terminal"
+    assert wrap_lines(text) == text, "no terminal"
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     monkeypatch.setenv("COLUMNS", "20")
-    assert fitted(text).splitlines() == [
+    assert wrap_lines(text).splitlines() == [
         "short",
         "  one two three four",
         "  five six seven",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from noisygd_delete.cli.budget_left import left_text
+from noisygd_delete.cli.remaining_budget import left_text
 from tests.cli.planned import main
 
 SCHEMA = """\
@@ -49,7 +49,7 @@ def test_one_measure(
 
     for turn, request in enumerate((["delete", "store", "p1"], ["publish", "store"], ["relearn", "store"])):
         if request[0] == "publish":
-            assert main(["delete", "store", "p2", "--later"]) == 0
+            assert main(["delete", "store", "p2", "--no-publish"]) == 0
             capsys.readouterr()
         left = answer("status", "store")["left"]
         dry = {

@@ -17,7 +17,7 @@ import pytest
 
 from benchmarks.quickstart import attempt
 from noisygd_delete import EditRequest
-from noisygd_delete.cli.quickstart import _is_range, answered
+from noisygd_delete.cli.quickstart import _is_range, answer_draft
 from noisygd_delete.errors import InvalidSchema, UnknownName
 from noisygd_delete.features.schema import HeldOut, RecordFile, Schema, Table, draft_schema
 from noisygd_delete.store import Store
@@ -68,9 +68,9 @@ def test_rows_without_a_label_are_left_out_and_counted(folder: Path, capsys, pri
     for at, label in ((1, ""), (7, "NA"), (ROWS, "")):
         lines[at] = lines[at].rpartition(",")[0] + "," + label
     Path("people.csv").write_text("\n".join(lines) + "\n")
-    assert main(quickstart("--apart", "0", "--delete", "100")) == 2
+    assert main(quickstart("--holdout", "0", "--delete", "100")) == 2
     assert "in no row of people.csv (column 'id') that has a label" in capsys.readouterr().err
-    assert "3 rows have no label: left out\n" in printed(*quickstart("--apart", "0"))
+    assert "3 rows have no label: left out\n" in printed(*quickstart("--holdout", "0"))
     with Store.open("people/store") as store:
         assert len(store.records.ids) == ROWS - 3
         assert not {"100", "106", "3099"} & {str(name) for name in store.records.ids}
@@ -169,7 +169,7 @@ def test_no_file_holds_a_row_that_was_kept_apart(folder: Path) -> None:
     lines = (folder / "people.csv").read_text().splitlines()
     lines = [lines[0]] + [line.replace(line.split(",")[0], f"person{line.split(',')[0]}x") for line in lines[1:]]
     (folder / "people.csv").write_text("\n".join(lines) + "\n")
-    assert main(quickstart("--id", "id", "--apart", "0.5")) == 0
+    assert main(quickstart("--id", "id", "--holdout", "0.5")) == 0
     with Store.open("people/store") as store:
         learned = {str(name) for name in store.records.ids}
     apart = {line.split(",")[0] for line in lines[1:]} - learned
@@ -205,8 +205,8 @@ def test_a_person_is_kept_apart_whole_and_a_second_reading_finds_the_same(folder
     ("more", "said"),
     [
         (["--delete", "117", "nosuch"], "1 of 2 ids are in no row of people.csv (column 'id')"),
-        (["--apart", "1"], "must be a share"),
-        (["--into", "people.csv"], "cannot make the folder people.csv"),
+        (["--holdout", "1"], "must be a share"),
+        (["--output-dir", "people.csv"], "cannot make the folder people.csv"),
         (["--id", "nosuch"], "no column 'nosuch'"),
         (["--method", "sharp", "--dp=-1"], "-1"),
     ],
@@ -223,7 +223,7 @@ def test_a_folder_that_is_there_is_left_alone(folder: Path, capsys) -> None:
     (folder / "people").mkdir()
     (folder / "people" / "mine").write_text("mine")
     assert main(quickstart()) == 2
-    assert "--into FOLDER" in capsys.readouterr().err
+    assert "--output-dir FOLDER" in capsys.readouterr().err
     assert [path.name for path in (folder / "people").iterdir()] == ["mine"]
 
 
@@ -238,7 +238,7 @@ def test_options_of_a_plan_are_those_of_init(folder: Path, capsys) -> None:
 def test_answers_change_the_entries_that_they_are_about() -> None:
     draft = '[label]\nclasses = ["a", "b"]\nfrom_data = true  # ASK\n\n[columns."size"]\nbounds = [1, 49]\nfrom_data = true  # ASK\n\n[columns.town]\ncategories = ["u"]\nfrom_data = true\n'
     told = {"label": "public", "size": "0 120", "town": ""}
-    assert answered(draft, lambda name, values: told[name]) == (
+    assert answer_draft(draft, lambda name, values: told[name]) == (
         '[label]\nclasses = ["a", "b"]\n\n\n[columns."size"]\nbounds = [0, 120]\n\n\n[columns.town]\ncategories = ["u"]\nfrom_data = true\n'
     )
 
@@ -260,7 +260,7 @@ def test_columns_of_truth_values_are_one_question(pairs: list[tuple[str, str]], 
         asked.append(name)
         return answer
 
-    made = tomllib.loads(answered(draft_schema(table, "y").text, ask))
+    made = tomllib.loads(answer_draft(draft_schema(table, "y").text, ask))
     others = sum(pair == ("F", "M") for pair in columns.values())
     assert len(asked) == 2 + others, "the label, and the truth values together"
     own = {name for name, entry in made["columns"].items() if entry.get("from_data")}
@@ -276,10 +276,10 @@ def test_the_folder_that_quickstart_made_leads_to_its_store(folder: Path, capsys
 
 def test_one_number_is_a_range_known_in_order_of_magnitude() -> None:
     draft = '[columns.pay]\nbounds = [1, 49]\ntransform = "log1p"\nmissing = "middle"\nfrom_data = true  # ASK\n'
-    made = answered(draft, lambda name, values: "1e6")
+    made = answer_draft(draft, lambda name, values: "1e6")
     column = Schema.from_dict({"label": {"column": "y", "classes": ["a", "b"]}, **tomllib.loads(made)}).columns["pay"]
     assert (column.lower, column.upper, column.transform, column.missing) == (-1e6, 1e6, "signed-log", 0.0)
-    made = answered(draft, lambda name, values: "+1e6")
+    made = answer_draft(draft, lambda name, values: "+1e6")
     column = Schema.from_dict({"label": {"column": "y", "classes": ["a", "b"]}, **tomllib.loads(made)}).columns["pay"]
     assert (column.lower, column.upper, column.transform) == (0, 1e6, "signed-log")
     for answer in ("1e6", "+1e6", "0 3", "-5 -2"):
@@ -319,12 +319,12 @@ def test_persons_are_deleted_where_the_file_says_whose_rows_they_are(folder: Pat
     lines = (folder / "people.csv").read_text().splitlines()
     rows = [lines[0] + ",who", *(f"{line},p{k // 2}" for k, line in enumerate(lines[1:]))]
     (folder / "people.csv").write_text("\n".join(line.partition(",")[2] for line in rows) + "\n")
-    assert main(quickstart("--into", "rows")) == 0
+    assert main(quickstart("--output-dir", "rows")) == 0
     assert (
         "if it names persons, begin again with --subject who" not in capsys.readouterr().out
     )  # nothing says that it does
     (folder / "people.csv").write_text((folder / "people.csv").read_text().replace("who", "patient", 1))
-    assert "if it names persons, begin again with --subject patient" in printed(*quickstart("--into", "alone"))
+    assert "if it names persons, begin again with --subject patient" in printed(*quickstart("--output-dir", "alone"))
     (folder / "people.csv").write_text((folder / "people.csv").read_text().replace("patient", "who", 1))
     assert main(quickstart("--subject", "who", "--delete", "3")) == 2
     assert "1 of 1 persons are in no row of people.csv (column 'who')" in capsys.readouterr().err
@@ -403,7 +403,7 @@ def test_the_index_of_a_parquet_file_names_its_rows(index: str, tmp_path: Path, 
     )
     table.to_parquet("d.parquet")
     names = list(map(str, pandas.read_parquet("d.parquet").index))
-    made = as_json("quickstart", "d.parquet", "--label", "y", "--yes", "--apart", "0", "--delete", names[7])
+    made = as_json("quickstart", "d.parquet", "--label", "y", "--yes", "--holdout", "0", "--delete", names[7])
     assert made["init"]["ids"]["numbered"] is None
     Path("s.toml").write_text('[label]\ncolumn = "y"\nclasses = ["a", "b"]\n[columns.x]\nbounds = [0, 200]\n')
     told = as_json(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from noisygd_delete.privacy.sentences import catalogue
+from noisygd_delete.privacy.sentences import load_catalogue
 from tests.bank import plan_by
 from tests.docs import conditions
 from tests.docs.prose import ROOT
@@ -18,7 +18,7 @@ PAGE = conditions.PAGE.read_text(encoding="utf-8")
 def test_the_page_of_methods_has_every_condition_of_every_method() -> None:
     (section,) = conditions.SECTION.findall(PAGE)
     assert section.strip() == conditions.written(conditions.bank()).strip(), "python -m tests.docs.conditions"
-    assert set(conditions.WORDS) <= set(catalogue("en")["claims"])
+    assert set(conditions.WORDS) <= set(load_catalogue("en")["claims"])
     assert set(conditions.WORDS) == set(conditions.rests(conditions.bank())), "every line is some method's"
 
 

@@ -227,13 +227,13 @@ def test_parts_side_by_side_add_up_to_the_same_bits(rows: int, width: int, proce
     generator = np.random.default_rng(rows)
     table = (generator.standard_normal((rows, width)) / width).astype(np.float32)
     loss = losses.Linear(1.0)
-    monkeypatch.setattr(execution, "processors", lambda numbers: processors)
+    monkeypatch.setattr(execution, "thread_count", lambda numbers: processors)
     got = HeldSums(table, np.zeros(rows), loss).gradient(np.ones((1, width)), "float64")
     exact = np.array([math.fsum(column) for column in table.T.astype(float)])
     slope = loss.derivative(np.zeros((1, 1)), np.zeros(1), np)[0, 0]
     bound = {"lipschitz": 1.0, "curvature": 0.0, "outputs": 1, "records": rows, "features": width}
     allowed = rows * gradient_error(**bound, regularization=0.0, weights_norm=math.sqrt(width))
     assert np.linalg.norm(got[0] - slope * exact) <= allowed
-    monkeypatch.setattr(execution, "processors", lambda numbers: 1)
+    monkeypatch.setattr(execution, "thread_count", lambda numbers: 1)
     again = HeldSums(table, np.zeros(rows), loss).gradient(np.ones((1, width)), "float64")
     assert got.tobytes() == again.tobytes()

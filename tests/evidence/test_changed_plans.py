@@ -14,13 +14,13 @@ import pytest
 from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.accountant import Event
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.evidence import Erasure, erasure_certificate, sign, verify_certificate
+from noisygd_delete.evidence import Erasure, erasure_certificate, sign_document, verify_certificate
 from noisygd_delete.methods.plan import Plan
 from noisygd_delete.records import EditCounts
 from tools.page import checker
 
-from ..papers.browser import in_a_browser, judged
-from ..papers.certificate_mutations import dumped
+from ..reports.browser import in_a_browser, judged
+from ..reports.certificate_mutations import dumped
 from .test_third_verifier import judged as judged_by_third
 
 ASKED = [
@@ -61,7 +61,7 @@ def certificate(seed: int, key: Path) -> dict[str, Any]:
     plan, events, number = store(seed)
     status = "published" if number is not None else random.Random(seed).choice(("pending", "withheld"))
     erasure = Erasure(rows=2, replaced=1, release=number, status=status)
-    return sign(json.loads(dumped(erasure_certificate(erasure, plan=plan, events=events))), key)
+    return sign_document(json.loads(dumped(erasure_certificate(erasure, plan=plan, events=events))), key)
 
 
 def radii(paper: dict[str, Any]) -> list[tuple[float, int, int]]:
@@ -75,7 +75,7 @@ def forged(paper: dict[str, Any], key: Path) -> list[dict[str, Any]]:
     def change(alter: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
         made = json.loads(dumped(paper))
         alter(made)
-        return sign(made, key)
+        return sign_document(made, key)
 
     def claims(made: dict[str, Any], begins: str) -> list[dict[str, Any]]:
         return [claim for claim in made["claims"] if claim["key"].startswith(begins)]
@@ -130,8 +130,8 @@ def test_a_document_before_a_release_states_the_plan_of_the_last_model(key: Path
     paper["public_facts"]["plan"] = json.loads(dumped(erasure_certificate(erasure, plan=other, events=_under(other))))[
         "public_facts"
     ]["plan"]
-    assert not verify_certificate(sign(paper, key)).passed
-    assert not judged_by_third(dumped(sign(paper, key)))
+    assert not verify_certificate(sign_document(paper, key)).passed
+    assert not judged_by_third(dumped(sign_document(paper, key)))
 
 
 def _under(plan: Plan) -> list[Event]:

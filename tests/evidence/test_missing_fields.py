@@ -13,8 +13,8 @@ from noisygd_delete.accountant import Event
 from noisygd_delete.accountant.tallies import Tally
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.methods import CountedRecords
-from noisygd_delete.methods.reading import FORECASTS, mechanism_from_dict, plan_from_dict
 from noisygd_delete.methods.sampled_steps import SampledGaussian
+from noisygd_delete.methods.serialization import FORECASTS, mechanism_from_dict, plan_from_dict
 
 from ..bank import plan_by
 

@@ -16,7 +16,7 @@ from noisygd_delete.bounds import exact_steps
 from noisygd_delete.curator.learning import train
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter, PlanInfeasible
 from noisygd_delete.methods import Minimiser
-from noisygd_delete.methods.reading import mechanism_from_dict
+from noisygd_delete.methods.serialization import mechanism_from_dict
 
 from ..bank import unit_records
 
@@ -188,7 +188,7 @@ def test_two_tables_on_the_worst_machine_are_as_far_apart_as_is_stated(
     if fault == "tolerance":
         facts = replace(mechanism, gradient_tolerance=plan.gradient_tolerance / 2)
     if fault == "rounding":
-        monkeypatch.setattr(exact_steps, "gap", lambda **_: 0.0)
+        monkeypatch.setattr(exact_steps, "rounding_gap", lambda **_: 0.0)
     present = facts.interval("dp", "replace", steps_with=steps).gdp / (apart / math.sqrt(variance))
     erased = facts.interval("deletion", "pairwise", steps_with=1, steps_without=steps).gdp / (
         gone / math.sqrt(variance)

@@ -91,4 +91,4 @@ def test_the_longest_request_is_read_back(tmp_path: Path) -> None:
         rows = [[0.1, 0.2, 0.3]] * 9
         store.serve(EditRequest.insert(long, rows, [1.0] * 9, subjects=[f"p{one}" for one in long]), publish=False)
         assert sorted(store.records.ids) == sorted(long)
-    assert not journal.in_flight(Layout.at(path))
+    assert not journal.read_in_flight(Layout.at(path))

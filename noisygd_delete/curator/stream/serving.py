@@ -12,7 +12,7 @@ import numpy as np
 
 from ...accountant import Accountant, Statuses
 from ...engine import Execution
-from ...errors import InvalidParameter, InvalidRequest, NotLearned, count, positive
+from ...errors import InvalidParameter, InvalidRequest, NotLearned, check_count, check_positive
 from ...methods.plan import Plan
 from ...privacy.guarantee import Guarantee, WorstCase
 from ...records import EditCounts, EditRequest, Records
@@ -176,9 +176,9 @@ class Batching:
                 "are both left out: give one of them, or nothing is ever published", size=None, deadline=None
             )
         if self.size is not None:
-            count("size", self.size)
+            check_count("size", self.size)
         if self.deadline is not None:
-            positive("deadline", self.deadline)
+            check_positive("deadline", self.deadline)
 
     def due(self, waiting: int, since: float, now: float) -> float | None:
         """Seconds until a release is due; None where nothing makes it so.
@@ -217,9 +217,9 @@ class Batching:
             raise InvalidParameter(
                 "no publication is left in the budget; plan afresh with a larger dp budget, or a larger total if there is one, and relearn"
             )
-        size = 1 if left is None else math.ceil(count("edits", edits) / left)
+        size = 1 if left is None else math.ceil(check_count("edits", edits) / left)
         if period is not None and left is not None:
-            share = positive("period", period) / left
+            share = check_positive("period", period) / left
             deadline = share if deadline is None else min(deadline, share)
         return cls(size=size, deadline=deadline)
 
@@ -236,7 +236,7 @@ class Calendar:
     interval: float
 
     def __post_init__(self) -> None:
-        positive("interval", self.interval)
+        check_positive("interval", self.interval)
 
     def dates(self, until: float) -> int:
         """How many dates there were up to this time."""

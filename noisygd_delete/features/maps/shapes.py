@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...errors import InvalidParameter, non_negative, real
+from ...errors import InvalidParameter, check_real, non_negative
 from .additive import Additive
 from .base import Floats
 
@@ -124,7 +124,7 @@ class Shapes:
     release: int | None = None
 
     def __post_init__(self) -> None:
-        real("constant", self.constant)
+        check_real("constant", self.constant)
         non_negative("noise", self.noise)
 
     @classmethod
@@ -239,7 +239,7 @@ class Shapes:
         every = [*self.shapes, *(() if before is None else before.shapes)]
         tallest = max((abs(value) for shape in every for value in shape.values), default=0.0) + 2 * self.noise or 1.0
         earlier = [known.get((shape.name, len(shape.values))) for shape in self.shapes]
-        return [_drawn(*each, 2 * self.noise, tallest) for each in zip(self.shapes, earlier, strict=True)]
+        return [_draw_panel(*each, 2 * self.noise, tallest) for each in zip(self.shapes, earlier, strict=True)]
 
     def caption(self) -> str:
         return (
@@ -317,12 +317,12 @@ def format_edge(value: float, scale: str) -> str:
     return datetime.fromtimestamp(value, UTC).strftime("%Y-%m-%d" if scale == "date" else "%H:%M")
 
 
-def _drawn(shape: Shape, before: Shape | None, band: float, tallest: float) -> str:
+def _draw_panel(shape: Shape, before: Shape | None, band: float, tallest: float) -> str:
     title = f'<text x="0" y="12" font-weight="600">{escape(shape.name[:44])}</text>'
-    draw = _heat if shape.second is not None else _curve if shape.edges else _bars
+    draw = _draw_heat_map if shape.second is not None else _draw_curve if shape.edges else _draw_bars
     body, high = draw(shape, before, band, tallest)
     apart = {"empty": shape.missing, "lowest": shape.lowest}
-    title += _text(
+    title += _draw_text(
         _WIDE - 4, 12, ", ".join(f"{what}: {value:+.2f}" for what, value in apart.items() if value is not None)
     )
     return (
@@ -331,11 +331,11 @@ def _drawn(shape: Shape, before: Shape | None, band: float, tallest: float) -> s
     )
 
 
-def _text(x: float, y: float, text: str, anchor: str = "end") -> str:
+def _draw_text(x: float, y: float, text: str, anchor: str = "end") -> str:
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
 
 
-def _curve(shape: Shape, before: Shape | None, band: float, tallest: float) -> tuple[str, float]:
+def _draw_curve(shape: Shape, before: Shape | None, band: float, tallest: float) -> tuple[str, float]:
     low, high = shape.edges[0], shape.edges[-1]
 
     def across(value: float) -> float:
@@ -361,13 +361,13 @@ def _curve(shape: Shape, before: Shape | None, band: float, tallest: float) -> t
         f'<polyline points="{" ".join(steps(shape.values))}" fill="none" stroke="var(--accent, #1f5f8b)" stroke-width="1.6"/>'
     )
     marks = [(tallest, "+"), (0.0, ""), (-tallest, "−")]
-    parts += [_text(_LEFT - 4, up(value) + 3, f"{sign}{abs(value):.1f}") for value, sign in marks]
+    parts += [_draw_text(_LEFT - 4, up(value) + 3, f"{sign}{abs(value):.1f}") for value, sign in marks]
     for value, anchor in ((low, "start"), ((low + high) / 2, "middle"), (high, "end")):
-        parts.append(_text(across(value), _HIGH - 8, format_edge(value, shape.scale), anchor))
+        parts.append(_draw_text(across(value), _HIGH - 8, format_edge(value, shape.scale), anchor))
     return "".join(parts), _HIGH
 
 
-def _heat(shape: Shape, before: Shape | None, band: float, tallest: float) -> tuple[str, float]:
+def _draw_heat_map(shape: Shape, before: Shape | None, band: float, tallest: float) -> tuple[str, float]:
     """Rectangles, as many as there are pairs of parts: blue adds, orange takes away, pale may be noise; outlined is what moved by more than the
     noise of the two would bear."""
     assert shape.second is not None
@@ -386,16 +386,16 @@ def _heat(shape: Shape, before: Shape | None, band: float, tallest: float) -> tu
             f'<rect x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{high:.1f}" fill="{colour}" fill-opacity="{pale * shade:.2f}" {edge}><title>{value:+.2f}'
             "</title></rect>"
         )
-    for number, text in _marks(own):
+    for number, text in _tick_marks(own):
         anchor = "end" if own.edges and number == own.parts else "middle"
-        parts.append(_text(2 * _LEFT - 4 + number * wide, bottom + 12, text, anchor))
-    for number, text in _marks(shape.second):
-        parts.append(_text(2 * _LEFT - 8, bottom - number * high + 3, text))
-    parts.append(_text(_WIDE - 4, 12, f"full colour: ±{tallest:.1f}"))
+        parts.append(_draw_text(2 * _LEFT - 4 + number * wide, bottom + 12, text, anchor))
+    for number, text in _tick_marks(shape.second):
+        parts.append(_draw_text(2 * _LEFT - 8, bottom - number * high + 3, text))
+    parts.append(_draw_text(_WIDE - 4, 12, f"full colour: ±{tallest:.1f}"))
     return "".join(parts), bottom + 20
 
 
-def _marks(side: Side) -> list[tuple[float, str]]:
+def _tick_marks(side: Side) -> list[tuple[float, str]]:
     """Where along a side, in parts, which text stands: its ends and middle, or its categories, not more than fit."""
     if side.edges:
         return [(place, format_edge(side.edges[place], side.scale)) for place in (0, side.parts // 2, side.parts)]
@@ -403,7 +403,7 @@ def _marks(side: Side) -> list[tuple[float, str]]:
     return [(place + 0.5, label[:14]) for place, label in enumerate(side.labels) if place % step == 0]
 
 
-def _bars(shape: Shape, before: Shape | None, band: float, tallest: float) -> tuple[str, float]:
+def _draw_bars(shape: Shape, before: Shape | None, band: float, tallest: float) -> tuple[str, float]:
     order = sorted(range(len(shape.values)), key=lambda place: -abs(shape.values[place]))[:MOST_BARS]
     middle, half = _WIDE * 0.68, _WIDE * 0.3
 
@@ -413,7 +413,7 @@ def _bars(shape: Shape, before: Shape | None, band: float, tallest: float) -> tu
     parts, y = [], 30.0
     for place in order:
         value = shape.values[place]
-        parts.append(_text(middle - half - 6, y + 3, shape.labels[place][:18]))
+        parts.append(_draw_text(middle - half - 6, y + 3, shape.labels[place][:18]))
         parts.append(
             f'<line x1="{across(value - band):.1f}" x2="{across(value + band):.1f}" y1="{y:.1f}" y2="{y:.1f}" stroke="var(--accent, #1f5f8b)" '
             'stroke-width="7" opacity="0.22"/>'
@@ -428,11 +428,11 @@ def _bars(shape: Shape, before: Shape | None, band: float, tallest: float) -> tu
         f'<line x1="{middle:.1f}" x2="{middle:.1f}" y1="20" y2="{y - 8:.1f}" stroke="currentColor" opacity="0.4" stroke-width="0.6"/>'
     )
     for value, sign in ((-tallest, "−"), (0.0, ""), (tallest, "+")):
-        parts.append(_text(across(value), y + 4, f"{sign}{abs(value):.1f}", "middle"))
+        parts.append(_draw_text(across(value), y + 4, f"{sign}{abs(value):.1f}", "middle"))
         parts.append(
             f'<line x1="{across(value):.1f}" x2="{across(value):.1f}" y1="{y - 11:.1f}" y2="{y - 7:.1f}" stroke="currentColor" stroke-width="0.6"/>'
         )
     if len(order) < len(shape.values):
-        parts.append(_text(0, y + 18, f"{len(shape.values) - len(order)} more in the JSON", "start"))
+        parts.append(_draw_text(0, y + 18, f"{len(shape.values) - len(order)} more in the JSON", "start"))
         y += 14
     return "".join(parts), y + 8

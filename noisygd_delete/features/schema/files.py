@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InvalidParameter, InvalidSchema, MissingDependency, UnreadableRows
-from ...records import bounded
+from ...records import limited_io
 from . import values
 from .index import Index, read_index
 from .values import FloatColumn, Fractions, TextColumn
@@ -226,7 +226,7 @@ def read_blocks(
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
         raise InvalidParameter("must be one character, no quote and no line break", delimiter=delimiter)
     try:
-        with bounded.open_plain(path, error=InvalidSchema) as file:
+        with limited_io.open_plain(path, error=InvalidSchema) as file:
             start, size = file.read(4), os.fstat(file.fileno()).st_size
     except OSError as error:
         raise InvalidSchema(f"{path}: cannot be read ({error.strerror}); check the name and the permissions") from error
@@ -265,7 +265,7 @@ def refuse_header(table: Table) -> None:
 
 def index_of(path: str | Path) -> Index | None:
     """Return the index that names the rows of a file; None of CSV, and of Parquet that has none."""
-    with bounded.open_plain(path, error=InvalidSchema) as file:
+    with limited_io.open_plain(path, error=InvalidSchema) as file:
         if file.read(4) != _PARQUET:
             return None
     return next(iter(read_blocks(path, rows=1, columns=()))).index
@@ -297,9 +297,7 @@ def _csv(path: Path, compressed: bool, delimiter: str | None, rows: int, size: i
                 else:
                     return
             raw.seek(done.end)
-            yield from _cell_by_cell(
-                path, raw, mark if done.end else delimiter, names if done.end else None, rows, done
-            )
+            yield from _parse_cells(path, raw, mark if done.end else delimiter, names if done.end else None, rows, done)
     except (EOFError, OSError, zlib.error) as error:
         raise InvalidSchema(
             f"{path}, after line {done.line}: the file breaks off or is damaged; copy it again"
@@ -310,7 +308,7 @@ def _reader(lines: Iterable[str], delimiter: str) -> Any:
     return csv.reader(lines, delimiter=delimiter, strict=True, skipinitialspace=True)
 
 
-def _cell_by_cell(
+def _parse_cells(
     path: Path, raw: BinaryIO, delimiter: str | None, names: list[str] | None, rows: int, done: Piece
 ) -> Iterator[Table]:
     """The rest of a file behind what is `done`, with the header first if that is nothing."""
@@ -322,7 +320,7 @@ def _cell_by_cell(
             if names is None:
                 first = next(lines_of_file, "")
                 if "\0" in first[:2]:  # every second byte of ASCII in UTF-16
-                    raise InvalidSchema(_not_utf8(path, compressed=isinstance(raw, gzip.GzipFile)))
+                    raise InvalidSchema(_utf8_error(path, compressed=isinstance(raw, gzip.GzipFile)))
                 separator = _SEPARATOR.fullmatch(first.rstrip("\r\n"))
                 if separator is not None:  # the line for spreadsheets that stands before the header
                     delimiter, first = delimiter or separator[1], next(lines_of_file, "")
@@ -354,14 +352,14 @@ def _cell_by_cell(
             if cells:
                 yield _rows(path, names, cells, lines)
     except UnicodeDecodeError as error:
-        raise InvalidSchema(_not_utf8(path, compressed=isinstance(raw, gzip.GzipFile))) from error
+        raise InvalidSchema(_utf8_error(path, compressed=isinstance(raw, gzip.GzipFile))) from error
     except csv.Error as error:
         raise InvalidSchema(f"{path}, near line {line + 1}: not CSV ({error}); check quotes and delimiter") from error
     except (EOFError, OSError, zlib.error) as error:
         raise InvalidSchema(f"{path}, after line {line}: the file breaks off or is damaged; copy it again") from error
 
 
-def _not_utf8(path: Path, *, compressed: bool) -> str:
+def _utf8_error(path: Path, *, compressed: bool) -> str:
     with cast(BinaryIO, gzip.open(path, "rb")) if compressed else path.open("rb") as raw:
         start = raw.read(2)
     codings = {

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import InvalidSchema
-from ...records import bounded
+from ...records import limited_io
 
 _UNNAMED = "__index_level_0__"  # as pandas calls a stored index without a name
 _LARGEST = 2**62
@@ -66,7 +66,7 @@ def read_index(schema: Any, rows: int) -> Index | None:
     from .values import is_text
 
     try:
-        told = bounded.parsed((schema.metadata or {}).get(b"pandas", b"{}").decode())
+        told = limited_io.parse_json((schema.metadata or {}).get(b"pandas", b"{}").decode())
         levels = told.get("index_columns", [])
     except (ValueError, AttributeError):
         return None

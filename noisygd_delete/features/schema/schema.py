@@ -50,11 +50,11 @@ import numpy.typing as npt
 from numpy.typing import NDArray
 
 from ...errors import InvalidSchema, UnreadableRows
-from ...records import Id, Names, bounded
-from ..maps.base import PublicMap, normalised, shrinking
+from ...records import Id, Names, limited_io
+from ..maps.base import PublicMap, normalize_rows, shrink_factors
 from . import values
 from .columns import GAP, Boolean, Category, Kind, Numeric, refuse_empty
-from .encoded import Encoded, Gathered
+from .encoded import Encoded, GatheredRows
 from .files import BLOCK_ROWS, Table, read_blocks
 from .hashed import Text
 from .keys import parse
@@ -93,7 +93,7 @@ class Schema:
     def read(cls, path: str | Path) -> Schema:
         """A schema from a TOML file; every fault is an `InvalidSchema` naming the file and the key."""
         try:
-            fields = tomllib.loads(bounded.text(path, bounded.SCHEMA, error=InvalidSchema))
+            fields = tomllib.loads(limited_io.read_text(path, limited_io.SCHEMA, error=InvalidSchema))
         except InvalidSchema:
             raise
         except (ValueError, RecursionError) as error:  # TOML, UTF-8, or a number of thousands of digits
@@ -243,13 +243,13 @@ class Schema:
                 unknown[name] = written.unknown
             at += kind.width
         if self.map is not None:
-            encoded = normalised(
+            encoded = normalize_rows(
                 self.map.features(rows[:, :at]), radius=self.radius, constant=self.intercept, clip=self.rows == "clip"
             )
         else:
             if self.intercept:
                 rows[:, at] = 1.0
-            rows *= shrinking(np.sqrt(squares), self.radius, clip=self.rows == "clip")[:, None]
+            rows *= shrink_factors(np.sqrt(squares), self.radius, clip=self.rows == "clip")[:, None]
             encoded = rows.astype(np.float32)
         labels, targets = self._labels(table) if labelled else (np.zeros(count), None)
         if targets is not None and isinstance(self.label, Numeric):
@@ -284,7 +284,7 @@ class Schema:
         kept. Beside the result, a few blocks are in memory; `RecordFile` has them without the result. `readable`: rows that cannot be read
         are left out and told of (`skipped`)."""
 
-        reading, whole = RecordFile(self, path, delimiter, readable=readable), Gathered(self.features)
+        reading, whole = RecordFile(self, path, delimiter, readable=readable), GatheredRows(self.features)
         reading.read(whole.add, lambda: whole.ids)
         return replace(whole.encoded(), dropped=reading.dropped, skipped=tuple(reading.skipped))
 
@@ -355,7 +355,7 @@ class HeldOut:
         names = block.ids if block.subjects is None else block.subjects
         assert names is not None
         held = np.array([str(name) not in self._never and self._coin(str(name)) < self._below for name in names], bool)
-        self._parts.append(_only(block, held))
+        self._parts.append(_select_rows(block, held))
         return ~held
 
     def encoded(self) -> Encoded | None:
@@ -363,7 +363,7 @@ class HeldOut:
         parts = [part for part in self._parts if len(part.rows)]
         if not parts:
             return None
-        whole = Gathered(parts[0].rows.shape[1])
+        whole = GatheredRows(parts[0].rows.shape[1])
         for part in parts:
             whole.add(replace(part, ids=None, subjects=None))
         return whole.encoded()
@@ -454,11 +454,11 @@ class RecordFile:
             if schema.rows_per_subject is not None and block.subjects is not None:
                 kept = _first_of_each(block.subjects, of_subject, schema.rows_per_subject)
                 self.dropped += int(np.count_nonzero(~kept))
-                block, lines = _only(block, kept), lines[kept]
+                block, lines = _select_rows(block, kept), lines[kept]
             if self.held_out is not None:
                 stays = self.held_out.taken_from(block)
                 self.held += int(np.count_nonzero(~stays))
-                block, lines = _only(block, stays), lines[stays]
+                block, lines = _select_rows(block, stays), lines[stays]
             self.rows += len(block.rows)
             yield block, lines
         if unread and not readable:
@@ -536,7 +536,7 @@ def _first_of_each(subjects: Names, of_subject: Counter[Id | None], most: int) -
     return kept
 
 
-def _only(block: Encoded, kept: NDArray[np.bool_]) -> Encoded:
+def _select_rows(block: Encoded, kept: NDArray[np.bool_]) -> Encoded:
     if kept.all():
         return block
 

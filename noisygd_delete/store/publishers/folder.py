@@ -20,7 +20,7 @@ from typing import Any
 
 from ...errors import PublisherError
 from .address import RELEASE
-from .artefact import FACTS, FILES, Artefact, Ground
+from .artifact import FACTS, FILES, Artifact, Ground
 
 MARK, CURRENT, TEMPORARY = ".noisygd-delete", "current", ".tmp"
 COMPILED = "__pycache__"
@@ -44,12 +44,12 @@ class Folder:
             raise PublisherError(f"{self._root}: anybody may put another model there; chmod o-w, then publish-to again")
         mark = self._root / MARK
         if mark.exists():
-            if _read(mark) != self._store.encode():
+            if _read_file(mark) != self._store.encode():
                 raise PublisherError(f"{self._root}: another store publishes here; give each store a folder of its own")
         elif any(path.name != MARK + TEMPORARY for path in self._root.iterdir()):
             raise PublisherError(f"{self._root}: holds files already; name a folder that is new, or empty")
 
-    def put(self, artefact: Artefact) -> None:
+    def put(self, artefact: Artifact) -> None:
         self._take()
         if os.path.lexists(self._root / CURRENT) and not (self._root / CURRENT).is_symlink():
             raise PublisherError(
@@ -90,10 +90,10 @@ class Folder:
             self._ground.rename(mark.with_name(MARK + TEMPORARY), mark)
             self._ground.sync_folder(self._root)
 
-    def _whole(self, place: Path, artefact: Artefact) -> bool:
+    def _whole(self, place: Path, artefact: Artifact) -> bool:
         """Whether the release lies there as it was put there, whatever version of this program wrote it."""
         try:
-            facts: Any = json.loads(_read(place / FACTS))
+            facts: Any = json.loads(_read_file(place / FACTS))
             named = facts["release"], facts["model"]
             return named == (artefact.release, artefact.digest) and all(
                 (place / name).is_file() for name in facts["files"]
@@ -101,7 +101,7 @@ class Folder:
         except (OSError, ValueError, KeyError, TypeError):
             return False
 
-    def _write(self, place: Path, artefact: Artefact) -> None:
+    def _write(self, place: Path, artefact: Artifact) -> None:
         half = place.with_name(place.name + TEMPORARY)
         for reason in self._discard(half):
             raise PublisherError(reason)
@@ -192,6 +192,6 @@ def erase_whole(ground: Ground, path: Path) -> None:
     ground.erase(path)
 
 
-def _read(path: Path) -> bytes:
+def _read_file(path: Path) -> bytes:
     with os.fdopen(os.open(path, os.O_RDONLY | _NO_LINKS), "rb") as file:
         return file.read(_LONGEST)

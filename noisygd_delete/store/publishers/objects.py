@@ -16,7 +16,7 @@ from typing import Any
 
 from ...errors import InvalidParameter, MissingDependency, PublisherError
 from .address import RELEASE
-from .artefact import FACTS, Artefact, Ground
+from .artifact import FACTS, Artifact, Ground
 from .folder import require_own
 
 MARK, CURRENT = "noisygd-delete.json", "current.json"
@@ -51,7 +51,7 @@ class Objects:
         elif self._files.exists(self._prefix) and self._files.find(self._prefix):
             raise PublisherError(f"{self._address}: holds objects already; name a prefix that is new")
 
-    def put(self, artefact: Artefact) -> None:
+    def put(self, artefact: Artifact) -> None:
         self._take()
         if not self._whole(artefact):
             for name, data in artefact.files.items():
@@ -83,7 +83,7 @@ class Objects:
     def _marked(self) -> bool:
         return bool(self._files.exists(self._place(MARK)))
 
-    def _whole(self, artefact: Artefact) -> bool:
+    def _whole(self, artefact: Artifact) -> bool:
         facts = self._read(f"{artefact.name}/{FACTS}")
         return isinstance(facts, dict) and (facts.get("release"), facts.get("model")) == (
             artefact.release,

@@ -17,8 +17,8 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from .by_sql import literal
 from .session import ask_all, ask_one
+from .sql import literal
 
 if TYPE_CHECKING:
     import psycopg

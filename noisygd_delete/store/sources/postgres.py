@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...errors import CountBroken, InvalidParameter, InvalidRequest, SourceError
 from ...records import EditCounts
-from ..entry import seen_too
+from ..entry import extend_position
 from . import session, trigger
-from .by_sql import dotted, literal, quoted, rows_to_read
 from .definition import PARTS, is_read_alone, read_definition, why_uncounted
-from .session import as_written, ask, ask_all, ask_one, library, of_rows, said
-from .source import Done, Source, chosen_by_others, put_back, require_read_once
+from .session import ask, ask_all, ask_one, filter_canonical, format_error, is_row_error, library
+from .source import Source, SourceHistory, dependent_selection_error, require_read_once, restored_error
+from .sql import literal, quote_identifier, quote_table, rows_to_read
 
 if TYPE_CHECKING:
     import psycopg
@@ -102,7 +102,7 @@ class Postgres(Source):
                     raise SourceError(f"{self.address}: PostgreSQL 13 or later is needed")
                 yield connection
         except psycopg.Error as error:
-            raise SourceError(f"{self.address}: {said(error)}{_HINTS.get(error.sqlstate, '')}") from None
+            raise SourceError(f"{self.address}: {format_error(error)}{_HINTS.get(error.sqlstate, '')}") from None
 
     @contextmanager
     def _moment(self, *, marking: bool = False) -> Iterator[tuple[psycopg.Connection[Any], str]]:
@@ -118,7 +118,7 @@ class Postgres(Source):
     ) -> EditCounts | None:
         if self.table is None or definition is None:
             return None
-        found = trigger.counted(connection, self.address, self._table_name, since)
+        found = trigger.count_changes(connection, self.address, self._table_name, since)
         alike = found is not None and self._definition(connection) == definition
         if not alike or why_uncounted(connection, self._table_name) is not None:
             return None
@@ -133,8 +133,8 @@ class Postgres(Source):
         connection.commit()  # the next statement has a newer snapshot
         return self._definition(connection)
 
-    def _shown(self, connection: psycopg.Connection[Any], position: str, done: Done) -> bool:
-        return session.shown(connection, done.marks)
+    def _shown(self, connection: psycopg.Connection[Any], position: str, done: SourceHistory) -> bool:
+        return session.is_snapshot_complete(connection, done.marks)
 
     def _answer_in_memory(self, connection: psycopg.Connection[Any], asked: str) -> Sequence[Sequence[Any]] | None:
         if connection.info.parameter_status("server_encoding") != "UTF8":  # which has no word for some blanks
@@ -163,14 +163,14 @@ class Postgres(Source):
 
     def _state(self, connection: psycopg.Connection[Any], position: str) -> str | None:
         """A mark, left in the same transaction: a copy without it does not have all that this moment shows."""
-        left = session.stamped(connection, session.leave(connection))
+        left = session.stamp_mark(connection, session.leave(connection))
         return None if left is None else f"{left} {position} {self._definition(connection)}"
 
     def _is_in(self, connection: psycopg.Connection[Any], position: str, state: str | None) -> bool:
         stamp, then, definition = (*(state or "").split(" "), "", "")[:3]
         if (
             not definition
-            or session.stamped(connection, stamp.partition(":")[0]) != stamp
+            or session.stamp_mark(connection, stamp.partition(":")[0]) != stamp
             or self._is_secured_by_row(connection)
         ):
             return False
@@ -184,7 +184,7 @@ class Postgres(Source):
         kind, _ = self._type(connection, self._key)
         ask(connection, f"SELECT set_config('{_KEYS}', $1::text[]::text, true)", list(keys))
         given = f"current_setting('{_KEYS}')::text[]"
-        among = f"{quoted(self._key)} = ANY({given}::{kind}[]) AND {self._name_of(quoted(self._key))} = ANY({given})"
+        among = f"{quote_identifier(self._key)} = ANY({given}::{kind}[]) AND {self._name_of(quote_identifier(self._key))} = ANY({given})"
         own = f"SELECT * FROM ({self._rows()}) AS everybody WHERE {among}"
         return rows_to_read(own, self._key, self.rows_per_subject, self._name_of)
 
@@ -192,7 +192,7 @@ class Postgres(Source):
         """COPY gives every value as an export of the table would write it."""
         from psycopg import sql
 
-        asked = f"COPY (SELECT {', '.join(map(quoted, columns))} FROM ({rows}) AS chosen) TO STDOUT"
+        asked = f"COPY (SELECT {', '.join(map(quote_identifier, columns))} FROM ({rows}) AS chosen) TO STDOUT"
         with connection.cursor() as cursor, cursor.copy(sql.SQL(asked)) as copy:
             yield from copy.rows()
 
@@ -223,9 +223,11 @@ class Postgres(Source):
         for step in read:
             how = _BY_OTHERS.get(step["Node Type"])
             if how and not (again and step["Node Type"] == "Unique") and step.get("Parent Relationship") not in _BESIDE:
-                raise chosen_by_others(self.address, how)
+                raise dependent_selection_error(self.address, how)
             if step["Node Type"] == "Function Scan" and step.get("Schema") not in (None, "pg_catalog"):
-                raise chosen_by_others(self.address, f"the function {step['Function Name']}, into which nobody sees")
+                raise dependent_selection_error(
+                    self.address, f"the function {step['Function Name']}, into which nobody sees"
+                )
         names = [name for step in read if (name := _relation(step))]
         own = (
             {name for step in _steps(connection, self._table_rows) if (name := _relation(step))}
@@ -242,7 +244,7 @@ class Postgres(Source):
     def _table_name(self) -> str:
         if self.table is None:
             raise self._left_to_the_application()
-        return dotted(self.table)
+        return quote_table(self.table)
 
     def held(self, ids: Sequence[str], subjects: Sequence[str], *, names: bool = False) -> int:
         with self.connected() as connection:
@@ -268,16 +270,16 @@ class Postgres(Source):
     ) -> tuple[str, list[list[str]]]:
         """SQL of whether a row has one of the names in this column of the table, and its parameters."""
         kind, _ = self._type(connection, column)
-        written = as_written(connection, kind, names)
-        which = f"{quoted(column)} = ANY($1::text[]::{kind}[]) AND {self._name_of(quoted(column))} = ANY($2::text[])"
+        written = filter_canonical(connection, kind, names)
+        which = f"{quote_identifier(column)} = ANY($1::text[]::{kind}[]) AND {self._name_of(quote_identifier(column))} = ANY($2::text[])"
         return which, [list(written), list(written.values())]
 
     def _having(self, connection: psycopg.Connection[Any], column: str, names: Sequence[str]) -> set[str]:
         """Those of the names that stand in this column of the table."""
         kind, _ = self._type(connection, column)
-        written = as_written(connection, kind, names)
+        written = filter_canonical(connection, kind, names)
         among, given = self._among(connection, column, names)
-        asked = f"SELECT DISTINCT {self._name_of(quoted(column))} FROM {self._table_name} WHERE {among}"
+        asked = f"SELECT DISTINCT {self._name_of(quote_identifier(column))} FROM {self._table_name} WHERE {among}"
         there = {name for (name,) in ask_all(connection, asked, *given)}
         return {name for name, text in written.items() if text in there}
 
@@ -288,7 +290,7 @@ class Postgres(Source):
         _, number = self._type(connection, column)
         which, given = self._among(connection, column, names)
         if rows is not None and self._columns(connection).get(column) != number:
-            which, given = f"{self._name_of(quoted(column))} = ANY($1::text[])", given[1:]
+            which, given = f"{self._name_of(quote_identifier(column))} = ANY($1::text[])", given[1:]
         return int(
             ask_one(connection, f"SELECT count(*) FROM {rows or self._table_name} AS everything WHERE {which}", *given)
         )
@@ -312,9 +314,11 @@ class Postgres(Source):
         try:
             yield
         except library().Error as error:
-            if not of_rows(error):
+            if not is_row_error(error):
                 raise
-            raise InvalidRequest(f"the source refuses the deletion ({said(error)}); nothing was changed") from None
+            raise InvalidRequest(
+                f"the source refuses the deletion ({format_error(error)}); nothing was changed"
+            ) from None
 
     def _delete_rows(
         self, connection: psycopg.Connection[Any], named: Iterable[tuple[str, Sequence[str]]]
@@ -326,7 +330,10 @@ class Postgres(Source):
             self._check_there(column, names, there, _BY_ROW_SECURITY if hidden else "")
             among, given = self._among(connection, column, names)
             these = f"FROM {self._table_name} WHERE {among}"
-            gone += [str(name) for (name,) in ask_all(connection, f"SELECT {quoted(self.id)}::text {these}", *given)]
+            gone += [
+                str(name)
+                for (name,) in ask_all(connection, f"SELECT {quote_identifier(self.id)}::text {these}", *given)
+            ]
             connection.execute(library().sql.SQL(f"DELETE {these}"), given)
         connection.execute("SET CONSTRAINTS ALL IMMEDIATE")  # what waits for the commit is run now
         return gone
@@ -349,13 +356,13 @@ class Postgres(Source):
 
     def _state_to_come(self, connection: psycopg.Connection[Any], position: str, mark: str, deleted: int) -> str | None:
         number, _, left = mark.partition(":")
-        stamp = session.stamped(connection, left)
+        stamp = session.stamp_mark(connection, left)
         alone = trigger.own(connection, self._table_name) == EditCounts(deleted=deleted)
-        seen = seen_too(position, int(number))
+        seen = extend_position(position, int(number))
         return f"{stamp} {seen} {self._definition(connection)}" if None not in (stamp, seen) and alone else None
 
     def _keys_having(self, connection: psycopg.Connection[Any], column: str, names: Sequence[str]) -> list[str]:
-        key, (among, given) = quoted(self._key), self._among(connection, column, names)
+        key, (among, given) = quote_identifier(self._key), self._among(connection, column, names)
         asked = f"SELECT DISTINCT {self._name_of(key)} FROM {self._table_name} WHERE {among} AND {key} IS NOT NULL"
         return [found for (found,) in ask_all(connection, asked, *given)]
 
@@ -371,8 +378,8 @@ class Postgres(Source):
             with self.connected() as connection:
                 status = ask_one(connection, f"SELECT pg_xact_status({number}::text::xid8)")
                 if status == "committed":
-                    if left and not session.shown(connection, (left,)):
-                        raise put_back(self.address)
+                    if left and not session.is_snapshot_complete(connection, (left,)):
+                        raise restored_error(self.address)
                     return f"transaction:{number}"
             if status == "aborted":
                 return None
@@ -403,7 +410,7 @@ class Postgres(Source):
                 with suppress(library().errors.InsufficientPrivilege), connection.transaction():  # a reader may not
                     trigger.fold(connection, table, covered)
             else:
-                trigger.run(connection, trigger.installing(table))
+                trigger.execute_statements(connection, trigger.install_statements(table))
         return found
 
     def unwatch(self) -> None:
@@ -411,12 +418,12 @@ class Postgres(Source):
         table = self._watched()
         with self.connected() as connection:
             if trigger.is_there(connection, table):
-                trigger.run(connection, trigger.removing(table))
+                trigger.execute_statements(connection, trigger.remove_statements(table))
 
     def watching(self) -> str:
         """The statements of `watch`, for whoever may carry them out."""
         reader = library().conninfo.conninfo_to_dict(self.address).get("user")
-        lines = trigger.installing(self._watched(), str(reader) if reader else None)
+        lines = trigger.install_statements(self._watched(), str(reader) if reader else None)
         return "".join(f"{line};\n" for line in ("BEGIN", *lines, "COMMIT"))
 
     def _watched(self) -> str:
@@ -440,7 +447,7 @@ def _steps(connection: psycopg.Connection[Any], rows: str) -> Iterator[dict[str,
 def _relation(step: dict[str, Any]) -> str | None:
     """The table that a part of a plan reads, with its schema, or the name that the query has given to rows that it reads."""
     if "Relation Name" in step:
-        return f"{quoted(step['Schema'])}.{quoted(step['Relation Name'])}"
+        return f"{quote_identifier(step['Schema'])}.{quote_identifier(step['Relation Name'])}"
     return str(step["CTE Name"]).replace(".", " ") if step["Node Type"] == "CTE Scan" else None
 
 

@@ -32,12 +32,12 @@ from typing import Any, ClassVar, Protocol
 
 from ...engine import CurrentRecords
 from ...engine.count_tables import CountTables
-from ...errors import InvalidParameter, InvalidRequest, SourceError, UnknownName, count
+from ...errors import InvalidParameter, InvalidRequest, SourceError, UnknownName, check_count
 from ...features.schema import Schema, Table
 from ...features.schema.files import BLOCK_ROWS
 from ...features.schema.values import write_text
 from ...records import NONE_LEFT_OUT, EditCounts, LeftOut
-from .by_sql import quoted, rows_left_out, rows_to_read, statement, tables_of
+from .sql import quote_identifier, rows_left_out, rows_to_read, statement, tables_of
 
 _LONGEST_CELL = 1 << 20  # characters
 _MOST_HELD = 1 << 24  # characters of one block
@@ -48,7 +48,7 @@ Accept = Callable[[str, Sequence[str]], None]
 
 
 @dataclass(frozen=True)
-class Done:
+class SourceHistory:
     """What was done in a source before, as a later snapshot must show it.
 
     marks          that deletions left there
@@ -66,7 +66,7 @@ class Done:
     definition: str | None = None
 
 
-NOTHING_DONE = Done()
+NOTHING_DONE = SourceHistory()
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ class Source(ABC):
     one_table: ClassVar[str] = ""  # why there is no table to name, where it is one itself
 
     def __post_init__(self) -> None:
-        count("rows_per_subject", self.rows_per_subject)
+        check_count("rows_per_subject", self.rows_per_subject)
         for name in ("address", "id", "subject", "table", "query"):
             value = getattr(self, name)
             if value is not None and not (
@@ -151,7 +151,7 @@ class Source(ABC):
         self,
         columns: Sequence[str],
         since: str | None = None,
-        done: Done = NOTHING_DONE,
+        done: SourceHistory = NOTHING_DONE,
         chain: ReleaseChain | None = None,
     ) -> Iterator[Snapshot]:
         """One moment of the source, with these columns of every row that a release may read.
@@ -225,7 +225,7 @@ class Source(ABC):
         hold has none."""
 
     def open_rows(
-        self, schema: Schema, slots: int, done: Done = NOTHING_DONE
+        self, schema: Schema, slots: int, done: SourceHistory = NOTHING_DONE
     ) -> AbstractContextManager[tuple[CurrentRecords, str, LeftOut]] | None:
         """The rows where they lie, held by others while this is open, their position and what is left out; None: they are read by
         `snapshot`."""
@@ -268,7 +268,7 @@ class Source(ABC):
         ids: Sequence[str],
         subjects: Sequence[str],
         accept: Accept,
-        done: Done = NOTHING_DONE,
+        done: SourceHistory = NOTHING_DONE,
         chain: ReleaseChain | None = None,
     ) -> str:
         """Delete the rows of these ids and persons in one transaction of the source; the position of its commit.
@@ -289,7 +289,7 @@ class Source(ABC):
         with self._deletion(chained=chain is not None) as (connection, position):
             self._check_names(self._columns(connection))
             if not self._shown(connection, position, done):
-                raise put_back(self.address)
+                raise restored_error(self.address)
             before = None
             if chain is not None and self._is_in(connection, position, chain.state):
                 own = self._rows_of(connection, self._keys_of(connection, named))
@@ -299,7 +299,7 @@ class Source(ABC):
                 gone = self._delete_rows(connection, named)
             still = self._read_of(connection, ids, subjects)
             if still:
-                raise still_read(still)
+                raise still_read_error(still)
             taken = self._rows_taken(connection) - taken
             if taken != len(gone):
                 raise takes_others(taken - len(gone))
@@ -423,7 +423,7 @@ class Source(ABC):
         """Which of the deletions that were made here has this mark, where they are numbered; None: none has."""
         raise self._left_to_the_application()
 
-    def _shown(self, connection: Any, position: str, done: Done) -> bool:
+    def _shown(self, connection: Any, position: str, done: SourceHistory) -> bool:
         """Whether the deletions that were made here are in the history of these rows."""
         return all(self._number_of(connection, mark) is not None for mark in done.marks)
 
@@ -458,7 +458,7 @@ class Source(ABC):
         return list(dict.fromkeys(key for one in named for key in self._keys_having(connection, *one)))
 
     def _names_in(self, connection: Any, column: str) -> Iterator[str]:
-        rows = f"SELECT CAST({quoted(column)} AS VARCHAR) AS name FROM ({self._rows()}) AS named"
+        rows = f"SELECT CAST({quote_identifier(column)} AS VARCHAR) AS name FROM ({self._rows()}) AS named"
         return (name for (name,) in self._cells(connection, ["name"], rows) if name is not None)
 
     def _read_rows(self, connection: Any, columns: Sequence[str], rows: str) -> list[Table]:
@@ -471,13 +471,13 @@ class Source(ABC):
             return None
         return None if found is None else tables_of(schema, found)
 
-    def _check_done(self, connection: Any, position: str, done: Done) -> None:
+    def _check_done(self, connection: Any, position: str, done: SourceHistory) -> None:
         """Raise `SourceError` unless these rows show what was done before."""
         if not self._shown(connection, position, done):
-            raise put_back(self.address)
+            raise restored_error(self.address)
         back = self._read_of(connection, done.ids, done.subjects)
         if back:
-            raise came_back(self.address, back)
+            raise returned_rows_error(self.address, back)
         if done.refuse is not None:
             done.refuse(self._names_in(connection, self.id))
 
@@ -584,7 +584,7 @@ def _table(source: str, names: Sequence[str], cells: list[list[str]], first: int
     return Table(source, dict(zip(names, columns, strict=True)), range(first, first + len(cells)))
 
 
-def still_read(rows: int) -> InvalidRequest:
+def still_read_error(rows: int) -> InvalidRequest:
     """Rows that a deletion left where a release would read them."""
     return InvalidRequest(
         f"{rows} rows of those that the request names are still read after their deletion: a trigger or a rule keeps them, row-level "
@@ -605,7 +605,7 @@ def takes_others(rows: int) -> InvalidRequest:
     )
 
 
-def came_back(address: str, rows: int) -> SourceError:
+def returned_rows_error(address: str, rows: int) -> SourceError:
     """Rows that were deleted and are read again."""
     return SourceError(
         f"{address}: {rows} rows that were deleted since the last release are read there again. Nothing was published; find out who writes "
@@ -613,7 +613,7 @@ def came_back(address: str, rows: int) -> SourceError:
     )
 
 
-def put_back(address: str) -> SourceError:
+def restored_error(address: str) -> SourceError:
     """A source that does not show a deletion that was committed there."""
     return SourceError(
         f"{address}: a deletion that this store committed there is not in its history: a backup that was put back, a copy that was not up "
@@ -626,10 +626,10 @@ def require_read_once(address: str, read: Sequence[str], persons: Collection[str
     """Raise `InvalidParameter` where a query reads one of these tables of persons more than once: then rows are chosen by other rows."""
     twice = next((table for table in read if table in persons and read.count(table) > 1), None)
     if twice is not None:
-        raise chosen_by_others(address, f"other rows of {twice}, which the query reads more than once")
+        raise dependent_selection_error(address, f"other rows of {twice}, which the query reads more than once")
 
 
-def chosen_by_others(address: str, how: str) -> InvalidParameter:
+def dependent_selection_error(address: str, how: str) -> InvalidParameter:
     """A query in which other rows decide whether one is read."""
     return InvalidParameter(
         f"{address}: the rows to learn from are chosen by {how}: a row that goes would change which others are read, and no figure covers "

@@ -24,24 +24,24 @@ from ...accountant import Event, EventKinds
 from ...curator.curator import Release
 from ...curator.learning import check_fit
 from ...curator.model import Continuation, Model
-from ...engine import CurrentRecords, Execution, rows_here
-from ...errors import CountBroken, InvalidParameter, InvalidRequest, SourceError, StoreError, UnknownName, count
+from ...engine import CurrentRecords, Execution, local_rows
+from ...errors import CountBroken, InvalidParameter, InvalidRequest, SourceError, StoreError, UnknownName, check_count
 from ...features.schema import Encoded, Schema
-from ...methods import ways_elsewhere
+from ...methods import external_row_methods
 from ...methods.plan import Plan
-from ...records import EditCounts, EditRequest, Names, Records, bounded, check_token
+from ...records import EditCounts, EditRequest, Names, Records, check_token, limited_io
 from .. import journal as stored_journal
 from .. import models, training_table
-from ..disk import Disk, explained, read
+from ..disk import Disk, explain_disk_errors, read_file
 from ..entry import Entry, EntryKinds, check_position, position_covers
-from ..journal import held, sealed, unsealed
+from ..journal import add_checksum, read_journal, strip_checksum
 from ..layout import Layout
 from ..training_table import NOTHING_CHANGED, Change, OpenedStore, TrainingTable
-from .chain import KeptChain, SummedRows, summed
-from .opening import source_from
-from .reading import Held, columns_of, held_in, rows_of
+from .carried_noise import KeptChain, SummedRows, sum_snapshot
+from .factory import source_from
+from .reading import Held, columns_of, find_held_ids, rows_of
 from .scratch import ScratchRecords
-from .source import Done, Source, came_back
+from .source import Source, SourceHistory, returned_rows_error
 
 # --- journal ---
 #
@@ -70,8 +70,8 @@ class Deletion:
     request_id: str | None
 
     def __post_init__(self) -> None:
-        count("base", self.base)
-        count("rows", self.rows)
+        check_count("base", self.base)
+        check_count("rows", self.rows)
         check_token(self.request_id)
         if (
             not isinstance(self.mark, str)
@@ -92,7 +92,7 @@ class Deletion:
         return ((self.request_id, self.counts, None),)
 
     def to_bytes(self) -> bytes:
-        return sealed(json.dumps({"format": _FORMAT, **asdict(self)}).encode())
+        return add_checksum(json.dumps({"format": _FORMAT, **asdict(self)}).encode())
 
 
 def begin_deletion(disk: Disk, layout: Layout, deletion: Deletion) -> None:
@@ -101,7 +101,7 @@ def begin_deletion(disk: Disk, layout: Layout, deletion: Deletion) -> None:
     disk.reached("commit", layout.request)
 
 
-def begun_deletion(layout: Layout) -> Deletion | None:
+def read_deletion(layout: Layout) -> Deletion | None:
     """The deletion that was begun and not finished.
 
     Raises:
@@ -109,12 +109,12 @@ def begun_deletion(layout: Layout) -> Deletion | None:
     """
 
     def parse() -> Deletion:
-        fields = bounded.parsed(unsealed(read(layout.request, _LONGEST)).decode())
+        fields = limited_io.parse_json(strip_checksum(read_file(layout.request, _LONGEST)).decode())
         if fields.pop("format") != _FORMAT:
             raise ValueError("another format")
         return Deletion(**fields)
 
-    return held(layout, parse)
+    return read_journal(layout, parse)
 
 
 _COMPARED = 1 << 14  # names compared at a time with one that has no row
@@ -124,7 +124,7 @@ _NOTHING_PUBLISHED = "nothing was published"
 
 def check_over(source: Source, schema: Schema, plan: Plan, memory: int | None = None) -> None:
     """Read the rows once, and raise unless a store may be made over them, whatever is at its path: what `Store.create_over` asks first."""
-    plan.method.check_any_order(plan.problem, ways_elsewhere(plan.problem))
+    plan.method.check_any_order(plan.problem, external_row_methods(plan.problem))
     if schema.id_column != source.id or schema.subject_column != source.subject:
         raise InvalidParameter("schema and source name different columns of ids or of persons")
     if source.rows_per_subject != plan.problem.rows_per_subject or schema.features != plan.features:
@@ -136,7 +136,7 @@ def check_over(source: Source, schema: Schema, plan: Plan, memory: int | None = 
     source.check()
     if plan.mechanism.carries:
         _check_chain(source, plan)
-        check_fit(summed(source, schema, plan)[0], plan)
+        check_fit(sum_snapshot(source, schema, plan)[0], plan)
         return
     with rows_of(source, schema, plan.records, memory=memory) as (records, *_):
         check_fit(records, plan)
@@ -144,7 +144,7 @@ def check_over(source: Source, schema: Schema, plan: Plan, memory: int | None = 
 
 def _check_chain(source: Source, plan: Plan) -> None:
     """Raise `InvalidParameter` unless releases by this plan may go on from one another over this source."""
-    source.check_chain(ways_elsewhere(plan.problem))
+    source.check_chain(external_row_methods(plan.problem))
     if source.subject is not None and "inserted" not in plan.promise.edits:
         raise InvalidParameter(
             f"{source.address}: of a person with more rows than are read, those that are left come in when one goes; plan with joiners=true"
@@ -189,7 +189,7 @@ class TableInSource(TrainingTable):
         return self.source.names(self.source.id)
 
     def find_names(self, wanted: Sequence[str], *, persons: bool = False) -> set[str]:
-        return held_in(self.source, wanted, persons=persons)
+        return find_held_ids(self.source, wanted, persons=persons)
 
     def has_similar(self, name: str, *, person: bool) -> bool:
         column = self.source.subject if person else self.source.id
@@ -206,15 +206,15 @@ class TableInSource(TrainingTable):
             parts = (
                 records.parts()
                 if isinstance(records, ScratchRecords)
-                else training_table.table_parts(rows_here(records))
+                else training_table.table_parts(local_rows(records))
             )
             return training_table.equal_rows(parts, encoded)
 
     def matched_by(self, encoded: Encoded) -> str:
         return "content" if self.source.table is None else super().matched_by(encoded)
 
-    def suited(self, plan: Plan) -> Plan:
-        plan.method.check_any_order(plan.problem, ways_elsewhere(plan.problem))
+    def adapt_plan(self, plan: Plan) -> Plan:
+        plan.method.check_any_order(plan.problem, external_row_methods(plan.problem))
         if plan.mechanism.carries:
             _check_chain(self.source, plan)
             if not self.source.is_watched():
@@ -234,7 +234,7 @@ class TableInSource(TrainingTable):
         named = len(ids) + len(subjects)
         if self.source.held(ids, subjects, names=True) < named:  # rows may be more: an id can stand there twice
             for kind, names in (("id", ids), ("subject", subjects)):
-                there = held_in(self.source, names, persons=kind == "subject")
+                there = find_held_ids(self.source, names, persons=kind == "subject")
                 for missing in (name for name in names if name not in there):
                     raise UnknownName(kind, missing)
         return EditCounts(deleted=self.source.held(ids, subjects))
@@ -249,7 +249,7 @@ class TableInSource(TrainingTable):
         """Ids and persons whose rows a request deletes; it may do nothing else."""
         if request.replacements or request.insertion is not None:
             raise InvalidRequest(
-                f"{self._elsewhere} change them there, and publish --redo: every release reads the rows as they are"
+                f"{self._elsewhere} change them there, and publish --force: every release reads the rows as they are"
             )
         return list(map(str, request.deletions)), list(map(str, request.subjects))
 
@@ -262,7 +262,7 @@ class TableInSource(TrainingTable):
             if files.tombstones is not None:
                 files.tombstones.add(gone, files.disk)
             begun.append(Deletion(files.ledger.length, mark, len(gone), publish, request.request_id))
-            with explained(files.layout.root, NOTHING_CHANGED):
+            with explain_disk_errors(files.layout.root, NOTHING_CHANGED):
                 note()
                 begin_deletion(files.disk, files.layout, begun[0])
 
@@ -272,7 +272,7 @@ class TableInSource(TrainingTable):
         return begun[0]
 
     def begun(self) -> Deletion | None:
-        deletion = begun_deletion(self._files.layout)
+        deletion = read_deletion(self._files.layout)
         if deletion is not None:
             stored_journal.require_base(deletion.base, None, self._files.ledger)
         return deletion
@@ -317,7 +317,7 @@ class TableInSource(TrainingTable):
     ) -> None:
         still = self.source.held(ids, [], names=True) if ids and self.source.table else 0
         if still:
-            raise came_back(self.source.address, still)
+            raise returned_rows_error(self.source.address, still)
         at = self.source.position() if position is None else check_position(position)
         if position is not None and not position_covers(self.source.position(), at):
             raise InvalidRequest(
@@ -325,7 +325,7 @@ class TableInSource(TrainingTable):
             )
         if not self._is_read(at):
             self._require_counted(self._told() + counts, self.changes())
-        with explained(self._files.layout.root, NOTHING_CHANGED):
+        with explain_disk_errors(self._files.layout.root, NOTHING_CHANGED):
             self._note(counts, at, request_id)
         if self._files.tombstones is not None:
             self._files.tombstones.add(ids, self._files.disk)
@@ -350,7 +350,7 @@ class TableInSource(TrainingTable):
             mark = next(iter(self._marks()), None)
             self._facts = {"position": position, "counted": counted_by, "mark": mark, "definition": definition}
             if counted is not None:
-                with explained(self._files.layout.root, _NOTHING_PUBLISHED):
+                with explain_disk_errors(self._files.layout.root, _NOTHING_PUBLISHED):
                     self._note_unseen(counted)
             yield records
         self._gone.clear()
@@ -379,7 +379,7 @@ class TableInSource(TrainingTable):
         facts = self.source, self._files.schema
         read: AbstractContextManager[Held]
         if summing:
-            read = nullcontext(summed(*facts, plan, self._last_read(), self._done(), self._chain))
+            read = nullcontext(sum_snapshot(*facts, plan, self._last_read(), self._done(), self._chain))
         else:
             read = rows_of(*facts, plan.records, self._last_read(), memory, self._done())
         with read as (records, position, counted, left_out, definition):
@@ -393,7 +393,7 @@ class TableInSource(TrainingTable):
             self._require_counted(self._told(), counted)
             yield records, position, counted, left_out, definition
 
-    def _done(self) -> Done:
+    def _done(self) -> SourceHistory:
         """What a snapshot must show of what was done before."""
         ids, subjects = (
             (tuple(name for names in some for name in names) for some in zip(*self._gone, strict=True))
@@ -401,7 +401,7 @@ class TableInSource(TrainingTable):
             else ((), ())
         )
         refuse = None if self._files.tombstones is None else self._refuse
-        return Done(tuple(self._marks()), ids, subjects, refuse, self._erased_at(), self._last_definition())
+        return SourceHistory(tuple(self._marks()), ids, subjects, refuse, self._erased_at(), self._last_definition())
 
     def _erased_at(self) -> str | None:
         """The position of the last entry of erased rows."""
@@ -419,7 +419,7 @@ class TableInSource(TrainingTable):
         if again:
             raise SourceError(
                 f"{self.source.address}: {again} rows there have ids that were erased before, by {tombstones.path}: a dump or a backup was put back, or "
-                "an application wrote them again. Nothing was published; delete them again (`delete STORE --returned` finds them by the list)"
+                "an application wrote them again. Nothing was published; delete them again (`delete STORE --reapply` finds them by the list)"
             )
 
     def _require_counted(self, told: EditCounts, counted: EditCounts | None) -> None:
@@ -436,7 +436,7 @@ class TableInSource(TrainingTable):
         since = self._last_read()
         if since is None or self.source.counts_by is None:
             return None
-        done = Done(definition=self._last_definition())
+        done = SourceHistory(definition=self._last_definition())
         with self.source.snapshot(columns_of(self._files.schema), since, done) as now:
             return now.changes
 
@@ -445,7 +445,7 @@ class TableInSource(TrainingTable):
 
     def _note_unseen(self, counted: EditCounts) -> None:
         """An entry of its own for the changes that nobody told of; those found before, whose release failed, are among the told."""
-        changes = unseen_edits(self._told(), counted)
+        changes = unobserved_edits(self._told(), counted)
         if changes.total:
             answer = models.pending_answer(self._files.ledger, self._files.pending + changes, None)
             self._files.enter(self._files.entry_of_edits(answer, **self.facts))
@@ -501,7 +501,7 @@ class TableInSource(TrainingTable):
         return [entry.mark for entry in self._last() if entry.mark is not None]
 
 
-def unseen_edits(told: EditCounts, counted: EditCounts) -> EditCounts:
+def unobserved_edits(told: EditCounts, counted: EditCounts) -> EditCounts:
     """The edits that nobody told of. A row that was told to be deleted and was emptied by an update instead is told of.
 
     A count by a trigger is of everything written, a row as often as it was; one by versions of what differs between two of them.

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import CountBroken
 from ...records import EditCounts
-from .by_sql import literal, quoted
 from .definition import PARTS
 from .session import MAKING, ask
+from .sql import literal, quote_identifier
 
 if TYPE_CHECKING:
     import psycopg
@@ -66,13 +66,13 @@ _TABLES = (
 )
 
 
-def installing(table: str, reader: str | None = None) -> list[str]:
+def install_statements(table: str, reader: str | None = None) -> list[str]:
     """The statements that begin to count, anew where it was counted before; for one transaction of the table's owner.
 
     Args:
         reader: the role that learns, if that is another one.
     """
-    statements = [*_TABLES, _FUNCTION, f"LOCK TABLE {table} IN SHARE ROW EXCLUSIVE MODE", *removing(table)]
+    statements = [*_TABLES, _FUNCTION, f"LOCK TABLE {table} IN SHARE ROW EXCLUSIVE MODE", *remove_statements(table)]
     counted = "FOR EACH STATEMENT EXECUTE FUNCTION noisygd_delete.counted(%2$L)"
     made = [
         f"CREATE TRIGGER noisygd_delete_{kind} AFTER {operation} ON %1$s REFERENCING {rows} TABLE AS written {counted}"
@@ -86,7 +86,7 @@ def installing(table: str, reader: str | None = None) -> list[str]:
         f"INSERT INTO noisygd_delete.watched (relation, rows_then) SELECT {_regclass(table)}, count(*) FROM {table}"
     )
     if reader is not None:
-        role = quoted(reader)
+        role = quote_identifier(reader)
         statements += [
             f"GRANT USAGE ON SCHEMA noisygd_delete TO {role}",
             f"GRANT SELECT ON noisygd_delete.watched, noisygd_delete.changes TO {role}",
@@ -96,7 +96,7 @@ def installing(table: str, reader: str | None = None) -> list[str]:
     return statements
 
 
-def removing(table: str) -> list[str]:
+def remove_statements(table: str) -> list[str]:
     """The statements that end it; where nothing ever counted, they fail."""
     there = _regclass(table)
     return [
@@ -130,7 +130,7 @@ def fold(connection: psycopg.Connection[Any], table: str, covered: str) -> None:
         "since = coalesce((SELECT xid FROM folded WHERE xid > watched.since ORDER BY xid DESC LIMIT 1), since) "
         f"WHERE relation = {there}"
     )
-    run(connection, [folded])
+    execute_statements(connection, [folded])
 
 
 def has_all_parts(connection: psycopg.Connection[Any], table: str) -> bool:
@@ -139,7 +139,7 @@ def has_all_parts(connection: psycopg.Connection[Any], table: str) -> bool:
     return bool(ask(connection, asked)[0])
 
 
-def counted(connection: psycopg.Connection[Any], address: str, table: str, since: str) -> EditCounts | None:
+def count_changes(connection: psycopg.Connection[Any], address: str, table: str, since: str) -> EditCounts | None:
     """What was written between this position and the connection's own snapshot; None where not all of that time was counted, or not at each part.
 
     Raises:
@@ -168,13 +168,13 @@ def counted(connection: psycopg.Connection[Any], address: str, table: str, since
         f"SELECT count(*), count(*) FILTER (WHERE {_NEWER.format(before)}) FROM {_WRITTEN.format(table)}",
     )
     if switched_off:
-        raise _broken(address, "its triggers are switched off or gone")
+        raise _count_error(address, "its triggers are switched off or gone")
     if rows != began + balance:
-        raise _broken(address, f"{abs(rows - began - balance)} rows came or went uncounted")
+        raise _count_error(address, f"{abs(rows - began - balance)} rows came or went uncounted")
     if not covers:
         return None
     if written > found.inserted + found.replaced:
-        raise _broken(address, f"{written - found.inserted - found.replaced} rows were written uncounted")
+        raise _count_error(address, f"{written - found.inserted - found.replaced} rows were written uncounted")
     return found
 
 
@@ -189,7 +189,7 @@ def own(connection: psycopg.Connection[Any], table: str) -> EditCounts | None:
     return EditCounts(**dict(zip(_KINDS, ask(connection, asked), strict=True)))
 
 
-def _broken(address: str, why: str) -> CountBroken:
+def _count_error(address: str, why: str) -> CountBroken:
     return CountBroken(
         f"{address}: the count of changes is not complete: {why}. Nothing was published. Find out who writes there past the trigger, "
         "then `watch` counts anew; the next release says that what changed before it was not counted"
@@ -210,7 +210,7 @@ def _snapshot(position: str) -> str:
     return f"{literal(position.partition(':')[2])}::pg_snapshot"
 
 
-def run(connection: psycopg.Connection[Any], statements: list[str]) -> None:
+def execute_statements(connection: psycopg.Connection[Any], statements: list[str]) -> None:
     """These statements, whole or not at all with the transaction that they are in."""
     from psycopg import sql
 

@@ -19,7 +19,7 @@ from pyarrow import parquet
 from noisygd_delete.errors import InvalidRecords, InvalidSchema, UnreadableRows
 from noisygd_delete.estimators import TableRows
 from noisygd_delete.features.schema import Schema, draft_schema, files, read_table
-from noisygd_delete.features.schema.draft import look_at, target
+from noisygd_delete.features.schema.draft import draft_column, draft_label
 
 ROWS = 1200
 LABEL = {"label": {"column": "y", "classes": ["no", "yes"]}}
@@ -138,15 +138,15 @@ WAYS = {"dots": lambda value: f"{value:,}".replace(",", "."), "commas": lambda v
 
 @pytest.mark.parametrize("way", WAYS)
 def test_groups_of_three_digits_are_a_doubt(way: str) -> None:
-    look = look_at("amount", [WAYS[way](value) for value in AMOUNTS])
+    look = draft_column("amount", [WAYS[way](value) for value in AMOUNTS])
     assert look.doubts
     assert look.fields["thousands"] == {"dots": ".", "commas": ","}[way]
     assert look.fields["bounds"][1] > 4000
-    assert target([WAYS[way](value) for value in AMOUNTS]).doubts
+    assert draft_label([WAYS[way](value) for value in AMOUNTS]).doubts
 
 
 def test_fractions_of_three_digits_are_a_doubt_too_and_stay_fractions() -> None:
-    look = look_at("weight", [f"{1 + value / 1000:.3f}" for value in AMOUNTS])
+    look = draft_column("weight", [f"{1 + value / 1000:.3f}" for value in AMOUNTS])
     assert look.doubts
     assert "thousands" not in look.fields
 
@@ -155,7 +155,7 @@ def test_fractions_of_three_digits_are_a_doubt_too_and_stay_fractions() -> None:
     "texts", [[f"{v / 100:.2f}" for v in AMOUNTS], [str(v) for v in AMOUNTS], [f"0.{v}" for v in AMOUNTS]]
 )
 def test_other_numbers_are_no_doubt(texts: list[str]) -> None:
-    assert not look_at("amount", texts).doubts
+    assert not draft_column("amount", texts).doubts
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -176,26 +176,26 @@ def test_another_column_of_the_file_settles_the_marks(way: str, other: str) -> N
 
 @pytest.mark.parametrize("rows", [1, 9])
 def test_a_class_of_few_rows_is_a_doubt(rows: int) -> None:
-    assert target(["yess"] * rows + YES[rows:]).doubts
-    assert not target(YES).doubts
-    assert not target(["maybe"] * 10 + YES[10:]).doubts
+    assert draft_label(["yess"] * rows + YES[rows:]).doubts
+    assert not draft_label(YES).doubts
+    assert not draft_label(["maybe"] * 10 + YES[10:]).doubts
 
 
 @pytest.mark.parametrize("twins", [("Ulm", "ulm"), ("Jos\u00e9", "Jose\u0301"), ("STRASSE", "stra\u00dfe")])
 def test_values_that_read_alike_are_a_doubt(twins: tuple[str, str]) -> None:
     texts = [(*twins, "Bonn")[k % 3] for k in range(ROWS)]
-    assert look_at("town", texts).doubts
-    assert target(texts).doubts
+    assert draft_column("town", texts).doubts
+    assert draft_label(texts).doubts
 
 
 @pytest.mark.parametrize(
     ("names", "alike"), [(["Jose\u0301-1", "Jos\u00e9-1", "Ana@x.org", "ana@X.org"], 4), (["A1", "A2", "b", "c"], 0)]
 )
 def test_ids_that_read_alike_are_counted(names: list[str], alike: int) -> None:
-    from noisygd_delete.features.schema.schema import Gathered, RecordFile
+    from noisygd_delete.features.schema.schema import GatheredRows, RecordFile
 
     Path("t.csv").write_text("id,a,y\n" + "".join(f"{name},{k},{YES[k]}\n" for k, name in enumerate([*names, *map(str, range(90))])))  # fmt: skip
     schema = Schema.from_dict({"id": "id", **LABEL, "columns": {"a": {"bounds": [0, 99]}}})
-    reading, whole = RecordFile(schema, "t.csv"), Gathered(schema.features)
+    reading, whole = RecordFile(schema, "t.csv"), GatheredRows(schema.features)
     reading.read(whole.add, lambda: whole.ids)
     assert reading.alike == alike

@@ -28,8 +28,8 @@ from noisygd_delete.evidence.erasure import erasure_in
 from noisygd_delete.records import NONE_LEFT_OUT, Records
 from noisygd_delete.store import Store, status, verify
 from noisygd_delete.store.sources import postgres, source_at, trigger
-from noisygd_delete.store.sources.chain import KeptChain
-from noisygd_delete.store.sources.lake import DuckdbFile
+from noisygd_delete.store.sources.carried_noise import KeptChain
+from noisygd_delete.store.sources.duckdb_tables import DuckdbFile
 from noisygd_delete.store.sources.parquet_files import state_of
 from tests.oracles import sums_tree
 from tests.store.sources.rows import records_of
@@ -158,7 +158,7 @@ def noises(monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
 
 def exact(store: Store) -> np.ndarray:
     """The sums of the table as a stranger reads it: row by row, none of it by the source's own counting."""
-    from noisygd_delete.curator.drawing import moments_of
+    from noisygd_delete.curator.carried_noise import moments_of
 
     source = store.source
     records, _ = records_of(source, store.schema, SLOTS)
@@ -211,7 +211,7 @@ def test_releases_carry_on_what_the_one_before_left(table: Any, tmp_path: Path, 
     with Store.open(path) as store:
         remove(store, 7, publish=False)
         followed.patched()
-        assert store.foresee(EditRequest.delete([name(9)]))["publication"] == "published"
+        assert store.dry_run(EditRequest.delete([name(9)]))["publication"] == "published"
         assert store.publish().kind == "unlearn"
         followed.released(store)
         assert [event.kind for event in store.accountant.events] == ["learn", *["unlearn"] * 3]
@@ -410,7 +410,7 @@ def test_a_data_directory_put_back_is_a_cut(own: Server, tmp_path: Path, monkeyp
     with Store.open(tmp_path / "store") as store, store.source._moment() as (connection, position):
         assert not store.source._is_in(connection, position, store.table._chain.state)
         mark = store.table._chain.state.split(" ")[0]
-        monkeypatch.setattr("noisygd_delete.store.sources.session.stamped", lambda *_: mark)
+        monkeypatch.setattr("noisygd_delete.store.sources.session.stamp_mark", lambda *_: mark)
         assert store.source._is_in(connection, position, store.table._chain.state), "planted: the count alone"
 
 
@@ -475,7 +475,7 @@ def test_a_database_that_counts_nothing_yet_is_told_to_be_watched(database: str,
         store.table.watch()
         assert store.learn().status == "published"
         with table.source().connected() as connection:
-            for each in trigger.removing('"people"'):
+            for each in trigger.remove_statements('"people"'):
                 connection.execute(each)
         assert remove(store, 3).kind == "relearn"
 
@@ -697,7 +697,7 @@ def test_workers_sum_a_delta_table_by_parts(tmp_path: Path, noises, monkeypatch,
         held = ClusterRecords(Workers(parts), address=address, width=of.features, slots=slots)
         yield held, pinned.position, NONE_LEFT_OUT
 
-    monkeypatch.setattr("noisygd_delete.store.sources.opening.open_rows", opened)
+    monkeypatch.setattr("noisygd_delete.store.sources.factory.open_rows", opened)
     table, found = InDelta(tmp_path), []
     for engine in (None, "ray"):
         noises.clear()
@@ -707,7 +707,7 @@ def test_workers_sum_a_delta_table_by_parts(tmp_path: Path, noises, monkeypatch,
         with learned(path, source_at(str(copied), id="id", engine=engine), schema, plan(schema)) as store:
             assert remove(store, 3).kind == "unlearn"
             deltalake.DeltaTable(str(copied)).delete(f"id = '{name(4)}'")
-            found.append((store.model.sums, store.foresee(EditRequest.delete([name(5)]))["publication"]))
+            found.append((store.model.sums, store.dry_run(EditRequest.delete([name(5)]))["publication"]))
             assert remove(store, 5).status == "withheld"
         assert verify(path).faults == ()
     assert (found[0][0] == found[1][0]).all()

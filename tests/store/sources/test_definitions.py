@@ -19,7 +19,7 @@ from noisygd_delete.errors import CountBroken, InvalidParameter, SourceError
 from noisygd_delete.records import EditCounts
 from noisygd_delete.store.sources import definition, source_at, trigger
 from noisygd_delete.store.sources.postgres import Postgres
-from noisygd_delete.store.sources.source import Done
+from noisygd_delete.store.sources.source import SourceHistory
 
 from .conftest import Server, new_database, statement
 
@@ -205,8 +205,8 @@ def written(address: str, shape: str, change: str) -> Iterator[Any]:
         yield lambda: connection.execute(f"COMMIT PREPARED '{name}'" if shape == "prepared" else "COMMIT")
 
 
-def read(source: Any, since: str | None = None, done: Done | None = None) -> tuple[Any, Counter[Any]]:
-    with source.snapshot(COLUMNS, since, done or Done()) as now:
+def read(source: Any, since: str | None = None, done: SourceHistory | None = None) -> tuple[Any, Counter[Any]]:
+    with source.snapshot(COLUMNS, since, done or SourceHistory()) as now:
         cells = [zip(*(block.column(name, "") for name in COLUMNS), strict=True) for block in now.blocks]
         return now, Counter(row for block in cells for row in block)
 
@@ -236,7 +236,7 @@ def is_wrong(server: Server, what: str, shape: str, when: str, patch: pytest.Mon
         if when == "while the second reads":
             changed.setattr(Postgres, "_check_plan", beside)
         try:
-            second, again = read(source, first.position, Done(definition=first.definition))
+            second, again = read(source, first.position, SourceHistory(definition=first.definition))
         except (SourceError, CountBroken):
             return False
     stated = second.changes
@@ -289,10 +289,10 @@ def test_writes_to_partitions_are_counted_exactly(server: Server, shape: str) ->
         first, _ = read(source)
         commit()
     statement(source.address, "UPDATE people SET b = 1 WHERE id = 'p7'")
-    now, _ = read(source, first.position, Done(definition=first.definition))
+    now, _ = read(source, first.position, SourceHistory(definition=first.definition))
     assert now.changes == EditCounts(replaced=5)
     statement(source.address, "TRUNCATE people")
-    now, _ = read(source, first.position, Done(definition=first.definition))
+    now, _ = read(source, first.position, SourceHistory(definition=first.definition))
     assert now.changes == EditCounts(replaced=5, deleted=16)
 
 
@@ -301,11 +301,11 @@ def test_a_partition_made_later_is_counted_from_the_next_watch_on(server: Server
     statement(source.address, "CREATE TABLE part3 PARTITION OF people FOR VALUES IN (3)")
     first, _ = read(source)
     statement(source.address, "INSERT INTO part3 VALUES ('r', 1, 1, 'x', 'no', 3)")
-    assert read(source, first.position, Done(definition=first.definition))[0].changes is None
+    assert read(source, first.position, SourceHistory(definition=first.definition))[0].changes is None
     assert source.watch(COLUMNS, first.position, first.definition) is None
     first, _ = read(source)
     statement(source.address, "INSERT INTO part3 VALUES ('s', 1, 1, 'x', 'no', 3)")
-    assert read(source, first.position, Done(definition=first.definition))[0].changes == EditCounts(inserted=1)
+    assert read(source, first.position, SourceHistory(definition=first.definition))[0].changes == EditCounts(inserted=1)
 
 
 def test_a_part_of_another_table_is_not_watched(server: Server) -> None:
@@ -328,7 +328,7 @@ def test_a_query_that_asks_more_than_the_row_is_not_called_counted(server: Serve
     source = prepared_table(server, [OTHER_TABLE, agreed, f"QUERY {query}"])
     first, rows = read(source)
     assert rows
-    assert read(source, first.position, Done(definition=first.definition))[0].changes is None
+    assert read(source, first.position, SourceHistory(definition=first.definition))[0].changes is None
 
 
 def test_what_changes_nothing_that_is_read_leaves_the_count(server: Server) -> None:
@@ -349,4 +349,4 @@ def test_what_changes_nothing_that_is_read_leaves_the_count(server: Server) -> N
         connection.execute("VACUUM people")
     source_at(source.address, id="id", table="other").watch(COLUMNS, None)
     statement(source.address, "DELETE FROM people WHERE id = 'p1'")
-    assert read(source, first.position, Done(definition=first.definition))[0].changes == EditCounts(deleted=1)
+    assert read(source, first.position, SourceHistory(definition=first.definition))[0].changes == EditCounts(deleted=1)

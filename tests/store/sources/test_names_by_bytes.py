@@ -13,7 +13,7 @@ import pytest
 from noisygd_delete import EditRequest, Schema
 from noisygd_delete.errors import InvalidRequest
 from noisygd_delete.store import verify
-from noisygd_delete.store.sources import by_sql, lake, postgres, source_at
+from noisygd_delete.store.sources import duckdb_tables, postgres, source_at, sql
 from noisygd_delete.store.sources.source import Source
 
 from .conftest import Server, learned, new_database, plan, statement
@@ -155,9 +155,9 @@ def test_planted_a_comparison_by_the_columns_own_equality_is_seen(
     request: Any, tmp_path: Path, monkeypatch: Any, kind: str
 ) -> None:
     monkeypatch.setattr(postgres.Postgres, "_name_of", staticmethod(lambda column: column))
-    monkeypatch.setattr(lake, "_name_of", lambda column: f"CAST({column} AS VARCHAR)")
+    monkeypatch.setattr(duckdb_tables, "_name_of", lambda column: f"CAST({column} AS VARCHAR)")
     monkeypatch.setattr(
-        lake, "_among", lambda column: f"CAST({by_sql.quoted(column)} AS VARCHAR) IN (SELECT unnest(?))"
+        duckdb_tables, "_among", lambda column: f"CAST({sql.quote_identifier(column)} AS VARCHAR) IN (SELECT unnest(?))"
     )
     with pytest.raises((AssertionError, InvalidRequest)):
         check_names(KINDS[kind](request, tmp_path), tmp_path)

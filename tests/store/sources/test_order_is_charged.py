@@ -15,7 +15,7 @@ import pytest
 from noisygd_delete import Accountant, Budget, Execution, Records, losses, make_plan, methods
 from noisygd_delete.accountant import Event
 from noisygd_delete.curator.learning import train
-from noisygd_delete.methods.reading import mechanism_from_dict, plan_from_dict
+from noisygd_delete.methods.serialization import mechanism_from_dict, plan_from_dict
 from noisygd_delete.records import EditCounts
 
 N, D = 400, 5

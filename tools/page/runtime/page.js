@@ -54,7 +54,7 @@ $.page = () => {
   };
   const title = element("title"), article = element("article"), state = element("p"), failures = element("ul");
   const paper = (found) => {  // the sentences of a file
-    const blocks = $.modules["papers.paper"].paper([found, code]);
+    const blocks = $.modules["reports.certificate_page"].certificate_blocks([found, code]);
     article.replaceChildren(...blocks.flatMap(drawn));
     title.textContent = `${$.gi(blocks[0], "text")} ${$.gi($.gi(found, "identity"), "certificate_id")}`;
   };
