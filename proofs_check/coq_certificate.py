@@ -21,7 +21,7 @@ from typing import Any
 from unittest import mock
 
 from noisygd_delete.bounds import arithmetic, theorem_5_1
-from noisygd_delete.evidence import deriving
+from noisygd_delete.evidence import derivation
 from noisygd_delete.evidence.certificate import erasure_of, read_history
 from noisygd_delete.evidence.verification import read_claims
 from noisygd_delete.methods.base import Mechanism
@@ -29,7 +29,7 @@ from noisygd_delete.methods.minimiser import MinimiserRun
 from noisygd_delete.methods.sharp import SharpRun
 from noisygd_delete.methods.theorem import TheoremRun
 from noisygd_delete.privacy.guarantee import Guarantee, Worlds
-from noisygd_delete.records import bounded
+from noisygd_delete.records import limited_io
 
 from . import coq_files
 
@@ -125,8 +125,6 @@ def _exact_gdp(run: Any, stretch: Stretch) -> str:
     """μ of exact steps: of the record, of the roundings, and of starts apart (`bounds.exact_steps.gdp`)."""
     steps, facts = stretch, run.exact
     solved = isinstance(run, MinimiserRun)
-    if solved and run.passes is not None:
-        raise NotCovered("a solver of public passes")
     gone = bool(steps.steps_without)
     if solved and gone and not (run.shows_start or run.shows_order):
         return "0"
@@ -264,7 +262,7 @@ def source_text(
     claims = {claim.key: claim.values for claim in read_claims(certificate)}
     erasure = erasure_of(certificate)
     with _traced():
-        guarantees = deriving.guarantees(erasure, history.accountant(plan))
+        guarantees = derivation.derive_guarantees(erasure, history.accountant(plan))
     found: list[Lemma] = []
     missing: dict[str, str] = {}
     formulas: dict[str, tuple[str, float]] = {}
@@ -313,7 +311,7 @@ def source_text(
 
 def read_source_text(path: Path) -> tuple[str, dict[str, str]]:
     """`source_text` of a file."""
-    return source_text(bounded.parsed(bounded.text(path, bounded.DOCUMENT)))
+    return source_text(limited_io.parse_json(limited_io.read_text(path, limited_io.DOCUMENT)))
 
 
 def prove(text: str, folder: Path | None = None) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
-from noisygd_delete.bounds import markov_sums, shifted_interpolation, theorem_5_1
+from noisygd_delete.bounds import correlated_sums, shifted_interpolation, theorem_5_1
 
 from .coq_files import FOLDER
 
@@ -94,7 +94,7 @@ def _step_size(generator: random.Random) -> Row:
 def _charge(generator: random.Random) -> Row:
     carry, variance, apart = Fraction(generator.randint(0, 64), 64), _dyadic(generator, 9), _dyadic(generator, 4)
     rows = {name: generator.randint(0, 3) for name in ("stay", "joined", "left")}
-    found = markov_sums.charge(carry=carry, variance=float(variance), apart=float(apart), rounded=0.0, **rows)
+    found = correlated_sums.draw_cost(carry=carry, variance=float(variance), apart=float(apart), rounded=0.0, **rows)
     return [carry, variance, apart, *map(Fraction, rows.values())], [], Fraction(found)
 
 

@@ -1,4 +1,4 @@
-(* Noisy sums with correlated noise (`bounds/markov_sums.py`): a draw releases S(D_j) + c_j (y_parent - S(D_parent)) + noise. *)
+(* Noisy sums with correlated noise (`bounds/correlated_sums.py`): a draw releases S(D_j) + c_j (y_parent - S(D_parent)) + noise. *)
 From Coq Require Import Reals Lra Lia List FunctionalExtensionality.
 From Coquelicot Require Import Coquelicot.
 From NoisyGD Require Import Space Normal Laws.

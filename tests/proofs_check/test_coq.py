@@ -13,12 +13,10 @@ from pathlib import Path
 import pytest
 
 from noisygd_delete.evidence import verify_certificate
-from noisygd_delete.evidence.signing import new_key, sign
-from proofs_check import __main__ as command
+from noisygd_delete.evidence.signing import new_key, sign_document
 from proofs_check import coq_certificate, coq_files, coq_values
-from proofs_check.statements import REGISTRY
 
-from ..papers.test_certificate_mutations import papers
+from ..reports.test_certificate_mutations import papers
 
 INTERFACE = "Laws"
 needs_coq = pytest.mark.skipif(coq_files.why_not() is not None, reason=str(coq_files.why_not()))
@@ -41,6 +39,8 @@ def code(name: str) -> str:
 
 
 def test_every_file_is_compiled_and_every_row_exists() -> None:
+    from proofs_check.statements import REGISTRY  # all checks, which the other tests need not load
+
     assert {path.stem for path in coq_files.FOLDER.glob("*.v")} == set(coq_files.FILES)
     assert set(coq_files.PROVEN) <= set(REGISTRY)
 
@@ -126,7 +126,7 @@ PRINTED = {"sharp": 6, "theorem": 6, "minimiser, over the reals": 8}
 def test_a_certificate_is_proven_from_its_facts(method: str, tmp_path: Path, folder: Path) -> None:
     certificate = paper(method, "withheld" if method.startswith("minimiser") else "published")
     new_key(tmp_path / "key")
-    assert verify_certificate(sign(dict(certificate), tmp_path / "key")).passed
+    assert verify_certificate(sign_document(dict(certificate), tmp_path / "key")).passed
     text, missing = coq_certificate.source_text(certificate)
     assert not missing
     assert len(re.findall(r"^Lemma \w+(?<!_range) :", text, flags=re.M)) == PRINTED[method]
@@ -150,10 +150,14 @@ def test_one_unit_in_the_last_place_less_is_refused(method: str, folder: Path) -
 
 
 def test_the_command_writes_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from proofs_check import __main__ as command
+
     file, out = tmp_path / "paper.json", tmp_path / "Paper.v"
     file.write_text(json.dumps(paper("mixed")))
     assert command.main(["coq", str(file), "--out", str(out)]) == 0
-    assert "not covered: present.all" in capsys.readouterr().out  # a history of several methods, one of them without formulas
+    assert (
+        "not covered: present.all" in capsys.readouterr().out
+    )  # a history of several methods, one of them without formulas
     file.write_text(json.dumps(paper("sharp")))
     assert command.main(["coq", str(file), "--out", str(out)]) == 0
     assert "Lemma present_all_gdp :" in out.read_text()
