@@ -242,7 +242,7 @@ def _check_states(one: Any, other: Any) -> None:
     """Raise unless two fitted pipelines learned the same, and stateless transformers learned nothing."""
     for mine, theirs in zip(_leaves(one), _leaves(other), strict=True):
         equal = _are_equal(vars(mine), vars(theirs)) and _names(mine) == _names(theirs)
-        if not equal or (type(mine) not in _PUBLIC_IF and _learned(mine)):
+        if not equal or (type(mine) not in _PUBLIC_IF and _learned_attributes(mine)):
             raise _learns(type(mine).__name__, f"use public constants instead ({_INSTEAD})")
     if _names(one) != _names(other) or not _are_equal(_structure(one), _structure(other)):
         raise AssumptionViolated(
@@ -250,7 +250,7 @@ def _check_states(one: Any, other: Any) -> None:
         )
 
 
-def _learned(step: Any) -> list[str]:
+def _learned_attributes(step: Any) -> list[str]:
     """Return the attributes that fitting gave a stateless transformer, besides the names and the number of its columns."""
     before, after = vars(clone(step)), vars(step)
     public = {"n_features_in_", "feature_names_in_", "_sklearn_output_config", "_metadata_request"}

@@ -67,7 +67,7 @@ def certificate_blocks(certificate: Mapping[str, Any], code: str) -> list[Block]
     return [
         *_head_blocks(certificate, words),
         *_first_page(words, told, warning=open_),
-        *_stated(certificate, words, told["stated"]),
+        *_statement_blocks(certificate, words, told["stated"]),
         *_request_blocks(certificate, words),
         _block("annex", words["Annex: the figures, what they rest on, and how to check them"]),
         *_table_blocks(certificate["claims"], words, code),
@@ -112,7 +112,7 @@ def title_of(certificate: Mapping[str, Any]) -> str:
 def _head_blocks(certificate: Mapping[str, Any], words: Mapping[str, Any]) -> list[Block]:
     identity = certificate["identity"]
     named = identity["controller"]
-    who = words["Controller not named"] if named is None else _quoted(named, words)
+    who = words["Controller not named"] if named is None else _quote_words(named, words)
     return [
         _block("title", words[title_of(certificate)]),
         _lines(
@@ -139,24 +139,24 @@ def _first_page(words: Mapping[str, Any], told: Mapping[str, list[Any]], *, warn
     ]
 
 
-def _stated(certificate: Mapping[str, Any], words: Mapping[str, Any], lines: Sequence[str]) -> list[Block]:
+def _statement_blocks(certificate: Mapping[str, Any], words: Mapping[str, Any], lines: Sequence[str]) -> list[Block]:
     """What nothing follows from and nothing checks, apart from the rest: the operator's own words, in quotation marks, and reports."""
     evidence, found = certificate["evidence"], list(lines)
     if evidence["checked"] is None:
         found.append(words["no check of the store is recorded here"])
     else:
-        found.append(f"{words['noted when it was issued']}: {_quoted(evidence['checked'], words)}")
+        found.append(f"{words['noted when it was issued']}: {_quote_words(evidence['checked'], words)}")
     for place in evidence["residue"]:
         counted = f" ({place['found']} {words['of the texts looked for']})" if place["found"] else ""
-        remedy = f". {_quoted(place['remedy'], words)}" if place["remedy"] else ""
-        found.append(f"{_quoted(place['place'], words)}: {words[place['verdict']]}{counted}{remedy}")
+        remedy = f". {_quote_words(place['remedy'], words)}" if place["remedy"] else ""
+        found.append(f"{_quote_words(place['place'], words)}: {words[place['verdict']]}{counted}{remedy}")
     for result in evidence["audit"]:
         low, high = (
             _format_number(result["measured_lower_bound"], words),
             _format_number(result["claimed_advantage"], words),
         )
         measured = _fill_label(words["advantage measured at least {n}, compared with {n2}"], n=low, n2=high)
-        found.append(f"{words['audit']} {_quoted(audit_name(result['name'], words), words)}: {measured}")
+        found.append(f"{words['audit']} {_quote_words(audit_name(result['name'], words), words)}: {measured}")
     return [
         _block("heading", words["In the operator's words, which nothing here checks"]),
         _lines("stated", found),
@@ -179,7 +179,7 @@ def _request_blocks(certificate: Mapping[str, Any], words: Mapping[str, Any]) ->
         "noisygd-delete certificate --received TIME",
     ]
     rows: list[list[Any]] = [
-        [words["Request"], words["no request id was given"] if token is None else _quoted(token, words)],
+        [words["Request"], words["no request id was given"] if token is None else _quote_words(token, words)],
         [words["Received"], missing if received is None else _format_moment(received, words)],
         [words["Rows edited"], edited],
         [words["Model without them published"], _format_moment(request.get("served"), words)],
@@ -293,7 +293,7 @@ def _format_number(value: Any, words: Mapping[str, Any]) -> str:
     return format_figure(None if value is None else float(value)).replace(".", words["decimal"])
 
 
-def _quoted(text: str, words: Mapping[str, Any]) -> str:
+def _quote_words(text: str, words: Mapping[str, Any]) -> str:
     """A text of the operator's in quotation marks, which it cannot close."""
     return _fill_label(words["“{text}”"], text=without_quotes(text))
 

@@ -18,7 +18,7 @@ from .files import Table
 from .keys import JSON_SCHEMA, MIDDLE, SYMBOLS
 from .published import DAY, NONE, number_reader, read_moment
 from .schema import without_label
-from .values import EMPTY, FloatColumn, Fractions, reading
+from .values import EMPTY, FloatColumn, Fractions, fold_spelling
 
 # --- recognise ---
 #
@@ -360,7 +360,7 @@ def _draft_category(counts: Counts, rows: int) -> ColumnDraft:
 
 def _ask_about_twins(values: Iterable[str]) -> tuple[str, ...]:
     """Ask about values that differ by case or by how their letters are composed alone."""
-    alike = sum(count for count in Counter(map(reading, values)).values() if count > 1)
+    alike = sum(count for count in Counter(map(fold_spelling, values)).values() if count > 1)
     return (f"{alike} values read alike but for case or composed letters: one value?",) if alike else ()
 
 

@@ -506,7 +506,7 @@ class RecordFile:
 
 def _count_alike(names: Iterable[str]) -> int:
     """Return how many names read like another one; digits alone have one reading."""
-    read = np.fromiter((hash(values.reading(str(name))) for name in names if not str(name).isdecimal()), np.int64)
+    read = np.fromiter((hash(values.fold_spelling(str(name))) for name in names if not str(name).isdecimal()), np.int64)
     _, counts = np.unique(read, return_counts=True)
     return int(counts[counts > 1].sum())
 

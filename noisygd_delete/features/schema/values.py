@@ -52,7 +52,7 @@ def read_number(text: str) -> float:
         return math.nan
 
 
-def reading(text: str) -> str:
+def fold_spelling(text: str) -> str:
     """Return a text without what its readers do not see: case, and whether a letter is composed (NFC) or not (NFD)."""
     return unicodedata.normalize("NFC", text).casefold()
 

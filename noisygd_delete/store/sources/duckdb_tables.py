@@ -274,7 +274,9 @@ class DeltaTable(Lake):
         table = self._table(number_of(position))
         facts, protocol = table.metadata(), table.protocol()
         try:
-            found = [(file, files.state_of(path)) for path, file in zip(*_added(table, self.address), strict=True)]
+            found = [
+                (file, files.state_of(path)) for path, file in zip(*_added_files(table, self.address), strict=True)
+            ]
         except OSError:  # it lies elsewhere
             return None
         if any(own is None for _, own in found):
@@ -313,7 +315,7 @@ class DeltaTable(Lake):
 
     def _has_path_added_again(self, before: Any, after: Any) -> bool:
         """Whether a commit between two versions adds a path that the earlier one has, with other rows or other values of partitions, or cannot be read."""
-        there = set(_added(before, "")[0])
+        there = set(_added_files(before, "")[0])
         for number in range(before.version() + 1, after.version() + 1):
             commit = os.path.join(self.address, "_delta_log", f"{number:020d}.json")
             try:
@@ -505,10 +507,10 @@ def _restored_version(history: Iterable[Mapping[str, Any]], version: int, erased
 
 def _data_files(table: Any, address: str) -> list[str]:
     """The data files of a version."""
-    return _added(table, address)[0]
+    return _added_files(table, address)[0]
 
 
-def _added(table: Any, address: str) -> tuple[list[str], list[str]]:
+def _added_files(table: Any, address: str) -> tuple[list[str], list[str]]:
     """The data files of a version, and all that its log says of each of them. A log writes paths as in an address: %20 for a blank."""
     import pyarrow
 
