@@ -98,7 +98,7 @@ def run_coq(arguments: list[str]) -> int:
         return 2
     started = time.perf_counter()
     if options.certificate is None:
-        with coq_files.compiled() as folder:
+        with coq_files.temporary_build() as folder:
             coq_files.ASSUMPTIONS.write_text(coq_files.assumptions(folder))
         print(f"{len(coq_files.theorems())} theorems compiled in {time.perf_counter() - started:.0f} s")
         return 0

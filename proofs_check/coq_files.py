@@ -166,7 +166,7 @@ def compile_all(folder: Path, names: Sequence[str] = FILES) -> None:
 
 
 @contextmanager
-def compiled(names: Sequence[str] = FILES) -> Iterator[Path]:
+def temporary_build(names: Sequence[str] = FILES) -> Iterator[Path]:
     """A folder that holds the compiled development."""
     with tempfile.TemporaryDirectory() as folder:
         compile_all(Path(folder), names)

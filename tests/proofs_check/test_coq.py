@@ -169,14 +169,14 @@ def test_a_method_without_formulas_is_named() -> None:
     assert "\nLemma " not in text
 
 
-def checked(folder: Path, text: str) -> bool:
+def is_accepted(folder: Path, text: str) -> bool:
     (folder / "Table.v").write_text(text)
     return coq_files.compile_file(folder / "Table.v", folder).returncode == 0
 
 
 @needs_coq
 def test_the_values_of_the_package_are_those_of_the_formulas(folder: Path) -> None:
-    assert checked(folder, coq_values.source_text())
+    assert is_accepted(folder, coq_values.source_text())
 
 
 @needs_coq
@@ -184,5 +184,5 @@ def test_a_wrong_value_is_noticed(folder: Path) -> None:
     def change(place: int, value: Fraction) -> Fraction:
         return value * (1 + Fraction(1, 2**39)) if place == 57 else value
 
-    assert not checked(folder, coq_values.source_text(1, 100, change))
-    assert checked(folder, coq_values.source_text(1, 100))
+    assert not is_accepted(folder, coq_values.source_text(1, 100, change))
+    assert is_accepted(folder, coq_values.source_text(1, 100))
