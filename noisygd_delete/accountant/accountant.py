@@ -600,7 +600,7 @@ class Accountant:
             return hidden
         if self.plan is None:
             raise InvalidParameter(
-                "forgotten() states what a plan promises: Accountant(plan); deletion() needs no plan"
+                "deletion_later_releases() states what a plan promises: Accountant(plan); deletion() needs no plan"
             )
         return self.plan.deletion
 
