@@ -49,8 +49,8 @@ def pack_texts(buffer: NDArray[np.uint8], starts: NDArray[np.int64], lengths: ND
 
 
 def gather_bytes(buffer: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64], words: int) -> Cells:
-    """(texts, words): the bytes of each text and zeros, eight to a word, as far as `words` go."""
-    everywhere: Cells = np.ndarray(len(buffer) - 7, WORD, buffer, strides=(1,))  # the word at every byte
+    """Return (texts, words): the bytes of each text, eight per word and zero-padded, truncated to `words` words."""
+    everywhere: Cells = np.ndarray(len(buffer) - 7, WORD, buffer, strides=(1,))  # the word starting at every byte
     cells = np.empty((len(starts), words), WORD)
     for word in range(words):
         left = np.clip(lengths - 8 * word, 0, 8)
