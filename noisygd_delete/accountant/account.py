@@ -126,6 +126,7 @@ class Account:
         return account
 
     def copy(self) -> Account:
+        """Return an independent copy."""
         return replace(
             self, mechanisms=dict(self.mechanisms), published=self.published.copy(), before=self.before.copy()
         )

@@ -633,7 +633,7 @@ class Accountant:
             return None
         if len(shown) == self.releases:  # an observer of everything learns most of the latest erasure, in every figure
             return WorstCase((self.deletion(1, account.erasing.number),))
-        # includes releases before the erasure too, and those since an earlier one if rows have no fixed order: an upper bound
+        # an upper bound: includes releases before the erasure, and those since an earlier one if rows have no fixed order
         later = order_stretches(account.published)
         if shown:
             answers = []
@@ -649,7 +649,7 @@ class Accountant:
                 composed = self._answer("deletion", world, parts, range(one.number, end))
                 answers.append(_least(composed, world, one.hidden))
         if any(facts.fading for facts in account.mechanisms):
-            # the closeness under a hidden past depends on the edits of each release: the latest of a stretch need not cost most
+            # closeness depends on the edits of each release, so the latest release of a stretch need not cost most
             each, first = self.deletion_of_each(), min(shown, default=end)
             answers += [
                 each[n - 2] for n, event in enumerate(self._history, 1) if 1 < n <= first and event.counts.erased

@@ -160,7 +160,7 @@ def release_label(kind: EventKinds, counts: EditCounts) -> str:
 # One pass over a history: the stretches of steps in which the datasets with and without a record differ.
 #
 # Given an observed model, both runs restart from it. So a history splits at its observed releases, and each stretch
-# between two of them costs what its mechanism says for the steps run with the record and the steps run after its erasure.
+# between two of them costs what its mechanism states for the steps run with the record and those after its erasure.
 #
 # Where releases carry noise on (Markov sums), the law of each depends on the previous one, so a chain of them, from its
 # fresh run on, is one stretch: the draws up to the last one with the record, and the draws after it. An observer of any

@@ -42,11 +42,13 @@ class History:
         self._events: list[Event] = []
 
     def copy(self) -> Self:
+        """Return an independent copy."""
         other = type(self)(self.account, self._past)
         other._before, other._events = self._before, list(self._events)
         return other
 
     def record(self, event: Event, times: int = 1) -> None:
+        """Append a release, or `times` equal consecutive ones."""
         self.account.record(event, times)
         self._events += [event] * times
 

@@ -72,6 +72,7 @@ class CodedMoments(IntegerMoments):
     coding: Coding = field(kw_only=True)
 
     def of(self, rows: ArrayLike, labels: ArrayLike) -> Integers:
+        """Return the exact sums over some rows, as codes or features."""
         codes, answers = self.coding.of_rows(rows), np.asarray(labels, np.float64)
         return (
             self._of_few(codes, self.answers(answers))
@@ -80,6 +81,7 @@ class CodedMoments(IntegerMoments):
         )
 
     def of_table(self, records: Records) -> Integers:
+        """Return the exact sums over the current records."""
         parts = [self.count(self.coding.of_rows(rows), labels) for rows, labels in record_blocks(records)]
         return self.of_counts(CountTables.added(parts))
 

@@ -132,6 +132,7 @@ class Steps:
         self._turn = torch.zeros(1, dtype=torch.int64, device=objective.device)
 
     def start(self, weights: NDArray[np.float64]) -> None:
+        """Set θ."""
         import torch
 
         self.theta.copy_(torch.from_numpy(np.array(weights)))
@@ -144,6 +145,7 @@ class Steps:
         self._turn.zero_()
 
     def step(self) -> None:
+        """Take one step."""
         self.add()
         self.total_of_group()
         self.update()
@@ -162,6 +164,7 @@ class Steps:
         self._total.copy_(sum_pairwise(sums.double()))
 
     def total_of_group(self) -> None:
+        """Add the sums of all processes of the group."""
         self._objective.group.add_up(self._total)
 
     def gradient(self) -> Any:
@@ -169,6 +172,7 @@ class Steps:
         return self._total / self._objective.slots + self._objective.regularization * self.theta
 
     def update(self) -> None:
+        """Apply the gradient and the step's noise to θ."""
         self.theta.sub_(self.gradient(), alpha=self._step_size)
         self.theta.add_(self._noise.index_select(0, self._turn)[0])
         self._turn.add_(1)

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 #
 # Several processes on one table: each sums the gradient over its own rows, and one all-reduce per step adds the sums.
 #
-# Started by `torchrun`. Every process makes the same calls on the same records with the same plan, draws the same noise from one
-# key, and so holds the same weights; without torchrun a process is alone.
+# Started by `torchrun`. Every process makes the same calls on the same records with the same plan and draws the same
+# noise from one key, so all compute the same weights; without torchrun a process is a group of one.
 #
 # The network carries gradient sums and, once per run, the key of the noise: the machines of a group and the network
 # between them are one trusted curator.

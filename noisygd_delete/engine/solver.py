@@ -373,7 +373,7 @@ def minimize(sample: Sample, gradient: Gradient, start: Vector, lipschitz: float
                 )
                 times = int(taken <= (_AT_HAND if warm else 1))
         lbfgs(gradient, start, begun, first_of(known, times), first=near, pairs=sample.pairs)
-    except LinAlgError:  # the loss curves as it said it would not: the caller goes on from what was measured
+    except LinAlgError:  # the curvature contradicts the loss's declaration: the caller continues with the best point
         return
 
 

@@ -136,6 +136,7 @@ class HeldSums:
         return sums
 
     def strided(self, rows: int) -> tuple[NDArray[np.float32], NDArray[Any]]:
+        """Return the rows and labels of about `rows` evenly spaced slots."""
         return self.every(max(1, self.slots // rows))
 
     def every(self, step: int, first: int = 0) -> tuple[NDArray[np.float32], NDArray[Any]]:

@@ -172,6 +172,7 @@ class EditRequest:
 
 
 def subject_names(subjects: Iterable[Id], length: int, error: type[Exception]) -> tuple[Id, ...]:
+    """Return the data subjects of `length` rows; raise `error` unless there is one per row."""
     owners = tuple(check_text("subjects", s, error) if isinstance(s, str) else int(s) for s in subjects)
     if len(owners) != length:
         raise error(f"{len(owners)} subjects were given for {length} rows; give one subject per row")
@@ -418,10 +419,12 @@ class Records:
 
     @property
     def ids_by_slot(self) -> list[Id | None]:
+        """Ids by slot, None in free slots."""
         return list(self._ids)
 
     @property
     def subjects_by_slot(self) -> list[Id | None] | None:
+        """Data subjects by slot, None in free slots; None if the table has no subjects."""
         return None if self._subjects is None else list(self._subjects)
 
     @property

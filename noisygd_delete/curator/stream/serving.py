@@ -43,6 +43,7 @@ class Publication:
     dp_cumulative: Guarantee
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the release as a JSON-compatible dictionary."""
         return {
             **{name: value for name, value in vars(self).items() if not isinstance(value, (Guarantee, EditCounts))},
             "counts": self.counts.to_dict(),
@@ -97,9 +98,11 @@ class StreamSummary:
 
     @property
     def gradient_evaluations_per_request(self) -> float:
+        """Number of per-record gradients per request carried out."""
         return self.gradient_evaluations / self.served if self.served else 0.0
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the summary as a JSON-compatible dictionary."""
         guarantees = {"present": self.present, "erased": self.erased, "everything": self.everything}
         return {
             "served": self.served,
