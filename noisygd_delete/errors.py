@@ -215,7 +215,7 @@ class SourceError(StoreError):
 
 
 class CountBroken(SourceError):
-    """The change counter of a source missed changes; no release is made until the source is counted again."""
+    """The change counter of a source missed changes; no release is made until counting is restarted (`watch`)."""
 
 
 class PublisherError(NoisyGDDeleteError):

@@ -203,10 +203,8 @@ class Forecast:
 
         Returns:
             ε for an observer of later models only, as the plan guarantees it, if requests did not depend on earlier
-            models
-            (with a trained extractor, which no deletion undoes, as if all releases were observed); and ε for an
-            observer of
-            every release.
+            models (with a trained extractor, which no deletion undoes, as if all releases were observed); and ε for an
+            observer of every release.
         """
         observed = self.account.deletion_observed(self.plan.problem.deletion_notion)
         later = observed if self.account.trained else self.plan.deletion
@@ -623,10 +621,8 @@ class Accountant:
 
         Returns:
             The erasures that include the maximum of every measure (advantage, ε at each δ, Rényi divergence at each
-            order);
-            None if nothing was erased. No single erasure need attain all of them: plans of one history may be bounded
-            in
-            different measures.
+            order); None if nothing was erased. No single erasure need attain all of them: plans of one history may be
+            bounded in different measures.
         """
         account, end, world = self._history.account, self.releases + 1, self._world("deletion", None)
         if account.erasing is None:

@@ -87,7 +87,7 @@ class Release:
 
     @property
     def label(self) -> str:
-        """The kind for display; a release that erased nothing is a "resume"."""
+        """The kind for display; an unlearn that erased nothing is a "resume"."""
         return release_label(self.kind, self.counts)
 
     def __repr__(self) -> str:
@@ -307,8 +307,7 @@ class Curator:
 
         Returns:
             None if there is nothing to continue: the table was edited without a patch, or the method carries no noise
-                on. If
-            the rows are not in this process, the code that reads them checks this and passes a patch.
+            on. If the rows are not in this process, the code that reads them checks this and passes a patch.
         """
         if not self.plan.mechanism.carries or self._model is None or _write_count(self._held) != self._written:
             return None

@@ -305,8 +305,8 @@ class NoisyMoments:
     def discriminant(self, ridge: Matrix) -> Matrix:
         """Return (outputs, features) weights of log odds of normal classes with one covariance.
 
-        For two classes these are the odds of one against the other. Requires coded rows; `first` contains signs ±1 with
-        one output, else one column of sums for each class.
+        With two classes these are the odds of one against the other. Requires coded rows; `first` contains sums over
+        labels ±1 with one output, else the sums of each class.
         """
         total = self.square[0] / self.reach
         classes = self.first if len(self.first) > 1 else np.stack([total - self.first[0], total + self.first[0]]) / 2
@@ -326,8 +326,7 @@ class NoisyMoments:
 
         Returns:
             (number, features) weights whose scores are the components of a row, and (number,) sums of squares along
-            them, in
-            decreasing order.
+            them, in decreasing order.
         """
         square = self.square
         if self.coding is not None:

@@ -113,7 +113,7 @@ def on_grid(weights: Weights, grid: float) -> Weights:
 
 # --- exact steps ---
 #
-# Noisy-GD in exact arithmetic: every step ends on a public grid, by an exact discrete Gaussian.
+# Noisy-GD accounted for down to the last bit: every step ends on a public grid, by an exact discrete Gaussian.
 #
 #     k = rint((θ̂ − η ĝ)/h) + N,   θ̂⁺ = Π(h k),   N exact discrete Gaussian of parameter 2^b,   h = τ/2^b
 #

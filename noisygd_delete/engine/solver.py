@@ -402,8 +402,7 @@ def lbfgs(
 
     Returns:
         The last point and the number of evaluations: at the tolerance, after `most` evaluations, or when the gradient
-            norm
-        did not halve within `PATIENCE`.
+        norm did not halve within `PATIENCE`.
     """
     pairs = [] if pairs is None else pairs
     norm = least = checked = float(np.linalg.norm(gradient))

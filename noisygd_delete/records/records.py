@@ -515,7 +515,7 @@ class Records:
     ) -> frozenset[int] | None:
         """Return the other slots with rows of the same persons after the edit.
 
-        A replaced row is no other row of a person of whom nothing was deleted.
+        A replaced row counts only for a person of whom a row was deleted.
         """
         if self._subjects is None:
             return None

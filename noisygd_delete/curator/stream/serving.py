@@ -211,8 +211,8 @@ class Batching:
     def planned(cls, plan: Plan, *, deadline: float | None = None) -> Batching:
         """Return the default batching of a plan.
 
-        This is the planned number of edits per release if the plan has more than one release; otherwise the deadline,
-        or one edit if there is none.
+        With more than one planned release: the planned number of edits per release, or the deadline. Otherwise the
+        deadline alone, or one edit if there is no deadline.
         """
         if plan.releases > 1:
             return cls(size=plan.problem.batch, deadline=deadline)
