@@ -1,6 +1,6 @@
 """The on-disk curator: layout, journal, recovery, erasure, lock, verification.
 
-What runs the curator loads on first use: what a store says of itself needs no engine.
+Modules that run the curator are imported on first use: `status` and `budget` need no engine.
 """
 
 from __future__ import annotations
