@@ -49,9 +49,7 @@ _FORMS = {
 
 @dataclass(frozen=True)
 class _Snapshot:
-    """The transactions that a snapshot sees: those before `first`, and those from `first` to before `end` that are not
-    in `open`.
-    """
+    """The transactions that a snapshot sees: those before `first`, and those before `end` that are not in `open`."""
 
     first: int
     end: int
@@ -104,9 +102,7 @@ def extend_position(position: str, transaction: int) -> str | None:
 
 
 def position_covers(read: str, changed: str) -> bool:
-    """Return whether a read at position `read` contains every change made up to `changed`; False for positions of
-    different kinds.
-    """
+    """Return whether a read at position `read` contains every change up to `changed`; False if their kinds differ."""
     (kind, _, seen), (other, _, made) = check_position(read).partition(":"), check_position(changed).partition(":")
     if kind == "snapshot":
         if other == "transaction":

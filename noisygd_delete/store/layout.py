@@ -5,29 +5,25 @@ records/features.f32         slots × features, little-endian float32; a free sl
 records/labels.f64           one little-endian float64 per slot; 0 in a free slot
 records/ids.names            one cell per slot with the id of its record, zeros in a free slot (see `names`)
 records/subjects.names       one cell per slot with the subject of its record, if the table has subjects
-records/long.names           ids and subjects too long for a cell; it and the four above end in a footer (see
-`file_footer`)
+records/long.names           ids and subjects too long for a cell; it and the four above end in a footer
+                             (see `file_footer`)
 model-<release>.safetensors  the last published model
 ledger.sqlite                public facts only; its last entry determines the plan and the model
 register.sqlite              request ids with their salts, and what was stated about each request; can be forgotten
                              (see `request_log`); absent before the first request id
-seal.json                    length and last link of the ledger, so that truncation is detected; the newest change of
-the
-                             publisher list and of the register (see `rollback_guard`)
-judged.json                  the prefix of the ledger that `verify` has checked (see `ledger`); absent for a short
-ledger
-publishers.json              external locations the current model is published to, and their contents (see
-`publishing`);
+seal.json                    length and last link of the ledger, so that truncation is detected; the newest change
+                             of the publisher list and of the register (see `rollback_guard`)
+judged.json                  the prefix of the ledger that `verify` has checked (see `ledger`); absent for a short one
+publishers.json              external locations the current model is published to, and their contents
+                             (see `publishing`); absent if there are none
+held-out.json                salted digests of the names that `quickstart` held out for evaluation (see `held_out`);
                              absent if there are none
-held-out.json                salted digests of the names that `quickstart` held out for evaluation (see `held_out`); may
-be absent
 patch.bin                    noisy sums that the next release continues from, while edits are pending (see `models`);
-may be absent
+                             absent otherwise
 journal/request.json         the request in progress; absent between requests
 service/                     pending requests of the service, which it manages itself (see noisygd-delete-server);
-absent unless one ran
-lock                         held by the one process that writes; written first by `init`, it marks the folder as a
-store
+                             absent unless one ran
+lock                         held by the one process that writes; `init` writes it first, to mark the folder as a store
 """
 
 from __future__ import annotations
@@ -160,8 +156,9 @@ class Layout:
         return path in files | {self.records, self.journal, self.lock} or path.with_name(name) in files
 
     def leftovers(self) -> list[Path]:
-        """Return existing database journals, which the store zeroes after every commit, and files left by an
-        interrupted exchange.
+        """Return existing database journals and files left by an interrupted exchange.
+
+        The store zeroes the journals after every commit.
         """
         names = [database.with_name(database.name + end) for database in self.databases() for end in LEFTOVERS]
         return [path for path in (*names, self.former_register, self.former_request) if path.exists()]
@@ -215,8 +212,9 @@ class Lock:
         return False
 
     def require(self) -> None:
-        """Raise `StoreError` unless the locked file still has its name; otherwise another process may hold the lock on
-        its replacement.
+        """Raise `StoreError` unless the locked file still has its name.
+
+        Otherwise another process may hold the lock on the file that has the name now.
         """
         if not self._is_there:
             raise StoreError(

@@ -1,6 +1,4 @@
-"""Write the table of a new store while its file is read.
-
-One block of rows is in memory at a time; ids and labels are on disk too.
+"""Write the table of a new store while its file is read, with only one block of rows, ids and labels in memory.
 
 The result equals that of `training_table.write_table` for the same rows in memory, byte for byte.
 """
