@@ -57,7 +57,7 @@ class Disk:
         self.sync_folder(path.parent)
 
     def replace(self, path: Path, data: bytes | Iterable[bytes]) -> None:
-        """Replace the content of `path` atomically: it holds `data`, given whole or in pieces, or what it held before."""
+        """Replace the content of `path` atomically by `data`, given whole or in pieces."""
         temporary = path.with_name(path.name + TEMPORARY)
         self.erase(temporary)
         try:

@@ -167,7 +167,7 @@ def strip_checksum(data: bytes) -> bytes:
 
 
 def longest_request(layout: Layout) -> int:
-    """Return the maximum size in bytes of a request in the journal: every row and name of the table, encoded as JSON."""
+    """Return the maximum size in bytes of a request in the journal: every row and name of the table, as JSON."""
     held = sum(path.stat().st_size for path in layout.holding_rows())
     slots = layout.labels.stat().st_size // np.dtype(LABEL).itemsize if layout.labels.exists() else 0
     return 2 * held + min(slots * _LONGEST_NAMES, _MOST_NAMES) + _MOST_ELSE
