@@ -63,7 +63,7 @@ def predict(
         probabilities: Whether to return class probabilities.
 
     Raises:
-        InvalidSchema: If no row can be read.
+        InvalidSchema: If a column is missing, or no row can be read.
         InvalidParameter: If probabilities are requested of a model that predicts numbers.
         NotLearned: If there is no current model.
     """
