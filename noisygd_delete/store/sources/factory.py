@@ -1,10 +1,9 @@
-"""From an address to the source that is there.
+"""Create the source for an address.
 
-Parquet files that the workers of Ray or Spark read, where this process alone would not hold the rows: those of a folder, or of the
-version of a Delta table that its log names.
-
-Rows never come here but for a sample that steers the solver, in memory; of a Delta table those of the files that changed, while they are
-counted.
+`FolderOnEngine` and `DeltaOnEngine` are for tables too large for this process: the workers of Ray or Spark read the
+Parquet files of a folder, or of the version of a Delta table that its log names. This process then reads only a sample
+of the rows, which steers the solver and is held in memory; and, of a Delta table, the rows of changed files while they
+are counted.
 """
 
 from __future__ import annotations
