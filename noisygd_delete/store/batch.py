@@ -34,7 +34,7 @@ class RequestBatch:
     """Requests with their edits, resolved on one table.
 
     They edit different slots and have different request ids. At most the last one inserts, because no later request can
-    refer to the rows it inserted. All names in `to_come` are looked up once, in the ledger and in the table, neither of
+    refer to the rows it inserted. All names in `to_come` are searched once, in the ledger and in the table, neither of
     which changes until `change` is carried out.
     """
 

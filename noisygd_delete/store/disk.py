@@ -30,9 +30,7 @@ _ZEROS = bytes(1 << 16)
 
 
 class Disk:
-    """Durable changes: when a method returns, its change survives a power failure, provided that fsync works as
-    specified.
-    """
+    """Durable file operations: when a method returns, its change survives a power failure, provided that fsync works."""
 
     def reached(self, operation: str, path: Path) -> None:
         """Hook that is called before every change."""
@@ -130,8 +128,9 @@ class Disk:
             half.unlink()
 
     def create(self, path: Path, data: bytes | Iterable[bytes] = b"") -> None:
-        """Create a file of mode 0600 with this content, given whole or in pieces; it is durable once its folder is
-        synced.
+        """Create a file of mode 0600 with this content, given whole or in pieces.
+
+        It is durable once its folder is synced.
         """
         self.reached("create", path)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINKS, 0o600)
@@ -189,7 +188,7 @@ class Disk:
             self.sync_folder(path.parent)
         if former.exists() and former.samefile(
             path
-        ):  # somebody took the new content away: the old one stays, under its one name
+        ):  # the new content was removed: the old file is kept, under one name
             self.reached("remove", former)
             former.unlink()
             self.sync_folder(path.parent)
@@ -352,12 +351,12 @@ def explain_disk_errors(root: Path, promise: str) -> Iterator[None]:
 #
 # SQLite as used by the store: deleted content is overwritten, no write-ahead log, no file outside the folder.
 #
-# The rollback journal holds the former pages. By default SQLite removes it without overwriting it. In mode PERSIST it keeps the
-# file and zeroes its header (which disables the rollback), and the store writes zeros over the rest; the file is kept so that the
-# next transaction need not make its name durable. The order of the pragmas matters: every statement that reads the schema,
-# including `PRAGMA journal_mode`, first rolls back the journal of a killed process, in the mode at that instant, and by default
-# removes it without overwriting. A connection in exclusive locking mode keeps it. So the first read is done in that mode, and only
-# then is the journal mode set and the lock released.
+# The rollback journal holds the former pages. By default SQLite removes it without overwriting it. In mode PERSIST it
+# keeps the file and zeroes its header (which disables the rollback), and the store writes zeros over the rest; the file
+# is kept so that the next transaction need not make its name durable. The order of the pragmas matters: every statement
+# that reads the schema, including `PRAGMA journal_mode`, first rolls back the journal of a killed process, in the mode
+# at that instant, and by default removes it without overwriting. A connection in exclusive locking mode keeps it. So
+# the first read is done in that mode, and only then is the journal mode set and the lock released.
 
 
 # name -> (value to set, value that must be read back)

@@ -25,8 +25,8 @@ from .layout import FORMAT
 #
 # Positions in the history of a source, as the source itself counts them: when rows were deleted, what a release read.
 #
-# A ledger and a certificate hold them as text; from two texts alone, anyone can check whether a release read the rows after a
-# deletion:
+# A ledger and a certificate hold them as text; from two texts alone, anyone can check whether a release read the rows
+# after a deletion:
 #
 #     transaction:734               a committed transaction of PostgreSQL
 #     snapshot:734:740:735,737      what one snapshot of PostgreSQL sees: every transaction before 734; none from 740 on, nor 735 and

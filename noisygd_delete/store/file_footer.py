@@ -1,8 +1,7 @@
-"""Footers that tie the files of a table to one another and to the ledger, so that a file restored from a backup is
-detected.
+"""Footers that tie the files of a table to one another and to the ledger, to detect a file restored from a backup.
 
 Every file of records ends in a footer, written twice, so that a torn write leaves the previous copy intact. It holds a
-random stamp, shared by all files and drawn anew with every edit. The footer of the ids also holds the length of the
+random stamp, shared by all files and drawn again with every edit. The footer of the ids also holds the length of the
 ledger after the last transaction, and its last link. Nothing in it depends on a record.
 """
 
@@ -197,8 +196,9 @@ def cells_size(path: Path, slots: int) -> int:
 
 
 def cells_held(path: Path) -> int:
-    """Return the number of names, without holding the lock: the last byte of a cell is zero exactly if its slot is
-    free.
+    """Return the number of names, without holding the lock.
+
+    The last byte of a cell is zero exactly if its slot is free.
     """
     width = words_of(path) * WORD_BYTES
     slots = (length_of(path) - HEAD) // width

@@ -1,5 +1,4 @@
-"""Salted digests of the ids and subjects that a new store held out for evaluation, so that a request for one gets a
-correct answer.
+"""Salted digests of held-out ids and subjects, so that a request for one of them gets a correct answer.
 
 held-out.json  {"salt": 64 hexadecimal digits, "ids": [digest, ...], "subjects": [digest, ...]}
 
@@ -25,7 +24,7 @@ _SALT = 32
 
 
 def write_held_out(disk: Disk, layout: Layout, ids: Iterable[Id], subjects: Iterable[Id]) -> None:
-    """Store digests of these names; write nothing if there are none."""
+    """Store digests of the names that a new store holds out for evaluation; write nothing without names."""
     named = {"ids": set(map(str, ids)), "subjects": set(map(str, subjects))}
     if any(named.values()):
         salt = os.urandom(_SALT)

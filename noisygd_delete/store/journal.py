@@ -208,7 +208,7 @@ def finish_interrupted(disk: Disk, layout: Layout) -> None:
 
 
 def read_journal(layout: Layout, parse: Callable[[], Journalled]) -> Journalled | None:
-    """Return what `parse` makes of the journal; None if there is none.
+    """Return what `parse` makes of the journal, or None without a journal.
 
     Raises:
         StoreCorrupt: If this program did not write it.
@@ -224,7 +224,7 @@ def read_journal(layout: Layout, parse: Callable[[], Journalled]) -> Journalled 
 
 
 def read_in_flight(layout: Layout) -> InFlight | None:
-    """Return the request that was accepted and not completed; None if there is none.
+    """Return the request that was accepted and not completed, if any.
 
     Raises:
         StoreCorrupt: If `write_journal` did not write the journal.
@@ -255,9 +255,9 @@ def clear_journal(disk: Disk, layout: Layout) -> None:
 #
 # Records whose processing is restricted (Article 18 GDPR), encrypted in a file outside the store.
 #
-# The table deletes them, so no release uses them; only the file can restore them. It is decrypted with its key and under its request
-# id only (AES-256-GCM): destroying the key erases the content. The request id precedes the ciphertext in clear, so that an interrupted
-# command continues under the id that it had generated.
+# The table deletes them, so no release uses them; only the file can restore them. It is decrypted with its key and
+# under its request id only (AES-256-GCM): destroying the key erases the content. The request id precedes the ciphertext
+# in clear, so that an interrupted command continues under the id that it had generated.
 
 
 BEGINS = b"noisygd-delete records kept aside "
@@ -397,7 +397,7 @@ class RestrictedRecords:
 
 
 def read_key(path: Path) -> bytes:
-    """Return the key in a file; create the file with a new key if there is none."""
+    """Return the key in a file; create a missing file with a new key."""
     if not path.exists() and not path.is_symlink():
         with explain_disk_errors(path, "nothing was changed"):
             Disk().place(path, os.urandom(_KEY).hex().encode() + b"\n")

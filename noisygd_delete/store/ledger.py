@@ -38,12 +38,14 @@ if TYPE_CHECKING:
 #
 # An index of a long ledger: in which entry a request, a release or a plan is. It is derived from the entries alone.
 #
-# No decision relies on it alone: an entry found by it is checked, and `verify` derives the table from the entries again.
+# No decision relies on it alone: an entry found by it is checked, and `verify` derives the table from the entries
+# again.
 #
-# The verified prefix: up to where `verify` has checked a long ledger. Entries before that are read and hashed again, but not
-# checked again.
+# The verified prefix: up to where `verify` has checked a long ledger. Entries before that are read and hashed again,
+# but not checked again.
 #
-# It names a link, so it is valid for exactly these entries. Anyone able to write it can write the ledger and its seal as well.
+# It names a link, so it is valid for exactly these entries. Anyone able to write it can write the ledger and its seal
+# as well.
 
 
 Place = tuple[
@@ -121,7 +123,7 @@ class VerifiedPrefix(NamedTuple):
 
 
 def read_verified_prefix(path: Path) -> VerifiedPrefix | None:
-    """Return the recorded prefix; None if there is none, or none that this version wrote."""
+    """Return the recorded prefix, or None if this version has not recorded one."""
     if path.exists() or path.is_symlink():
         with suppress(ValueError, TypeError):
             found = VerifiedPrefix(**limited_io.parse_json(read_start(path, 1 << 12).decode()))
@@ -367,7 +369,7 @@ class Ledger:
         return parse_entry(self.path, number, body)
 
     def position(self, request_id: str | None) -> int | None:
-        """Return the position (from 0) of the entry that served this request before; None if there is none."""
+        """Return the position (from 0) of the entry that served this request before, or None."""
         return None if request_id is None else self.positions([request_id]).get(request_id)
 
     def positions(self, request_ids: Iterable[str | None]) -> dict[str, int]:
@@ -390,14 +392,14 @@ class Ledger:
         return served
 
     def made(self, release: int) -> int | None:
-        """Return the position (from 0) of the entry of this release; None if there is none."""
+        """Return the position (from 0) of the entry of this release, or None."""
         with connect_database(self.path) as connection:
             position = self._at(find_place(connection, "release = ?", release))
         self._agree(position is None or self.entry(position).event is not None)
         return position
 
     def covering(self, position: int) -> int | None:
-        """Return the position (from 0) of the first release at or after this position; None if there is none."""
+        """Return the position (from 0) of the first release at or after this position, or None."""
         with connect_database(self.path) as connection:
             return self._at(find_place(connection, "number >= ? AND release IS NOT NULL", position + 1))
 

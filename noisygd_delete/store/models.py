@@ -155,12 +155,12 @@ def pending_answer(
 #
 #     journal → draw from the current table → this file durable → journal records the draw → rows overwritten → ledger entry → file erased
 #
-# If the release comes later, a patch is drawn instead (`curator.carried_noise`). Before the ledger entry it replaces the previous patch
-# in a separate file, until a release covers it.
+# If the release comes later, a patch is drawn instead (`curator.carried_noise`). Before the ledger entry it replaces
+# the previous patch in a separate file, until a release covers it.
 #
-# Until the journal records the draw, the rows are unchanged: the draw is destroyed and repeated. From then on it is the release, and is
-# never repeated from an edited table. If it cannot be read, the chain is cut: the next release begins a new one.
-# The file holds what is about to be published and public facts, and nothing of the exact sums.
+# Until the journal records the draw, the rows are unchanged: the draw is destroyed and repeated. From then on it is the
+# release, and is never repeated from an edited table. If it cannot be read, the chain is cut: the next release begins a
+# new one. The file holds what is about to be published and public facts, and nothing of the exact sums.
 
 
 _SUMS = "<i8"
@@ -241,7 +241,7 @@ def _longest_candidate(plan: Plan) -> int:
 
 
 def patch_now(layout: Layout, ledger: Ledger) -> Continuation | None:
-    """Return the patch after the last release that covers the current table; None if there is none.
+    """Return the patch after the last release that covers the current table, if any.
 
     Over a source, the patch is valid only if the rows are still those it was drawn for; this is not checked here.
     """

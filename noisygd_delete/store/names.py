@@ -1,5 +1,4 @@
-"""Ids and subjects on disk: one cell per slot, overwritten in place like a row, so that no part of an erased name
-remains.
+"""Ids and subjects on disk: one cell per slot, overwritten in place, so that no part of an erased name remains.
 
 ids.names, subjects.names    a head of 64 bytes (the file type, and the number of words per cell), then the text cells
                              of `records.names`, slot by slot; a free slot's cell is all zeros

@@ -76,7 +76,7 @@ class PublisherState:
         return None if self.held is None else int(self.held.split("-")[1])
 
     def begun(self, release: int | None) -> PublisherState:
-        """Return the state while this release is being published, or, for None, while all releases are being removed."""
+        """Return the state while this release is being published; for None, while all releases are being removed."""
         lie = [number for number in (self.oldest, release) if number is not None]
         return replace(self, oldest=min(lie, default=None), problem=self.problem or _UNDER_WAY)
 
@@ -97,7 +97,7 @@ class PublisherList:
         publishers: The publishers.
         format: The format of the file.
         mark: The mark of the newest change of the list.
-        noted: The mark that the seal recorded before that change.
+        noted: The mark that the seal held before that change.
     """
 
     store: str

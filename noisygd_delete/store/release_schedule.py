@@ -19,8 +19,9 @@ _BESIDE = 70  # passes that the first step of a solver may take over its sample,
 
 
 def publications(ledger: Ledger) -> int | None:
-    """Return the number of releases that the budget allowed after the fresh learn by the current plan; None if not
-    limited.
+    """Return the number of releases that the budget allowed after the fresh learn by the current plan.
+
+    None if it is not limited.
     """
     learned = ledger.learned_by_plan
     if learned is None:
@@ -30,10 +31,10 @@ def publications(ledger: Ledger) -> int | None:
 
 
 def default_schedule(ledger: Ledger, *, period: float = YEAR) -> Batching | Calendar:
-    """Return the default schedule: a calendar that spreads the releases over `period` seconds if their number is
-    limited.
+    """Return the default schedule of releases.
 
-    Otherwise every pending edit is published at once.
+    If their number is limited, it is a calendar that spreads them over `period` seconds; otherwise every pending edit
+    is published at once.
     """
     number = publications(ledger)
     if not number or not ledger.releases:

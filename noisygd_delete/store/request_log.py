@@ -68,8 +68,9 @@ class RequestLog:
         self._layout, self._disk = layout, disk or Disk()
 
     def lost_ids_in_words(self, ledger: Iterable[Outline]) -> str:
-        """Return a note for messages about an unknown request id: how many requests in the ledger have an id that is
-        not in the register.
+        """Return a note for messages about an unknown request id.
+
+        It states how many requests in the ledger have an id that is not in the register.
         """
         known = {committed for committed, _ in self.cases().values()}
         lost = {entry.commitment for entry in ledger if entry.commitment is not None} - known
@@ -181,10 +182,10 @@ class RequestLog:
         )
 
     def _rewritten(self, without: set[str], practice: RegisterPolicy, adopted: str = "") -> None:
-        """Write a new file without the rows in `without`, and overwrite the old one, because a database that shrinks
-        keeps copies of old content.
+        """Write a new file without the rows in `without`, and overwrite the old one.
 
-        `adopted`: the mark of a change that this register adopts as its own.
+        A database that merely shrinks would keep copies of old content. `adopted`: the mark of a change that this
+        register adopts as its own.
         """
         path = self._layout.register
         rows = [

@@ -77,9 +77,7 @@ def list_noted(ledger: Path) -> tuple[str, str]:
 
 
 def register_fault(layout: Layout) -> str | None:
-    """Return what is wrong with a stale register and how to fix it; None if it is the newest, as far as can be
-    determined.
-    """
+    """Return what is wrong with a stale register and how to fix it; None if it appears to be the newest."""
     if (layout.register.exists() and not layout.register.is_file()) or not is_register_restored(layout):
         return None
     return (
@@ -126,7 +124,7 @@ def _write_seal(disk: Disk, ledger: Path, parts: dict[str, Any]) -> None:
 
 
 def _parts(ledger: Path) -> dict[str, Any]:
-    """Return the content of the seal; empty if there is none."""
+    """Return the content of the seal; empty without a seal."""
     path = seal_of(ledger)
     if not path.exists() and not path.is_symlink():
         return {}

@@ -48,11 +48,10 @@ def status(path: str | Path) -> dict[str, Any]:
 
 
 def _patch(layout: Layout, ledger: Ledger) -> dict[str, Any] | None:
-    """Return the number of patches since the last release, and the guarantee for an erased record if the store is
-    copied now.
+    """Return the number of patches since the last release, and the guarantee if the store is copied now.
 
-    The guarantee is against an adversary who copies the store now and saw every model, for a record erased since the
-    last release.
+    The guarantee is for a record erased since the last release, against someone who copies the store now and saw every
+    model.
     """
     if not layout.patch.exists():
         return None
@@ -73,9 +72,7 @@ def _patch(layout: Layout, ledger: Ledger) -> dict[str, Any] | None:
 
 
 def _change_counter(ledger: Ledger) -> str | None:
-    """Return what counted the changes in the source up to the newest model; None if nothing did, or the rows are in the
-    store.
-    """
+    """Return what counted the changes in the source up to the newest model; None if nothing did."""
     place = ledger.made(ledger.model_release) if ledger.releases else None
     return None if place is None else ledger.entry(place).counted
 
@@ -100,8 +97,9 @@ def budget(
     statement: bool = True,
     **questions: Any,
 ) -> dict[str, Any]:
-    """Return the guarantee of every release and of all together, as Rényi, GDP and (ε, δ), and the statement of
-    account.
+    """Return the guarantee of every release and of all releases together, as Rényi, GDP and (ε, δ).
+
+    The result includes the statement of account.
 
     Args:
         path: The folder of the store.

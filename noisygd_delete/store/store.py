@@ -567,9 +567,7 @@ class Store:
             raise self._explain(error) from None
 
     def _explain(self, error: UnknownName) -> UnknownName:
-        """Return the error with two facts added: whether the name is held out, and whether the table has a similar
-        name.
-        """
+        """Return the error with two facts added: whether the name is held out, and whether a similar name exists."""
         from .held_out import is_held_out
 
         name, person = str(error.name), error.kind == "subject"
@@ -603,7 +601,7 @@ class Store:
 
     @property
     def publishers_behind(self) -> tuple[publishing.PublisherState, ...]:
-        """The publishers that do not hold exactly the current model; the next change, or the next opening, tries again."""
+        """The publishers that do not hold exactly the current model; the next change or opening tries again."""
         aim = publishing.wanted_release(self.ledger)
         return tuple(each for each in self.publishers if each.behind(aim))
 
@@ -612,8 +610,9 @@ class Store:
         return publishing.publisher_status(self._files.layout, self.ledger)
 
     def publish_to(self, address: str | None = None, *, model: str | None = None, alias: str | None = None) -> None:
-        """Publish the current model, and every later one in its place, at this address too; without an address, retry
-        the failed publishers.
+        """Publish the current model, and every later one in its place, at this address too.
+
+        Without an address, retry the publishers that failed.
 
         Args:
             address: `folder:/path`, `mlflow:URI`, or an address supported by fsspec (`s3://bucket/prefix`).
@@ -654,7 +653,7 @@ class Store:
             BudgetExceeded: If the statistics would cost more than the budget; nothing was charged.
         """
         with self._rolling.changing(Execution()), explain_disk_errors(self.path, _PRESENT):
-            _ = self.model  # raises NotLearned if there is none
+            _ = self.model  # raises NotLearned without a model
             if self.pending_edits:
                 raise InvalidRequest(
                     f"{self.path}: {self.pending_edits} edits wait for a release; publish first, so that the numbers are about the "
@@ -673,10 +672,10 @@ class Store:
     def edit_all(
         self, requests: Sequence[EditRequest], *, publish_from: int | None = None, execution: Execution | None = None
     ) -> BatchResult:
-        """Call `serve(publish=False)` for each request in turn; requests that are independent of one another share a
-        transaction.
+        """Carry out the edits of each request in turn, as `serve(publish=False)` does.
 
-        Over a source, each request is a separate transaction there, and the release is left to a later call.
+        Requests that are independent of one another share a transaction. Over a source, each request is a separate
+        transaction there, and the release is left to a later call.
 
         Args:
             requests: The requests, in order.
@@ -804,8 +803,9 @@ class Store:
         return self._told(request_id)
 
     def _told(self, request_id: str | None) -> Release:
-        """Return the answer to an earlier request: the release that covered it, with its model unless a later one
-        replaced it.
+        """Return the answer to an earlier request: the release that covered it.
+
+        It includes the model unless a later one replaced it.
         """
         position = self.ledger.position(request_id)
         assert position is not None

@@ -1,6 +1,4 @@
-"""The training set of a store: the interface that its transactions use, and the table whose rows are in the store
-itself.
-"""
+"""The training set of a store: the interface for its transactions, and the table whose rows are in the store itself."""
 
 from __future__ import annotations
 
@@ -80,14 +78,14 @@ class OpenedStore:
         return self.ledger.head.pending_counts
 
     def model(self) -> Model | None:
-        """Return the current model; None if there is none."""
+        """Return the current model, if any."""
         digest = self.ledger.head.model
         if digest is None:
             return None
         return models.load_model(self.layout, self.ledger.plan, self.ledger.model_release, digest)
 
     def patch(self) -> Continuation | None:
-        """Return the patch that covers the pending edits; None if there is none."""
+        """Return the patch that covers the pending edits, if any."""
         return models.patch_now(self.layout, self.ledger)
 
     def enter(self, *entries: Entry) -> None:
@@ -151,8 +149,7 @@ def _pieces(values: np.ndarray, kind: str) -> Iterator[bytes]:
 
 
 def load_table(layout: Layout, slots: int, width: int, *, with_subjects: bool) -> Records:
-    """Return the table, mapped from its files: rows and names are read on demand, and later edits of the files are
-    visible.
+    """Return the table, mapped from its files. Rows and names are read on demand, and later edits are visible.
 
     Args:
         layout: The paths of the store.
@@ -353,7 +350,7 @@ class TrainingTable:
         return names is not None and names.has_similar(name)
 
     def rows_among(self, encoded: Encoded) -> int:
-        """Return how many of these rows are in the table, compared by id or by content as `matched_by` tells."""
+        """Return how many of these rows are in the table, compared by id or by content (see `matched_by`)."""
         if self.matched_by(encoded) == "id":
             assert encoded.ids is not None
             return len(set(encoded.ids) & set(self.records.ids))
@@ -367,7 +364,7 @@ class TrainingTable:
         return "content" if encoded.ids is None else "id"
 
     def adapt_plan(self, plan: Plan) -> Plan:
-        """Return the plan as it is run over these rows; raise `InvalidParameter` if it cannot be."""
+        """Return the plan for these rows; raise `InvalidParameter` if it cannot be run over them."""
         return plan
 
     def counts_of(self, request: EditRequest) -> EditCounts:
@@ -379,7 +376,7 @@ class TrainingTable:
         check_repeat(self.records, request, edited)
 
     def begin(self, request: EditRequest, *, publish: bool, note: Callable[[], None]) -> Change:
-        """Validate the request, call `note`, and write the request to the journal; from then on it will be carried out."""
+        """Validate the request, call `note`, and write the request to the journal; it will then be carried out."""
         files, ledger = self._files, self._files.ledger
         edits = check_edit(self.records, ledger.plan, request)
         if files.tombstones is not None:
@@ -392,7 +389,7 @@ class TrainingTable:
         return change
 
     def begun(self) -> Change | None:
-        """Return the request in the journal; None if there is none.
+        """Return the request in the journal, if any.
 
         Raises:
             StoreCorrupt: If it does not belong to this ledger.
@@ -453,8 +450,9 @@ class TrainingTable:
         return self._files.patch() if pending.total else None
 
     def is_cut(self, pending: EditCounts) -> bool:
-        """Return whether the next release of a method with carried noise starts afresh, because no draw or patch covers
-        the rows.
+        """Return whether the next release of a method with carried noise starts afresh.
+
+        It does if no draw or patch covers the rows.
         """
         return bool(pending.total) and self._files.patch() is None
 

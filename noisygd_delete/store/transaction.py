@@ -150,7 +150,9 @@ def lead_group(group: Group) -> Iterator[None]:
 
 
 def sweep_leftovers(disk: Disk, layout: Layout, ledger: Ledger) -> None:
-    """Erase half-written files, leftover database journals, models not named by the ledger, and a patch without pending
+    """Erase leftovers of a crash.
+
+    These are half-written files, database journals, models that the ledger does not name, and a patch without pending
     edits.
     """
     current = layout.model(ledger.model_release) if ledger.head.model is not None else None
@@ -165,8 +167,7 @@ def sweep_leftovers(disk: Disk, layout: Layout, ledger: Ledger) -> None:
 
 
 def seal(disk: Disk, layout: Layout, ledger: Ledger) -> None:
-    """Record the length of the ledger outside it: in seal.json and, if the table is in the store, in the footer of its
-    ids.
+    """Record the length of the ledger in seal.json and, if the table is in the store, in the footer of its ids.
 
     These are written last, so a seal that is behind the footer was restored from a backup; the publisher list and the
     register that it describes may then be stale too.
@@ -396,11 +397,10 @@ class StoreTransaction:
     def _drawn(
         self, change: journal.InFlight, execution: Execution
     ) -> tuple[journal.InFlight, DrawnRelease | DrawnPatch | None]:
-        """Draw the release that covers a change, or the patch if the release comes later, from the table before the
-        change.
+        """Draw the release that covers a change, or the patch if the release comes later, before the change is made.
 
-        The draw is durable when this returns. It is None where the chain is cut: edits are pending for which nothing
-        was drawn, the budget is exhausted, or the draw cannot be read.
+        The draw is durable when this returns. It is omitted (None) where the chain is cut: edits are pending for which
+        nothing was drawn, the budget is exhausted, or the draw cannot be read.
         """
         files, plan, model = self.files, self.ledger.plan, self.files.model()
         if change.drawn:

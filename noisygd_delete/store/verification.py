@@ -178,14 +178,14 @@ def _pages(layout: Layout) -> Iterator[str]:
 
 
 def tokens(source: str, text: str) -> list[str]:
-    """Return the tokens of a file, one per line. Blank lines are skipped; tokens shorter than 4 bytes are refused.
+    """Return the tokens of a file, one per line. Blank lines are skipped.
 
     Args:
         source: The name of the file, for messages.
         text: Its content.
 
     Raises:
-        InvalidParameter: If a token is too short, or there is none.
+        InvalidParameter: If a token is shorter than 4 bytes, or the file has no tokens.
     """
     found = []
     for number, line in enumerate(limited_io.split_lines(text), start=1):

@@ -32,7 +32,7 @@ def name_of(release: int, digest: str) -> str:
 
 
 def kind_of(address: str) -> str:
-    """Return the kind of an address without the location: "folder", "mlflow", or the scheme of an object store ("s3")."""
+    """Return the kind of an address without the location: "folder", "mlflow", or an object store's scheme ("s3")."""
     return address.partition(":")[0]
 
 
@@ -82,7 +82,7 @@ def check_address(address: str, model: str | None, alias: str | None, *, default
 
 
 def _absolute_tracking_uri(place: str) -> str:
-    """Return a database file or a folder by its absolute path, because the next command may run in another directory."""
+    """Return a database file or a folder by its absolute path, because the next command may run elsewhere."""
     if place.startswith(SQLITE):
         return SQLITE + str(Path(place.removeprefix(SQLITE)).absolute())
     return place if "://" in place else Path(place).absolute().as_uri()

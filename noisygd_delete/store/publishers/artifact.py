@@ -126,7 +126,7 @@ def plain_text(plain: PlainModel) -> bytes:
 
 
 def reader_text() -> bytes:
-    """Return the content of model.py: the source of `features.schema.published`, which imports nothing of this package."""
+    """Return the content of model.py: the source of `features.schema.published`, which needs nothing of this package."""
     return Path(published.__file__).read_bytes()
 
 
@@ -263,8 +263,9 @@ class _Graph:
         return self._op("Where", absent, [np.nan], unit) if kind.missing is None else unit
 
     def _additive(self, values: str, map: Additive) -> str:
-        """Return the features of an additive map, shape (rows, width): one block per column; NaN in all of them for a
-        refused cell.
+        """Return the features of an additive map, shape (rows, width), one block per column.
+
+        All are NaN for a row with a refused cell.
         """
         blocks, at = list[str](), 0
         for place, width in enumerate(map.columns):
@@ -310,9 +311,7 @@ class _Graph:
         return self._op("Min", self._op("Max", value, [lower]), [upper])
 
     def _rows(self, features: str, plain: PlainModel) -> str:
-        """Return the rows, shape (rows, features), scaled to their norm and rounded to float32 like the rows of the
-        table.
-        """
+        """Return the rows, shape (rows, features), scaled to their norm and rounded to float32, as in the table."""
         schema = plain.schema
         if schema.intercept:
             ones = self._op("ReduceMax", self._op("Abs", features), self._wholes([1]), keepdims=1)
@@ -454,8 +453,7 @@ class Publisher(Protocol):
         """Publish the complete release, and point the alias of the location to it."""
 
     def withdraw(self, keep: str | None) -> tuple[str, ...]:
-        """Remove every release of this store and its files except the one named `keep`; with None, remove the alias
-        too.
+        """Remove every release of this store and its files except `keep`; with None, remove the alias too.
 
         Returns:
             What this publisher cannot remove, each with what to do about it.

@@ -24,7 +24,7 @@ def publisher_at(
 
     Raises:
         MissingDependency: If the library for this kind of address is not installed.
-        PublisherError: If the address stands for unknown locations.
+        PublisherError: If the address represents unknown locations.
     """
     if address == UNKNOWN:
         raise PublisherError(

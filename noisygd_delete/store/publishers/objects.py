@@ -94,7 +94,7 @@ class Objects:
         return f"{self._prefix}/{name}"
 
     def _read(self, name: str) -> Any:
-        """Return a small JSON object; None if there is none."""
+        """Return a small JSON object, or None if it does not exist."""
         try:
             if self._files.info(self._place(name))["size"] > _LONGEST:
                 return None

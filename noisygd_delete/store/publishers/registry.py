@@ -115,7 +115,7 @@ class Registry:
         return {_STORE: self._store, _RELEASE: release}
 
     def _found(self) -> Any:
-        """Return the registered model; None if there is none."""
+        """Return the registered model, or None if it does not exist."""
         from mlflow.exceptions import MlflowException
 
         try:
@@ -138,7 +138,7 @@ class Registry:
         )))  # fmt: skip
 
     def _version(self, release: str) -> str | None:
-        """Return the version of this release; None if there is none."""
+        """Return the version of this release, if any."""
         found = [
             one.version
             for one in self._versions()
@@ -193,17 +193,13 @@ class Registry:
         return self._tracking.startswith("http")
 
     def _source(self, logged: str) -> str:
-        """Return where a version's files are: for a server, a reference to the logged model; for a database, the
-        location.
-        """
+        """Return where a version's files are: a reference to the logged model for a server, else the location."""
         if self._is_server:
             return f"models:/{logged}"
         return str(self._client.get_logged_model(logged).artifact_location)
 
     def _save(self, artefact: Artifact) -> None:
-        """Write the folder of a pyfunc model: the files of the release as its data, and model.py, under its own name,
-        as its code.
-        """
+        """Write the folder of a pyfunc model: the files of the release as data, and a copy of model.py as code."""
         files, code = self._work / "files", self._work / f"{LOADER}.py"
         files.mkdir()
         self._reached("write artefacts")

@@ -1,7 +1,7 @@
 """Releases over a source that continue from one another: the noisy sums of the last one, and the state of its rows.
 
-    rows to delete are read → their patch is drawn and durable → DELETE committed in the source, which nobody else changed since
-        → the resulting state is known → the patch replaces the stored one → ledger: deleted there
+    rows to delete are read → their patch is drawn and durable → DELETE committed in the source, which no one else
+        changed since → the resulting state is known → the patch replaces the stored one → ledger: deleted there
     the rows, in that state → a release drawn from them → stored with their state → ledger: published
 
 Only the source determines whether the rows are in the stored state: by its count of changes, the files of its version,

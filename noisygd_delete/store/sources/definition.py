@@ -1,11 +1,10 @@
-"""The definition of a table's rows in PostgreSQL's catalogue, by which a later snapshot shows that they are still read
-the same way.
+"""The definition of a table's rows in PostgreSQL's catalogue: equal definitions mean that rows are read the same way.
 
 A trigger counts rows that are written. Rows can also be read differently without a write: another table takes the name,
 a column or a value of an enum is renamed, a partition is attached, a view or a policy is replaced, a trigger is
 disabled for a while. Every such change makes a new version of a row of the catalogue, so a definition is the digest of
 these rows' object identifiers and of the transactions that wrote them. Two equal definitions refer to the same
-versions, whoever wrote them: at top level, below a savepoint, or prepared and committed later.
+versions, regardless of how they were written: at top level, below a savepoint, or prepared and committed later.
 
 The definition of a snapshot is that of the rows read in it only if the catalogue did not change until the last row was
 read: statements use the newest catalogue, whatever snapshot they read rows with. So it is read again, in a newer
@@ -64,7 +63,7 @@ _OF_QUERY = (
     f"'operator', oid, xmin FROM pg_operator WHERE oid >= {_FIRST_OF_USERS}",
     "'word', oid, xmin FROM pg_enum",
 )
-_UNSEEN = {  # ways in which rows are written without firing the table's statement triggers, or read differently without a write
+_UNSEEN = {  # ways to write rows without firing the statement triggers, or to read them differently without a write
     "it is read from a standby": "pg_is_in_recovery()",
     "it is a partition of another table, or inherits from one": "EXISTS (SELECT FROM pg_inherits WHERE inhrelid = {table}::regclass)",
     "a subscription writes to it": "EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid IN (SELECT part FROM parts))",

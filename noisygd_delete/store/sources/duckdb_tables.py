@@ -156,8 +156,9 @@ class Lake(Source):
     def _found(
         self, connection: duckdb.DuckDBPyConnection, column: str, names: Sequence[str]
     ) -> tuple[list[str], list[str]]:
-        """Return the names as the column writes them, and the ids of the rows that have one of them; raise if a name
-        has no row.
+        """Return the names as the column writes them, and the ids of the rows that have one of them.
+
+        Raise if a name has no row.
         """
         rows = self._table_rows
         wanted = _filter_canonical(connection, rows, column, names)
@@ -304,7 +305,7 @@ class DeltaTable(Lake):
             yield connection
 
     def changes(self, since: str, position: str, columns: Sequence[str]) -> EditCounts | None:
-        """Return the rows in files that only one of the two versions has; None if the earlier one can no longer be
+        """Return the changed rows in files that only one of the two versions has; None if the earlier one cannot be
         read.
         """
         kinds = since.partition(":")[0], position.partition(":")[0]
@@ -352,7 +353,7 @@ class DeltaTable(Lake):
             raise _source_error(self.address, error) from None
 
     def pinned(self, columns: Sequence[str]) -> files.Pinned:
-        """Return the files of the newest version, for workers to read; each of these columns is in a file or empty
+        """Return the files of the newest version, for workers to read; a file without one of these columns is empty
         there.
 
         Raises:
@@ -455,14 +456,14 @@ class DeltaTable(Lake):
         if position is None:
             raise SourceError(f"{self.address}: the table's log does not hold the deletion that was just made")
         if chain is not None and before is not None:
-            # nobody else wrote in between, and the deleted rows are those that were read
+            # no other write in between, and the deleted rows are those that were read
             alone = (number_of(position), made.get("num_target_rows_deleted")) == (table_read + 1, len(gone))
             chain.leave(self.state_at(position) if alone else None)
         return position
 
     def _without(self, connection: duckdb.DuckDBPyConnection, dataset: Any, column: str, names: Sequence[str]) -> None:
-        """Define a view of the table without the rows of these names, because the commit cannot be inspected before it
-        is made.
+        """Define a view of the table without the rows of these names, because the commit cannot be inspected in
+        advance.
         """
         connection.unregister(ROWS)
         connection.register("noisygd_delete_before", dataset)
@@ -542,12 +543,12 @@ def _added(table: Any, address: str) -> tuple[list[str], list[str]]:
 def _difference(
     connection: duckdb.DuckDBPyConnection, before: Any, after: Any, id_column: str, columns: Sequence[str]
 ) -> EditCounts | None:
-    """Return the rows deleted, replaced and inserted between two versions of a Delta table, by these columns including
-    the ids.
+    """Return the rows deleted, replaced and inserted between two versions of a Delta table, by these columns.
 
-    Only the files that one of the two has are read. A row rewritten unchanged into another file does not count; a row
-    missing from the older version's files with a new row of the same id in the newer one's was replaced. None if the
-    files of the earlier version are missing, or hide rows in a way that is not supported here.
+    The columns include the ids. Only the files that one of the two has are read. A row rewritten unchanged into another
+    file does not count; a row missing from the older version's files with a new row of the same id in the newer one's
+    was replaced. None if the files of the earlier version are missing, or hide rows in a way that is not supported
+    here.
     """
     import duckdb
     import pyarrow
@@ -592,9 +593,7 @@ def _column(kind: pyarrow.Field, names: Sequence[str]) -> pyarrow.Table:
 
 @contextmanager
 def _connect(database: str, shown: str, *, read_only: bool = False) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open a DuckDB connection that writes nothing except to its database; its errors are reported without their
-    messages.
-    """
+    """Open a DuckDB connection that writes only to its database; its error messages are not passed on."""
     try:
         import duckdb
     except ImportError as error:

@@ -1,11 +1,10 @@
-"""Deletions by an application, from a file of events: of Debezium (one per line, as a Kafka consumer writes them), or
-of an outbox.
+"""Deletions by an application, from a file of Debezium events (one per line) or of outbox events.
 
-    {"op": "d", "before": {"id": "4711", …}, "source": {"schema": "public", "table": "people", "txId": 734}}      perhaps within "payload"
+    {"op": "d", "before": {"id": "4711", …}, "source": {"schema": "public", "table": "people", "txId": 734}}
     {"erased": 1, "request_id": "9f2c31", "position": "transaction:734", "ids": ["4711"]}
 
-Events are delivered at least once. Deletions of one transaction are one request, named after it, so that repeated
-events are not counted again.
+A Debezium event may be nested in "payload". Events are delivered at least once. Deletions of one transaction are one
+request, named after it, so that repeated events are not counted again.
 """
 
 from __future__ import annotations

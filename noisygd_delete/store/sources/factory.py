@@ -92,10 +92,10 @@ def open_rows(
 
 @dataclass(frozen=True)
 class FolderOnEngine(ParquetFolder):
-    """A folder of Parquet files of the same columns, at a path or an address that the engine supports
-    (s3://bucket/folder).
+    """A folder of Parquet files of the same columns, read by workers of an engine.
 
-    The application deletes rows; positions are times.
+    The address is a path, or one that the engine supports (s3://bucket/folder). The application deletes rows; positions
+    are times.
 
     Attributes:
         engine: "ray" or "spark".

@@ -1,6 +1,7 @@
 """A table of MySQL or MariaDB.
 
-    mysql://clerk@localhost/people        password from the environment (MYSQL_PWD); mysql://clerk@/people?socket=/run/mysqld/mysqld.sock
+    mysql://clerk@localhost/people                        password from the environment (MYSQL_PWD)
+    mysql://clerk@/people?socket=/run/mysqld/mysqld.sock
 
 Positions count the deletions by this program, each of which leaves a random mark in its own transaction, in a separate
 table of the database. Comparisons in MySQL are loose ('17abc' equals 17, 'A' equals 'a', trailing spaces are ignored),

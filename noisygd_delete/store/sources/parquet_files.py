@@ -90,9 +90,7 @@ def check_number(address: str, files: int) -> None:
 
 
 def check_no_log(address: str, names: Iterable[str]) -> None:
-    """Raise `SourceError` if a folder is that of a Delta table, because its files also hold rows that are not in the
-    table.
-    """
+    """Raise `SourceError` for the folder of a Delta table, because its files also hold rows that are not in the table."""
     if LOG in names:
         raise SourceError(
             f"{address}: a Delta table, whose folder still holds files of rows that were deleted. Give it to `init --source` as what it is, by a "
@@ -175,7 +173,7 @@ def _arrow() -> Any:
 def state_of(path: str, *beside: str) -> str | None:
     """Return the state of a file: inode, size and times, including the change time, which no program can set.
 
-    None if a file in `beside` exists, which may hold writes that the file lacks, or the system has no such time.
+    None if one of the other files exists, which may hold writes that the file lacks, or the system has no such time.
     """
     if os.name != "posix":
         return None

@@ -1,9 +1,8 @@
-"""Rows in PostgreSQL (13 or later): one REPEATABLE READ snapshot per release, deletions identified by their
-transaction.
+"""Rows in PostgreSQL (13 or later): one REPEATABLE READ snapshot per release; a transaction identifies each deletion.
 
 A deletion counts, inside its own transaction, the rows with the deleted names in exactly what a release reads, and is
-refused unless there are none; deferred triggers and constraints are run before. The password is not part of the
-address: it comes from PGPASSWORD, ~/.pgpass or a service file, as with any PostgreSQL client.
+refused if there are any; deferred triggers and constraints are run before. The password is not part of the address: it
+comes from PGPASSWORD, ~/.pgpass or a service file, as with any PostgreSQL client.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ _BY_OTHERS = {  # plan nodes by which other rows decide whether a row is read
     "Unique": "DISTINCT",
 }
 _BESIDE = ("InitPlan", "SubPlan")  # scalar subplans; a planner finds a minimum by LIMIT
-_UNFIT = (  # the first type, domains resolved, without one text per value: "char" and similar are Z, intervals T, bits V
+_UNFIT = (  # the first type, domains resolved, without one text per value: "char" etc. are Z, intervals T, bits V
     "WITH RECURSIVE named(kind) AS (SELECT unnest($1::oid[]) UNION SELECT typbasetype FROM pg_type JOIN named ON oid = kind WHERE typbasetype <> 0) "
     "SELECT format_type(oid, NULL) FROM pg_type JOIN named ON oid = kind WHERE typbasetype = 0 AND typcategory NOT IN ('D', 'E', 'I', 'S') "
     "AND typname NOT IN ('int2', 'int4', 'int8', 'numeric', 'oid', 'uuid', 'bool', 'macaddr', 'macaddr8') LIMIT 1"
@@ -166,9 +165,7 @@ class Postgres(Source):
             return trigger.is_there(connection, self._table_name)
 
     def _state(self, connection: psycopg.Connection[Any], position: str) -> str | None:
-        """Return the state of the rows, with a mark left in the same transaction; a copy without the mark is not up to
-        date.
-        """
+        """Return the state of the rows, with a mark left in the same transaction; a copy without it is not up to date."""
         left = session.stamp_mark(connection, session.leave(connection))
         return None if left is None else f"{left} {position} {self._definition(connection)}"
 
@@ -292,8 +289,9 @@ class Postgres(Source):
     def _counted(
         self, connection: psycopg.Connection[Any], column: str, names: Sequence[str], rows: str | None = None
     ) -> int:
-        """Return the number of rows of the table, or of the query, in which the column may have another type, with one
-        of these names.
+        """Return the number of rows of the table, or of the query, with one of these names.
+
+        The column may have another type in the query.
         """
         _, number = self._type(connection, column)
         which, given = self._among(connection, column, names)
@@ -456,9 +454,7 @@ def _steps(connection: psycopg.Connection[Any], rows: str) -> Iterator[dict[str,
 
 
 def _relation(step: dict[str, Any]) -> str | None:
-    """Return the table that a plan node reads, with its schema, or the name of the common table expression that it
-    reads.
-    """
+    """Return the table that a plan node reads, with its schema, or the name of the common table expression."""
     if "Relation Name" in step:
         return f"{quote_identifier(step['Schema'])}.{quote_identifier(step['Relation Name'])}"
     return str(step["CTE Name"]).replace(".", " ") if step["Node Type"] == "CTE Scan" else None

@@ -1,5 +1,6 @@
-"""One snapshot of a source as a table: rows without ids, in order of arrival, in memory or in an encrypted scratch
-file.
+"""One snapshot of a source as a table of rows without ids, in memory or in an encrypted scratch file.
+
+The rows are in order of arrival.
 """
 
 from __future__ import annotations
@@ -104,11 +105,11 @@ def _read_in_memory(
 
 
 def survey(source: Source, schema: Schema) -> SnapshotSurvey:
-    """Read the current rows once and count them, without holding them. There must be at least one.
+    """Read the current rows once and count them, without holding them.
 
     Raises:
         InvalidParameter: If no store may be created over them (see `Source.check`).
-        InvalidRecords: If there are none.
+        InvalidRecords: If the source has no rows.
         InvalidSchema: As `rows_of`.
     """
     source.check()

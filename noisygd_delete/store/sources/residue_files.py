@@ -197,9 +197,7 @@ def _remedy(file: Path, usual: str) -> str:
 
 
 def _folder(name: str, files: list[Path], needles: Needles, remedy: str) -> list[Place]:
-    """Return one place for all files without residue, one for each file with residue, and one for each unreadable
-    format.
-    """
+    """Return one place for all files without residue, one per file with residue, and one per unreadable format."""
     places: list[Place] = []
     closed: dict[str, int] = {}
     silent = more = 0

@@ -1,10 +1,9 @@
-"""Sessions with PostgreSQL: which server messages may be shown, which errors refuse a deletion, and the marks of
-deletions.
+"""Sessions with PostgreSQL: the server messages that may be shown, the errors that refuse a deletion, and marks.
 
 A deletion leaves one of these in the database, so that a later snapshot shows that it has the same history:
 
-    a random mark, written in the transaction of the deletion itself to a table of this program (one column, no time, no id)
-    cluster:7391:1   if the role may not write one: the system identifier of the server and its timeline
+    a random mark      written in the transaction of the deletion to a table of this program (one column, no time, no id)
+    cluster:7391:1     if the role may not write a mark: the system identifier of the server and its timeline
 
 A restored backup, a replica promoted before it was up to date, or another server at the same address lacks the mark,
 however many transactions it has seen since. Identifier and timeline detect another server and a promoted replica. They
@@ -61,12 +60,12 @@ def ask_all(connection: psycopg.Connection[Any], asked: str, *values: Any) -> li
 
 
 def ask(connection: psycopg.Connection[Any], asked: str, *values: Any) -> Any:
-    """Return the first row of the result as a tuple; None if there is none."""
+    """Return the first row of the result as a tuple, or None."""
     return next(iter(ask_all(connection, asked, *values)), None)
 
 
 def ask_one(connection: psycopg.Connection[Any], asked: str, *values: Any) -> Any:
-    """Return the first value of the first row; None if there is none."""
+    """Return the first value of the first row, or None."""
     found = ask(connection, asked, *values)
     return None if found is None else found[0]
 

@@ -244,17 +244,17 @@ class Source(ABC):
 
     @abstractmethod
     def held(self, ids: Sequence[str], subjects: Sequence[str], *, names: bool = False) -> int:
-        """Return the number of rows of these ids and persons, or, with `names`, of those names that have rows, each
-        once.
+        """Return the number of rows of these ids and persons.
 
-        A name that the column's type cannot represent has no rows.
+        With `names`, return the number of those names that have rows, each counted once. A name that the column's type
+        cannot represent has no rows.
         """
 
     def open_rows(
         self, schema: Schema, slots: int, done: SourceHistory = NOTHING_DONE
     ) -> AbstractContextManager[tuple[CurrentRecords, str, LeftOut]] | None:
-        """Return a context manager for the rows held by workers, their position and what is left out; None if
-        `snapshot` reads them.
+        """Return a context manager for rows held by workers, their position and what is left out; None if `snapshot`
+        reads them.
         """
         return None
 
@@ -267,8 +267,8 @@ class Source(ABC):
         return None
 
     def check_chain(self, instead: str) -> None:
-        """Raise `InvalidParameter` unless the source can show that nobody else changed rows between two releases of a
-        chain.
+        """Raise `InvalidParameter` unless the source can show that no one else changed rows between two chained
+        releases.
 
         Args:
             instead: What else to do, from `methods.external_row_methods`.
@@ -350,7 +350,7 @@ class Source(ABC):
         return committed_at
 
     def committed(self, mark: str) -> str | None:
-        """Return the position at which the deletion with this mark was committed; None if it was not, and never will
+        """Return the position at which the deletion with this mark was committed; None if it never was and never will
         be.
         """
         with self._moment() as (connection, _):
@@ -358,8 +358,7 @@ class Source(ABC):
         return None if number is None else f"version:{number}"
 
     def watch(self, columns: Sequence[str], since: str | None, definition: str | None = None) -> EditCounts | None:
-        """Start or continue counting unreported changes; return those of these columns since this position, if they
-        were counted.
+        """Start or continue counting unreported changes; return those of these columns since this position, if counted.
 
         Raises:
             InvalidParameter: If this kind of source cannot count changes.
@@ -395,8 +394,7 @@ class Source(ABC):
 
     @abstractmethod
     def _check_plan(self, connection: Any, *, again: bool = False) -> None:
-        """Raise `InvalidParameter` if the query, or a view it uses, reads a copy or selects rows depending on other
-        rows.
+        """Raise `InvalidParameter` if the query, or a view it uses, reads a copy or lets other rows select a row.
 
         `again`: a repeated check, because a view may have been replaced; operations that the query planner adds by
         itself are then ignored.
@@ -404,14 +402,13 @@ class Source(ABC):
 
     @abstractmethod
     def _unfit(self, connection: Any, column: str) -> str | None:
-        """Return the type of a column, in the rows that are read or in the table, if a value of it has no or several
-        texts; else None.
-        """
+        """Return the type of a column, as read or in the table, if a value of it has no or several texts; else None."""
 
     @abstractmethod
     def _read_of(self, connection: Any, ids: Sequence[str], subjects: Sequence[str]) -> int:
-        """Return the number of rows with one of these names in the table or in what a release may read, whichever is
-        larger.
+        """Return the number of rows with one of these names, in the table or in what a release may read.
+
+        It is the larger of the two numbers.
         """
 
     def _changed(
@@ -420,9 +417,7 @@ class Source(ABC):
         return self.changes(since, position, columns)
 
     def _definition(self, connection: Any) -> str | None:
-        """Return what the rows are read from and how, if that can change without a row being written, which a count
-        would miss.
-        """
+        """Return what the rows are read from and how, if that can change without a write, which a count would miss."""
         return None
 
     def _definition_now(self, connection: Any) -> str | None:
@@ -444,8 +439,9 @@ class Source(ABC):
         return self.table is not None
 
     def _deletion(self, *, chained: bool) -> AbstractContextManager[tuple[Any, str]]:
-        """Open a connection in a write transaction, with its position; if `chained`, with one consistent view of the
-        rows.
+        """Open a connection in a write transaction, with its position.
+
+        If `chained`, it has one consistent view of the rows.
         """
         raise NotImplementedError
 
@@ -474,7 +470,7 @@ class Source(ABC):
         raise NotImplementedError
 
     def _number_of(self, connection: Any, mark: str) -> int | None:
-        """Return the number of the deletion with this mark, if deletions are numbered; None if there is none."""
+        """Return the number of the deletion with this mark, if deletions are numbered; None if it was not made here."""
         raise self._left_to_the_application()
 
     def _shown(self, connection: Any, position: str, done: SourceHistory) -> bool:
@@ -500,8 +496,9 @@ class Source(ABC):
         raise NotImplementedError
 
     def _state_to_come(self, connection: Any, position: str, mark: str, deleted: int) -> str | None:
-        """Return the state after the current transaction, which deletes `deleted` rows; "" if known after the commit;
-        None if never.
+        """Return the state after the current transaction, which deletes `deleted` rows.
+
+        "" if it is known only after the commit; None if never.
         """
         return ""
 
@@ -544,8 +541,9 @@ class Source(ABC):
         return self.query.strip().rstrip(";") + "\n"  # the last line may be a comment
 
     def _rows_to_read(self, connection: Any) -> tuple[str, LeftOut]:
-        """Return SQL for the rows that a release reads (see the module), and what it leaves out; nothing if ids are
-        unique.
+        """Return SQL for the rows that a release reads (see the module), and what that leaves out.
+
+        Nothing is left out if ids are known to be unique.
         """
         if self.subject is None and self.query is None and self._alone(connection):
             return self._rows(), LeftOut()
@@ -575,7 +573,7 @@ class Source(ABC):
         return [(column, names) for column, names in ((self.id, ids), (self.subject or "", subjects)) if names]
 
     def _check_columns(self, there: Collection[str]) -> None:
-        """Raise `InvalidParameter` unless the rows have the columns for ids and persons, which identify whose they are."""
+        """Raise `InvalidParameter` unless the rows have the columns for ids and persons."""
         for what, column in (("id", self.id), ("subject", self.subject)):
             if column is not None and column not in there:
                 shown = ", ".join(list(there)[:_SHOWN]) + (", …" if len(there) > _SHOWN else "")
@@ -684,7 +682,7 @@ def restored_error(address: str) -> SourceError:
 
 
 def require_read_once(address: str, read: Sequence[str], persons: Collection[str]) -> None:
-    """Raise `InvalidParameter` if a query reads one of these tables of persons twice: rows may then select other rows."""
+    """Raise `InvalidParameter` if a query reads one of these tables twice: rows may then select other rows."""
     twice = next((table for table in read if table in persons and read.count(table) > 1), None)
     if twice is not None:
         raise dependent_selection_error(address, f"other rows of {twice}, which the query reads more than once")

@@ -1,4 +1,4 @@
-"""SQL that every source understands: names, the rows that a release reads, and the sums over the rows as one statement."""
+"""SQL common to every source: names, the rows that a release reads, and the sums over the rows as one statement."""
 
 from __future__ import annotations
 
@@ -51,9 +51,7 @@ def rows_to_read(rows: str, key: str, most: int, name_of: NameOf) -> str:
 
 
 def rows_left_out(rows: str, key: str, most: int, name_of: NameOf) -> str:
-    """Return SQL for the number of keys that occur in more than `most` rows, and the number of such rows plus rows
-    without a key.
-    """
+    """Return SQL for the number of keys that occur in more than `most` rows, and of these rows and rows without a key."""
     counted = f"SELECT {name_of(quote_identifier(key))} AS name, count(*) AS n FROM ({rows}) AS counted GROUP BY 1"
     return f"SELECT count(name) AS persons, coalesce(sum(n), 0) AS {quote_identifier('rows')} FROM ({counted}) AS many WHERE name IS NULL OR n > {most}"
 
@@ -168,7 +166,7 @@ def _number(schema: Schema, place: int, name: str, kind: Numeric) -> tuple[str, 
 
 
 def _search_sql(value: str, ends: NDArray[np.float64], codes: list[int]) -> str:
-    """Return SQL for the code of a value, by binary search: `codes[k]` if exactly k of the ends are at most the value."""
+    """Return SQL for the code of a value by binary search: `codes[k]` if exactly k of the ends are at most the value."""
     if not len(ends):
         return str(codes[0])
     middle = len(ends) // 2
@@ -180,8 +178,9 @@ def _search_sql(value: str, ends: NDArray[np.float64], codes: list[int]) -> str:
 
 
 def _steps(schema: Schema, place: int, kind: Numeric) -> tuple[NDArray[np.float64], list[int]]:
-    """Return the smallest floats at which the code changes, shape (ends,), found by bisection over all floats, and the
-    ends + 1 codes.
+    """Return the smallest floats at which the code changes, and the codes between them.
+
+    The floats have shape (ends,) and are found by bisection over all floats; there is one more code than ends.
     """
     map = schema.map
     assert isinstance(map, Additive)

@@ -105,7 +105,7 @@ def begin_deletion(disk: Disk, layout: Layout, deletion: Deletion) -> None:
 
 
 def read_deletion(layout: Layout) -> Deletion | None:
-    """Return the deletion that was begun and not completed; None if there is none.
+    """Return the deletion that was begun and not completed, if any.
 
     Raises:
         StoreCorrupt: If `begin_deletion` did not write the journal.
@@ -453,14 +453,14 @@ class TableInSource(TrainingTable):
         return self.source.watch(columns_of(self._files.schema), self._last_read(), self._last_definition())
 
     def _note_unseen(self, counted: EditCounts) -> None:
-        """Commit a separate entry for unreported changes; those found before, whose release failed, count as reported."""
+        """Commit an entry for unreported changes; those found before, whose release failed, count as reported."""
         changes = unobserved_edits(self._told(), counted)
         if changes.total:
             answer = models.pending_answer(self._files.ledger, self._files.pending + changes, None)
             self._files.enter(self._files.entry_of_edits(answer, **self.facts))
 
     def _told(self) -> EditCounts:
-        """Return the edits reported since the newest release, except those that it had read before they were reported."""
+        """Return the edits reported since the newest release, except those that it had read before the report."""
         ledger, told = self._files.ledger, self._files.pending
         for place in range(ledger.length - 1, -1, -1):
             if self._made(place):
@@ -506,8 +506,9 @@ class TableInSource(TrainingTable):
         return [entry.position for entry in self._last() if entry.position is not None]
 
     def _marks(self) -> list[str]:
-        """Return the marks of deletions that a snapshot must show, the newest first; each release has shown those
-        before it.
+        """Return the marks of deletions that a snapshot must show, the newest first.
+
+        Each release has shown those before it.
         """
         return [entry.mark for entry in self._last() if entry.mark is not None]
 

@@ -110,7 +110,7 @@ def remove_statements(table: str) -> list[str]:
 
 
 def _at_each_part(table: str, statements: list[str]) -> str:
-    """Return one statement that runs these for a table and each of its parts, %1$s, with the table's identifier, %2$L."""
+    """Return one statement that runs these for a table and each of its parts, %1$s, with the table's id, %2$L."""
     lines = "".join(f"\n    EXECUTE format({literal(one)}, place, {_regclass(table)}::oid);" for one in statements)
     parts = f"{PARTS.format(table=literal(table))} SELECT parts.part::regclass FROM parts"
     return f"DO $parts$ DECLARE place regclass;\nBEGIN\n  FOR place IN {parts} LOOP{lines}\n  END LOOP;\nEND $parts$"
@@ -124,7 +124,7 @@ def is_there(connection: psycopg.Connection[Any], table: str) -> bool:
 
 
 def fold(connection: psycopg.Connection[Any], table: str, covered: str) -> None:
-    """Merge the counts that this snapshot sees into one number; changes since before them are then reported as unknown."""
+    """Merge the counts that this snapshot sees into one number; changes before that are then reported as unknown."""
     there = _regclass(table)
     folded = (
         "WITH folded AS (DELETE FROM noisygd_delete.changes "
@@ -143,8 +143,9 @@ def has_all_parts(connection: psycopg.Connection[Any], table: str) -> bool:
 
 
 def count_changes(connection: psycopg.Connection[Any], address: str, table: str, since: str) -> EditCounts | None:
-    """Return what was written between this position and the connection's snapshot; None unless all of it was counted,
-    at each part.
+    """Return what was written between this position and the connection's snapshot.
+
+    None unless all of that time was counted, at each part.
 
     Raises:
         CountBroken: If something was written that was not counted.
