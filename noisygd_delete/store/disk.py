@@ -30,7 +30,7 @@ _ZEROS = bytes(1 << 16)
 
 
 class Disk:
-    """Durable file operations: when a method returns, its change survives a power failure, provided that fsync works."""
+    """Durable file operations: when a method returns, its change survives a power failure, if fsync works."""
 
     def reached(self, operation: str, path: Path) -> None:
         """Hook that is called before every change."""

@@ -2,6 +2,12 @@
 
 An entry never holds anything that depends on the records, except the digest of the published model: no row, no id, no
 statistic, no duration.
+
+    >>> from noisygd_delete.store.entry import position_covers
+    >>> position_covers("snapshot:734:740:735,737", "transaction:736")
+    True
+    >>> position_covers("snapshot:734:740:735,737", "transaction:737")
+    False
 """
 
 from __future__ import annotations
@@ -29,8 +35,9 @@ from .layout import FORMAT
 # after a deletion:
 #
 #     transaction:734               a committed transaction of PostgreSQL
-#     snapshot:734:740:735,737      what one snapshot of PostgreSQL sees: every transaction before 734; none from 740 on, nor 735 and
-#                                   737, which were still in progress (the text of `pg_current_snapshot()`)
+#     snapshot:734:740:735,737      what one snapshot of PostgreSQL sees: every transaction before 734; none from 740
+#                                   on, nor 735 and 737, which were still in progress
+#                                   (the text of `pg_current_snapshot()`)
 #     version:12                    a version of a Delta table, or the number of deletions made in a DuckDB file
 #     time:2026-11-22T05:45:00+00:00   the clock, for a source that counts nothing
 

@@ -153,7 +153,8 @@ def pending_answer(
 #
 # A release drawn from the table before its edits are carried out, by a method that carries noise over between releases.
 #
-#     journal → draw from the current table → this file durable → journal records the draw → rows overwritten → ledger entry → file erased
+#     journal → draw from the current table → this file durable → journal records the draw → rows overwritten
+#         → ledger entry → file erased
 #
 # If the release comes later, a patch is drawn instead (`curator.carried_noise`). Before the ledger entry it replaces
 # the previous patch in a separate file, until a release covers it.

@@ -4,6 +4,15 @@ A store does not remember the ids it erased, so a file that contains one again i
 wants it refused keeps two files outside the store: a key, and a list of HMAC-SHA256(key, id), one per line. Without the
 key the list reveals only the number of erased ids; with it, a guessed id can be tested. The list is data about erased
 people: consider that before using it, and destroy the key to make the list meaningless.
+
+    >>> import tempfile
+    >>> from noisygd_delete.store import Tombstones
+    >>> from noisygd_delete.store.disk import Disk
+    >>> folder = tempfile.mkdtemp()
+    >>> tombstones = Tombstones.create(f"{folder}/erased.txt", f"{folder}/erased.key")
+    >>> tombstones.add(["person-17"], Disk())
+    >>> list(tombstones.among(["person-16", "person-17"]))
+    ['person-17']
 """
 
 from __future__ import annotations

@@ -126,7 +126,7 @@ def plain_text(plain: PlainModel) -> bytes:
 
 
 def reader_text() -> bytes:
-    """Return the content of model.py: the source of `features.schema.published`, which needs nothing of this package."""
+    """Return the content of model.py: the source of `features.schema.published`, independent of this package."""
     return Path(published.__file__).read_bytes()
 
 

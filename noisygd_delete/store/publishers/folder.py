@@ -116,7 +116,7 @@ class Folder:
         self._ground.sync_folder(self._root)
 
     def _made(self, path: Path, data: bytes) -> None:
-        """Write a file with the folder's read permissions that only its owner can change, because some files are code."""
+        """Write a file that is readable like the folder and writable by its owner only, because some files are code."""
         require_own(path)
         self._ground.erase(path)
         self._ground.create(path, data)

@@ -76,7 +76,7 @@ def sum_snapshot(
     done: SourceHistory = NOTHING_DONE,
     chain: ReleaseChain | None = None,
 ) -> Summed:
-    """Return the sums of one snapshot, its position, the changes since an earlier one, what was left out, and the
+    """Return the sums of one snapshot, its position, changes since an earlier one, what was left out, and the
     definition.
 
     The source counts them if it can; otherwise rows are read block by block and not held.

@@ -71,7 +71,7 @@ _UNSEEN = {  # ways to write rows without firing the statement triggers, or to r
         "EXISTS (SELECT FROM pg_attribute WHERE attgenerated = 'v' AND attrelid IN (SELECT part FROM parts))"
     ),
 }
-_BY_THE_MOMENT = re.compile(  # functions and words whose value depends on the clock, the session, chance or other tables
+_BY_THE_MOMENT = re.compile(  # functions and keywords that depend on the clock, the session, chance or other tables
     r"\b(now|statement_timestamp|transaction_timestamp|clock_timestamp|timeofday|age|random\w*|gen_random_uuid|nextval|currval|lastval|setval|"
     r"current_setting|pg_\w+|txid_\w+|inet_\w+|has_\w+_privilege|row_security_active|\w+_to_xml\w*)\(|"
     r"\b(CURRENT_(DATE|TIME|TIMESTAMP|USER|ROLE|SCHEMA|CATALOG)|SESSION_USER|LOCALTIME|LOCALTIMESTAMP)\b"

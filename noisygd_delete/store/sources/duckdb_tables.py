@@ -305,9 +305,7 @@ class DeltaTable(Lake):
             yield connection
 
     def changes(self, since: str, position: str, columns: Sequence[str]) -> EditCounts | None:
-        """Return the changed rows in files that only one of the two versions has; None if the earlier one cannot be
-        read.
-        """
+        """Return the changes in files that only one of the versions has; None if the earlier one cannot be read."""
         kinds = since.partition(":")[0], position.partition(":")[0]
         if kinds != ("version", "version"):
             return None
@@ -353,8 +351,9 @@ class DeltaTable(Lake):
             raise _source_error(self.address, error) from None
 
     def pinned(self, columns: Sequence[str]) -> files.Pinned:
-        """Return the files of the newest version, for workers to read; a file without one of these columns is empty
-        there.
+        """Return the files of the newest version, for workers to read.
+
+        A file without one of these columns is empty there.
 
         Raises:
             InvalidSchema: If a column is missing, or only in the names of folders.
@@ -462,9 +461,7 @@ class DeltaTable(Lake):
         return position
 
     def _without(self, connection: duckdb.DuckDBPyConnection, dataset: Any, column: str, names: Sequence[str]) -> None:
-        """Define a view of the table without the rows of these names, because the commit cannot be inspected in
-        advance.
-        """
+        """Define a view of the table without the rows of these names: the commit cannot be inspected in advance."""
         connection.unregister(ROWS)
         connection.register("noisygd_delete_before", dataset)
         connection.register("noisygd_delete_names", _column(_text_field(), names))

@@ -5,6 +5,13 @@
 
 A Debezium event may be nested in "payload". Events are delivered at least once. Deletions of one transaction are one
 request, named after it, so that repeated events are not counted again.
+
+    >>> import pathlib, tempfile
+    >>> from noisygd_delete.store.sources.events import parse_erased
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "events"
+    >>> _ = path.write_text('{"erased": 1, "request_id": "9f2c31", "ids": ["4711"]}')
+    >>> parse_erased(path, None, "id")
+    [Erased(request_id='9f2c31', rows=1, position=None, ids=('4711',))]
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 ROWS_EACH = 1 << 16  # minimum rows of a partition, if its file has that many
 LOG = "_delta_log"
 _MOST_FILES = 100_000
-_TICK, _TRIES = 20_000_000, 5  # nanoseconds within which two writes may have equal times; number of waits
+_TICK, _TRIES = 20_000_000, 5  # nanoseconds within which two writes may have equal times; number of retries
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def check_number(address: str, files: int) -> None:
 
 
 def check_no_log(address: str, names: Iterable[str]) -> None:
-    """Raise `SourceError` for the folder of a Delta table, because its files also hold rows that are not in the table."""
+    """Raise `SourceError` for the folder of a Delta table: its files also hold rows that are not in the table."""
     if LOG in names:
         raise SourceError(
             f"{address}: a Delta table, whose folder still holds files of rows that were deleted. Give it to `init --source` as what it is, by a "

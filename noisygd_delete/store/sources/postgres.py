@@ -165,7 +165,7 @@ class Postgres(Source):
             return trigger.is_there(connection, self._table_name)
 
     def _state(self, connection: psycopg.Connection[Any], position: str) -> str | None:
-        """Return the state of the rows, with a mark left in the same transaction; a copy without it is not up to date."""
+        """Return the state of the rows, with a mark left in the same transaction; a copy without it is stale."""
         left = session.stamp_mark(connection, session.leave(connection))
         return None if left is None else f"{left} {position} {self._definition(connection)}"
 

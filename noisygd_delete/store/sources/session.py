@@ -2,7 +2,7 @@
 
 A deletion leaves one of these in the database, so that a later snapshot shows that it has the same history:
 
-    a random mark      written in the transaction of the deletion to a table of this program (one column, no time, no id)
+    a random mark      written in the transaction of the deletion to a table of this program (one column, no time or id)
     cluster:7391:1     if the role may not write a mark: the system identifier of the server and its timeline
 
 A restored backup, a replica promoted before it was up to date, or another server at the same address lacks the mark,

@@ -253,8 +253,9 @@ class Source(ABC):
     def open_rows(
         self, schema: Schema, slots: int, done: SourceHistory = NOTHING_DONE
     ) -> AbstractContextManager[tuple[CurrentRecords, str, LeftOut]] | None:
-        """Return a context manager for rows held by workers, their position and what is left out; None if `snapshot`
-        reads them.
+        """Return a context manager for rows held by workers, their position and what is left out.
+
+        None if `snapshot` reads the rows.
         """
         return None
 
@@ -267,8 +268,7 @@ class Source(ABC):
         return None
 
     def check_chain(self, instead: str) -> None:
-        """Raise `InvalidParameter` unless the source can show that no one else changed rows between two chained
-        releases.
+        """Raise `InvalidParameter` unless the source can show that no one else changed rows between chained releases.
 
         Args:
             instead: What else to do, from `methods.external_row_methods`.
@@ -350,8 +350,9 @@ class Source(ABC):
         return committed_at
 
     def committed(self, mark: str) -> str | None:
-        """Return the position at which the deletion with this mark was committed; None if it never was and never will
-        be.
+        """Return the position at which the deletion with this mark was committed.
+
+        None if it was not committed, and never will be.
         """
         with self._moment() as (connection, _):
             number = self._number_of(connection, mark)

@@ -51,7 +51,7 @@ def rows_to_read(rows: str, key: str, most: int, name_of: NameOf) -> str:
 
 
 def rows_left_out(rows: str, key: str, most: int, name_of: NameOf) -> str:
-    """Return SQL for the number of keys that occur in more than `most` rows, and of these rows and rows without a key."""
+    """Return SQL for the number of keys in more than `most` rows, and of these rows and rows without a key."""
     counted = f"SELECT {name_of(quote_identifier(key))} AS name, count(*) AS n FROM ({rows}) AS counted GROUP BY 1"
     return f"SELECT count(name) AS persons, coalesce(sum(n), 0) AS {quote_identifier('rows')} FROM ({counted}) AS many WHERE name IS NULL OR n > {most}"
 
@@ -166,7 +166,7 @@ def _number(schema: Schema, place: int, name: str, kind: Numeric) -> tuple[str, 
 
 
 def _search_sql(value: str, ends: NDArray[np.float64], codes: list[int]) -> str:
-    """Return SQL for the code of a value by binary search: `codes[k]` if exactly k of the ends are at most the value."""
+    """Return SQL for the code of a value by binary search: `codes[k]` if exactly k ends are at most the value."""
     if not len(ends):
         return str(codes[0])
     middle = len(ends) // 2
