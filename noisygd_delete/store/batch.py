@@ -49,6 +49,7 @@ class RequestBatch:
 
     @property
     def last(self) -> SlotEdits:
+        """The edits of the last request."""
         return self.edits[-1]
 
     def takes(self, request: EditRequest, records: Records, plan: Plan) -> bool:
@@ -68,6 +69,7 @@ class RequestBatch:
         return True
 
     def add(self, request: EditRequest, edits: SlotEdits) -> None:
+        """Add a request with its edits, without checks."""
         self._requests.append(request)
         self.edits.append(edits)
         self._slots |= set(edits.slots.tolist())

@@ -154,6 +154,7 @@ def check(layout: Layout, ledger: Ledger, begun: InFlight | None) -> None:
 
 
 def restored_footer_error(path: Path) -> StoreCorrupt:
+    """Return the error for records that do not match the ledger."""
     return StoreCorrupt(
         f"{path}: not the records that the ledger goes on from: some of the files were put back from a copy, or others were. {OWED}"
     )

@@ -63,6 +63,7 @@ class InFlight:
 
     @property
     def counts(self) -> EditCounts:
+        """The number of edits, by kind."""
         return self.edits.counts
 
     @property
@@ -77,6 +78,7 @@ class InFlight:
         return tuple((*one, rows) for one, rows in zip(named, self.left, strict=True))
 
     def to_bytes(self) -> bytes:
+        """Return the content of the journal."""
         held = np.array([name is not None for name in self.edits.ids], dtype=bool)
         rows = np.ascontiguousarray(
             self.edits.rows[held], dtype=ROW

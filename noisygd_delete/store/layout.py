@@ -106,6 +106,7 @@ class Layout:
     service = _Inside("service")
 
     def model(self, release: int) -> Path:
+        """Return the path of the model of a release."""
         return self.root / f"model-{release}.safetensors"
 
     def models(self) -> list[Path]:
@@ -123,6 +124,7 @@ class Layout:
         return sorted(self.records.iterdir()) if self.records.is_dir() else []
 
     def databases(self) -> list[Path]:
+        """Return the databases that exist; the ledger is always included."""
         return [path for path in (self.register, self.ledger) if path == self.ledger or path.exists()]
 
     def everything(self) -> Iterator[Path]:
@@ -223,6 +225,7 @@ class Lock:
             )
 
     def release(self) -> None:
+        """Release the lock."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1

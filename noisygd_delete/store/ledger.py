@@ -252,6 +252,7 @@ class Ledger:
 
     @property
     def is_sealed(self) -> bool:
+        """Whether the seal records this length and last link."""
         return rollback_guard.read_seal(self.path) == (self.length, self.digest)
 
     def link(self, length: int) -> str:
@@ -274,6 +275,7 @@ class Ledger:
 
     @property
     def head(self) -> Entry:
+        """The last entry."""
         return self._tail[-1]
 
     @property
@@ -288,11 +290,13 @@ class Ledger:
 
     @cached_property
     def plan(self) -> Plan:
+        """The current plan."""
         plan = plan_from_dict(self.plans[-1])
         return plan if self.source is None else plan.in_any_order()
 
     @property
     def releases(self) -> int:
+        """The number of releases so far."""
         return self._account.releases
 
     @property
@@ -331,6 +335,7 @@ class Ledger:
 
     @property
     def schema(self) -> dict[str, Any]:
+        """The schema of the store, as in the first entry."""
         return self._planned[0][1].schema or {}
 
     def read_schema(self, folder: Path | None = None) -> Schema:

@@ -23,6 +23,7 @@ LOST = "Restore the store from a backup, and carry out again every request made 
 
 
 def seal_of(ledger: Path) -> Path:
+    """Return the path of the seal of a ledger."""
     return Layout(ledger.parent).seal
 
 
@@ -102,7 +103,7 @@ def register_noted(ledger: Path) -> str:
 def _register(layout: Layout, noted: str) -> tuple[str, bool]:
     """Return the mark of the register's newest change, and whether the register contains the recorded change.
 
-    A missing register contains a change only if none is recorded.
+    For a missing register, the latter holds only if no change is recorded.
     """
     newest, known = None, None
     if layout.register.exists() and layout.register.stat().st_size:
@@ -144,12 +145,15 @@ def _parts(ledger: Path) -> dict[str, Any]:
 
 
 def missing_seal_error(ledger: Path) -> StoreCorrupt:
+    """Return the error for a missing seal."""
     return StoreCorrupt(f"{seal_of(ledger)}: missing; put it back from a backup of the store. {LOST}")
 
 
 def truncated_ledger_error(ledger: Path, length: int, stated: int) -> StoreCorrupt:
+    """Return the error for a ledger that is shorter than the seal records."""
     return StoreCorrupt(f"{ledger}: has {length} entries and had {stated}: its end was cut off. {LOST}")
 
 
 def foreign_seal_error(ledger: Path) -> StoreCorrupt:
+    """Return the error for a seal whose link differs from the ledger's."""
     return StoreCorrupt(f"{ledger}: not the ledger that {seal_of(ledger).name} was made for. {LOST}")

@@ -295,6 +295,7 @@ class Store:
 
     @property
     def path(self) -> Path:
+        """The folder of the store."""
         return self._files.layout.root
 
     @property
@@ -304,6 +305,7 @@ class Store:
 
     @property
     def ledger(self) -> Ledger:
+        """The ledger after the last entry."""
         return self._files.ledger
 
     @property
@@ -313,14 +315,17 @@ class Store:
 
     @property
     def plan(self) -> Plan:
+        """The current plan."""
         return self.ledger.plan
 
     @property
     def schema(self) -> Schema:
+        """The schema of the store."""
         return self._files.schema
 
     @property
     def accountant(self) -> Accountant:
+        """The accountant of every release so far, as a copy."""
         return self.ledger.accountant
 
     @property

@@ -65,11 +65,13 @@ class OpenedStore:
 
     @property
     def schema(self) -> Schema:
+        """The schema, with the feature map of the current plan."""
         schema = self.ledger.read_schema(self.layout.root)
         return replace(schema, named_map=self.ledger.plan.problem.feature_map)
 
     @property
     def with_subjects(self) -> bool:
+        """Whether the table has subjects."""
         return self.ledger.schema.get("subject") is not None  # the only key of the schema that every run needs
 
     @property
@@ -321,6 +323,7 @@ class TrainingTable:
 
     @property
     def facts(self) -> Mapping[str, Any]:
+        """What a ledger entry records about the rows of a release; empty for rows in the store."""
         return {}
 
     @property

@@ -263,6 +263,7 @@ class StoreTransaction:
 
     @property
     def ledger(self) -> Ledger:
+        """The ledger after the last entry."""
         return self.files.ledger
 
     @property

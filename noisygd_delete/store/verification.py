@@ -46,9 +46,11 @@ class Soundness:
 
     @property
     def passed(self) -> bool:
+        """Whether no fault was found."""
         return not self.faults
 
     def to_dict(self) -> dict[str, object]:
+        """Return the result as plain values."""
         return {"passed": self.passed, "checked": list(self.checked), "faults": list(self.faults)}
 
 

@@ -387,6 +387,7 @@ class Artifact:
 
     @property
     def name(self) -> str:
+        """The name under which the release is published."""
         return name_of(self.release, self.digest)
 
     @cached_property

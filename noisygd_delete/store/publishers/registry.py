@@ -25,7 +25,7 @@ from .artifact import Artifact, Ground
 from .folder import erase_whole
 
 _STORE, _RELEASE = "noisygd-delete.store", "noisygd-delete.release"
-_LOGGED = "noisygd-delete.logged-model"  # for a database, MLflow's own link between the two is not sufficient
+_LOGGED = "noisygd-delete.logged-model"  # needed because a database backend resolves MLflow's own link elsewhere
 _AT_ONCE = 100
 _MANNERS = {
     "MLFLOW_HTTP_REQUEST_TIMEOUT": "20",

@@ -45,6 +45,7 @@ class Pinned:
 
     @property
     def files(self) -> tuple[FileFacts, ...]:
+        """The files without size and time, because they never change."""
         return tuple(FileFacts(path, 0, 0) for path in self.paths)
 
 

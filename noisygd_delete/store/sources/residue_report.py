@@ -66,6 +66,7 @@ class Residue:
         return all(place.verdict is not Verdicts.RESIDUAL for place in self.places)
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain values."""
         places = [{**asdict(place), "verdict": str(place.verdict)} for place in self.places]
         return {"silent": self.silent, "tokens": self.tokens, "looked_at": self.looked_at, "places": places}
 
@@ -131,4 +132,5 @@ def verdict(place: str, found: set[int], remedy: str) -> Place:
 
 
 def not_covered(place: str, remedy: str) -> Place:
+    """Return a place that was not searched."""
     return Place(place, Verdicts.NOT_COVERED, 0, remedy)

@@ -29,6 +29,7 @@ _NAMING = ("08", "28", "3D", "3F", "40", "42", "53", "55", "57", "58")
 
 
 def library() -> Any:
+    """Return the module psycopg; raise `MissingDependency` if it is not installed."""
     try:
         import psycopg
     except ImportError as error:

@@ -607,6 +607,7 @@ class Source(ABC):
         )
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the description that a ledger holds."""
         return {"kind": self.kind, **asdict(self)}
 
 

@@ -88,6 +88,7 @@ class Deletion:
 
     @property
     def counts(self) -> EditCounts:
+        """The edits, all of them deletions."""
         return EditCounts(deleted=self.rows)
 
     @property
@@ -95,6 +96,7 @@ class Deletion:
         return ((self.request_id, self.counts, None),)
 
     def to_bytes(self) -> bytes:
+        """Return the content of the journal."""
         return add_checksum(json.dumps({"format": _FORMAT, **asdict(self)}).encode())
 
 
