@@ -2,7 +2,8 @@
 
     δ = Φ(−ε/μ + μ/2) − e^ε Φ(−ε/μ − μ/2)              (Balle & Wang 2018; Dong, Roth & Su 2022)
 
-Every function accepts any argument in its domain and rounds conservatively: ε and δ up, the μ that a budget allows down.
+Every function accepts any argument in its domain and rounds conservatively: ε and δ up, the μ that a budget allows
+down.
 
 Example:
     >>> from noisygd_delete.bounds.gaussian import gdp_advantage, gdp_epsilon
@@ -150,9 +151,9 @@ def support_delta(*, mu: float) -> float:
 #
 # Limits on membership tests: trade-off functions and membership advantage.
 #
-# A test that answers "the record was used" with probability p on one dataset and p′ on its neighbour reduces the two models
-# to two coins. By post-processing, no divergence of the coins exceeds that of the models. The bounds below are tight: some
-# pair of models attains each.
+# A test that answers "the record was used" with probability p on one dataset and p′ on its neighbour reduces the two
+# models to two coins. By post-processing, no divergence of the coins exceeds that of the models. The bounds below are
+# tight: some pair of models attains each.
 #
 #     Gaussian DP:            β ≥ Φ(Φ⁻¹(1−α) − μ), advantage 2Φ(μ/2) − 1
 #     Rényi, one direction:   log(p^q p′^{1−q} + (1−p)^q (1−p′)^{1−q}) ≤ (q−1) ε_q
@@ -233,7 +234,7 @@ def renyi_tradeoff(*, order: float, renyi: float, false_positive: float, both_di
 
 
 def rate_tradeoff(*, rate: float, false_positive: float) -> float:
-    """Return the false negative rate of `renyi_tradeoff` for a curve ε_q = q · rate in both directions, at the best order."""
+    """Return the rate of `renyi_tradeoff` for a curve ε_q = q · rate in both directions, at the best order."""
 
     def negative(order: float) -> float:
         return -renyi_tradeoff(order=order, renyi=order * rate, false_positive=false_positive, both_directions=True)
@@ -267,7 +268,7 @@ def renyi_advantage(*, order: float, renyi: float) -> float:
 
 
 def rate_advantage(*, rate: float) -> float:
-    """Return the largest membership advantage under ε_q = q · rate for every order, in both directions, at the best order."""
+    """Return the largest membership advantage under ε_q = q · rate in both directions, at the best order."""
 
     def at(order: float) -> float:
         return renyi_advantage(order=order, renyi=order * rate)

@@ -15,11 +15,11 @@ _SPLIT = 2.0**27 + 1  # Veltkamp: the upper 26 bits of a double, whose square is
 
 
 def erfcx(x: float) -> float:
-    """Return e^{x²} erfc(x) to a relative error of 1e-14; infinity below −26.6, where it exceeds the range of doubles.
+    """Return e^{x²} erfc(x) to a relative error of 1e-14; infinity below −26.6, where it overflows.
 
-    Up to x = 25 the two factors are multiplied. The square is split as x² = h² + (x − h)(x + h), so that its rounding does
-    not enter the exponent. Beyond, the asymptotic series (1 − 1/(2x²) + 3/(2x²)² − 15/(2x²)³ + …)/(x√π) is used. Its terms
-    alternate, so the error is less than the first omitted term, 15!!/(2x²)⁸ < 1e-18.
+    Up to x = 25 the two factors are multiplied. The square is split as x² = h² + (x − h)(x + h), so that its rounding
+    does not enter the exponent. Beyond, the asymptotic series (1 − 1/(2x²) + 3/(2x²)² − 15/(2x²)³ + …)/(x√π) is used.
+    Its terms alternate, so the error is less than the first omitted term, 15!!/(2x²)⁸ < 1e-18.
     """
     if x < -26.6:
         return math.inf

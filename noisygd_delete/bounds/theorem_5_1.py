@@ -92,8 +92,8 @@ def deletion_rate(
         noise_variance: σ².
         records: n.
         step_size: η.
-        steps_with_record: T, counted from the last common point of the two runs (the initial law or an observed release);
-            `math.inf` gives the printed bound.
+        steps_with_record: T, counted from the last common point of the two runs (the initial law or an observed
+            release); `math.inf` gives the printed bound.
         steps_without_record: K.
     """
     present = dp_rate(
