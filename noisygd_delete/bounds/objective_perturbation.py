@@ -233,7 +233,7 @@ def excess_risk(
 
 
 LARGEST_KAPPA = 0.25
-SMOOTHING = 12.0  # r/h: the part of the output noise, in grid steps, that rounds a continuous Gaussian to a discrete one
+SMOOTHING = 12.0  # r/h: the part of the output noise, in grid steps, that makes a continuous Gaussian discrete
 
 _LOG2 = math.log(2)
 
