@@ -111,7 +111,9 @@ def noise_variance(
 
 
 def deletion_steps(*, gdp_before: float, gdp_after: float, step_size: float, strong_convexity: float) -> int:
-    """Return K_Ā = ceil(log(μ_before/μ_after)/log(1/c)), the smallest K with c^K μ_before ≤ μ_after, checked after rounding.
+    """Return K_Ā = ceil(log(μ_before/μ_after)/log(1/c)), the smallest K with c^K μ_before ≤ μ_after.
+
+    The result is checked after rounding.
 
     Args:
         gdp_before: μ_∞ at the *deletion* sensitivity.

@@ -168,10 +168,11 @@ def delete_steps_printed(
     batch: int,
     records: int,
 ) -> float:
-    """Return the smallest K_Ā ≥ K_A − (2B/(λη)) log( log(B) / (2(ε_dd + (r/n) log B)) ) of (19), for the K_A that is run.
+    """Return the smallest K_Ā of (19) for the K_A that is run.
 
-    If q log B ≤ ε_dd the prior itself is close enough and K_A = 0 suffices. (19) then requires more than its proof
-    needs, (2B/(λη)) log(2q(1 + (r/n) log(B)/ε_dd)); the printed count is returned.
+    K_Ā ≥ K_A − (2B/(λη)) log( log(B) / (2(ε_dd + (r/n) log B)) ). If q log B ≤ ε_dd the prior itself is close enough
+    and K_A = 0 suffices. (19) then requires more than its proof needs, (2B/(λη)) log(2q(1 + (r/n) log(B)/ε_dd)); the
+    printed count is returned.
     """
     time = _time(log_barrier=log_barrier, regularization=regularization, step_size=step_size)
     if math.inf in (time, learn_steps):

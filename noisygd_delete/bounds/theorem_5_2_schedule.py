@@ -76,7 +76,10 @@ Form = Callable[[NonConvexProblem, float], Schedule]
 
 
 def printed_schedule(problem: NonConvexProblem, noise_variance: float) -> Schedule:
-    """Return η, K_A and K_Ā of Theorem 5.2 at this σ², with equality in (19) and the smaller of the two step-size limits."""
+    """Return η, K_A and K_Ā of Theorem 5.2 at this σ².
+
+    (19) holds with equality, and η is the smaller of the two step-size limits.
+    """
     log_barrier = theorem_5_2.log_barrier_printed(range=problem.range, noise_variance=noise_variance)
     step_size = _step_size(problem, log_barrier)
     learn = theorem_5_2.learn_steps_printed(
