@@ -47,9 +47,9 @@ def membership_advantage(*, order: float, renyi: float) -> float:
     adaptive requests (see the module docstring).
 
     The result is the largest t that the definition allows. With S the event "the test answers x", p = P(S | x) and
-    1 − p′ = P(not S | x′), both coins are within ε of the coin of the third law. Averaging the pair with its mirror image
-    makes that coin fair and p = 1 − p′ = (1+t)/2, so ((1+t)^q + (1−t)^q)/2 ≤ e^{(q−1)ε}. It never exceeds the printed
-    bound of Theorem 4.1.
+    1 − p′ = P(not S | x′), both coins are within ε of the coin of the third law. Averaging the pair with its mirror
+    image makes that coin fair and p = 1 − p′ = (1+t)/2, so ((1+t)^q + (1−t)^q)/2 ≤ e^{(q−1)ε}. It never exceeds the
+    printed bound of Theorem 4.1.
     """
     if renyi == 0:
         return 0.0

@@ -88,7 +88,7 @@ class Loss(ABC):
 
     name: ClassVar[str]
     label_kind: ClassVar[str]  # "binary" (−1/+1), "class" (0..k−1), "target" (real) or "none"
-    curving: ClassVar[str] = ""  # structure of one record's Hessian, one of the constants above; "" if nothing is proven
+    curving: ClassVar[str] = ""  # structure of one record's Hessian, a constant above; "" if nothing is proven
     clips_each: ClassVar[bool] = False  # whether each gradient is clipped individually; requires `block_sums`
     twice_differentiable: ClassVar[bool] = True  # the printed theorems assume C²; the tight ones need only C^{1,1}
     slope: ClassVar[Any] = None  # static method, the formula of `ScalarSlope`; None if `derivative` is overridden

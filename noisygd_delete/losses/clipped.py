@@ -22,8 +22,8 @@ class Clipped(Loss):
 
     Create it with `losses.clip_loss`.
 
-    |g| ≤ t gives L = limit for rows of norm ≤ R. Where g is not clipped its derivative is ∂²ℓ/∂z² of the base, elsewhere
-    0 (C^{1,1}, not C²): β₊ of the base, β₋ = 0. Unbounded: ω = ∞.
+    |g| ≤ t gives L = limit for rows of norm ≤ R. Where g is not clipped its derivative is ∂²ℓ/∂z² of the base,
+    elsewhere 0 (C^{1,1}, not C²): β₊ of the base, β₋ = 0. Unbounded: ω = ∞.
 
     Attributes:
         base: The loss to clip.
@@ -51,7 +51,10 @@ class Clipped(Loss):
 
     @property
     def loss_of_fit(self) -> float:
-        """L/limit: both losses are equal where g is not clipped; beyond, the slopes are at most L/R and equal to limit/R."""
+        """L/limit of the base's L.
+
+        Both losses are equal where g is not clipped; beyond, the base has slope up to L/R and this loss limit/R.
+        """
         return float(self.base.constants.lipschitz / self.limit)
 
     @property

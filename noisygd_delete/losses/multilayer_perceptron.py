@@ -80,7 +80,7 @@ class MultilayerPerceptron(Loss):
 
     @property
     def init_variance(self) -> float:
-        """Variance of every weight of the initial law, for which unit rows start with scores of order 1 at any width."""
+        """Variance of every initial weight, for which unit rows start with scores of order 1 at any width."""
         return 0.8 / math.sqrt(self.hidden)
 
     def value(self, scores: Array, labels: Array, xp: Any) -> Array:
@@ -118,10 +118,11 @@ class MultilayerPerceptron(Loss):
         return self.representation(weights, features) @ self._layers(weights)[1].T
 
     def block_sums(self, records: Any) -> Callable[[Array, NDArray[np.int64] | None], Iterator[BlockSum]]:
-        """Return a function of (θ, slots) that yields one callable per block of rows, which sums the block's clipped gradients.
+        """Return a function of (θ, slots) that yields one callable per block of rows.
 
-        `slots` None selects all rows. Sums are in float64 for any `dtype` of the table, so that rounding is below the
-        slack that the plan includes. Rows may be memory-mapped from a file and are read one block at a time.
+        Each callable returns the sum of the block's clipped gradients. `slots` None selects all rows. Sums are in
+        float64 for any `dtype` of the table, so that rounding is below the slack that the plan includes. Rows may be
+        memory-mapped from a file and are read one block at a time.
         """
         rows = records.features
         labels = records.labels.astype(np.int64) if self.label_kind == "class" else records.labels

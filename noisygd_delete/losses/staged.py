@@ -102,7 +102,7 @@ class Staged(Loss):
         return 1, self.dimension(features)
 
     def parts(self, weights: Array, features: int) -> list[NDArray[np.float64]]:
-        """θ_0, …, θ_S from the one row in which they are published."""
+        """Return θ_0, …, θ_S from the one row in which they are published."""
         shapes = self.shapes(features)
         ends = np.cumsum([outputs * columns for outputs, columns in shapes])[:-1]
         cut = np.split(np.asarray(weights).reshape(-1), ends)
@@ -116,7 +116,10 @@ class Staged(Loss):
         return weights
 
     def start(self, stage: int, parts: Sequence[NDArray[np.float64]]) -> NDArray[np.float64] | None:
-        """Return the weights at which a stage starts: those of the network before it; None for the first stage and for heads."""
+        """Return the weights at which a stage starts: those of the network before it.
+
+        It is None for the first stage and for heads.
+        """
         before = [j for j in range(stage) if self.kinds[j] == NETWORK]
         return parts[before[-1]] if before and self.kinds[stage] == NETWORK else None
 

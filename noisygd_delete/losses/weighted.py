@@ -15,7 +15,9 @@ _PRODUCT = 1 + 2.0**-22  # covers the rounding of the additional multiplication 
 
 @dataclass(frozen=True)
 class Weighted(Loss):
-    """The loss w_y · ℓ(θ; x, y), with one public weight w > 0 for each class. Create it with `losses.with_class_weights`.
+    """The loss w_y · ℓ(θ; x, y), with one public weight w > 0 for each class.
+
+    Create it with `losses.with_class_weights`.
 
     A factor scales gradient, Hessian and range of a record's loss alike, so L, β₊, β₋ and ω are those of the base times
     the largest weight, and the structure of a record's Hessian is unchanged (one direction, or Frobenius norm at most
