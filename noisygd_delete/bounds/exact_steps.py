@@ -44,7 +44,7 @@ from .objective_perturbation import SMOOTHING
 
 MOST_BITS, LEAST_BITS = 24, 12  # range of b
 _HEADROOM = 51  # most binary digits of W/h, so that points with noise and step remain integers in float64
-_OUTSIDE = 1.001  # how far a projected point may lie outside the ball, in W
+_OUTSIDE = 1.001  # largest norm of a projected point, in W
 _SECOND_ORDER = 1.01
 _STEEPER = 16 * UNIT  # increase of c that covers the rounding of 1 − ηm and of the longest step
 _UNUSUAL = 37.0  # standard deviations, which a chain exceeds with probability e⁻⁶⁸⁴

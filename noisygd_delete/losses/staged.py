@@ -116,9 +116,10 @@ class Staged(Loss):
         return weights
 
     def start(self, stage: int, parts: Sequence[NDArray[np.float64]]) -> NDArray[np.float64] | None:
-        """Return the weights at which a stage starts: those of the network before it.
+        """Return the weights at which a stage starts, those of the network before it.
 
-        It is None for the first stage and for heads.
+        Returns:
+            The weights; None for the first stage and for heads.
         """
         before = [j for j in range(stage) if self.kinds[j] == NETWORK]
         return parts[before[-1]] if before and self.kinds[stage] == NETWORK else None

@@ -60,7 +60,7 @@ class Advice:
 
     @cached_property
     def remedies(self) -> tuple[str, ...]:
-        """Changes of n, budget or columns, one at a time, that would make `worth_having` True; empty if it is True already."""
+        """Changes of n, budget or columns, one at a time, that would make `worth_having` True."""
         return self.find()
 
     @property
@@ -164,7 +164,7 @@ class Advice:
         return f" ({', '.join(f'{name} {format_number(value)}' for name, value in self._own_options().items())})"
 
     def _own_options(self) -> dict[str, Any]:
-        """Return the method's options that differ from the defaults, and the clipping norm of the loss; not the given map."""
+        """Return the method's options that differ from the defaults, and the clipping norm; not the feature map."""
         method = self.plan.method
         usual = vars(methods.resolve_method(method.name))
         own = {option.name: getattr(method, option.name) for option in fields(method) if option.name != "map"}
@@ -209,7 +209,11 @@ class Advice:
         return "\n".join([head, *lines])
 
     def costs(self) -> list[tuple[str, float, int, float]]:
-        """Return (method, ε of a fresh release, number of releases, ε of that many together) for every method with a plan."""
+        """Return the privacy cost of every method with a plan.
+
+        Returns:
+            Tuples (method, ε of a fresh release, number of releases, ε of that many together).
+        """
         found = []
         for way in self.comparison.candidates:
             if way.plan is None:

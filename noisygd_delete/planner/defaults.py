@@ -47,7 +47,11 @@ def default_budget(records: int) -> Budget:
 
 
 def default_total(plan: Plan) -> Total | None:
-    """Return a total for `PUBLICATIONS` releases like the plan's learn, at the plan's δ; None if its releases share a budget."""
+    """Return a total for `PUBLICATIONS` releases like the plan's learn, at the plan's δ.
+
+    Returns:
+        The total; None if the plan's releases already share a budget, or if no finite total exists.
+    """
     if plan.releases > 1:
         return None
     delta = plan.budget.shown_delta
@@ -64,7 +68,10 @@ def compose_publications(plan: Plan, publications: int = PUBLICATIONS) -> Guaran
 
 
 def default_slots(rows: int) -> int:
-    """Return n for a table with this many rows: a twentieth is added for insertions, and n is rounded up to three digits."""
+    """Return n for a table with this many rows.
+
+    A twentieth is added for insertions, and n is rounded up to three digits.
+    """
     wanted = math.ceil(max(rows, 1) * (1 + _SPARE))
     unit = int(10 ** max(0, len(str(wanted)) - 3))
     return -(-wanted // unit) * unit

@@ -170,7 +170,10 @@ def explain_plan(plan: Plan) -> str:
 
 
 def _rival_plans(plan: Plan) -> Iterator[Plan | str]:
-    """Yield plans of the other methods that cover the loss under the same budget; for a method without a plan, the reason."""
+    """Yield plans of the other methods that cover the loss under the same budget.
+
+    For a method without a plan, yield the reason.
+    """
     convex = plan.loss.constants.convex
     others: tuple[Method, ...] = (Theorem(), Sharp()) if convex else (Theorem(), Sharp(), Composition(), Ladder())
     for method in others:
