@@ -96,6 +96,7 @@ class SimulatedNoisyGD:
         return centre - mean / self.regularization
 
     def descend(self, start: Chains, records: Records, steps: int, noise: Noise) -> Chains:
+        """Return the weights after `steps` noisy steps from `start`."""
         objective = Objective(records, self.loss, regularization=self.regularization, dtype="float64", slots=self.slots)
         return run_noisy_steps(
             start,
@@ -107,6 +108,7 @@ class SimulatedNoisyGD:
         )
 
     def publish(self, weights: Chains, noise: Noise) -> Chains:
+        """Return the weights as published: rounded to the public grid, with output noise if the plan adds it."""
         if self.output_noise:
             return on_noisy_grid(weights, noise, output_noise=self.output_noise)
         return on_grid(weights, publication_grid(step_size=self.step_size, noise_variance=self.noise_variance))
@@ -215,9 +217,15 @@ Attack = Callable[[Sequence[Chains]], Scores]
 class LinearLikelihoodRatio:
     """The most powerful test for the linear loss with one feature, the log likelihood ratio.
 
-    The score is log p(releases | present) − log p(releases | absent). Given the last observed release (at first the initial
-    law), the next observed one is Gaussian with equal variance in both worlds, so the score is a sum of one term per
-    observed release. No other test has a larger advantage.
+    The score is log p(releases | present) − log p(releases | absent). Given the last observed release (at first the
+    initial law), the next observed one is Gaussian with equal variance in both worlds, so the score is a sum of one
+    term per observed release. No other test has a larger advantage.
+
+    Attributes:
+        engine: The engine, on the linear loss.
+        present: World with the record.
+        absent: World without it.
+        observed: Numbers of the observed releases, starting at 1.
     """
 
     engine: SimulatedNoisyGD

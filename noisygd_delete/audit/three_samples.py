@@ -176,6 +176,7 @@ class ThreeSamples:
         return "fail" if low > 0 else "pass" if high < 0 else "inconclusive"
 
     def to_dict(self) -> dict[str, object]:
+        """Return JSON-compatible fields."""
         low, high = self.nearer_to_kept
         return {
             "left": self.left,

@@ -188,6 +188,7 @@ class AuditRow:
         return "pass" if claim < VACUOUS and self.measured.advantage * self.factor >= claim else "inconclusive"
 
     def to_dict(self) -> dict[str, Any]:
+        """Return JSON-compatible fields."""
         return {
             "question": self.question,
             "attack": self.attack,
@@ -231,6 +232,7 @@ class AuditResult:
         return next((word for word in ("fail", "pass") if word in verdicts), "inconclusive")
 
     def to_dict(self) -> dict[str, Any]:
+        """Return JSON-compatible fields."""
         three = {} if self.three is None else {"three_samples": self.three.to_dict()}
         return {
             "verdict": self.verdict,

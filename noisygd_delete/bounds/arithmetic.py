@@ -251,6 +251,13 @@ def least_whole(
     """Return the smallest safe integer above `below`; None if there is none up to `most`.
 
     The bracket is found by doubling `guess`.
+
+    Args:
+        safe: Predicate that is false below some number and true from there up to `most`.
+        guess: Starting point of the bracketing.
+        below: Number known to be unsafe.
+        most: Largest number to try.
+        digits: Relative width at which the search stops.
     """
     low, high = below, guess
     while high <= most:

@@ -1,14 +1,14 @@
 """Gaussian DP of Noisy GD in finite precision: shifted interpolation with every rounding error included.
 
-Each step, on stored rows:   k = rint(fl(fl(θ̂ − η ĝ)/h)) + N,   θ̂⁺ = Π(h k),   N exact discrete Gaussian of parameter
-τ = 2^b h
+Each step, on stored rows, with N an exact discrete Gaussian of parameter τ = 2^b h:
+
+    k = rint(fl(fl(θ̂ − η ĝ)/h)) + N,   θ̂⁺ = Π(h k)
 
 ĝ is a float64 gradient with ‖ĝ − ∇L_D(θ̂)‖ ≤ e for any order of addition (`arithmetic.gradient_error`), and Π the
 projection on the ball of radius W. Theorem (design sheet "exact steps", sections 2 to 4, variant A). Let X be the path
 of grid points. On each dataset X_k is C(path) + hN_k with C on the grid and ‖C − φ(ΠX_{k−1})‖ ≤ E, E = r_X + c r_Π,
 with φ in real arithmetic and c-Lipschitz. Interpolate between the neighbouring runs as in real arithmetic, with the
-interpolated centre rounded to the
-grid: distances satisfy z_k = c z_{k−1} + gap_k − a_k with
+interpolated centre rounded to the grid. Then distances satisfy z_k = c z_{k−1} + gap_k − a_k with
 
     gap_k = s_k + δ,      δ = 2E + h√d,      s_k = ηΔ/n with the record, 0 without it
 
@@ -28,8 +28,8 @@ one observed point in which no row differs evaluate the same function of the sam
 an order that their contents determine. Otherwise each run may add them in its own order at any step: a record that has
 been removed costs μ_real(∞, 0; gap δ), and so does that of every other interval.
 
-Runs that start at distance z_0 (two answers of a solver) have a third jointly feasible family of shifts, again ∝
-c^{t−k}:
+Runs that start at distance z_0 (two answers of a solver) have a third jointly feasible family of shifts, also
+proportional to c^{t−k}:
 
     μ(T, K; z_0) ≤ μ(T, K; 0) + z_0 c^t/√S_t,       S_t = (τ² − 144h²)(1 − c^{2t})/(1 − c²),   t = T + K ≥ 1
 """
@@ -64,6 +64,15 @@ def iterate_radius(
 
     The minimizer is closer to 0 than L/λ and √(2·gap/λ), and the chain stays around it. Privacy holds for every W; for
     utility it should never be reached.
+
+    Args:
+        lipschitz: L.
+        regularization: λ.
+        gap_at_zero: gap, the most by which the loss at 0 exceeds its minimum.
+        dimension: d.
+        noise: τ.
+        step_size: η.
+        strong_convexity: m.
     """
     far = min(lipschitz / regularization, math.sqrt(2 * gap_at_zero / regularization))
     contraction = 1 - step_size * strong_convexity

@@ -255,7 +255,7 @@ def renyi_advantage(*, order: float, renyi: float) -> float:
     limit = rest * renyi * (1 + MARGIN)
 
     def beyond(s: float) -> bool:
-        # log(cosh((q−½)s)/cosh(s/2)) without cancellation while it is small, without overflow when it is not
+        # log(cosh((q−½)s)/cosh(s/2)) without cancellation if it is small and without overflow if it is large
         if order * s < 1:
             return math.log1p(2 * math.sinh(order * s / 2) * math.sinh(rest * s / 2) / math.cosh(s / 2)) > limit
         return (

@@ -42,6 +42,12 @@ def curvature_ratio(
     """Return ρ = β/(nm + β₋), rounded up: with β = β₊ for ρ, with β = β₋ for ρ₋.
 
     The dataset without the record has J ≥ nm + β₋.
+
+    Args:
+        smoothness: β.
+        strong_convexity: m.
+        records: n.
+        weak_convexity: β₋.
     """
     return smoothness / (records * strong_convexity + weak_convexity) * (1 + 4 * UNIT)
 
@@ -99,7 +105,7 @@ def replace_hessian(*, order: float, ratio: float, rows: float = 1) -> float:
         return math.inf
     if rows > 1 and order * r * r > 1:
         return sum_up(order * r * r / 2, _moment_without_record(order, r) / (order - 1))
-    # 1 − q(q−1)ρ²/(1+ρ) = (1+qρ)(1−(q−1)ρ)/(1+ρ), without cancellation where ρ is small
+    # 1 − q(q−1)ρ²/(1+ρ) = (1+qρ)(1−(q−1)ρ)/(1+ρ), without cancellation for small ρ
     return _minus_log_one_plus(-order * (order - 1) * r * r / (1 + r)) / (order - 1) * (1 + 1e-12)
 
 

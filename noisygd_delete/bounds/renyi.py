@@ -140,7 +140,7 @@ def _log_r(order: float, epsilon: float, x: float) -> float:
     Newton's method, followed by steps down until the condition holds.
     """
     rest, least_r = order - 1, math.log(x)
-    log_r = epsilon + math.log(order / rest)  # above it: the ratio of powers grows with r, by 1/2 to 1 a unit of log r
+    log_r = epsilon + math.log(order / rest)  # upper bound: the ratio of powers grows by 1/2 to 1 per unit of log r
     for _ in range(40):
         ratio = least_r - log_r
         above = _pair_epsilon(order, log_r, x) - epsilon
@@ -283,7 +283,7 @@ def _infinite_if_nan(renyi: Curve) -> Curve:
 
 def _best_order(objective: Curve, highest_order: float, rounds: int = 36) -> tuple[float, float]:
     """Return the best order for Canonne, Kamath & Steinke's conversion, and the largest log(q−1) worth trying."""
-    high = min(_MOST, max(highest_order - 1, 1e-12) * (1 - 1e-9))  # a curve may end where no order above 1 is a float
+    high = min(_MOST, max(highest_order - 1, 1e-12) * (1 - 1e-9))  # the highest order may be too close to 1 for floats
     return best_order(objective, low=min(_LEAST, high / 1e3), high=high, rounds=rounds), math.log(high)
 
 

@@ -28,7 +28,7 @@ class Logistic(Loss):
 
     @property
     def gap_at_zero(self) -> float:
-        """ℓ(0), since ℓ > 0."""
+        """ℓ(0) = log 2, an upper bound since ℓ > 0."""
         return math.log(2)
 
     def value(self, scores: Array, labels: Array, xp: Any) -> Array:

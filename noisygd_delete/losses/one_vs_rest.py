@@ -37,7 +37,7 @@ class OneVsRest(MulticlassLoss):
 
     @property
     def gap_at_zero(self) -> float:
-        """ℓ(0), since ℓ > 0."""
+        """ℓ(0) = k log 2, an upper bound since ℓ > 0."""
         return self.classes * math.log(2)
 
     def value(self, scores: Array, labels: Array, xp: Any) -> Array:

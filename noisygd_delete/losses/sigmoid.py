@@ -31,7 +31,7 @@ class Sigmoid(Loss):
 
     @property
     def gap_at_zero(self) -> float:
-        """ℓ(0), since ℓ > 0."""
+        """ℓ(0) = 1/2, an upper bound since ℓ > 0."""
         return 0.5
 
     def value(self, scores: Array, labels: Array, xp: Any) -> Array:

@@ -30,12 +30,12 @@ class Softmax(MulticlassLoss):
 
     @property
     def curvature_trace(self) -> float:
-        """tr(diag(p) − ppᵀ) = 1 − ‖p‖² ≤ 1 − 1/k."""
+        """R²(1 − 1/k), since tr(diag(p) − ppᵀ) = 1 − ‖p‖² ≤ 1 − 1/k."""
         return self.radius**2 * (1 - 1 / self.classes)
 
     @property
     def gap_at_zero(self) -> float:
-        """ℓ(0), since ℓ > 0."""
+        """ℓ(0) = log k, an upper bound since ℓ > 0."""
         return math.log(self.classes)
 
     def value(self, scores: Array, labels: Array, xp: Any) -> Array:

@@ -30,10 +30,9 @@ _SHORTER = 1 - 2.0**-22  # keeps a row within norm R after rounding to float32
 class Staged(Loss):
     """The models (θ_0, …, θ_S) of staged training.
 
-    Stages of kind "network" use `network`; stages of kind "head" use logistic or softmax regression. For each record a
-    head reads the representation h by the last network before it together with the record x itself, (h/√width, x)
-    divided by its
-    norm: rows of norm at most R. The null record's row is 0.
+    Stages of kind "network" use `network`; stages of kind "head" use logistic or softmax regression. A head reads the
+    representation h of each record by the last network before it, together with the record x itself, as (h/√width, x)
+    divided by its norm. So its rows have norm at most R, and the null record's row is 0.
 
     Attributes:
         network: A loss with `shape` and `scores`, and for heads `representation(weights, rows)` and `width(features)`.

@@ -227,6 +227,7 @@ class Advice:
         return found
 
     def to_dict(self) -> dict[str, Any]:
+        """Return JSON-compatible fields."""
         return {
             **self.comparison.to_dict(),
             "guessing": self.guessing,

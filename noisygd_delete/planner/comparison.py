@@ -77,6 +77,7 @@ class Candidate:
         return 0 if self.plan is None else self.plan.delete_solver_passes + self.plan.delete_steps
 
     def to_dict(self) -> dict[str, Any]:
+        """Return JSON-compatible fields."""
         return {
             "method": self.method,
             "learn_passes": self.learn_passes,
@@ -203,6 +204,7 @@ class Comparison:
         )
 
     def to_dict(self) -> dict[str, Any]:
+        """Return JSON-compatible fields."""
         return {
             "chosen": self.chosen.method,
             "target": self.target,
@@ -345,6 +347,7 @@ class StreamPlan:
         return None if self.period is None else self.period / self.publications
 
     def to_dict(self) -> dict[str, Any]:
+        """Return JSON-compatible fields."""
         schedule = {
             "requests": self.requests,
             "period_days": self.period,

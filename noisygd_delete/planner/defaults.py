@@ -50,7 +50,7 @@ def default_total(plan: Plan) -> Total | None:
     """Return a total for `PUBLICATIONS` releases like the plan's learn, at the plan's δ.
 
     Returns:
-        The total; None if the plan's releases already share a budget, or if no finite total exists.
+        The total; None if the plan's releases already share a budget, cost nothing, or have no finite ε.
     """
     if plan.releases > 1:
         return None

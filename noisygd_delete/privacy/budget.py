@@ -21,7 +21,7 @@ def _gdp_for(epsilon: float, delta: float) -> float:
 
 
 class Measures(Word):
-    """Measure of a budget: a Rényi divergence at one order, (ε, δ), or μ of Gaussian DP."""
+    """How a budget is expressed: a Rényi divergence at one order, (ε, δ), or μ of Gaussian DP."""
 
     RENYI = "renyi"
     EPSILON_DELTA = "epsilon-delta"
@@ -166,6 +166,7 @@ class Budget:
         return text.format(**{name: format_number(number) for name, number in numbers.items()})
 
     def to_dict(self) -> dict[str, Any]:
+        """Return JSON-compatible fields, without those that are None."""
         stated = {**asdict(self), "measure": str(self.measure)}
         return {key: value for key, value in stated.items() if value is not None}
 
@@ -314,6 +315,7 @@ class Total:
         return least_safe(refused, guess=self.epsilon, below=0.0)
 
     def describe(self) -> str:
+        """Return the total as text."""
         return f"(ε={format_number(self.epsilon)}, δ={format_number(self.delta)})"
 
     def to_dict(self) -> dict[str, Any]:

@@ -324,7 +324,7 @@ class Guarantee:
         return min(open_ended, default=math.inf)
 
     def listed(self, order: float) -> float:
-        """Return the cost of the listed points at this order; infinite above all of them."""
+        """Return the cost of the listed points at this order; infinite above all of them, 0 if there are none."""
         if not self.points:
             return 0.0
         # Rényi divergence increases with the order, so a listed order covers every smaller one
@@ -601,6 +601,7 @@ class Guarantee:
         )
 
     def to_dict(self) -> dict[str, Any]:
+        """Return JSON-compatible fields, which `from_dict` reads."""
         return {**asdict(self), "adjacency": str(self.adjacency)}
 
     @classmethod
@@ -656,6 +657,7 @@ class WorstCase:
 
     @property
     def about(self) -> str:
+        """Subject of the comparison, the same for every case: "dp" or "deletion"."""
         return self.cases[0].about
 
     @property
@@ -675,6 +677,7 @@ class WorstCase:
 
     @property
     def non_adaptive(self) -> bool:
+        """Whether any case holds only if requests did not depend on earlier models."""
         return any(case.non_adaptive for case in self.cases)
 
     @property
@@ -685,30 +688,39 @@ class WorstCase:
 
     @property
     def advantage(self) -> float:
+        """The largest advantage of any case."""
         return max(case.advantage for case in self.cases)
 
     @property
     def at_most(self) -> str:
+        """The largest advantage with the slack included, as a percentage rounded up, for display."""
         return format_bound(self.with_slack().advantage, percent=True)
 
     @property
     def total_rate(self) -> float:
+        """The largest `Guarantee.total_rate` of any case."""
         return max(case.total_rate for case in self.cases)
 
     def renyi(self, order: float) -> float:
+        """Return the largest ε_q of any case."""
         return max(case.renyi(order) for case in self.cases)
 
     def epsilon(self, delta: float) -> float:
+        """Return the largest ε at this δ of any case."""
         return max(case.epsilon(delta) for case in self.cases)
 
     def delta(self, epsilon: float) -> float:
+        """Return the largest δ at this ε of any case."""
         return max(case.delta(epsilon) for case in self.cases)
 
     def with_slack(self) -> WorstCase:
+        """Return the worst case with the rounding slack of every case included."""
         return WorstCase(tuple(case.with_slack() for case in self.cases))
 
     def assuming(self, condition: str) -> WorstCase:
+        """Return the worst case with one more condition on every case."""
         return WorstCase(tuple(case.assuming(condition) for case in self.cases))
 
     def to_dict(self) -> dict[str, Any]:
+        """Return JSON-compatible fields."""
         return {"cases": [case.to_dict() for case in self.cases]}
