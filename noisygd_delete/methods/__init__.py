@@ -137,9 +137,7 @@ def compared_methods() -> tuple[str, ...]:
 
 
 def order_free_methods() -> tuple[str, ...]:
-    """Return the names of the methods that allow the rows in a different order in every release, as in an external
-    source.
-    """
+    """Return the names of the methods that allow a different row order in every release, as in an external source."""
     from .plan import Method
 
     return tuple(name for name, kind in METHODS.items() if kind.check_any_order is not Method.check_any_order)

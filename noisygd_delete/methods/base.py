@@ -99,14 +99,13 @@ class Mechanism(ABC):
         return ""
 
     def conditions(self) -> tuple[Condition, ...]:
-        """Return the assumptions of the bounds for documents: keys of the catalogue of claims and their values
-        (`evidence.claims`).
-        """
+        """Return the assumptions of the bounds: keys of the catalogue of claims, with values (`evidence.claims`)."""
         return (("slots-public", {"records": self.records}),)
 
     @property
     def shows_start(self) -> bool:
-        """Whether a request's release may reveal, within a tolerance, that its solver started at the published model.
+        """Whether a request's release may reveal, within a tolerance, that its solver started at the published
+        model.
         """
         return False
 
@@ -280,8 +279,7 @@ def are_contradictory(one: Mechanism, other: Mechanism) -> bool:
 
 @lru_cache(maxsize=1024)
 def assumptions_of(mechanism: Mechanism) -> tuple[str, ...]:
-    """Return the conditions of the mechanism's bounds in English, without duplicates, in the wording of the documents.
-    """
+    """Return the conditions of the mechanism's bounds in English, without duplicates, as documents print them."""
     return tuple(dict.fromkeys(format_condition(key, values) for key, values in mechanism.conditions()))
 
 

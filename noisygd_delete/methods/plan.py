@@ -1,4 +1,6 @@
-"""The interface of methods and the plans they make. Everything in a plan is public and fixed before any record is seen.
+"""The interface of methods and the plans they make.
+
+Everything in a plan is public and fixed before any record is seen.
 """
 
 from __future__ import annotations
@@ -71,9 +73,7 @@ class Method(MethodRef):
         """
 
     def in_any_order(self) -> Self:
-        """Return the variant of the method for rows in a different order in every release, or the method itself if it
-        has none.
-        """
+        """Return the variant for rows in a different order in every release; the method itself if it has none."""
         return self
 
     def check_any_order(self, problem: Problem, instead: str) -> None:
@@ -91,8 +91,9 @@ class Method(MethodRef):
         )
 
     def check_plan(self, plan: Plan) -> None:
-        """Check that the proof covers what the plan runs, whatever the origin of its numbers, beyond what its mechanism
-        checks.
+        """Check that the proof covers what the plan runs, beyond what its mechanism checks.
+
+        The numbers may be of any origin.
 
         Raises:
             InvalidParameter: If the method does not cover the plan.
@@ -102,9 +103,7 @@ class Method(MethodRef):
             raise InvalidParameter(f"the {plan.loss.name} loss has no Lipschitz constant; clip its gradients to L")
 
     def outlook(self, plan: Plan) -> Prospects:
-        """Return the expected quality of the plan's models: forecasts, and a bound on the excess risk if the method
-        proves one.
-        """
+        """Return the expected quality of the models: forecasts, and a bound on the excess risk if one is proven."""
         from .forecast import Prospects
 
         return Prospects.of_steps(plan.problem, plan.step_size, plan.noise_variance)
@@ -203,8 +202,9 @@ class Plan:
         sampling: Sampling | None = None,
         staged: Loss | None = None,
     ) -> Plan:
-        """Return a plan of noisy steps; by default a learn starts at the initial law and a request at the model
-        published before.
+        """Return a plan of noisy steps.
+
+        By default a learn starts at the initial law and a request at the model published before.
 
         Args:
             problem: The planning problem.
@@ -398,8 +398,9 @@ class Plan:
         return replace(self, problem=replace(self.problem, feature_map=digest))
 
     def in_any_order(self) -> Plan:
-        """Return the plan for rows in a different order in every release, with the cost of the order charged within the
-        budgets.
+        """Return the plan for rows in a different order in every release.
+
+        The cost of what the order may reveal is charged within the budgets.
         """
         method = self.method.in_any_order()
         if method == self.method:
@@ -423,9 +424,7 @@ class Plan:
 
     @property
     def noise_shape(self) -> tuple[float, ...] | None:
-        """v of every column if the noise has a shape; then the loss's bound on the row norm must hold in that shape
-        too.
-        """
+        """v of every column if the noise has a shape; rows must then satisfy the loss's norm bound in that shape."""
         return self.problem.noise_shape if self.linear_term else None
 
     @property
@@ -489,8 +488,7 @@ class Plan:
 
     @property
     def allowed(self) -> Guarantee:
-        """The dp budget as a guarantee of all `releases` together, in the form of their cost: a μ, a rate, or one
-        order.
+        """The dp budget as a guarantee of all `releases` together, in the form of their cost (μ, rate or one order).
 
         With several parts, an (ε, δ) budget is met in Gaussian DP if they fit it there, else at the order where they
         fit best.
@@ -564,8 +562,9 @@ class Plan:
         return self.gradient_evaluations["learn"] - self.gradient_evaluations["delete"]
 
     def explain(self) -> str:
-        """Return an explanation of the noise, the steps and the guarantees. `planner.explain` also compares other
-        methods.
+        """Return an explanation of the noise, the steps and the guarantees.
+
+        `planner.explain` also compares other methods.
         """
         from . import explanations
 
@@ -609,8 +608,7 @@ class Plan:
         return explanations.explain_worth(self.loss, self.excess_risk, filter(None, larger))
 
     def _larger(self, factor: float) -> tuple[float, float] | None:
-        """Return λ times `factor` and the excess-risk bound of the same method's plan for it; None if it has no plan.
-        """
+        """Return λ times `factor` and the excess-risk bound of the same method's plan for it; None if there is none."""
         method = without_options(self.method, "step_size", "noise_variance", "gradient_tolerance", "diffusion_steps")
         regularization = self.regularization * factor
         try:
@@ -662,9 +660,7 @@ class Plan:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the problem and the numbers as JSON for `serialization.plan_from_dict`, which rebuilds the plan by its
-        method.
-        """
+        """Return the problem and the numbers as JSON, from which `serialization.plan_from_dict` rebuilds the plan."""
         inner = {"stages": [stage.to_dict() for stage in self.stages], "kept": self.kept} if self.stages else {}
         numbers = {name: getattr(self, name) for name in _NUMBERS if name not in ("stages", "kept")}
         return {"problem": self.problem.to_dict(), **numbers, **inner}

@@ -130,8 +130,9 @@ class Problem:
 
     @property
     def ridge_cost(self) -> float:
-        """Upper bound on the cost of the raised λ in the objective with the requested λ, for norm guess B; 0 if λ was
-        not raised.
+        """Upper bound on the cost of the raised λ in the objective with the requested λ, for norm guess B.
+
+        0 if λ was not raised.
         """
         if self.asked_regularization is None or self.model_norm is None:
             return 0.0
@@ -173,8 +174,9 @@ class Problem:
         return self.budget.deletion_gdp() / self.growth
 
     def dp_rate(self) -> tuple[float, float]:
-        """Return (rate, order): the largest rate over the reals within the dp budget, slack included, and the order
-        that shows it.
+        """Return (rate, order): the largest rate over the reals within the dp budget, and the order that shows it.
+
+        The slack is included.
         """
         rate, order = self.budget.dp_rate()
         return rate / self.growth**2, order
@@ -273,8 +275,9 @@ class NoisyLeastSquares:
 
 @dataclass(frozen=True)
 class CarriedSums:
-    """Least squares on sums whose noise is carried over from the previous release: one pass over the table as that
-    release left it.
+    """Least squares on sums whose noise is carried over from the previous release.
+
+    One pass over the table as the previous release left it.
 
     Attributes:
         draws: (c, σ²) of each draw of a chain, in steps² of the grid.
@@ -284,7 +287,7 @@ class CarriedSums:
         norm_squared: R² in steps².
         label_weight: β in steps.
         ridge: Added to the matrix of rows of norm at most 1.
-        ridge_share: Multiple of the matrix's noise that is added to the ridge.
+        ridge_share: Multiple of the matrix's noise that is also added.
         map: The additive map whose codes are counted, as JSON; None for arbitrary rows, whose products are summed.
     """
 
@@ -301,8 +304,7 @@ class CarriedSums:
 
 @dataclass(frozen=True)
 class Sampling:
-    """Steps on Poisson samples of the table's places: `draws` steps, each place in each sample with probability `rate`.
-    """
+    """Steps on Poisson samples of the table: `draws` steps, each place in each sample with probability `rate`."""
 
     rate: float
     draws: int
