@@ -104,9 +104,7 @@ class Mechanism(ABC):
 
     @property
     def shows_start(self) -> bool:
-        """Whether a request's release may reveal, within a tolerance, that its solver started at the published
-        model.
-        """
+        """Whether a request's release may reveal, within a tolerance, that its solver began at the published model."""
         return False
 
     @property
