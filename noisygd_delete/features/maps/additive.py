@@ -230,10 +230,10 @@ class Additive(PublicMap):
         return found
 
     def monotone(self, weights: Floats, directions: Mapping[int, int]) -> Floats:
-        """Return weights with which these columns' terms are monotone: the nearest such curves, with equal weight for
-        every bin.
+        """Return weights with which these columns' terms are monotone: the nearest such curves.
 
-        They are a function of published weights and of the arguments alone, so they reveal nothing more.
+        Every bin has equal weight. The result is a function of published weights and of the arguments alone, so it
+        reveals nothing more.
 
         Args:
             weights: Weights of one score.
@@ -269,9 +269,7 @@ class Additive(PublicMap):
         return places, values
 
     def _places(self, given: Floats) -> list[NDArray[np.intp]]:
-        """Return, for each block, (records, entries) places, `_NONE` if there is no entry; the last one
-        determines the others.
-        """
+        """Return, for each block, (records, entries) places, `_NONE` without entry; the last determines the others."""
         places, codes, at = list[NDArray[np.intp]](), list[NDArray[np.intp]](), 0
         for place, width in enumerate(self.columns):
             if width:

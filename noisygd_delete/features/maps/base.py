@@ -65,9 +65,7 @@ class PublicMap(ABC):
         return {"kind": self.kind, **{name: _to_plain(value) for name, value in given.items()}}
 
     def facts(self) -> dict[str, Any]:
-        """Return all that determines the map: kind, code version, parameters and SHA-256 of weights, but no file
-        paths.
-        """
+        """Return all that determines the map: kind, code version, parameters, SHA-256 of weights; no file paths."""
         return {**self.to_dict(), **dict.fromkeys(self.files, ""), "version": self.version}
 
     @property
@@ -223,8 +221,7 @@ _STATE = (
 
 
 def check_map(map: PublicMap, inputs: Any, *, radius: float = 1.0) -> None:
-    """Check a map for the conditions of the guarantees, bit by bit, on these records (a few dozen different ones
-    suffice).
+    """Check a map for the conditions of the guarantees, bit by bit, on these records (a few dozen suffice).
 
     Tested: one record alone gives the same row as among any others, in any order; repeated runs give the same rows;
     every row is finite and of float64 norm at most `radius`; the digest does not change. Whether Φ was chosen, or

@@ -114,9 +114,7 @@ class Coding:
 
     @cached_property
     def _code_at(self) -> tuple[NDArray[np.int64], tuple[int, ...]]:
-        """Code by its largest place, (width + 1,), and for each block the code of a row without entries, or
-        `NO_ENTRY`.
-        """
+        """Code by its largest place, (width + 1,), and each block's code of a row without entries, or `NO_ENTRY`."""
         found = np.full(self.width + 1, NO_ENTRY)
         empty = []
         for block in self.blocks:
@@ -139,8 +137,9 @@ class Coding:
         return codes
 
     def of_rows(self, rows: Any) -> Codes:
-        """Return (rows, blocks) codes of rows, given as codes or as (rows, width) features, identified by their nonzero
-        places.
+        """Return (rows, blocks) codes of rows, which may be codes already or (rows, width) features.
+
+        Features are identified by their nonzero places.
 
         Raises:
             InvalidRecords: If the rows are neither.

@@ -233,10 +233,9 @@ class Shapes:
             ) from error
 
     def farthest(self, before: Shapes) -> float:
-        """Return the largest difference between values of these shapes and of others, in standard deviations of its
-        noise.
+        """Return the largest difference between a value of these shapes and of others, over its noise.
 
-        The standard deviation is the upper bound for the difference of two values.
+        The noise is the upper bound on the standard deviation of the difference.
 
         Raises:
             InvalidParameter: If the shapes are of different schemas.
@@ -253,9 +252,7 @@ class Shapes:
         return apart / max(float(np.hypot(self.noise, before.noise)), 1e-300)
 
     def drawings(self, before: Shapes | None = None) -> list[str]:
-        """Return an <svg> for each shape, in the colours of the surrounding text (`currentColor`, and `--accent`
-        if set).
-        """
+        """Return an <svg> for each shape, in the surrounding text's colour (`currentColor`, and `--accent` if set)."""
         known = {} if before is None else {(shape.name, len(shape.values)): shape for shape in before.shapes}
         every = [*self.shapes, *(() if before is None else before.shapes)]
         tallest = max((abs(value) for shape in every for value in shape.values), default=0.0) + 2 * self.noise or 1.0
