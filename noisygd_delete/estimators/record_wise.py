@@ -253,9 +253,7 @@ def _check_states(one: Any, other: Any) -> None:
 
 
 def _learned(step: Any) -> list[str]:
-    """Return the attributes that fitting gave a stateless transformer, besides the names and the number of its
-    columns.
-    """
+    """Return the attributes that fitting gave a stateless transformer, besides the names and the number of its columns."""
     before, after = vars(clone(step)), vars(step)
     public = {"n_features_in_", "feature_names_in_", "_sklearn_output_config", "_metadata_request"}
     return [

@@ -19,7 +19,7 @@ A schema, as TOML (`Schema.read`) or JSON (`Schema.to_dict`); docs/schema.md has
     categories = ["private", "public"]
     unknown = "column"             # any other value: one more column (default), "zero": none set, "refuse": an error
     [columns.review]
-    text = "words"                 # free text, or "characters": hashed runs of 1 to `longest` = 2, in `buckets` = 4096 columns
+    text = "words"                 # free text, or "characters": hashed runs of 1 to `longest` = 2, `buckets` = 4096
     [columns.employed]
     boolean = ["no", "yes"]        # −1, +1 in one column
     [columns.since]
@@ -160,8 +160,7 @@ class Schema:
 
     @property
     def levels(self) -> tuple[tuple[int, str], ...]:
-        """Levels of an additive map of its columns, in the order in which to try them, each with its kind for
-        `Advice.bears_curves`.
+        """Levels to try for an additive map of its columns, in order, each with its kind for `Advice.bears_curves`.
 
         On a signed logarithm, of which numbers fill only a tenth, 16 bins would put them into two.
         """
@@ -169,10 +168,9 @@ class Schema:
         return ((7, "many"), (7, "few"), (5, "wide")) if wide else ((7, "many"), (4, "few"))
 
     def for_predictions(self) -> Schema:
-        """Return a schema with the same features for rows to predict, in which a boolean with a third value is an
-        error.
+        """Return the schema for rows to predict, in which a boolean with a third value is an error.
 
-        It would count as half of each value.
+        The features are the same; a third value would count as half of each.
         """
         strict = {
             name: replace(kind, unknown=GAP) if isinstance(kind, Boolean) and kind.unknown == "zero" else kind
@@ -229,15 +227,16 @@ class Schema:
 
     @property
     def map_of_rows(self) -> PublicMap | None:
-        """The map whose rows, with a constant and of norm R, are the table's rows; None if the map alone does not
-        determine them.
+        """The map whose rows, with a constant and of norm R, are the table's rows.
+
+        None if the map alone does not determine the rows.
         """
         return self.map if self.intercept and self.rows == "unit" else None
 
     @property
     def one_hot_blocks(self) -> tuple[int, ...]:
-        """The columns for `bounds.objective_perturbation`: k for k one-hot columns with exactly one hot in every row,
-        else 0 each.
+        """The columns for `bounds.objective_perturbation`: k for k one-hot columns with one hot in every row, else 0
+        each.
 
         A category with unknown = "zero" may have none hot, so its columns count as numbers; so do both columns of a
         cycle, and the one that marks an empty cell. This holds for every row that the schema can make, so noise shaped

@@ -262,7 +262,7 @@ def find_empty(texts: Sequence[str], marks: Sequence[str]) -> Mask:
 
 
 def read_numbers(texts: Sequence[str], decimal: str = ".", thousands: str = "", unit: str = "") -> Floats:
-    """Return (rows,) float64, NaN if a text is not a number in this notation; typed numbers need none."""
+    """Return (rows,) float64, NaN if a text is not a number in this notation, which typed numbers ignore."""
     if (decimal, thousands, unit) != (".", "", "") and not isinstance(texts, (FloatColumn, Fractions)):
         return np.fromiter(map(number_reader(decimal, thousands, unit), texts), np.float64, len(texts))
     if isinstance(texts, (TextColumn, FloatColumn)):
@@ -271,9 +271,7 @@ def read_numbers(texts: Sequence[str], decimal: str = ".", thousands: str = "", 
 
 
 def read_moments(texts: Sequence[str], form: str | None, *, clock: bool) -> Seconds:
-    """Return (rows,) whole seconds since 1970, or since midnight for a `clock`; `NONE` if a text is not such a
-    moment.
-    """
+    """Return (rows,) whole seconds since 1970, or since midnight for a `clock`; `NONE` for other texts."""
     known: dict[str, int] = {}
     found = np.empty(len(texts), np.int64)
     for row, text in enumerate(texts):
@@ -312,8 +310,7 @@ _MOST = 1000  # values of a list whose numbers are compared as such
 
 @lru_cache(maxsize=256)
 def spellings(listed: tuple[str, ...]) -> tuple[str, ...]:
-    """Return one regular expression (of Python and of RE2) per listed value, which a cell's whole stripped text must
-    match.
+    """Return one regular expression (of Python and of RE2) per listed value, to match a cell's whole stripped text.
 
     Empty if every value has one spelling.
     """
