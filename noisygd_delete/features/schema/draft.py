@@ -48,7 +48,9 @@ _MARKS = ((".", ""), (".", ","), (",", ""), (",", "."), (",", " "), (".", " "), 
 _PLAIN, _GROUPED = [(".", "")], (",", ".")
 _TRIED = 400  # texts on which a form is tried first
 _ID = re.compile(r"(?i:(^|[_\s.-])(id|uuid|guid|key|no|nr|number|index|rownames?)$|^unnamed: 0$)|[a-z]I[dD]$")
-_NEARLY = 0.95  # share of distinct rows from which a column with an id's name, or with long numbers, is an id
+_NEARLY = (
+    0.95  # share of rows with a distinct value from which a column with an id's name, or of long numbers, is an id
+)
 _DIGITS_OF_ID = 8
 _NATURAL = (  # ranges implied by a column's name, if they contain its values
     (re.compile(r"(?i:(^|[_\s.-])age$|^age([_\s.-]|$))|[a-z]Age$"), (0.0, 120.0)),
@@ -367,7 +369,7 @@ def _draft_category(counts: Counts, rows: int) -> ColumnDraft:
 
 
 def _ask_about_twins(values: Iterable[str]) -> tuple[str, ...]:
-    """Return a question about values that differ only by case or by Unicode composition."""
+    """Ask about values that differ by case or by how their letters are composed alone."""
     alike = sum(count for count in Counter(map(reading, values)).values() if count > 1)
     return (f"{alike} values read alike but for case or composed letters: one value?",) if alike else ()
 

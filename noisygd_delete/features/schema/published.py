@@ -1,4 +1,4 @@
-"""A published model from the file model.json: coefficients as plain numbers. Requires only numpy and the standard library.
+"""A published model from the file model.json: coefficients as plain numbers. Requires only Python and numpy.
 
     from model import load
     load("model.json").predict({"age": [34, 51], "city": ["x", "y"]})      # or a DataFrame
@@ -256,8 +256,9 @@ def _encode_boolean(cells: list[str], kind: dict[str, Any], name: str) -> list[l
 
 
 def _find_places(cells: list[str], listed: list[str], kind: dict[str, Any], name: str) -> Iterator[int]:
-    """Yield the position of each text in the list, as listed or spelled differently; the list's length if it is
-    allowed to be unlisted.
+    """Yield the position of each text in the list, as listed or spelled differently.
+
+    The list's length is yielded for an unlisted text, if that is allowed.
     """
     other, gap = len(listed), "boolean" in kind and kind["unknown"] == "zero"
     known = {value: place for place, value in enumerate(listed)}
@@ -318,9 +319,7 @@ def _days_since_epoch(read: datetime) -> int:
 
 
 def phase(at: Any, cycle: str) -> Any:
-    """Return (rows,) in [0, 1), the elapsed share of the day, week (from Monday) or year (from the first of
-    January).
-    """
+    """Return (rows,) in [0, 1), the elapsed share of the day, week (from Monday) or year (from January 1)."""
     if cycle == "day":
         return np.asarray((at % DAY) / DAY)
     if cycle == "week":

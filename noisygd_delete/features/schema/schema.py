@@ -235,8 +235,7 @@ class Schema:
 
     @property
     def one_hot_blocks(self) -> tuple[int, ...]:
-        """The columns for `bounds.objective_perturbation`: k for k one-hot columns with one hot in every row, else 0
-        each.
+        """The columns for `bounds.objective_perturbation`: k for k one-hot columns, one hot in every row, else 0 each.
 
         A category with unknown = "zero" may have none hot, so its columns count as numbers; so do both columns of a
         cycle, and the one that marks an empty cell. This holds for every row that the schema can make, so noise shaped
