@@ -155,6 +155,7 @@ def _leaves(step: Any) -> Iterator[Any]:
 
 
 def refuse_memory(pipeline: Any) -> None:
+    """Reject a pipeline with a cache, which would keep transformed records after their deletion."""
     if pipeline.memory is not None:
         raise AssumptionViolated(
             "memory= writes transformed records to a cache, where no deletion reaches them: give memory=None"
@@ -312,7 +313,7 @@ def _are_equal(one: Any, other: Any) -> bool:
 
 
 def _is_missing(cell: Any) -> bool:
-    """Whether a value is None, or one that does not equal itself: NaN, NaT, pandas' NA."""
+    """Return whether a value is None, or does not equal itself: NaN, NaT, pandas' NA."""
     try:
         return cell is None or bool(cell != cell)  # noqa: PLR0124
     except TypeError:

@@ -264,6 +264,7 @@ def _in_frame(error: UnreadableRows, X: Any, table: Table) -> InvalidRecords:
 
 
 def declare_missing(column: Any) -> str:
+    """Return how to declare missing cells of a column, for messages."""
     return f'Declare missing cells as public: {{{column!r}: {{"bounds": [low, high], "missing": "column"}}}}'
 
 

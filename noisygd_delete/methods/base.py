@@ -181,6 +181,7 @@ class Mechanism(ABC):
         return None
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the facts as JSON for `serialization.mechanism_from_dict`."""
         return {"method": self.method, **asdict(self)}
 
 

@@ -82,6 +82,7 @@ class ExactSteps:
             )
 
     def largest_step_size(self, run: NoisySteps) -> float:
+        """Return the largest η that the bound covers, with rows slightly longer than R because of rounding."""
         steepest = self.regularization + self.curvature * ROOM**2
         return shifted_interpolation.largest_step_size(
             strong_convexity=run.strong_convexity, objective_smoothness=steepest

@@ -226,6 +226,7 @@ _UNUSUAL = 9.0  # ‖b‖ > s(√d + 9) once in 10¹⁸ draws
 
 
 def form_of(problem: Problem) -> str:
+    """Return how one row's loss curves."""
     return problem.loss.curving if problem.loss.constants.convex else WEAKLY_CONVEX
 
 
@@ -387,6 +388,7 @@ def linear_term_bound(problem: Problem, noise: float) -> float:
 
 
 def hessian_trace(problem: Problem) -> float:
+    """Return a public bound on the trace of the objective's Hessian."""
     return problem.loss.curvature_trace + problem.dimension * problem.regularization
 
 
@@ -499,8 +501,8 @@ class Perturbed(Method):
     def outlook(self, plan: Plan) -> Prospects:
         """Return the bound, forecast and deviation of a release.
 
-        The bound of a chain is the loss without the regulariser minus the minimum with it: a stage raises that loss by
-        no more than its own noise costs, since it could have stayed where it began.
+        For a chain the bound is on the loss without the regulariser, relative to the minimum of the loss with it: a
+        stage raises the former by no more than its own noise costs, since it could have stayed where it began.
 
         The forecast omits the solver's part: directions in which the data curve the objective cost less. For a chain it
         is that of one minimiser with the whole budget: in curved directions the later minimisers undo the noise of the

@@ -26,6 +26,7 @@ class MethodRef(ABC):
     name: ClassVar[str]
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the name and the options."""
         return {"name": self.name, **asdict(self)}
 
 
@@ -447,7 +448,7 @@ def forecast_passes(problem: Problem) -> int:
 
 
 def quick_passes(problem: Problem) -> int:
-    """Return the number of passes after which a constant-time run switches from the heuristic solver to the proven one.
+    """Return the number of passes after which a run of publicly fixed duration switches to the proven solver.
 
     Hardly any table needs more.
     """

@@ -169,6 +169,11 @@ def norm_squared(loss: Loss) -> int:
 
 
 def check_exact(loss: Loss, records: int) -> None:
+    """Check that sums of this many rows are exact in float64.
+
+    Raises:
+        InvalidParameter: If they are not.
+    """
     if not records * norm_squared(loss) < _EXACT:
         raise InvalidParameter(
             f"is more than {_EXACT // norm_squared(loss)}, up to which sums of rows of norm {loss.radius:g} are exact; scale the rows down",

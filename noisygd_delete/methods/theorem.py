@@ -31,8 +31,8 @@ from .problem import Problem
 class TheoremRun(GridRun):
     """Noisy GD as bounded by Theorem 5.1: G.15 and G.9 with η < 1/M.
 
-    For exact steps the proven bound is the tighter one of `sharp`, which counts roundings; the printed bound is stated.
-    It is larger unless there is almost nothing to bound.
+    For exact steps the proven bound is the tighter one of `sharp`, which counts roundings. The larger of it and the
+    printed bound is stated, which is the printed one unless there is almost nothing to bound.
     """
 
     method: ClassVar[str] = "theorem"

@@ -148,6 +148,7 @@ def by_blocks(given: Sequence[Any] | Floats, width: int, size: int, of: Callable
 
 
 def check_width(kind: str, width: int) -> None:
+    """Check that a map has between 1 and `MOST_FEATURES` features."""
     if not 0 < width <= MOST_FEATURES:
         raise InvalidParameter(f"the map {kind!r} would make {width} features; give it 1 to {MOST_FEATURES}")
 

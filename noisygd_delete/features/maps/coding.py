@@ -38,7 +38,7 @@ class CodedBlock(NamedTuple):
         first: First feature of the block.
         stop: End of the block's features.
         signs: (codes, directions) of −1, 0, 1.
-        shares: (directions,) squared length of a direction, for rows normalised by their number of filled blocks.
+        shares: (directions,) squared length of a direction, if a row's square is its number of filled blocks.
         features: (direction, feature, factor): how weights of directions give those of the map's features.
     """
 

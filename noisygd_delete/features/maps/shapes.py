@@ -214,6 +214,7 @@ class Shapes:
         return cls(tuple(found), float(share * constant), float(share * noise), unit, release)
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the shapes as JSON for `from_dict`."""
         return {"kind": "shapes", **asdict(self)}
 
     @classmethod
@@ -260,6 +261,7 @@ class Shapes:
         return [_draw_panel(*each, 2 * self.noise, tallest) for each in zip(self.shapes, earlier, strict=True)]
 
     def caption(self) -> str:
+        """Return a caption for the drawings."""
         return (
             f"What each column adds to the {self.unit}, beside {self.constant:.2f} for every row; the most important column first. The band, in pairs what is pale, is two "
             f"deviations of the noise, ±{math.ceil(200 * self.noise) / 100:.2f} at most: a bend inside it may be noise alone."
