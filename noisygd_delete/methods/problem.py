@@ -34,6 +34,28 @@ class MethodRef(ABC):
 class Problem:
     """The planning problem: the validated arguments of `make_plan`.
 
+    Attributes:
+        loss: Loss of one record, with its constants.
+        records: n, the public dataset size.
+        features: Number of features of a row.
+        regularization: λ.
+        budget: Budget of a release, or of all `releases` together.
+        method: The method, which makes a plan.
+        adjacency: Neighbouring relation of the dp guarantee.
+        deletion_notion: What the deletion guarantee compares.
+        releases: N, the number of observed releases that share the dp budget.
+        batch: r, the maximum number of edits of a request.
+        rows_per_subject: Rows of one data subject that count as one record.
+        utility: Whether steps must keep the accuracy over any number of requests.
+        utility_tolerance: Relative tolerance of that condition, on the stationary distance.
+        dtype: Floating-point type of gradient sums, for the rounding slack.
+        slack_in_budget: Whether the bounds meet the budget with the rounding slack included.
+        asked_regularization: The requested λ, if the noise forecast raised it.
+        one_hot_blocks: Column layout of a schema, for noise of a public shape.
+        model_norm: B, the public guess of the model's norm for which λ was raised.
+        feature_map: SHA-256 of the public map that made the rows.
+        total: Cap on all publications together.
+
     Raises:
         InvalidParameter: If a value is outside its range.
     """

@@ -52,7 +52,8 @@ class Kind(ABC):
         return (0,) * self.width
 
     @abstractmethod
-    def names(self, column: str) -> list[str]: ...
+    def names(self, column: str) -> list[str]:
+        """Return one name per column of the row."""
 
     @abstractmethod
     def write(self, out: Floats, table: Table, column: str) -> Written:
@@ -67,7 +68,8 @@ class Kind(ABC):
         return "text"
 
     @abstractmethod
-    def to_dict(self) -> dict[str, Any]: ...
+    def to_dict(self) -> dict[str, Any]:
+        """Return the column's entry in a schema."""
 
 
 @dataclass(frozen=True)

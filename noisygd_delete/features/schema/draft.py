@@ -48,9 +48,7 @@ _MARKS = ((".", ""), (".", ","), (",", ""), (",", "."), (",", " "), (".", " "), 
 _PLAIN, _GROUPED = [(".", "")], (",", ".")
 _TRIED = 400  # texts on which a form is tried first
 _ID = re.compile(r"(?i:(^|[_\s.-])(id|uuid|guid|key|no|nr|number|index|rownames?)$|^unnamed: 0$)|[a-z]I[dD]$")
-_NEARLY = (
-    0.95  # share of rows with a distinct value from which a column with an id's name, or of long numbers, is an id
-)
+_NEARLY = 0.95  # share of distinct values from which a column with an id's name, or of long numbers, is an id
 _DIGITS_OF_ID = 8
 _NATURAL = (  # ranges implied by a column's name, if they contain its values
     (re.compile(r"(?i:(^|[_\s.-])age$|^age([_\s.-]|$))|[a-z]Age$"), (0.0, 120.0)),
