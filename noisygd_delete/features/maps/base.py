@@ -154,9 +154,7 @@ def check_width(kind: str, width: int) -> None:
 
 
 Floats = NDArray[np.float64]
-HEADROOM = (
-    1 - 2.0**-23
-)  # rounding to float32 changes a row's norm by at most a relative 2^-24; the margin is twice that
+HEADROOM = 1 - 2.0**-23  # rounding to float32 changes a norm by a relative 2^-24 at most; the margin is twice that
 
 
 def row_sums(values: Floats) -> Floats:

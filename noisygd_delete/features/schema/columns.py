@@ -52,8 +52,7 @@ class Kind(ABC):
         return (0,) * self.width
 
     @abstractmethod
-    def names(self, column: str) -> list[str]:
-        """Return one name per column of the row."""
+    def names(self, column: str) -> list[str]: ...
 
     @abstractmethod
     def write(self, out: Floats, table: Table, column: str) -> Written:
@@ -68,8 +67,7 @@ class Kind(ABC):
         return "text"
 
     @abstractmethod
-    def to_dict(self) -> dict[str, Any]:
-        """Return the column's entry in a schema."""
+    def to_dict(self) -> dict[str, Any]: ...
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,8 @@ from .values import EMPTY, FloatColumn, Fractions, reading
 
 # --- recognise ---
 #
-# Interpretation of a column of text: id, free text, constant, two values, date, time, number, code, category of few or many values.
+# Interpretation of a column of text: id, free text, constant, two values, date, time, number, code, or category of few
+# or many values.
 #
 # It reads the data, for the draft of a schema only, which a person reviews. Nothing here is used when rows are made.
 

@@ -214,9 +214,7 @@ def arrow_column(array: Any) -> Sequence[str]:
     return TextColumn(texts)
 
 
-BEYOND = (
-    "beyond the years 1 to 9999"  # text of a datetime outside Python's range: a sentinel such as a database's infinity
-)
+BEYOND = "beyond the years 1 to 9999"  # text of a datetime outside Python's range, such as a database's infinity
 
 
 def _cell_texts(array: Any) -> list[str]:
@@ -294,7 +292,8 @@ def may_be_format(form: str, *, clock: bool) -> bool:
 
 # --- spelling ---
 #
-# Alternative spellings of a listed value: typed values have no unique text, and a model must not depend on a program's choice.
+# Alternative spellings of a listed value: typed values have no unique text, and a model must not depend on which one a
+# program chose.
 #
 # In a pair such as no and yes, each may be written as any word of its truth value (a database writes t, Python True,
 # MySQL 1); in a list with numbers, 3 may be written 3.0 or 3.00. Listed texts always match themselves. The rule is one
