@@ -179,8 +179,8 @@ class DeletionEstimator(BaseEstimator, Parameters):  # type: ignore[misc]
         Args:
             X: (records, features) raw numbers: array, sparse matrix or DataFrame.
             y: (records,) class names or numbers.
-            ids: One per record, for later requests; default: the index of X or y unless it is just 0, 1, 2, …, else 0,
-                1, 2, ….
+            ids: One per record, for later requests; default: the index of X or y if it is not 0, 1, 2, …; else
+                0, 1, 2, ….
             subjects: The data subject of each record.
             **unsupported: `sample_weight` and similar arguments, which are rejected with the reason.
 

@@ -2,6 +2,9 @@
 
 To add a method, write its module here and its formulas in `bounds/`, and register it in this file.
 Each method is imported on first use, so reading the facts of one kind of release loads no other method.
+
+>>> resolve_method("perturbed", solver="cold").solver
+'cold'
 """
 
 from __future__ import annotations

@@ -149,8 +149,8 @@ class Mechanism(ABC):
             about: "dp" or "deletion", the kind of guarantee.
             worlds: The neighbouring relation, a value of `Worlds`.
             steps_with: Steps with the record, as `exposure` counts them. `math.inf` is the supremum over any history:
-                then nobody who made requests may have seen what the observer did not see, which the caller must add as
-                a condition (`Guarantee.assuming`).
+                then no requester may have seen what the observer did not see, which the caller must add as a condition
+                (`Guarantee.assuming`).
             steps_without: Steps after its erasure, as `exposure` counts them.
         """
         between, costs = Worlds(worlds), steps_with or (steps_without and self.shows_order)

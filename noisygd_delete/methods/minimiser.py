@@ -21,7 +21,7 @@ from .plan import Calibration, Plan
 from .problem import SOLVERS, Problem, forecast_passes, solver_passes
 from .sharp import SharpRun, contracting_step_size
 
-_SHARE = 0.01  # of one record's influence: how much the solver's tolerance may add
+_SHARE = 0.01  # share of one record's influence that the solver's tolerance may add
 _ROUNDING_ROOM = 10  # γ is at least this many times the rounding of a measured gradient
 _ATTEMPTS = 60
 _MOST_DIFFUSION = 1 << 16  # steps

@@ -218,8 +218,8 @@ class PerturbedRun(SingleRelease):
 # Noise and solver tolerance of objective perturbation, from public numbers only.
 
 
-_INEXACT_SHARE = 0.01  # of the dp budget: how much the solver's tolerance may cost
-_OUTPUT_SHARE = 0.02  # of the excess risk: how much the output noise may add
+_INEXACT_SHARE = 0.01  # share of the dp budget that the solver's tolerance may cost
+_OUTPUT_SHARE = 0.02  # share of the excess risk that the output noise may add
 _ROUNDING_ROOM = 10  # γ is at least this many times the rounding of a measured gradient
 _MOST_WIDENING = 4  # maximum number of doublings of τ for that
 _UNUSUAL = 9.0  # ‖b‖ > s(√d + 9) once in 10¹⁸ draws
@@ -258,7 +258,7 @@ def inexact_share(problem: Problem, *, charged: bool, chain: int = 1) -> float:
     """Return the allowed cost of the solver's tolerance per order and per minimiser of a release.
 
     A share of the dp budget; if the tolerance is charged to a deletion, also within the deletion budget. Deletion
-    compares two runs, each anywhere in its ball, for both kinds of guarantee.
+    compares two runs, each anywhere in its ball, whatever the neighbouring relation.
 
     Args:
         problem: The planning problem.

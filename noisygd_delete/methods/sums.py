@@ -28,7 +28,7 @@ from .problem import Problem
 
 BITS = 14  # of the grid, for rows of norm 1: its rounding costs about 1 % of the noise at 200 columns
 LABEL_BITS = 10  # of a target's grid
-MOST_FEATURES, MOST_RELEASES = 1 << 12, 1 << 16  # limits on the noisy numbers and on the planned draws
+MOST_FEATURES, MOST_RELEASES = 1 << 12, 1 << 16  # limits on the columns of the noisy matrix and on the planned draws
 LABEL_RATIO, RIDGE_SHARE = 0.6, 0.25  # β/R, and of the noise in the ridge
 _CODED_SHARE = 0.45  # of the noise in the ridges, if it was shrunk
 _MOST_LEVELS, _BEYOND_NOISE = 7, 3.0  # of `default_levels`

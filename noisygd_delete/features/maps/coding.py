@@ -80,7 +80,10 @@ class Coding:
         return self.starts[-1]
 
     def filled(self, codes: Codes) -> NDArray[np.int64]:
-        """Return (rows,), the number of blocks with an entry, including the constant's; a row always has norm R."""
+        """Return (rows,), the number of blocks with an entry, including the constant's.
+
+        A row has norm R whatever its number of filled blocks.
+        """
         there = [(block.last != NO_ENTRY)[codes[:, place]] for place, block in enumerate(self.blocks)]
         return np.asarray(1 + np.sum(there, axis=0, dtype=np.int64))
 

@@ -273,7 +273,7 @@ def _draft_number(name: str, numbers: _Numbers, plain: Counts) -> ColumnDraft:
 def _draft_range(numbers: _Numbers, *, curve: bool) -> ColumnDraft:
     """Return a rounded range of all but the outermost rows.
 
-    It reveals no single record, and outliers do not compress the other values.
+    It does not single out a person, and outliers do not compress the other values.
     """
     low, middle, high = (_quantile(numbers.counts, share) for share in (_EDGE, 0.5, 1 - _EDGE))
     if not low < high:
