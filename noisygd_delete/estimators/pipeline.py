@@ -88,7 +88,7 @@ class RecordWisePipeline(Pipeline):  # type: ignore[misc]
         step, model = self.steps[0][1], self[-1]
         if not isinstance(getattr(step, "map", None), Additive):
             raise InvalidParameter(
-                "a curve for each column takes an additive map: for_table(...), or mapped(maps.Additive(...), estimator)"
+                "a curve for each column takes an additive map: for_table(...), or make_mapped_pipeline(maps.Additive(...), estimator)"
             )
         weights, noise = model._current_model().weights, model.plan_.outlook.weight_deviation
         shapes: Shapes = step.shapes(weights, noise, getattr(model, "classes_", None))

@@ -24,7 +24,7 @@ _CLASSES = {
     "sentences": "SentenceEmbedding",
     "onnx": "OnnxFile",
     "chain": "Chain",
-    "beside": "Beside",
+    "beside": "ConcatenatedMap",
 }
 _OF_THE_LAB = ("gradients", "scattering")  # loaded by the entry points of the lab's distribution
 _COMPOSED = ("chain", "beside")
