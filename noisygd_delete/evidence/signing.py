@@ -89,7 +89,7 @@ def _as_doubles(value: Any) -> Any:
     return value
 
 
-# points of order 1, 2, 4 and 8 in every encoding, with either sign: a signature by such a "key" is valid for any document
+# points of order 1, 2, 4 and 8 in every encoding, with either sign: a signature by such a "key" fits any document
 _OF_SMALL_ORDER = (
     *("00" * 31 + sign for sign in ("00", "80")),
     *("01" + "00" * 30 + sign for sign in ("00", "80")),
@@ -238,8 +238,8 @@ def decode_base64(coded: str) -> bytes:
 #
 # A certificate in the form that supply-chain tools read: an in-toto Statement v1 in a DSSE envelope.
 #
-# The statement's subject is the model published without the erased rows (or, before there is one, the current ledger); its
-# predicate is the signed certificate unchanged, which `verify_certificate` recomputes. DSSE signs
+# The statement's subject is the model published without the erased rows (or, before there is one, the current ledger);
+# its predicate is the signed certificate unchanged, which `verify_certificate` recomputes. DSSE signs
 # "DSSEv1 LENGTH TYPE LENGTH BODY" (github.com/secure-systems-lab/dsse, protocol.md), here with the certificate's own
 # Ed25519 key.
 

@@ -240,7 +240,7 @@ def history_fault(ledger: Ledger, certificate: Any, *, public_key: str | Path | 
 
 
 def facts_fault(ledger: Ledger, certificate: Mapping[str, Any]) -> str | None:
-    """Return how the stated releases differ from those of the certificate's ledger; None if they agree.
+    """Return how the stated releases differ from those of this ledger; None if they agree.
 
     The ledger must continue the state of the certificate (`history_fault`).
     """
