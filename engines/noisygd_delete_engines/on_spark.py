@@ -1,12 +1,10 @@
 """Partitions held by Spark executors: one job reads, encodes and keeps them, and every pass is one further job.
 
 * Spark's own reader reads the files. A lost partition is recomputed by Spark's lineage, and the digest of its rows
-shows
-  the driver whether they are the same.
+  shows the driver whether they are the same.
 * Answers are results of actions: accumulators would count a row again each time it is recomputed.
 * Questions are broadcast, and destroyed after the pass. Everything that Spark writes to disk or sends over the network
-is
-  encrypted; there is no event log and no web UI.
+  is encrypted; there is no event log and no web UI.
 
 The Spark session is the caller's, if it writes nothing unencrypted, or one created here that leaves nothing behind.
 """

@@ -70,11 +70,20 @@ def which_was_erased(
     rounds: int = 1,
     rng: np.random.Generator,
 ) -> Score:
-    """Attack two releases: which of `candidates` records did the request erase?
+    """Attack two releases to find which of `candidates` records the request erased.
 
     Every candidate is erased once per round. Two attackers guess the candidate whose predicted shift of the model is
     nearest to the observed one: one predicts by the difference of exact minimisers, one by a rehearsal of the method.
     The score is that of the better one.
+
+    Args:
+        method: The attacked method.
+        records: The table, known to the attackers except for the erased record.
+        loss: The loss.
+        regularization: λ.
+        candidates: Number of candidate records.
+        rounds: Number of newly learned models.
+        rng: Source of randomness.
     """
     names: list[Id] = list(rng.choice(np.array(records.ids, dtype=object), candidates, replace=False))
     requests = [EditRequest.delete([name]) for name in names]
@@ -106,11 +115,20 @@ def told_by_requests(
     trials: int = 20,
     rng: np.random.Generator,
 ) -> Score:
-    """Attack with adaptive requests: was the erased record ever present?
+    """Attack by adaptive requests to find whether the erased record was ever present.
 
     The observer sees only the release after the erasure. Both adversaries rehearse with the method itself. The
     requester sees the first release, guesses whether the target took part, and accordingly has the target erased
     together with group A or group B. The observer of the next release infers the group from it.
+
+    Args:
+        method: The attacked method.
+        records: The table, known to the adversaries except for the target's presence.
+        loss: The loss.
+        regularization: λ.
+        group: Largest size of a group.
+        trials: Number of runs, half of them with the target.
+        rng: Source of randomness.
     """
     names = list(records.ids)
     target = names[int(rng.integers(len(names)))]

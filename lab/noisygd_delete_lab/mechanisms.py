@@ -61,7 +61,10 @@ def exponential(scores: ArrayLike, *, sensitivity: float, epsilon: float, rng: n
 def randomized_response(
     values: NDArray[np.int64], *, classes: int, epsilon: float, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Keep each value with probability e^ε/(e^ε + k − 1), else draw one of the k − 1 others uniformly: ε-DP per value."""
+    """Keep each value with probability e^ε/(e^ε + k − 1), else draw one of the k − 1 others uniformly.
+
+    This is ε-DP per value.
+    """
     k = check_count("classes", classes, minimum=2)
     keep = 1 / (1 + (k - 1) * np.exp(-check_positive("epsilon", epsilon)))
     other = (values + rng.integers(1, k, values.shape)) % k

@@ -1,4 +1,4 @@
-"""Attack on two releases of a network: which record was erased between them?
+"""Attack on two releases of a network, to find which record was erased between them.
 
 The attackers know every record and both models.
 """
@@ -26,6 +26,14 @@ def which_left_network(
     One attacker names the candidate whose loss rose most between the releases. The other, if there is no secret state,
     rehearses the method: it erases every candidate from the first release, and names the one whose model is nearest to
     the second. The score is that of the better one.
+
+    Args:
+        method: The attacked method.
+        records: The table.
+        losses: Weights, rows and labels -> the loss of each row.
+        candidates: Number of candidate records.
+        rounds: Number of newly learned models.
+        rng: Source of randomness.
     """
     names: list[Id] = list(rng.choice(np.array(records.ids, dtype=object), candidates, replace=False))
     slots = np.array([records.resolve(EditRequest.delete([name])).slots[0] for name in names])

@@ -64,7 +64,7 @@ def noise_for_epsilon_delta(*, budget: float, delta: float, lipschitz: float, ra
 
 
 class ObjectivePerturbation(Baseline):
-    """(ε, δ)-DP for x against the null record; a deletion solves again with a new b, independently of the erased record."""
+    """(ε, δ)-DP for x against the null record; a deletion solves again under a new b, without the erased record."""
 
     name: ClassVar[str] = "objective perturbation (Redberg et al.)"
     source: ClassVar[str] = "Redberg, Koskela & Wang (NeurIPS 2023), Theorem 3.2"

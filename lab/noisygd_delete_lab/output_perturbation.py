@@ -22,7 +22,7 @@ from .solver import minimise
 
 
 class OutputPerturbation(Baseline):
-    """(ε, δ)-DP for x or x′; a deletion solves again, so the release is independent of the erased record."""
+    """(ε, δ)-DP for x or x′; a deletion solves again without the erased record."""
 
     name: ClassVar[str] = "output perturbation"
     source: ClassVar[str] = "Chaudhuri, Monteleoni & Sarwate (JMLR 2011), with the Gaussian mechanism"

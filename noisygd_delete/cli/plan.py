@@ -88,7 +88,7 @@ def _plan_from_file(parsed: argparse.Namespace, asked: dict[str, Any]) -> tuple[
         )
     return format_plan_file(_default_arguments(parsed) | asked), *_answer_plan(
         parsed
-    )  # what is shown is what is written
+    )  # the printed plan is the written one
 
 
 def _default_arguments(parsed: argparse.Namespace) -> dict[str, Any]:

@@ -414,7 +414,7 @@ _OVERCLAIMS = (
 def find_overclaims(texts: Mapping[str, Any]) -> tuple[str, ...]:
     """Return a warning for each text with a claim that no certificate supports.
 
-    Such claims are that a model is anonymous, forgot somebody's data, or complies with a law.
+    Such claims are that a model is anonymous, forgot data, or complies with a law.
     """
     found = [(name, word) for name, text in texts.items() for word in _OVERCLAIMS if word in str(text or "").lower()]
     return tuple(

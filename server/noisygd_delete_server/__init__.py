@@ -1,9 +1,10 @@
 """An HTTP service that accepts deletion requests, executes them in order, and returns evidence: `noisygd-delete serve`.
 
-    request (HTTP, a webhook of a privacy desk, a file in a folder) → durable inbox → single writer: rows edited in
-    every
-        store, ids removed from the inbox → release by size, deadline or budget → notification, certificate by request
-        id
+    request (HTTP, webhook, or a file in a folder)
+        → durable inbox
+        → single writer: rows edited in every store, ids removed from the inbox
+        → release by size, deadline or budget
+        → notification, certificate by request id
 
 A request is answered 202 only once it is durable. Every step is idempotent: a request is identified by its id in the
 inbox, then in the ledgers. The service makes no privacy decisions: it calls the store as a command would.

@@ -1,7 +1,8 @@
 """Files of California's platform: deletion lists (`ID,Hash`), answers (`Id,Status`), withdrawals (`ID,Hash,ListType`).
 
-    20260312_4821_Email.csv, 20260312_4821_Email_part01.csv    day, number of the data broker, kind of list, optional
-    part 20260512_4821_Removed.csv                                  requests that consumers have withdrawn, not answered
+    20260312_4821_Email.csv           day, number of the data broker, kind of list
+    20260312_4821_Email_part01.csv    the same for a part of a list
+    20260512_4821_Removed.csv         requests that consumers have withdrawn; needs no answer
 
 An answer file has the name of its list. Format: privacy.ca.gov, DROP technical specifications 1.2.0, "Working with the
 data". An ID permanently names one consumer's request; a hash is 44 characters of Base64. A file has up to a million

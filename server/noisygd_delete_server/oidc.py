@@ -3,11 +3,12 @@
     [[oidc]]                                   # in the token file, with or without [[token]]
     issuer = "https://id.example/realms/desk"
     audience = "noisygd-delete"
-    keys = "desk.jwks.json"                    # the provider's public keys (its jwks_uri), relative to this file;
-    reloaded claim = "groups"                           # the claim that holds the roles; default: roles
-    roles = { "privacy-desk" = ["request"], "officers" = ["read", "sign"] }   # optional mapping to roles here
+    keys = "desk.jwks.json"                    # public keys of the provider (its jwks_uri); reloaded when it changes
+    claim = "groups"                           # the claim that holds the roles; default: roles
+    roles = { "privacy-desk" = ["request"], "officers" = ["read", "sign"] }   # default: the claim has the roles here
 
-The service contacts no one: the operator keeps the file of keys up to date. Only asymmetric signatures are accepted.
+The path of `keys` is relative to the token file. The service contacts no one: the operator keeps the file of keys up to
+date. Only asymmetric signatures are accepted.
 """
 
 from __future__ import annotations
