@@ -80,7 +80,7 @@ def open_rows(
     """Open the rows of Parquet files on a Ray cluster, that of RAY_ADDRESS or one on this machine.
 
     Yields:
-        The records, their position in the source and what was left out, as `open_rows` of every engine.
+        The records, their position in the source and what was left out (see `factory.open_rows`).
 
     Raises:
         MissingDependency: If Ray is not installed.

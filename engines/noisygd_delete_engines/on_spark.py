@@ -238,7 +238,7 @@ def open_rows(
     on this machine.
 
     Yields:
-        The records, their position in the source and what was left out, as `open_rows` of every engine.
+        The records, their position in the source and what was left out (see `factory.open_rows`).
 
     Raises:
         MissingDependency: If Spark or Java is not installed.

@@ -58,7 +58,13 @@ class Answer:
 
 
 def answer(question: PartitionQuestion, number: int, held: Callable[[], Partition]) -> Answer:
-    """Return the answer of the partition that `held` returns."""
+    """Return the answer of one partition; an error of this package becomes its fault.
+
+    Args:
+        question: The question.
+        number: Number of the partition.
+        held: Returns the partition, reading it if necessary.
+    """
     try:
         partition = held()
         return Answer(number, partition.digest, question.of(partition))

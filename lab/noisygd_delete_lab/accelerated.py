@@ -35,7 +35,14 @@ class Step:
 def reflect_or_keep(
     noisy: Weights, mean: Weights, new_mean: Weights, *, noise: float, rng: np.random.Generator
 ) -> tuple[Weights, bool]:
-    """Return a draw from N(new_mean, noise² I), equal to `noisy` ~ N(mean, noise² I) with maximal probability.
+    """Return a draw from N(new_mean, noise² I), equal to `noisy` with maximal probability.
+
+    Args:
+        noisy: A draw from N(mean, noise² I).
+        mean: Its mean.
+        new_mean: Mean of the new draw.
+        noise: Standard deviation per coordinate.
+        rng: Source of randomness.
 
     Returns:
         The draw, and whether it equals `noisy`.

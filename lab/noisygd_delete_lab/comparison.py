@@ -194,7 +194,7 @@ def subsample(records: Records, rows: int) -> Records:
 
 
 def _like_the_first(method: Baseline) -> bool:
-    """Return whether its releases are those of the first row's noisy gradient descent, with at least its noise or steps."""
+    """Return whether it publishes the first row's noisy gradient descent, with as much noise or more steps."""
     return isinstance(method, (LangevinUnlearning, PrivateRetraining)) or (
         type(method) is NoisyGD and bool(method.plan.dp.rate)
     )

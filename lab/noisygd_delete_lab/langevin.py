@@ -36,7 +36,18 @@ def langevin_renyi(
     steps: float,
     removed: float = 1,
 ) -> float:
-    """Return R_q of Langevin unlearning after K steps."""
+    """Return R_q of Langevin unlearning after K steps.
+
+    Args:
+        order: q.
+        lipschitz: L.
+        strong_convexity: m.
+        noise_variance: σ².
+        records: n.
+        step_size: η.
+        steps: K.
+        removed: S, records per request.
+    """
     start = 4 * order * (removed * lipschitz) ** 2 / (strong_convexity * noise_variance * records**2)
     return start * math.exp(-step_size * strong_convexity * steps / order)
 
@@ -51,7 +62,17 @@ def noisy_sgd_renyi(
     step_size: float,
     steps: float,
 ) -> float:
-    """Return R_q of noisy-SGD unlearning at full batch after K steps; ∞ at K = 0 (it ignores the noise of learning)."""
+    """Return R_q of noisy-SGD unlearning at full batch after K steps; ∞ at K = 0 (it ignores the noise of learning).
+
+    Args:
+        order: q.
+        sensitivity: Δ.
+        strong_convexity: m.
+        noise_variance: σ².
+        records: n.
+        step_size: η.
+        steps: K.
+    """
     if steps == 0:
         return math.inf
     log_c = math.log1p(-step_size * strong_convexity)

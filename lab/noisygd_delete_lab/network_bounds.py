@@ -21,7 +21,16 @@ import math
 def fine_tuning_gdp(
     *, radius: float, clip: float, regularization: float, step_size: float, noise: float, steps: int
 ) -> float:
-    """Return μ(K), with `noise` the standard deviation τ per step and coordinate."""
+    """Return μ(K) of noisy fine-tuning.
+
+    Args:
+        radius: R₀.
+        clip: C.
+        regularization: λ.
+        step_size: η.
+        noise: Standard deviation τ per step and coordinate.
+        steps: K.
+    """
     if regularization == 0:
         return (2 * radius + 2 * step_size * clip * steps) / (noise * math.sqrt(steps))
     log_c = math.log1p(-step_size * regularization)

@@ -37,7 +37,18 @@ def run_gradient_descent(
     noise: float = 0.0,
     rng: np.random.Generator | None = None,
 ) -> Weights:
-    """Run steps of gradient descent on the present records, each with noise N(0, noise²) per weight."""
+    """Run steps of gradient descent on the present records.
+
+    Args:
+        loss: The loss, whose `clip` bounds each record's gradient.
+        records: The table.
+        weights: Initial weights; not modified.
+        regularization: λ.
+        step_size: η.
+        steps: Number of steps.
+        noise: Standard deviation of the noise per step and weight.
+        rng: Source of the noise; None draws fresh entropy.
+    """
     used = records.occupied
     rows, labels = records.features[used], records.labels[used]
     if loss.label_kind == "class":

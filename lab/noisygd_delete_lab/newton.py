@@ -25,7 +25,15 @@ from scipy.stats import chi2, gamma
 def printed_bound(
     *, third_derivative: float, lipschitz: float, regularization: float, records: float, removed: float = 1
 ) -> float:
-    """Return the bound of Theorems 1 and 4 as printed, 4γm²C²/(λ²(n−m)), valid for b = 0 only."""
+    """Return the bound of Theorems 1 and 4 as printed, 4γm²C²/(λ²(n−m)), valid for b = 0 only.
+
+    Args:
+        third_derivative: γ.
+        lipschitz: C.
+        regularization: λ.
+        records: n, the records before the removal.
+        removed: m.
+    """
     return worst_case_bound(
         third_derivative=third_derivative,
         lipschitz=lipschitz,
@@ -63,7 +71,14 @@ def worst_case_bound(
 
 
 def data_dependent_bound(*, third_derivative: float, spectral_norm: float, step: float, response: float) -> float:
-    """Return γ‖X⁻‖₂ ‖H⁻¹Δ‖ ‖X⁻H⁻¹Δ‖ (Corollaries 1 and 2)."""
+    """Return γ‖X⁻‖₂ ‖H⁻¹Δ‖ ‖X⁻H⁻¹Δ‖ (Corollaries 1 and 2).
+
+    Args:
+        third_derivative: γ.
+        spectral_norm: ‖X⁻‖₂.
+        step: ‖H⁻¹Δ‖.
+        response: ‖X⁻H⁻¹Δ‖.
+    """
     return third_derivative * spectral_norm * step * response
 
 
@@ -73,7 +88,14 @@ def gaussian_factor(*, delta: float) -> float:
 
 
 def residual_budget(*, law: str, noise: float, epsilon: float, delta: float) -> float:
-    """Return ε′, the total residual that a perturbation of the given scale hides (Theorem 3)."""
+    """Return ε′, the total residual that a perturbation of the given scale hides (Theorem 3).
+
+    Args:
+        law: "gaussian" or "exponential", the law of b.
+        noise: Scale of b.
+        epsilon: ε of the certified removal.
+        delta: δ of the certified removal; not used by the exponential law.
+    """
     return noise * epsilon / (gaussian_factor(delta=delta) if law == "gaussian" else 1.0)
 
 
@@ -81,6 +103,12 @@ def perturbation_quantile(*, law: str, noise: float, dimension: int, failure: fl
     """Return B with P(‖b‖ > B) = `failure`.
 
     ‖b‖²/σ² is χ²_d for the Gaussian law, ‖b‖ ~ Γ(d, scale) for e^{−‖b‖/scale}.
+
+    Args:
+        law: "gaussian" or "exponential".
+        noise: σ, or the scale.
+        dimension: d.
+        failure: The probability.
     """
     if law == "gaussian":
         return noise * math.sqrt(float(chi2.isf(failure, dimension)))

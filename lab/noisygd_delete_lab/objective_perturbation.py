@@ -30,7 +30,14 @@ _MOST = 1e12  # times L: largest noise considered
 
 
 def renyi(*, order: float, lipschitz: float, noise: float, ratio: float) -> float:
-    """Return ε(q) of their Theorem 3.2; infinite for ρ ≥ 1, where it gives no bound."""
+    """Return ε(q) of their Theorem 3.2; infinite for ρ ≥ 1, where it gives no bound.
+
+    Args:
+        order: q.
+        lipschitz: L.
+        noise: s.
+        ratio: ρ.
+    """
     if not (ratio < 1 and noise > 0):
         return math.inf
     shift, tilt = lipschitz / noise, order - 1

@@ -27,6 +27,12 @@ def curvature(public: Records, loss: Loss, weights: ArrayLike, *, regularization
     """Return the Hessian of the objective at `weights` for single-output losses, estimated from public rows.
 
     ∂²ℓ/∂z² is computed by finite differences.
+
+    Args:
+        public: Public rows with labels.
+        loss: The loss.
+        weights: (features,) weights of the model.
+        regularization: λ.
     """
     rows = public.features.astype(np.float64)
     scores = rows @ np.asarray(weights, dtype=np.float64)[:, None]

@@ -117,7 +117,19 @@ def newton_step(hessian: Array, gradient: Weights) -> Weights:
 def minimise_perturbed(
     problem: SecondOrderProblem, perturbation: Weights, *, tolerance: float
 ) -> tuple[Weights, float, int]:
-    """Return argmin L_b by damped Newton from 0, with the final gradient norm and the number of Newton steps."""
+    """Return argmin L_b by damped Newton from 0.
+
+    Args:
+        problem: The objective.
+        perturbation: b, (outputs, d).
+        tolerance: Gradient norm to reach.
+
+    Returns:
+        The weights, the final gradient norm, and the number of Newton steps.
+
+    Raises:
+        AssumptionViolated: If the gradient norm stays above the tolerance.
+    """
     weights = np.zeros_like(perturbation)
     gradient = problem.gradient(weights, perturbation)
     best = float(np.linalg.norm(gradient))
@@ -143,6 +155,12 @@ def lost_determinant(after: SecondOrderProblem, weights: Weights, step: Weights,
     With H′ and H the Hessians without and with the erased records (H = H′ + `extra`), T the derivative of H′ along the
     step s: b − u = −∇L(w + s; D′), ∂s/∂w = H′⁻¹(H − H′ − T), ∂w/∂b = −H⁻¹, hence ∂(b − u)/∂b = H′(w + s)H′(w)⁻¹(H −
     T)H⁻¹.
+
+    Args:
+        after: Objective on the remaining records D′.
+        weights: w, the model before the removal.
+        step: s, the removal step.
+        extra: H − H′, (outputs, d, d).
     """
     thirds = after.curve.third(weights @ after.rows.T, after.labels) * (step @ after.rows.T)
     total = 0.0

@@ -74,7 +74,14 @@ def path_to_root(leaves: Sequence[bytes], index: int) -> list[bytes]:
 
 
 def root_from_path(leaf: bytes, index: int, size: int, path: Sequence[bytes]) -> bytes | None:
-    """Return the root that a path leads to; None if no tree of `size` leaves has such a path at `index`."""
+    """Return the root that a path leads to; None if no tree of `size` leaves has such a path at `index`.
+
+    Args:
+        leaf: Hash of the leaf.
+        index: Position of the leaf, from 0.
+        size: Number of leaves.
+        path: Siblings on the path, lowest first.
+    """
     if not 0 <= index < size:
         return None
     found, last, steps = leaf, size - 1, iter(path)
@@ -95,6 +102,12 @@ def enter_certificate(
 
     The file is created if it does not exist. Several processes may append concurrently; a line torn by a crash is
     removed. The operation is idempotent: a certificate that is already in the log is not entered again.
+
+    Args:
+        log: File of the log.
+        certificate: The signed certificate.
+        key: PEM file of the key that signs the proof.
+        password: Passphrase of the key.
 
     Raises:
         InvalidParameter: If the certificate is not signed, or the file is no log, cannot be written, or is full.
@@ -133,6 +146,11 @@ def enter_certificate(
 
 def check_log_proof(certificate: Any, proof: str | Path, log: str | Path | None = None) -> Check:
     """Check that a proof shows this certificate in its signer's log and, if `log` is given, in that log.
+
+    Args:
+        certificate: The parsed certificate.
+        proof: File of the proof.
+        log: File of the current log; it must begin with the entries that were signed.
 
     Raises:
         InvalidParameter: If a file cannot be read, or `log` is no log.

@@ -90,6 +90,11 @@ def first_difference(stated: Any, again: Any, path: str = "") -> str | None:
     """Return the path of the first place where two JSON values differ in type or content; None if they are equal.
 
     An integer is equal to the float of the same value, as most languages write 1.0 as 1.
+
+    Args:
+        stated: The value as stated.
+        again: The value as computed.
+        path: Prefix of the returned path.
     """
     if isinstance(stated, Mapping) and isinstance(again, Mapping):
         for name in [*again, *(name for name in stated if name not in again)]:

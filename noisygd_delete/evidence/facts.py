@@ -228,10 +228,16 @@ UNKNOWN = "unknown"  # the kind of locations that a list of publishers no longer
 
 
 def check_report_rows(name: str, rows: Any, most: int, parts: Sequence[str]) -> tuple[dict[str, Any], ...]:
-    """Return the rows of a report, each with exactly the keys `parts`, the first of which is its name.
+    """Return the rows of a report, each with exactly the keys `parts`.
+
+    Args:
+        name: Name of the report, for messages.
+        rows: The rows.
+        most: Largest number of rows.
+        parts: The keys; the first one names a row.
 
     Raises:
-        InvalidParameter: If they are of another form, or more than `most`.
+        InvalidParameter: If the rows are of another form, or more than `most`.
     """
     if not isinstance(rows, (list, tuple)) or len(rows) > most:
         raise InvalidParameter(f"{name} must be a list of at most {most}")
@@ -244,6 +250,12 @@ def check_report_rows(name: str, rows: Any, most: int, parts: Sequence[str]) -> 
 
 def check_source_order(deleted_at: str | None, read_at: str | None, counted: str | None, *, published: bool) -> None:
     """Check that the published model was computed from a state of the source that includes the deletion.
+
+    Args:
+        deleted_at: Position of the deletion in the source.
+        read_at: Position of the snapshot that the model was computed from.
+        counted: How the source counted all changes up to `read_at`.
+        published: Whether a model was published since.
 
     Raises:
         InvalidParameter: If it was not, or the positions are inconsistent.

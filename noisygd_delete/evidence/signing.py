@@ -192,7 +192,16 @@ def read_public(path: str | Path) -> Ed25519PublicKey:
 
 
 def sign_document(document: dict[str, Any], key: str | Path, *, password: bytes | None = None) -> dict[str, Any]:
-    """Return the document with a `signature` block over everything else in it."""
+    """Return the document with a `signature` block over everything else in it.
+
+    Args:
+        document: The document; an existing signature is replaced.
+        key: PEM file of the signing key.
+        password: Passphrase of the key; None if it is not encrypted.
+
+    Raises:
+        InvalidParameter: If the key cannot be read, or the document has no canonical form.
+    """
     private = read_private(key, password=password)
     unsigned = {name: block for name, block in document.items() if name != "signature"}
     raw = private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
@@ -270,7 +279,16 @@ def intoto_statement(certificate: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def make_envelope(certificate: Mapping[str, Any], key: str | Path, *, password: bytes | None = None) -> dict[str, Any]:
-    """Return a signed certificate in a DSSE envelope, signed by the same key."""
+    """Return a signed certificate in a DSSE envelope, signed by the same key.
+
+    Args:
+        certificate: The signed certificate.
+        key: PEM file of the signing key.
+        password: Passphrase of the key; None if it is not encrypted.
+
+    Raises:
+        InvalidParameter: If the certificate is not signed, or names neither a model nor a ledger.
+    """
     if "signature" not in certificate:
         raise InvalidParameter("an envelope holds a signed certificate; sign it first")
     body, private = canonical_bytes(intoto_statement(certificate)), read_private(key, password=password)

@@ -53,7 +53,16 @@ def request_timestamp(data: bytes, server: str) -> bytes:
 
 
 def check_stamp(data: bytes, stamp: str | Path, root: str | Path) -> Check:
-    """Check that a stamp file is a stamp of these bytes by a server certified under this root certificate (PEM)."""
+    """Check a time stamp of these bytes.
+
+    Args:
+        data: The stamped bytes.
+        stamp: File of the time-stamp response.
+        root: PEM file of the root certificate under which the server must be certified.
+
+    Raises:
+        MissingDependency: If rfc3161-client is not installed.
+    """
     client = _client()
     from cryptography import x509
 

@@ -216,6 +216,11 @@ def history_fault(ledger: Ledger, certificate: Any, *, public_key: str | Path | 
 
     An old copy of a whole store is consistent in itself; only something kept outside can show that it is stale. The
     certificate names one link of the ledger's hash chain, so a history without this link is another one.
+
+    Args:
+        ledger: Ledger of the store.
+        certificate: The parsed certificate, from any source.
+        public_key: PEM file of the expected signer; None accepts any.
     """
     certificate = _with_whole_numbers(certificate)
     for check in (_check_format(certificate), _check_signature(certificate, public_key)):

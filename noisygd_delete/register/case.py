@@ -103,7 +103,13 @@ def last_day(received: str | date, *, months: int = 1, holidays: Container[date]
 
 
 def holidays_that_extend(received: str | date, *, months: int = 1, holidays: Iterable[date] = ()) -> tuple[date, ...]:
-    """Return the holidays without which the last day would be earlier."""
+    """Return the holidays without which the last day would be earlier.
+
+    Args:
+        received: Time of receipt with its time zone, or the day.
+        months: Length of the period in months.
+        holidays: Public holidays at the place of receipt.
+    """
     known = frozenset(holidays)
     last, plain = last_day(received, months=months, holidays=known), last_day(received, months=months)
     return tuple(one for one in sorted(known) if plain <= one < last and one.weekday() < _SATURDAY)

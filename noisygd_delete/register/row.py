@@ -280,6 +280,11 @@ def record_acknowledged(line: RegisterRow, on: Any) -> RequestCase:
 def notified_recipients(line: RegisterRow, recipients: int, on: Any) -> RequestCase:
     """Return the case with the number of recipients notified, and the day (Article 19 GDPR).
 
+    Args:
+        line: The request.
+        recipients: Number of recipients that were notified.
+        on: Day of the notification.
+
     Raises:
         InvalidParameter: If nothing was done by that day of which they could be notified.
     """

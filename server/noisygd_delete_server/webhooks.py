@@ -57,13 +57,27 @@ def secret_from(text: str) -> bytes:
 
 
 def signature(secret: bytes, name: str, timestamp: int, body: bytes) -> str:
-    """Return the value of `webhook-signature`."""
+    """Return the value of `webhook-signature`.
+
+    Args:
+        secret: Bytes of the secret.
+        name: Id of the message.
+        timestamp: Seconds since 1970.
+        body: Body of the message.
+    """
     signed = hmac.new(secret, f"{name}.{timestamp}.".encode() + body, hashlib.sha256).digest()
     return "v1," + base64.b64encode(signed).decode()
 
 
 def headers(secret: bytes, name: str, body: bytes, *, now: float) -> dict[str, str]:
-    """Return the headers of one delivery attempt."""
+    """Return the headers of one delivery attempt.
+
+    Args:
+        secret: Bytes of the secret.
+        name: Id of the message, the same at every attempt.
+        body: Body of the message.
+        now: Current time in seconds since 1970.
+    """
     timestamp = int(now)
     return {
         "content-type": "application/json",
