@@ -53,7 +53,8 @@ class Claim:
         return {"key": self.key, "values": dict(self.values), "conditions": list(self.conditions)}
 
 
-# values of a figure; renyi, epsilon, gdp: null if not available; of_hundred: even bets won by the best observer, of 100
+# values of a figure; renyi, epsilon, gdp: null if there is none
+# of_hundred: number of even bets, of 100, that the best observer wins at most
 _FIGURE = {
     "rows": "count",  # erased together; the figure is about each of them
     "unit": "word",  # a "record" (one per person), all rows of a "person" together, or a single "row"
