@@ -230,7 +230,10 @@ def _inexact(**claims: Any) -> SimpleNamespace:
     "a solve to γ, on a grid of step h, adds qζ²/(2τ²), ζ = 2γ/m + h√d (Theorem 3); in Gaussian DP ζ²/(τ² − 144h²) to μ²",
     evidence=(SYMBOLIC, RIGOROUS, ADVERSARIAL),
     claim=_inexact(),
-    fault=("γ ignored", _inexact(rounded_solution_distance=lambda *, grid, dimension, **_: grid * math.sqrt(dimension))),
+    fault=(
+        "γ ignored",
+        _inexact(rounded_solution_distance=lambda *, grid, dimension, **_: grid * math.sqrt(dimension)),
+    ),
     licenses=tuple(
         f"bounds.objective_perturbation:{name}"
         for name in ("rounded_solution_distance", "inexact_rate", "inexact_gdp", "tolerance_for", "output_noise")

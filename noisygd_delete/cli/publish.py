@@ -1,4 +1,4 @@
-"""`noisygd-delete publish`: one release that covers every edit made with --no-publish."""
+"""`noisygd-delete publish`: one release that covers every pending edit."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def publish(parsed: argparse.Namespace) -> int:
 
 
 def _note_events(parsed: argparse.Namespace, store: Store) -> int:
-    """Note what events say was deleted; how much of it was new."""
+    """Note the deletions in the events; return how many were new."""
     from ..store.sources.events import parse_erased
 
     if store.source is None:
