@@ -51,7 +51,7 @@ def publish(parsed: argparse.Namespace) -> int:
                 parsed, {"events": "known", "pending_edits": 0}, "nothing new in these events; no release was made"
             )
             return 0
-        told = {name: getattr(parsed, name) for name in ("redo", "request_id", "erased", "position")}
+        told = {name: getattr(parsed, name) for name in ("force", "request_id", "erased", "position")}
         return run_release(parsed, "publish", store.plan, lambda how: store.publish(**told, execution=how), store)
 
 

@@ -55,7 +55,7 @@ def with_request_id(request: EditRequest) -> EditRequest:
 
 def case_from(parsed: argparse.Namespace, store: Store, request: EditRequest, right: Rights) -> RequestCase:
     """Return what the arguments state about a request; facts that are not given stay unset."""
-    later = getattr(parsed, "later", False)
+    later = getattr(parsed, "no_publish", False)
     for option, given in (("--publish-by", parsed.publish_by), ("--withdraw", parsed.withdraw)):
         if given and not later:
             raise InvalidParameter(

@@ -101,12 +101,12 @@ _ERRORS = {
 def description(schemas: Mapping[str, Schema]) -> dict[str, Any]:
     """Return the whole document; it contains the names of the stores and nothing else about them."""
     _, components = msgspec.json.schema_components(_TYPES, ref_template=_REFERENCE)
-    asked = components["Asked"]
+    asked = components["RequestBody"]
     asked["anyOf"] = [
         {"required": [name], "properties": {name: {"minItems" if name != "replace" else "minProperties": 1}}}
         for name in _NAMING
     ]
-    components["PublishAsked"]["properties"]["store"]["anyOf"] = [
+    components["PublishBody"]["properties"]["store"]["anyOf"] = [
         {"type": "string", "maxLength": 255, "description": f"one of {', '.join(schemas)}"},
         {"type": "null"},
     ]
