@@ -434,7 +434,7 @@ class Store:
     def publish(
         self,
         *,
-        redo: bool = False,
+        force: bool = False,
         request_id: str | None = None,
         execution: Execution | None = None,
         unused_dates: int | None = None,
@@ -443,11 +443,11 @@ class Store:
     ) -> Release:
         """Publish one release that covers every pending edit.
 
-        With `redo`, publish even if no edit is pending: a release with new noise, charged like any other. Over a
+        With `force`, publish even if no edit is pending: a release with new noise, charged like any other. Over a
         source, the release is computed from a current snapshot, and also made if the source itself counted changes.
 
         Args:
-            redo: Publish even if no edit is pending.
+            force: Publish even if no edit is pending.
             request_id: The id of the request. Repeating an id returns the original result.
             execution: How to run the release.
             erased: The number of rows that the application has deleted in the source for this request, and committed.
@@ -457,7 +457,7 @@ class Store:
                 release that passed without one. None for a release on demand.
 
         Raises:
-            InvalidRequest: If nothing is pending and `redo` is not set.
+            InvalidRequest: If nothing is pending and `force` is not set.
             BudgetExceeded: If nothing is pending and the budget is exhausted; the current model is unchanged.
         """
         check_token(request_id)
@@ -468,14 +468,14 @@ class Store:
             )
         if position is not None:
             raise InvalidParameter("position belongs to a deletion that was made in the source: give erased as well")
-        redo = redo or (self.ledger.position(request_id) is None and self._changed_unseen())
+        force = force or (self.ledger.position(request_id) is None and self._changed_unseen())
         with self._rolling.changing(execution):
             told = self._repeated(request_id, ("unlearn", "relearn", "withheld"))
         if told is not None:
             return told
-        if not (self.pending_edits or redo):
+        if not (self.pending_edits or force):
             raise InvalidRequest(
-                f"{self.path}: no edits are pending; a release would cost budget and forget nobody (redo forces one)"
+                f"{self.path}: no edits are pending; a release would cost budget and forget nobody (force forces one)"
             )
         with self._rolling.changing(execution), explain_disk_errors(self.path, _PRESENT):
             release = self._rolling.released(request_id, execution, unused_dates=unused_dates)
