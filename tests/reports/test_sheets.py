@@ -39,7 +39,7 @@ PRACTICE = RegisterPolicy(purposes="Kredit", models="Modell A", contact="datensc
                     lawful_basis="Art. 6", review="2027-01-31", controller="Beispiel GmbH")  # fmt: skip
 QUESTIONS = (
     "record still there, the learned model", "record still there, all releases", "erased record, the release that erased it",
-    "erased record, the learned model and every later one", "erased record, releases from its erasure on", "erased record, the learned model and the later one",
+    "erased record, the learned model and every later one", "erased record, releases from its erasure on",
 )  # fmt: skip
 ATTACKS = ("shadow model", "likelihood ratio", "one run", "kernel witness")
 AUDIT = tuple(
