@@ -1,8 +1,8 @@
 """A whole torch module trained by Noisy-GD, its per-record gradients clipped to L.
 
-Clipping makes every record's influence at most L, which is all that composition needs. It does not keep convexity,
-smoothness or a potential (Lemma F.3 is false beyond losses with one gradient direction per record), so composition is
-also all that is certified, and the constants are marked "declared".
+Clipping bounds every record's influence by L, which is all that composition needs. It does not preserve convexity,
+smoothness or a potential (Lemma F.3 is false beyond losses with one gradient direction per record), so only composition
+is certified, and the constants are marked "declared".
 """
 
 from __future__ import annotations
@@ -28,18 +28,19 @@ _ROOM = 1e-5  # relative: clipping to L(1 − 1e-5) keeps the float32 rounding o
 
 @dataclass(frozen=True, eq=False)
 class Network(Softmax):
-    """A loss per record of `module(inputs)`, gradients clipped to L per record.
+    """A loss per record of `module(inputs)`, with per-record gradients clipped to L.
 
-    module         maps (rows, *input_shape) to (rows, classes); every record on its own (no batch normalisation)
-    criterion      (scores, labels) -> the loss of one record, given as tensors of one row; default cross-entropy
-    clip           L
-    input_shape    shape of one record; the table holds it flattened
-    curvature      declared β of the clipped loss: it only sets the default step size 1/(λ+β), no guarantee uses it
-    init_variance  variance per weight of the initial law, independent of the data
-    device         where gradients are computed; the same numbers within floating-point tolerance
-    block          records per call: memory is block × weights
+    `radius` only bounds the table's rows, which are checked against it.
 
-    `radius` bounds nothing here but the table's rows, which are checked against it.
+    Attributes:
+        module: Maps (rows, *input_shape) to (rows, classes); each record independently (no batch normalisation).
+        criterion: (scores, labels) -> the loss of one record, given as tensors of one row; default cross-entropy.
+        clip: L.
+        input_shape: Shape of one record; the table holds it flattened.
+        curvature: Declared β of the clipped loss: it only sets the default step size 1/(λ+β), no guarantee uses it.
+        init_variance: Variance per weight of the initial law, independent of the data.
+        device: Device of the gradients; the same results within floating-point tolerance.
+        block: Records per call: memory is block × weights.
     """
 
     module: torch.nn.Module = field(default_factory=torch.nn.Identity)
@@ -85,7 +86,7 @@ class Network(Softmax):
         )
 
     def scores(self, weights: NDArray[np.float64], features: NDArray[Any]) -> NDArray[np.float64]:
-        """(rows, classes) float64."""
+        """Return the class scores, (rows, classes) float64."""
         rows = torch.as_tensor(np.asarray(features, np.float32), device=self.device)
         parameters = self._parameters(weights)
         with torch.no_grad():
@@ -96,7 +97,7 @@ class Network(Softmax):
 
     @property
     def _body(self) -> torch.nn.Sequential:
-        """All layers but the last: what a ladder's head reads."""
+        """All layers but the last, which a ladder's head reads."""
         if not isinstance(self.module, torch.nn.Sequential) or len(self.module) < 2:
             raise AssumptionViolated(
                 "a head reads what all layers but the last compute: give a torch.nn.Sequential of two or more layers, or stages of "
@@ -105,7 +106,7 @@ class Network(Softmax):
         return torch.nn.Sequential(*list(self.module.children())[:-1])
 
     def representation(self, weights: NDArray[np.float64], features: NDArray[Any]) -> NDArray[np.float64]:
-        """What the layers before the last make of each record: (rows, width) float64."""
+        """Return the output of the layers before the last for each record, (rows, width) float64."""
         rows = torch.as_tensor(np.asarray(features, np.float32), device=self.device)
         body, parameters = self._body, self._parameters(weights)
         own = {name: parameters[name] for name, _ in body.named_parameters()}
@@ -114,7 +115,7 @@ class Network(Softmax):
         return torch.cat(parts).double().cpu().numpy()
 
     def width(self, features: int) -> int:
-        """Columns of the `representation`."""
+        """Return the number of columns of the `representation`."""
         return int(self.representation(np.zeros(self.dimension(features)), np.zeros((1, features))).shape[1])
 
     def value(self, scores: Any, labels: Any, xp: Any) -> Any:
@@ -127,8 +128,10 @@ class Network(Softmax):
     def block_sums(
         self, records: Records
     ) -> Callable[[NDArray[np.float64], NDArray[np.int64] | None], Iterator[Callable[[], NDArray[np.float64]]]]:
-        """θ, slots (None: all) -> what sums the clipped gradients of each block of them. Null slots stay in their places and are masked
-        out of the sums: Φ(0) need not be 0."""
+        """Return a function of θ and slots (None: all) that yields the sum of clipped gradients of each block.
+
+        Null slots stay in place and are masked out of the sums: Φ(0) need not be 0.
+        """
         rows = torch.tensor(records.features, device=self.device)
         labels = torch.as_tensor(np.where(records.occupied, records.labels, 0.0).astype(np.int64), device=self.device)
         used = torch.as_tensor(records.occupied, device=self.device)
@@ -159,7 +162,7 @@ class Network(Softmax):
     def clipped_gradients(
         self, weights: NDArray[np.float64], rows: torch.Tensor, labels: torch.Tensor
     ) -> Iterator[torch.Tensor]:
-        """Blocks of clipped per-record gradients, (records, d)."""
+        """Yield blocks of clipped per-record gradients, (records, d)."""
 
         def loss(parameters: dict[str, torch.Tensor], row: torch.Tensor, label: torch.Tensor) -> torch.Tensor:
             scores = functional_call(self.module, parameters, (self._inputs(row[None]),))

@@ -3798,7 +3798,7 @@ return Weighted([], {"radius": $.ga(loss, "radius"), "base": loss, "weights": gi
 return {_PRODUCT, Weighted, with_class_weights, ClassVar, Any, Loss, InvalidParameter, check_scale, AssumptionViolated, replace, LossConstants};
 })();
 $.modules["reports.certificate_page"] = (() => {
-let QUESTIONS, ABOUT, UNITS, COMMANDS, TITLES, STATED, certificate_blocks, _block, _lines, _group_sentences, title_of, _head_blocks, _first_page, _stated, _request_blocks, _table_blocks, _evidence_blocks, audit_name, _foot_text, _format_moment, _format_number, _quoted, _fill_label;
+let QUESTIONS, ABOUT, UNITS, COMMANDS, TITLES, STATED, certificate_blocks, _block, _lines, _group_sentences, title_of, _head_blocks, _first_page, _statement_blocks, _request_blocks, _table_blocks, _evidence_blocks, audit_name, _foot_text, _format_moment, _format_number, _quote_words, _fill_label;
 const Mapping = $.libraries["collections.abc"]["Mapping"];
 const Any = $.libraries["typing"]["Any"];
 const KEYS = $.modules["evidence.claims"]["KEYS"];
@@ -3819,7 +3819,7 @@ let open_, told, words;
 words = page_labels([code]);
 told = _group_sentences([$.gi(certificate, "claims"), code]);
 open_ = $.either(!$.eq($.gi($.gi(certificate, "action"), "status"), "published"), () => $.b.any([(function* ($first) { for (const $v1 of $.each($first)) { let claim; claim = $v1; yield $.eq($.gi(claim, "key"), "residue.found"); } })($.gi(certificate, "claims"))]));
-return [...$.each(_head_blocks([certificate, words])), ...$.each(_first_page([words, told], {"warning": open_})), ...$.each(_stated([certificate, words, $.gi(told, "stated")])), ...$.each(_request_blocks([certificate, words])), _block(["annex", $.gi(words, "Annex: the figures, what they rest on, and how to check them")]), ...$.each(_table_blocks([$.gi(certificate, "claims"), words, code])), _block(["heading", $.gi(words, "Assumptions")]), _lines(["list", $.gi(told, "condition")]), ...$.each(_evidence_blocks([certificate, words])), _block(["footer", _foot_text([certificate, words])])];
+return [...$.each(_head_blocks([certificate, words])), ...$.each(_first_page([words, told], {"warning": open_})), ...$.each(_statement_blocks([certificate, words, $.gi(told, "stated")])), ...$.each(_request_blocks([certificate, words])), _block(["annex", $.gi(words, "Annex: the figures, what they rest on, and how to check them")]), ...$.each(_table_blocks([$.gi(certificate, "claims"), words, code])), _block(["heading", $.gi(words, "Assumptions")]), _lines(["list", $.gi(told, "condition")]), ...$.each(_evidence_blocks([certificate, words])), _block(["footer", _foot_text([certificate, words])])];
 });
 _block = $.fn("_block", ["kind", "text"], {}, function (kind, text) {
 return $.dict([["kind", kind], ["text", text]]);
@@ -3856,7 +3856,7 @@ _head_blocks = $.fn("_head_blocks", ["certificate", "words"], {}, function (cert
 let identity, named, who;
 identity = $.gi(certificate, "identity");
 named = $.gi(identity, "controller");
-who = ($.t($.is(named, null)) ? $.gi(words, "Controller not named") : _quoted([named, words]));
+who = ($.t($.is(named, null)) ? $.gi(words, "Controller not named") : _quote_words([named, words]));
 return [_block(["title", $.gi(words, title_of([certificate]))]), _lines(["lead", [("" + $.formatted(who, "", "") + " \u00b7 " + $.formatted($.gi(words, "issued"), "", "") + " " + $.formatted(_format_moment([$.gi(identity, "issued"), words]), "", "")), $.gi(identity, "certificate_id")]])];
 });
 _first_page = $.fn("_first_page", ["words", "told", "*", "warning"], {}, function (words, told, warning) {
@@ -3864,25 +3864,25 @@ let guessing;
 guessing = [$.gi(words, "Guessing is right 50 times in 100.")];
 return [_block(["heading", $.gi(words, "In plain words")]), _lines([($.t(warning) ? "warning" : "box"), [...$.each($.gi(told, "plain")), ...$.each((function* ($first) { for (const $v5 of $.each($first)) { let one; one = $v5; if (!$.t(!$.has($.gi(told, "plain"), one))) continue; yield one; } })(guessing))]]), _block(["heading", $.gi(words, "What to do next")]), _lines(["list", $.gi(told, "duty")]), _block(["heading", $.gi(words, "For the person concerned")]), _lines(["list", $.gi(told, "notice")]), _block(["heading", $.gi(words, "Not covered")]), _lines(["list", $.gi(told, "uncovered")])];
 });
-_stated = $.fn("_stated", ["certificate", "words", "lines"], {}, function (certificate, words, lines) {
+_statement_blocks = $.fn("_statement_blocks", ["certificate", "words", "lines"], {}, function (certificate, words, lines) {
 let counted, evidence, found, high, low, measured, place, remedy, result;
 {const $v6 = [$.gi(certificate, "evidence"), $.b.list([lines])];evidence = $v6[0];found = $v6[1];}
 if ($.t($.is($.gi(evidence, "checked"), null))) {
 $.cm(found, "append", [$.gi(words, "no check of the store is recorded here")]);
 } else {
-$.cm(found, "append", [("" + $.formatted($.gi(words, "noted when it was issued"), "", "") + ": " + $.formatted(_quoted([$.gi(evidence, "checked"), words]), "", ""))]);
+$.cm(found, "append", [("" + $.formatted($.gi(words, "noted when it was issued"), "", "") + ": " + $.formatted(_quote_words([$.gi(evidence, "checked"), words]), "", ""))]);
 }
 for (const $v7 of $.each($.gi(evidence, "residue"))) {
 place = $v7;
 counted = ($.t($.gi(place, "found")) ? ("" + " (" + $.formatted($.gi(place, "found"), "", "") + " " + $.formatted($.gi(words, "of the texts looked for"), "", "") + ")") : "");
-remedy = ($.t($.gi(place, "remedy")) ? ("" + ". " + $.formatted(_quoted([$.gi(place, "remedy"), words]), "", "")) : "");
-$.cm(found, "append", [("" + $.formatted(_quoted([$.gi(place, "place"), words]), "", "") + ": " + $.formatted($.gi(words, $.gi(place, "verdict")), "", "") + $.formatted(counted, "", "") + $.formatted(remedy, "", ""))]);
+remedy = ($.t($.gi(place, "remedy")) ? ("" + ". " + $.formatted(_quote_words([$.gi(place, "remedy"), words]), "", "")) : "");
+$.cm(found, "append", [("" + $.formatted(_quote_words([$.gi(place, "place"), words]), "", "") + ": " + $.formatted($.gi(words, $.gi(place, "verdict")), "", "") + $.formatted(counted, "", "") + $.formatted(remedy, "", ""))]);
 }
 for (const $v8 of $.each($.gi(evidence, "audit"))) {
 result = $v8;
 {const $v9 = [_format_number([$.gi(result, "measured_lower_bound"), words]), _format_number([$.gi(result, "claimed_advantage"), words])];low = $v9[0];high = $v9[1];}
 measured = _fill_label([$.gi(words, "advantage measured at least {n}, compared with {n2}")], {"n": low, "n2": high});
-$.cm(found, "append", [("" + $.formatted($.gi(words, "audit"), "", "") + " " + $.formatted(_quoted([audit_name([$.gi(result, "name"), words]), words]), "", "") + ": " + $.formatted(measured, "", ""))]);
+$.cm(found, "append", [("" + $.formatted($.gi(words, "audit"), "", "") + " " + $.formatted(_quote_words([audit_name([$.gi(result, "name"), words]), words]), "", "") + ": " + $.formatted(measured, "", ""))]);
 }
 return [_block(["heading", $.gi(words, "In the operator's words, which nothing here checks")]), _lines(["stated", found])];
 });
@@ -3899,7 +3899,7 @@ edited = ("" + $.formatted(edited, "", "") + ", " + $.formatted($.gi(request, "i
 received = $.cm(request, "get", ["received"]);
 token = $.gi(request, "request_id");
 missing = [_fill_label([$.gi(words, "not stated by the operator; state it with: {text}")], {"text": ""}), "noisygd-delete certificate --received TIME"];
-rows = [[$.gi(words, "Request"), ($.t($.is(token, null)) ? $.gi(words, "no request id was given") : _quoted([token, words]))], [$.gi(words, "Received"), ($.t($.is(received, null)) ? missing : _format_moment([received, words]))], [$.gi(words, "Rows edited"), edited], [$.gi(words, "Model without them published"), _format_moment([$.cm(request, "get", ["served"]), words])], [$.gi(words, "Status"), $.gi(words, $.gi(action, "status"))], [$.gi(words, "Release"), ($.t($.is($.gi(action, "release"), null)) ? $.gi(words, "none") : $.b.str([$.gi(action, "release")]))], [$.gi(words, "Model before"), $.either($.cm(action, "get", ["model_before_sha256"]), () => "\u2013")], [$.gi(words, "Model after"), $.either($.cm(action, "get", ["model_after_sha256"]), () => "\u2013")]];
+rows = [[$.gi(words, "Request"), ($.t($.is(token, null)) ? $.gi(words, "no request id was given") : _quote_words([token, words]))], [$.gi(words, "Received"), ($.t($.is(received, null)) ? missing : _format_moment([received, words]))], [$.gi(words, "Rows edited"), edited], [$.gi(words, "Model without them published"), _format_moment([$.cm(request, "get", ["served"]), words])], [$.gi(words, "Status"), $.gi(words, $.gi(action, "status"))], [$.gi(words, "Release"), ($.t($.is($.gi(action, "release"), null)) ? $.gi(words, "none") : $.b.str([$.gi(action, "release")]))], [$.gi(words, "Model before"), $.either($.cm(action, "get", ["model_before_sha256"]), () => "\u2013")], [$.gi(words, "Model after"), $.either($.cm(action, "get", ["model_after_sha256"]), () => "\u2013")]];
 told = [...(function* ($first) { for (const $v11 of $.each($first)) { let name, value; {const $v12 = $.unpack($v11, 2, -1);name = $v12[0];value = $v12[1];} yield [name, ($.t($.b.isinstance([value, $.b.str])) ? [value] : value)]; } })(rows)];
 return [_block(["heading", $.gi(words, "Request and action")]), $.dict([["kind", "facts"], ["rows", told]])];
 });
@@ -3983,13 +3983,13 @@ return ("" + $.formatted(day, "", "") + ", " + $.formatted($.slice(when, 11n, 16
 _format_number = $.fn("_format_number", ["value", "words"], {}, function (value, words) {
 return $.cm(format_figure([($.t($.is(value, null)) ? null : $.b.float([value]))]), "replace", [".", $.gi(words, "decimal")]);
 });
-_quoted = $.fn("_quoted", ["text", "words"], {}, function (text, words) {
+_quote_words = $.fn("_quote_words", ["text", "words"], {}, function (text, words) {
 return _fill_label([$.gi(words, "\u201c{text}\u201d")], {"text": without_quotes([text])});
 });
 _fill_label = $.fn("_fill_label", ["label", "**values"], {}, function (label, values) {
 return fill_entry([label, $.dict([]), values]);
 });
-return {QUESTIONS, ABOUT, UNITS, COMMANDS, TITLES, STATED, certificate_blocks, _block, _lines, _group_sentences, title_of, _head_blocks, _first_page, _stated, _request_blocks, _table_blocks, _evidence_blocks, audit_name, _foot_text, _format_moment, _format_number, _quoted, _fill_label, page_labels, Any, claim_sentence, KEYS, Claim, Mapping, fill_entry, format_figure, without_quotes};
+return {QUESTIONS, ABOUT, UNITS, COMMANDS, TITLES, STATED, certificate_blocks, _block, _lines, _group_sentences, title_of, _head_blocks, _first_page, _statement_blocks, _request_blocks, _table_blocks, _evidence_blocks, audit_name, _foot_text, _format_moment, _format_number, _quote_words, _fill_label, page_labels, Any, claim_sentence, KEYS, Claim, Mapping, fill_entry, format_figure, without_quotes};
 })();
 $.modules["bounds.moments"] = (() => {
 let moments_sensitivity, coordinates, moments_gdp;
