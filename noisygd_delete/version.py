@@ -1,3 +1,3 @@
 """The version, stated here alone: packaging, `--version`, certificates and reports read it."""
 
-__version__ = "0.3.0.dev0"
+__version__ = "1.0.0.dev0"

@@ -344,7 +344,6 @@ def test_tests_stand_in_folders_as_the_rooms_do() -> None:
         "mutation",
         "oracles",
         "proofs_check",
-        "samples",
         "service",
     }
     folders = {path.name for path in here.iterdir() if path.is_dir() and not path.name.startswith(("_", "."))}

@@ -1,4 +1,4 @@
-"""Maps that are code alone, which stores of 0.2.0 may name; measured by `python -m benchmarks maps`, `audits`.
+"""Maps that are code alone, which a store may name where the lab is installed; measured by `python -m benchmarks maps`, `audits`.
 
 Histograms of oriented gradients (Dalal & Triggs 2005), and a scattering transform (Mallat 2012; Bruna & Mallat 2013) in Morlet wavelets.
 """

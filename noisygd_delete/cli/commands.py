@@ -179,21 +179,13 @@ def _parser_for(first: str) -> Intermixed:
     return parser("" if first == "--version" else first if first in LINES else None)
 
 
-_DEPARTED = {
-    "init": {"--publish-to": "a command since 0.3.0: noisygd-delete publish-to STORE ADDRESS"},
-    "plan": {"--cheapest": "--method sharp:excess_risk_target=X since 0.3.0; `advise` compares methods"},
-    "stream": {"--dry-run": "an option of `delete` alone since 0.3.0"},
-}
-
-
 def _said_to_plan(command: str) -> dict[str, str]:
-    """Options that this command has no more, or that it reads from a plan's file: where each is said."""
-    departed = _DEPARTED.get(command, {})
+    """Options that this command reads from a plan's file: where each is given."""
     if command not in _READ_A_PLAN:
-        return departed
+        return {}
     where = f"said to `noisygd-delete plan --out plan.toml`, which `{command}` reads with --plan plan.toml"
     [plan] = [one for one in parser("plan")._actions if isinstance(one.choices, dict)]
-    return dict.fromkeys(plan.choices["plan"]._option_string_actions, where) | departed  # type: ignore[index]
+    return dict.fromkeys(plan.choices["plan"]._option_string_actions, where)  # type: ignore[index]
 
 
 def carry_out(parsed: argparse.Namespace) -> int:

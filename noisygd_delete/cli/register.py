@@ -139,7 +139,7 @@ def _table(lines: list[Line]) -> str:
     head = f"{'due':<12}{'state':<11}{'right':<15}{'received':<12}{'told':<12}request"
     rows = [
         f"{_day(line.due):<12}{line.state:<11}{line.right:<15}{(line.case.received or '–')[:10]:<12}{_day(line.answered):<12}"
-        + (line.token if line.token.isprintable() else repr(line.token))  # of an earlier version
+        + line.token
         + (f"  ({'; '.join(line.marks)})" if line.marks else "")
         for line in lines[:_LISTED]
     ]
@@ -217,10 +217,6 @@ def _letter(parsed: argparse.Namespace) -> int:
 def _state(parsed: argparse.Namespace) -> int:
     with _opened(parsed) as store:
         line = line_of(parsed.store, parsed.token)
-        if store.register.case(parsed.token) is None:  # the ledger of an earlier version knows it, in clear
-            raise InvalidParameter(
-                f"request {parsed.token!r} was served by an earlier version; `register receive --request-id` adds it first"
-            )
         store.register.state(parsed.token, _STATED[parsed.action](parsed, line))
     return _show(parsed)
 

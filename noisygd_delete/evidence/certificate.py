@@ -19,15 +19,15 @@ from ..errors import InvalidParameter, count
 from ..methods.plan import Plan
 from ..methods.reading import plan_from_dict
 from ..privacy.guarantee import stated_delta
-from ..privacy.sentences import CATALOGUE, WRITTEN, rounded_up
+from ..privacy.sentences import WRITTEN, rounded_up
 from ..register.case import in_json, local_day, moment
 from ..version import __version__
-from .claims import KEYS, Claim, sentence, terms
+from .claims import CATALOGUE, KEYS, Claim, sentence, terms
 from .deriving import claims_of
 from .facts import Erasure, in_order, made_by, number, version
 from .notices import Notices
 
-FORMAT = f"noisygd-delete/erasure-certificate/{CATALOGUE}"
+FORMAT = "noisygd-delete/erasure-certificate/1"
 SOFTWARE = "noisygd-delete"
 LARGEST_DELTA = 0.01  # of the (ε, δ) figures: a larger one allows what no figure should
 BLOCKS = ("format", "identity", "request", "action", "evidence", "public_facts", "claims", "signature")
@@ -48,6 +48,9 @@ _FACTS = {  # by block and name in it: what of an `Erasure` stands there
     },
     "evidence": {name: name for name in _EVIDENCE},
 }
+
+
+_SINCE: dict[str, int] = {}  # facts that came with a later catalogue, with its number; `Erasure` has a default for each
 
 
 def erasure_certificate(
@@ -119,14 +122,16 @@ def check_facts(erasure: Erasure, plan: Plan, history: Tallied) -> None:
     plan.method.check_plan(plan)
 
 
-def stated(erasure: Erasure, *, certificate_id: str, issued: str, made_by: str = __version__) -> dict[str, Any]:
+def stated(
+    erasure: Erasure, *, certificate_id: str, issued: str, made_by: str = __version__, catalogue: int = CATALOGUE
+) -> dict[str, Any]:
     """The facts that the operator states, each in the one form in which it is written."""
     when = moment("issued", issued)
     in_order(edited=erasure.edited, served=erasure.served, issued=local_day(when, erasure.received).isoformat())
     erasure.notices.follow(edited=erasure.edited, received=erasure.received, issued=when)
     blocks = {
         block: {name: in_json(getattr(erasure, fact)) for name, fact in facts.items()}
-        for block, facts in _FACTS.items()
+        for block, facts in _facts_of(catalogue).items()
     }
     blocks["request"]["notices"] = erasure.notices.to_dict()
     return {
@@ -135,6 +140,7 @@ def stated(erasure: Erasure, *, certificate_id: str, issued: str, made_by: str =
             "certificate_id": number(certificate_id),
             "software": SOFTWARE,
             "version": version(made_by),
+            "catalogue": check_catalogue(catalogue),
             "issued": when,
             "controller": erasure.controller,
         },
@@ -142,9 +148,31 @@ def stated(erasure: Erasure, *, certificate_id: str, issued: str, made_by: str =
     }
 
 
+def _facts_of(catalogue: int) -> dict[str, dict[str, str]]:
+    """The facts that a certificate of this catalogue states, by block."""
+    return {
+        block: {name: fact for name, fact in facts.items() if _SINCE.get(name, 1) <= catalogue}
+        for block, facts in _FACTS.items()
+    }
+
+
+def check_catalogue(number: Any) -> int:
+    """Return the number of a catalogue of claims.
+
+    Raises:
+        InvalidParameter: If it is not a whole number between 1 and that of the newest catalogue.
+    """
+    if count("catalogue", number) > CATALOGUE:
+        raise InvalidParameter(
+            f"must be at most {CATALOGUE}; verify the certificate with the version that issued it", catalogue=number
+        )
+    return int(number)
+
+
 def erasure_of(certificate: Mapping[str, Any]) -> Erasure:
     """The `Erasure` a certificate was made from; contradictions are refused."""
-    facts = {fact: certificate[block][name] for block, facts in _FACTS.items() for name, fact in facts.items()}
+    known = _facts_of(check_catalogue(certificate["identity"]["catalogue"]))
+    facts = {fact: certificate[block][name] for block, facts in known.items() for name, fact in facts.items()}
     notices = Notices(**certificate["request"]["notices"])
     return Erasure(**facts, notices=notices, controller=certificate["identity"]["controller"])
 

@@ -29,10 +29,9 @@ class Check:
 
 @dataclass(frozen=True)
 class Verification:
-    """The answer: every check, whether all passed, and what an older format does not state, so that nothing can recompute it."""
+    """The answer: every check, and whether all passed."""
 
     checks: tuple[Check, ...]
-    not_recomputed: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -42,14 +41,11 @@ class Verification:
         return {
             "passed": self.passed,
             "checks": [asdict(check) for check in self.checks],
-            "not_recomputed": list(self.not_recomputed),
         }
 
     def text(self) -> str:
         lines = [f"{'ok  ' if check.passed else 'FAIL'} {check.name}: {check.detail}" for check in self.checks]
-        lines += [f"not recomputed: {what}" for what in self.not_recomputed]
-        held = "the figures hold, and nothing beyond them" if self.not_recomputed else "the certificate holds"
-        return "\n".join([*lines, held if self.passed else "the certificate does NOT hold"])
+        return "\n".join([*lines, "the certificate holds" if self.passed else "the certificate does NOT hold"])
 
 
 def brief(error: BaseException) -> str:

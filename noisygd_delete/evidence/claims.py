@@ -7,13 +7,15 @@ The conditions of a figure stand inside its sentence: there is no way to print o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InvalidParameter
-from ..privacy.sentences import CATALOGUE, brief, catalogue, fill, shown
+from ..privacy.sentences import brief, catalogue, fill, shown
 from ..register.case import day
+
+CATALOGUE = 1  # number of the newest catalogue of claims, which new certificates name
 
 
 @dataclass(frozen=True)
@@ -26,12 +28,14 @@ class Claimable:
             value must be the one that follows from the facts
     needs   the facts that it follows from
     row     the row of `proofs_check` that licenses it, of figures
+    since   the first catalogue that has it: certificates of earlier catalogues neither state nor owe it
     """
 
     role: str
     values: Mapping[str, str]
     needs: str = "the request"
     row: str = ""
+    since: int = 1
 
 
 @dataclass(frozen=True)
@@ -191,7 +195,7 @@ def sentence(claim: Claim, language: str = "en") -> str:
     """
     key = KEYS.get(claim.key)
     if key is None or set(claim.values) != set(key.values):
-        raise InvalidParameter(f"{claim.key[:60]!r} with these values is no claim of catalogue {CATALOGUE}")
+        raise InvalidParameter(f"{claim.key[:60]!r} with these values is no claim that this version knows")
     words = catalogue(language)
     filled = {name: _written(value, key.values[name], words) for name, value in claim.values.items()}
     if claim.conditions:
@@ -229,6 +233,15 @@ def _written(value: Any, unit: str, words: Mapping[str, Any]) -> str:
     if unit == "word":
         return str(words["words"].get(value, value))
     return str(value)
+
+
+def select_owed(claims: Iterable[Claim], catalogue: int) -> list[Claim]:
+    """Return the claims that a certificate of a catalogue owes, with the conditions that its catalogue has."""
+    return [
+        Claim(claim.key, claim.values, tuple(name for name in claim.conditions if KEYS[name].since <= catalogue))
+        for claim in claims
+        if KEYS[claim.key].since <= catalogue
+    ]
 
 
 def of_history(key: str) -> bool:

@@ -160,9 +160,7 @@ def erasure_in(
 
 def _require_erased(ledger: Ledger, register: Register, place: int, release: int) -> None:
     """Raise `InvalidParameter` where the release at this place (from 0) covered rows that were only set aside, or may have."""
-    known = {
-        name: (token, case) for token, (committed, case) in register.cases().items() for name in (committed, token)
-    }
+    known = {committed: (token, case) for token, (committed, case) in register.cases().items()}
     before = takewhile(lambda entry: entry.event is None, reversed(ledger.outline[:place]))
     for entry in (ledger.outline[place], *before):
         if entry.commitment is not None and entry.commitment not in known:
@@ -171,7 +169,7 @@ def _require_erased(ledger: Ledger, register: Register, place: int, release: int
                 "others by their ids",
                 release=release,
             )
-        token, case = known.get(entry.named or "", ("", None))
+        token, case = known.get(entry.commitment or "", ("", None))
         if case is not None and case.restricted is not None:
             raise InvalidParameter(
                 f"covered rows that request {token!r} set aside; certify each request by its own id", release=release
@@ -231,13 +229,7 @@ def _named(ledger: Ledger, request_id: str | None, release: int | None) -> tuple
 
 
 def _erased(counts: EditCounts, asked: str) -> EditCounts:
-    """The edits, if some of them are known to have erased something."""
-    if counts.unrecorded:
-        raise InvalidParameter(
-            f"{asked} was served by a version of this program that did not record whether an edit erased or inserted a record, so "
-            "no erasure can be certified from this ledger. Certify it with that version, or, where your own files show that it "
-            "erased, state so: report.erasure_certificate(Erasure(rows=...), ...)"
-        )
+    """The edits, if some of them erased something."""
     if not counts.erased:
         done = f"{counts.text()}, and erased none" if counts.total else "edited no record"
         raise InvalidParameter(f"{asked}: {done}; there is no erasure to certify")

@@ -193,7 +193,7 @@ def number(certificate_id: Any) -> str:
 def version(name: Any) -> str:
     """The version of the software that wrote the certificate."""
     if not isinstance(name, str) or not re.fullmatch(r"[0-9]{1,5}(\.[0-9]{1,5}){1,3}([.+-]?[a-z0-9.]{1,30})?", name):
-        raise InvalidParameter("version must be that of the software, for example 0.2.0")
+        raise InvalidParameter("version must be that of the software, for example 1.0.0")
     return name
 
 

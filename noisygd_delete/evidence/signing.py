@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -84,14 +83,6 @@ def _as_doubles(value: Any) -> Any:
     return value
 
 
-@dataclass(frozen=True)
-class Scheme:
-    """How documents of one format are signed: the name that stands in the signature, and the byte string it covers."""
-
-    algorithm: str
-    written: Callable[[Any], bytes]
-
-
 # points of order 1, 2, 4 and 8 in every form, with either sign: a signature by such a "key" fits any document
 _OF_SMALL_ORDER = (
     *("00" * 31 + sign for sign in ("00", "80")),
@@ -100,7 +91,7 @@ _OF_SMALL_ORDER = (
     *("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03" + sign for sign in ("7a", "fa")),
     *(low + "ff" * 30 + sign for low in ("ec", "ed", "ee") for sign in ("7f", "ff")),
 )
-SIGNED = Scheme("Ed25519 over canonical JSON (RFC 8785)", canonical)
+ALGORITHM = "Ed25519 over canonical JSON (RFC 8785)"
 
 
 def new_key(path: str | Path, *, password: bytes | None = None) -> str:
@@ -191,15 +182,15 @@ def sign(document: dict[str, Any], key: str | Path, *, password: bytes | None = 
     unsigned = {name: block for name, block in document.items() if name != "signature"}
     raw = private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
     block = {
-        "algorithm": SIGNED.algorithm,
+        "algorithm": ALGORITHM,
         "key_id": key_id(private.public_key()),
         "public_key": base64.b64encode(raw).decode(),
-        "value": base64.b64encode(private.sign(SIGNED.written(unsigned))).decode(),
+        "value": base64.b64encode(private.sign(canonical(unsigned))).decode(),
     }
     return {**unsigned, "signature": block}
 
 
-def signed_by(document: dict[str, Any], scheme: Scheme = SIGNED) -> Ed25519PublicKey | None:
+def signed_by(document: dict[str, Any]) -> Ed25519PublicKey | None:
     """The key that signed the document as it stands; None if there is no signature or it does not fit."""
     unsigned = {name: block for name, block in document.items() if name != "signature"}
     try:
@@ -208,9 +199,9 @@ def signed_by(document: dict[str, Any], scheme: Scheme = SIGNED) -> Ed25519Publi
         if raw.hex() in _OF_SMALL_ORDER:
             return None
         key = Ed25519PublicKey.from_public_bytes(raw)
-        if block["key_id"] != key_id(key) or block["algorithm"] != scheme.algorithm or len(block) != 4:
+        if block["key_id"] != key_id(key) or block["algorithm"] != ALGORITHM or len(block) != 4:
             return None
-        key.verify(decoded(block["value"]), scheme.written(unsigned))
+        key.verify(decoded(block["value"]), canonical(unsigned))
     except (InvalidSignature, LookupError, TypeError, ValueError, AttributeError, RecursionError):
         return None
     return key

@@ -12,23 +12,21 @@ from pathlib import Path
 from typing import Any
 
 from ..accountant.events import within
-from ..accountant.tallies import Tally, tally_events
+from ..accountant.tallies import tally_events
 from ..errors import NoisyGDDeleteError
 from ..methods.plan import Plan
 from ..privacy.sentences import right_of_hundred
 from ..records import bounded
 from ..register.case import day
 from ..store.ledger import Ledger
-from . import former_formats
-from .certificate import BLOCKS, FORMAT, check_facts, erasure_of, read_history, stated
+from .certificate import BLOCKS, FORMAT, check_catalogue, check_facts, erasure_of, read_history, stated
 from .checks import LAST_DIGITS, REFUSALS, Check, Verification, at_least, brief, difference
-from .claims import KEYS, Claim, of_history
+from .claims import KEYS, Claim, of_history, select_owed
 from .deriving import claims_of
-from .signing import SIGNED, Scheme, key_id, read_public, signed_by
+from .signing import key_id, read_public, signed_by
 
 SAME = 1e-9  # relative, of a number that a bound is computed from
 MOST_CLAIMS = 20_000  # in one paper: a stranger's is to be answered in seconds
-SCHEMES: dict[str, Scheme] = {FORMAT: SIGNED, **former_formats.SCHEMES}
 
 
 def verify_certificate(
@@ -48,15 +46,10 @@ def verify_certificate(
     checks = [_format(certificate), _signature(certificate, public_key)]
     if not checks[0].passed:
         return Verification(tuple(checks))
-    if certificate["format"] == FORMAT:
-        checks += [_facts(certificate), _claims(certificate)]
-        left: tuple[str, ...] = ()
-    else:
-        checks += former_formats.checks(certificate)
-        left = former_formats.NOT_RECOMPUTED
+    checks += [_facts(certificate), _claims(certificate)]
     if model is not None:
         checks.append(_model(certificate, model))
-    return Verification(tuple(checks), left)
+    return Verification(tuple(checks))
 
 
 def read_claims(certificate: Mapping[str, Any]) -> list[Claim]:
@@ -81,6 +74,7 @@ def _facts(certificate: Mapping[str, Any]) -> Check:
             certificate_id=identity["certificate_id"],
             issued=identity["issued"],
             made_by=identity["version"],
+            catalogue=identity["catalogue"],
         )
         for name in again:
             found = difference(certificate[name], again[name], f"{name}.")
@@ -106,22 +100,26 @@ def over_budget(plan: Plan) -> str | None:
 
 def _claims(certificate: Mapping[str, Any]) -> Check:
     try:
-        said = read_claims(certificate)
+        said, catalogue = read_claims(certificate), check_catalogue(certificate["identity"]["catalogue"])
         plan, history, delta = read_history(certificate)
         proven = claims_of(erasure_of(certificate), plan, history, delta)
-        fault = claims_fault(said, proven)
+        fault = claims_fault(said, select_owed(proven, catalogue), catalogue)
     except REFUSALS as error:
         return Check("claims", False, f"cannot be compared: {brief(error)}")
     if fault is not None:
         return Check("claims", False, fault)
-    return Check("claims", True, f"{len(said)} claims, each at least what the facts prove")
+    return Check("claims", True, f"{len(said)} claims of catalogue {catalogue}, each at least what the facts prove")
 
 
-def claims_fault(said: Sequence[Claim], proven: Sequence[Claim]) -> str | None:
-    """What is claimed beyond what is proven, or is left unsaid; None where nothing is."""
+def claims_fault(said: Sequence[Claim], proven: Sequence[Claim], catalogue: int) -> str | None:
+    """What is claimed beyond what is proven, or is left unsaid; None where nothing is.
+
+    Args:
+        said: the claims of a certificate. proven: those that it owes. catalogue: the one that the certificate names.
+    """
     for claim in said:
-        if not _known(claim):
-            return f"{str(claim.key)[:60]!r} is no claim with these values and conditions"
+        if not _known(claim) or max(KEYS[name].since for name in (claim.key, *claim.conditions)) > catalogue:
+            return f"{str(claim.key)[:60]!r} with these values and conditions is no claim of catalogue {catalogue}"
     left: dict[str, list[Claim]] = {}
     for claim in said:
         left.setdefault(claim.key, []).append(claim)
@@ -222,13 +220,8 @@ def facts_fault(ledger: Ledger, certificate: Mapping[str, Any]) -> str | None:
     entries = certificate["evidence"]["ledger_entries"]
     made = sum(entry.event is not None for entry in ledger.outline[:entries])
     try:
-        if certificate["format"] == FORMAT:
-            _, stated, _ = read_history(certificate)
-        else:
-            _, stated = former_formats.read_history(certificate)
-        listed = [Tally(event) for event in ledger.events[:made]]
-        if certificate["format"] not in former_formats.LIST_EACH:
-            listed = [*tally_events(ledger.events[:made], stated.about).tallies]
+        _, stated, _ = read_history(certificate)
+        listed = tally_events(ledger.events[:made], stated.about).tallies
     except REFUSALS as error:
         return f"the releases that the certificate states cannot be read: {brief(error)}"
     if [tally.to_dict() for tally in stated.tallies] == [tally.to_dict() for tally in listed]:
@@ -247,24 +240,26 @@ def _named(certificate: Any) -> str:
 
 def _format(certificate: Any) -> Check:
     named = _named(certificate)
-    if named not in SCHEMES:
-        return Check("format", False, f"this is not a {FORMAT}")
-    blocks = BLOCKS if named == FORMAT else former_formats.BLOCKS
-    missing = [name for name in blocks if name not in certificate and name != "signature"]
-    if missing or not set(certificate) <= set(blocks):
-        return Check("format", False, f"missing or unknown blocks; there must be {', '.join(blocks)}")
-    for name in blocks[1:]:
+    if named != FORMAT:
+        return Check(
+            "format",
+            False,
+            f"{brief(ValueError(repr(named)))} is not {FORMAT!r}; verify it with the version that issued it",
+        )
+    missing = [name for name in BLOCKS if name not in certificate and name != "signature"]
+    if missing or not set(certificate) <= set(BLOCKS):
+        return Check("format", False, f"missing or unknown blocks; there must be {', '.join(BLOCKS)}")
+    for name in BLOCKS[1:]:
         kind = list if name == "claims" else Mapping
         if name in certificate and not isinstance(certificate[name], kind):
             return Check("format", False, "a block of it is of another kind than it must be")
-    if named == FORMAT and len(certificate["claims"]) > MOST_CLAIMS:
+    if len(certificate["claims"]) > MOST_CLAIMS:
         return Check("format", False, f"a certificate has at most {MOST_CLAIMS} claims")
     return Check("format", True, named)
 
 
 def _signature(certificate: Any, public_key: str | Path | None) -> Check:
-    scheme = SCHEMES.get(_named(certificate))
-    signer = None if scheme is None else signed_by(dict(certificate), scheme)
+    signer = signed_by(dict(certificate)) if isinstance(certificate, Mapping) else None
     if signer is None:
         return Check("signature", False, "unsigned, or altered after signing")
     if public_key is None:

@@ -75,7 +75,6 @@ __getattr__ = on_first_use(
         **dict.fromkeys(("SampledGaussian", "SampledSteps"), "sampled_steps"),
         **dict.fromkeys(("MarkovSums", "MarkovSumsRun"), "sums"),
         **dict.fromkeys(("Sharp", "SharpRun"), "sharp"),
-        **dict.fromkeys(("SharpExact", "SharpExactRun"), "sharp"),
         **dict.fromkeys(("Theorem", "TheoremRun"), "theorem"),
     },
 )
@@ -92,9 +91,8 @@ _METHODS = {
     "near-gibbs": "NearGibbs",
 }
 _STAGE_METHODS = {"moments": "Moments", "sampled-steps": "SampledStage"}  # which a ladder plans
-_FORMER_METHODS = {"sharp-exact": "SharpExact"}  # of plans that were stored; `sharp` is it today
 _MECHANISMS = {
-    **{name: f"{method}Run" for name, method in {**_METHODS, **_FORMER_METHODS}.items()},
+    **{name: f"{method}Run" for name, method in _METHODS.items()},
     "moments": "MomentsRun",
     "sampled-steps": "SampledSteps",
     "sampled-gaussian": "SampledGaussian",  # trains an extractor, plans nothing
@@ -102,7 +100,6 @@ _MECHANISMS = {
 }
 METHODS: Mapping[str, type[Method]] = Catalogue(_METHODS, lambda name: __getattr__(_METHODS[name]))
 STAGE_METHODS: Mapping[str, type[Method]] = Catalogue(_STAGE_METHODS, lambda name: __getattr__(_STAGE_METHODS[name]))
-FORMER_METHODS: Mapping[str, type[Method]] = Catalogue(_FORMER_METHODS, lambda name: __getattr__(_FORMER_METHODS[name]))
 MECHANISMS: Mapping[str, type[Mechanism]] = Catalogue(_MECHANISMS, lambda name: __getattr__(_MECHANISMS[name]))
 
 
@@ -121,7 +118,6 @@ def of(method: str | Method, **options: Any) -> Method:
                 f"{type(method).__name__}(...), or name the method by a string"
             )
         return method
-    method = "sharp" if method == "sharp-exact" else method  # what it was called while it stood beside `sharp`
     kind = METHODS[choice("method", method, tuple(METHODS))]
     known = [field.name for field in fields(kind)]
     unknown = sorted(set(options) - set(known))
@@ -168,9 +164,6 @@ def _proven_elsewhere(kind: type[Method], problem: Problem) -> bool:
 
 
 def _unknown(method: str, unknown: list[str]) -> str:
-    gone = {"certificate", "start"} & set(unknown)
-    if gone:
-        return f"{', '.join(sorted(gone))}: the way of learning and deleting is one word: the method 'theorem', 'sharp', 'minimiser', ..."
     owners = {name: [other for other, kind in METHODS.items() if name in _options(kind)] for name in unknown}
     belongs = "; ".join(
         f"{name} belongs to {', '.join(map(repr, others))}" if others else f"{name} belongs to no method"

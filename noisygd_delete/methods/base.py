@@ -233,16 +233,16 @@ def contradict(one: Mechanism, other: Mechanism) -> bool:
 
 
 def told(facts: Any) -> dict[str, Any]:
-    """Its fields, without those that came later where they are as things always were: such facts read as they always did."""
-    later = {
+    """Its fields, without optional ones at their defaults."""
+    optional = {
         "in_place": (True,),
         "chain": (1,),
-        "exact": (None, False),
+        "exact": (None,),
         "passes": (None,),
         "solver_passes": (None,),
         "map": (None,),
     }
-    return {name: value for name, value in asdict(facts).items() if value not in later.get(name, ())}
+    return {name: value for name, value in asdict(facts).items() if value not in optional.get(name, ())}
 
 
 @lru_cache(maxsize=1024)

@@ -51,7 +51,9 @@ class Problem:
     utility: bool = True
     utility_tolerance: float = 0.01
     dtype: str = "float32"
-    slack_in_budget: bool = True  # False: a plan from before it was, whose bounds meet the budget over the reals only
+    slack_in_budget: bool = (
+        True  # False: the bounds meet the budget over the reals, and exceed it by the rounding slack
+    )
     asked_regularization: float | None = (
         None  # the λ asked for, where the forecast of the noise raised it to `regularization`
     )

@@ -1,4 +1,4 @@
-"""Plans and mechanisms from JSON, also as version 0.1 wrote them: a file may say anything, so every field is checked."""
+"""Plans and mechanisms from JSON: a file may say anything, so every field is checked."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import msgspec
 from ..errors import InvalidParameter, real
 from ..losses import from_dict as loss_from_dict
 from ..privacy.budget import Budget, Total
-from . import FORMER_METHODS, MECHANISMS, METHODS, STAGE_METHODS
+from . import MECHANISMS, METHODS, STAGE_METHODS
 from .base import Mechanism
 from .plan import MOST_STAGES, Method, Numbers, Plan, method_of
 from .problem import Problem
@@ -23,10 +23,6 @@ T = TypeVar("T")
 _ALWAYS = (
     *("step_size", "noise_variance", "init_variance", "learn_steps", "delete_steps_for_deletion"),
     "delete_steps_for_utility",
-)
-_OLD_OPTIONS = (
-    *("step_size", "noise_variance", "solver", "diffusion_steps", "gradient_tolerance"),
-    *("learn_steps", "delete_steps", "requests_per_learn", "fresh_learn", "excess_risk"),
 )
 
 
@@ -85,11 +81,8 @@ def _hints(kind: type) -> dict[str, Any]:
 
 def mechanism_from_dict(given: Mapping[str, Any]) -> Mechanism:
     """Read back `Mechanism.to_dict`."""
-    given = _modern_mechanism(given)
     kind: type[Mechanism] = _known(MECHANISMS, given, "method")
     facts = {name: value for name, value in given.items() if name != "method"}
-    if given["method"] in FORMER_METHODS:
-        facts = kind.in_parts(facts)  # type: ignore[attr-defined]
     inner = {name: _stages(facts[name], mechanism_from_dict, "method") for name in ("kept", "later") if name in facts}
     return typed(kind, facts, "the facts of a release", **inner)
 
@@ -109,19 +102,14 @@ def _stages(given: Any, read: Callable[[Mapping[str, Any]], T], inside: str) -> 
 def method_from_dict(given: Mapping[str, Any]) -> Method:
     """Read back `Method.to_dict`."""
     name = given.get("name") if isinstance(given, Mapping) else None
-    others = (one for one in (STAGE_METHODS, FORMER_METHODS) if isinstance(name, str) and name in one)
-    kind: type[Method] = _known(next(others, METHODS), given, "name")
-    options = {name: value for name, value in given.items() if name != "name"}
-    if "exact" in (option.name for option in fields(kind)):  # which such a plan was, before it said so
-        options.setdefault("exact", name in FORMER_METHODS)
-    return typed(kind, options, "a method")
+    kind: type[Method] = _known(STAGE_METHODS if name in (*STAGE_METHODS,) else METHODS, given, "name")
+    return typed(kind, {name: value for name, value in given.items() if name != "name"}, "a method")
 
 
 def problem_from_dict(given: Mapping[str, Any]) -> Problem:
     """Read back `Problem.to_dict`."""
     if not isinstance(given, Mapping):
         raise InvalidParameter("not the arguments of a plan: expected an object")
-    given = _modern_problem(given)
     try:
         read = {
             "loss": loss_from_dict(given["loss"]),
@@ -131,7 +119,6 @@ def problem_from_dict(given: Mapping[str, Any]) -> Problem:
         }
     except (TypeError, KeyError) as error:
         raise InvalidParameter(f"not the arguments of a plan: {error}") from error
-    given = {"slack_in_budget": False, **given}  # what version 0.1 left out
     return typed(Problem, given, "the arguments of a plan", **read)
 
 
@@ -143,21 +130,12 @@ def plan_from_dict(given: Mapping[str, Any]) -> Plan:
     """Read back `Plan.to_dict`; unknown or missing fields are refused."""
     if not isinstance(given, Mapping) or "problem" not in given:
         raise InvalidParameter("not a plan: expected an object with a problem")
-    asked, order = given["problem"], given.get("order")
-    if isinstance(asked, Mapping) and "certificate" in asked:  # version 0.1 kept what a method chose beside the problem
-        if asked.get("start") == "minimiser":
-            asked = {
-                **asked,
-                "diffusion_steps": given.get("learn_steps"),
-                "gradient_tolerance": given.get("gradient_tolerance"),
-            }
-        asked = _modern_problem(asked, order=order)
     missing = sorted(set(_ALWAYS) - given.keys())
     if missing:
         raise InvalidParameter(f"not a plan: missing {', '.join(map(repr, missing))}")
     inner = {"stages": _stages(given["stages"], plan_from_dict, "problem")} if "stages" in given else {}
-    listed = {name: value for name, value in given.items() if name not in ("order", "problem")}
-    numbers, problem = typed(Numbers, listed, "a plan", **inner), problem_from_dict(asked)
+    listed = {name: value for name, value in given.items() if name != "problem"}
+    numbers, problem = typed(Numbers, listed, "a plan", **inner), problem_from_dict(given["problem"])
     plan = method_of(problem).assemble(problem, numbers)
     if plan.numbers != numbers:
         raise InvalidParameter(f"not a plan by method {problem.method.name!r}, which has other numbers")
@@ -169,37 +147,3 @@ def _known(catalogue: Mapping[str, Any], given: Mapping[str, Any], tag: str) -> 
     if not isinstance(name, str) or name not in catalogue:
         raise InvalidParameter(f"must be one of {', '.join(map(repr, catalogue))}", **{tag: name})
     return catalogue[name]
-
-
-def _modern_mechanism(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Version 0.1 told methods apart by a certificate, a start and the presence of Theorem 5.2's facts."""
-    if not isinstance(given, Mapping) or "method" in given:
-        return given
-    facts = dict(given)
-    if "noise_multiplier" in facts:
-        return {**facts, "method": "sampled-gaussian"}
-    name, start, gibbs = facts.pop("certificate", None), facts.pop("start", "published"), facts.pop("gibbs", None)
-    solved: dict[str, Any] = {key: facts.pop(key) for key in ("gradient_tolerance", "warm") if key in facts}
-    if start == "minimiser":
-        return {**facts, **solved, "method": "minimiser"}
-    return {**facts, "method": name} if gibbs is None else {**facts, "gibbs": gibbs, "method": "near-gibbs"}
-
-
-def _modern_problem(given: Mapping[str, Any], *, order: float | None = None) -> Mapping[str, Any]:
-    """The arguments of a plan of version 0.1: `certificate`, `start` and options of every method side by side."""
-    if "method" in given or "certificate" not in given:
-        return given
-    asked = dict(given)
-    name, start = asked.pop("certificate"), asked.pop("start", "published")
-    options = {key: asked.pop(key) for key in _OLD_OPTIONS if key in asked}
-    if "excess_risk" in options:
-        options["excess_risk_target"] = options.pop("excess_risk")
-    if order is not None:
-        form = "sharper" if name == "sharp" else "printed"
-        method = {"name": "near-gibbs", "form": form, "noise_variance": options.get("noise_variance"), "order": order}
-    else:
-        name = "minimiser" if start == "minimiser" else name
-        kind = _known(METHODS, {"name": name}, "name")
-        own = {field.name for field in fields(kind)}
-        method = {"name": name, **{key: value for key, value in options.items() if key in own}}
-    return {**asked, "method": method}

@@ -41,23 +41,19 @@ COMMANDS = {
 
 
 def paper(certificate: Mapping[str, Any], code: str) -> list[Block]:
-    """The blocks of a certificate of any format that holds.
+    """The blocks of a certificate that holds.
 
     Args:
         certificate: as it was signed. code: of a language that there is a catalogue for.
     """
     words = labels(code)
-    if "claims" in certificate:
-        told = _claimed(certificate["claims"], code)
-        figures = _tables(certificate["claims"], words, code)
-    else:
-        told, figures = _former(certificate["statement"]), []
+    told = _claimed(certificate["claims"], code)
     return [
         *_head(certificate, words),
         *_said(words, told, pending=certificate["action"]["status"] != "published"),
         *_request(certificate, words),
         _block("annex", words["Annex: the figures, what they rest on, and how to check them"]),
-        *figures,
+        *_tables(certificate["claims"], words, code),
         _block("heading", words["Assumptions"]),
         _lines("list", told["condition"]),
         *_evidence(certificate, words),
@@ -85,17 +81,6 @@ def _claimed(claims: Sequence[Mapping[str, Any]], code: str) -> dict[str, list[s
         if not claim.key.startswith("present."):
             told[kind if kind in told else "plain"].append(text)
     return told
-
-
-def _former(statement: Mapping[str, Any]) -> dict[str, list[str]]:
-    """The sentences of a format that was signed with them, as they were signed."""
-    return {
-        "plain": statement.get("plain_words", []),
-        "notice": statement.get("notices", []),
-        "condition": statement.get("assumptions", []),
-        "uncovered": statement.get("not_covered", []),
-        "duty": statement.get("to_do", []),
-    }
 
 
 def _head(certificate: Mapping[str, Any], words: Mapping[str, Any]) -> list[Block]:

@@ -12,7 +12,7 @@ from ..accountant import Event
 from ..errors import InvalidParameter
 from ..evidence.notices import TEXTS, Notices
 from ..records import EditCounts
-from ..register import Case, Line, Practice, Served, in_order_of_need
+from ..register import Line, Practice, Served, in_order_of_need
 from ..register.case import day_now, local_day, moment, moved_by
 from ..store import disk, onward
 from ..store.entry import EntryKinds, Outline
@@ -41,12 +41,9 @@ def lines_of(ledger: Ledger, register: Register, *, today: date | None = None) -
     practice, known = register.practice, register.cases()
     served = dict(_served(ledger.outline, onward.destinations(Layout(ledger.path.parent))))
     found = [
-        Line(token, case, served.get(committed) or served.get(token), practice, today or day_now(case.received))
+        Line(token, case, served.get(committed), practice, today or day_now(case.received))
         for token, (committed, case) in known.items()
     ]
-    before = dict.fromkeys(entry.request_id for entry in ledger.outline if entry.request_id is not None)
-    nothing, here = Case(), today or day_now(None)
-    found += [Line(token, nothing, served.get(token), practice, here) for token in before if token not in known]
     return in_order_of_need(found)
 
 
@@ -54,7 +51,7 @@ def line_of(store: str | Path, token: str) -> Line:
     """One request of a store.
 
     Raises:
-        InvalidParameter: neither the register nor the ledger knows it.
+        InvalidParameter: the register does not know it.
     """
     found = [line for line in register_lines(store) if line.token == token]
     if not found:
@@ -80,7 +77,7 @@ def _served(entries: list[Outline], destinations: Sequence[onward.Destination]) 
             covering, number = (number, entry.time), number - 1
         if entry.event is not None or not entry.in_force:
             gone, known = entry.time, bool(destinations) or not entry.in_force
-        if entry.named is None or entry.kind is EntryKinds.WITHDRAWN:
+        if entry.commitment is None or entry.kind is EntryKinds.WITHDRAWN:
             continue
         edits = _counts(entry, counted) - before.pending_counts
         still = [
@@ -89,10 +86,10 @@ def _served(entries: list[Outline], destinations: Sequence[onward.Destination]) 
             if gone is not None and each.oldest is not None and (covering is None or each.oldest < covering[0])
         ]
         yield (
-            entry.named,
+            entry.commitment,
             Served(
                 edited=entry.time,
-                rows=edits.deleted + edits.replaced + edits.unrecorded,
+                rows=edits.erased,
                 inserted=edits.inserted,
                 published=None if covering is None else covering[1],
                 release=None if covering is None else covering[0],
@@ -100,7 +97,6 @@ def _served(entries: list[Outline], destinations: Sequence[onward.Destination]) 
                 withdrawn=gone if known and not still else None,
                 still_at=tuple(still),
                 replaced=edits.replaced,
-                unrecorded=edits.unrecorded,
             ),
         )
 

@@ -60,12 +60,12 @@ def make_plan(
         rows_per_subject: rows of one data subject that must be forgotten together.
         utility: also take enough steps that accuracy never degrades over any number of requests.
         dtype: of the rows in the gradient; "float64" makes the rounding slack negligible.
-        slack_in_budget: whether the rounding slack of the gradient sums counts inside the budget. False plans as before
-            0.2: the bounds over the reals meet it, and those with the slack exceed it by (1 + slack)².
+        slack_in_budget: whether the rounding slack of the gradient sums counts inside the budget. False: the bounds
+            over the reals meet it, and those with the slack exceed it by (1 + slack)².
         ridge: "given" takes λ as it is; "forecast" raises it where the noise would carry the model away along flat directions, by
             public numbers alone (`planner.usual`). The plan says by how much and what that costs.
         model_norm: B for ridge="forecast", the norm that a good model may have; None: from n and the loss.
-        asked_regularization: of a plan made before, whose λ the forecast had raised from it; it is a note, unless ridge is "forecast".
+        asked_regularization: of an earlier plan, whose λ the forecast had raised from it; it is a note, unless ridge is "forecast".
         one_hot_blocks: `Schema.one_hot_blocks`: objective perturbation then shapes its noise by them, the same for less.
         feature_map: the digest of the public map that makes the rows, or `Schema.feature_map`; it changes no number of the plan.
         total: (ε, δ) that all publications ever made stay within, for a record still there; beyond it publication stops, erasure

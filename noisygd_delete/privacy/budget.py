@@ -177,7 +177,7 @@ class Total:
     seen before (μ²: Smith & Thakurta 2022; one Rényi order: Feldman & Zrnic 2021). The best of several sums afterwards would not.
 
     Args:
-        gdp: what is summed is μ². order: the Rényi divergence at this order. Neither: not fixed yet, or by an earlier version; then
+        gdp: what is summed is μ². order: the Rényi divergence at this order. Neither: not fixed yet; then
             whichever conversion is best for each sum.
         late: set or changed when models had been published: a filter only if that did not depend on them.
 
@@ -256,6 +256,6 @@ class Total:
         return f"(ε={brief(self.epsilon)}, δ={brief(self.delta)})"
 
     def to_dict(self) -> dict[str, Any]:
-        """As earlier versions wrote it, and what was fixed besides."""
+        """JSON-compatible fields; those at their defaults are left out."""
         unsaid = {"gdp": False, "order": None, "late": False}
         return {name: value for name, value in asdict(self).items() if name not in unsaid or value != unsaid[name]}

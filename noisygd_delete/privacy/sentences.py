@@ -1,4 +1,4 @@
-"""The sentences of one catalogue, by key: what papers claim, and under which conditions a figure holds, in every language that has a file."""
+"""The sentences of the claims, by key: what papers claim, and under which conditions a figure holds, in every language that has a file."""
 
 from __future__ import annotations
 
@@ -66,14 +66,12 @@ def _exponent(text: str) -> str:
     return re.sub(r"e([+-])0*", lambda sign: "e-" if sign[1] == "-" else "e", text)
 
 
-# of the keys of `evidence.claims`: another one where a key means something else, or papers about methods known before need a new one
-CATALOGUE = "4"
 _FOLDER = Path(__file__).parent / "catalogue"
 
 
 def languages() -> tuple[str, ...]:
     """The codes of the languages that the catalogue is written in."""
-    return tuple(sorted(file.name.split(".")[1] for file in _FOLDER.glob(f"{CATALOGUE}.*")))
+    return tuple(sorted(file.stem for file in _FOLDER.glob("*.toml")))
 
 
 @cache
@@ -84,7 +82,7 @@ def catalogue(language: str) -> dict[str, Any]:
         InvalidParameter: there is no file for it.
     """
     choice("language", language, languages())
-    return tomllib.loads((_FOLDER / f"{CATALOGUE}.{language}.toml").read_text("utf-8"))
+    return tomllib.loads((_FOLDER / f"{language}.toml").read_text("utf-8"))
 
 
 def condition(key: str, values: Mapping[str, Any]) -> str:

@@ -18,7 +18,7 @@ class EditCounts:
     deleted     records erased
     replaced    records whose content was corrected: what they held before is erased like a deleted record
     inserted    new records: nothing was erased for them
-    unrecorded  edits whose kind is not known: histories written before kinds were recorded hold only their number
+    unrecorded  edits whose kind was not stated
     """
 
     deleted: int = 0

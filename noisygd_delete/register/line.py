@@ -31,7 +31,7 @@ class Served:
     rows                records deleted or whose content was replaced; inserted: records that came
     withdrawn           since when the model that may have used the rows is out of service, as publishers or a withdrawal say; None: not known
     still_at            publishers of the store that still hold a model made with the rows, or did not say that they do not
-    replaced            of `rows`, those whose content was replaced; unrecorded: those of which an earlier version did not say what was done
+    replaced            of `rows`, those whose content was replaced
     """
 
     edited: str
@@ -43,7 +43,6 @@ class Served:
     withdrawn: str | None = None
     still_at: tuple[str, ...] = ()
     replaced: int = 0
-    unrecorded: int = 0
 
 
 @dataclass(frozen=True)
@@ -72,11 +71,7 @@ class Line:
         if served is None:
             return {}
         gone = "erased" if self.case.restricted is None else "set aside"
-        found = {
-            gone: served.rows - served.replaced - served.unrecorded,
-            "rectified": served.replaced,
-            "edited": served.unrecorded,
-        }
+        found = {gone: served.rows - served.replaced, "rectified": served.replaced}
         return {what: rows for what, rows in found.items() if rows}
 
     @property

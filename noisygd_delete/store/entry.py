@@ -19,7 +19,7 @@ import msgspec
 
 from ..errors import InvalidParameter, StoreCorrupt, Word, choice, count
 from ..records import EditCounts, bounded
-from .layout import FORMAT, READABLE
+from .layout import FORMAT
 
 # --- position ---
 #
@@ -148,8 +148,6 @@ class _Facts:
     __slots__ = ()
     pending: int
     waiting: dict[str, int] | None
-    request_id: str | None
-    commitment: str | None
     model: str | None
     withdrawn: bool
 
@@ -157,11 +155,6 @@ class _Facts:
     def pending_counts(self) -> EditCounts:
         """The edits that no release covers yet, by kind."""
         return EditCounts.of(self.pending) if self.waiting is None else EditCounts.from_dict(self.waiting)
-
-    @property
-    def named(self) -> str | None:
-        """What tells which request it was."""
-        return self.request_id or self.commitment
 
     @property
     def in_force(self) -> bool:
@@ -175,17 +168,17 @@ class Entry(_Facts):
 
     kind     one of `EntryKinds`, as a word or as its text
     plan     the plan from here on; schema: of the store, in the first entry only
-    event    of a release, for the accountant; account: the sums of all releases so far (None in entries of earlier versions)
-    pending  edits that no release covers yet; waiting: the same by kind (None in entries of format 1, which only counted)
+    event    of a release, for the accountant; account: the sums of all releases so far
+    pending  edits that no release covers yet; waiting: the same by kind
     model    SHA-256 of the model file in force; None before the first, and after the budget withheld a release
     withdrawn  the model is kept as what the next release starts from, and is out of service until then
     answer   what the caller was told; commitment: of the caller's random token, to tell it again (`requests.commitment`)
-    request_id the token itself, in the ledgers of earlier versions; here on its way to the ledger, which keeps the commitment
+    request_id the token itself, on its way to the ledger, which keeps the commitment
     source   in the first entry: where the rows lie, if that is not the store itself
     position in that source: of a deletion that was carried out there, or of the snapshot that a release was made from
     mark     that a deletion left in the source; of a release, the newest that its snapshot showed
     counted  by what that source counted the changes since the release before ("trigger", "versions"); None: as they were told
-    occasion of a release, one of `Occasions`; None in entries of earlier versions: not known. unused_dates: of the calendar, those that
+    occasion of a release, one of `Occasions`. unused_dates: of the calendar, those that
              went by since the release before with nothing to publish (whether one is used depends on requests: who needs a figure
              that holds whatever they depended on charges these too)
     """
@@ -243,7 +236,6 @@ class Outline(msgspec.Struct, _Facts, frozen=True, gc=False):
     model: str | None = None
     plan: _Text = msgspec.Raw(_NOTHING)
     event: _Text = msgspec.Raw(_NOTHING)
-    request_id: str | None = None
     waiting: dict[str, int] | None = None
     commitment: str | None = None
     withdrawn: bool = False
@@ -284,9 +276,7 @@ def now() -> str:
 def linked(before: str, entry: Entry) -> tuple[str, str]:
     """(body, digest) of an entry that follows the link `before`."""
     # keys stay in their own order: that of the schema's columns is the order of the features in a row
-    facts = {
-        field.name: getattr(entry, field.name) for field in fields(entry)
-    }  # plain values: no copy of them is needed
+    facts = {field.name: getattr(entry, field.name) for field in fields(entry) if field.name != "request_id"}
     body = json.dumps(facts, ensure_ascii=True, allow_nan=False)
     return body, _digest(before, body)
 
@@ -320,12 +310,14 @@ def parsed(path: Path, number: int, body: str) -> Entry:
     """
     try:
         fields = bounded.parsed(body)
-        if fields.get("format") not in READABLE:
+        if fields.get("format") != FORMAT:
             raise StoreCorrupt(
-                f"{path}: entry {number} has format {fields.get('format')!r} and this program writes format {FORMAT}; "
-                "use the version of noisygd-delete that made the store"
+                f"{path}: entry {number} has format {fields.get('format')!r}, and this version reads format {FORMAT}; open the store with the "
+                "version of noisygd-delete that made it"
             )
         entry = Entry(**fields)
+        if "request_id" in fields:
+            raise ValueError("a request id in clear")
     except (ValueError, TypeError, AttributeError, InvalidParameter, RecursionError) as error:
         raise _no_entry(path, number) from error
     if number == 1 and (entry.plan is None or entry.schema is None):

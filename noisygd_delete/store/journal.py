@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from ..errors import InvalidParameter, StoreCorrupt, count
 from ..records import NO_EDITS, EditCounts, EditRequest, Labels, Records, Rows, SlotEdits, bounded
 from .disk import Disk, explained, read
-from .layout import FORMAT, LABEL, READABLE, ROW, TEMPORARY, Layout
+from .layout import FORMAT, LABEL, ROW, TEMPORARY, Layout
 
 if TYPE_CHECKING:
     from ..methods.plan import Plan
@@ -40,7 +40,7 @@ class InFlight:
     parts    where it is several requests in one: each one's id and counts, in order. Each has an entry of the ledger, and
              the release one more
     left     rows that each request leaves of the persons whose rows it edits; None where the table does not say
-    link     the ledger's last, when it was accepted; None: of an earlier version, which did not note it
+    link     the ledger's last, when it was accepted
     stamp    random: of the table after these edits (see `tie`)
     drawn    whether the release that covers them was drawn, and the rows may be overwritten by now (see `candidate`)
     """
@@ -49,9 +49,9 @@ class InFlight:
     edits: SlotEdits
     publish: bool
     request_id: str | None
+    left: tuple[int | None, ...]
+    link: str
     parts: tuple[tuple[str | None, EditCounts], ...] = ()
-    left: tuple[int | None, ...] = ()
-    link: str | None = None
     stamp: str = field(default_factory=lambda: secrets.token_hex(16))
     drawn: bool = False
 
@@ -68,8 +68,7 @@ class InFlight:
     def requests(self) -> tuple[tuple[str | None, EditCounts, int | None], ...]:
         """Id and counts of every request in it, and how many rows it leaves of the same persons."""
         named = self.parts or ((self.request_id, self.edits.counts),)
-        left = self.left or (None,) * len(named)  # of an earlier version
-        return tuple((*one, rows) for one, rows in zip(named, left, strict=True))
+        return tuple((*one, rows) for one, rows in zip(named, self.left, strict=True))
 
     def to_bytes(self) -> bytes:
         held = np.array([name is not None for name in self.edits.ids], dtype=bool)
@@ -92,7 +91,7 @@ class InFlight:
                 "counts": self.edits.counts.to_dict(),
                 "parts": [[name, counts.to_dict()] for name, counts in self.parts],
                 "left": self.left,
-                **({"drawn": True} if self.drawn else {}),
+                "drawn": self.drawn,
             }
         ).encode()
         return sealed(body)
@@ -105,7 +104,7 @@ class InFlight:
             room: values that the table has; a request for more is refused before its rows are made. None: not looked at.
         """
         fields = bounded.parsed(unsealed(data).decode())
-        if fields["format"] not in READABLE:
+        if fields["format"] != FORMAT:
             raise ValueError(f"format {fields['format']!r}")
         ids, width = tuple(fields["ids"]), int(fields["width"])
         if room is not None and len(ids) * width > room:
@@ -120,7 +119,7 @@ class InFlight:
             ids=ids,
             subjects=tuple(fields["subjects"]),
             next_id=int(fields["next_id"]),
-            counts=EditCounts.from_dict(fields["counts"]) if fields["format"] > 1 else EditCounts(unrecorded=len(ids)),
+            counts=EditCounts.from_dict(fields["counts"]),
         )
         lengths = {len(edits.slots), len(edits.labels), len(ids), len(edits.subjects)}
         if (
@@ -131,17 +130,17 @@ class InFlight:
             raise ValueError("its parts do not fit together")
         if not (np.isfinite(rows).all() and np.isfinite(edits.labels).all()):
             raise ValueError("not finite")
-        parts = tuple((name, EditCounts.from_dict(counts)) for name, counts in fields.get("parts", ()))
+        parts = tuple((name, EditCounts.from_dict(counts)) for name, counts in fields["parts"])
         if parts and sum((counts for _, counts in parts), NO_EDITS) != edits.counts:
             raise ValueError("its requests are not its edits")
-        left = tuple(None if one is None else count("left", one, minimum=0) for one in fields.get("left", ()))
-        tied = {name: fields[name] for name in ("link", "stamp") if fields.get(name) is not None}
-        if any(len(bytes.fromhex(one)) not in (16, 32) for one in tied.values()):
+        left = tuple(None if one is None else count("left", one, minimum=0) for one in fields["left"])
+        if len(left) != max(1, len(parts)):
+            raise ValueError("it leaves rows for other requests than its own")
+        link, stamp = fields["link"], fields["stamp"]
+        if (len(bytes.fromhex(link)), len(bytes.fromhex(stamp))) != (32, 16):
             raise ValueError("not what ties it to ledger and records")
-        drawn = bool(fields.get("drawn", False))
-        return cls(
-            int(fields["base"]), edits, bool(fields["publish"]), fields["request_id"], parts, left, drawn=drawn, **tied
-        )
+        of_requests = fields["request_id"], left, link, parts
+        return cls(int(fields["base"]), edits, bool(fields["publish"]), *of_requests, stamp, bool(fields["drawn"]))
 
 
 def sealed(body: bytes) -> bytes:
@@ -230,7 +229,7 @@ def clear(disk: Disk, layout: Layout) -> None:
 
 
 BEGINS = b"noisygd-delete records kept aside "
-_FORMAT = BEGINS + b"2\n"
+_FORMAT = BEGINS + b"1\n"
 _NONCE, _KEY = 12, 32  # bytes
 _LONGEST = 1 << 28  # bytes of a file
 _LONGEST_HEAD = 1 << 14

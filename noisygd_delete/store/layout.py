@@ -33,9 +33,7 @@ from pathlib import Path
 
 from ..errors import StoreCorrupt, StoreError, StoreLocked
 
-FORMAT = 4
-# 1: edits were counted, their kinds not recorded; 2: request ids stood in the ledger in clear; 3: no ties
-READABLE = (1, 2, 3, 4)
+FORMAT = 1
 TEMPORARY = ".tmp"
 FORMER = ".old"  # second name of a file that is being exchanged for a new one
 ROW = "<f4"
@@ -84,9 +82,6 @@ class Layout:
     ids = _Inside("records/ids.names")
     subjects = _Inside("records/subjects.names")
     long = _Inside("records/long.names")
-    # where earlier versions kept ids and subjects, which the first command that writes turns into the files above; and before an edit, while
-    # they exchanged it for the one after it
-    ids_database, former_ids = _Inside("records/ids.sqlite"), _Inside(f"records/ids.sqlite{FORMER}")
     ledger = _Inside("ledger.sqlite")
     # before some of it was forgotten, while it is exchanged for what is left
     register, former_register = _Inside("register.sqlite"), _Inside(f"register.sqlite{FORMER}")
@@ -119,9 +114,7 @@ class Layout:
         return sorted(self.records.iterdir()) if self.records.is_dir() else []
 
     def databases(self) -> list[Path]:
-        return [
-            path for path in (self.ids_database, self.register, self.ledger) if path == self.ledger or path.exists()
-        ]
+        return [path for path in (self.register, self.ledger) if path == self.ledger or path.exists()]
 
     def everything(self) -> Iterator[Path]:
         """Every file and folder under the root; links are yielded, not followed."""
@@ -150,16 +143,13 @@ class Layout:
         name = path.name
         for end in (TEMPORARY, *LEFTOVERS):
             name = name.removesuffix(end)
-        files = {*self.made_first(), self.ids_database}
+        files = self.made_first()
         return path in files | {self.records, self.journal, self.lock} or path.with_name(name) in files
 
     def leftovers(self) -> list[Path]:
-        """Journals of databases, over which the store writes zeros after every commit, and what an interrupted change of the ids' format
-        has left."""
+        """Journals of databases, over which the store writes zeros after every commit, and files that an interrupted exchange left."""
         names = [database.with_name(database.name + end) for database in self.databases() for end in LEFTOVERS]
-        both = [self.ids_database] if self.ids.exists() else [self.subjects, self.long]
-        former = (self.former_ids, self.former_register, self.former_request)
-        return [path for path in (*names, *former, *both) if path.exists()]
+        return [path for path in (*names, self.former_register, self.former_request) if path.exists()]
 
 
 # --- lock ---

@@ -11,7 +11,7 @@ import json
 import sqlite3
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from hashlib import sha256
@@ -48,12 +48,13 @@ if TYPE_CHECKING:
 
 Place = tuple[
     int, str | None, int | None, int | None
-]  # number of the entry, its commitment (of old: its request id), its release, 1 where it holds a plan
+]  # number of the entry, its commitment, its release, 1 where it holds a plan
 
-_COLUMNS = "(number INTEGER PRIMARY KEY, request_id TEXT, release INTEGER, planned INTEGER)"
 _PLANS = "SELECT number FROM places WHERE planned = 1 ORDER BY number"
-_INDEXES = (
-    "CREATE INDEX requests ON places (request_id) WHERE request_id IS NOT NULL",
+_TABLES = (
+    "CREATE TABLE entries (number INTEGER PRIMARY KEY, body TEXT NOT NULL, digest TEXT NOT NULL)",
+    "CREATE TABLE places (number INTEGER PRIMARY KEY, commitment TEXT, release INTEGER, planned INTEGER)",
+    "CREATE INDEX requests ON places (commitment) WHERE commitment IS NOT NULL",
     "CREATE INDEX releases ON places (release) WHERE release IS NOT NULL",
     "CREATE INDEX plans ON places (planned) WHERE planned IS NOT NULL",
 )
@@ -64,43 +65,32 @@ def places_of(entries: Iterable[Entry | Outline], first: int = 1, releases: int 
     for number, entry in enumerate(entries, start=first):
         releases += entry.event is not None
         made = None if entry.event is None else releases
-        yield number, entry.named, made, None if entry.plan is None else 1
+        yield number, entry.commitment, made, None if entry.plan is None else 1
 
 
-def has_places(connection: sqlite3.Connection) -> bool:
-    """Whether the ledger has the table; one of an earlier version has none before its next entry."""
-    asked = "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = 'places'"
-    return bool(connection.execute(asked).fetchone()[0])
-
-
-def write_places(connection: sqlite3.Connection, places: Iterable[Place], *, passing: bool = False) -> None:
-    """Add places; the table is made where there is none. `passing`: for this connection only."""
-    if passing or not has_places(connection):
-        connection.execute(f"CREATE {'TEMP' if passing else ''} TABLE places {_COLUMNS}")
-        for statement in () if passing else _INDEXES:
-            connection.execute(statement)
+def write_places(connection: sqlite3.Connection, places: Iterable[Place]) -> None:
+    """Add rows to the table of places."""
     connection.executemany("INSERT INTO places VALUES (?, ?, ?, ?)", places)
 
 
 def digest_of_places(connection: sqlite3.Connection, until: int) -> str:
-    """SHA-256 of the table up to the entry of this number; of nothing where there is none."""
+    """SHA-256 of the table up to the entry of this number."""
     said = sha256()
-    for row in _stated(connection, "<=", until) if has_places(connection) else ():
+    for row in _stated(connection, "<=", until):
         said.update(repr(row).encode())
     return said.hexdigest()
 
 
 def check_places(connection: sqlite3.Connection, expected: Iterable[Place], after: int) -> None:
-    """Raise `InvalidParameter` unless the table, if there is one, says what the entries after this number say."""
-    if has_places(connection):
-        for place, found in zip_longest(expected, _stated(connection, ">", after)):
-            if place != found:
-                number = (place or found)[0]
-                raise InvalidParameter(f"the table of places does not say what entry {number} says")
+    """Raise `InvalidParameter` unless the table says what the entries after this number say."""
+    for place, found in zip_longest(expected, _stated(connection, ">", after)):
+        if place != found:
+            number = (place or found)[0]
+            raise InvalidParameter(f"the table of places does not say what entry {number} says")
 
 
 def _stated(connection: sqlite3.Connection, side: str, number: int) -> sqlite3.Cursor:
-    query = f"SELECT number, request_id, release, planned FROM places WHERE number {side} ? ORDER BY number"
+    query = f"SELECT number, commitment, release, planned FROM places WHERE number {side} ? ORDER BY number"
     return connection.execute(query, (number,))
 
 
@@ -143,8 +133,6 @@ def remember(path: Path, before: Judged | None, now: Judged) -> None:
 _AT_ONCE = 512  # entries read together
 LOOKED_AT = 32  # links at the end that every reading checks, and parses
 
-_TABLE = "CREATE TABLE entries (number INTEGER PRIMARY KEY, body TEXT NOT NULL, digest TEXT NOT NULL)"
-
 
 class Ledger:
     """The ledger as it was at one moment.
@@ -152,11 +140,11 @@ class Ledger:
     length  entries; digest: the last link, which seals them all
     """
 
-    def __init__(self, path: Path, length: int, digest: str, tail: Sequence[Entry], account: Account | None) -> None:
-        """`tail`: the last entries, parsed; `account`: the sums, where they are known."""
+    def __init__(self, path: Path, length: int, digest: str, tail: Sequence[Entry], account: Account) -> None:
+        """`tail`: the last entries, parsed; `account`: the sums of all releases."""
         self.path, self.length, self.digest = path, length, digest
         self._tail = tuple(tail)
-        self._known = account
+        self._account = account
 
     @classmethod
     def create(cls, disk: Disk, path: Path, first: Entry) -> Ledger:
@@ -166,7 +154,8 @@ class Ledger:
         seal.write(disk, path, 1, digest)
         create_database(disk, path)
         with connect(path, journal="DELETE") as connection, transaction(connection, disk, path):
-            connection.execute(_TABLE)
+            for statement in _TABLES:
+                connection.execute(statement)
             connection.execute("INSERT INTO entries VALUES (1, ?, ?)", (body, digest))
             write_places(connection, places_of([first]))
         return cls(path, 1, digest, [first], Account())
@@ -198,9 +187,9 @@ class Ledger:
         tail = [
             parsed(path, number, body) for number, body, _ in check_links(path, looked_at, first + (first > 1), before)
         ]
-        ledger = cls(path, rows[-1][0], rows[-1][2], tail, None)
         try:
-            ledger._known = _sums(tail, Account() if first == 1 else None)
+            account = _replayed(tail, Account()) if first == 1 else _replayed(tail[1:], _stated_sums(tail[0]))
+            ledger = cls(path, rows[-1][0], rows[-1][2], tail, account)
             ledger.accountant  # noqa: B018 -- refuses a history that could not have happened
         except StoreCorrupt:
             raise
@@ -224,8 +213,6 @@ class Ledger:
             body, digest = linked(digest, entries[-1])
             rows.append((number, body, digest))
         with changing(disk, self.path, adds=True) as connection:
-            if not has_places(connection):
-                write_places(connection, places_of(self.outline))
             write_places(connection, places_of(entries, self.length + 1, self.releases))
             connection.executemany("INSERT INTO entries VALUES (?, ?, ?)", rows)
         longer = Ledger(self.path, rows[-1][0], digest, (*self._tail, *entries)[-LOOKED_AT:], account)
@@ -256,7 +243,7 @@ class Ledger:
     def _check_seal(self, sealed: tuple[int, str] | None, digests: dict[int, str]) -> None:
         if sealed is None:
             in_store = self.path == self._store.ledger  # a copy elsewhere has no seal
-            if in_store and self.length > 1 and self.head.format > 1:  # an older version wrote none
+            if in_store and self.length > 1:
                 raise seal.missing(self.path)
             return
         if not 1 <= sealed[0] <= self.length:
@@ -274,12 +261,6 @@ class Ledger:
     def account(self) -> Account:
         """The sums of every release so far; the caller's own."""
         return self._account.copy()
-
-    @cached_property
-    def _account(self) -> Account:
-        if self._known is not None:
-            return self._known
-        return Account.of(self.events)  # entries of an earlier version, which kept no sums
 
     @property
     def accountant(self) -> Accountant:
@@ -306,7 +287,7 @@ class Ledger:
         first = self.length - len(self._tail) + 1
         held = [(number, entry) for number, entry in enumerate(self._tail, start=first) if entry.plan is not None]
         if first > 1:
-            with self._places() as connection:
+            with connect(self.path) as connection:
                 numbers = [number for (number,) in connection.execute(_PLANS) if number < first]
             held = [(number, self.entry(number - 1)) for number in numbers] + held
         self._agree(bool(held) and held[0][0] == 1 and all(entry.plan is not None for _, entry in held))
@@ -357,14 +338,6 @@ class Ledger:
 
     # --- single entries, each checked to be the one its link says ---
 
-    @contextmanager
-    def _places(self) -> Iterator[sqlite3.Connection]:
-        """A connection with the table of places."""
-        with connect(self.path) as connection:
-            if not has_places(connection):
-                write_places(connection, places_of(self.outline), passing=True)
-            yield connection
-
     def entry(self, position: int) -> Entry:
         """The entry at this position (from 0)."""
         first, number = self.length - len(self._tail), position + 1
@@ -387,34 +360,27 @@ class Ledger:
         from . import requests
 
         committed = requests.committed(self._store, asked)
-        with self._places() as connection:
-            # under its commitment, or in entries of an earlier version the id itself
-            found = [
-                (request_id, named, position)
+        with connect(self.path) as connection:
+            served = {
+                request_id: position
                 for request_id in asked
-                for named in (committed.get(request_id), request_id)
-                if named is not None
-                and (position := self._at(find_place(connection, "request_id = ?", named))) is not None
-            ]
-        served: dict[str, int] = {}
-        for request_id, named, position in found:
-            if request_id not in served:
-                entry = self.entry(position)
-                self._agree(entry.named == named)
-                if named != request_id or entry.request_id == request_id:  # an id may look like another's commitment
-                    served[request_id] = position
+                if request_id in committed
+                and (position := self._at(find_place(connection, "commitment = ?", committed[request_id]))) is not None
+            }
+        for request_id, position in served.items():
+            self._agree(self.entry(position).commitment == committed[request_id])
         return served
 
     def made(self, release: int) -> int | None:
         """Where (from 0) the entry of this release is; None if there is none."""
-        with self._places() as connection:
+        with connect(self.path) as connection:
             position = self._at(find_place(connection, "release = ?", release))
         self._agree(position is None or self.entry(position).event is not None)
         return position
 
     def covering(self, position: int) -> int | None:
         """Where (from 0) the first release is from this position on; None if there is none."""
-        with self._places() as connection:
+        with connect(self.path) as connection:
             return self._at(find_place(connection, "number >= ? AND release IS NOT NULL", position + 1))
 
     def _agree(self, found: bool) -> None:
@@ -469,7 +435,7 @@ class Ledger:
         if len(self._tail) == self.length:
             return tuple(Event.from_dict(entry.event) for entry in self._tail if entry.event is not None)
         events = _events(self.outline)
-        if self._known is not None and written.to_dict(Account.of(events)) != written.to_dict(self._known):
+        if written.to_dict(Account.of(events)) != written.to_dict(self._account):
             raise _contradiction(self.path, "the sums that the last one states are not those of the releases")
         return events
 
@@ -485,10 +451,9 @@ class Ledger:
         return _events(entries)
 
     def account_after(self, number: int) -> Account | None:
-        """The sums after so many releases, where they were kept."""
+        """The sums after so many releases; None where there is no such release."""
         position = self.made(number) if number else None
-        kept = None if position is None else self.entry(position).account
-        return None if kept is None else written.from_dict(kept)
+        return None if position is None else _stated_sums(self.entry(position))
 
     def check(self, before: Judged | None = None) -> Judged:
         """Every link; and every entry, every sum against the releases that it is the sum of, and the table of places, where they were not
@@ -505,9 +470,7 @@ class Ledger:
             ):
                 before = None
             first = 0 if before is None else before.entries
-        account = Account() if first == 0 else _sums([self.entry(first - 1)], None)
-        if account is None:  # of an earlier version, without sums
-            return self.check()
+        account = Account() if first == 0 else _stated_sums(self.entry(first - 1))
         found, number = list[Place](), first
         entries = (parsed(self.path, place, body) for place, body, _ in self._checked() if place > first)
         try:
@@ -544,12 +507,11 @@ def _events(entries: Iterable[Outline]) -> tuple[Event, ...]:
     return tuple(known[text] for text in texts)
 
 
-def _sums(tail: Sequence[Entry], account: Account | None) -> Account | None:
-    """The sums after the last entry: from `account` on, or from the first entry that states them; None if none does."""
-    for place, entry in enumerate(tail if account is None else ()):
-        if entry.account is not None:
-            return _replayed(tail[place + 1 :], written.from_dict(entry.account))
-    return None if account is None else _replayed(tail, account)
+def _stated_sums(entry: Entry) -> Account:
+    """The sums after an entry, as it states them."""
+    if entry.account is None:
+        raise InvalidParameter("an entry states no sums")
+    return written.from_dict(entry.account)
 
 
 def _replayed(entries: Iterable[Entry], account: Account) -> Account:
@@ -566,7 +528,7 @@ def _replaying(entries: Iterable[Entry], account: Account) -> Iterator[Entry]:
             if (text := repr(entry.event)) != last or event is None:  # most releases are like the one before
                 event, last = Event.from_dict(entry.event), text
             account.record(event)
-        if entry.account is not None and entry.account != written.to_dict(account):
+        if entry.account != written.to_dict(account):
             raise InvalidParameter("the sums that it states are not those of the releases")
         yield entry
 

@@ -103,9 +103,7 @@ def told_answer(entry: Entry) -> Release:
     """The answer that `entry` kept, without its model and its request id: it cost nothing this time."""
     fields = dict(entry.answer or {})
     del fields["certified"]
-    fields.pop("request_id", None)  # of an earlier version
-    if "counts" in fields:
-        fields["counts"] = EditCounts.from_dict(fields["counts"])
+    fields["counts"] = EditCounts.from_dict(fields["counts"])
     guarantees = {name: Guarantee.from_dict(parts) for name, parts in fields.pop("guarantees").items()}
     return Release(**fields, gradient_passes=0, guarantees=guarantees, model=None, answered_before=True)
 

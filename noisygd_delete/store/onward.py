@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from ..features.schema import Schema
     from .publishers import Artefact, Publisher
 
-_FORMAT = 1
 _LONGEST = 1 << 20
 _SHOWN = 300  # characters of a failure that are kept
 _MOST = 50  # publishers
@@ -91,7 +90,7 @@ class Listed:
 
     store: str
     publishers: tuple[Destination, ...] = ()
-    format: int = _FORMAT
+    format: Literal[1] = 1
     mark: str = ""
     noted: str = ""
 

@@ -18,7 +18,7 @@ _BESIDE = 70  # passes that the first step of a solver may ask of its sample, we
 def publications(ledger: Ledger) -> int | None:
     """Releases that the budget had room for after the fresh learn by the plan in force; None where they are not limited."""
     learned = ledger.learned_by_plan
-    if learned is None:  # not yet, or by an earlier version, which kept no sums
+    if learned is None:
         left = Accountant(ledger.plan).remaining().publications
         return None if left is None else max(0, left - 1)
     return Accountant.resumed(ledger.plan, ledger.account_after(learned) or ledger.account).remaining().publications

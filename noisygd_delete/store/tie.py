@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 _ONE = 128
 SIZE = 2 * _ONE
-TIED = 4  # format of the first ledger entries whose records are tied to them
 OWED = (
     "Put the whole store back from one backup, then erase again whoever was erased since: delete --returned finds them by the list of "
     "erased ids that is kept outside (keygen --tombstones)"
@@ -123,11 +122,8 @@ def check(layout: Layout, ledger: Ledger, begun: InFlight | None) -> None:
         return
     ties = {path: tie_of(path) for path in files(layout)}
     untied = [path for path, tie in ties.items() if tie is None] or [layout.ids] * (layout.ids not in ties)
-    first, growing = ledger.length == 1, ledger.head.plan is not None
-    if untied and not (first or growing or ledger.head.format < TIED):
-        raise StoreCorrupt(
-            f"{untied[0]}: missing, or not as long as the last edit left it, or a copy from an earlier version. {OWED}"
-        )
+    if untied and ledger.head.plan is None:  # a table that grows with a new plan is tied again at its new end
+        raise StoreCorrupt(f"{untied[0]}: missing, or not as long as the last edit left it. {OWED}")
     known = ties.get(layout.ids)
     if known is None:
         return

@@ -94,4 +94,4 @@ class Together:
             left.append(None if part.beside is None else len(part.beside - deleted))
             deleted |= set(part.slots[: part.counts.deleted].tolist())
         parts = parts if publish or len(parts) > 1 else ()
-        return InFlight(ledger.length, merged, publish, named[-1], parts, tuple(left), ledger.digest)
+        return InFlight(ledger.length, merged, publish, named[-1], tuple(left), ledger.digest, parts)

@@ -25,7 +25,6 @@ from ..records import (
     Id,
     Insertion,
     Labels,
-    Names,
     Records,
     Rows,
     SlotEdits,
@@ -33,7 +32,7 @@ from ..records import (
     check_size,
 )
 from . import journal, models, names, tie
-from .disk import Disk, connect, explained
+from .disk import Disk, explained
 from .entry import Entry, EntryKinds, now
 from .layout import LABEL, ROW, Layout, Lock
 from .ledger import Ledger
@@ -155,8 +154,6 @@ def load_table(layout: Layout, slots: int, width: int, *, with_subjects: bool) -
             raise StoreCorrupt(f"{path}: missing, a link, or not {size} bytes long; restore the store from a backup")
     rows = np.memmap(layout.features, dtype=ROW, mode="r", shape=(slots, width))
     labels = np.asarray(np.memmap(layout.labels, dtype=LABEL, mode="r", shape=(slots,)))
-    if not layout.ids.exists():
-        return Records.from_slots(rows, labels, *_from_database(layout, slots, with_subjects=with_subjects))
     ids = names.load(layout, names.IDS, slots)
     subjects = names.load(layout, names.SUBJECTS, slots) if with_subjects else None
     if subjects is not None and (subjects.held != ids.held).any():
@@ -171,35 +168,11 @@ def has_long_names(records: Records) -> bool:
     return bool(records.names.others or (records.owners is not None and records.owners.others))
 
 
-def _from_database(layout: Layout, slots: int, *, with_subjects: bool) -> tuple[Names, Names | None]:
-    """The names of a store that an earlier version wrote, where they are a database."""
-    with connect(layout.ids_database) as connection:
-        named = connection.execute("SELECT slot, id, subject FROM names").fetchall()
-    ids: list[Id | None] = [None] * slots
-    subjects: list[Id | None] = [None] * slots
-    for slot, name, subject in named:
-        if not 0 <= slot < slots or not isinstance(name, str) or isinstance(subject, str) != with_subjects:
-            raise StoreCorrupt(
-                f"{layout.ids_database}: an entry does not belong to this table; restore the store from a backup"
-            )
-        ids[slot], subjects[slot] = name, subject
-    return Names.of(ids), Names.of(subjects) if with_subjects else None
-
-
-def adopted_table(layout: Layout) -> Iterator[tuple[Path, Iterable[bytes]]]:
-    """The files of names that take the place of an earlier version's database, the ids last."""
-    slots = tie.length_of(layout.labels) // _LABEL_BYTES
-    with connect(layout.ids_database) as connection:
-        owned = connection.execute("SELECT COUNT(subject) > 0 FROM names").fetchone()[0]
-    yield from names.written(layout, *_from_database(layout, slots, with_subjects=bool(owned)))
-
-
 def table_sizes(layout: Layout, slots: int, width: int, *, with_subjects: bool) -> dict[Path, int]:
     """How long the files must be that have one piece per slot."""
     expected = {layout.features: slots * width * _ROW_BYTES, layout.labels: slots * _LABEL_BYTES}
-    if layout.ids.exists() or not layout.ids_database.exists():
-        expected |= {path: tie.cells_size(path, slots) for path in (layout.ids, layout.subjects)[: 1 + with_subjects]}
-    return expected
+    cells = (layout.ids, layout.subjects)[: 1 + with_subjects]
+    return expected | {path: tie.cells_size(path, slots) for path in cells}
 
 
 def apply_to_table(disk: Disk, layout: Layout, edits: SlotEdits, stamp: str) -> None:
@@ -366,7 +339,7 @@ class TrainingTable:
         if files.tombstones is not None:
             files.tombstones.mind(request, edits, self.records, files.disk)
         left = None if edits.beside is None else len(edits.beside)
-        change = journal.InFlight(ledger.length, edits, publish, request.request_id, left=(left,), link=ledger.digest)
+        change = journal.InFlight(ledger.length, edits, publish, request.request_id, (left,), ledger.digest)
         with explained(files.layout.root, NOTHING_CHANGED):
             note()
             journal.accept(files.disk, files.layout, change)

@@ -30,7 +30,7 @@ from . import disk as database
 from . import journal, models, names, onward, tie, training_table
 from .disk import Disk, explained, read
 from .entry import Entry, EntryKinds, Occasions
-from .layout import JOURNAL, TEMPORARY, Layout
+from .layout import Layout
 from .ledger import Ledger
 from .models import DrawnPatch, DrawnRelease
 from .training_table import Change, OpenedStore, TrainingTable, entry_of
@@ -133,28 +133,6 @@ def leading(group: Group) -> Iterator[None]:
 #
 # A ledger entry is the switch. Everything after it (removing the old model, copying the plan, adding free slots) only
 # catches up with it, and can be done again at any time. Everything before it is a candidate, and is erased.
-
-
-def adopt_table(disk: Disk, layout: Layout) -> None:
-    """The names of a store of an earlier version, from their database into files of cells. Those under their own names are
-    whole: the ids come last; so what came before an interruption is erased, and done again."""
-    if layout.former_ids.exists():
-        disk.exchange(layout.ids_database)
-    if not layout.ids_database.exists():
-        return
-    database.forget_database(disk, layout.ids_database)
-    if not layout.ids.exists():
-        for path in (layout.subjects, layout.long):
-            disk.erase(path)
-        for path, content in training_table.adopted_table(layout):
-            temporary = path.with_name(path.name + TEMPORARY)
-            disk.erase(temporary)
-            disk.create(temporary, content)
-            disk.reached("rename", path)
-            disk.rename(temporary, path)
-            disk.sync_folder(path.parent)
-    for end in (JOURNAL, ""):
-        disk.erase(layout.ids_database.with_name(layout.ids_database.name + end))
 
 
 def sweep_leftovers(disk: Disk, layout: Layout, ledger: Ledger) -> None:
@@ -326,7 +304,6 @@ class Rolling:
         journal.settle(files.disk, files.layout)
         files.model()  # a ledger that names a model it does not have is not one to clean up after
         change = self.table.begun()
-        adopt_table(files.disk, files.layout)
         self.table.check()
         catch_up(files.disk, files.layout, self.ledger)
         sweep_leftovers(files.disk, files.layout, self.ledger)

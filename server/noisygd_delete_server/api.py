@@ -262,8 +262,8 @@ async def _refused(_: Request, error: Exception) -> Response:
 
 
 def _problem(status: int, code: str, detail: str, headers: dict[str, str] | None = None) -> Response:
-    """RFC 9457; `error` is what earlier versions called `detail`."""
-    told = {"title": HTTPStatus(status).phrase, "status": status, "code": code, "detail": detail, "error": detail}
+    """Answer with a problem document (RFC 9457)."""
+    told = {"title": HTTPStatus(status).phrase, "status": status, "code": code, "detail": detail}
     return JSONResponse(told, status, headers, media_type=PROBLEM)
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Struct
 
 from noisygd_delete.features.schema import Schema
 from noisygd_delete.papers.catalogue import languages
@@ -29,7 +29,6 @@ class Fault(Struct, frozen=True):
     status: int
     code: str
     detail: str
-    error: Annotated[str, Meta(description="detail, as earlier versions named it; deprecated")]
 
 
 class Queue(Struct, frozen=True):

@@ -154,13 +154,12 @@ def _served(ledger: Ledger, token: str) -> Served | None:
     published = None if covering is None else ledger.entry(covering)
     return Served(
         edited=ledger.entry(position).time,
-        rows=edits.deleted + edits.replaced + edits.unrecorded,
+        rows=edits.erased,
         inserted=edits.inserted,
         published=None if published is None else published.time,
         release=None if published is None else (published.answer or {}).get("release"),
         withheld=published is None and ledger.head.model is None,
         replaced=edits.replaced,
-        unrecorded=edits.unrecorded,
     )
 
 

@@ -256,15 +256,6 @@ def test_one_figure_has_one_form_in_every_paper(store: Path, printed) -> None:
     assert "%" not in said
 
 
-def test_a_certificate_of_format_1_still_seals_the_ledger_it_was_issued_after(store: Path, capsys) -> None:
-    """What it says of the ledger's length and last link still holds a store against it."""
-    earlier = Path(__file__).parents[1] / "samples" / "version-0.1" / "certificates" / "sharp.json"
-    run("verify", "store", "--certificate", str(earlier), status=5)
-    said = capsys.readouterr().out
-    assert "an older copy" in said
-    assert "cannot be relied on" not in said
-
-
 def test_where_it_was_looked_before_the_rows_were_gone_is_not_quoted(store: Path, as_json, complaint) -> None:
     Path("gone.txt").write_text("customer-0007\n")
     Path("backups").mkdir()

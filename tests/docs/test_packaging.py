@@ -114,7 +114,7 @@ def test_the_server_has_the_version_of_the_package_and_brings_its_commands() -> 
     assert SERVER["entry-points"]["noisygd_delete.commands"].keys() == set(_OF_THE_SERVER)
 
 
-def test_extras_of_former_versions_install_the_distributions_that_took_their_place() -> None:
+def test_the_extras_of_server_and_engines_install_their_distributions() -> None:
     extras = PROJECT["optional-dependencies"]
     assert (extras["serve"], extras["engines"]) == (["noisygd-delete-server"], ["noisygd-delete-engines"])
 

@@ -71,7 +71,7 @@ def targets(folder: Path) -> list[Target]:
     erasure = Erasure(rows=1, release=2, ledger_entries=3, ledger_sha256=ledger.digests[-1])
     paper = sign(erasure_certificate(erasure, plan=good_plan, events=events), key)
     tombstones = Tombstones.create(folder / "list.txt", folder / "list.key")
-    change = journal.InFlight(3, edits, True, "s")
+    change = journal.InFlight(3, edits, True, "s", (None,), "0" * 64)
     layout = Layout(folder / "other")
     layout.journal.mkdir(parents=True)
 

@@ -1,9 +1,8 @@
-"""The bank of problems has every method, and stored plans of every version run what they ran."""
+"""The bank of problems has every method, and no number in a stored plan makes reading it fail with anything but this package's errors."""
 
 from __future__ import annotations
 
 import contextlib
-import json
 import math
 
 import pytest
@@ -13,33 +12,11 @@ from noisygd_delete.methods import METHODS
 from noisygd_delete.methods.reading import plan_from_dict
 
 from ..bank import PROBLEMS, plan_by
-from ..fingerprint import SAMPLES, differences, digest, stored
-
-STORED = dict(stored())
-DIGESTS = json.loads((SAMPLES / "what-plans-run.json").read_text())  # written once: a plan's line never changes
+from ..fingerprint import differences
 
 
 def test_every_method_has_a_problem() -> None:
     assert {plan_by(name).method.name for name in PROBLEMS} == set(METHODS)
-
-
-@pytest.mark.parametrize("name", STORED)
-def test_a_stored_plan_runs_what_it_ran(name: str) -> None:
-    plan = plan_from_dict(STORED[name]["plan"])
-    assert digest(plan) == DIGESTS[name]
-    again = plan_from_dict(json.loads(json.dumps(plan.to_dict())))
-    assert digest(again) == DIGESTS[name]
-
-
-def test_a_digest_tells_other_noise_and_other_steps() -> None:
-    plan = plan_by("sharp")
-    louder = plan.changed(noise_variance=plan.noise_variance * (1 + 1e-9))
-    longer = plan.changed(delete_steps_for_utility=plan.delete_steps + 1)
-    assert len({digest(plan), digest(louder), digest(longer)}) == 3
-
-
-def test_every_stored_plan_has_a_digest() -> None:
-    assert DIGESTS.keys() == STORED.keys()
 
 
 def test_a_difference_of_one_bit_is_told() -> None:
@@ -52,9 +29,9 @@ def test_a_difference_of_one_bit_is_told() -> None:
     ]
 
 
-@pytest.mark.parametrize("name", [*STORED, *PROBLEMS])
+@pytest.mark.parametrize("name", PROBLEMS)
 def test_a_number_that_no_plan_has_is_refused_in_a_sentence(name: str) -> None:
-    good = STORED[name]["plan"] if name in STORED else plan_by(name).to_dict()
+    good = plan_by(name).to_dict()
     for key, number in good.items():
         if isinstance(number, (int, float)):
             for other in (0, -1, 5e-324, 1e-18, 2**63, 1e308, math.inf):

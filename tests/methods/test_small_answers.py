@@ -27,8 +27,6 @@ def test_a_method_that_is_one_takes_no_options_beside_it() -> None:
         methods.of("sharp", solver="warm")
     with pytest.raises(InvalidParameter, match="belongs to no method"):
         methods.of("sharp", speed="high")
-    with pytest.raises(InvalidParameter, match="one word"):
-        methods.of("sharp", certificate="theorem")
 
 
 @pytest.mark.parametrize("junk", [None, 3, "plan", [1, 2], [["records", 3]]])

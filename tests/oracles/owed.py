@@ -20,7 +20,6 @@ REAL = {
 }  # bounds over the real numbers, Gaussian steps
 SOLVED = {"minimiser", "perturbed"}  # a solver runs until it is done: its time may depend on the records
 EXACT = {"perturbed"}  # exact noise on a grid
-STEPS = {"sharp-exact"}  # exact noise at every step
 
 
 def parts(mechanism: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -49,7 +48,7 @@ def owed(releases: list[dict[str, Any]], facts: dict[str, Any]) -> set[tuple[str
             due |= {("time-unseen", method), ("solver-tolerance", method)}
         if method in EXACT:
             due |= {("exact-noise", method), ("machine-trusted", ""), ("gradient-norm", "")}
-        if method in STEPS or exact:
+        if exact:
             due |= {("exact-steps", method), ("machine-trusted", ""), ("gradient-norm", "")}
         if run.get("kept"):
             due |= {("left.base", ""), ("stages-published", "")}

@@ -1,4 +1,4 @@
-"""A third verifier of certificates, format 4, for histories of the methods `sharp` and `minimiser`, or of `sums`, on the logistic loss: one file that shares nothing
+"""A third verifier of certificates, format 1, for histories of the methods `sharp` and `minimiser`, or of `sums`, on the logistic loss: one file that shares nothing
 with the package, for whoever wants to read all of what they trust.
 
     python third_verifier.py certificate.json
@@ -33,7 +33,7 @@ from typing import Any
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-FORMAT = "noisygd-delete/erasure-certificate/4"
+FORMAT = "noisygd-delete/erasure-certificate/1"
 ROOM = 1e-9  # relative: another machine's last digits
 LONGER = 1 + 2.0**-19  # than they should be, stored rows may be
 
@@ -421,7 +421,7 @@ def check(paper: dict[str, Any]) -> str:
     Raises:
         Refused: it does not, or is none that this file can judge.
     """
-    need(paper["format"] == FORMAT, "another format")
+    need(paper["format"] == FORMAT and paper["identity"]["catalogue"] == 1, "another format or catalogue of claims")
     signer = check_signature(paper)
     releases, problem = history(paper), paper["public_facts"]["plan"]["problem"]
     request, about = paper["request"], paper["action"]["release"]

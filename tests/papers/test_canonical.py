@@ -84,7 +84,7 @@ def test_the_package_and_the_oracle_write_the_same(value) -> None:
 
 
 def test_what_python_writes_by_itself_is_another_form() -> None:
-    """Power: the form of version 0.1.0 agrees with no other language on such values."""
+    """Power: the form that `json.dumps` writes agrees with no other language on such values."""
     for value in (1.0, 1e-6, 1e20, {"\ufb33": 1, "\U0001f600": 2}):
         assert json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode() != canonical(value)
 
@@ -134,7 +134,7 @@ def test_a_paper_that_another_language_wrote_again_still_verifies(paper) -> None
 
 
 def test_the_verifier_in_the_documentation(paper, tmp_path: Path) -> None:
-    """docs/certificates has one in JavaScript; here it meets an honest paper, an altered one, and one of format 1."""
+    """docs/certificates has one in JavaScript; here it meets an honest paper, and an altered one."""
     node = shutil.which("node")
     if node is None:
         pytest.skip("no JavaScript here")

@@ -115,7 +115,7 @@ def sentences(entry: Any) -> Iterator[str]:
 
 @cache
 def catalogued(length: int, keys: tuple[str, ...] | None = None) -> set[tuple[str, ...]]:
-    claims = tomllib.loads((PACKAGE / "privacy" / "catalogue" / "4.en.toml").read_text("utf-8"))["claims"]
+    claims = tomllib.loads((PACKAGE / "privacy" / "catalogue" / "en.toml").read_text("utf-8"))["claims"]
     return {run for key in keys or claims for text in sentences(claims[key]) for run in runs(text, length)}
 
 

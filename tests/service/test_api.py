@@ -220,7 +220,7 @@ def test_what_is_not_there_or_not_done_that_way_is_said(store: Path, opened: Ope
     assert (wrong.status_code, wrong.headers["allow"]) == (405, "POST")
     desk.ask(request_id="one", delete=[name(1)])
     early = desk.client.get("/requests/one/certificate", headers=desk.headers("read"))
-    assert (early.status_code, "accepted" in early.json()["error"]) == (409, True)
+    assert (early.status_code, "accepted" in early.json()["detail"]) == (409, True)
     assert desk.client.get("/requests/one/certificate", headers=desk.headers("sign")).status_code == 409
 
 

@@ -80,7 +80,7 @@ def edits_of(path: Path) -> Counter[str]:
     assert verify(path).passed
     with Store.open(path) as store:
         known = {named: token for token, (named, _) in store.register.cases().items()}
-        return Counter(known[entry.named] for entry in store.ledger.outline if entry.named is not None)
+        return Counter(known[entry.commitment] for entry in store.ledger.outline if entry.commitment is not None)
 
 
 def webhook(service: Serving, token: str, k: int) -> tuple[int, Any]:

@@ -47,7 +47,7 @@ def edits_of(path: Path) -> Counter[str]:
 
     assert verify(path).passed
     with Store.open(path) as store:
-        committed = [entry.named for entry in store.ledger.outline if entry.named is not None]
+        committed = [entry.commitment for entry in store.ledger.outline if entry.commitment is not None]
         known = {named: token for token, (named, _) in store.register.cases().items()}
     assert all(line.served is None or line.served.published for line in register_lines(path))
     return Counter(known[named] for named in committed)

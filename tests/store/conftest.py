@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import shutil
 import sqlite3
@@ -16,9 +14,8 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Budget, Records, Schema, losses, make_plan
-from noisygd_delete.store import Store, tie, verify
+from noisygd_delete.store import Store, verify
 from noisygd_delete.store.disk import Disk
-from noisygd_delete.store.layout import Layout
 
 SLOTS, ROWS, WIDTH = 12, 9, 3
 SCHEMA = Schema.from_dict(
@@ -135,39 +132,6 @@ def records(slots: int = SLOTS) -> Records:
     return Records(
         [row(k) for k in numbers], labels, [name(k) for k in numbers], [person(k) for k in numbers], slots=slots
     )
-
-
-def as_before(path: Path) -> None:
-    """Put the names of a store where earlier versions kept them: in a database."""
-    layout = Layout(path)
-    with Store.open(path) as store:
-        ids, subjects = store.records.ids_by_slot, store.records.subjects_by_slot
-    with closing(sqlite3.connect(layout.ids_database)) as connection, connection:
-        connection.execute("CREATE TABLE names (slot INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, subject TEXT)")
-        entries = [(slot, *named) for slot, named in enumerate(zip(ids, subjects, strict=True)) if named[0] is not None]
-        connection.executemany("INSERT INTO names VALUES (?, ?, ?)", entries)
-    layout.ids_database.chmod(0o600)
-    for file in (layout.ids, layout.subjects, layout.long):
-        file.unlink()
-    untied(layout)
-    of_format_3(layout)
-
-
-def untied(layout: Layout) -> None:
-    """The files of records as earlier versions wrote them."""
-    for file in tie.files(layout):
-        os.truncate(file, tie.length_of(file))
-
-
-def of_format_3(layout: Layout) -> None:
-    """Give the ledger the links of a version that tied no records to it."""
-    with closing(sqlite3.connect(layout.ledger)) as connection, connection:
-        digest, rows = "0" * 64, connection.execute("SELECT number, body FROM entries ORDER BY number").fetchall()
-        for number, held in rows:
-            body = held.replace('"format": 4', '"format": 3')
-            digest = hashlib.sha256(f"{digest}{body}".encode()).hexdigest()
-            connection.execute("UPDATE entries SET body = ?, digest = ? WHERE number = ?", (body, digest, number))
-    layout.seal.write_text(json.dumps({"entries": len(rows), "sha256": digest}) + "\n")
 
 
 def sql(path: Path, *statements: str) -> None:

@@ -107,7 +107,6 @@ def prepared(folder: Path, operation: Operation) -> Path:
         with Store.create(master, records(), SCHEMA, plan()) as store:
             store.learn()
             operation.prepare(store)
-        operation.before(master)
     return master
 
 

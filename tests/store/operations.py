@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 
@@ -12,14 +11,13 @@ from noisygd_delete import Budget, EditRequest
 from noisygd_delete.register import Case
 from noisygd_delete.store import Store
 
-from .conftest import SLOTS, as_before, name, nothing, person, plan, row, traces
+from .conftest import SLOTS, name, nothing, person, plan, row, traces
 
 
 @dataclass(frozen=True)
 class Operation:
     """`whole(store, happened)` says that the store is in the state before, or after, in every part.
 
-    before     what is done to the closed store after its preparation
     erased     bytes that must be gone once it has happened
     journalled whether it goes through the journal (a learn does not: interrupted, it has not happened)
     """
@@ -29,7 +27,6 @@ class Operation:
     happened: Callable[[Store], bool]
     whole: Callable[[Store, bool], bool]
     prepare: Callable[[Store], object] = nothing
-    before: Callable[[Path], object] = nothing
     erased: list[bytes] = field(default_factory=list)
     journalled: bool = True
 
@@ -122,5 +119,4 @@ OPERATIONS = (
         journalled=False,
     ),
     Operation("relearn", grow, published, grown, edit_later, erased=traces(3), journalled=False),
-    Operation("delete-from-a-database", serve(_DELETE), answered, deleted, before=as_before, erased=traces(3)),
 )

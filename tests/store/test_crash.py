@@ -14,22 +14,19 @@ import pytest
 
 from noisygd_delete import EditRequest
 from noisygd_delete.errors import StoreCorrupt, StoreError
-from noisygd_delete.store import Store, status, verify
+from noisygd_delete.store import Store, verify
 from noisygd_delete.store.disk import Disk
-from noisygd_delete.store.layout import Layout
 
 from .conftest import (
     SCHEMA,
     Crash,
     CrashAt,
-    as_before,
     changes,
     crashed,
     deaths,
     found,
     made,
     name,
-    nothing,
     plan,
     records,
     traces,
@@ -42,7 +39,7 @@ ROOT = Path(__file__).parents[2]
 delete = serve(EditRequest.delete([name(3)], request_id="r"))
 
 
-@pytest.mark.parametrize("operation", [one for one in OPERATIONS if one.before is nothing], ids=lambda one: one.name)
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.name)
 def test_a_crash_at_any_point_leaves_before_or_after(path: Path, operation: Operation) -> None:
     """Of a request, sent again: answered as before. A learn that was interrupted has not happened."""
     with Store.open(path) as store:
@@ -82,31 +79,6 @@ def test_a_half_made_candidate_is_never_reused(path: Path) -> None:
         assert store.recovered is not None
         assert store.recovered.release == 2
     assert (path / "model-2.safetensors").read_bytes() != candidate
-
-
-def test_a_crash_while_names_leave_their_database_loses_none(path: Path) -> None:
-    """A store of an earlier version is opened: at every instant its names are in the database, or in their cells, or in both."""
-    as_before(path)
-    assert verify(path).faults == ()
-    assert status(path)["records"] == 9
-    for at, (copy, _) in enumerate(deaths(path, nothing)):
-        assert not Layout(path.with_name("whole")).ids_database.exists()
-        assert status(copy)["records"] == 9
-        if at % 3 == 0:
-            crashed(copy, nothing, at // 3)  # the next opening dies as well
-        with Store.open(copy) as store:
-            assert store.records.ids_by_slot == records().ids_by_slot
-            assert store.records.subjects_by_slot == records().subjects_by_slot
-    assert at >= 15
-
-
-def test_an_exchange_that_an_earlier_version_left_is_finished(path: Path) -> None:
-    as_before(path)
-    layout = Layout(path)
-    os.link(layout.ids_database, layout.former_ids)
-    Store.open(path).close()
-    assert not layout.former_ids.exists()
-    assert verify(path).faults == ()
 
 
 def test_a_crash_while_withholding_still_erases(tmp_path: Path) -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -15,9 +12,8 @@ from noisygd_delete.accountant import Accountant, Event, report
 from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.records import EditCounts
 from noisygd_delete.store import Store, budget, status, verify
-from noisygd_delete.store.layout import Layout
 
-from .conftest import Crash, CrashAt, name, person, plan, records, row, untied
+from .conftest import Crash, CrashAt, name, person, plan, records, row
 
 
 def inserted(k: int) -> EditRequest:
@@ -102,43 +98,6 @@ def test_a_crash_does_not_forget_the_kinds(path: Path) -> None:
         assert store.accountant.events[-1].counts == EditCounts(deleted=1, inserted=1)
         assert store.ledger.edited(len(store.ledger.entries) - 1) == EditCounts(deleted=1)
         assert store.ledger.edited(2) == EditCounts(inserted=1)
-
-
-def as_format_1(path: Path) -> None:
-    """The ledger as former versions wrote it: edits are numbers, and neither sums nor places are kept, nor anything that seals its length."""
-    (path / "seal.json").unlink()
-    untied(Layout(path))
-    digest = "0" * 64
-    with closing(sqlite3.connect(path / "ledger.sqlite")) as connection:
-        connection.execute("DROP TABLE places")
-        for number, body in connection.execute("SELECT number, body FROM entries ORDER BY number").fetchall():
-            fields = json.loads(body) | {"format": 1}
-            fields.pop("waiting")
-            fields.pop("account")
-            for part in ("event", "answer"):
-                if fields[part] is not None:
-                    fields[part].pop("counts")
-            old = json.dumps(fields)
-            digest = hashlib.sha256(f"{digest}{old}".encode()).hexdigest()
-            connection.execute("UPDATE entries SET body = ?, digest = ? WHERE number = ?", (old, digest, number))
-        connection.commit()
-        connection.execute("VACUUM")
-
-
-def test_an_old_ledger_opens_and_its_edits_count_as_erasures(path: Path) -> None:
-    with Store.open(path) as store:
-        store.serve(inserted(50))
-        store.serve(EditRequest.delete([name(0)], request_id="old"), publish=False)
-    as_format_1(path)
-    assert verify(path).passed
-    assert "deletion" in budget(path)["releases"][1]
-    with Store.open(path) as store:
-        assert store.accountant.events[1].counts == EditCounts(unrecorded=1)
-        assert store.serve(EditRequest.delete([name(0)], request_id="old")).counts == EditCounts(unrecorded=1)
-        assert "kind not recorded" in store.accountant.events[1].counts.text()
-        release = store.serve(inserted(51))
-        assert release.counts == EditCounts(inserted=1, unrecorded=1)
-        assert "deletion" in release.guarantees
 
 
 def test_counts_that_do_not_add_up_are_refused() -> None:

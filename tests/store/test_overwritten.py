@@ -14,7 +14,7 @@ from noisygd_delete.register import Practice
 from noisygd_delete.store import Store
 from noisygd_delete.store.disk import Disk
 
-from .conftest import SCHEMA, as_before, name, plan, records, row
+from .conftest import SCHEMA, name, plan, records, row
 
 SOMEBODY = (b"identifier-token", b"subject-token", b"request-of-somebody", *(row(k).tobytes() for k in range(9)))
 
@@ -73,15 +73,7 @@ def test_no_file_loses_its_name_with_somebody_in_it(served: Path, monkeypatch, w
     assert unlinked(served, WORK[work], monkeypatch) == []
 
 
-def test_a_database_of_names_is_overwritten_before_it_goes(served: Path, monkeypatch) -> None:
-    as_before(served)  # what that itself removes is the test's own
-    assert unlinked(served, lambda path: Store.open(path).close(), monkeypatch) == []
-    assert not (served / "records" / "ids.sqlite").exists()
-
-
 def test_a_disk_that_only_removes_is_caught(served: Path, monkeypatch) -> None:
     monkeypatch.setattr(Disk, "erase", lambda self, file, **_: file.unlink(missing_ok=True))
     assert "register.sqlite.old" in unlinked(served, forgets, monkeypatch)
     assert "request.json.tmp" in unlinked(served, deletes, monkeypatch)
-    as_before(served)
-    assert "ids.sqlite" in unlinked(served, lambda path: Store.open(path).close(), monkeypatch)

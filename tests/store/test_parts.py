@@ -135,7 +135,7 @@ def test_a_change_survives_the_journal(path: Path) -> None:
                 insertion=EditRequest.insert(["n"], [row(81)], [1.0], subjects=["p"]).insertion,
             )
         )
-    change = journal.InFlight(2, edits, False, "r")
+    change = journal.InFlight(2, edits, False, "r", (None,), "0" * 64)
     again = journal.InFlight.from_bytes(change.to_bytes())
     assert (again.base, again.publish, again.request_id) == (2, False, "r")
     for field in ("slots", "rows", "labels"):

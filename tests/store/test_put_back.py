@@ -21,7 +21,7 @@ from noisygd_delete.papers import store_report
 from noisygd_delete.store import Store, verify
 from noisygd_delete.store.layout import Layout
 
-from .conftest import SCHEMA, Crash, CrashAt, name, of_format_3, person, plan, records, row, untied
+from .conftest import SCHEMA, Crash, CrashAt, name, person, plan, records, row
 from .operations import grow
 
 LONG = "long-" * 60
@@ -256,23 +256,6 @@ def test_what_a_backup_owes_is_erased_again_by_the_list(tmp_path: Path, capsys) 
     capsys.readouterr()
     assert main(["delete", str(path), "--returned", *files]) == 0
     assert "nothing was changed" in capsys.readouterr().out
-
-
-def test_an_old_store_is_tied_at_its_first_opening_and_guarded_after_its_first_transaction(
-    path: Path, tmp_path: Path
-) -> None:
-    untied(Layout(path))
-    of_format_3(Layout(path))
-    shutil.copytree(path, tmp_path / "old")
-    assert verify(path).passed
-    Store.open(path).close()
-    assert verify(path).passed
-    with Store.open(path) as store:
-        store.serve(EditRequest.delete([name(3)]))
-    assert verify(path).passed
-    put_back(path, tmp_path / "old", tuple(f"records/{file}" for file in RECORDS))
-    with pytest.raises(StoreCorrupt, match="earlier version"):
-        Store.open(path)
 
 
 @pytest.mark.parametrize("how", ["an earlier one", "removed", "of a time that was undone"])

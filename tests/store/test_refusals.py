@@ -27,7 +27,7 @@ def test_a_path_that_no_system_takes_is_no_store(tmp_path: Path) -> None:
 def accepted(store: Store) -> dict:
     """What the journal holds while a replacement is in flight."""
     edits = store.records.resolve(EditRequest.replace({name(3): (row(70), 1.0)}))
-    return json.loads(journal.InFlight(2, edits, True, None).to_bytes().partition(b"\n")[2])
+    return json.loads(journal.InFlight(2, edits, True, None, (None,), "0" * 64).to_bytes().partition(b"\n")[2])
 
 
 def sealed(fields: dict) -> bytes:

@@ -42,7 +42,6 @@ NATIVE = frozenset(
         "privacy.sentences:catalogue",  # the catalogues stand in the script
         "methods.base:assumptions_of",  # told to people; no figure depends on it
         "papers.catalogue:labels",
-        "evidence.former_formats",  # of which the page says that it does not check them
     }
 )
 # labels picked by a value

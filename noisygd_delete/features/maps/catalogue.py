@@ -26,7 +26,7 @@ _CLASSES = {
     "chain": "Chain",
     "beside": "Beside",
 }
-_OF_THE_LAB = ("gradients", "scattering")  # of 0.2.0's stores; their distribution names them in its entry points
+_OF_THE_LAB = ("gradients", "scattering")  # found by the entry points of their distribution
 _COMPOSED = ("chain", "beside")
 
 

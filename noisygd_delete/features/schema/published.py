@@ -49,8 +49,8 @@ class PublishedModel:
     """Predicts from raw columns: a dict of lists, or a DataFrame."""
 
     def __init__(self, described: dict[str, Any]) -> None:
-        if described.get("format") not in (1, 2):
-            raise ValueError("model.json is of another format; use the model.py that was published beside it")
+        if described.get("format") != 1:
+            raise ValueError("model.json is not of format 1; use the model.py that was published with it")
         self.schema, self.answers, self.odds = described["schema"], described["kind"], described["odds"]
         for name, spellings in described.get("spellings", {}).items():
             self.schema["columns"][name]["spellings"] = [re.compile(one) for one in spellings]

@@ -41,7 +41,7 @@ from .address import name_of
 # A model as plain numbers: layers of coefficients, and the schema that makes rows of raw columns.
 
 
-FORMAT, MAPPED = 1, 2  # the second has a map in its schema
+FORMAT = 1
 MOST_COEFFICIENTS = 2_000_000  # some 40 MB of text
 _INSTEAD = "; model.safetensors holds the weights, and this package predicts with them"
 
@@ -111,7 +111,7 @@ def plain_text(plain: PlainModel) -> bytes:
     """model.json: what model.py reads."""
     listed = {name: kind.values for name, kind in plain.schema.columns.items() if isinstance(kind, (Boolean, Category))}
     fields: dict[str, Any] = {
-        "format": FORMAT if plain.schema.map is None else MAPPED,
+        "format": FORMAT,
         "kind": plain.label_kind,
         "odds": plain.odds,
         "schema": {key: value for key, value in plain.schema.to_dict().items() if key not in ("id", "subject")},

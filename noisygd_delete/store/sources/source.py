@@ -451,8 +451,7 @@ class Source(ABC):
 
     def _rows_to_read(self, connection: Any) -> tuple[str, LeftOut]:
         """SQL of those that a release reads (see `source`), and what that leaves out; nothing where each id is known to be alone."""
-        named = self._key in self._columns(connection)  # queries of earlier versions need not name their rows
-        if not named or (self.subject is None and self.query is None and self._alone(connection)):
+        if self.subject is None and self.query is None and self._alone(connection):
             return self._rows(), LeftOut()
         facts = self._rows(), self._key, self.rows_per_subject
         (counted,) = self._cells(connection, ["persons", "rows"], rows_left_out(*facts))

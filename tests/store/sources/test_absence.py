@@ -14,7 +14,7 @@ import pytest
 
 from noisygd_delete import EditRequest, Schema
 from noisygd_delete.cli import main
-from noisygd_delete.errors import InvalidParameter, InvalidRequest, SourceError, StoreError
+from noisygd_delete.errors import InvalidParameter, InvalidRequest, SourceError
 from noisygd_delete.store import Store, Tombstones
 from noisygd_delete.store.sources import source_at
 from noisygd_delete.store.sources.postgres import Postgres
@@ -71,7 +71,7 @@ def test_a_materialised_view_is_refused_and_never_proves_anything(database: str,
     for query in ("SELECT * FROM copy", "SELECT * FROM above"):
         with pytest.raises(InvalidParameter, match="copy is a materialised view"):
             source_at(database, id="id", table="people", query=query).check()
-    monkeypatch.setattr(Postgres, "_check_plan", lambda *_, **__: None)  # a store of an earlier version
+    monkeypatch.setattr(Postgres, "_check_plan", lambda *_, **__: None)
     with store_over(database, tmp_path / "store", table="people", query="SELECT * FROM above") as store:
         refused(store, "still read after their deletion")
         monkeypatch.setattr(Postgres, "_read_of", lambda *_: 0)
@@ -452,15 +452,3 @@ def test_a_map_other_than_the_plans_is_noticed(database: str, tmp_path: Path) ->
         with pytest.raises(InvalidParameter, match="rows of one person"):
             store.relearn(plan(rows_per_subject=2))
         assert store.ledger.releases == 1
-
-
-def test_an_older_query_that_names_no_row_goes_on_and_its_deletions_are_the_applications(
-    database: str, tmp_path: Path, monkeypatch
-) -> None:
-    monkeypatch.setattr(Postgres, "check", lambda _: None)  # as a store of an earlier version was made
-    with store_over(database, tmp_path / "store", table="people", query="SELECT a, b, c, y FROM people") as store:
-        refused(store, r"no column 'id' for --id.*publish --erased N")
-        statement(database, "DELETE FROM people WHERE id = %s", name(3))
-        assert store.publish(erased=1, request_id="r").release == 2
-    with pytest.raises(StoreError):
-        store_over(database, tmp_path / "store", table="people")

@@ -8,5 +8,4 @@ $.libraries["papers.catalogue"] = {labels: $.cache($.fn("labels", ["code"], {}, 
   if (!Object.hasOwn($.catalogues.labels, code)) throw $.raised($.b.ValueError, "no such language");
   return $.parsed($.catalogues.labels[code]);
 }))};
-$.libraries["evidence.former_formats"] = {SCHEMES: new $.Dict(), BLOCKS: $.tuple([]), NOT_RECOMPUTED: $.tuple([]), checks: () => []};
 $.libraries["methods.base"] = {assumptions_of: () => $.tuple([])};

@@ -13,18 +13,14 @@ $.check = async (text, publicKey = null) => {
       }
       const answer = verify_certificate([document], named);
       checks = [...checks, ...$.ga(answer, "checks")].map((check) => ({name: check.name, passed: check.passed, detail: check.detail}));
-      return {passed: checks.every((check) => check.passed), checks, document, older: $.former(document)};
+      return {passed: checks.every((check) => check.passed), checks, document};
     } catch (error) {
       if (error instanceof $.Question) { await $.answer(error.parts); continue; }
       const known = $.thrown(error);
       if (!$.caught(known, $.b.ValueError)) throw error;
-      return {passed: false, checks: [{name: "file", passed: false, detail: $.str(known)}], document: null, older: false};
+      return {passed: false, checks: [{name: "file", passed: false, detail: $.str(known)}], document: null};
     }
   }
-};
-$.former = (document) => {  // of a format before this one, which the command checks and this page does not
-  const named = document instanceof $.Dict ? document.get("format") : null;
-  return typeof named === "string" && /^noisygd-delete\/erasure-certificate\/[123]$/.test(named);
 };
 $.answer = async ({name, raw, signature, data}) => {
   let key;

@@ -85,7 +85,6 @@ $.page = () => {
     }
     if (mine !== asked) return;
     const {checks, document: found} = answer;
-    if (answer.older) { hidden(); return show("older", said("former")); }
     if (!answer.passed) { hidden(); return show("wrong", said("wrong"), checks); }
     const signer = $.gi($.gi(found, "signature"), "key_id"), short = given.toLowerCase().replace(/[\s:]/g, "");
     if (given && !pem && short !== signer) { hidden(); return show("wrong", said("other_key"), [...checks, {name: said("key"), passed: false, detail: signer}]); }
