@@ -237,6 +237,7 @@ def told(facts: Any) -> dict[str, Any]:
     optional = {
         "in_place": (True,),
         "chain": (1,),
+        "batches": (1,),
         "exact": (None,),
         "passes": (None,),
         "solver_passes": (None,),

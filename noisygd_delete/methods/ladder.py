@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from ..bounds import theorem_5_1
-from ..errors import AssumptionViolated, InvalidParameter, choice, count, positive
+from ..errors import InvalidParameter, choice, count, positive
 from ..losses.staged import HEAD, NETWORK, Staged
 from ..privacy.budget import Budget
 from ..privacy.guarantee import Guarantee, Worlds
@@ -16,7 +16,7 @@ from ..privacy.sentences import shown
 from . import moments
 from .amounts import Amounts
 from .base import Condition, Cost, Mechanism
-from .composition import Composition
+from .composition import Composition, check_sampled
 from .minimiser import Minimiser
 from .plan import MOST_STAGES, Method, Numbers, Plan, method_of
 from .problem import Costliest, Problem, Promise, Sampling
@@ -118,21 +118,6 @@ class SampledStage(Method):
             draws=self.draws,
         )
         return Plan.of(problem, run, numbers, sampling=Sampling(self.sampling_rate, self.draws))
-
-
-def check_sampled(problem: Problem) -> None:
-    """Raise where a stage on samples is not covered."""
-    if problem.rows_per_subject > 1:
-        raise AssumptionViolated(
-            "is too many for samples: m rows in samples cost far more than m² times one; leave sampling_rate out, or keep "
-            "one row of each person",
-            rows_per_subject=problem.rows_per_subject,
-        )
-    if not problem.loss.clips_each:
-        raise AssumptionViolated(
-            f"a stage on samples clips every record's gradient, which the {problem.loss.name} loss does not; take "
-            "losses.MultilayerPerceptron or deep.Network, or leave sampling_rate out"
-        )
 
 
 def of_stage(stage: Stage, number: int, problem: Problem, staged: Staged, *, gdp: float, worlds: Worlds) -> Problem:
