@@ -186,12 +186,16 @@ class Composition(Method):
         moved = problem.loss.constants.lipschitz * (1 + problem.slack) / (rate * problem.records)
         noise_variance = self._at_least(step_size * (max(side[0] for side in sides) * moved) ** 2 / 2 * (1 + 1e-12))
         multiplier = math.sqrt(2 * noise_variance / step_size) / moved
-        longest = [
-            math.floor(allowed / self.batches / one * (1 - 1e-9))
-            for _, allowed, order, worlds in sides
-            if (one := curve(order=order, sampling_rate=rate, noise_multiplier=multiplier, draws=1, worlds=worlds))
-        ]
-        spent = longest[1] if problem.releases > 1 else min(longest[1], longest[0] - delete)
+
+        def longest(allowed: float, order: float, worlds: Worlds) -> int:
+            facts = {"order": order, "sampling_rate": rate, "noise_multiplier": multiplier, "worlds": worlds}
+            passes = math.floor(allowed / curve(**facts, draws=self.batches)) + 1  # type: ignore[arg-type]
+            while curve(**facts, draws=passes * self.batches) > allowed:  # type: ignore[arg-type]
+                passes -= 1
+            return passes
+
+        dp, deletion = (longest(*side[1:]) for side in sides)
+        spent = deletion if problem.releases > 1 else min(deletion, dp - delete)
         return self._assembled(problem, step_size, noise_variance, learn, delete, spent)
 
     def _assembled(

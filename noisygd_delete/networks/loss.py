@@ -195,7 +195,7 @@ class NetworkLoss(OfClasses):
             made: torch.Tensor = functional_call(part, (parameters, self._buffers(part)), (self._input(row),))
             return made.reshape(-1)
 
-        rows = torch.as_tensor(np.asarray(features, np.float32), device=self.device)
+        rows = torch.tensor(np.asarray(features, np.float32), device=self.device)
         with torch.no_grad():
             return torch.cat([vmap(output)(some) for some in torch.split(rows, _ROWS)]).double().cpu().numpy()
 
@@ -221,6 +221,12 @@ class NetworkLoss(OfClasses):
                 yield partial(sum_block, weights, part)
 
         return sums
+
+    def clipped_sum(self, weights: Weights, rows: NDArray[Any], labels: NDArray[Any]) -> Weights:
+        """Return the sum of the clipped gradients of some records: (d,) float64."""
+        inputs = torch.tensor(np.asarray(rows, np.float32), device=self.device)
+        answers = torch.tensor(np.asarray(labels).astype(np.int64), device=self.device)
+        return self.clipped_gradients(weights, inputs, answers).sum(dim=0, dtype=torch.float64).cpu().numpy()
 
     def clipped_gradients(self, weights: Weights, rows: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         """Return the clipped gradient of each record, (records, d); one that is not finite counts as 0."""
