@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ..errors import NothingPromised
 from .arguments import store_command, whole
 from .plan_file import PLANNED, add_plan_file, take
 from .statements import add_request_id
@@ -31,7 +33,8 @@ def learn(parsed: argparse.Namespace) -> int:
     from .budget_left import warning
     from .release import open_store, released
 
-    with open_store(parsed) as store:
+    with open_store(parsed) as store, warnings.catch_warnings():
+        warnings.simplefilter("ignore", NothingPromised)  # the answer says it
         if parsed.dry_run:
             from .advised_plan import described
 

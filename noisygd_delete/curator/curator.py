@@ -196,7 +196,11 @@ class Curator:
 
         Raises:
             BudgetExceeded: with the numbers; nothing was published.
+
+        Warns:
+            NothingPromised: If the plan takes no step to learn, or its bound on the excess risk is vacuous.
         """
+        self.plan.warn_of_learning()
         return self._learn(self.plan, Execution.of(execution, rng))
 
     def relearn(

@@ -293,7 +293,11 @@ def learn(
 
     Raises:
         AssumptionViolated, InvalidRecords: the table is not the one the plan was made for.
+
+    Warns:
+        NothingPromised: If the plan takes no step to learn, or its bound on the excess risk is vacuous.
     """
+    plan.warn_of_learning()
     return train(records, plan, plan.learning, None, Execution.of(execution, rng)).model
 
 

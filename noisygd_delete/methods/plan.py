@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from abc import abstractmethod
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from ..bounds.arithmetic import best_order
 from ..bounds.renyi import renyi_epsilon
-from ..errors import InvalidParameter, NoisyGDDeleteError, count
+from ..errors import InvalidParameter, NoisyGDDeleteError, NothingPromised, count
 from ..losses.base import Loss
 from ..privacy.budget import Budget, Measures, Total
 from ..privacy.guarantee import Guarantee
@@ -515,12 +516,19 @@ class Plan:
         """Per-record gradients saved per request against learning afresh: n(K_A − K_Ā) where nothing is solved."""
         return self.gradient_evaluations["learn"] - self.gradient_evaluations["delete"]
 
+    @property
+    def fresh_learn_is_cheaper(self) -> bool:
+        """Whether a request that resumes from the published model takes at least as many gradients as learning afresh."""
+        resumes = not (self.mechanism.fresh or self.mechanism.carries) and (not self.stages or self.kept > 0)
+        return resumes and self.saving <= 0
+
     def explain(self) -> str:
         """In words and numbers: what drives the noise and the steps, and what is promised. `planner.explain` also has rivals."""
         from . import words
 
         ridge = words.ridge(self.problem, lambda: self.outlook.forecast)
-        said = words.heading(self.problem), ridge, words.clipping(self.loss), *self.method.words(self)
+        saving = words.saving(self.gradient_evaluations, cheaper=self.fresh_learn_is_cheaper)
+        said = words.heading(self.problem), ridge, words.clipping(self.loss), *self.method.words(self), saving
         return "\n\n".join(filter(None, (*said, words.rounding(self.serving.exactness), *self._promised())))
 
     def in_short(self) -> str:
@@ -528,7 +536,9 @@ class Plan:
         from . import words
 
         learn, delete = (round(number / self.records) for number in self.gradient_evaluations.values())
-        said = words.heading(self.problem), words.passes(learn, delete), *self._promised()
+        cheaper = self.fresh_learn_is_cheaper
+        saving = words.saving(self.gradient_evaluations, cheaper=True) if cheaper else ""
+        said = words.heading(self.problem), words.passes(learn, delete), saving, *self._promised()
         return "\n".join(filter(None, said))
 
     def _promised(self) -> tuple[str, ...]:
@@ -538,16 +548,24 @@ class Plan:
         promise = words.promise(self.budget, self.deletion, self.deletion_observed(), self.mechanism.slack)
         return waiting, self.worth(), promise
 
-    def worth(self) -> str:
+    def worth(self, *, advise: bool = True) -> str:
         """A warning where the bound on the excess risk does not even show that the model is better than weights of 0, with a λ for
-        which it does if one is near; "" where the bound shows it, and for a loss that has no labels to guess.
+        which it does if one is near (not `advise`: without); "" where the bound shows it, and for a loss that has no labels to guess.
 
         One sentence for every method and every door: plans, commands, estimators, papers.
         """
         from . import words
 
-        larger = () if self.mechanism.fading else (self._larger(factor) for factor in _LARGER)
-        return words.worth(self.loss, self.excess_risk, filter(None, larger))
+        larger = () if self.mechanism.fading or not advise else (self._larger(factor) for factor in _LARGER)
+        untrained = isinstance(self.learning.start, Prior) and not self.learning.counted
+        return words.worth(self.loss, self.excess_risk, filter(None, larger), untrained=untrained)
+
+    def warn_of_learning(self) -> None:
+        """Warn (`NothingPromised`) if a learn takes no step, or if a bound on the excess risk holds and is vacuous."""
+        if self.learning.counted and not math.isfinite(self.excess_risk):
+            return
+        if doubt := self.worth(advise=False):
+            warnings.warn(doubt, NothingPromised, stacklevel=3)
 
     def _larger(self, factor: float) -> tuple[float, float] | None:
         """λ times the factor, and the bound of the plan of the same method for it; None where there is none."""
@@ -590,6 +608,7 @@ class Plan:
             "rows_per_subject": self.problem.rows_per_subject,
             "gradient_evaluations": self.gradient_evaluations,
             "saving": self.saving,
+            "fresh_learn_is_cheaper": self.fresh_learn_is_cheaper,
             "excess_risk_bound": self.excess_risk if math.isfinite(self.excess_risk) else None,
             "sensitivity_slack": self.mechanism.slack,
         }

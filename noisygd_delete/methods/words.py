@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ..bounds import waiting as bounds
 from ..losses.base import Loss
@@ -32,6 +32,18 @@ def heading(problem: Problem) -> str:
 def passes(learn: int, delete: int) -> str:
     """What a learn and a deletion take."""
     return f"Cost: {learn:,} passes over the table to learn, {delete:,} for a publication that deletes."
+
+
+def saving(gradients: Mapping[str, int], *, cheaper: bool) -> str:
+    """Return what a request saves against learning afresh, and the advice to learn afresh where that is `cheaper`."""
+    learn, delete = gradients["learn"], gradients["delete"]
+    if not cheaper:
+        return f"Saving: a request takes {learn - delete:,} record gradients less than learning afresh, n(K_A − K_Ā)." if learn > delete else ""
+    return (
+        f"Saving: none. A request takes {delete:,} record gradients and learning afresh {learn:,}. Learn afresh instead (`relearn`): the "
+        "model then owes erased records nothing (ε_dd = 0 for observers of later models), and the release is charged to the dp budget like "
+        "any other."
+    )
 
 
 def noise(run: Procedure, stages: Sequence[Procedure]) -> str:
@@ -162,10 +174,17 @@ def condition_number(problem: Problem) -> float:
     return problem.objective_smoothness / problem.strong_convexity
 
 
-def worth(loss: Loss, excess_risk: float, larger: Iterable[tuple[float, float]]) -> str:
-    """See `Plan.worth`; `larger`: some λ, and the bound on the excess risk with each."""
+def worth(
+    loss: Loss, excess_risk: float, larger: Iterable[tuple[float, float]], *, untrained: bool = False
+) -> str:
+    """See `Plan.worth`; `larger`: some λ, and the bound on the excess risk with each. `untrained`: a learn takes no step."""
     if loss.label_kind == "none":
         return ""
+    if untrained:
+        return (
+            "Careful: K_A = 0: learning takes no step, and its model, a draw of the initial law, does not promise a model better than "
+            "guessing. A smaller noise variance, or more records, makes learning take steps."
+        )
     import numpy as np  # loaded where it is used: plans are read without it
 
     zero = loss.largest_at_zero(np)

@@ -58,14 +58,26 @@ class Store:
     table  its rows, wherever they lie
     """
 
+    stateless: bool = False  # whether this session refuses to keep anything of the rows but them, the model and the ledger
+
     def __init__(self, rolling: Rolling) -> None:
         self._rolling, self._files, self.table = rolling, rolling.files, rolling.table
 
     @classmethod
     def create(
-        cls, path: str | Path, records: Records, schema: Schema, plan: Plan, *, disk: Disk | None = None
+        cls,
+        path: str | Path,
+        records: Records,
+        schema: Schema,
+        plan: Plan,
+        *,
+        stateless: bool = False,
+        disk: Disk | None = None,
     ) -> Self:
         """A new store in `path`: absent, empty, or left by a `create` that was interrupted.
+
+        Args:
+            stateless: as in `open`.
 
         Raises:
             InvalidRecords, AssumptionViolated: the records are not those of the plan; nothing was written.
@@ -78,7 +90,7 @@ class Store:
             training_table.write_table(disk, layout, records)
             return plan
 
-        return cls._founded(path, schema, disk or Disk(), write)
+        return cls._founded(path, schema, disk or Disk(), write, stateless=stateless)
 
     @classmethod
     def create_from(
@@ -89,6 +101,7 @@ class Store:
         plan_for: filling.PlanFor,
         *,
         tombstones: Tombstones | None = None,
+        stateless: bool = False,
         disk: Disk | None = None,
         dry_run: bool = False,
     ) -> Self:
@@ -98,6 +111,7 @@ class Store:
             schema: of the store; the reading's own, where that numbers no records.
             plan_for: the plan for a table of so many records. What it raises ends the creation.
             tombstones: a list of erased ids that the file must not name.
+            stateless: as in `open`.
             dry_run: raise `DryRun` in the end, with what was written erased.
 
         Raises:
@@ -115,7 +129,7 @@ class Store:
             return plan
 
         cls._check_room(path)
-        return cls._founded(path, schema, disk or Disk(), fill)
+        return cls._founded(path, schema, disk or Disk(), fill, stateless=stateless)
 
     @classmethod
     def create_over(
@@ -125,6 +139,7 @@ class Store:
         schema: Schema,
         plan: Plan,
         *,
+        stateless: bool = False,
         disk: Disk | None = None,
         memory: int | None = None,
     ) -> Self:
@@ -133,6 +148,7 @@ class Store:
         `serve` deletes in the source; where the application does, `publish(erased=N)` says so and publishes.
 
         Args:
+            stateless: as in `open`.
             memory: bytes of rows to hold while they are read once, to see that they fit the plan; see `sources.reading.rows_of`.
 
         Raises:
@@ -144,7 +160,9 @@ class Store:
 
         check_over(source, schema, plan, memory)
         plan = plan.in_any_order()
-        return cls._founded(path, schema, disk or Disk(), lambda disk, layout: plan, source=source.to_dict())
+        return cls._founded(
+            path, schema, disk or Disk(), lambda disk, layout: plan, source=source.to_dict(), stateless=stateless
+        )
 
     @classmethod
     def _founded(
@@ -155,6 +173,7 @@ class Store:
         write: Callable[[Disk, Layout], Plan],
         *,
         source: dict[str, Any] | None = None,
+        stateless: bool = False,
     ) -> Self:
         """The folder of a new store. `write` puts its rows there, if they lie there, and tells their plan; what it refuses leaves nothing."""
         layout = Layout(Path(path).absolute())
@@ -180,9 +199,10 @@ class Store:
                 first = Entry(
                     kind=EntryKinds.INIT, time=now(), pending=0, plan=fields[0], schema=fields[1], source=source
                 )
-                return cls._over(
-                    OpenedStore(layout, disk, lock, Ledger.create(disk, layout.ledger, first)), settled=True
-                )
+                ledger = Ledger.create(disk, layout.ledger, first)
+                store = cls._over(OpenedStore(layout, disk, lock, ledger), settled=True)
+                store.stateless = stateless
+                return store
             except BaseException:
                 lock.release()
                 if mode is not None:
@@ -216,6 +236,7 @@ class Store:
         path: str | Path,
         *,
         wait: float = 0.0,
+        stateless: bool = False,
         disk: Disk | None = None,
         tombstones: Tombstones | None = None,
         execution: Execution | None = None,
@@ -223,12 +244,16 @@ class Store:
         """The store at `path`, after finishing any request that was interrupted.
 
         Args:
+            stateless: Refuse, in this session, whatever keeps more of the rows between two calls than the rows themselves, the published
+                model and the ledger: edits whose release waits, by a method that carries noise from one release to the next (`sums`), as a
+                patch of noisy sums would wait with them. Every other method keeps nothing more.
             tombstones: a list kept outside the store: ids erased from now on are noted there, ids noted there are refused.
             execution: of the request that was interrupted; of its group every process but 0 calls `follow` instead.
 
         Raises:
             StoreLocked: another process writes to it, for `wait` seconds from now.
             StoreCorrupt: its files contradict one another.
+            InvalidParameter: If `stateless` is asked of a store that holds a patch.
         """
         layout, disk = Layout.at(path), disk or Disk()
         presence.require_store(layout)
@@ -241,6 +266,12 @@ class Store:
                 store = cls._over(OpenedStore(layout, disk, lock, ledger), settled=False)
                 store._files.tombstones = tombstones
                 with store._rolling.changing(execution or Execution()):
+                    if stateless and layout.patch.exists():
+                        raise InvalidParameter(
+                            f"{layout.root}: {store.pending_edits} edits wait with a patch of noisy sums, which a stateless store does not "
+                            "keep; open it without stateless=True and call publish first"
+                        )
+                    store.stateless = stateless
                     return store
             except BaseException:
                 lock.release()
@@ -344,11 +375,16 @@ class Store:
         return model
 
     def learn(self, *, request_id: str | None = None, execution: Execution | None = None) -> Release:
-        """Train from the initial law and publish the first model."""
+        """Train from the initial law and publish the first model.
+
+        Warns:
+            NothingPromised: If the plan takes no step to learn, or its bound on the excess risk is vacuous.
+        """
         if self.ledger.releases and self.ledger.position(request_id) is None:
             raise InvalidParameter(
                 f"{self.path}: a model has been published already; use relearn for a fresh one (charged like any release)"
             )
+        self.plan.warn_of_learning()
         return self.relearn(request_id=request_id, execution=execution)
 
     def relearn(
@@ -457,6 +493,7 @@ class Store:
             SourceError: a row that is said to be deleted is still there; nothing was noted of that request or a later one.
         """
         new = 0
+        self._check_stateless()
         with self._rolling.changing(execution or Execution()):
             for one in found:
                 counts = EditCounts(deleted=one.rows)
@@ -489,8 +526,8 @@ class Store:
         A request_id that was answered before gets its answer again; nothing happens and nothing is charged.
 
         Raises:
-            InvalidRequest: with nothing changed; also where the request_id was answered for other contents, or where rows in a source
-                are not to be deleted but changed.
+            InvalidRequest: with nothing changed; also where the request_id was answered for other contents, where rows in a source
+                are not to be deleted but changed, or where a stateless store would keep a patch.
             SourceError: the source did not answer. If the deletion was committed there, the next call goes on from it.
         """
         execution = execution or Execution()
@@ -498,8 +535,18 @@ class Store:
             request = training_table.in_text(request)
             if self.repeats(request):
                 return self._told(request.request_id)
+            if not publish:
+                self._check_stateless()
             change = self.table.begin(request, publish=publish, note=lambda: self._note(request, case))
             return self._rolling.finish(change, execution)
+
+    def _check_stateless(self) -> None:
+        """Raise where edits that wait for a release would leave a patch in a stateless store."""
+        if self.stateless and self.plan.mechanism.carries:
+            raise InvalidRequest(
+                f"{self.path}: a release by method {self.plan.method.name!r} that waits keeps a patch of noisy sums, which a store opened with "
+                "stateless=True does not keep; nothing was changed. Publish with each request"
+            )
 
     def _note(self, request: EditRequest, case: Case | None) -> None:
         """What is stated about a request goes to the register before anything is done for it."""
@@ -600,6 +647,7 @@ class Store:
         """
         from .together import Edited, Together
 
+        self._check_stateless()
         if not self.table.shares_transactions:
             return self._edit_each(requests)
         asked = [training_table.in_text(request) for request in requests]
