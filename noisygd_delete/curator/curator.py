@@ -200,7 +200,7 @@ class Curator:
         Warns:
             NothingPromised: If the plan takes no step to learn, or its bound on the excess risk is vacuous.
         """
-        self.plan.warn_of_learning()
+        self.plan.warn_if_vacuous()
         return self._learn(self.plan, Execution.of(execution, rng))
 
     def relearn(

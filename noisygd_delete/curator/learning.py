@@ -297,7 +297,7 @@ def learn(
     Warns:
         NothingPromised: If the plan takes no step to learn, or its bound on the excess risk is vacuous.
     """
-    plan.warn_of_learning()
+    plan.warn_if_vacuous()
     return train(records, plan, plan.learning, None, Execution.of(execution, rng)).model
 
 

@@ -560,7 +560,7 @@ class Plan:
         untrained = isinstance(self.learning.start, Prior) and not self.learning.counted
         return words.worth(self.loss, self.excess_risk, filter(None, larger), untrained=untrained)
 
-    def warn_of_learning(self) -> None:
+    def warn_if_vacuous(self) -> None:
         """Warn (`NothingPromised`) if a learn takes no step, or if a bound on the excess risk holds and is vacuous."""
         if self.learning.counted and not math.isfinite(self.excess_risk):
             return

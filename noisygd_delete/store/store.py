@@ -384,7 +384,7 @@ class Store:
             raise InvalidParameter(
                 f"{self.path}: a model has been published already; use relearn for a fresh one (charged like any release)"
             )
-        self.plan.warn_of_learning()
+        self.plan.warn_if_vacuous()
         return self.relearn(request_id=request_id, execution=execution)
 
     def relearn(
