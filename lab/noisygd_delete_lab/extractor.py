@@ -5,7 +5,7 @@ data by DP-SGD (Opacus): its training is the first event of the head's ledger. I
 does not reduce it, and the accountant adds it to every answer, in the adjacency of the question: DP-SGD is accounted for
 add/remove, which is zero-out here (a null record has gradient 0), and against another record by stepping over the null one.
 
-A ladder whose last stage is a head (`methods.Ladder`, with `torch_network.Network` or `losses.MultilayerPerceptron`) trains Φ at ε_dd in the
+A ladder whose last stage is a head (`methods.Ladder`, with `networks.NetworkLoss` or `losses.MultilayerPerceptron`) trains Φ at ε_dd in the
 same plan, and is one thing to plan, publish and account for. That is what a store can hold; this stays outside of the package because a
 store's ledger cannot begin with the training of a map, and a head without one forgets Φ's charge when the process ends.
 """
